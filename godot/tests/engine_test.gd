@@ -2,8 +2,9 @@ class_name EngineTest
 extends Node
 ## What every test in the real engine extends.
 ##
-## A test is a method whose name starts with [code]test_[/code]; it may await. A failed check is noted and the
-## test goes on, so that one run shows all that is wrong. A test that checks nothing fails.
+## A test is a method whose name starts with [code]test_[/code]; it may await. A failed check is
+## noted and the test goes on, so that one run shows all that is wrong. A test that checks nothing
+## fails.
 
 var _checks: int = 0
 var _failures: PackedStringArray = []
@@ -21,7 +22,7 @@ func check_equal(actual: Variant, expected: Variant, what: String) -> void:
 	check(actual == expected, "%s: expected %s, got %s" % [what, expected, actual])
 
 
-## Checks that [param actual] lies within [param tolerance] of [param expected]. NaN lies near nothing.
+## Checks that [param actual] lies within [param tolerance] of [param expected]; NaN never does.
 func check_near(actual: float, expected: float, tolerance: float, what: String) -> void:
 	var near: bool = absf(actual - expected) <= tolerance
 	check(near, "%s: expected %f within %f, got %f" % [what, expected, tolerance, actual])

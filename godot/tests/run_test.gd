@@ -2,10 +2,10 @@ extends SceneTree
 ## Runs one test method of one script and exits with 0 only when it passed.
 ##
 ## [codeblock]
-## godot --headless --fixed-fps 60 --path godot --script res://tests/run_test.gd -- test_engine.gd test_jolt
+## godot --headless --fixed-fps 60 --path godot --script res://tests/run_test.gd -- FILE.gd TEST
 ## [/codeblock]
-## pytest starts this once per test (see tests/godot/conftest.py), so that a crash, a hang or an engine error
-## belongs to exactly one test.
+## pytest starts this once per test (see conftest.py beside it), so that a crash, a hang or an
+## engine error belongs to exactly one test.
 
 
 func _initialize() -> void:

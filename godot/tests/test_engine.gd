@@ -28,4 +28,6 @@ func test_a_free_body_falls_as_gravity_says() -> void:
 	await ticks(30)
 	var gravity_mps2: float = ProjectSettings.get_setting("physics/3d/default_gravity")
 	var expected_m: float = start_mps * 0.5 - 0.5 * gravity_mps2 * 0.25
-	check_near(body.position.y - start_m, expected_m, absf(expected_m) * 0.05, "fall in half a second")
+	check_near(
+		body.position.y - start_m, expected_m, absf(expected_m) * 0.05, "fall in half a second"
+	)

@@ -1,0 +1,73 @@
+"""The command line: one small file a verb, put together here."""
+
+import sys
+from typing import Annotated
+
+import typer
+from typer.exceptions import Abort, TyperException
+
+import godojo
+from godojo.cli import doctor, engine
+from godojo.cli.console import complain
+from godojo.errors import GodojoError, command
+
+_TEACHING = """\
+[bold]Godojo[/bold] trains, watches, judges and ships game-playing agents for Godot 4.
+
+Begin here:
+
+  [cyan]godojo doctor[/cyan]             what is installed, what is missing, and the cure
+  [cyan]godojo engine install[/cyan]     the real Godot, for you alone, nothing else touched
+  [cyan]godojo engine run -- ARGS[/cyan] Godot itself, with your own words
+
+From a checkout, [cyan]python3 dojo.py VERB[/cyan] sets everything up first and is otherwise the same.
+Every verb explains itself: [cyan]godojo VERB --help[/cyan].
+"""
+
+app = typer.Typer(
+    name="godojo",
+    help=_TEACHING,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(engine.app, name="engine")
+app.command(name="doctor")(doctor.doctor)
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"godojo {godojo.__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Say which Godojo this is, and stop."),
+    ] = False,
+) -> None: ...
+
+
+def main(words: list[str] | None = None) -> None:
+    """Runs the command line. A user's mistake ends in one line and exit status 2, never in a traceback."""
+    try:
+        status = app(args=words, prog_name=command("").strip(), standalone_mode=False)
+    except GodojoError as error:
+        complain(str(error))
+        status = 2
+    except TyperException as error:
+        status = 2
+        if error.format_message():
+            complain(f"{error.format_message()} (see: {command('--help')})")
+        else:  # no verb at all: the help has been shown instead
+            status = 0
+    except (KeyboardInterrupt, Abort):
+        complain("stopped")
+        status = 130
+    except BrokenPipeError:  # the reader of our output has gone, as in `godojo ... | head`
+        sys.stderr.close()
+        status = 141
+    raise SystemExit(status if isinstance(status, int) else 0)

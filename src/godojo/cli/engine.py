@@ -1,0 +1,89 @@
+"""`godojo engine`: find, install, run and remove the real Godot."""
+
+import os
+import subprocess
+import sys
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.markup import escape
+
+from godojo.cli.console import out, print_json, progress_report
+from godojo.engines.godot.find import Engine, find
+from godojo.engines.godot.home import engine_folder, read_installed
+from godojo.engines.godot.install import install as install_engine
+from godojo.engines.godot.install import uninstall as uninstall_engine
+
+app = typer.Typer(
+    help="The real Godot: find, install, run it. Looks at GODOT_BIN, then what Godojo installed, then the PATH.",
+    no_args_is_help=True,
+)
+
+
+@app.command()
+def status(as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False) -> None:
+    """Say which Godot is used, and where it comes from."""
+    engine = find()
+    if as_json:
+        print_json(msgspec.json.encode(engine))
+        return
+    out.print(f"Godot [bold]{escape(engine.version)}[/]")
+    out.print(f"  program  {escape(str(engine.program))}")
+    out.print(f"  found    {_origin(engine)}")
+
+
+@app.command()
+def install(
+    rendering: Annotated[
+        bool, typer.Option("--rendering", help="Also what pictures need without a GPU or a display (Mesa, Xvfb).")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Install anew even if it is there.")] = False,
+) -> None:
+    """Install Godot for this user: the official build, or Debian's where that cannot be reached.
+
+    It goes into a folder of yours (GODOJO_HOME overrides), is checked before it counts as installed, and can be
+    stopped and started again at any moment.
+    """
+    with progress_report() as report:
+        installed = install_engine(rendering=rendering, force=force, report=report)
+    extra = ", able to draw" if installed.rendering else ""
+    out.print(f"Godot [bold]{installed.version}[/] is installed ({installed.origin} build{extra}) in {engine_folder()}")
+    used = find()
+    if used.source != "installed":
+        out.print(f"[yellow]note:[/] {used.source} is set, so that one is used: {used.program}")
+
+
+@app.command()
+def path() -> None:
+    """Print the program's path, for scripts."""
+    sys.stdout.write(f"{find().program}\n")
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def run(
+    words: Annotated[
+        list[str] | None, typer.Argument(help="What to hand to Godot, after --.", metavar="-- ARGS")
+    ] = None,
+) -> None:
+    """Run Godot with your own words, for example: godojo engine run -- --headless --version"""
+    command = [str(find().program), *(words or [])]
+    if os.name == "nt":
+        raise typer.Exit(subprocess.call(command))
+    os.execv(command[0], command)  # noqa: S606 - becomes Godot, so that signals and the exit status are its own
+
+
+@app.command()
+def uninstall() -> None:
+    """Remove the Godot that Godojo installed; any other is left alone."""
+    removed = uninstall_engine()
+    out.print("Removed the installed Godot." if removed else "Nothing was installed by Godojo; nothing removed.")
+
+
+def _origin(engine: Engine) -> str:
+    if engine.source != "installed":
+        return f"by {engine.source}"
+    note = read_installed()
+    assert note is not None
+    drawing = "with drivers for pictures" if note.rendering else "without drivers for pictures"
+    return f"installed by Godojo ({note.origin} build, {drawing})"

@@ -1,0 +1,193 @@
+"""Debian's own Godot, unpacked into a private prefix: no root, the system untouched, signatures checked by apt.
+
+Debian's newer suites package Godot 4; what they need beyond it (C library included) comes along into the prefix, and
+a wrapper starts the program through the prefix's own loader.
+"""
+
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from pathlib import Path
+
+from godojo.engines.godot.report import Report
+from godojo.errors import GodojoError
+from godojo.processes import finish, started
+
+SUITE = "forky"
+TRIPLETS = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
+DRAWING_PACKAGES = ("libgl1-mesa-dri", "libglx-mesa0", "libgl1", "libegl1", "mesa-vulkan-drivers", "libvulkan1")
+KEYRINGS = ("/usr/share/keyrings/debian-archive-keyring.gpg", "/usr/share/keyrings/debian-archive-keyring.pgp")
+_QUERY_TIMEOUT_S = 60.0
+_UNPACK_TIMEOUT_S = 300.0
+_NOT_NEEDED = ("./usr/share/doc/*", "./usr/share/man/*", "./usr/share/locale/*", "./usr/share/lintian/*")
+
+# Started as `godot` wherever the folder lies. The variables matter only to a Godot that draws, and only
+# where the drivers came along.
+_WRAPPER = """\
+#!/bin/sh
+here=$(cd "$(dirname "$(readlink -f "$0")")" && pwd) || exit 1
+libraries="$here/usr/lib/{triplet}"
+if [ -d "$libraries/dri" ] && [ -e "$here/rendering" ]; then
+	export LIBGL_DRIVERS_PATH="$libraries/dri"
+	export VK_ICD_FILENAMES="$here/usr/share/vulkan/icd.d/lvp_icd.json"
+	export __EGL_VENDOR_LIBRARY_DIRS="$here/usr/share/glvnd/egl_vendor.d"
+fi
+export XKB_CONFIG_ROOT="${{XKB_CONFIG_ROOT:-$here/usr/share/X11/xkb}}"
+exec "$here/{loader}" --library-path "$libraries:$libraries/pulseaudio" "$here/usr/bin/godot" "$@"
+"""
+
+
+def fetch_debian(folder: Path, downloads: Path, *, rendering: bool, report: Report) -> str:
+    """Puts Debian's Godot into the folder and returns the program's place in it.
+
+    Downloads are kept in a folder of their own, so that an installation that was killed goes on where it stopped.
+    """
+    architecture = _architecture()
+    apt = _PrivateApt(downloads, architecture)
+    report.step("reading Debian's package lists")
+    apt.update()
+    packages = ["godot", *(DRAWING_PACKAGES if rendering else ())]
+    for fraction in apt.download(packages):
+        report.progress("downloading Debian's Godot and what it needs", fraction)
+    archives = apt.wanted(packages)
+    for done, _ in enumerate(_unpack(archives, folder), start=1):
+        report.progress("unpacking", done / len(archives))
+    if rendering:
+        (folder / "rendering").touch()
+    _write_wrapper(folder, TRIPLETS[architecture])
+    return "godot"
+
+
+def _architecture() -> str:
+    missing = [tool for tool in ("apt-get", "dpkg", "dpkg-deb", "tar") if shutil.which(tool) is None]
+    if missing:
+        raise GodojoError(f"this is not a Debian-like system ({missing[0]} is missing)")
+    architecture = finish(["dpkg", "--print-architecture"], timeout_s=_QUERY_TIMEOUT_S).output.strip()
+    if architecture not in TRIPLETS:
+        raise GodojoError(f"Debian's Godot is not used on {architecture} (only on {' and '.join(TRIPLETS)})")
+    return architecture
+
+
+class _PrivateApt:
+    """apt with its state, cache and sources in a folder of ours; proxies and the like still come from the system."""
+
+    def __init__(self, folder: Path, architecture: str) -> None:
+        for inside in ("state/lists/partial", "cache/archives/partial"):
+            (folder / inside).mkdir(parents=True, exist_ok=True)
+        (folder / "state/status").touch()
+        keyring = next((path for path in KEYRINGS if Path(path).is_file()), None)
+        if keyring is None:
+            raise GodojoError("Debian's signing keys are not here; install the package debian-archive-keyring")
+        (folder / "sources.list").write_text(f"deb [signed-by={keyring}] {_mirror()} {SUITE} main\n", encoding="ascii")
+        (folder / "apt.conf").write_text(
+            f"""\
+Dir::State "{folder}/state";
+Dir::State::status "{folder}/state/status";
+Dir::Cache "{folder}/cache";
+Dir::Etc::sourcelist "{folder}/sources.list";
+Dir::Etc::sourceparts "-";
+Dir::Etc::preferences "-";
+Dir::Etc::preferencesparts "-";
+APT::Architecture "{architecture}";
+APT::Install-Recommends "false";
+APT::Sandbox::User "root";
+Acquire::Languages "none";
+Acquire::Retries "3";
+Acquire::http::Timeout "30";
+Acquire::https::Timeout "30";
+#clear APT::Architectures;
+#clear APT::Default-Release;
+#clear APT::Update::Pre-Invoke;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+""",
+            encoding="ascii",
+        )
+        self._folder = folder
+        self._apt = ["apt-get", "-c", str(folder / "apt.conf"), "-q", "-y"]
+
+    def update(self) -> None:
+        done = finish([*self._apt, "-o", "APT::Update::Error-Mode=any", "update"], timeout_s=300)
+        if done.code:
+            raise GodojoError(f"Debian's package lists cannot be read: {_complaint(done.output)}")
+
+    def download(self, packages: Sequence[str]) -> Iterator[float]:
+        """Fetches what is still missing; yields how far it has come."""
+        words = [*self._apt, "-o", "APT::Status-Fd=1", "install", "--download-only", *packages]
+        said: list[str] = []
+        with started(words) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line.startswith("dlstatus:"):
+                    with suppress(ValueError, IndexError):
+                        yield float(line.split(":")[2]) / 100
+                else:
+                    said.append(line)
+            if process.wait():
+                raise GodojoError(f"Debian's Godot cannot be downloaded: {_complaint(''.join(said))}")
+
+    def wanted(self, packages: Sequence[str]) -> list[Path]:
+        """The archives of these packages and of all they depend on; older ones may lie beside them."""
+        words = [*self._apt, "-o", "Dir::Cache::archives=none/", "-qq", "install", "--print-uris", *packages]
+        done = finish(words, timeout_s=_QUERY_TIMEOUT_S)
+        names = [line.split()[1] for line in done.output.splitlines() if line.startswith("'")]
+        archives = [self._folder / "cache/archives" / name for name in names]
+        missing = [archive.name for archive in archives if not archive.is_file()]
+        if not archives or missing:
+            raise GodojoError(f"apt did not deliver {missing[0] if missing else 'any package'}; try again")
+        return archives
+
+
+def _mirror() -> str:
+    """The Debian mirror that this machine's own apt is set to."""
+    words = ["apt-get", "indextargets", "--no-release-info", "--format", "$(REPO_URI)", "Created-By: Packages"]
+    for address in finish(words, timeout_s=_QUERY_TIMEOUT_S).output.split():
+        if address.endswith("/debian/"):
+            return address
+    raise GodojoError("apt on this machine knows no Debian mirror")
+
+
+def _unpack(archives: Sequence[Path], folder: Path) -> Iterator[None]:
+    with ThreadPoolExecutor(max_workers=2) as workers:
+        jobs = [workers.submit(_unpack_one, archive, folder) for archive in archives]
+        try:
+            for job in as_completed(jobs, timeout=_UNPACK_TIMEOUT_S):
+                yield job.result()
+        finally:
+            for job in jobs:
+                job.cancel()
+
+
+def _unpack_one(archive: Path, folder: Path) -> None:
+    exclude = [f"--exclude={pattern}" for pattern in _NOT_NEEDED]
+    with (
+        started(["dpkg-deb", "--fsys-tarfile", archive], stderr=subprocess.DEVNULL) as reader,
+        subprocess.Popen(
+            ["tar", "-x", "--no-same-owner", "-C", folder, *exclude],
+            stdin=reader.stdout,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as writer,
+    ):
+        _, said = writer.communicate(timeout=_UNPACK_TIMEOUT_S)
+        if writer.returncode or reader.wait(_UNPACK_TIMEOUT_S):
+            if "No space left" in said:
+                raise GodojoError(f"the disk is full: {folder} needs about 600 MB; free some and try again")
+            raise GodojoError(f"{archive.name} cannot be unpacked: {said.strip() or 'damaged'}; try again")
+
+
+def _write_wrapper(folder: Path, triplet: str) -> None:
+    loaders = sorted((folder / "usr/lib" / triplet).glob("ld-linux-*.so.*"))
+    if not loaders or not (folder / "usr/bin/godot").is_file():
+        raise GodojoError("Debian's packages did not hold what was expected; nothing was installed")
+    wrapper = folder / "godot"
+    wrapper.write_text(_WRAPPER.format(triplet=triplet, loader=loaders[0].relative_to(folder)), encoding="ascii")
+    wrapper.chmod(0o755)
+
+
+def _complaint(output: str) -> str:
+    """apt's first error, or its last word."""
+    lines = output.strip().splitlines() or ["it said nothing"]
+    return next((line for line in lines if line.startswith("E:")), lines[-1])

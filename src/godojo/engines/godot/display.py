@@ -1,0 +1,44 @@
+"""A screen for Godot to draw on: the user's own, or a virtual one."""
+
+import os
+import select
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from godojo.errors import GodojoError, command
+from godojo.processes import started
+
+_START_TIMEOUT_S = 15.0
+XVFB_CURE = "sudo apt install xvfb"
+
+
+def has_screen() -> bool:
+    """Whether a window can be opened as things are."""
+    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def has_virtual_screen() -> bool:
+    return shutil.which("Xvfb") is not None
+
+
+@contextmanager
+def display(size: str = "1920x1080") -> Iterator[dict[str, str]]:
+    """An environment in which a window can be opened; a virtual screen lives as long as the block."""
+    if has_screen():
+        yield dict(os.environ)
+        return
+    if not has_virtual_screen():
+        raise GodojoError(
+            f"no display, and no Xvfb to stand in for one; install it with: {command('engine install --rendering')}"
+        )
+    reading, writing = os.pipe()
+    words = ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{size}x24", "-nolisten", "tcp"]
+    with os.fdopen(reading, encoding="ascii") as number, started(words, pass_fds=[writing]):
+        os.close(writing)
+        ready, _, _ = select.select([number], [], [], _START_TIMEOUT_S)
+        told = number.readline().strip() if ready else ""
+        if not told:
+            raise GodojoError(f"Xvfb did not start within {_START_TIMEOUT_S:.0f} s; try it by hand: Xvfb :99")
+        yield {**os.environ, "DISPLAY": f":{told}"}

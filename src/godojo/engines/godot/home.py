@@ -1,0 +1,66 @@
+"""Where Godojo keeps what it installs for a user, and the note that says what is installed."""
+
+import os
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import platformdirs
+
+from godojo.errors import GodojoError, command
+
+
+class Installed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The note beside an installed engine. An engine without a note is not installed."""
+
+    folder: str
+    """Folder of this installation, below the engine folder."""
+    program: str
+    """What to start, below the installation's folder."""
+    version: str
+    """What the program said when it was tried."""
+    origin: Literal["official", "debian"]
+    """Who built it."""
+    rendering: bool
+    """Whether drivers for pictures without a GPU came with it."""
+
+
+def data_folder() -> Path:
+    """The per-user folder; GODOJO_HOME overrides it."""
+    chosen = os.environ.get("GODOJO_HOME")
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    return platformdirs.user_data_path("godojo", appauthor=False)
+
+
+def engine_folder() -> Path:
+    return data_folder() / "engine"
+
+
+def read_installed() -> Installed | None:
+    """The note, or None where nothing is installed."""
+    note = engine_folder() / "installed.json"
+    try:
+        installed = msgspec.json.decode(note.read_bytes(), type=Installed)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.DecodeError) as error:
+        raise GodojoError(
+            f"{note} cannot be read ({error}); repair it with: {command('engine install --force')}"
+        ) from None
+    inside = Path(os.path.normpath(engine_folder() / installed.folder))
+    program = Path(os.path.normpath(program_of(installed)))
+    if inside.parent != engine_folder() or inside not in program.parents:
+        raise GodojoError(f"{note} points outside its folder; repair it with: {command('engine install --force')}")
+    return installed
+
+
+def write_installed(installed: Installed) -> None:
+    note = engine_folder() / "installed.json"
+    fresh = note.with_suffix(".new")
+    fresh.write_bytes(msgspec.json.format(msgspec.json.encode(installed)) + b"\n")
+    fresh.replace(note)
+
+
+def program_of(installed: Installed) -> Path:
+    return engine_folder() / installed.folder / installed.program

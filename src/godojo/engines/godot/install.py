@@ -1,0 +1,162 @@
+"""Installing Godot for this user: the official build, or Debian's where that cannot be reached.
+
+Everything is made in a staging folder, tried, moved into place, and only then noted as installed. Whoever is killed on
+the way leaves nothing that looks installed, and the next installation sweeps up after them.
+"""
+
+import errno
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import filelock
+
+from godojo.engines.godot import home
+from godojo.engines.godot.debian import fetch_debian
+from godojo.engines.godot.display import XVFB_CURE, has_screen, has_virtual_screen
+from godojo.engines.godot.find import ask_version
+from godojo.engines.godot.official import Unreachable, fetch_official
+from godojo.engines.godot.report import Report, Silent
+from godojo.errors import GodojoError, command
+from godojo.processes import finish
+
+_LOCK_TIMEOUT_S = 1800.0
+_APT_TIMEOUT_S = 600.0
+_SYSTEM_DRAWING_PACKAGES = ("libvulkan1", "mesa-vulkan-drivers", "libgl1")
+
+
+def install(*, rendering: bool = False, force: bool = False, report: Report | None = None) -> home.Installed:
+    """Makes sure that an engine is installed, with what pictures need where asked for; does nothing where it is."""
+    report = report or Silent()
+    folder = home.engine_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _lock(folder, report):
+            installed = None if force else home.read_installed()
+            if installed is None or (rendering and not installed.rendering):
+                installed = _install(folder, rendering, report)
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise GodojoError(
+                f"the disk is full: {folder} needs about 1 GB while installing; free some, try again"
+            ) from None
+        raise GodojoError(
+            f"cannot write to {folder} ({error.strerror}); set GODOJO_HOME to a folder that is yours"
+        ) from None
+    if rendering:
+        _install_screen(installed, report)
+    return installed
+
+
+def uninstall() -> bool:
+    """Removes what `install` made; False where there was nothing."""
+    folder = home.engine_folder()
+    if not folder.exists():
+        return False
+    with _lock(folder, Silent()):
+        there_was = (folder / "installed.json").exists()
+        (folder / "installed.json").unlink(missing_ok=True)
+        _sweep(folder, keep=set())
+    return there_was
+
+
+def _install(folder: Path, rendering: bool, report: Report) -> home.Installed:
+    _sweep(folder, keep={"downloads", _noted_folder()})
+    staging = Path(tempfile.mkdtemp(prefix="staging-", dir=folder))
+    try:
+        program, origin, drivers = _fetch(staging, folder / "downloads", rendering, report)
+        report.step("trying it")
+        version = ask_version(staging / program)
+        final = folder / f"godot-{version.split('.stable')[0]}-{origin}-{secrets.token_hex(3)}"
+        staging.chmod(0o755)
+        staging.replace(final)
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+    installed = home.Installed(final.name, program, version, origin, drivers)
+    home.write_installed(installed)
+    _sweep(folder, keep={final.name})
+    return installed
+
+
+def _fetch(
+    staging: Path, downloads: Path, rendering: bool, report: Report
+) -> tuple[str, Literal["official", "debian"], bool]:
+    """Program, origin, and whether drivers came along."""
+    report.step("looking for the official build")
+    try:
+        return fetch_official(staging, report), "official", rendering
+    except Unreachable as error:
+        report.say(f"{error}; taking Debian's own package instead")
+        try:
+            return fetch_debian(staging, downloads, rendering=rendering, report=report), "debian", rendering
+        except GodojoError as other:
+            raise GodojoError(
+                f"{error}, and Debian's package cannot be had either: {other}."
+                " Download Godot 4.4 or newer by hand and set GODOT_BIN to it"
+            ) from None
+
+
+def _install_screen(installed: home.Installed, report: Report) -> None:
+    """Xvfb where there is no display, and drivers for an official build; the user is told what only root can do."""
+    if sys.platform != "linux":
+        return
+    packages = [] if has_screen() or has_virtual_screen() else ["xvfb"]
+    if installed.origin == "official" and not has_screen():
+        packages += _SYSTEM_DRAWING_PACKAGES
+    if not packages:
+        return
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        by_hand = " ".join([XVFB_CURE, *(package for package in packages if package != "xvfb")])
+        report.say(f"to draw without a display one more thing is needed; run: {by_hand}")
+        return
+    report.say(f"installing {', '.join(packages)} on this system (you are root)")
+    report.step("apt-get update")
+    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    finish(["apt-get", "-q", "update"], timeout_s=_APT_TIMEOUT_S, env=env)
+    report.step(f"apt-get install {' '.join(packages)}")
+    words = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=120", "install", "--no-install-recommends", *packages]
+    done = finish(words, timeout_s=_APT_TIMEOUT_S, env=env)
+    if done.code:
+        lines = done.output.strip().splitlines() or ["no output"]
+        raise GodojoError(f"apt-get could not install {' '.join(packages)}: {lines[-1]}")
+
+
+@contextmanager
+def _lock(folder: Path, report: Report) -> Iterator[None]:
+    lock = filelock.FileLock(folder / "lock")
+    try:
+        lock.acquire(timeout=0)
+    except filelock.Timeout:
+        report.say("another installation is under way; waiting for it")
+        try:
+            lock.acquire(timeout=_LOCK_TIMEOUT_S)
+        except filelock.Timeout:
+            again = command("engine install")
+            raise GodojoError(f"another installation does not end; end it and run: {again}") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _noted_folder() -> str:
+    """The folder of the installation in use, which stays until a new one has taken its place."""
+    try:
+        installed = home.read_installed()
+    except GodojoError:
+        return ""
+    return installed.folder if installed else ""
+
+
+def _sweep(folder: Path, keep: set[str]) -> None:
+    """Removes what dead installations left behind."""
+    for path in folder.iterdir():
+        if path.is_dir() and path.name not in keep:
+            shutil.rmtree(path, ignore_errors=True)

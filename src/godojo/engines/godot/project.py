@@ -1,0 +1,94 @@
+"""The Godot project: where it lies, keeping its import cache fresh, and running the engine on it."""
+
+import hashlib
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import filelock
+
+import godojo
+from godojo.engines.godot.find import Engine
+from godojo.engines.godot.home import data_folder
+from godojo.errors import GodojoError
+from godojo.processes import Finished, finish
+
+_IMPORT_TIMEOUT_S = 300.0
+_LOCK_TIMEOUT_S = 600.0
+_STAMP = ".godot/godojo_import"
+_PROBLEM = re.compile(r"^\s*(SCRIPT ERROR|USER ERROR|USER WARNING|ERROR|WARNING|Parse Error)\b", re.MULTILINE)
+
+
+def project_folder() -> Path:
+    """The checkout's project, or a private copy of the wheel's (the engine writes its cache beside it)."""
+    package = Path(godojo.__file__).parent
+    checkout = package.parent.parent / "godot"
+    if (checkout / "project.godot").is_file():
+        return checkout
+    shipped = package / "godot_project"
+    copy = data_folder() / "projects" / f"{godojo.__version__}-{_fingerprint(shipped)[:12]}"
+    if not copy.exists():
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        with filelock.FileLock(copy.with_suffix(".lock"), timeout=_LOCK_TIMEOUT_S):
+            if not copy.exists():
+                fresh = copy.with_suffix(".new")
+                shutil.rmtree(fresh, ignore_errors=True)
+                shutil.copytree(shipped, fresh)
+                fresh.replace(copy)
+    return copy
+
+
+def prepared_project(engine: Engine, folder: Path | None = None) -> Path:
+    """The project's folder (Godojo's own by default), imported: without that the engine knows no class names."""
+    folder = folder or project_folder()
+    wanted = f"{engine.version} {_fingerprint(folder)}"
+    if _read(folder / _STAMP) == wanted:
+        return folder
+    (folder / ".godot").mkdir(exist_ok=True)
+    with filelock.FileLock(folder / ".godot" / "godojo_import.lock", timeout=_LOCK_TIMEOUT_S):
+        if _read(folder / _STAMP) == wanted:
+            return folder
+        done = finish([engine.program, "--headless", "--path", folder, "--import"], timeout_s=_IMPORT_TIMEOUT_S)
+        problems = problem_lines(done.output)
+        if done.timed_out or done.code or problems:
+            reason = "; ".join(problems[:3]) or f"exit status {done.code}"
+            raise GodojoError(f"Godot could not import the project in {folder}: {reason}")
+        # The import itself writes .uid and .import files, so the fingerprint is taken anew.
+        (folder / _STAMP).write_text(f"{engine.version} {_fingerprint(folder)}", encoding="utf-8")
+    return folder
+
+
+def run_project(
+    engine: Engine,
+    words: Sequence[str],
+    *,
+    timeout_s: float,
+    env: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Finished:
+    """Runs the engine on the project with these words until it ends or the deadline passes."""
+    place = prepared_project(engine, folder)
+    return finish([engine.program, "--path", place, *words], timeout_s=timeout_s, env=env)
+
+
+def problem_lines(output: str) -> list[str]:
+    """Every line in which the engine reports an error or a warning."""
+    return [line.strip() for line in output.splitlines() if _PROBLEM.match(line)]
+
+
+def _fingerprint(folder: Path) -> str:
+    """Changes when a file of the project is added, removed or edited."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        inside = path.relative_to(folder)
+        if inside.parts[0] != ".godot" and path.is_file() and "__pycache__" not in inside.parts:
+            digest.update(f"{inside}\0{path.stat().st_size}\0{path.stat().st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return None

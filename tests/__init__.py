@@ -1,0 +1,1 @@
+"""Every check and every test; `python -m tests` runs them all."""

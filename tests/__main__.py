@@ -1,0 +1,91 @@
+"""`python3 dojo.py test`: the engine, every check, every test, and one honest summary line.
+
+With arguments it hands them to pytest and runs nothing else: `python3 dojo.py test tests/test_processes.py -k ends`.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+from godojo.cli.console import progress_report
+from godojo.engines.godot.find import find
+from godojo.engines.godot.install import install
+from godojo.errors import GodojoError
+
+PYTHON = sys.executable
+TOOLS = Path(PYTHON).parent
+GDSCRIPT = ["godot"]
+CHECKS: dict[str, list[str | Path]] = {
+    "format": [TOOLS / "ruff", "format", "--check", "."],
+    "lint": [TOOLS / "ruff", "check", "."],
+    "types": [TOOLS / "mypy"],
+    "imports": [TOOLS / "lint-imports"],
+    "gdformat": [TOOLS / "gdformat", "--check", *GDSCRIPT],
+    "gdlint": [TOOLS / "gdlint", *GDSCRIPT],
+}
+CHECK_TIMEOUT_S = 600
+TESTS_TIMEOUT_S = 3600
+
+
+def main(arguments: list[str]) -> int:
+    if arguments:
+        return subprocess.call([PYTHON, "-m", "pytest", *arguments])
+    begun = time.monotonic()
+    engine, no_engine = prepare_engine()
+    failed = [name for name, words in CHECKS.items() if not passes(name, words)]
+    counts, tests_ended_well = run_tests()
+    took_s = time.monotonic() - begun
+    missing_engine = f" WITHOUT the engine's tests: {no_engine}" if no_engine else f" on Godot {engine}"
+    good = not failed and tests_ended_well and not (no_engine and os.environ.get("CI"))
+    parts = [
+        f"{len(CHECKS) - len(failed)} of {len(CHECKS)} checks passed"
+        + (f" ({', '.join(failed)} failed)" if failed else ""),
+        f"{counts['passed']} tests passed, {counts['failed']} failed, {counts['skipped']} skipped{missing_engine}",
+        f"{took_s // 60:.0f} min {took_s % 60:.0f} s",
+    ]
+    print(f"\n{'PASSED' if good else 'FAILED'}: {'; '.join(parts)}")
+    return 0 if good else 1
+
+
+def prepare_engine() -> tuple[str, str]:
+    """The engine's version, or why there is none."""
+    try:
+        with progress_report() as report:
+            if "GODOT_BIN" not in os.environ:
+                install(rendering=True, report=report)
+        return find().version, ""
+    except GodojoError as error:
+        print(f"no engine: {error}")
+        return "", str(error)
+
+
+def passes(name: str, words: list[str | Path]) -> bool:
+    begun = time.monotonic()
+    done = subprocess.run(words, capture_output=True, text=True, timeout=CHECK_TIMEOUT_S)
+    print(f"{'✓' if done.returncode == 0 else '✗'} {name:<10} {time.monotonic() - begun:5.1f} s", flush=True)
+    if done.returncode:
+        print(done.stdout + done.stderr)
+    return done.returncode == 0
+
+
+def run_tests() -> tuple[dict[str, int], bool]:
+    with tempfile.TemporaryDirectory() as folder:
+        listing = Path(folder) / "tests.xml"
+        code = subprocess.call([PYTHON, "-m", "pytest", f"--junitxml={listing}"], timeout=TESTS_TIMEOUT_S)
+        if not listing.exists():
+            return {"passed": 0, "failed": 0, "skipped": 0}, False
+        suites = ET.parse(listing).getroot().iter("testsuite")
+        total, failed, skipped = 0, 0, 0
+        for suite in suites:
+            total += int(suite.attrib["tests"])
+            failed += int(suite.attrib["failures"]) + int(suite.attrib["errors"])
+            skipped += int(suite.attrib["skipped"])
+    return {"passed": total - failed - skipped, "failed": failed, "skipped": skipped}, code == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

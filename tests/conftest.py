@@ -1,0 +1,47 @@
+"""What several tests need."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from godojo.engines.godot.find import Engine, EngineMissing, find
+
+ROOT = Path(__file__).parent.parent
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def engine() -> Engine:
+    """The real Godot."""
+    try:
+        return find()
+    except EngineMissing as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def godojo() -> Run:
+    """Runs the command line as a user does: `godojo("engine", "status", GODOT_BIN="...")`."""
+
+    def run(*words: str, timeout_s: float = 60, **env: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, "-m", "godojo", *words],
+            env={**os.environ, **env},
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+        )
+
+    return run
+
+
+def fake_godot(path: Path, version: str = "4.6.3.stable.official.0123abcd") -> Path:
+    """A program that says it is Godot, for tests of finding and installing (never of running games)."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\necho '{version}'\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path

@@ -1,0 +1,78 @@
+"""The command line teaches, and answers mistakes with one line and exit status 2."""
+
+from pathlib import Path
+
+import pytest
+
+import godojo as package
+from tests.conftest import Run, fake_godot
+
+
+def test_help_names_every_verb_and_a_first_step(godojo: Run) -> None:
+    done = godojo("--help")
+    assert done.returncode == 0
+    for word in ("doctor", "engine", "Begin here", "dojo.py"):
+        assert word in done.stdout
+
+
+def test_no_verb_shows_the_help(godojo: Run) -> None:
+    done = godojo()
+    assert done.returncode == 0
+    assert "Begin here" in done.stdout
+    assert done.stderr == ""
+
+
+def test_version(godojo: Run) -> None:
+    done = godojo("--version")
+    assert (done.returncode, done.stdout) == (0, f"godojo {package.__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["trian"], "trian"),
+        (["--colour"], "--colour"),
+        (["engine", "instal"], "instal"),
+        (["engine", "install", "--fast"], "--fast"),
+        (["doctor", "now"], "now"),
+    ],
+)
+def test_a_mistake_is_one_line(godojo: Run, words: list[str], named: str) -> None:
+    done = godojo(*words)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert named in done.stderr
+    assert "--help" in done.stderr
+
+
+def test_hints_name_the_command_the_user_typed(godojo: Run) -> None:
+    assert "python3 dojo.py --help" in godojo("nonsense", GODOJO_LAUNCHED_AS="python3 dojo.py").stderr
+
+
+def test_a_broken_engine_is_one_line(godojo: Run, tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("not a program", encoding="utf-8")
+    runnable_text = tmp_path / "runnable.txt"
+    runnable_text.write_text("\x7fnot a program", encoding="utf-8")
+    runnable_text.chmod(0o755)
+    old = fake_godot(tmp_path / "old", "3.5.3.stable.official.6c814135b")
+    for chosen, reason in [
+        (tmp_path / "nothing", "does not exist"),
+        (tmp_path, "not a file"),
+        (text, "not a program"),
+        (runnable_text, "not a program"),
+        (old, "3.5.3"),
+    ]:
+        for words in (["engine", "status"], ["engine", "path"], ["engine", "run", "--", "--version"]):
+            done = godojo(*words, GODOT_BIN=str(chosen))
+            assert done.returncode == 2, done
+            assert done.stderr.count("\n") == 1
+            assert reason in done.stderr
+            assert "GODOT_BIN" in done.stderr
+
+
+def test_engine_run_hands_over_words_and_exit_status(godojo: Run, tmp_path: Path) -> None:
+    program = fake_godot(tmp_path / "godot")
+    program.write_text('#!/bin/sh\nif [ "$2" = --version ]; then echo 4.6.3.stable.x; else echo "$@"; exit 7; fi\n')
+    done = godojo("engine", "run", "--", "--path", "a b", "--", "--arena=x", GODOT_BIN=str(program))
+    assert (done.returncode, done.stdout) == (7, "--path a b -- --arena=x\n")

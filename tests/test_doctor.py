@@ -1,0 +1,51 @@
+"""The doctor tells what is missing, with a cure, and its exit status says whether anything is."""
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+from godojo.cli import doctor
+from tests.conftest import Run, fake_godot
+
+
+def test_healthy(godojo: Run, tmp_path: Path) -> None:
+    done = godojo("doctor", "--json", GODOT_BIN=str(fake_godot(tmp_path / "godot")))
+    answer = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert answer["healthy"] is True
+    names = [finding["name"] for finding in answer["findings"]]
+    assert names == ["python", "torch", "numba", "godot", "rendering", "disk", "port 8765", "port 11008", "port 8080"]
+    by_name = {finding["name"]: finding for finding in answer["findings"]}
+    assert "threads" in by_name["numba"]["detail"]
+    assert "4.6.3" in by_name["godot"]["detail"]
+
+
+def test_missing_engine_is_bad_and_has_a_cure(godojo: Run, tmp_path: Path) -> None:
+    done = godojo("doctor", "--json", GODOT_BIN="", GODOJO_HOME=str(tmp_path), PATH="/nowhere")
+    answer = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert answer["healthy"] is False
+    (godot,) = [finding for finding in answer["findings"] if finding["name"] == "godot"]
+    assert godot["state"] == "bad"
+    assert "engine install" in godot["cure"]
+
+
+def test_words_for_people(godojo: Run, tmp_path: Path) -> None:
+    done = godojo("doctor", GODOT_BIN="/nowhere/godot", GODOJO_HOME=str(tmp_path))
+    assert done.returncode == 1
+    assert "✗ godot" in done.stdout
+    assert "→" in done.stdout
+
+
+def test_a_port_in_use_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        number = holder.getsockname()[1]
+        monkeypatch.setitem(doctor.PORTS, number, "this test")
+        finding = doctor.port(number)
+        assert (finding.state, finding.name) == ("note", f"port {number}")
+        assert finding.cure
+    assert doctor.port(number).state == "good"

@@ -1,0 +1,170 @@
+"""Installing the engine: checked, atomic, one at a time, and finished by the next try however the last one ended."""
+
+import hashlib
+import http.server
+import io
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from godojo.engines.godot import home, official
+from godojo.engines.godot import install as installing
+from godojo.engines.godot.find import find
+from godojo.engines.godot.report import Silent
+from godojo.errors import GodojoError
+
+
+class ReleaseServer:
+    """A stand-in for the official downloads, which cannot be reached from every machine."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                content = outer.files.get(self.path.rsplit("/", 1)[-1])
+                self.send_response(404 if content is None else 200)
+                self.send_header("Content-Length", str(len(content or b"")))
+                self.end_headers()
+                self.wfile.write(content or b"")
+
+            def log_message(self, *_: object) -> None: ...
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def publish(self, archive: bytes, listed: bytes | None = None) -> None:
+        name, _ = official.archive_name()
+        sums = f"{'0' * 128}  something_else.zip\n{hashlib.sha512(listed or archive).hexdigest()}  {name}\n"
+        self.files = {name: archive, "SHA512-SUMS.txt": sums.encode()}
+
+
+def release(version: str = "4.6.3.stable.official.fake") -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr(official.archive_name()[1], f"#!/bin/sh\necho {version}\n")
+    return content.getvalue()
+
+
+@pytest.fixture
+def releases(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ReleaseServer]:
+    """An empty home, and official downloads that come from this test."""
+    server = ReleaseServer()
+    monkeypatch.setenv("GODOJO_HOME", str(tmp_path))
+    monkeypatch.delenv("GODOT_BIN", raising=False)
+    monkeypatch.setattr(
+        installing, "fetch_official", lambda folder, report: official.fetch_official(folder, report, server.address)
+    )
+    monkeypatch.setattr(installing, "fetch_debian", no_debian)
+    yield server
+    server.server.shutdown()
+    server.server.server_close()
+
+
+def no_debian(*_: object, **__: object) -> str:
+    raise GodojoError("this is not a Debian-like system")
+
+
+def left_behind() -> list[str]:
+    return sorted(path.name for path in home.engine_folder().iterdir() if path.name != "lock")
+
+
+def test_official_build_is_installed_and_found(releases: ReleaseServer) -> None:
+    releases.publish(release())
+    installed = installing.install()
+    assert (installed.origin, installed.version) == ("official", "4.6.3.stable.official.fake")
+    assert find().source == "installed"
+    assert left_behind() == [installed.folder, "installed.json"]
+    assert installing.install() == installed, "a second installation has nothing to do"
+    assert installing.uninstall()
+    assert left_behind() == []
+    assert not installing.uninstall()
+
+
+def test_wrong_checksum_installs_nothing(releases: ReleaseServer) -> None:
+    releases.publish(release(), listed=b"what was promised")
+    with pytest.raises(GodojoError, match="SHA-512"):
+        installing.install()
+    assert left_behind() == []
+
+
+def test_unlisted_archive_installs_nothing(releases: ReleaseServer) -> None:
+    releases.publish(release())
+    releases.files["SHA512-SUMS.txt"] = b""
+    with pytest.raises(GodojoError, match="cannot be checked"):
+        installing.install()
+    assert left_behind() == []
+
+
+def test_a_build_that_does_not_run_is_not_installed(releases: ReleaseServer) -> None:
+    releases.publish(release("segmentation fault"))
+    with pytest.raises(GodojoError, match="not Godot"):
+        installing.install()
+    assert left_behind() == []
+
+
+def test_a_failed_renewal_keeps_the_engine_in_use(releases: ReleaseServer) -> None:
+    releases.publish(release())
+    installed = installing.install()
+    releases.publish(release(), listed=b"something else")
+    with pytest.raises(GodojoError, match="SHA-512"):
+        installing.install(force=True)
+    assert home.read_installed() == installed
+    assert find().version == installed.version
+
+
+@pytest.mark.usefixtures("releases")
+def test_nothing_reachable_names_both_reasons_and_the_cure() -> None:
+    with pytest.raises(GodojoError, match=r"official builds.*Debian-like.*GODOT_BIN"):
+        installing.install()
+    assert left_behind() == []
+
+
+def test_unreachable_is_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(official.Unreachable):
+        official.fetch_official(tmp_path, Silent(), "http://127.0.0.1:9")
+
+
+def test_what_dead_installations_left_is_swept_up(releases: ReleaseServer) -> None:
+    (home.engine_folder() / "staging-dead" / "usr").mkdir(parents=True)
+    (home.engine_folder() / "godot-4.0-official-orphan").mkdir()
+    releases.publish(release())
+    installed = installing.install()
+    assert left_behind() == [installed.folder, "installed.json"]
+
+
+@pytest.mark.skipif(not Path("/usr/bin/apt-get").exists(), reason="Debian's package needs apt")
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_killed_at_any_moment_the_next_try_completes(tmp_path: Path) -> None:
+    """The real installation, killed outright three times on its way, then left alone."""
+    env = {**os.environ, "GODOJO_HOME": str(tmp_path), "GODOT_BIN": ""}
+    command = [sys.executable, "-m", "godojo", "engine"]
+    for after_s in (1.5, 8.0, 20.0):
+        with subprocess.Popen([*command, "install"], env=env, stderr=subprocess.DEVNULL) as process:
+            time.sleep(after_s)
+            was_running = process.poll() is None
+            process.send_signal(signal.SIGKILL)
+        if was_running:
+            status = subprocess.run(
+                [*command, "status"], env={**env, "PATH": "/nowhere"}, capture_output=True, text=True
+            )
+            assert status.returncode == 2
+            assert "no Godot found" in status.stderr
+    done = subprocess.run([*command, "install"], env=env, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    run = subprocess.run([*command, "run", "--", "--headless", "--version"], env=env, capture_output=True, text=True)
+    assert run.stdout.startswith("4.")
+    left = sorted(path.name for path in (tmp_path / "engine").iterdir())
+    assert len([name for name in left if name.startswith("godot-")]) == 1
+    assert not [name for name in left if name.startswith(("staging", "downloads"))]
