@@ -16,7 +16,6 @@ import shutil
 import subprocess
 import sys
 import time
-import urllib.request
 
 OLDEST, NEWEST = (3, 11), (3, 13)
 ROOT = os.path.dirname(os.path.abspath(__file__))
@@ -54,7 +53,7 @@ def use_supported_python(words):
         return
     for minor in range(NEWEST[1], OLDEST[1] - 1, -1):
         other = shutil.which("python3.%d" % minor) if hasattr(shutil, "which") else None
-        if other:
+        if other and subprocess.call([other, "-c", ""], stderr=subprocess.DEVNULL) == 0:
             replace_process([other, os.path.abspath(__file__)] + words)
     raise SetupError(
         "Python %d.%d to %d.%d is needed and this is %d.%d; install one (for example python3.%d) and run this again"
@@ -114,12 +113,14 @@ def make_venv():
 
 def install(extras):
     """Installs the package in place, at the pinned versions, showing what it is doing."""
+    import pathlib  # not at the top: a Python too old to have it must get as far as being told so
+
     target = ROOT + ("[%s]" % ",".join(extras) if extras else "")
     constraints = os.path.join(ROOT, "constraints.txt")
     command = [venv_python(), "-m", "pip", "install", "--progress-bar", "off", "--constraint", constraints]
     # The variable makes the pins hold for build tools too, which --constraint alone does not. Pip splits it at spaces,
     # so it is given as an address.
-    address = "file:" + urllib.request.pathname2url(constraints)
+    address = pathlib.Path(constraints).as_uri()
     env = dict(os.environ, PIP_CONSTRAINT=address, PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1")
     say("installing Godojo%s; the first time takes a few minutes" % (" and its tools" if extras else ""))
     with open(LOG, "w", encoding="utf-8") as log, Progress() as progress:
@@ -162,7 +163,7 @@ def disk_full():
 
 
 def hash_of_pins():
-    digest = hashlib.sha256(repr(sys.version_info[:2]).encode())
+    digest = hashlib.sha256()
     for name in PINNED_FILES:
         with open(os.path.join(ROOT, name), "rb") as file:
             digest.update(file.read().replace(b"\r\n", b"\n"))
