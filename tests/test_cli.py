@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import godojo as package
+from godojo.cli.play import game_words
 from tests.conftest import Run, fake_godot
 
 
@@ -69,6 +70,23 @@ def test_a_broken_engine_is_one_line(godojo: Run, tmp_path: Path) -> None:
             assert done.stderr.count("\n") == 1
             assert reason in done.stderr
             assert "GODOT_BIN" in done.stderr
+
+
+def test_play_knows_its_games(godojo: Run) -> None:
+    done = godojo("play", "chess")
+    assert done.returncode == 2
+    assert done.stderr == "godojo: there is no game 'chess'; there is: tag\n"
+
+
+def test_play_needs_a_display(godojo: Run) -> None:
+    done = godojo("play", "tag", "--arena", "maze", DISPLAY="", WAYLAND_DISPLAY="")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "display" in done.stderr
+
+
+def test_game_words_join_names_and_values() -> None:
+    words = ["--arena", "maze", "--demo", "--seed=3", "--set", "a.b=1"]
+    assert game_words(words) == ["--arena=maze", "--demo", "--seed=3", "--set=a.b=1"]
 
 
 def test_engine_run_hands_over_words_and_exit_status(godojo: Run, tmp_path: Path) -> None:

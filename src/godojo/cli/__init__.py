@@ -7,7 +7,7 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 import godojo
-from godojo.cli import doctor, engine
+from godojo.cli import doctor, engine, play
 from godojo.cli.console import complain
 from godojo.errors import GodojoError, command
 
@@ -16,9 +16,9 @@ _TEACHING = """\
 
 Begin here:
 
-  [cyan]godojo doctor[/cyan]             what is installed, what is missing, and the cure
-  [cyan]godojo engine install[/cyan]     the real Godot, for you alone, nothing else touched
-  [cyan]godojo engine run -- ARGS[/cyan] Godot itself, with your own words
+  [cyan]godojo engine install[/cyan]   the real Godot, for you alone, nothing else touched
+  [cyan]godojo play tag[/cyan]         3D tag by hand, against a scripted opponent
+  [cyan]godojo doctor[/cyan]           what is installed, what is missing, and the cure
 
 From a checkout, [cyan]python3 dojo.py VERB[/cyan] sets everything up first and is otherwise the same.
 Every verb explains itself: [cyan]godojo VERB --help[/cyan].
@@ -34,6 +34,7 @@ app = typer.Typer(
 )
 app.add_typer(engine.app, name="engine")
 app.command(name="doctor")(doctor.doctor)
+app.command(name="play", context_settings={"ignore_unknown_options": True})(play.play)
 
 
 def _say_version(wanted: bool) -> None:

@@ -39,6 +39,12 @@ def project_folder() -> Path:
     return copy
 
 
+def game_scenes() -> dict[str, str]:
+    """Every game of the project and the scene that plays it: `games/tag/tag.tscn` is the game tag."""
+    scenes = sorted(project_folder().glob("games/*/*.tscn"))
+    return {path.stem: f"res://games/{path.stem}/{path.name}" for path in scenes if path.stem == path.parent.name}
+
+
 def prepared_project(engine: Engine, folder: Path | None = None) -> Path:
     """The project's folder (Godojo's own by default), imported: without that the engine knows no class names."""
     folder = folder or project_folder()

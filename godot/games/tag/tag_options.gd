@@ -1,0 +1,79 @@
+class_name TagOptions
+extends RefCounted
+## What the playable scene is told on the command line, after [code]--[/code].
+##
+## [codeblock]
+## --arena=pillars             which arena
+## --mode=classic              hide_and_seek (default) or classic
+## --role=hider                who you are in hide and seek: seeker (default) or hider
+## --set=motion.gravity_mps2=20   any setting; may be given many times
+## --seed=7                    starts the random numbers
+## --camera=side               overview (default), follow or side
+## --demo                      nobody at the keyboard: scripted opponents play each other
+## [/codeblock]
+
+const ROLES: PackedStringArray = ["seeker", "hider"]
+const OPTIONS: PackedStringArray = [
+	"--arena=", "--mode=", "--role=", "--set=", "--seed=", "--camera=", "--demo"
+]
+
+## What is wrong, in one line; empty when all is well.
+var error: String
+## The settings, overrides applied.
+var settings: TagSettings = TagSettings.load_defaults()
+## The arena.
+var arena: ArenaData
+## Who the human is in hide and seek.
+var role: StringName = &"seeker"
+## Start of all random numbers.
+var random_seed: int = 1
+## Camera at the start.
+var camera: CameraRig.Mode = CameraRig.Mode.OVERVIEW
+## Whether nobody is at the keyboard.
+var demo: bool = false
+
+
+## Reads [param words]; look at [member error] before using the rest.
+static func parse(words: PackedStringArray) -> TagOptions:
+	var options := TagOptions.new()
+	var arena_name: String = ArenaData.HAND_MADE[1]
+	for word in words:
+		if word.begins_with("--arena="):
+			arena_name = word.trim_prefix("--arena=")
+		else:
+			options.error = options._read(word)
+		if not options.error.is_empty():
+			return options
+	options.arena = ArenaData.load_named(arena_name, options.settings)
+	if not options.arena.error.is_empty():
+		options.error = "--arena: " + options.arena.error
+	return options
+
+
+func _read(word: String) -> String:
+	var option: String = word.get_slice("=", 0)
+	var value: String = word.substr(option.length() + 1)
+	var complaint: String = ""
+	match option if word != option else word + "!":
+		"--demo!":
+			demo = true
+		"--mode":
+			complaint = settings.apply_override("rules.mode=" + value)
+		"--set":
+			complaint = settings.apply_override(value)
+		"--role":
+			complaint = _unless_known(value, ROLES)
+			role = StringName(value)
+		"--camera":
+			complaint = _unless_known(value, CameraRig.NAMES)
+			camera = maxi(CameraRig.NAMES.find(value), 0) as CameraRig.Mode
+		"--seed":
+			complaint = "" if value.is_valid_int() else "must be a whole number, not %s" % value
+			random_seed = value.to_int()
+		_:
+			return "%s: no such option; known: %s" % [word, " ".join(OPTIONS)]
+	return "" if complaint.is_empty() else "%s: %s" % [option, complaint]
+
+
+static func _unless_known(value: String, known: PackedStringArray) -> String:
+	return "" if known.has(value) else "%s is unknown; known: %s" % [value, " ".join(known)]

@@ -1,0 +1,109 @@
+class_name TagScore
+extends RefCounted
+## Keeps the score of an evening of tag and puts it into words for the HUD.
+
+## More players than this get short names and whole seconds.
+const MANY: int = 4
+## Key hints; a no-break space keeps a key and its meaning on one line.
+const PLAYER_KEYS := "WASD\u00a0\u00a0move     Space\u00a0\u00a0jump"
+const WATCHER_KEYS := "Tab\u00a0\u00a0camera     R\u00a0\u00a0restart     Esc\u00a0\u00a0quit"
+
+var _world: TagWorld
+var _human: int
+var _wins: Dictionary[StringName, int] = {&"seeker": 0, &"hider": 0}
+
+
+## Keeps the score of [param world]; [param human] is the index of the agent at the keyboard, -1
+## for none.
+func _init(world: TagWorld, human: int) -> void:
+	_world = world
+	_human = human
+
+
+## Counts the round that has just ended.
+func count_round() -> void:
+	if _wins.has(_world.winner):
+		_wins[_world.winner] += 1
+
+
+## Shows who plays and how they stand.
+func show_on(hud: TagHud) -> void:
+	var names: PackedStringArray = []
+	var colors: PackedColorArray = []
+	var scores: PackedStringArray = []
+	if _is_classic():
+		var many: bool = _world.agents.size() > MANY
+		for agent in _world.agents:
+			names.append(_player_name(agent.index, many))
+			colors.append(TagStyle.agent_color(agent.is_seeker_like))
+			scores.append(("%.0f" if many else "%.1f") % _world.scores[agent.index])
+	else:
+		for role: StringName in _wins:
+			names.append(_role_name(role) + (" (you)" if _is_human(role) else ""))
+			colors.append(TagStyle.agent_color(role == &"seeker"))
+			scores.append(str(_wins[role]))
+	hud.show_parties(names, colors, scores)
+
+
+## Says who won.
+func announce_on(hud: TagHud) -> void:
+	if _is_classic():
+		_announce_classic(hud)
+		return
+	var role: StringName = _world.winner
+	var verb: String = "wins" if _count(role) == 1 else "win"
+	var title: String = "You win!" if _is_human(role) else "%s %s" % [_role_name(role), verb]
+	var played_s: float = _world.tick_number * TagAgent.TICK_S
+	var text: String = "Not caught in %.0f seconds" % played_s
+	if role == &"seeker":
+		text = "Caught after %.1f seconds" % played_s
+	hud.show_banner(title, text, _title_color(role == &"seeker"))
+
+
+## What a newcomer has to know.
+func hints() -> String:
+	if _human < 0:
+		return WATCHER_KEYS
+	var task: String = "You are blue: keep away from orange"
+	if _is_classic():
+		task = "Whoever is orange is it: run from it, or pass it on"
+	elif _world.agents[_human].role == &"seeker":
+		task = "You are orange: touch the blue one"
+	return "%s      %s     %s" % [task, PLAYER_KEYS, WATCHER_KEYS]
+
+
+func _announce_classic(hud: TagHud) -> void:
+	var best: int = _world.winner_index
+	if best < 0:
+		hud.show_banner("A draw", "", TagStyle.PAPER)
+		return
+	var title: String = "You win!" if best == _human else "%s wins" % _player_name(best)
+	var text: String = "%.1f seconds not being it" % _world.scores[best]
+	hud.show_banner(title, text, _title_color(_world.agents[best].is_seeker_like))
+
+
+func _title_color(hunts: bool) -> Color:
+	return TagStyle.SEEKER if hunts else TagStyle.HIDER_LETTERS
+
+
+func _is_classic() -> bool:
+	return _world.settings.rules.mode == &"classic"
+
+
+func _is_human(role: StringName) -> bool:
+	return _human >= 0 and _world.agents[_human].role == role
+
+
+func _player_name(index: int, short: bool = false) -> String:
+	if index == _human:
+		return "You"
+	return ("P%d" if short else "Player %d") % (index + 1)
+
+
+func _role_name(role: StringName) -> String:
+	var one: String = String(role).capitalize()
+	return one if _count(role) == 1 else one + "s"
+
+
+func _count(role: StringName) -> int:
+	return _world.settings.rules.seekers if role == &"seeker" else _world.settings.rules.hiders

@@ -1,0 +1,244 @@
+class_name TagWorld
+extends Node3D
+## One game of tag: an arena, its agents and the rules, advanced one physics tick at a time.
+##
+## The owner calls [method set_action] for each agent at a decision and [method tick] once per
+## physics tick. Everything is in the world's own frame, so that many worlds fit into one process; a
+## world may be moved, but neither turned nor scaled.
+
+## A new round begins; agents stand where they spawned.
+signal round_started
+## [param seeker] has touched [param hider].
+signal tagged(seeker: TagAgent, hider: TagAgent)
+## The round is over.
+signal round_ended(winner: StringName)
+## Another arena has been put up.
+signal arena_changed
+
+const AGENT_SCENE: PackedScene = preload("res://games/tag/agent/tag_agent.tscn")
+
+## All numbers; change them through [method configure].
+var settings: TagSettings
+## The arena being played.
+var arena: ArenaData
+## Everybody, caught or not, in the order of their index.
+var agents: Array[TagAgent] = []
+## What is being played.
+var rules: TagRules
+## Seconds until the clock runs out.
+var time_left_s: float
+## Physics ticks since the round began.
+var tick_number: int
+## Whether the round is over; a tick then does nothing.
+var round_over: bool = true
+## Who won the last round.
+var winner: StringName
+## Which agent won, where one alone can; otherwise -1.
+var winner_index: int = -1
+## One score for each agent; what it counts is up to the rules.
+var scores := PackedFloat32Array()
+## What each agent's reward is made of.
+var rewards: TagRewards
+## Source of all chance in this world.
+var rng := RandomNumberGenerator.new()
+
+var _solid: Arena
+var _map: ArenaMap
+var _sights: Array[TagSight] = []
+var _looked_at := PackedInt32Array()
+var _moment: int
+var _told_at: int = -1
+var _round_ticks: int
+var _before := PackedVector3Array()
+
+
+## Sets the game up and begins a round. Returns why not, or an empty text; then what was there goes
+## on.
+func configure(new_settings: TagSettings, new_arena: ArenaData, game_seed: int) -> String:
+	var complaint: String = new_arena.complaint_for(new_settings)
+	if not complaint.is_empty():
+		return complaint
+	settings = new_settings.clone()
+	arena = new_arena
+	rng.seed = game_seed
+	rules = TagRules.make(settings)
+	_put_up_arena()
+	_make_agents()
+	rewards = TagRewards.new(settings, agents.size())
+	arena_changed.emit()
+	reset()
+	return ""
+
+
+## Plays on in [param new_arena] with the same settings. Returns why not, or an empty text.
+func change_arena(new_arena: ArenaData) -> String:
+	var complaint: String = new_arena.complaint_for(settings)
+	if not complaint.is_empty():
+		return complaint
+	arena = new_arena
+	_put_up_arena()
+	arena_changed.emit()
+	reset()
+	return ""
+
+
+## Begins a new round.
+func reset() -> void:
+	tick_number = 0
+	round_over = false
+	winner = &""
+	winner_index = -1
+	scores.resize(agents.size())
+	scores.fill(0.0)
+	_round_ticks = maxi(roundi(rules.round_s(settings) / TagAgent.TICK_S), 1)
+	time_left_s = _round_ticks * TagAgent.TICK_S
+	rules.begin_round(self)
+	var places: Array[Vector3] = TagSpawns.choose(self)
+	for agent in agents:
+		place(agent, places[agent.index], rng.randf_range(-PI, PI))
+	rewards.begin_round(self)
+	round_started.emit()
+
+
+## Puts [param agent] onto the ground at [param ground], at rest and taking part.
+func place(agent: TagAgent, ground: Vector3, heading_rad: float) -> void:
+	agent.respawn(ground, heading_rad, _solid)
+	_moment += 1
+
+
+## What agent [param agent_index] wants from now on. Values beyond -1 to 1 are cut, NaN counts as 0.
+func set_action(agent_index: int, move_x: float, move_z: float, jump: float) -> void:
+	var agent: TagAgent = agents[agent_index]
+	agent.wish = Vector2(_sane(move_x), _sane(move_z)).limit_length(1.0)
+	agent.jump_wish = jump > 0.0
+
+
+## Advances by one physics tick.
+func tick() -> void:
+	if round_over:
+		return
+	tick_number += 1
+	_moment += 1
+	for agent in agents:
+		_before[agent.index] = agent.position
+	for agent in agents:
+		if agent.active:
+			agent.step(_push_on(agent))
+	_find_tags()
+	rules.after_tick(self)
+	time_left_s = (_round_ticks - tick_number) * TagAgent.TICK_S
+	var clock_ran_out: bool = tick_number >= _round_ticks
+	round_over = clock_ran_out or rules.is_decided(self)
+	if round_over or is_decision_due():
+		rewards.settle(self, clock_ran_out and not rules.is_decided(self))
+	if round_over:
+		winner = rules.winner(self)
+		winner_index = rules.winner_index(self)
+		round_ended.emit(winner)
+
+
+## Whether the next tick begins a new decision.
+func is_decision_due() -> bool:
+	return tick_number % settings.rules.ticks_per_decision == 0
+
+
+## What agent [param agent_index] sees now. Looks once per tick, however often it is asked.
+func sight_of(agent_index: int) -> TagSight:
+	var sight: TagSight = _sights[agent_index]
+	if _looked_at[agent_index] != _moment:
+		_looked_at[agent_index] = _moment
+		_tell_engine_places()
+		sight.look(agents[agent_index])
+	return sight
+
+
+## Whether two agents touch.
+func touches(one: TagAgent, other: TagAgent) -> bool:
+	var gap: Vector3 = (one.position - other.position).abs()
+	var most: float = settings.body.size_m + settings.rules.touch_reach_m
+	return gap.x <= most and gap.y <= most and gap.z <= most
+
+
+## The arena's plan for scripted opponents, drawn when first asked for.
+func map() -> ArenaMap:
+	if _map == null:
+		_map = ArenaMap.new(arena, settings)
+	return _map
+
+
+## Everything solid, floor and outer walls first.
+func solids() -> Array[ArenaBox]:
+	return _solid.solids
+
+
+## The engine hears of moved bodies at the end of a frame; rays must find them now.
+func _tell_engine_places() -> void:
+	if _told_at != _moment:
+		_told_at = _moment
+		for agent in agents:
+			agent.force_update_transform()
+
+
+func _find_tags() -> void:
+	for chaser in agents:
+		for other in agents:
+			if rules.can_tag(chaser, other) and touches(chaser, other):
+				rewards.before_tag(self, chaser, other)
+				rules.apply_tag(self, chaser, other)
+				rewards.after_tag(self)
+				tagged.emit(chaser, other)
+
+
+func _push_on(agent: TagAgent) -> Vector2:
+	var push := Vector2.ZERO
+	var size: float = settings.body.size_m
+	for other in agents:
+		if other == agent or not other.active:
+			continue
+		if rules.can_tag(agent, other) or rules.can_tag(other, agent):
+			continue
+		var away: Vector3 = _before[agent.index] - _before[other.index]
+		var overlap: Vector3 = Vector3.ONE * size - away.abs()
+		if minf(overlap.x, minf(overlap.y, overlap.z)) <= 0.0:
+			continue
+		var direction := Vector2(away.x, away.z).normalized()
+		if direction == Vector2.ZERO:
+			direction = Vector2.RIGHT if agent.index > other.index else Vector2.LEFT
+		var strength: float = settings.motion.push_acceleration_mps2 * TagAgent.TICK_S
+		push += direction * strength * minf(overlap.x, overlap.z) / size
+	return push
+
+
+func _put_up_arena() -> void:
+	if _solid != null:
+		remove_child(_solid)
+		_solid.queue_free()
+	_map = null
+	_solid = Arena.new()
+	_solid.name = "Solid"
+	add_child(_solid)
+	_solid.build(arena, settings)
+
+
+func _make_agents() -> void:
+	for old: Node in agents + _sights:
+		remove_child(old)
+		old.queue_free()
+	agents.clear()
+	_sights.clear()
+	for role in rules.roles(settings):
+		var agent: TagAgent = AGENT_SCENE.instantiate()
+		agent.setup(agents.size(), role, settings)
+		agents.append(agent)
+		add_child(agent)
+		var sight := TagSight.new()
+		sight.setup(agent, settings.sight)
+		_sights.append(sight)
+		add_child(sight)
+	_before.resize(agents.size())
+	_looked_at.resize(agents.size())
+	_looked_at.fill(-1)
+
+
+func _sane(value: float) -> float:
+	return clampf(value, -1.0, 1.0) if is_finite(value) else 0.0

@@ -1,0 +1,121 @@
+class_name TagTest
+extends EngineTest
+## What tests of the game of tag share: worlds, arenas, and measures of their own.
+
+## Eight directions on the ground.
+const WAYS: PackedVector2Array = [
+	Vector2(1, 0),
+	Vector2(-1, 0),
+	Vector2(0, 1),
+	Vector2(0, -1),
+	Vector2(1, 1),
+	Vector2(-1, 1),
+	Vector2(1, -1),
+	Vector2(-1, -1),
+]
+
+
+## A world with [param overrides] to the default settings.
+func make_world(
+	arena: ArenaData, overrides: PackedStringArray = [], game_seed: int = 1
+) -> TagWorld:
+	var settings: TagSettings = TagSettings.load_defaults()
+	for override in overrides:
+		check_equal(settings.apply_override(override), "", override)
+	var world := TagWorld.new()
+	add_child(world)
+	check_equal(world.configure(settings, arena, game_seed), "", "configure")
+	return world
+
+
+## Takes a world away at once: worlds at the same place would see each other.
+func drop(world: TagWorld) -> void:
+	remove_child(world)
+	world.queue_free()
+
+
+## A hand-made arena.
+func named(arena_name: String) -> ArenaData:
+	var arena: ArenaData = ArenaData.load_named(arena_name)
+	check_equal(arena.error, "", arena_name)
+	return arena
+
+
+## The fields of an arena file with nothing inside but [param boxes], each given as
+## [code][x, y, z, size x, size y, size z][/code].
+func plain_fields(boxes: Array = [], size_m: float = 40.0) -> Dictionary:
+	var list: Array[Dictionary] = []
+	for box: Array in boxes:
+		list.append({"position_m": box.slice(0, 3), "size_m": box.slice(3), "kind": "tall"})
+	var corner: float = size_m * 0.5 - 1.0
+	return {
+		"version": 1,
+		"name": "plain",
+		"title": "Plain",
+		"size_m": [size_m, size_m],
+		"boxes": list,
+		"spawns":
+		[
+			{"position_m": [-corner, 0, -corner], "size_m": [0, 0], "roles": ["seeker", "hider"]},
+			{"position_m": [corner, 0, corner], "size_m": [0, 0], "roles": ["seeker", "hider"]},
+		],
+	}
+
+
+## An arena from [method plain_fields].
+func plain_arena(boxes: Array = [], size_m: float = 40.0) -> ArenaData:
+	var arena: ArenaData = ArenaData.from_dict(plain_fields(boxes, size_m))
+	check_equal(arena.error, "", "arena")
+	return arena
+
+
+## Puts an agent onto the ground at [param ground], at rest and looking along [param heading].
+func put(world: TagWorld, index: int, ground: Vector3, heading: float = 0.0) -> TagAgent:
+	var agent: TagAgent = world.agents[index]
+	world.place(agent, ground, heading)
+	return agent
+
+
+## Advances by [param count] ticks with agent 0 acting as given.
+func drive(world: TagWorld, count: int, move: Vector2 = Vector2.ZERO, jump: float = -1.0) -> void:
+	check(not world.round_over, "nothing moves once the round is over")
+	for _tick in count:
+		world.set_action(0, move.x, move.y, jump)
+		world.tick()
+
+
+## How deep [param agent] is inside anything solid, in metres; negative when it is clear of all.
+static func depth_m(world: TagWorld, agent: TagAgent) -> float:
+	var deepest: float = -INF
+	var body := Vector3.ONE * world.settings.body.size_m
+	for box in world.solids():
+		var overlap: Vector3 = (box.size + body) * 0.5 - (box.position - agent.position).abs()
+		deepest = maxf(deepest, minf(overlap.x, minf(overlap.y, overlap.z)))
+	return deepest
+
+
+## Whether the engine finds something solid where [param agent] is, a millimetre left aside.
+static func engine_overlaps(world: TagWorld, agent: TagAgent) -> bool:
+	var query := PhysicsShapeQueryParameters3D.new()
+	var shape := BoxShape3D.new()
+	shape.margin = 0.0
+	shape.size = Vector3.ONE * (world.settings.body.size_m - 0.002)
+	query.shape = shape
+	query.collision_mask = Arena.WALL_LAYER
+	query.transform = agent.global_transform
+	return not world.get_world_3d().direct_space_state.intersect_shape(query, 1).is_empty()
+
+
+## How far a body can go along an axis, by arithmetic over all boxes: the whole [param distance],
+## or to the skin of the first box in the way.
+static func closed_form(world: TagWorld, at: Vector3, axis: int, distance: float) -> float:
+	var skin: float = world.settings.motion.skin_m
+	var half: float = world.settings.body.size_m * 0.5
+	var way: float = signf(distance)
+	var free: float = absf(distance)
+	for box in world.solids():
+		var gap: Vector3 = (box.position - at).abs() - box.size * 0.5 - Vector3.ONE * half
+		gap[axis] = (box.position[axis] - at[axis]) * way - box.size[axis] * 0.5 - half
+		if maxf(gap[(axis + 1) % 3], gap[(axis + 2) % 3]) < 0.0 and gap[axis] > -skin:
+			free = minf(free, maxf(gap[axis] - skin, 0.0))
+	return free * way

@@ -1,0 +1,90 @@
+extends TagTest
+## Settings: one structure, defaults in one file, overrides checked.
+
+
+func test_defaults_are_those_of_the_file() -> void:
+	var json := JSON.new()
+	check_equal(json.parse(FileAccess.get_file_as_string(TagSettings.DEFAULTS_PATH)), OK, "file")
+	var flat: Dictionary = {}
+	var again: Dictionary = {}
+	SettingsSchema.flatten(json.data as Dictionary, flat)
+	SettingsSchema.flatten(TagSettings.load_defaults().to_dict(), again)
+	check_equal(again.size(), flat.size(), "number of settings")
+	for path: String in flat:
+		if path != "sight.rows":
+			check_equal(again[path], flat[path], path)
+
+
+func test_overrides() -> void:
+	var settings: TagSettings = TagSettings.load_defaults()
+	check_equal(settings.apply_override("motion.gravity_mps2=20"), "", "number")
+	check_equal(settings.motion.gravity_mps2, 20.0, "gravity")
+	check_equal(settings.apply_override("rules.mode = classic"), "", "word")
+	check_equal(settings.rules.mode, &"classic", "mode")
+	check_equal(settings.apply_override("rewards.seeker.tag=5.5"), "", "deep")
+	check_equal(settings.rewards.seeker.tag, 5.5, "reward")
+	check_equal(
+		settings.apply_override('sight.rows=[{"elevation_deg":0,"columns":48}]'), "", "rows"
+	)
+	check_equal(TagObservation.size(settings), 13 + 48 * 4, "size of the observation")
+
+
+func test_bad_overrides_are_refused_and_change_nothing() -> void:
+	var settings: TagSettings = TagSettings.load_defaults()
+	var before: String = JSON.stringify(settings.to_dict())
+	for bad: String in [
+		"",
+		"=",
+		"gravity",
+		"motion.gravity=20",
+		"nothing.at_all=1",
+		"motion=3",
+		"motion.gravity_mps2=",
+		"motion.gravity_mps2=fast",
+		"motion.gravity_mps2=-1",
+		"motion.gravity_mps2=1e999",
+		"motion.gravity_mps2=nan",
+		"motion.gravity_mps2=[1]",
+		"rules.seekers=1.5",
+		"rules.seekers=0",
+		"rules.seekers=8",
+		"rules.hiders=8",
+		"rules.mode=chess",
+		"rules.mode=3",
+		"sight.rows=[]",
+		"sight.rows=3",
+		'sight.rows=[{"columns": 4}]',
+		'sight.rows=[{"elevation_deg":0,"columns":9999}]',
+		'sight.rows=[{"elevation_deg":0,"columns":4,"x":1}]',
+		"sight.eye_height_m=0.6",
+	]:
+		var complaint: String = settings.apply_override(bad)
+		check(not complaint.is_empty() and not complaint.contains("\n"), "taken: " + bad)
+	check_equal(JSON.stringify(settings.to_dict()), before, "settings after bad overrides")
+
+
+func test_an_unknown_setting_is_answered_with_the_known_ones() -> void:
+	var complaint: String = TagSettings.load_defaults().apply_override("body.colour=1")
+	check(complaint.contains("body.size_m"), complaint)
+
+
+func test_whole_structures_are_checked() -> void:
+	var settings: TagSettings = TagSettings.load_defaults()
+	var tree: Dictionary = settings.to_dict()
+	check_equal(settings.set_all(tree), "", "its own")
+	tree["motion"].erase("gravity_mps2")
+	check(settings.set_all(tree).begins_with("motion.gravity_mps2"), "missing key taken")
+	tree = settings.to_dict()
+	tree["motion"]["wings"] = 2
+	check(settings.set_all(tree).begins_with("motion.wings"), "unknown key taken")
+	check(not settings.set_all(null).is_empty(), "null taken")
+	check(not settings.set_all([]).is_empty(), "list taken")
+
+
+func test_a_world_keeps_its_own_copy() -> void:
+	var settings: TagSettings = TagSettings.load_defaults()
+	var world := TagWorld.new()
+	add_child(world)
+	world.configure(settings, named("open"), 1)
+	settings.motion.gravity_mps2 = 1.0
+	check_equal(world.settings.motion.gravity_mps2, 24.0, "gravity in the world")

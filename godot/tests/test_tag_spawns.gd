@@ -1,0 +1,72 @@
+extends TagTest
+## Rounds begin fairly: apart, in the open air, out of sight, the same for both roles.
+
+
+func test_spawns_are_fair_in_every_arena() -> void:
+	for arena_name in ArenaData.HAND_MADE:
+		var world: TagWorld = make_world(named(arena_name))
+		var in_sight: int = 0
+		for _round in 100:
+			world.reset()
+			var one: TagAgent = world.agents[0]
+			var two: TagAgent = world.agents[1]
+			check(depth_m(world, one) < 0.0 and depth_m(world, two) < 0.0, "inside something")
+			check(not engine_overlaps(world, one), "the engine finds an overlap")
+			var apart_m: float = one.position.distance_to(two.position)
+			check(apart_m >= world.settings.spawns.distance_m - 0.01, "%f m apart" % apart_m)
+			in_sight += int(world.arena.blocks_sight(one.position, two.position) == false)
+			world.tick()
+			check(one.grounded and two.grounded, "not on the ground in " + arena_name)
+		check(in_sight <= 2, "%d of 100 rounds begin in sight in %s" % [in_sight, arena_name])
+		drop(world)
+
+
+func test_eight_agents_find_room_in_every_arena() -> void:
+	for arena_name in ArenaData.HAND_MADE:
+		var world: TagWorld = make_world(named(arena_name), ["rules.seekers=4", "rules.hiders=4"])
+		for _round in 40:
+			world.reset()
+			for one in world.agents:
+				check(depth_m(world, one) < 0.0, "inside something in " + arena_name)
+				for other in world.agents:
+					if other.index < one.index:
+						check(not world.touches(one, other), "touching in " + arena_name)
+		drop(world)
+
+
+func test_both_roles_begin_in_the_same_places() -> void:
+	var world: TagWorld = make_world(named("mixed"))
+	var mean := [Vector3.ZERO, Vector3.ZERO]
+	for _round in 400:
+		world.reset()
+		for index in 2:
+			mean[index] += world.agents[index].position / 400.0
+	var difference: Vector3 = mean[0] - mean[1]
+	check(difference.length() < 2.0, "seekers begin %s from hiders on average" % difference)
+
+
+func test_the_same_seed_gives_the_same_rounds() -> void:
+	var one: TagWorld = make_world(named("maze"), [], 5)
+	var two: TagWorld = make_world(named("maze"), [], 5)
+	var three: TagWorld = make_world(named("maze"), [], 6)
+	for _round in 10:
+		for world: TagWorld in [one, two, three]:
+			world.reset()
+		check_equal(one.agents[0].position, two.agents[0].position, "place")
+		check_equal(one.agents[1].heading_rad, two.agents[1].heading_rad, "heading")
+		check(one.agents[0].position != three.agents[0].position, "another seed, same place")
+
+
+func test_every_spawn_area_can_reach_every_other() -> void:
+	for arena_name in ArenaData.HAND_MADE:
+		var arena: ArenaData = named(arena_name)
+		var map := ArenaMap.new(arena, TagSettings.load_defaults())
+		for one in arena.spawns:
+			for other in arena.spawns:
+				var way: PackedVector3Array = map.way(one.position, other.position)
+				var rest: Vector3 = way[-1] - other.position if way else Vector3.INF
+				rest.y = 0.0
+				check(
+					rest.length() < 1.0,
+					"%s to %s in %s" % [one.position, other.position, arena_name]
+				)

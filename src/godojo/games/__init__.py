@@ -1,0 +1,1 @@
+"""The games, one folder each: what they are, and how they run embedded."""

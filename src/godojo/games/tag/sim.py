@@ -1,0 +1,457 @@
+"""The rules of tag as kernels: the same game as in Godot, for many worlds at once.
+
+Each function is the twin of a script in `godot/games/tag`, and the order of things within a tick is the same there;
+docs/games/tag-motion.md has the motion model in words. `n` is the record of settings, `team` all agents of one world.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from godojo.games.tag.rounds import begin_round
+from godojo.games.tag.state import CHUNKS, TERMS, Results, Tables
+from godojo.kernels.bodies import X, Y, Z, free_m, is_box_near
+from godojo.kernels.compile import kernel, over_worlds
+from godojo.kernels.rays import aim, cast_at, cast_at_somebody, cast_out
+
+TICK_S = 1.0 / 60.0
+MAX_STEP_M = 1.0
+DISTANCE, TIME, TAG, SURVIVAL = 0, 1, 2, 3
+NOBODY, SEEKERS, HIDERS = 0, 1, 2
+WALL, SEEKER, HIDER = 1, 2, 3
+OWN_NUMBERS = 13
+NUMBERS_PER_RAY = 4
+
+
+@over_worlds
+def step_worlds(
+    numbers: np.ndarray,
+    actions: np.ndarray,
+    catalogue: np.ndarray,
+    arenas: np.ndarray,
+    worlds: np.ndarray,
+    agents: np.ndarray,
+    tables: Tables,
+    results: Results,
+) -> None:
+    """One decision in every world. A world whose round ends begins the next one within the same step."""
+    count = numbers[0].worlds
+    per_chunk = (count + CHUNKS - 1) // CHUNKS
+    for chunk in prange(CHUNKS):
+        n = numbers[0]
+        for index in range(chunk * per_chunk, min((chunk + 1) * per_chunk, count)):
+            team = agents[index]
+            world = worlds[index]
+            arena = arenas[index]
+            for number in range(n.agents):
+                decide(team[number], actions[tables.rows[number, 0] + index * tables.rows[number, 1]])
+            is_over = False
+            is_decided = False
+            for _ in range(n.ticks_per_decision):
+                tick(n, arena, world, team)
+                is_decided = n.classic == 0 and nobody_hides(n, team)
+                is_over = is_decided or world.ticks >= n.round_ticks
+                if is_over:
+                    break
+            settle(n, team, is_over and not is_decided)
+            world.decisions += 1
+            is_cut_short = not is_over and n.truncate_after > 0 and world.decisions >= n.truncate_after
+            ends = is_over or is_cut_short
+            for number in range(n.agents):
+                row = tables.rows[number, 0] + index * tables.rows[number, 1]
+                report_agent(team[number], results, row, is_over, is_cut_short)
+            results.ended[index] = ends
+            if ends:
+                results.winner[index] = NOBODY if n.classic or is_cut_short else (SEEKERS if is_decided else HIDERS)
+                results.length_ticks[index] = world.ticks
+                results.arena[index] = arena.number
+                for number in range(n.agents):
+                    row = tables.rows[number, 0] + index * tables.rows[number, 1]
+                    observe(n, arena, world, team, number, tables, chunk, results.final_observation[row])
+                begin_round(n, catalogue, arenas, index, world, team, tables.places[chunk])
+                measure(n, team)
+            for number in range(n.agents):
+                row = tables.rows[number, 0] + index * tables.rows[number, 1]
+                observe(n, arena, world, team, number, tables, chunk, results.observation[row])
+
+
+@over_worlds
+def begin_worlds(
+    numbers: np.ndarray,
+    catalogue: np.ndarray,
+    arenas: np.ndarray,
+    worlds: np.ndarray,
+    agents: np.ndarray,
+    tables: Tables,
+    observation: np.ndarray,
+) -> None:
+    """Begins a round in every world."""
+    count = numbers[0].worlds
+    per_chunk = (count + CHUNKS - 1) // CHUNKS
+    for chunk in prange(CHUNKS):
+        n = numbers[0]
+        for index in range(chunk * per_chunk, min((chunk + 1) * per_chunk, count)):
+            begin_round(n, catalogue, arenas, index, worlds[index], agents[index], tables.places[chunk])
+            measure(n, agents[index])
+            for number in range(n.agents):
+                row = tables.rows[number, 0] + index * tables.rows[number, 1]
+                observe(n, arenas[index], worlds[index], agents[index], number, tables, chunk, observation[row])
+
+
+@over_worlds
+def observe_worlds(
+    numbers: np.ndarray,
+    arenas: np.ndarray,
+    worlds: np.ndarray,
+    agents: np.ndarray,
+    tables: Tables,
+    observation: np.ndarray,
+) -> None:
+    """What everybody observes as things are, for states that were set from outside."""
+    count = numbers[0].worlds
+    per_chunk = (count + CHUNKS - 1) // CHUNKS
+    for chunk in prange(CHUNKS):
+        n = numbers[0]
+        for index in range(chunk * per_chunk, min((chunk + 1) * per_chunk, count)):
+            for number in range(n.agents):
+                row = tables.rows[number, 0] + index * tables.rows[number, 1]
+                observe(n, arenas[index], worlds[index], agents[index], number, tables, chunk, observation[row])
+
+
+@kernel
+def decide(agent: Any, action: np.ndarray) -> None:
+    """What the agent wants until the next decision."""
+    x = min(max(action[0], np.float32(-1.0)), np.float32(1.0))
+    z = min(max(action[1], np.float32(-1.0)), np.float32(1.0))
+    length = np.float32(math.sqrt(x * x + z * z))
+    if length > np.float32(1.0):
+        x /= length
+        z /= length
+    agent.wish[0] = x
+    agent.wish[1] = z
+    agent.jump = action[2] > 0.0
+    agent.acts = agent.active
+
+
+@kernel
+def tick(n: Any, arena: Any, world: Any, team: np.ndarray) -> None:
+    """A sixtieth of a second: everybody moves, then touches count, then clocks."""
+    world.ticks += 1
+    for number in range(n.agents):
+        agent = team[number]
+        for axis in range(3):
+            agent.before[axis] = agent.position[axis]
+    for number in range(n.agents):
+        agent = team[number]
+        if agent.active:
+            steer(n, agent)
+            if n.agents > 2:
+                push_apart(n, team, number)
+            jump(n, agent)
+            move(n, arena, agent)
+    find_tags(n, team)
+    for number in range(n.agents):
+        agent = team[number]
+        agent.immune = max(agent.immune - 1, 0)
+        if not agent.chases and agent.active:
+            agent.score += np.float32(TICK_S)
+
+
+@kernel
+def top_speed(n: Any, agent: Any) -> float:
+    return n.seeker_speed if agent.chases else n.hider_speed
+
+
+@kernel
+def steer(n: Any, agent: Any) -> None:
+    """Speed and heading follow the wish, each at its own rate."""
+    wish_x = agent.wish[0]
+    wish_z = agent.wish[1]
+    is_wished = math.sqrt(wish_x * wish_x + wish_z * wish_z) >= n.dead_zone
+    step = n.air_step
+    if agent.grounded:
+        step = n.ground_step if is_wished else n.brake_step
+    speed = top_speed(n, agent) if is_wished else 0.0
+    lack_x = np.float32(wish_x * speed) - agent.velocity[X]
+    lack_z = np.float32(wish_z * speed) - agent.velocity[Z]
+    lack = math.sqrt(lack_x * lack_x + lack_z * lack_z)
+    share = 1.0 if lack <= step or lack < 1e-5 else step / lack
+    agent.velocity[X] += lack_x * share
+    agent.velocity[Z] += lack_z * share
+    if is_wished:
+        turn = wrapped(math.atan2(wish_x, wish_z) - agent.heading)
+        agent.heading = wrapped(agent.heading + min(max(turn, -n.turn_step), n.turn_step))
+
+
+@kernel
+def wrapped(angle: float) -> float:
+    """The same angle from -pi to pi."""
+    return angle - math.floor((angle + math.pi) / (2.0 * math.pi)) * (2.0 * math.pi)
+
+
+@kernel
+def push_apart(n: Any, team: np.ndarray, number: int) -> None:
+    """Overlapping bodies that cannot tag each other drift apart."""
+    agent = team[number]
+    for other_number in range(n.agents):
+        other = team[other_number]
+        if other_number == number or not other.active or can_tag(agent, other) or can_tag(other, agent):
+            continue
+        away_x = agent.before[X] - other.before[X]
+        away_z = agent.before[Z] - other.before[Z]
+        overlap_x = n.size_m - abs(away_x)
+        overlap_y = n.size_m - abs(agent.before[Y] - other.before[Y])
+        overlap_z = n.size_m - abs(away_z)
+        if min(overlap_x, overlap_y, overlap_z) <= 0.0:
+            continue
+        distance = math.sqrt(away_x * away_x + away_z * away_z)
+        strength = n.push_step * min(overlap_x, overlap_z) / n.size_m
+        if distance > 0.0:
+            agent.velocity[X] += away_x / distance * strength
+            agent.velocity[Z] += away_z / distance * strength
+        else:
+            agent.velocity[X] += strength if number > other_number else -strength
+
+
+@kernel
+def jump(n: Any, agent: Any) -> None:
+    """Possible on the ground, and for a moment after leaving it."""
+    agent.coyote = n.coyote_ticks if agent.grounded else max(agent.coyote - 1, 0)
+    if agent.jump and (agent.grounded or agent.coyote > 0):
+        agent.velocity[Y] = n.jump_speed
+        agent.coyote = 0
+        agent.grounded = 0
+
+
+@kernel
+def move(n: Any, arena: Any, agent: Any) -> None:
+    """One axis after the other, as far as nothing is in the way; height follows an exact parabola."""
+    speed_y = agent.velocity[Y]
+    next_y = max(speed_y - n.gravity * TICK_S, -n.fall_speed)
+    motion_x = agent.velocity[X] * TICK_S
+    motion_y = (speed_y + next_y) * 0.5 * TICK_S
+    motion_z = agent.velocity[Z] * TICK_S
+    reach = n.half_m + 2.0 * n.skin_m
+    is_near = is_box_near(arena, agent.position, reach + abs(motion_x), reach + abs(motion_y), reach + abs(motion_z))
+    boxes = arena.boxes if is_near else 0
+    if advance(n, arena, boxes, agent, X, motion_x):
+        agent.velocity[X] = 0.0
+    if advance(n, arena, boxes, agent, Z, motion_z):
+        agent.velocity[Z] = 0.0
+    agent.velocity[Y] = next_y
+    agent.grounded = 0
+    if advance(n, arena, boxes, agent, Y, motion_y):
+        agent.velocity[Y] = 0.0
+        agent.grounded = motion_y < 0.0
+
+
+@kernel
+def advance(n: Any, arena: Any, boxes: int, agent: Any, axis: int, motion: float) -> bool:
+    """Moves along one axis; says whether something was in the way."""
+    distance = np.float32(min(max(motion, -MAX_STEP_M), MAX_STEP_M))
+    if distance == 0.0:
+        return False
+    free = free_m(arena, boxes, agent.position, axis, distance, n.half_m, n.skin_m)
+    agent.position[axis] += free if distance > 0.0 else -free
+    return free < abs(distance)
+
+
+@kernel
+def can_tag(chaser: Any, other: Any) -> bool:
+    is_open = chaser.immune == 0 and other.immune == 0 and chaser.active != 0 and other.active != 0
+    return is_open and chaser.chases != 0 and other.chases == 0
+
+
+@kernel
+def touch(n: Any, one: Any, other: Any) -> bool:
+    for axis in range(3):
+        if abs(one.position[axis] - other.position[axis]) > n.touch_m:
+            return False
+    return True
+
+
+@kernel
+def find_tags(n: Any, team: np.ndarray) -> None:
+    """A touch counts: in hide and seek the hider is out, in classic tag the two change sides, immune for a while."""
+    for chaser_number in range(n.agents):
+        for number in range(n.agents):
+            chaser = team[chaser_number]
+            caught = team[number]
+            if not (can_tag(chaser, caught) and touch(n, chaser, caught)):
+                continue
+            add_distances(n, team)
+            chaser.terms[TAG] += n.weights[1, TAG]
+            caught.terms[TAG] += n.weights[0, TAG]
+            if n.classic:
+                chaser.chases = 0
+                caught.chases = 1
+                chaser.immune = n.immunity_ticks + 1
+                caught.immune = n.immunity_ticks + 1
+            else:
+                chaser.score += 1.0
+                caught.active = 0
+            measure(n, team)
+
+
+@kernel
+def nobody_hides(n: Any, team: np.ndarray) -> bool:
+    for number in range(n.agents):
+        if team[number].active and not team[number].chases:
+            return False
+    return True
+
+
+@kernel
+def nearest_opponent_m(n: Any, team: np.ndarray, agent: Any) -> float:
+    """Distance of centres, or -1 where there is no opponent."""
+    nearest = -1.0
+    if not agent.active:
+        return nearest
+    for number in range(n.agents):
+        other = team[number]
+        if other.active and other.chases != agent.chases:
+            x = agent.position[X] - other.position[X]
+            y = agent.position[Y] - other.position[Y]
+            z = agent.position[Z] - other.position[Z]
+            distance = math.sqrt(x * x + y * y + z * z)
+            if nearest < 0.0 or distance < nearest:
+                nearest = distance
+    return nearest
+
+
+@kernel
+def measure(n: Any, team: np.ndarray) -> None:
+    for number in range(n.agents):
+        team[number].nearest_m = nearest_opponent_m(n, team, team[number])
+
+
+@kernel
+def add_distances(n: Any, team: np.ndarray) -> None:
+    """Counts how much nearer or farther the nearest opponent is than when last measured."""
+    for number in range(n.agents):
+        agent = team[number]
+        now = np.float32(nearest_opponent_m(n, team, agent))
+        if now >= 0.0 and agent.nearest_m >= 0.0:
+            agent.terms[DISTANCE] += n.weights[agent.chases, DISTANCE] * (now - agent.nearest_m)
+        agent.nearest_m = now
+
+
+@kernel
+def settle(n: Any, team: np.ndarray, clock_won: bool) -> None:
+    """What the decision was worth: four terms, whose sum is the reward."""
+    add_distances(n, team)
+    for number in range(n.agents):
+        agent = team[number]
+        if agent.acts:
+            agent.terms[TIME] += n.weights[agent.chases, TIME]
+        if clock_won and agent.active:
+            agent.terms[SURVIVAL] += n.weights[agent.chases, SURVIVAL]
+
+
+@kernel
+def report_agent(agent: Any, results: Results, row: int, is_over: bool, is_cut_short: bool) -> None:
+    """An agent's round terminates when it is caught or the round is over; one that is cut short is truncated instead."""
+    reward = np.float32(0.0)
+    for term in range(TERMS):
+        reward += agent.terms[term]
+        results.terms[row, term] = agent.terms[term]
+        agent.round_terms[term] += agent.terms[term]
+        agent.terms[term] = 0.0
+    acts = agent.acts != 0
+    results.reward[row] = reward
+    results.acted[row] = acts
+    results.terminated[row] = acts and (is_over or agent.active == 0)
+    results.truncated[row] = acts and is_cut_short and agent.active != 0
+    if is_over or is_cut_short:
+        results.final_score[row] = agent.score
+        for term in range(TERMS):
+            results.final_terms[row, term] = agent.round_terms[term]
+
+
+@kernel
+def observe(
+    n: Any, arena: Any, world: Any, team: np.ndarray, number: int, tables: Tables, chunk: int, told: np.ndarray
+) -> None:
+    """Writes what the agent is told: its own state, then what its eyes see (spec.py has the table)."""
+    agent = team[number]
+    if not agent.active:
+        told[:] = 0.0
+        return
+    speed = top_speed(n, agent)
+    told[0] = agent.position[X] / (arena.size_m[0] * 0.5)
+    told[1] = agent.position[Y] / n.wall_height_m
+    told[2] = agent.position[Z] / (arena.size_m[1] * 0.5)
+    told[3] = agent.velocity[X] / speed
+    told[4] = agent.velocity[Y] / max(n.jump_speed, 1.0)
+    told[5] = agent.velocity[Z] / speed
+    told[6] = math.sin(agent.heading)
+    told[7] = math.cos(agent.heading)
+    told[8] = 1.0 if agent.grounded else 0.0
+    told[9] = 1.0 if agent.chases else 0.0
+    told[10] = 0.0 if agent.chases else 1.0
+    told[11] = 1.0 if agent.immune > 0 else 0.0
+    told[12] = (n.round_ticks - world.ticks) / n.round_ticks
+    nearest = tables.nearest[chunk]
+    kinds = tables.kinds[chunk]
+    look(n, arena, team, number, tables.directions, tables.inverse[chunk], nearest, kinds)
+    per_range = np.float32(1.0) / n.range_m
+    for ray in range(nearest.shape[0]):
+        kind = kinds[ray] if nearest[ray] < n.range_m else 0
+        place = OWN_NUMBERS + NUMBERS_PER_RAY * ray
+        told[place] = min(nearest[ray] * per_range, np.float32(1.0))
+        told[place + 1] = np.float32(kind == WALL)
+        told[place + 2] = np.float32(kind == SEEKER)
+        told[place + 3] = np.float32(kind == HIDER)
+
+
+@kernel
+def look(
+    n: Any,
+    arena: Any,
+    team: np.ndarray,
+    number: int,
+    directions: np.ndarray,
+    inverse: np.ndarray,
+    nearest: np.ndarray,
+    kinds: np.ndarray,
+) -> None:
+    """Casts the agent's rays at the room, the boxes and everybody else."""
+    agent = team[number]
+    aim(directions, agent.heading, inverse)
+    x = agent.position[X]
+    y = agent.position[Y] + n.eye_m
+    z = agent.position[Z]
+    low = arena.room_low
+    high = arena.room_high
+    cast_out(low[X] - x, low[Y] - y, low[Z] - z, high[X] - x, high[Y] - y, high[Z] - z, inverse, nearest)
+    ahead_x = np.float32(math.sin(agent.heading))
+    ahead_z = np.float32(math.cos(agent.heading))
+    for box in range(arena.boxes):
+        # What lies wholly behind the eye can be passed over: no ray goes there unless the field of view is very wide.
+        side_x = (arena.high[X, box] if ahead_x > 0.0 else arena.low[X, box]) - x
+        side_z = (arena.high[Z, box] if ahead_z > 0.0 else arena.low[Z, box]) - z
+        if n.looks_ahead and side_x * ahead_x + side_z * ahead_z < 0.0:
+            continue
+        cast_at(
+            arena.low[X, box] - x,
+            arena.low[Y, box] - y,
+            arena.low[Z, box] - z,
+            arena.high[X, box] - x,
+            arena.high[Y, box] - y,
+            arena.high[Z, box] - z,
+            inverse,
+            nearest,
+        )
+    kinds[:] = WALL
+    half = n.half_m
+    for other_number in range(n.agents):
+        other = team[other_number]
+        if other_number == number or not other.active:
+            continue
+        dx = other.position[X] - x
+        dy = other.position[Y] - y
+        dz = other.position[Z] - z
+        kind = SEEKER if other.chases else HIDER
+        cast_at_somebody(dx - half, dy - half, dz - half, dx + half, dy + half, dz + half, inverse, nearest, kinds, kind)

@@ -1,0 +1,65 @@
+"""Who plays tag, what they see and what they do: the same in every engine.
+
+An agent acts with three numbers in [-1, 1]: `move_x`, `move_z` (where to go, in the arena's directions, however it looks)
+and `jump` (above 0). It observes:
+
+| part | numbers | what |
+|---|---|---|
+| position | 3 | x and z by half the arena's size, y by the outer walls' height |
+| velocity | 3 | x and z by its own top speed, y by the jump's speed |
+| forward | 2 | x and z of the direction it looks in |
+| grounded | 1 | 1 when it stands on something |
+| is_seeker | 1 | 1 for a seeker, and for whoever is it |
+| is_hider | 1 | 1 for everybody else |
+| immune | 1 | 1 while it can neither tag nor be tagged (classic) |
+| time_left | 1 | share of the round that is left |
+| rays | 4 each | distance by range; then 1 for what was hit: wall, seeker, hider (none: nothing within range) |
+
+Rays go row by row, each row from the left of the field of view to the right. Who has been caught observes zeros.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from godojo.games.tag.settings import TagSettings
+
+ACTION_SIZE = 3
+OWN_NUMBERS = 13
+NUMBERS_PER_RAY = 4
+REWARD_TERMS = ("distance", "time", "tag", "survival")
+WINNERS = ("nobody", "seeker", "hider")
+
+
+class Role(NamedTuple):
+    """A group of agents that share a policy."""
+
+    name: str
+    first: int
+    """Index of its first agent."""
+    count: int
+
+
+def roles(settings: TagSettings) -> tuple[Role, ...]:
+    """In the order of the agents' indices."""
+    rules = settings.rules
+    if rules.mode == "classic":
+        return (Role("player", 0, rules.players),)
+    return (Role("seeker", 0, rules.seekers), Role("hider", rules.seekers, rules.hiders))
+
+
+def observation_size(settings: TagSettings) -> int:
+    return OWN_NUMBERS + NUMBERS_PER_RAY * settings.ray_count
+
+
+def ray_directions(settings: TagSettings) -> np.ndarray:
+    """Unit vectors as rows x, y, z, in a body's frame: +z ahead, +x to its left, +y up."""
+    fov = np.radians(settings.sight.fov_deg)
+    found = []
+    for row in settings.sight.rows:
+        up = np.radians(row.elevation_deg)
+        for column in range(row.columns):
+            share = 0.5 if row.columns == 1 else column / (row.columns - 1)
+            side = fov * (0.5 - share)
+            found.append((np.sin(side) * np.cos(up), np.sin(up), np.cos(side) * np.cos(up)))
+    return np.ascontiguousarray(np.array(found, dtype=np.float32).T)

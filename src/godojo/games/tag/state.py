@@ -1,0 +1,238 @@
+"""What the embedded game keeps in memory: records and arrays that are made once, and that every kernel reads and writes."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from godojo.games.tag.arenas import MAX_BOXES, MAX_SPAWNS, Arena
+from godojo.games.tag.settings import TICK_S, TagSettings
+from godojo.games.tag.spec import ACTION_SIZE, REWARD_TERMS, observation_size, ray_directions, roles
+
+SEEKER_MAY, HIDER_MAY = 1, 2
+"""Bits of who may start in a spawn area."""
+CHUNKS = 64
+"""Worlds are worked on in so many pieces, whatever the number of threads."""
+TERMS = len(REWARD_TERMS)
+
+AGENT = np.dtype(
+    [
+        ("position", "f4", 3),
+        ("velocity", "f4", 3),
+        ("before", "f4", 3),  # position at the end of the last tick
+        ("wish", "f4", 2),
+        ("heading", "f8"),
+        ("nearest_m", "f4"),  # distance to the nearest opponent when last measured; -1 for none
+        ("score", "f4"),
+        ("terms", "f4", TERMS),  # of the decision under way
+        ("round_terms", "f4", TERMS),
+        ("coyote", "i4"),  # ticks in which a jump is still possible
+        ("immune", "i4"),  # ticks left
+        ("grounded", "u1"),
+        ("active", "u1"),
+        ("chases", "u1"),  # a seeker, or it
+        ("jump", "u1"),
+        ("acts", "u1"),  # took part when the decision began
+    ],
+    align=True,
+)
+ARENA = np.dtype(
+    [
+        ("low", "f4", (3, MAX_BOXES)),
+        ("high", "f4", (3, MAX_BOXES)),
+        ("room_low", "f4", 3),
+        ("room_high", "f4", 3),
+        ("size_m", "f4", 2),
+        ("spawns", "f4", (MAX_SPAWNS, 5)),  # x, y, z, size along x, size along z
+        ("spawn_roles", "u1", MAX_SPAWNS),
+        ("spawn_count", "i4"),
+        ("boxes", "i4"),
+        ("number", "i4"),  # place in the catalogue, or -1 for one that was made for the round
+    ],
+    align=True,
+)
+WORLD = np.dtype([("stream", "u8"), ("ticks", "i4"), ("decisions", "i4")], align=True)
+NUMBERS = np.dtype(
+    [
+        ("worlds", "i8"),
+        ("agents", "i8"),
+        ("seekers", "i8"),  # agents before this index start as seekers (hide and seek)
+        ("classic", "i8"),
+        ("looks_ahead", "i8"),  # whether no ray points backwards
+        ("round_ticks", "i8"),
+        ("immunity_ticks", "i8"),
+        ("coyote_ticks", "i8"),
+        ("ticks_per_decision", "i8"),
+        ("truncate_after", "i8"),  # decisions after which a round is cut short; 0 for never
+        ("spawn_tries", "i8"),
+        ("touch_m", "f8"),
+        ("size_m", "f8"),
+        ("half_m", "f4"),
+        ("skin_m", "f8"),
+        ("seeker_speed", "f8"),
+        ("hider_speed", "f8"),
+        ("ground_step", "f8"),  # change of speed in a tick; likewise below
+        ("air_step", "f8"),
+        ("brake_step", "f8"),
+        ("turn_step", "f8"),
+        ("push_step", "f8"),
+        ("gravity", "f8"),
+        ("jump_speed", "f8"),
+        ("fall_speed", "f8"),
+        ("dead_zone", "f8"),
+        ("range_m", "f4"),
+        ("eye_m", "f4"),
+        ("spawn_distance_m", "f8"),
+        ("wall_height_m", "f8"),
+        ("top_m", "f8"),
+        ("generated_share", "f8"),  # of all rounds, how many are played in an arena made for them
+        ("weights", "f4", (2, TERMS)),  # of the reward's terms: hider, seeker
+    ],
+    align=True,
+)
+
+
+class Results(NamedTuple):
+    """What a step gives to whoever asked for it.
+
+    Arrays of agents have one row an agent, ordered by role, then world, then agent, so that each role's part of them is one
+    contiguous block: `row = role.first * worlds + world * role.count + place in the role`.
+    """
+
+    observation: np.ndarray
+    final_observation: np.ndarray
+    terms: np.ndarray
+    reward: np.ndarray
+    acted: np.ndarray
+    terminated: np.ndarray
+    truncated: np.ndarray
+    final_terms: np.ndarray
+    """Summed over a round that ended."""
+    final_score: np.ndarray
+    ended: np.ndarray
+    """One entry a world, here and below."""
+    winner: np.ndarray
+    length_ticks: np.ndarray
+    arena: np.ndarray
+
+
+class Tables(NamedTuple):
+    """Constants, and a piece of scratch space for each chunk of worlds."""
+
+    rows: np.ndarray
+    """First row and stride of each agent index: `row = rows[agent, 0] + world * rows[agent, 1]`."""
+    directions: np.ndarray
+    inverse: np.ndarray
+    nearest: np.ndarray
+    kinds: np.ndarray
+    places: np.ndarray
+    """Of each agent: where it would start, and where the best placing so far puts it."""
+
+
+def numbers(settings: TagSettings, worlds: int, generated_share: float, truncate_after: int) -> np.ndarray:
+    """The settings as the kernels want them: an array of one record."""
+    rules, motion, sight = settings.rules, settings.motion, settings.sight
+    values: dict[str, Any] = {
+        "worlds": worlds,
+        "agents": settings.agent_count,
+        "seekers": 0 if rules.mode == "classic" else rules.seekers,
+        "classic": rules.mode == "classic",
+        "looks_ahead": sight.fov_deg <= 180.0,
+        "round_ticks": settings.round_ticks,
+        "immunity_ticks": round(rules.immunity_s / TICK_S),
+        "coyote_ticks": round(motion.coyote_s / TICK_S),
+        "ticks_per_decision": rules.ticks_per_decision,
+        "truncate_after": truncate_after,
+        "spawn_tries": settings.spawns.tries,
+        "touch_m": settings.body.size_m + rules.touch_reach_m,
+        "size_m": settings.body.size_m,
+        "half_m": settings.body.size_m / 2,
+        "skin_m": motion.skin_m,
+        "seeker_speed": motion.seeker_speed_mps,
+        "hider_speed": motion.hider_speed_mps,
+        "ground_step": motion.ground_acceleration_mps2 * TICK_S,
+        "air_step": motion.air_acceleration_mps2 * TICK_S,
+        "brake_step": motion.deceleration_mps2 * TICK_S,
+        "turn_step": motion.turn_rate_radps * TICK_S,
+        "push_step": motion.push_acceleration_mps2 * TICK_S,
+        "gravity": motion.gravity_mps2,
+        "jump_speed": motion.jump_speed_mps,
+        "fall_speed": motion.fall_speed_mps,
+        "dead_zone": motion.dead_zone,
+        "range_m": sight.range_m,
+        "eye_m": sight.eye_height_m,
+        "spawn_distance_m": settings.spawns.distance_m,
+        "wall_height_m": settings.arena.wall_height_m,
+        "top_m": settings.arena.collider_height_m,
+        "generated_share": generated_share,
+        "weights": [
+            (side.distance_per_m, side.time_per_decision, side.tag, side.survival)
+            for side in (settings.rewards.hider, settings.rewards.seeker)
+        ],
+    }
+    record = np.zeros(1, NUMBERS)
+    for name in NUMBERS.names or ():
+        record[name] = values[name]
+    return record
+
+
+def catalogue(arenas: Sequence[Arena], settings: TagSettings) -> np.ndarray:
+    """The arenas that rounds may be played in, as records."""
+    table = np.zeros(max(len(arenas), 1), ARENA)
+    table["low"] = table["high"] = 1e6
+    for index, arena in enumerate(arenas):
+        record = table[index]
+        wide, deep = arena.size_m
+        record["number"] = index
+        record["boxes"] = len(arena.boxes)
+        record["size_m"] = arena.size_m
+        record["room_low"] = (-wide / 2, 0, -deep / 2)
+        record["room_high"] = (wide / 2, settings.arena.collider_height_m, deep / 2)
+        record["spawn_count"] = len(arena.spawns)
+        for place, box in enumerate(arena.boxes):
+            record["low"][:, place] = box.low
+            record["high"][:, place] = box.high
+        for place, area in enumerate(arena.spawns):
+            record["spawns"][place] = (*area.position_m, *area.size_m)
+            bits = SEEKER_MAY * ("seeker" in area.roles) | HIDER_MAY * ("hider" in area.roles)
+            record["spawn_roles"][place] = bits
+    return table
+
+
+def results(settings: TagSettings, worlds: int) -> Results:
+    rows, size = worlds * settings.agent_count, observation_size(settings)
+    return Results(
+        observation=np.zeros((rows, size), np.float32),
+        final_observation=np.zeros((rows, size), np.float32),
+        terms=np.zeros((rows, TERMS), np.float32),
+        reward=np.zeros(rows, np.float32),
+        acted=np.zeros(rows, np.bool_),
+        terminated=np.zeros(rows, np.bool_),
+        truncated=np.zeros(rows, np.bool_),
+        final_terms=np.zeros((rows, TERMS), np.float32),
+        final_score=np.zeros(rows, np.float32),
+        ended=np.zeros(worlds, np.bool_),
+        winner=np.zeros(worlds, np.int8),
+        length_ticks=np.zeros(worlds, np.int32),
+        arena=np.zeros(worlds, np.int32),
+    )
+
+
+def actions(settings: TagSettings, worlds: int) -> np.ndarray:
+    return np.zeros((worlds * settings.agent_count, ACTION_SIZE), np.float32)
+
+
+def tables(settings: TagSettings, worlds: int) -> Tables:
+    rays, agents = settings.ray_count, settings.agent_count
+    rows = np.zeros((agents, 2), np.int64)
+    for role in roles(settings):
+        for place in range(role.count):
+            rows[role.first + place] = (role.first * worlds + place, role.count)
+    return Tables(
+        rows=rows,
+        directions=ray_directions(settings),
+        inverse=np.zeros((CHUNKS, 3, rays), np.float32),
+        nearest=np.zeros((CHUNKS, rays), np.float32),
+        kinds=np.zeros((CHUNKS, rays), np.uint8),
+        places=np.zeros((CHUNKS, agents, 2, 3), np.float64),
+    )

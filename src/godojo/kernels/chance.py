@@ -1,0 +1,39 @@
+"""Random numbers with a stream of its own for every world, so that a batch's size and threads change nothing.
+
+A stream is the field `stream` of a world's record.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from godojo.kernels.compile import kernel
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@kernel
+def mix(value: np.uint64) -> np.uint64:
+    """SplitMix64's scrambler: neighbouring inputs give unrelated outputs."""
+    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return value ^ (value >> np.uint64(31))
+
+
+@kernel
+def stream_of(seed: np.uint64, world: int) -> np.uint64:
+    """Where the world's random numbers begin."""
+    return mix(mix(np.uint64(seed) + _GOLDEN) + np.uint64(world) * _GOLDEN)
+
+
+@kernel
+def uniform(world: Any) -> float:
+    """The world's next number from 0 up to, not including, 1."""
+    world.stream += _GOLDEN
+    return float(mix(world.stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@kernel
+def below(world: Any, count: int) -> int:
+    """The world's next whole number from 0 up to, not including, `count`."""
+    return min(int(uniform(world) * count), count - 1)
