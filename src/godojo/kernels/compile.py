@@ -1,9 +1,16 @@
-"""How kernels are compiled: the same options everywhere, cached on disk."""
+"""How kernels are compiled: the same options everywhere, once, and kept on disk."""
 
+import hashlib
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
+# Idle threads sleep instead of spinning: on a busy machine spinning ones steal the time of those that work.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 import numba
+import platformdirs
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -12,9 +19,31 @@ F = TypeVar("F", bound=Callable[..., Any])
 _FASTMATH = {"contract", "nsz"}
 
 
+def _sources_hash() -> str:
+    """Of all code that kernels are made of; Numba itself would notice changes only in the file of the outermost one."""
+    package = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    for path in sorted([*package.glob("kernels/*.py"), *package.glob("games/*/sim/*.py")]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+_home = os.environ.get("GODOJO_HOME")
+_cache = (
+    Path(_home).expanduser().absolute() / "cache" if _home else platformdirs.user_cache_path("godojo", appauthor=False)
+)
+CACHE_FOLDER = _cache / "kernels" / _sources_hash()
+numba.config.CACHE_DIR = str(CACHE_FOLDER)
+
+
+def is_compiled() -> bool:
+    """Whether these kernels have been compiled on this machine before."""
+    return CACHE_FOLDER.exists() and any(CACHE_FOLDER.rglob("*step_worlds*.nbi"))
+
+
 def kernel(function: F) -> F:
     """A function over one world, called from other kernels."""
-    compiled: F = numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy", inline="never")(function)
+    compiled: F = numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy", forceinline=True)(function)
     return compiled
 
 

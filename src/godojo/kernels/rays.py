@@ -99,7 +99,7 @@ def cast_at_somebody(
     inverse: np.ndarray,
     nearest: np.ndarray,
     kinds: np.ndarray,
-    kind: int,
+    kind: np.float32,
 ) -> None:
     """As `cast_at`, and notes for each ray that met the box what it met."""
     for ray in range(nearest.shape[0]):
@@ -111,6 +111,6 @@ def cast_at_somebody(
         z1 = high_z * inverse[2, ray]
         enter = max(min(x0, x1), max(min(y0, y1), min(z0, z1)))
         leave = min(max(x0, x1), min(max(y0, y1), max(z0, z1)))
-        if enter <= leave and enter > np.float32(0.0) and enter < nearest[ray]:
-            nearest[ray] = enter
-            kinds[ray] = kind
+        met = (enter <= leave) & (enter > np.float32(0.0)) & (enter < nearest[ray])
+        nearest[ray] = enter if met else nearest[ray]
+        kinds[ray] = kind if met else kinds[ray]

@@ -124,14 +124,13 @@ func step(push: Vector2) -> void:
 	last_motion = Vector3(velocity.x, (speed_y + next_y) * 0.5, velocity.z) * TICK_S
 	last_motion = last_motion.clampf(-Arena.MAX_STEP_M, Arena.MAX_STEP_M)
 	_at = position
-	var boxes: PackedInt32Array = _arena.near(_at)
-	if _move(boxes, Vector3.AXIS_X):
+	if _move(Vector3.AXIS_X):
 		velocity.x = 0.0
-	if _move(boxes, Vector3.AXIS_Z):
+	if _move(Vector3.AXIS_Z):
 		velocity.z = 0.0
 	grounded = false
 	velocity.y = next_y
-	if _move(boxes, Vector3.AXIS_Y):
+	if _move(Vector3.AXIS_Y):
 		grounded = last_motion.y < 0.0
 		velocity.y = 0.0
 	position = _at
@@ -155,10 +154,10 @@ func _steer(motion: TagSettings.Motion, push: Vector2) -> void:
 
 
 ## Moves along one axis as far as possible. Returns whether something was in the way.
-func _move(boxes: PackedInt32Array, axis: int) -> bool:
+func _move(axis: int) -> bool:
 	var distance: float = last_motion[axis]
 	if distance == 0.0:
 		return false
-	var free: float = _arena.free_m(boxes, _at, axis, distance)
+	var free: float = _arena.free_m(_at, axis, distance)
 	_at[axis] += free * signf(distance)
 	return free < absf(distance)

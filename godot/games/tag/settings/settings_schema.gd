@@ -8,50 +8,18 @@ const MAX_AGENTS := 8
 const MAX_RAYS := 256
 ## Rules a round can be played by.
 const MODES: PackedStringArray = ["hide_and_seek", "classic"]
-## Path of a setting: its type, its least and its greatest value. Texts and lists have checks of
-## their own.
-const LIMITS: Dictionary = {
-	"rules.mode": [TYPE_STRING],
-	"rules.seekers": [TYPE_INT, 1, 7],
-	"rules.hiders": [TYPE_INT, 1, 7],
-	"rules.players": [TYPE_INT, 2, 8],
-	"rules.round_s": [TYPE_FLOAT, 0.1, 3600.0],
-	"rules.classic_round_s": [TYPE_FLOAT, 0.1, 3600.0],
-	"rules.immunity_s": [TYPE_FLOAT, 0.0, 60.0],
-	"rules.touch_reach_m": [TYPE_FLOAT, 0.003, 0.09],
-	"rules.ticks_per_decision": [TYPE_INT, 1, 60],
-	"body.size_m": [TYPE_FLOAT, 0.3, 1.5],
-	"motion.seeker_speed_mps": [TYPE_FLOAT, 0.1, 60.0],
-	"motion.hider_speed_mps": [TYPE_FLOAT, 0.1, 60.0],
-	"motion.ground_acceleration_mps2": [TYPE_FLOAT, 0.1, 10000.0],
-	"motion.air_acceleration_mps2": [TYPE_FLOAT, 0.0, 10000.0],
-	"motion.deceleration_mps2": [TYPE_FLOAT, 0.1, 10000.0],
-	"motion.turn_rate_radps": [TYPE_FLOAT, 0.1, 1000.0],
-	"motion.gravity_mps2": [TYPE_FLOAT, 1.0, 200.0],
-	"motion.jump_speed_mps": [TYPE_FLOAT, 0.0, 60.0],
-	"motion.fall_speed_mps": [TYPE_FLOAT, 1.0, 60.0],
-	"motion.coyote_s": [TYPE_FLOAT, 0.0, 1.0],
-	"motion.dead_zone": [TYPE_FLOAT, 0.0, 0.9],
-	"motion.push_acceleration_mps2": [TYPE_FLOAT, 0.0, 1000.0],
-	"motion.skin_m": [TYPE_FLOAT, 0.001, 0.005],
-	"sight.fov_deg": [TYPE_FLOAT, 1.0, 360.0],
-	"sight.range_m": [TYPE_FLOAT, 1.0, 200.0],
-	"sight.eye_height_m": [TYPE_FLOAT, -0.7, 0.7],
-	"sight.rows": [TYPE_ARRAY],
-	"spawns.distance_m": [TYPE_FLOAT, 0.0, 100.0],
-	"spawns.tries": [TYPE_INT, 1, 10000],
-	"rewards.seeker.distance_per_m": [TYPE_FLOAT, -1000.0, 1000.0],
-	"rewards.seeker.time_per_decision": [TYPE_FLOAT, -1000.0, 1000.0],
-	"rewards.seeker.tag": [TYPE_FLOAT, -1000.0, 1000.0],
-	"rewards.seeker.survival": [TYPE_FLOAT, -1000.0, 1000.0],
-	"rewards.hider.distance_per_m": [TYPE_FLOAT, -1000.0, 1000.0],
-	"rewards.hider.time_per_decision": [TYPE_FLOAT, -1000.0, 1000.0],
-	"rewards.hider.tag": [TYPE_FLOAT, -1000.0, 1000.0],
-	"rewards.hider.survival": [TYPE_FLOAT, -1000.0, 1000.0],
-	"arena.wall_height_m": [TYPE_FLOAT, 0.5, 20.0],
-	"arena.collider_height_m": [TYPE_FLOAT, 5.0, 200.0],
-	"arena.thickness_m": [TYPE_FLOAT, 0.5, 20.0],
-}
+## Settings that are no single number, and have checks of their own.
+const MODE := "rules.mode"
+const ROWS := "sight.rows"
+## Settings that must be whole numbers.
+const WHOLE: PackedStringArray = [
+	"rules.seekers", "rules.hiders", "rules.players", "rules.ticks_per_decision", "spawns.tries"
+]
+## Where the limits live; the twin in Python reads the same file.
+const LIMITS_PATH := "res://games/tag/settings_limits.json"
+
+## Path of every setting: its least and its greatest value, nothing where it is no single number.
+static var limits: Dictionary = _read_limits()
 
 
 ## Spreads a tree of settings into [param values], keyed by path. Returns what is wrong, or an empty
@@ -66,7 +34,7 @@ static func flatten(tree: Dictionary, values: Dictionary, prefix: String = "") -
 			var complaint: String = flatten(value as Dictionary, values, path + ".")
 			if not complaint.is_empty():
 				return complaint
-		elif LIMITS.has(path):
+		elif limits.has(path):
 			values[path] = value
 		else:
 			return unknown(path)
@@ -76,7 +44,7 @@ static func flatten(tree: Dictionary, values: Dictionary, prefix: String = "") -
 ## Checks that [param values] has every setting, each within its limits, and turns whole numbers
 ## into integers. Returns what is wrong, or an empty text.
 static func check_all(values: Dictionary) -> String:
-	for path: String in LIMITS:
+	for path: String in limits:
 		if not values.has(path):
 			return "%s: missing" % path
 		var complaint: String = _check(path, values)
@@ -93,7 +61,7 @@ static func check_all(values: Dictionary) -> String:
 static func unknown(path: String) -> String:
 	var section: String = path.get_slice(".", 0)
 	var known: PackedStringArray = []
-	for candidate: String in LIMITS:
+	for candidate: String in limits:
 		if candidate.begins_with(section + "."):
 			known.append(candidate)
 	if known.is_empty():
@@ -101,33 +69,37 @@ static func unknown(path: String) -> String:
 	return "%s: no such setting; known: %s" % [path, " ".join(known)]
 
 
+static func _read_limits() -> Dictionary:
+	var found: Dictionary = JSON.parse_string(FileAccess.get_file_as_string(LIMITS_PATH))
+	found[MODE] = []
+	found[ROWS] = []
+	return found
+
+
 static func _check(path: String, values: Dictionary) -> String:
-	var limits: Array = LIMITS[path]
 	var value: Variant = values[path]
-	match limits[0]:
-		TYPE_STRING:
+	match path:
+		MODE:
 			if not value is String or not MODES.has(value as String):
 				return "must be one of %s, not %s" % [", ".join(MODES), value]
-		TYPE_ARRAY:
+			return ""
+		ROWS:
 			return _check_rows(value)
-		_:
-			return _check_number(limits, path, values)
-	return ""
+	return _check_number(limits[path] as Array, WHOLE.has(path), path, values)
 
 
-static func _check_number(limits: Array, path: String, values: Dictionary) -> String:
+static func _check_number(
+	least_and_most: Array, is_whole: bool, path: String, values: Dictionary
+) -> String:
 	var value: Variant = values[path]
 	if not (value is float or value is int) or not is_finite(value as float):
 		return "must be a number, not %s" % value
 	var number: float = value
-	if limits[0] == TYPE_INT:
-		if number != floorf(number):
-			return "must be a whole number, not %s" % value
-		values[path] = int(number)
-	else:
-		values[path] = number
-	if number < limits[1] or number > limits[2]:
-		return "must be from %s to %s, not %s" % [limits[1], limits[2], value]
+	if number < least_and_most[0] or number > least_and_most[1]:
+		return "must be from %s to %s, not %s" % [least_and_most[0], least_and_most[1], value]
+	if is_whole and number != floorf(number):
+		return "must be a whole number, not %s" % value
+	values[path] = int(number) if is_whole else number
 	return ""
 
 
@@ -142,8 +114,8 @@ static func _check_rows(value: Variant) -> String:
 		if fields.size() != 2 or not fields.has_all(["elevation_deg", "columns"]):
 			return "a row has exactly elevation_deg and columns"
 		for complaint: String in [
-			_check_number([TYPE_FLOAT, -89.0, 89.0], "elevation_deg", fields),
-			_check_number([TYPE_INT, 1, MAX_RAYS], "columns", fields),
+			_check_number([-89.0, 89.0], false, "elevation_deg", fields),
+			_check_number([1, MAX_RAYS], true, "columns", fields),
 		]:
 			if not complaint.is_empty():
 				return complaint

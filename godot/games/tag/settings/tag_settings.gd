@@ -222,7 +222,7 @@ func agent_count() -> int:
 
 func _flat() -> Dictionary:
 	var values: Dictionary = {}
-	for path: String in SettingsSchema.LIMITS:
+	for path: String in SettingsSchema.limits:
 		values[path] = _owner_of(path).get(path.get_slice(".", path.get_slice_count(".") - 1))
 	values["rules.mode"] = String(rules.mode)
 	var rows: Array[Dictionary] = []

@@ -145,7 +145,10 @@ def _spawn_fault(arena: Arena, index: int, area: SpawnArea, settings: TagSetting
             return f"position_m: a body starting here would be inside boxes[{number}]"
         covers = all(
             abs(at - centre) + size / 2 <= edge / 2 + TOUCHING_M
-            for at, size, centre, edge in ((x, wide, box.position_m[0], box.size_m[0]), (z, deep, box.position_m[2], box.size_m[2]))
+            for at, size, centre, edge in (
+                (x, wide, box.position_m[0], box.size_m[0]),
+                (z, deep, box.position_m[2], box.size_m[2]),
+            )
         )
         stands = stands or (abs(box.high[1] - y) <= TOUCHING_M and covers)
     if not stands:
@@ -159,7 +162,9 @@ def _spawn_fault(arena: Arena, index: int, area: SpawnArea, settings: TagSetting
     return ""
 
 
-def _overlap(low: tuple[float, ...], high: tuple[float, ...], other_low: tuple[float, ...], other_high: tuple[float, ...]) -> bool:
+def _overlap(
+    low: tuple[float, ...], high: tuple[float, ...], other_low: tuple[float, ...], other_high: tuple[float, ...]
+) -> bool:
     return all(
         a_low < b_high - TOUCHING_M and b_low < a_high - TOUCHING_M
         for a_low, a_high, b_low, b_high in zip(low, high, other_low, other_high, strict=True)
@@ -168,7 +173,7 @@ def _overlap(low: tuple[float, ...], high: tuple[float, ...], other_low: tuple[f
 
 def generate_arena(seed: int, settings: TagSettings | None = None) -> Arena:
     """A random arena, the same for the same seed: one that the embedded game could have made for a round of its own."""
-    from godojo.games.tag.rounds import generate
+    from godojo.games.tag.sim.rounds import generate
 
     settings = settings or TagSettings.defaults()
     slot = generate(seed, settings)

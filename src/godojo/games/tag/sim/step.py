@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from godojo.games.tag.rounds import begin_round
-from godojo.games.tag.state import CHUNKS, TERMS, Results, Tables
-from godojo.kernels.bodies import X, Y, Z, free_m, is_box_near
+from godojo.games.tag.sim.rounds import begin_round
+from godojo.games.tag.sim.state import CHUNKS, TERMS, Results, Tables
+from godojo.kernels.bodies import X, Y, Z, find_near, free_m
 from godojo.kernels.compile import kernel, over_worlds
 from godojo.kernels.rays import aim, cast_at, cast_at_somebody, cast_out
 
@@ -37,44 +37,12 @@ def step_worlds(
     results: Results,
 ) -> None:
     """One decision in every world. A world whose round ends begins the next one within the same step."""
-    count = numbers[0].worlds
-    per_chunk = (count + CHUNKS - 1) // CHUNKS
+    per_chunk = (len(worlds) + CHUNKS - 1) // CHUNKS
     for chunk in prange(CHUNKS):
-        n = numbers[0]
-        for index in range(chunk * per_chunk, min((chunk + 1) * per_chunk, count)):
-            team = agents[index]
-            world = worlds[index]
-            arena = arenas[index]
-            for number in range(n.agents):
-                decide(team[number], actions[tables.rows[number, 0] + index * tables.rows[number, 1]])
-            is_over = False
-            is_decided = False
-            for _ in range(n.ticks_per_decision):
-                tick(n, arena, world, team)
-                is_decided = n.classic == 0 and nobody_hides(n, team)
-                is_over = is_decided or world.ticks >= n.round_ticks
-                if is_over:
-                    break
-            settle(n, team, is_over and not is_decided)
-            world.decisions += 1
-            is_cut_short = not is_over and n.truncate_after > 0 and world.decisions >= n.truncate_after
-            ends = is_over or is_cut_short
-            for number in range(n.agents):
-                row = tables.rows[number, 0] + index * tables.rows[number, 1]
-                report_agent(team[number], results, row, is_over, is_cut_short)
-            results.ended[index] = ends
-            if ends:
-                results.winner[index] = NOBODY if n.classic or is_cut_short else (SEEKERS if is_decided else HIDERS)
-                results.length_ticks[index] = world.ticks
-                results.arena[index] = arena.number
-                for number in range(n.agents):
-                    row = tables.rows[number, 0] + index * tables.rows[number, 1]
-                    observe(n, arena, world, team, number, tables, chunk, results.final_observation[row])
-                begin_round(n, catalogue, arenas, index, world, team, tables.places[chunk])
-                measure(n, team)
-            for number in range(n.agents):
-                row = tables.rows[number, 0] + index * tables.rows[number, 1]
-                observe(n, arena, world, team, number, tables, chunk, results.observation[row])
+        for index in range(chunk * per_chunk, min((chunk + 1) * per_chunk, len(worlds))):
+            step_world(
+                numbers[0], actions, catalogue, arenas, index, worlds[index], agents[index], tables, chunk, results
+            )
 
 
 @over_worlds
@@ -88,16 +56,12 @@ def begin_worlds(
     observation: np.ndarray,
 ) -> None:
     """Begins a round in every world."""
-    count = numbers[0].worlds
-    per_chunk = (count + CHUNKS - 1) // CHUNKS
+    per_chunk = (len(worlds) + CHUNKS - 1) // CHUNKS
     for chunk in prange(CHUNKS):
-        n = numbers[0]
-        for index in range(chunk * per_chunk, min((chunk + 1) * per_chunk, count)):
-            begin_round(n, catalogue, arenas, index, worlds[index], agents[index], tables.places[chunk])
-            measure(n, agents[index])
-            for number in range(n.agents):
-                row = tables.rows[number, 0] + index * tables.rows[number, 1]
-                observe(n, arenas[index], worlds[index], agents[index], number, tables, chunk, observation[row])
+        for index in range(chunk * per_chunk, min((chunk + 1) * per_chunk, len(worlds))):
+            begin_round(numbers[0], catalogue, arenas, index, worlds[index], agents[index], tables.places[chunk])
+            measure(numbers[0], agents[index])
+            observe_world(numbers[0], arenas[index], worlds[index], agents[index], index, tables, chunk, observation)
 
 
 @over_worlds
@@ -110,14 +74,65 @@ def observe_worlds(
     observation: np.ndarray,
 ) -> None:
     """What everybody observes as things are, for states that were set from outside."""
-    count = numbers[0].worlds
-    per_chunk = (count + CHUNKS - 1) // CHUNKS
+    per_chunk = (len(worlds) + CHUNKS - 1) // CHUNKS
     for chunk in prange(CHUNKS):
-        n = numbers[0]
-        for index in range(chunk * per_chunk, min((chunk + 1) * per_chunk, count)):
-            for number in range(n.agents):
-                row = tables.rows[number, 0] + index * tables.rows[number, 1]
-                observe(n, arenas[index], worlds[index], agents[index], number, tables, chunk, observation[row])
+        for index in range(chunk * per_chunk, min((chunk + 1) * per_chunk, len(worlds))):
+            observe_world(numbers[0], arenas[index], worlds[index], agents[index], index, tables, chunk, observation)
+
+
+@kernel
+def step_world(
+    n: Any,
+    actions: np.ndarray,
+    catalogue: np.ndarray,
+    arenas: np.ndarray,
+    index: int,
+    world: Any,
+    team: np.ndarray,
+    tables: Tables,
+    chunk: int,
+    results: Results,
+) -> None:
+    """One decision: everybody decides, a few ticks pass, rewards are settled; a round that is over makes room for the next."""
+    arena = arenas[index]
+    for number in range(n.agents):
+        decide(team[number], actions[row_of(tables, index, number)])
+    is_over = False
+    is_decided = False
+    for _ in range(n.ticks_per_decision):
+        tick(n, arena, world, team)
+        is_decided = n.classic == 0 and nobody_hides(n, team)
+        is_over = is_decided or world.ticks >= n.round_ticks
+        if is_over:
+            break
+    settle(n, team, is_over and not is_decided)
+    world.decisions += 1
+    is_cut_short = not is_over and n.truncate_after > 0 and world.decisions >= n.truncate_after
+    for number in range(n.agents):
+        report_agent(team[number], results, row_of(tables, index, number), is_over, is_cut_short)
+    results.ended[index] = is_over or is_cut_short
+    if is_over or is_cut_short:
+        results.winner[index] = NOBODY if n.classic or is_cut_short else (SEEKERS if is_decided else HIDERS)
+        results.length_ticks[index] = world.ticks
+        results.arena[index] = arena.number
+        observe_world(n, arena, world, team, index, tables, chunk, results.final_observation)
+        begin_round(n, catalogue, arenas, index, world, team, tables.places[chunk])
+        measure(n, team)
+    observe_world(n, arena, world, team, index, tables, chunk, results.observation)
+
+
+@kernel
+def row_of(tables: Tables, index: int, number: int) -> int:
+    """Where results of agent `number` of world `index` belong."""
+    return tables.rows[number, 0] + index * tables.rows[number, 1]
+
+
+@kernel
+def observe_world(
+    n: Any, arena: Any, world: Any, team: np.ndarray, index: int, tables: Tables, chunk: int, observation: np.ndarray
+) -> None:
+    for number in range(n.agents):
+        observe(n, arena, world, team, number, tables, chunk, observation[row_of(tables, index, number)])
 
 
 @kernel
@@ -131,6 +146,8 @@ def decide(agent: Any, action: np.ndarray) -> None:
         z /= length
     agent.wish[0] = x
     agent.wish[1] = z
+    agent.wish_length = math.sqrt(x * x + z * z)
+    agent.wish_heading = math.atan2(x, z)
     agent.jump = action[2] > 0.0
     agent.acts = agent.active
 
@@ -139,18 +156,19 @@ def decide(agent: Any, action: np.ndarray) -> None:
 def tick(n: Any, arena: Any, world: Any, team: np.ndarray) -> None:
     """A sixtieth of a second: everybody moves, then touches count, then clocks."""
     world.ticks += 1
-    for number in range(n.agents):
-        agent = team[number]
-        for axis in range(3):
-            agent.before[axis] = agent.position[axis]
+    is_crowd = n.agents > 2 or n.classic != 0
+    if is_crowd:
+        for number in range(n.agents):
+            for axis in range(3):
+                team[number].before[axis] = team[number].position[axis]
     for number in range(n.agents):
         agent = team[number]
         if agent.active:
             steer(n, agent)
-            if n.agents > 2:
+            if is_crowd:
                 push_apart(n, team, number)
             jump(n, agent)
-            move(n, arena, agent)
+            move(n, arena, world, agent)
     find_tags(n, team)
     for number in range(n.agents):
         agent = team[number]
@@ -167,28 +185,26 @@ def top_speed(n: Any, agent: Any) -> float:
 @kernel
 def steer(n: Any, agent: Any) -> None:
     """Speed and heading follow the wish, each at its own rate."""
-    wish_x = agent.wish[0]
-    wish_z = agent.wish[1]
-    is_wished = math.sqrt(wish_x * wish_x + wish_z * wish_z) >= n.dead_zone
+    is_wished = agent.wish_length >= n.dead_zone
     step = n.air_step
     if agent.grounded:
         step = n.ground_step if is_wished else n.brake_step
     speed = top_speed(n, agent) if is_wished else 0.0
-    lack_x = np.float32(wish_x * speed) - agent.velocity[X]
-    lack_z = np.float32(wish_z * speed) - agent.velocity[Z]
+    lack_x = np.float32(agent.wish[0] * speed) - agent.velocity[X]
+    lack_z = np.float32(agent.wish[1] * speed) - agent.velocity[Z]
     lack = math.sqrt(lack_x * lack_x + lack_z * lack_z)
     share = 1.0 if lack <= step or lack < 1e-5 else step / lack
     agent.velocity[X] += lack_x * share
     agent.velocity[Z] += lack_z * share
     if is_wished:
-        turn = wrapped(math.atan2(wish_x, wish_z) - agent.heading)
+        turn = wrapped(agent.wish_heading - agent.heading)
         agent.heading = wrapped(agent.heading + min(max(turn, -n.turn_step), n.turn_step))
 
 
 @kernel
 def wrapped(angle: float) -> float:
     """The same angle from -pi to pi."""
-    return angle - math.floor((angle + math.pi) / (2.0 * math.pi)) * (2.0 * math.pi)
+    return angle - 2.0 * math.pi * math.floor(angle * (0.5 / math.pi) + 0.5)
 
 
 @kernel
@@ -226,7 +242,7 @@ def jump(n: Any, agent: Any) -> None:
 
 
 @kernel
-def move(n: Any, arena: Any, agent: Any) -> None:
+def move(n: Any, arena: Any, world: Any, agent: Any) -> None:
     """One axis after the other, as far as nothing is in the way; height follows an exact parabola."""
     speed_y = agent.velocity[Y]
     next_y = max(speed_y - n.gravity * TICK_S, -n.fall_speed)
@@ -234,26 +250,27 @@ def move(n: Any, arena: Any, agent: Any) -> None:
     motion_y = (speed_y + next_y) * 0.5 * TICK_S
     motion_z = agent.velocity[Z] * TICK_S
     reach = n.half_m + 2.0 * n.skin_m
-    is_near = is_box_near(arena, agent.position, reach + abs(motion_x), reach + abs(motion_y), reach + abs(motion_z))
-    boxes = arena.boxes if is_near else 0
-    if advance(n, arena, boxes, agent, X, motion_x):
+    near = find_near(
+        arena, agent.position, reach + abs(motion_x), reach + abs(motion_y), reach + abs(motion_z), world.near
+    )
+    if advance(n, arena, world.near, near, agent, X, motion_x):
         agent.velocity[X] = 0.0
-    if advance(n, arena, boxes, agent, Z, motion_z):
+    if advance(n, arena, world.near, near, agent, Z, motion_z):
         agent.velocity[Z] = 0.0
     agent.velocity[Y] = next_y
     agent.grounded = 0
-    if advance(n, arena, boxes, agent, Y, motion_y):
+    if advance(n, arena, world.near, near, agent, Y, motion_y):
         agent.velocity[Y] = 0.0
         agent.grounded = motion_y < 0.0
 
 
 @kernel
-def advance(n: Any, arena: Any, boxes: int, agent: Any, axis: int, motion: float) -> bool:
+def advance(n: Any, arena: Any, near: np.ndarray, near_count: int, agent: Any, axis: int, motion: float) -> bool:
     """Moves along one axis; says whether something was in the way."""
     distance = np.float32(min(max(motion, -MAX_STEP_M), MAX_STEP_M))
     if distance == 0.0:
         return False
-    free = free_m(arena, boxes, agent.position, axis, distance, n.half_m, n.skin_m)
+    free = free_m(arena, near, near_count, agent.position, axis, distance, n.half_m, n.skin_m)
     agent.position[axis] += free if distance > 0.0 else -free
     return free < abs(distance)
 
@@ -429,22 +446,13 @@ def look(
     ahead_x = np.float32(math.sin(agent.heading))
     ahead_z = np.float32(math.cos(agent.heading))
     for box in range(arena.boxes):
-        # What lies wholly behind the eye can be passed over: no ray goes there unless the field of view is very wide.
-        side_x = (arena.high[X, box] if ahead_x > 0.0 else arena.low[X, box]) - x
-        side_z = (arena.high[Z, box] if ahead_z > 0.0 else arena.low[Z, box]) - z
-        if n.looks_ahead and side_x * ahead_x + side_z * ahead_z < 0.0:
-            continue
-        cast_at(
-            arena.low[X, box] - x,
-            arena.low[Y, box] - y,
-            arena.low[Z, box] - z,
-            arena.high[X, box] - x,
-            arena.high[Y, box] - y,
-            arena.high[Z, box] - z,
-            inverse,
-            nearest,
-        )
-    kinds[:] = WALL
+        low_x = arena.low[X, box] - x
+        low_z = arena.low[Z, box] - z
+        high_x = arena.high[X, box] - x
+        high_z = arena.high[Z, box] - z
+        if may_be_seen(n, ahead_x, ahead_z, low_x, low_z, high_x, high_z):
+            cast_at(low_x, arena.low[Y, box] - y, low_z, high_x, arena.high[Y, box] - y, high_z, inverse, nearest)
+    kinds[:] = np.float32(WALL)
     half = n.half_m
     for other_number in range(n.agents):
         other = team[other_number]
@@ -453,5 +461,30 @@ def look(
         dx = other.position[X] - x
         dy = other.position[Y] - y
         dz = other.position[Z] - z
-        kind = SEEKER if other.chases else HIDER
-        cast_at_somebody(dx - half, dy - half, dz - half, dx + half, dy + half, dz + half, inverse, nearest, kinds, kind)
+        if may_be_seen(n, ahead_x, ahead_z, dx - half, dz - half, dx + half, dz + half):
+            kind = np.float32(SEEKER if other.chases else HIDER)
+            cast_at_somebody(
+                dx - half, dy - half, dz - half, dx + half, dy + half, dz + half, inverse, nearest, kinds, kind
+            )
+
+
+@kernel
+def may_be_seen(
+    n: Any,
+    ahead_x: np.float32,
+    ahead_z: np.float32,
+    low_x: np.float32,
+    low_z: np.float32,
+    high_x: np.float32,
+    high_z: np.float32,
+) -> bool:
+    """Whether a box, given relative to the eye, is not wholly outside the field of view, to the left or to the right."""
+    across = n.fov_cosine
+    along = n.fov_sine
+    left_x = along * ahead_x + across * ahead_z
+    left_z = along * ahead_z - across * ahead_x
+    right_x = along * ahead_x - across * ahead_z
+    right_z = along * ahead_z + across * ahead_x
+    is_left_of_it = max(low_x * left_x, high_x * left_x) + max(low_z * left_z, high_z * left_z) < 0.0
+    is_right_of_it = max(low_x * right_x, high_x * right_x) + max(low_z * right_z, high_z * right_z) < 0.0
+    return n.is_wide != 0 or not (is_left_of_it or is_right_of_it)

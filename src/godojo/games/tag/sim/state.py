@@ -1,5 +1,6 @@
 """What the embedded game keeps in memory: records and arrays that are made once, and that every kernel reads and writes."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -21,6 +22,8 @@ AGENT = np.dtype(
         ("velocity", "f4", 3),
         ("before", "f4", 3),  # position at the end of the last tick
         ("wish", "f4", 2),
+        ("wish_length", "f4"),
+        ("wish_heading", "f8"),
         ("heading", "f8"),
         ("nearest_m", "f4"),  # distance to the nearest opponent when last measured; -1 for none
         ("score", "f4"),
@@ -51,14 +54,24 @@ ARENA = np.dtype(
     ],
     align=True,
 )
-WORLD = np.dtype([("stream", "u8"), ("ticks", "i4"), ("decisions", "i4")], align=True)
+WORLD = np.dtype(
+    [
+        ("stream", "u8"),
+        ("ticks", "i4"),
+        ("decisions", "i4"),
+        ("near", "i4", MAX_BOXES),  # scratch space: the boxes near the agent that moves
+    ],
+    align=True,
+)
 NUMBERS = np.dtype(
     [
         ("worlds", "i8"),
         ("agents", "i8"),
         ("seekers", "i8"),  # agents before this index start as seekers (hide and seek)
         ("classic", "i8"),
-        ("looks_ahead", "i8"),  # whether no ray points backwards
+        ("is_wide", "i8"),  # whether the field of view is more than half a turn
+        ("fov_sine", "f4"),  # of half the field of view
+        ("fov_cosine", "f4"),
         ("round_ticks", "i8"),
         ("immunity_ticks", "i8"),
         ("coyote_ticks", "i8"),
@@ -137,7 +150,9 @@ def numbers(settings: TagSettings, worlds: int, generated_share: float, truncate
         "agents": settings.agent_count,
         "seekers": 0 if rules.mode == "classic" else rules.seekers,
         "classic": rules.mode == "classic",
-        "looks_ahead": sight.fov_deg <= 180.0,
+        "is_wide": sight.fov_deg > 175.0,
+        "fov_sine": math.sin(math.radians(sight.fov_deg / 2)),
+        "fov_cosine": math.cos(math.radians(sight.fov_deg / 2)),
         "round_ticks": settings.round_ticks,
         "immunity_ticks": round(rules.immunity_s / TICK_S),
         "coyote_ticks": round(motion.coyote_s / TICK_S),
@@ -233,6 +248,6 @@ def tables(settings: TagSettings, worlds: int) -> Tables:
         directions=ray_directions(settings),
         inverse=np.zeros((CHUNKS, 3, rays), np.float32),
         nearest=np.zeros((CHUNKS, rays), np.float32),
-        kinds=np.zeros((CHUNKS, rays), np.uint8),
+        kinds=np.zeros((CHUNKS, rays), np.float32),
         places=np.zeros((CHUNKS, agents, 2, 3), np.float64),
     )

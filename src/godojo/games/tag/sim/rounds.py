@@ -7,7 +7,7 @@ import numpy as np
 
 from godojo.games.tag.arenas import MAX_BOXES
 from godojo.games.tag.settings import TagSettings
-from godojo.games.tag.state import ARENA, HIDER_MAY, SEEKER_MAY, TERMS, WORLD, numbers
+from godojo.games.tag.sim.state import ARENA, HIDER_MAY, SEEKER_MAY, TERMS, WORLD, numbers
 from godojo.kernels.bodies import X, Y, Z
 from godojo.kernels.chance import below, stream_of, uniform
 from godojo.kernels.compile import kernel

@@ -1,0 +1,95 @@
+"""The contract between a game and whoever steps it, the same for every engine.
+
+N worlds at once; agents are grouped by role, which is also the name of their policy. Every array is made once, C-contiguous,
+and written in place by `step`: take a copy of what must outlive it. A world that ends begins its next round within the same step; what
+its agents saw last is in `final_observation`.
+"""
+
+import abc
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from godojo.errors import GodojoError
+
+
+@dataclass(frozen=True)
+class RoleArrays:
+    """What concerns the agents of one role: N worlds, n agents, in this order."""
+
+    name: str
+    observation: np.ndarray
+    """float32 [N, n, D]: what each agent is told now."""
+    action: np.ndarray
+    """float32 [N, n, A], from -1 to 1: what each does next; `step` reads it."""
+    reward: np.ndarray
+    """float32 [N, n]: what the last decision was worth."""
+    terms: np.ndarray
+    """float32 [N, n, T]: what the reward is the sum of, by term."""
+    acted: np.ndarray
+    """bool [N, n]: whether the agent took part in the last decision; if not, its row is no transition to learn from."""
+    terminated: np.ndarray
+    """bool [N, n]: the agent's round came to its end by the rules."""
+    truncated: np.ndarray
+    """bool [N, n]: the agent's round was cut short from outside: its future still has a value."""
+    final_observation: np.ndarray
+    """float32 [N, n, D]: what each was told at the end, in worlds that ended in the last step."""
+    final_terms: np.ndarray
+    """float32 [N, n, T]: the terms summed over the round, in worlds that ended."""
+    final_score: np.ndarray
+    """float32 [N, n]: the game's own score, in worlds that ended."""
+
+
+class Worlds(abc.ABC):
+    """Many copies of a game, stepped together."""
+
+    num_worlds: int
+    roles: Mapping[str, RoleArrays]
+    reward_terms: tuple[str, ...]
+    winners: tuple[str, ...]
+    """What the numbers in `winner` stand for."""
+    arena_names: tuple[str, ...]
+    """What the numbers in `arena` stand for; -1 is one that was made for the round."""
+    ended: np.ndarray
+    """bool [N]: the world's round ended in the last step, and another began."""
+    winner: np.ndarray
+    """int8 [N]: who won, in worlds that ended."""
+    length_ticks: np.ndarray
+    """int32 [N]: how long the round was, in worlds that ended."""
+    arena: np.ndarray
+    """int32 [N]: where it was played, in worlds that ended."""
+
+    @abc.abstractmethod
+    def reset(self, seed: int) -> None:
+        """Begins a round in every world. The same seed gives the same rounds."""
+
+    @abc.abstractmethod
+    def _advance(self) -> None:
+        """One decision in every world, by the roles' `action`, which have been checked."""
+
+    def step(self, actions: Mapping[str, np.ndarray] | None = None) -> None:
+        """One decision in every world: by these actions, or by what has been written into the roles' `action`."""
+        for name, given in (actions or {}).items():
+            if name not in self.roles:
+                raise GodojoError(f"there is no role {name!r}; there is: {', '.join(self.roles)}")
+            wanted = self.roles[name].action
+            if np.shape(given) != wanted.shape:
+                raise GodojoError(f"actions of {name} must have the shape {wanted.shape}, not {np.shape(given)}")
+            np.copyto(wanted, given, casting="same_kind")
+        for name, role in self.roles.items():
+            if not np.isfinite(role.action).all():
+                world, agent, number = np.argwhere(~np.isfinite(role.action))[0]
+                value = role.action[world, agent, number]
+                raise GodojoError(f"action {number} of {name} {agent} in world {world} is {value}, not a number")
+        self._advance()
+
+    def close(self) -> None:
+        """Lets go of everything that outlives Python's own memory."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

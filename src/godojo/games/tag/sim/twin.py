@@ -1,0 +1,87 @@
+"""The embedded game of tag: many worlds in arrays, stepped by kernels."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from godojo.errors import GodojoError
+from godojo.games.tag.arenas import Arena, check_arena, hand_made_arenas
+from godojo.games.tag.settings import TagSettings
+from godojo.games.tag.sim import state, step
+from godojo.games.tag.spec import REWARD_TERMS, roles
+from godojo.kernels.chance import stream_of
+
+
+class TagTwin:
+    """All memory of the game for `worlds` copies of it; nothing is allocated after this.
+
+    With `generated_share` above 0, so many of all rounds are played in an arena made for the round, the others in `arenas`.
+    """
+
+    reward_terms = REWARD_TERMS
+
+    def __init__(
+        self,
+        worlds: int,
+        *,
+        settings: TagSettings | None = None,
+        arenas: Sequence[Arena] | None = None,
+        generated_share: float = 0.0,
+        truncate_after: int = 0,
+    ) -> None:
+        if worlds < 1:
+            raise GodojoError(f"there must be at least one world, not {worlds}")
+        if not 0.0 <= generated_share <= 1.0:
+            raise GodojoError(f"generated_share must be from 0 to 1, not {generated_share}")
+        if truncate_after < 0:
+            raise GodojoError(f"truncate_after must be 0 (never) or more, not {truncate_after}")
+        self.settings = settings or TagSettings.defaults()
+        self.arenas = tuple(hand_made_arenas(self.settings).values() if arenas is None else arenas)
+        if not self.arenas and generated_share < 1.0:
+            raise GodojoError("there must be at least one arena, or generated_share=1")
+        for arena in self.arenas:
+            check_arena(arena, self.settings, arena.name)
+        self.roles = roles(self.settings)
+        self.numbers = state.numbers(self.settings, worlds, generated_share, truncate_after)
+        self.catalogue = state.catalogue(self.arenas, self.settings)
+        self.arena_slots = np.zeros(worlds, state.ARENA)
+        self.worlds = np.zeros(worlds, state.WORLD)
+        self.agents = np.zeros((worlds, self.settings.agent_count), state.AGENT)
+        self.tables = state.tables(self.settings, worlds)
+        self.actions = state.actions(self.settings, worlds)
+        self.results = state.results(self.settings, worlds)
+
+    def begin(self, seed: int) -> None:
+        """Starts every world's random numbers afresh, and a round in each."""
+        for world in range(len(self.worlds)):
+            self.worlds[world]["stream"] = stream_of(np.uint64(seed), world)
+        for array in (self.results.ended, self.results.terminated, self.results.truncated):
+            array[:] = False
+        step.begin_worlds(
+            self.numbers,
+            self.catalogue,
+            self.arena_slots,
+            self.worlds,
+            self.agents,
+            self.tables,
+            self.results.observation,
+        )
+
+    def step(self) -> None:
+        """One decision in every world, by `actions`."""
+        step.step_worlds(
+            self.numbers,
+            self.actions,
+            self.catalogue,
+            self.arena_slots,
+            self.worlds,
+            self.agents,
+            self.tables,
+            self.results,
+        )
+
+    def observe(self) -> None:
+        """Writes the observations of a state that was set from outside."""
+        step.observe_worlds(
+            self.numbers, self.arena_slots, self.worlds, self.agents, self.tables, self.results.observation
+        )
