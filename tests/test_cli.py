@@ -87,6 +87,7 @@ def test_play_needs_a_display(godojo: Run) -> None:
 def test_game_words_join_names_and_values() -> None:
     words = ["--arena", "maze", "--demo", "--seed=3", "--set", "a.b=1"]
     assert game_words(words) == ["--arena=maze", "--demo", "--seed=3", "--set=a.b=1"]
+    assert game_words(["--arena", "mine.json"]) == [f"--arena={Path('mine.json').absolute()}"]
 
 
 def test_engine_run_hands_over_words_and_exit_status(godojo: Run, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ extends RefCounted
 ## What the playable scene is told on the command line, after [code]--[/code].
 ##
 ## [codeblock]
-## --arena=pillars             which arena
+## --arena=pillars             which arena: a hand-made one, or the path of a file of your own
 ## --mode=classic              hide_and_seek (default) or classic
 ## --role=hider                who you are in hide and seek: seeker (default) or hider
 ## --set=motion.gravity_mps2=20   any setting; may be given many times
@@ -44,7 +44,10 @@ static func parse(words: PackedStringArray) -> TagOptions:
 			options.error = options._read(word)
 		if not options.error.is_empty():
 			return options
-	options.arena = ArenaData.load_named(arena_name, options.settings)
+	if arena_name.ends_with(".json"):
+		options.arena = ArenaData.load_file(arena_name, options.settings)
+	else:
+		options.arena = ArenaData.load_named(arena_name, options.settings)
 	if not options.arena.error.is_empty():
 		options.error = "--arena: " + options.arena.error
 	return options

@@ -9,8 +9,8 @@ import msgspec
 import typer
 from rich.markup import escape
 
-from godojo.cli.console import out, print_json, progress_report
-from godojo.engines.godot.find import Engine, find
+from godojo.cli.console import err, out, print_json, progress_report
+from godojo.engines.godot.find import Engine, EngineMissing, find
 from godojo.engines.godot.home import engine_folder, read_installed
 from godojo.engines.godot.install import install as install_engine
 from godojo.engines.godot.install import uninstall as uninstall_engine
@@ -78,6 +78,17 @@ def uninstall() -> None:
     """Remove the Godot that Godojo installed; any other is left alone."""
     removed = uninstall_engine()
     out.print("Removed the installed Godot." if removed else "Nothing was installed by Godojo; nothing removed.")
+
+
+def ready_engine() -> Engine:
+    """The engine, installed first where there is none."""
+    try:
+        return find()
+    except EngineMissing:
+        err.print("no Godot here yet: installing it, once")
+        with progress_report() as report:
+            install_engine(report=report)
+        return find()
 
 
 def _origin(engine: Engine) -> str:

@@ -13,6 +13,7 @@ from godojo.engines.godot.find import Engine
 from godojo.engines.godot.home import data_folder
 from godojo.errors import GodojoError
 from godojo.processes import Finished, finish
+from godojo.resources import godot_sources
 
 _IMPORT_TIMEOUT_S = 300.0
 _LOCK_TIMEOUT_S = 600.0
@@ -22,11 +23,9 @@ _PROBLEM = re.compile(r"^\s*(SCRIPT ERROR|USER ERROR|USER WARNING|ERROR|WARNING|
 
 def project_folder() -> Path:
     """The checkout's project, or a private copy of the wheel's (the engine writes its cache beside it)."""
-    package = Path(godojo.__file__).parent
-    checkout = package.parent.parent / "godot"
-    if (checkout / "project.godot").is_file():
-        return checkout
-    shipped = package / "godot_project"
+    shipped = godot_sources()
+    if not shipped.is_relative_to(Path(godojo.__file__).parent):
+        return shipped
     copy = data_folder() / "projects" / f"{godojo.__version__}-{_fingerprint(shipped)[:12]}"
     if not copy.exists():
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,66 @@
+"""The playable scene of tag, started as `godojo play tag` starts it, only without a window."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from godojo.engines.godot import run_project
+from godojo.engines.godot.find import Engine
+from godojo.engines.godot.project import problem_lines
+from godojo.processes import Finished
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.engine
+
+
+def play(engine: Engine, *options: str, frames: int = 120) -> Finished:
+    words = ["--headless", "--no-header", "--fixed-fps", "60", "--quit-after", str(frames), "res://games/tag/tag.tscn"]
+    return run_project(engine, [*words, "--", *options], timeout_s=60)
+
+
+@pytest.mark.parametrize("mode", ["hide_and_seek", "classic"])
+@pytest.mark.parametrize("arena", ["open", "maze"])
+def test_demo_plays_several_rounds_without_a_complaint(engine: Engine, mode: str, arena: str) -> None:
+    settings = ["--set=rules.round_s=3", "--set=rules.classic_round_s=3"]
+    done = play(engine, "--demo", f"--arena={arena}", f"--mode={mode}", *settings, frames=900)
+    assert done.code == 0
+    assert problem_lines(done.output) == []
+
+
+def test_an_arena_of_ones_own(engine: Engine, tmp_path: Path) -> None:
+    arena = json.loads((ROOT / "godot/games/tag/arenas/open.json").read_text(encoding="utf-8"))
+    (tmp_path / "mine.json").write_text(json.dumps({**arena, "name": "mine"}), encoding="utf-8")
+    done = play(engine, "--demo", f"--arena={tmp_path / 'mine.json'}")
+    assert (done.code, problem_lines(done.output)) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("option", "names"),
+    [
+        ("--arena=mazee", ["mazee", "open pillars maze platforms mixed"]),
+        ("--arena=/nowhere/at/all.json", ["/nowhere/at/all.json"]),
+        ("--role=goalkeeper", ["goalkeeper", "seeker hider"]),
+        ("--mode=chess", ["chess", "hide_and_seek"]),
+        ("--set=motion.gravity=3", ["motion.gravity", "motion.gravity_mps2"]),
+        ("--set=motion.gravity_mps2=heavy", ["motion.gravity_mps2", "heavy"]),
+        ("--set=rules.hiders=8", ["rules.hiders", "7"]),
+        ("--seed=many", ["many"]),
+        ("--fast", ["--fast", "--arena="]),
+    ],
+)
+def test_a_wrong_option_is_one_line_that_names_the_valid_ones(engine: Engine, option: str, names: list[str]) -> None:
+    done = play(engine, option)
+    assert done.code == 2
+    lines = [line for line in done.output.splitlines() if line.strip()]
+    assert len(lines) == 1, done.output
+    assert all(name in lines[0] for name in names), lines[0]
+
+
+@pytest.mark.slow
+def test_hostile_random_play_breaks_nothing(engine: Engine) -> None:
+    words = ["--headless", "--no-header", "--fixed-fps", "60", "--script", "res://games/tag/stress/stress.gd"]
+    done = run_project(engine, [*words, "--", "--rounds=250"], timeout_s=110)
+    assert done.code == 0, done.output
+    assert "clean" in done.output
+    assert problem_lines(done.output) == []
