@@ -1,8 +1,8 @@
 """The contract between a game and whoever steps it, the same for every engine.
 
-N worlds at once; agents are grouped by role, which is also the name of their policy. Every array is made once, C-contiguous,
-and written in place by `step`: take a copy of what must outlive it. A world that ends begins its next round within the same step; what
-its agents saw last is in `final_observation`.
+N worlds at once; agents are grouped by role, which is also the name of their policy. Every array is made once,
+C-contiguous, and written in place by `step`: take a copy of what must outlive it. A world that ends begins its next
+round within the same step; what its agents saw last is in `final_observation`.
 """
 
 import abc
@@ -85,7 +85,7 @@ class Worlds(abc.ABC):
                 raise GodojoError(f"action {number} of {name} {agent} in world {world} is {value}, not a number")
         self._advance()
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - not every engine has something to let go of
         """Lets go of everything that outlives Python's own memory."""
 
     def __enter__(self) -> Self:

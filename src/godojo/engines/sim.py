@@ -1,38 +1,70 @@
 """The embedded engine: runs a game's twin, without Godot."""
 
 import sys
+from collections.abc import Sequence
 from types import MappingProxyType
+from typing import Any, Protocol
 
 import numpy as np
 
 from godojo.engines.base import RoleArrays, Worlds
-from godojo.games.tag.sim.twin import TagTwin
-from godojo.games.tag.spec import WINNERS
 from godojo.kernels.compile import is_compiled
+
+
+class TwinRole(Protocol):
+    """A group of agents that share a policy."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def first(self) -> int: ...
+
+    @property
+    def agents(self) -> int: ...
+
+
+class Twin(Protocol):
+    """What a game brings along to be run here; `games/tag/sim/twin.py` is one."""
+
+    reward_terms: tuple[str, ...]
+    winners: tuple[str, ...]
+    arena_names: tuple[str, ...]
+    num_worlds: int
+    actions: np.ndarray
+    results: Any
+    """Arrays named as in the contract; those of agents have one row an agent, by role, then world, then agent."""
+
+    @property
+    def roles(self) -> Sequence[TwinRole]: ...
+
+    def begin(self, seed: int) -> None: ...
+
+    def step(self) -> None: ...
 
 
 class SimWorlds(Worlds):
     """Many copies of a twin in this process, on every core."""
 
-    def __init__(self, twin: TagTwin) -> None:
+    def __init__(self, twin: Twin) -> None:
         if not is_compiled():
             sys.stderr.write("compiling kernels, once (about half a minute)\n")
             sys.stderr.flush()
         results = twin.results
         self.twin = twin
-        self.num_worlds = len(twin.worlds)
+        self.num_worlds = twin.num_worlds
         self.reward_terms = twin.reward_terms
-        self.winners = WINNERS
-        self.arena_names = tuple(arena.name for arena in twin.arenas)
+        self.winners = twin.winners
+        self.arena_names = twin.arena_names
         self.ended = results.ended
         self.winner = results.winner
         self.length_ticks = results.length_ticks
         self.arena = results.arena
         roles = {}
         for role in twin.roles:
-            rows = slice(role.first * self.num_worlds, (role.first + role.count) * self.num_worlds)
+            rows = slice(role.first * self.num_worlds, (role.first + role.agents) * self.num_worlds)
 
-            def part(array: np.ndarray, rows: slice = rows, count: int = role.count) -> np.ndarray:
+            def part(array: np.ndarray, rows: slice = rows, count: int = role.agents) -> np.ndarray:
                 """The role's part of an array, as a view of its own shape."""
                 return array[rows].reshape(self.num_worlds, count, *array.shape[1:])
 

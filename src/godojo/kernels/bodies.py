@@ -1,6 +1,5 @@
 """Bodies that are axis-aligned cubes among axis-aligned boxes, moved one axis at a time."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -11,18 +10,18 @@ X, Y, Z = 0, 1, 2
 
 
 @kernel
-def find_near(arena: Any, at: np.ndarray, reach_x: float, reach_y: float, reach_z: float, near: np.ndarray) -> int:
-    """Lists the boxes that could matter to a body whose faces move no farther than this from its centre; says how many."""
-    low_x = np.float32(at[X] - reach_x)
-    low_y = np.float32(at[Y] - reach_y)
-    low_z = np.float32(at[Z] - reach_z)
-    high_x = np.float32(at[X] + reach_x)
-    high_y = np.float32(at[Y] + reach_y)
-    high_z = np.float32(at[Z] + reach_z)
-    # Most of the time there are none, and a loop that only asks whether there are any runs on many boxes at once.
-    any_near = 0
+def find_near(arena: Any, at: np.ndarray, reach_m: float, near: np.ndarray) -> int:
+    """Lists the boxes that a body can meet whose faces come no farther than this from its centre; says how many."""
+    low_x = np.float32(at[X] - reach_m)
+    low_y = np.float32(at[Y] - reach_m)
+    low_z = np.float32(at[Z] - reach_m)
+    high_x = np.float32(at[X] + reach_m)
+    high_y = np.float32(at[Y] + reach_m)
+    high_z = np.float32(at[Z] + reach_m)
+    # Mostly there are none, and a loop that only asks whether there are any runs on many boxes at once.
+    is_any_near = False
     for box in range(arena.boxes):
-        any_near |= (
+        is_any_near |= (
             (arena.low[X, box] < high_x)
             & (arena.high[X, box] > low_x)
             & (arena.low[Y, box] < high_y)
@@ -31,16 +30,11 @@ def find_near(arena: Any, at: np.ndarray, reach_x: float, reach_y: float, reach_
             & (arena.high[Z, box] > low_z)
         )
     found = 0
-    if any_near:
+    if is_any_near:
         for box in range(arena.boxes):
             if arena.low[X, box] < high_x and arena.high[X, box] > low_x:
                 near[found] = box
-                found += (
-                    (arena.low[Y, box] < high_y)
-                    & (arena.high[Y, box] > low_y)
-                    & (arena.low[Z, box] < high_z)
-                    & (arena.high[Z, box] > low_z)
-                )
+                found += (arena.low[Z, box] < high_z) & (arena.high[Z, box] > low_z)
     return found
 
 
@@ -57,8 +51,8 @@ def free_m(
 ) -> float:
     """How far a body at `at` can go along the axis, of `distance` at most and never backwards.
 
-    Floor, walls, ceiling and the boxes listed in `near` stop it about a skin before they touch. The arena's record has the
-    corners of its boxes by axis (`low`, `high`) and those of the room (`room_low`, `room_high`).
+    Floor, walls, ceiling and the boxes listed in `near` stop it about a skin before they touch. The arena's record has
+    the corners of its boxes by axis (`low`, `high`) and those of the room (`room_low`, `room_high`).
     """
     one = (axis + 1) % 3
     two = (axis + 2) % 3
@@ -80,26 +74,32 @@ def free_m(
     reach = np.float32(abs(distance) + skin_m)
     if gap >= reach:
         return abs(distance)
-    return min(max(search(gap / reach, reach) * reach - skin_m, 0.0), abs(distance))
+    free = search(float(gap / reach), float(reach)) * float(reach) - skin_m
+    return min(max(free, 0.0), abs(distance))
 
 
 @kernel
 def search(blocked_from: float, length_m: float) -> float:
     """The share of a path that Jolt takes for free when it is blocked from this share on.
 
-    Jolt does not solve for it but searches, in about log2 of the length in millimetres steps, and leans to the side on which
-    it has not been wrong yet (`_cast_motion_impl` in Godot's sources).
+    Jolt does not solve for it but searches: one step for each doubling of a millimetre, leaning to the side on which it
+    has not been wrong yet (`_cast_motion_impl` in Godot's sources).
     """
     low = np.float32(0.0)
     high = np.float32(1.0)
     lean = np.float32(0.5)
-    steps = min(max(math.frexp(1000.0 * length_m)[1] - 1, 4), 16)
+    steps = 4  # and one more for each doubling from 32 mm on
+    doubled_m = 0.032
+    while doubled_m <= length_m and steps < 16:
+        doubled_m *= 2.0
+        steps += 1
     for step in range(steps):
         middle = low + (high - low) * lean
-        if middle > blocked_from:
-            high = middle
-            lean = np.float32(0.5) if step == 0 or low > 0.0 else np.float32(0.25)
-        else:
-            low = middle
-            lean = np.float32(0.5) if step == 0 or high < 1.0 else np.float32(0.75)
-    return low
+        is_blocked = middle > blocked_from
+        # After a step to one side, lean to the other until that one has been wrong too. Written without branches,
+        # since which way it goes cannot be predicted.
+        low = low if is_blocked else middle
+        high = middle if is_blocked else high
+        lean = np.float32(0.25) if is_blocked & (low == np.float32(0.0)) & (step > 0) else np.float32(0.5)
+        lean = np.float32(0.75) if (not is_blocked) & (high == np.float32(1.0)) & (step > 0) else lean
+    return float(low)

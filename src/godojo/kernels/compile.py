@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 # Idle threads sleep instead of spinning: on a busy machine spinning ones steal the time of those that work.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -28,12 +28,14 @@ def _sources_hash() -> str:
     return digest.hexdigest()[:16]
 
 
-_home = os.environ.get("GODOJO_HOME")
-_cache = (
-    Path(_home).expanduser().absolute() / "cache" if _home else platformdirs.user_cache_path("godojo", appauthor=False)
-)
-CACHE_FOLDER = _cache / "kernels" / _sources_hash()
-numba.config.CACHE_DIR = str(CACHE_FOLDER)
+def _cache_folder() -> Path:
+    home = os.environ.get("GODOJO_HOME")
+    caches = Path(home).expanduser().absolute() / "cache" if home else platformdirs.user_cache_path("godojo", False)
+    return caches / "kernels" / _sources_hash()
+
+
+CACHE_FOLDER = _cache_folder()
+numba.config.CACHE_DIR = str(CACHE_FOLDER)  # type: ignore[attr-defined]
 
 
 def is_compiled() -> bool:
@@ -43,11 +45,9 @@ def is_compiled() -> bool:
 
 def kernel(function: F) -> F:
     """A function over one world, called from other kernels."""
-    compiled: F = numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy", forceinline=True)(function)
-    return compiled
+    return cast("F", numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy", forceinline=True)(function))
 
 
 def over_worlds(function: F) -> F:
     """A function over all worlds, run on every core."""
-    compiled: F = numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy", parallel=True)(function)
-    return compiled
+    return cast("F", numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy", parallel=True)(function))

@@ -1,4 +1,4 @@
-"""Rays against axis-aligned boxes. The rays are the inner loop, and no test branches, so that a core casts eight at once."""
+"""Rays against axis-aligned boxes. Rays are the inner loop, and nothing branches, so that a core casts many at once."""
 
 from typing import Any
 

@@ -14,7 +14,7 @@ from godojo.errors import GodojoError
 from godojo.games.tag.settings import TagSettings
 from godojo.resources import godot_sources
 
-VERSION = 1
+VERSION: Literal[1] = 1
 MAX_BOXES = 16
 MAX_SPAWNS = 32
 MAX_BYTES = 65536
@@ -143,13 +143,8 @@ def _spawn_fault(arena: Arena, index: int, area: SpawnArea, settings: TagSetting
     for number, box in enumerate(arena.boxes):
         if _overlap(low, high, box.low, box.high):
             return f"position_m: a body starting here would be inside boxes[{number}]"
-        covers = all(
-            abs(at - centre) + size / 2 <= edge / 2 + TOUCHING_M
-            for at, size, centre, edge in (
-                (x, wide, box.position_m[0], box.size_m[0]),
-                (z, deep, box.position_m[2], box.size_m[2]),
-            )
-        )
+        covers = _is_within(x, wide, box.position_m[0], box.size_m[0])
+        covers = covers and _is_within(z, deep, box.position_m[2], box.size_m[2])
         stands = stands or (abs(box.high[1] - y) <= TOUCHING_M and covers)
     if not stands:
         return "position_m: there is no ground at that height"
@@ -162,12 +157,16 @@ def _spawn_fault(arena: Arena, index: int, area: SpawnArea, settings: TagSetting
     return ""
 
 
-def _overlap(
-    low: tuple[float, ...], high: tuple[float, ...], other_low: tuple[float, ...], other_high: tuple[float, ...]
-) -> bool:
+def _is_within(at: float, size: float, centre: float, edge: float) -> bool:
+    return abs(at - centre) + size / 2 <= edge / 2 + TOUCHING_M
+
+
+_Corner = tuple[float, float, float]
+
+
+def _overlap(low: _Corner, high: _Corner, other_low: _Corner, other_high: _Corner) -> bool:
     return all(
-        a_low < b_high - TOUCHING_M and b_low < a_high - TOUCHING_M
-        for a_low, a_high, b_low, b_high in zip(low, high, other_low, other_high, strict=True)
+        low[axis] < other_high[axis] - TOUCHING_M and other_low[axis] < high[axis] - TOUCHING_M for axis in range(3)
     )
 
 

@@ -21,7 +21,7 @@ class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part of the settings."""
 
 
-class Rules(_Section):
+class Rules(_Section, frozen=True):
     """How a round is played."""
 
     mode: Literal["hide_and_seek", "classic"]
@@ -38,13 +38,13 @@ class Rules(_Section):
     ticks_per_decision: int
 
 
-class Body(_Section):
+class Body(_Section, frozen=True):
     """The agents' bodies."""
 
     size_m: float
 
 
-class Motion(_Section):
+class Motion(_Section, frozen=True):
     """How agents move. A seeker's numbers also hold for whoever is it, a hider's for whoever is not."""
 
     seeker_speed_mps: float
@@ -67,14 +67,14 @@ class Motion(_Section):
     """Gap that a stopped body keeps from what stopped it."""
 
 
-class SightRow(_Section):
+class SightRow(_Section, frozen=True):
     """A row of rays, spread evenly over the field of view."""
 
     elevation_deg: float
     columns: int
 
 
-class Sight(_Section):
+class Sight(_Section, frozen=True):
     """The agents' eyes."""
 
     fov_deg: float
@@ -84,7 +84,7 @@ class Sight(_Section):
     rows: tuple[SightRow, ...]
 
 
-class Spawns(_Section):
+class Spawns(_Section, frozen=True):
     """Where rounds begin."""
 
     distance_m: float
@@ -93,7 +93,7 @@ class Spawns(_Section):
     """Random placings looked at before the best one is taken."""
 
 
-class RewardWeights(_Section):
+class RewardWeights(_Section, frozen=True):
     """Weights of the four terms of one role's reward."""
 
     distance_per_m: float
@@ -105,14 +105,14 @@ class RewardWeights(_Section):
     """Once, when the clock runs out."""
 
 
-class Rewards(_Section):
+class Rewards(_Section, frozen=True):
     """What counts, for either role."""
 
     seeker: RewardWeights
     hider: RewardWeights
 
 
-class Shell(_Section):
+class Shell(_Section, frozen=True):
     """What all arenas share: floor, ceiling and outer walls."""
 
     wall_height_m: float
@@ -121,7 +121,7 @@ class Shell(_Section):
     thickness_m: float
 
 
-class TagSettings(_Section):
+class TagSettings(_Section, frozen=True):
     """All of them."""
 
     rules: Rules

@@ -1,7 +1,7 @@
 """Who plays tag, what they see and what they do: the same in every engine.
 
-An agent acts with three numbers in [-1, 1]: `move_x`, `move_z` (where to go, in the arena's directions, however it looks)
-and `jump` (above 0). It observes:
+An agent acts with three numbers in [-1, 1]: `move_x` and `move_z` (where to go, along the arena's axes, wherever it
+looks) and `jump` (above 0). It observes:
 
 | part | numbers | what |
 |---|---|---|
@@ -27,8 +27,8 @@ from godojo.games.tag.settings import TagSettings
 ACTION_SIZE = 3
 OWN_NUMBERS = 13
 NUMBERS_PER_RAY = 4
-REWARD_TERMS = ("distance", "time", "tag", "survival")
-WINNERS = ("nobody", "seeker", "hider")
+REWARD_TERMS: tuple[str, ...] = ("distance", "time", "tag", "survival")
+WINNERS: tuple[str, ...] = ("nobody", "seeker", "hider")
 
 
 class Role(NamedTuple):
@@ -37,7 +37,7 @@ class Role(NamedTuple):
     name: str
     first: int
     """Index of its first agent."""
-    count: int
+    agents: int
 
 
 def roles(settings: TagSettings) -> tuple[Role, ...]:

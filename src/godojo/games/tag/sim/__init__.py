@@ -1,1 +1,1 @@
-"""The embedded game: `state` is its memory, `step` its rules, `rounds` how a round begins, `twin` all of it put together."""
+"""The embedded game: `state` is its memory, `step` its rules, `rounds` how a round begins, `twin` the whole."""

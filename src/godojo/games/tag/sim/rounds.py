@@ -56,6 +56,7 @@ def place_agent(n: Any, agent: Any, ground: np.ndarray) -> None:
         agent.velocity[axis] = 0.0
     agent.grounded = 1
     agent.coyote = 0
+    agent.near_slack_m = -1.0
     agent.active = 1
     agent.immune = 0
     agent.jump = 0

@@ -1,4 +1,4 @@
-"""What the embedded game keeps in memory: records and arrays that are made once, and that every kernel reads and writes."""
+"""What the embedded game keeps in memory: records and arrays, made once, that every kernel reads and writes."""
 
 import math
 from collections.abc import Sequence
@@ -29,6 +29,9 @@ AGENT = np.dtype(
         ("score", "f4"),
         ("terms", "f4", TERMS),  # of the decision under way
         ("round_terms", "f4", TERMS),
+        ("near", "i4", MAX_BOXES),  # boxes that matter while it moves no farther than `near_slack_m`
+        ("near_count", "i4"),
+        ("near_slack_m", "f4"),
         ("coyote", "i4"),  # ticks in which a jump is still possible
         ("immune", "i4"),  # ticks left
         ("grounded", "u1"),
@@ -54,15 +57,7 @@ ARENA = np.dtype(
     ],
     align=True,
 )
-WORLD = np.dtype(
-    [
-        ("stream", "u8"),
-        ("ticks", "i4"),
-        ("decisions", "i4"),
-        ("near", "i4", MAX_BOXES),  # scratch space: the boxes near the agent that moves
-    ],
-    align=True,
-)
+WORLD = np.dtype([("stream", "u8"), ("ticks", "i4"), ("decisions", "i4")], align=True)
 NUMBERS = np.dtype(
     [
         ("worlds", "i8"),
@@ -108,8 +103,8 @@ NUMBERS = np.dtype(
 class Results(NamedTuple):
     """What a step gives to whoever asked for it.
 
-    Arrays of agents have one row an agent, ordered by role, then world, then agent, so that each role's part of them is one
-    contiguous block: `row = role.first * worlds + world * role.count + place in the role`.
+    Arrays of agents have one row an agent, ordered by role, then world, then agent, so that each role's part of them is
+    one contiguous block: `row = role.first * worlds + world * role.agents + place in the role`.
     """
 
     observation: np.ndarray
@@ -241,8 +236,8 @@ def tables(settings: TagSettings, worlds: int) -> Tables:
     rays, agents = settings.ray_count, settings.agent_count
     rows = np.zeros((agents, 2), np.int64)
     for role in roles(settings):
-        for place in range(role.count):
-            rows[role.first + place] = (role.first * worlds + place, role.count)
+        for place in range(role.agents):
+            rows[role.first + place] = (role.first * worlds + place, role.agents)
     return Tables(
         rows=rows,
         directions=ray_directions(settings),

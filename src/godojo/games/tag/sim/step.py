@@ -18,6 +18,8 @@ from godojo.kernels.rays import aim, cast_at, cast_at_somebody, cast_out
 
 TICK_S = 1.0 / 60.0
 MAX_STEP_M = 1.0
+NEAR_SLACK_M = 0.5
+"""How far an agent may move before its list of near boxes is made again."""
 DISTANCE, TIME, TAG, SURVIVAL = 0, 1, 2, 3
 NOBODY, SEEKERS, HIDERS = 0, 1, 2
 WALL, SEEKER, HIDER = 1, 2, 3
@@ -93,7 +95,7 @@ def step_world(
     chunk: int,
     results: Results,
 ) -> None:
-    """One decision: everybody decides, a few ticks pass, rewards are settled; a round that is over makes room for the next."""
+    """One decision: everybody decides, a few ticks pass, rewards are settled; after a round the next one begins."""
     arena = arenas[index]
     for number in range(n.agents):
         decide(team[number], actions[row_of(tables, index, number)])
@@ -124,7 +126,7 @@ def step_world(
 @kernel
 def row_of(tables: Tables, index: int, number: int) -> int:
     """Where results of agent `number` of world `index` belong."""
-    return tables.rows[number, 0] + index * tables.rows[number, 1]
+    return int(tables.rows[number, 0] + index * tables.rows[number, 1])
 
 
 @kernel
@@ -168,7 +170,7 @@ def tick(n: Any, arena: Any, world: Any, team: np.ndarray) -> None:
             if is_crowd:
                 push_apart(n, team, number)
             jump(n, agent)
-            move(n, arena, world, agent)
+            move(n, arena, agent)
     find_tags(n, team)
     for number in range(n.agents):
         agent = team[number]
@@ -179,7 +181,7 @@ def tick(n: Any, arena: Any, world: Any, team: np.ndarray) -> None:
 
 @kernel
 def top_speed(n: Any, agent: Any) -> float:
-    return n.seeker_speed if agent.chases else n.hider_speed
+    return float(n.seeker_speed if agent.chases else n.hider_speed)
 
 
 @kernel
@@ -242,43 +244,44 @@ def jump(n: Any, agent: Any) -> None:
 
 
 @kernel
-def move(n: Any, arena: Any, world: Any, agent: Any) -> None:
+def move(n: Any, arena: Any, agent: Any) -> None:
     """One axis after the other, as far as nothing is in the way; height follows an exact parabola."""
     speed_y = agent.velocity[Y]
     next_y = max(speed_y - n.gravity * TICK_S, -n.fall_speed)
     motion_x = agent.velocity[X] * TICK_S
     motion_y = (speed_y + next_y) * 0.5 * TICK_S
     motion_z = agent.velocity[Z] * TICK_S
-    reach = n.half_m + 2.0 * n.skin_m
-    near = find_near(
-        arena, agent.position, reach + abs(motion_x), reach + abs(motion_y), reach + abs(motion_z), world.near
-    )
-    if advance(n, arena, world.near, near, agent, X, motion_x):
+    agent.near_slack_m -= max(abs(motion_x), abs(motion_y), abs(motion_z))
+    if agent.near_slack_m < 0.0:
+        reach = n.half_m + 2.0 * n.skin_m + max(abs(motion_x), abs(motion_y), abs(motion_z)) + NEAR_SLACK_M
+        agent.near_count = find_near(arena, agent.position, reach, agent.near)
+        agent.near_slack_m = NEAR_SLACK_M
+    if advance(n, arena, agent, X, motion_x):
         agent.velocity[X] = 0.0
-    if advance(n, arena, world.near, near, agent, Z, motion_z):
+    if advance(n, arena, agent, Z, motion_z):
         agent.velocity[Z] = 0.0
     agent.velocity[Y] = next_y
     agent.grounded = 0
-    if advance(n, arena, world.near, near, agent, Y, motion_y):
+    if advance(n, arena, agent, Y, motion_y):
         agent.velocity[Y] = 0.0
         agent.grounded = motion_y < 0.0
 
 
 @kernel
-def advance(n: Any, arena: Any, near: np.ndarray, near_count: int, agent: Any, axis: int, motion: float) -> bool:
+def advance(n: Any, arena: Any, agent: Any, axis: int, motion: float) -> bool:
     """Moves along one axis; says whether something was in the way."""
     distance = np.float32(min(max(motion, -MAX_STEP_M), MAX_STEP_M))
     if distance == 0.0:
         return False
-    free = free_m(arena, near, near_count, agent.position, axis, distance, n.half_m, n.skin_m)
+    free = free_m(arena, agent.near, agent.near_count, agent.position, axis, float(distance), n.half_m, n.skin_m)
     agent.position[axis] += free if distance > 0.0 else -free
-    return free < abs(distance)
+    return bool(free < abs(distance))
 
 
 @kernel
 def can_tag(chaser: Any, other: Any) -> bool:
     is_open = chaser.immune == 0 and other.immune == 0 and chaser.active != 0 and other.active != 0
-    return is_open and chaser.chases != 0 and other.chases == 0
+    return bool(is_open and chaser.chases != 0 and other.chases == 0)
 
 
 @kernel
@@ -369,7 +372,7 @@ def settle(n: Any, team: np.ndarray, clock_won: bool) -> None:
 
 @kernel
 def report_agent(agent: Any, results: Results, row: int, is_over: bool, is_cut_short: bool) -> None:
-    """An agent's round terminates when it is caught or the round is over; one that is cut short is truncated instead."""
+    """An agent's round terminates when it is caught or the round is over; when cut short, it is truncated instead."""
     reward = np.float32(0.0)
     for term in range(TERMS):
         reward += agent.terms[term]
@@ -478,7 +481,7 @@ def may_be_seen(
     high_x: np.float32,
     high_z: np.float32,
 ) -> bool:
-    """Whether a box, given relative to the eye, is not wholly outside the field of view, to the left or to the right."""
+    """Whether a box, given relative to the eye, is not wholly to the left or to the right of the field of view."""
     across = n.fov_cosine
     along = n.fov_sine
     left_x = along * ahead_x + across * ahead_z

@@ -8,17 +8,19 @@ from godojo.errors import GodojoError
 from godojo.games.tag.arenas import Arena, check_arena, hand_made_arenas
 from godojo.games.tag.settings import TagSettings
 from godojo.games.tag.sim import state, step
-from godojo.games.tag.spec import REWARD_TERMS, roles
+from godojo.games.tag.spec import REWARD_TERMS, WINNERS, roles
 from godojo.kernels.chance import stream_of
 
 
 class TagTwin:
     """All memory of the game for `worlds` copies of it; nothing is allocated after this.
 
-    With `generated_share` above 0, so many of all rounds are played in an arena made for the round, the others in `arenas`.
+    With `generated_share` above 0, so many of all rounds are played in an arena made for the round; the others in
+    `arenas`.
     """
 
     reward_terms = REWARD_TERMS
+    winners = WINNERS
 
     def __init__(
         self,
@@ -41,6 +43,8 @@ class TagTwin:
             raise GodojoError("there must be at least one arena, or generated_share=1")
         for arena in self.arenas:
             check_arena(arena, self.settings, arena.name)
+        self.arena_names = tuple(arena.name for arena in self.arenas)
+        self.num_worlds = worlds
         self.roles = roles(self.settings)
         self.numbers = state.numbers(self.settings, worlds, generated_share, truncate_after)
         self.catalogue = state.catalogue(self.arenas, self.settings)
@@ -53,7 +57,7 @@ class TagTwin:
 
     def begin(self, seed: int) -> None:
         """Starts every world's random numbers afresh, and a round in each."""
-        for world in range(len(self.worlds)):
+        for world in range(self.num_worlds):
             self.worlds[world]["stream"] = stream_of(np.uint64(seed), world)
         for array in (self.results.ended, self.results.terminated, self.results.truncated):
             array[:] = False
