@@ -1,5 +1,6 @@
 """Bodies that are axis-aligned cubes among axis-aligned boxes, moved one axis at a time."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,8 @@ import numpy as np
 from godojo.kernels.compile import kernel
 
 X, Y, Z = 0, 1, 2
+GRAZE_M = np.float32(1e-6)
+"""Jolt takes an overlap of less than this for none."""
 
 
 @kernel
@@ -60,7 +63,7 @@ def free_m(
     at_one = at[one]
     at_two = at[two]
     forward = distance > 0.0
-    gap = arena.room_high[axis] - half_m - here if forward else here - arena.room_low[axis] - half_m
+    gap = (arena.room_high[axis] - here) - half_m if forward else (here - arena.room_low[axis]) - half_m
     for place in range(near_count):
         box = near[place]
         is_beside = (
@@ -69,8 +72,9 @@ def free_m(
             & (at_two > arena.low[two, box] - half_m)
             & (at_two < arena.high[two, box] + half_m)
         )
-        to_box = arena.low[axis, box] - half_m - here if forward else here - arena.high[axis, box] - half_m
+        to_box = (arena.low[axis, box] - here) - half_m if forward else (here - arena.high[axis, box]) - half_m
         gap = to_box if is_beside & (to_box > -half_m) & (to_box < gap) else gap
+    gap += GRAZE_M
     reach = np.float32(abs(distance) + skin_m)
     if gap >= reach:
         return abs(distance)
@@ -85,21 +89,24 @@ def search(blocked_from: float, length_m: float) -> float:
     Jolt does not solve for it but searches: one step for each doubling of a millimetre, leaning to the side on which it
     has not been wrong yet (`_cast_motion_impl` in Godot's sources).
     """
-    low = np.float32(0.0)
-    high = np.float32(1.0)
-    lean = np.float32(0.5)
     steps = 4  # and one more for each doubling from 32 mm on
     doubled_m = 0.032
     while doubled_m <= length_m and steps < 16:
         doubled_m *= 2.0
         steps += 1
-    for step in range(steps):
+    low = 0.0
+    high = 1.0
+    lean = 0.5
+    left = steps
+    while left > 0 and (low == 0.0 or high == 1.0):
         middle = low + (high - low) * lean
-        is_blocked = middle > blocked_from
-        # After a step to one side, lean to the other until that one has been wrong too. Written without branches,
-        # since which way it goes cannot be predicted.
-        low = low if is_blocked else middle
-        high = middle if is_blocked else high
-        lean = np.float32(0.25) if is_blocked & (low == np.float32(0.0)) & (step > 0) else np.float32(0.5)
-        lean = np.float32(0.75) if (not is_blocked) & (high == np.float32(1.0)) & (step > 0) else lean
-    return float(low)
+        if middle > blocked_from:
+            high = middle
+            lean = 0.25 if left < steps and low == 0.0 else 0.5
+        else:
+            low = middle
+            lean = 0.75 if left < steps and high == 1.0 else 0.5
+        left -= 1
+    # Once it has been wrong on both sides, the rest is plain halving, which can be done at once.
+    width = (high - low) / (1 << left)
+    return low + math.floor((blocked_from - low) / width) * width

@@ -10,10 +10,8 @@ _TINY = np.float32(1e-9)
 
 
 @kernel
-def aim(directions: np.ndarray, heading_rad: float, inverse: np.ndarray) -> None:
-    """Turns the directions (x, y, z rows in a body's frame, +z ahead) by the heading; keeps one over each component."""
-    sine = np.float32(np.sin(heading_rad))
-    cosine = np.float32(np.cos(heading_rad))
+def aim(directions: np.ndarray, sine: np.float32, cosine: np.float32, inverse: np.ndarray) -> None:
+    """Turns the directions (x, y, z rows in a body's frame, +z ahead) by a heading; keeps one over each component."""
     for ray in range(directions.shape[1]):
         x = cosine * directions[0, ray] + sine * directions[2, ray]
         z = cosine * directions[2, ray] - sine * directions[0, ray]

@@ -406,8 +406,10 @@ def observe(
     told[3] = agent.velocity[X] / speed
     told[4] = agent.velocity[Y] / max(n.jump_speed, 1.0)
     told[5] = agent.velocity[Z] / speed
-    told[6] = math.sin(agent.heading)
-    told[7] = math.cos(agent.heading)
+    ahead_x = np.float32(math.sin(agent.heading))
+    ahead_z = np.float32(math.cos(agent.heading))
+    told[6] = ahead_x
+    told[7] = ahead_z
     told[8] = 1.0 if agent.grounded else 0.0
     told[9] = 1.0 if agent.chases else 0.0
     told[10] = 0.0 if agent.chases else 1.0
@@ -415,7 +417,8 @@ def observe(
     told[12] = (n.round_ticks - world.ticks) / n.round_ticks
     nearest = tables.nearest[chunk]
     kinds = tables.kinds[chunk]
-    look(n, arena, team, number, tables.directions, tables.inverse[chunk], nearest, kinds)
+    aim(tables.directions, ahead_x, ahead_z, tables.inverse[chunk])
+    look(n, arena, team, number, ahead_x, ahead_z, tables.inverse[chunk], nearest, kinds)
     per_range = np.float32(1.0) / n.range_m
     for ray in range(nearest.shape[0]):
         kind = kinds[ray] if nearest[ray] < n.range_m else 0
@@ -432,22 +435,20 @@ def look(
     arena: Any,
     team: np.ndarray,
     number: int,
-    directions: np.ndarray,
+    ahead_x: np.float32,
+    ahead_z: np.float32,
     inverse: np.ndarray,
     nearest: np.ndarray,
     kinds: np.ndarray,
 ) -> None:
-    """Casts the agent's rays at the room, the boxes and everybody else."""
+    """Casts the agent's rays, which have been aimed ahead, at the room, the boxes and everybody else."""
     agent = team[number]
-    aim(directions, agent.heading, inverse)
     x = agent.position[X]
     y = agent.position[Y] + n.eye_m
     z = agent.position[Z]
     low = arena.room_low
     high = arena.room_high
     cast_out(low[X] - x, low[Y] - y, low[Z] - z, high[X] - x, high[Y] - y, high[Z] - z, inverse, nearest)
-    ahead_x = np.float32(math.sin(agent.heading))
-    ahead_z = np.float32(math.cos(agent.heading))
     for box in range(arena.boxes):
         low_x = arena.low[X, box] - x
         low_z = arena.low[Z, box] - z
