@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -33,6 +34,7 @@ class SetupError(Exception):
 
 def main(words):
     try:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what we started is ended with us
         use_supported_python(words)
         extras = ["dev"] if words[:1] == ["test"] else []
         prepare(extras)
@@ -65,17 +67,17 @@ def prepare(extras):
     """Makes `.venv` hold the package and the extras, unless it already does."""
     if is_ready(extras):
         return
-    with OneAtATime():
+    with OneAtATime() as lock:
         if is_ready(extras):  # another dojo.py did it while we waited
             return
         stamp = read_stamp()
         extras = sorted(set(extras) | set(stamp.get("extras", [])))
         try:
-            if stamp.get("place") != ROOT or not os.path.exists(venv_python()):
+            if stamp.get("place") != ROOT or stamp.get("python") != os.path.realpath(venv_python()):
                 make_venv()
             else:
                 os.remove(STAMP)  # from here on the folder counts as half-made until the new stamp is written
-            install(extras)
+            install(extras, lock)
             write_stamp(extras)
         except EnvironmentError as error:
             if error.errno == errno.ENOSPC:
@@ -89,6 +91,7 @@ def is_ready(extras):
         stamp.get("place") == ROOT
         and stamp.get("pins") == hash_of_pins()
         and set(extras) <= set(stamp.get("extras", []))
+        and stamp.get("python") == os.path.realpath(venv_python())
         and os.path.exists(venv_python())
     )
 
@@ -111,7 +114,7 @@ def make_venv():
     raise SetupError("cannot create %s: %s" % (VENV, last_line(reason)))
 
 
-def install(extras):
+def install(extras, lock):
     """Installs the package in place, at the pinned versions, showing what it is doing."""
     import pathlib  # not at the top: a Python too old to have it must get as far as being told so
 
@@ -124,9 +127,11 @@ def install(extras):
     env = dict(os.environ, PIP_CONSTRAINT=address, PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1")
     say("installing Godojo%s; the first time takes a few minutes" % (" and its tools" if extras else ""))
     with open(LOG, "w", encoding="utf-8") as log, Progress() as progress:
+        # Pip holds the lock too: should we be killed, nobody else begins before it has ended.
+        keep = {} if os.name == "nt" else {"pass_fds": [lock.fileno()]}
         pip = subprocess.Popen(
             command + ["--editable", target],
-            env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+            env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **keep,
         )  # fmt: skip
         try:
             for line in pip.stdout:
@@ -147,7 +152,10 @@ def why_pip_failed():
     if is_disk_full(text):
         return disk_full()
     if "NewConnectionError" in text or "ConnectTimeout" in text or "(from versions: none)" in text:
-        return "the package index cannot be reached; check the network (or proxy) and run this again"
+        return (
+            "the package index cannot be reached, or has nothing for this system; check the network (or proxy, or %s)"
+            % (os.path.basename(LOG))
+        )
     errors = [line for line in text.splitlines() if line.startswith("ERROR")]
     return "pip failed: %s (all of it in %s)" % (errors[-1] if errors else last_line(text), os.path.basename(LOG))
 
@@ -181,7 +189,8 @@ def read_stamp():
 
 def write_stamp(extras):
     with open(STAMP + ".new", "w", encoding="utf-8") as file:
-        json.dump({"pins": hash_of_pins(), "place": ROOT, "extras": extras}, file)
+        python = os.path.realpath(venv_python())  # if it changes, the packages made for the old one do not fit
+        json.dump({"pins": hash_of_pins(), "place": ROOT, "extras": extras, "python": python}, file)
     os.replace(STAMP + ".new", STAMP)
 
 
@@ -261,7 +270,7 @@ class OneAtATime:
                 say("another set-up is under way here; waiting for it")
                 told = True
             time.sleep(0.2)
-        return self
+        return self.file
 
     def __exit__(self, *_):
         self.file.close()
@@ -277,7 +286,9 @@ class OneAtATime:
                 import fcntl
 
                 fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except (IOError, OSError):
+        except (IOError, OSError) as error:
+            if error.errno not in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
+                raise SetupError("cannot lock %s (%s); is this a file system without locks?" % (LOCK, error))
             return False
         return True
 

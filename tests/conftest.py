@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from godojo.engines.godot.find import Engine, EngineMissing, find
+from godojo.engines.godot.find import Engine, find
+from godojo.errors import GodojoError
 
 ROOT = Path(__file__).parent.parent
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -19,7 +20,7 @@ def engine() -> Engine:
     """The real Godot."""
     try:
         return find()
-    except EngineMissing as error:
+    except GodojoError as error:
         pytest.skip(str(error))
 
 

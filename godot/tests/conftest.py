@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from godojo.engines.godot import display, find, run_project
-from godojo.engines.godot.find import EngineMissing
 from godojo.engines.godot.project import problem_lines
 from godojo.errors import GodojoError
 
@@ -51,15 +50,15 @@ class GodotTest(pytest.Item):
     def runtest(self) -> None:
         try:
             engine = find()
-        except EngineMissing as error:
+        except GodojoError as error:
             pytest.skip(str(error))
         words = ["--fixed-fps", "60", "--script", "res://tests/run_test.gd", "--", self.path.name, self.name]
         if self.get_closest_marker("rendering"):
             words = ["--audio-driver", "Dummy", "--resolution", "1280x720", *words]
             with display() as env:
-                done = run_project(engine, words, timeout_s=self.deadline_s, env=env, folder=PROJECT)
+                done = run_project(engine, words, timeout_s=self.deadline_s, env=env, folder=PROJECT, strict=True)
         else:
-            done = run_project(engine, ["--headless", *words], timeout_s=self.deadline_s, folder=PROJECT)
+            done = run_project(engine, ["--headless", *words], timeout_s=self.deadline_s, folder=PROJECT, strict=True)
         if done.timed_out:
             raise GodotTestFailure(f"did not end within {self.deadline_s:.0f} s\n{done.output}")
         if done.code or problem_lines(done.output):

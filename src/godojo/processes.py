@@ -1,4 +1,4 @@
-"""Starting other programs so that they never outlive us and never make us wait for ever."""
+"""Starting other programs so that they do not outlive us and do not make us wait for ever."""
 
 import ctypes
 import os
@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 _GRACE_S = 2.0
 _PR_SET_PDEATHSIG = 1
+# Loaded here, since a forked child of a program with threads must not load anything.
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 class Finished(NamedTuple):
@@ -27,20 +29,19 @@ def started(
     words: Sequence[str | Path],
     *,
     env: Mapping[str, str] | None = None,
-    stdout: int | None = subprocess.PIPE,
-    stderr: int | None = subprocess.STDOUT,
+    stdin: int | None = subprocess.DEVNULL,
     pass_fds: Sequence[int] = (),
 ) -> Iterator[subprocess.Popen[str]]:
     """A program in a session of its own, ended with all its children when the block is left, however it is left.
 
-    On Linux the kernel ends it even when we are killed outright.
+    On Linux the kernel ends the program (not its children) even when we are killed outright.
     """
     process = subprocess.Popen(
         [str(word) for word in words],
         env=None if env is None else dict(env),
-        stdin=subprocess.DEVNULL,
-        stdout=stdout,
-        stderr=stderr,
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         encoding="utf-8",
         errors="replace",
@@ -57,15 +58,19 @@ def started(
 
 
 def finish(words: Sequence[str | Path], *, timeout_s: float, env: Mapping[str, str] | None = None) -> Finished:
-    """Runs a program to its end, or to its deadline, and keeps everything it said."""
+    """Runs a program to its end, or to its deadline, and keeps what it said."""
     with started(words, env=env) as process:
         try:
             output, _ = process.communicate(timeout=timeout_s)
             return Finished(process.returncode, output, timed_out=False)
         except subprocess.TimeoutExpired:
             end(process)
-            output, _ = process.communicate()
-            return Finished(process.returncode, output, timed_out=True)
+        try:
+            output, _ = process.communicate(timeout=_GRACE_S)
+        except subprocess.TimeoutExpired as error:  # a child that fled into a session of its own still holds the pipe
+            said = error.output or b""
+            output = said if isinstance(said, str) else said.decode("utf-8", "replace")
+        return Finished(process.returncode, output, timed_out=True)
 
 
 def end(process: "subprocess.Popen[str]") -> None:
@@ -90,4 +95,5 @@ def _signal_all(process: "subprocess.Popen[str]", number: signal.Signals) -> Non
 
 
 def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    assert _libc is not None
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

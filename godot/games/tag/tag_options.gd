@@ -36,7 +36,7 @@ var demo: bool = false
 ## Reads [param words]; look at [member error] before using the rest.
 static func parse(words: PackedStringArray) -> TagOptions:
 	var options := TagOptions.new()
-	var arena_name: String = ArenaData.HAND_MADE[1]
+	var arena_name: String = ArenaData.DEFAULT
 	for word in words:
 		if word.begins_with("--arena="):
 			arena_name = word.trim_prefix("--arena=")
@@ -71,12 +71,16 @@ func _read(word: String) -> String:
 			complaint = _unless_known(value, CameraRig.NAMES)
 			camera = maxi(CameraRig.NAMES.find(value), 0) as CameraRig.Mode
 		"--seed":
-			complaint = "" if value.is_valid_int() else "must be a whole number, not %s" % value
-			random_seed = value.to_int()
+			if OutsideText.is_whole(value):
+				random_seed = value.to_int()
+			else:
+				complaint = OutsideText.WHOLE % OutsideText.quoted(value)
 		_:
-			return "%s: no such option; known: %s" % [word, " ".join(OPTIONS)]
+			return "%s: no such option; known: %s" % [OutsideText.quoted(word), " ".join(OPTIONS)]
 	return "" if complaint.is_empty() else "%s: %s" % [option, complaint]
 
 
 static func _unless_known(value: String, known: PackedStringArray) -> String:
-	return "" if known.has(value) else "%s is unknown; known: %s" % [value, " ".join(known)]
+	if known.has(value):
+		return ""
+	return "%s is unknown; known: %s" % [OutsideText.quoted(value), " ".join(known)]

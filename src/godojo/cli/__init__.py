@@ -1,5 +1,6 @@
 """The command line: one small file a verb, put together here."""
 
+import signal
 import sys
 from typing import Annotated
 
@@ -7,8 +8,8 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 import godojo
-from godojo.cli import doctor, engine, play
-from godojo.cli.console import complain
+from godojo.cli import bench, doctor, engine, parity, play
+from godojo.cli.console import complain, speak_plainly
 from godojo.errors import GodojoError, command
 
 _TEACHING = """\
@@ -34,6 +35,8 @@ app = typer.Typer(
 )
 app.add_typer(engine.app, name="engine")
 app.command(name="doctor")(doctor.doctor)
+app.command(name="parity")(parity.parity)
+app.add_typer(bench.app, name="bench")
 app.command(name="play", context_settings={"ignore_unknown_options": True})(play.play)
 
 
@@ -52,8 +55,14 @@ def _options(
 ) -> None: ...
 
 
+def _stop(number: int, _frame: object) -> None:
+    raise SystemExit(128 + number)
+
+
 def main(words: list[str] | None = None) -> None:
     """Runs the command line. A user's mistake ends in one line and exit status 2, never in a traceback."""
+    speak_plainly()
+    signal.signal(signal.SIGTERM, _stop)  # so that what we started is ended with us
     try:
         status = app(args=words, prog_name=command("").strip(), standalone_mode=False)
     except GodojoError as error:

@@ -1,5 +1,6 @@
 """What all verbs share when they talk to a person."""
 
+import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,13 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def speak_plainly() -> None:
+    """Makes output survive a terminal or pipe that does not know all our signs."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def complain(sentence: str) -> None:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -14,6 +15,7 @@ from godojo.engines.godot.find import Engine, EngineMissing, find
 from godojo.engines.godot.home import engine_folder, read_installed
 from godojo.engines.godot.install import install as install_engine
 from godojo.engines.godot.install import uninstall as uninstall_engine
+from godojo.engines.godot.project import prepared_project, project_folder
 
 app = typer.Typer(
     help="The real Godot: find, install, run it. Looks at GODOT_BIN, then what Godojo installed, then the PATH.",
@@ -66,8 +68,15 @@ def run(
         list[str] | None, typer.Argument(help="What to hand to Godot, after --.", metavar="-- ARGS")
     ] = None,
 ) -> None:
-    """Run Godot with your own words, for example: godojo engine run -- --headless --version"""
-    command = [str(find().program), *(words or [])]
+    """Run Godot with your own words, for example: godojo engine run -- --headless --version
+
+    Godojo's own project (`--path godot` in a checkout) is imported first where that is needed.
+    """
+    engine = find()
+    words = words or []
+    if "--path" in words[:-1] and Path(words[words.index("--path") + 1]).resolve() == project_folder().resolve():
+        prepared_project(engine)
+    command = [str(engine.program), *words]
     if os.name == "nt":
         raise typer.Exit(subprocess.call(command))
     os.execv(command[0], command)  # noqa: S606 - becomes Godot, so that signals and the exit status are its own

@@ -8,7 +8,7 @@ round within the same step; what its agents saw last is in `final_observation`.
 import abc
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -46,6 +46,8 @@ class Worlds(abc.ABC):
     """Many copies of a game, stepped together."""
 
     num_worlds: int
+    settings: Any
+    """The game's settings, as it is being played."""
     roles: Mapping[str, RoleArrays]
     reward_terms: tuple[str, ...]
     winners: tuple[str, ...]
@@ -84,6 +86,10 @@ class Worlds(abc.ABC):
                 value = role.action[world, agent, number]
                 raise GodojoError(f"action {number} of {name} {agent} in world {world} is {value}, not a number")
         self._advance()
+
+    def privileged(self) -> Any:
+        """The game's true state, for oracles and for value functions that may see everything."""
+        raise GodojoError("this engine does not tell what eyes do not see; take engine='sim'")
 
     def close(self) -> None:  # noqa: B027 - not every engine has something to let go of
         """Lets go of everything that outlives Python's own memory."""

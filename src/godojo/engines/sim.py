@@ -31,6 +31,7 @@ class Twin(Protocol):
     winners: tuple[str, ...]
     arena_names: tuple[str, ...]
     num_worlds: int
+    settings: Any
     actions: np.ndarray
     results: Any
     """Arrays named as in the contract; those of agents have one row an agent, by role, then world, then agent."""
@@ -41,6 +42,8 @@ class Twin(Protocol):
     def begin(self, seed: int) -> None: ...
 
     def step(self) -> None: ...
+
+    def privileged(self) -> Any: ...
 
 
 class SimWorlds(Worlds):
@@ -53,6 +56,7 @@ class SimWorlds(Worlds):
         results = twin.results
         self.twin = twin
         self.num_worlds = twin.num_worlds
+        self.settings = twin.settings
         self.reward_terms = twin.reward_terms
         self.winners = twin.winners
         self.arena_names = twin.arena_names
@@ -88,3 +92,6 @@ class SimWorlds(Worlds):
 
     def _advance(self) -> None:
         self.twin.step()
+
+    def privileged(self) -> Any:
+        return self.twin.privileged()

@@ -14,16 +14,16 @@ import platformdirs
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Sums may be fused, but never reordered, and NaN and infinity keep their meaning: results must not depend on how a
-# loop happens to be vectorised.
-_FASTMATH = {"contract", "nsz"}
+# Nothing is fused or reordered: 32-bit sums and products round as they do in Godot, so that a twin follows it exactly.
+_FASTMATH = {"nsz"}
+_ROOMS = ("kernels", "games/*/sim", "opponents")
 
 
 def _sources_hash() -> str:
     """Of all code that kernels are made of; Numba itself would notice changes only in the file of the outermost one."""
     package = Path(__file__).parent.parent
     digest = hashlib.sha256()
-    for path in sorted([*package.glob("kernels/*.py"), *package.glob("games/*/sim/*.py")]):
+    for path in sorted([path for rooms in _ROOMS for path in package.glob(f"{rooms}/*.py")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -92,11 +92,6 @@ func set_active(takes_part: bool) -> void:
 	collision_layer = AGENT_LAYER if takes_part else 0
 
 
-## Whether this is "it", or a seeker.
-func is_it() -> bool:
-	return is_seeker_like
-
-
 ## Top speed in its present role.
 func top_speed_mps() -> float:
 	var motion: TagSettings.Motion = _settings.motion

@@ -7,8 +7,8 @@ extends RefCounted
 
 ## Where the hand-made arenas live.
 const FOLDER := "res://games/tag/arenas"
-## The hand-made arenas.
-const HAND_MADE: PackedStringArray = ["open", "pillars", "maze", "platforms", "mixed"]
+## The arena that is played when none is asked for.
+const DEFAULT := "pillars"
 
 ## Short name, as in its file's name.
 var name: String
@@ -22,6 +22,16 @@ var boxes: Array[ArenaBox] = []
 var spawns: Array[SpawnArea] = []
 ## Why the arena was refused, in one line with its source and key; empty when it is good.
 var error: String
+
+
+## Names of the hand-made arenas: the files in their folder.
+static func hand_made() -> PackedStringArray:
+	var names: PackedStringArray = []
+	for file in DirAccess.get_files_at(FOLDER):
+		if file.get_extension() == "json":
+			names.append(file.get_basename())
+	names.sort()
+	return names
 
 
 ## Reads and checks the arena at [param path]. With [param settings] it is checked against those
@@ -40,9 +50,11 @@ static func from_dict(
 
 ## A hand-made arena by its name.
 static func load_named(arena_name: String, settings: TagSettings = null) -> ArenaData:
-	if not HAND_MADE.has(arena_name):
+	var known: PackedStringArray = hand_made()
+	if not known.has(arena_name):
 		var refused := ArenaData.new()
-		refused.error = "%s: no such arena; known: %s" % [arena_name, " ".join(HAND_MADE)]
+		var asked: String = OutsideText.quoted(arena_name)
+		refused.error = "%s: no such arena; known: %s" % [asked, " ".join(known)]
 		return refused
 	return load_file("%s/%s.json" % [FOLDER, arena_name], settings)
 

@@ -21,6 +21,11 @@ const MIN_EDGE_M := 0.1
 const TOUCHING_M := 0.0001
 ## Kinds of boxes.
 const KINDS: PackedStringArray = ["tall", "low", "platform"]
+## What a name looks like, and a title.
+const NAME := "[A-Za-z0-9_ -]{1,40}"
+const TITLE := "[^%s]{1,40}" % OutsideText.UNSEEN
+## Longest part of a source's name that is repeated in complaints.
+const MOST_SOURCE := 400
 ## Roles that spawn areas are for.
 const ROLES: PackedStringArray = ["seeker", "hider"]
 
@@ -30,6 +35,7 @@ const _SPAWN_KEYS: PackedStringArray = ["position_m", "size_m", "roles"]
 
 var _source: String
 var _body_m: float
+var _apart_m: float
 var _top_m: float
 var _arena := ArenaData.new()
 
@@ -39,6 +45,7 @@ func _init(source: String, settings: TagSettings = null) -> void:
 	_source = source
 	var measure: TagSettings = settings if settings != null else TagSettings.load_defaults()
 	_body_m = measure.body.size_m
+	_apart_m = TagSpawns.apart_m(measure)
 	_top_m = measure.arena.collider_height_m
 
 
@@ -50,7 +57,7 @@ func read_file() -> ArenaData:
 	if file.get_length() > MAX_BYTES:
 		return _refuse("file", "longer than %d bytes" % MAX_BYTES)
 	var bytes: PackedByteArray = file.get_buffer(file.get_length())
-	if not _is_utf8(bytes):
+	if not OutsideText.is_utf8(bytes):
 		return _refuse("file", "is no text")
 	var json: SafeJson = SafeJson.read(bytes.get_string_from_utf8())
 	if not json.error.is_empty():
@@ -66,10 +73,10 @@ func read(fields: Dictionary) -> ArenaData:
 		return _arena
 	if not _is_number(fields["version"]) or fields["version"] != VERSION:
 		return _refuse("version", "must be %d" % VERSION)
-	for key: String in ["name", "title"]:
-		var text: Variant = fields[key]
-		if not text is String or (text as String).is_empty() or (text as String).length() > 40:
-			return _refuse(key, "must be a text of 1 to 40 letters")
+	if not _is_text(fields["name"], NAME):
+		return _refuse("name", "must be 1 to 40 of a-z A-Z 0-9 _ - and space")
+	if not _is_text(fields["title"], TITLE):
+		return _refuse("title", "must be a text of 1 to 40 visible letters")
 	_arena.name = fields["name"]
 	_arena.title = fields["title"]
 	if not _is_numbers(fields["size_m"], 2, "size_m"):
@@ -86,6 +93,7 @@ func read(fields: Dictionary) -> ArenaData:
 			func(area: SpawnArea) -> bool: return area.roles.has(StringName(role))
 		):
 			return _refuse("spawns", "no area for a %s" % role)
+	_check_opponents_apart(_arena.spawns)
 	return _arena
 
 
@@ -96,7 +104,8 @@ func check_spawns(arena: ArenaData) -> String:
 	_arena.boxes = arena.boxes
 	for index in arena.spawns.size():
 		if not _check_room(arena.spawns[index], "spawns[%d]" % index):
-			break
+			return _arena.error
+	_check_opponents_apart(arena.spawns)
 	return _arena.error
 
 
@@ -207,6 +216,20 @@ func _check_apart(area: SpawnArea, where: String) -> bool:
 	return true
 
 
+## A round must not be over before it begins: somewhere a seeker and a hider have to be out of reach
+## of each other, at the far ends of two areas or of one.
+func _check_opponents_apart(areas: Array[SpawnArea]) -> bool:
+	for seeking in areas:
+		for hiding in areas:
+			if seeking.roles.has(&"seeker") and hiding.roles.has(&"hider"):
+				var reach: Vector2 = (seeking.size + hiding.size) * 0.5
+				var most: Vector3 = (seeking.position - hiding.position).abs()
+				most += Vector3(reach.x, 0.0, reach.y)
+				if maxf(most.x, maxf(most.y, most.z)) >= _apart_m:
+					return true
+	return _fail("spawns", "no area for a seeker is %s m away from one for a hider" % _apart_m)
+
+
 func _has_exactly(entry: Variant, keys: PackedStringArray, where: String) -> bool:
 	if not entry is Dictionary:
 		return _fail(where, "must be an object")
@@ -216,7 +239,8 @@ func _has_exactly(entry: Variant, keys: PackedStringArray, where: String) -> boo
 			return _fail(key if where == "arena" else "%s.%s" % [where, key], "missing")
 	for key: Variant in fields:
 		if not keys.has(str(key)):
-			return _fail(str(key) if where == "arena" else "%s.%s" % [where, key], "unknown key")
+			var name: String = OutsideText.quoted(key)
+			return _fail(name if where == "arena" else "%s.%s" % [where, name], "unknown key")
 	return true
 
 
@@ -225,31 +249,16 @@ func _is_numbers(value: Variant, count: int, where: String) -> bool:
 		return _fail(where, "must be a list of %d numbers" % count)
 	for number: Variant in value as Array:
 		if not _is_number(number):
-			return _fail(where, "must hold finite numbers, not %s" % number)
+			return _fail(where, "must hold finite numbers, not %s" % OutsideText.quoted(number))
 	return true
+
+
+func _is_text(value: Variant, pattern: String) -> bool:
+	return value is String and OutsideText.is_like(value as String, pattern)
 
 
 func _is_number(value: Variant) -> bool:
 	return (value is float or value is int) and absf(value as float) < 1.0e6
-
-
-## Decoding bytes that are no UTF-8 would make the engine complain, so they are looked at first.
-func _is_utf8(bytes: PackedByteArray) -> bool:
-	var following: int = 0
-	for byte in bytes:
-		if following > 0:
-			if byte & 0xC0 != 0x80:
-				return false
-			following -= 1
-		elif byte & 0xE0 == 0xC0 and byte >= 0xC2:
-			following = 1
-		elif byte & 0xF0 == 0xE0:
-			following = 2
-		elif byte & 0xF8 == 0xF0 and byte <= 0xF4:
-			following = 3
-		elif byte >= 0x80 or byte == 0:
-			return false
-	return following == 0
 
 
 func _vector2(value: Array) -> Vector2:
@@ -261,7 +270,7 @@ func _vector3(value: Array) -> Vector3:
 
 
 func _fail(key: String, reason: String) -> bool:
-	_arena.error = "%s: %s: %s" % [_source, key, reason]
+	_arena.error = "%s: %s: %s" % [OutsideText.quoted(_source, MOST_SOURCE), key, reason]
 	return false
 
 

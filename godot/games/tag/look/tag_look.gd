@@ -4,8 +4,6 @@ extends Node3D
 ## world and never changes it.
 
 const STAGE: PackedScene = preload("res://games/tag/look/stage.tscn")
-## The shaders know no more agents than this.
-const MAX_AGENTS: int = 8
 ## OpenGL adds the sun to a picture that is already encoded for the screen; less of it looks alike.
 const COMPATIBILITY_SUN: float = 0.3
 ## Metres between two puffs of a running agent.
@@ -87,10 +85,10 @@ func _paint(middles: PackedVector3Array, wanted: Array[bool], delta: float) -> v
 		camera, middles, velocities, wanted, _world.settings.body.size_m, _arena.solids, delta
 	)
 	openings = openings.duplicate()
-	openings.resize(MAX_AGENTS)
+	openings.resize(SettingsSchema.MAX_AGENTS)
 	var agents: PackedVector4Array = []
-	agents.resize(MAX_AGENTS)
-	for index in mini(middles.size(), MAX_AGENTS):
+	agents.resize(SettingsSchema.MAX_AGENTS)
+	for index in mini(middles.size(), SettingsSchema.MAX_AGENTS):
 		var at: Vector3 = middles[index]
 		agents[index] = Vector4(at.x, at.y, at.z, 1.0 if _looks[index].visible else 0.0)
 	if _wave.w >= 0.0 and is_finite(delta):

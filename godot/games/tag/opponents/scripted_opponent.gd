@@ -21,11 +21,6 @@ static func for_role(chases: bool, game_seed: int = 0) -> ScriptedOpponent:
 	return PursuerOpponent.new(game_seed) if chases else EvaderOpponent.new(game_seed)
 
 
-## One that pursues while it is "it" and evades while it is not; for classic tag.
-static func for_any_role(game_seed: int = 0) -> ScriptedOpponent:
-	return VersatileOpponent.new(game_seed)
-
-
 ## Forgets the last round.
 func begin_round() -> void:
 	_way.clear()

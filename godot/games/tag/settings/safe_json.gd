@@ -2,6 +2,13 @@ class_name SafeJson
 extends RefCounted
 ## Reads JSON from strangers without a word from the engine.
 
+## A text in JSON, quotes included.
+const _TEXT := '(?s)"(?:[^"\\\\]++|\\\\.)*+"'
+## The engine warns about numbers with exponents beyond 511; none here needs three digits.
+const _HUGE := "[0-9.][eE][+-]?[0-9]{3,}"
+## The engine complains about the character 0.
+const _ZERO := "(?<!\\\\)(?:\\\\\\\\)*\\\\u0000"
+
 ## What was read; nothing when [member error] is set.
 var data: Variant
 ## Why the text was refused; empty when it was read.
@@ -11,14 +18,17 @@ var error: String
 ## Reads [param text].
 static func read(text: String) -> SafeJson:
 	var result := SafeJson.new()
-	# The engine warns about numbers with exponents beyond 511; none here needs three digits.
-	var exponent: RegEx = RegEx.create_from_string("[0-9.][eE][+-]?[0-9]{3,}")
-	if exponent.search(text) != null:
-		result.error = "a number is too large"
-		return result
 	var json := JSON.new()
-	if json.parse(text) == OK:
+	if RegEx.create_from_string(_ZERO).search(text) != null:
+		result.error = "a text has the character 0"
+	elif RegEx.create_from_string(_HUGE).search(_without_texts(text)) != null:
+		result.error = "a number is too large"
+	elif json.parse(text) == OK:
 		result.data = json.data
 	else:
 		result.error = "no valid JSON in line %d" % (json.get_error_line() + 1)
 	return result
+
+
+static func _without_texts(text: String) -> String:
+	return RegEx.create_from_string(_TEXT).sub(text, '""', true)

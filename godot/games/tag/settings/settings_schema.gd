@@ -2,7 +2,7 @@ class_name SettingsSchema
 extends RefCounted
 ## What each setting of tag may be: its type and its limits.
 
-## Most agents in one world.
+## Most agents in one world; surface.gdshaderinc says it once more for the shaders.
 const MAX_AGENTS := 8
 ## Most rays of one agent.
 const MAX_RAYS := 256
@@ -27,7 +27,7 @@ static var limits: Dictionary = _read_limits()
 static func flatten(tree: Dictionary, values: Dictionary, prefix: String = "") -> String:
 	for key: Variant in tree:
 		if not key is String:
-			return "settings: the key %s is no text" % key
+			return "settings: the key %s is no text" % OutsideText.quoted(key)
 		var path: String = prefix + (key as String)
 		var value: Variant = tree[key]
 		if value is Dictionary and path.count(".") < 2:
@@ -65,8 +65,8 @@ static func unknown(path: String) -> String:
 		if candidate.begins_with(section + "."):
 			known.append(candidate)
 	if known.is_empty():
-		return "%s: no such setting; sections: rules body motion sight spawns rewards arena" % path
-	return "%s: no such setting; known: %s" % [path, " ".join(known)]
+		known = ["rules", "body", "motion", "sight", "spawns", "rewards", "arena"]
+	return "%s: no such setting; known: %s" % [OutsideText.quoted(path), " ".join(known)]
 
 
 static func _read_limits() -> Dictionary:
@@ -81,7 +81,7 @@ static func _check(path: String, values: Dictionary) -> String:
 	match path:
 		MODE:
 			if not value is String or not MODES.has(value as String):
-				return "must be one of %s, not %s" % [", ".join(MODES), value]
+				return "must be one of %s, not %s" % [", ".join(MODES), OutsideText.quoted(value)]
 			return ""
 		ROWS:
 			return _check_rows(value)
@@ -93,12 +93,12 @@ static func _check_number(
 ) -> String:
 	var value: Variant = values[path]
 	if not (value is float or value is int) or not is_finite(value as float):
-		return "must be a number, not %s" % value
+		return "must be a number, not %s" % OutsideText.quoted(value)
 	var number: float = value
 	if number < least_and_most[0] or number > least_and_most[1]:
 		return "must be from %s to %s, not %s" % [least_and_most[0], least_and_most[1], value]
 	if is_whole and number != floorf(number):
-		return "must be a whole number, not %s" % value
+		return "must be a whole number, not %s" % OutsideText.quoted(value)
 	values[path] = int(number) if is_whole else number
 	return ""
 

@@ -180,7 +180,7 @@ func set_all(source: Variant) -> String:
 func apply_override(text: String) -> String:
 	var cut: int = text.find("=")
 	if cut < 1:
-		return "%s: an override looks like motion.gravity_mps2=20" % text
+		return "%s: an override looks like motion.gravity_mps2=20" % OutsideText.quoted(text)
 	var path: String = text.left(cut).strip_edges()
 	var word: String = text.substr(cut + 1).strip_edges()
 	var json: SafeJson = SafeJson.read(word)

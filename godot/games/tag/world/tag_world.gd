@@ -55,7 +55,7 @@ var _before := PackedVector3Array()
 ## Sets the game up and begins a round. Returns why not, or an empty text; then what was there goes
 ## on.
 func configure(new_settings: TagSettings, new_arena: ArenaData, game_seed: int) -> String:
-	var complaint: String = new_arena.complaint_for(new_settings)
+	var complaint: String = _complaint_about(new_arena, new_settings)
 	if not complaint.is_empty():
 		return complaint
 	settings = new_settings.clone()
@@ -72,7 +72,7 @@ func configure(new_settings: TagSettings, new_arena: ArenaData, game_seed: int) 
 
 ## Plays on in [param new_arena] with the same settings. Returns why not, or an empty text.
 func change_arena(new_arena: ArenaData) -> String:
-	var complaint: String = new_arena.complaint_for(settings)
+	var complaint: String = _complaint_about(new_arena, settings)
 	if not complaint.is_empty():
 		return complaint
 	arena = new_arena
@@ -207,6 +207,11 @@ func _push_on(agent: TagAgent) -> Vector2:
 		var strength: float = settings.motion.push_acceleration_mps2 * TagAgent.TICK_S
 		push += direction * strength * minf(overlap.x, overlap.z) / size
 	return push
+
+
+func _complaint_about(new_arena: ArenaData, new_settings: TagSettings) -> String:
+	var complaint: String = new_arena.complaint_for(new_settings)
+	return complaint if complaint else TagSpawns.complaint_about(new_arena, new_settings)
 
 
 func _put_up_arena() -> void:

@@ -5,7 +5,7 @@ a wrapper starts the program through the prefix's own loader.
 """
 
 import shutil
-import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
@@ -21,15 +21,15 @@ DRAWING_PACKAGES = ("libgl1-mesa-dri", "libglx-mesa0", "libgl1", "libegl1", "mes
 KEYRINGS = ("/usr/share/keyrings/debian-archive-keyring.gpg", "/usr/share/keyrings/debian-archive-keyring.pgp")
 _QUERY_TIMEOUT_S = 60.0
 _UNPACK_TIMEOUT_S = 300.0
-_NOT_NEEDED = ("./usr/share/doc/*", "./usr/share/man/*", "./usr/share/locale/*", "./usr/share/lintian/*")
+_DOWNLOAD_TIMEOUT_S = 1800.0
+_NOT_NEEDED = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/lintian")
 
-# Started as `godot` wherever the folder lies. The variables matter only to a Godot that draws, and only
-# where the drivers came along.
+# Started as `godot` wherever the folder lies. Software drivers are used where they came along and there is no GPU.
 _WRAPPER = """\
 #!/bin/sh
 here=$(cd "$(dirname "$(readlink -f "$0")")" && pwd) || exit 1
 libraries="$here/usr/lib/{triplet}"
-if [ -d "$libraries/dri" ] && [ -e "$here/rendering" ]; then
+if [ -e "$here/rendering" ] && ! ls /dev/dri/renderD* >/dev/null 2>&1; then
 	export LIBGL_DRIVERS_PATH="$libraries/dri"
 	export VK_ICD_FILENAMES="$here/usr/share/vulkan/icd.d/lvp_icd.json"
 	export __EGL_VENDOR_LIBRARY_DIRS="$here/usr/share/glvnd/egl_vendor.d"
@@ -61,7 +61,7 @@ def fetch_debian(folder: Path, downloads: Path, *, rendering: bool, report: Repo
 
 
 def _architecture() -> str:
-    missing = [tool for tool in ("apt-get", "dpkg", "dpkg-deb", "tar") if shutil.which(tool) is None]
+    missing = [tool for tool in ("apt-get", "dpkg", "dpkg-deb") if shutil.which(tool) is None]
     if missing:
         raise GodojoError(f"this is not a Debian-like system ({missing[0]} is missing)")
     architecture = finish(["dpkg", "--print-architecture"], timeout_s=_QUERY_TIMEOUT_S).output.strip()
@@ -74,13 +74,17 @@ class _PrivateApt:
     """apt with its state, cache and sources in a folder of ours; proxies and the like still come from the system."""
 
     def __init__(self, folder: Path, architecture: str) -> None:
+        if '"' in str(folder) or "\n" in str(folder):
+            raise GodojoError(
+                f"apt cannot work in {folder!s:.80}: set GODOJO_HOME to a folder without quotes in its name"
+            )
         for inside in ("state/lists/partial", "cache/archives/partial"):
             (folder / inside).mkdir(parents=True, exist_ok=True)
         (folder / "state/status").touch()
         keyring = next((path for path in KEYRINGS if Path(path).is_file()), None)
         if keyring is None:
             raise GodojoError("Debian's signing keys are not here; install the package debian-archive-keyring")
-        (folder / "sources.list").write_text(f"deb [signed-by={keyring}] {_mirror()} {SUITE} main\n", encoding="ascii")
+        (folder / "sources.list").write_text(f"deb [signed-by={keyring}] {_mirror()} {SUITE} main\n", encoding="utf-8")
         (folder / "apt.conf").write_text(
             f"""\
 Dir::State "{folder}/state";
@@ -93,6 +97,10 @@ Dir::Etc::preferencesparts "-";
 APT::Architecture "{architecture}";
 APT::Install-Recommends "false";
 APT::Sandbox::User "root";
+APT::Get::AllowUnauthenticated "false";
+Acquire::AllowInsecureRepositories "false";
+Acquire::AllowWeakRepositories "false";
+Acquire::AllowDowngradeToInsecureRepositories "false";
 Acquire::Languages "none";
 Acquire::Retries "3";
 Acquire::http::Timeout "30";
@@ -103,7 +111,7 @@ Acquire::https::Timeout "30";
 #clear APT::Update::Post-Invoke;
 #clear APT::Update::Post-Invoke-Success;
 """,
-            encoding="ascii",
+            encoding="utf-8",
         )
         self._folder = folder
         self._apt = ["apt-get", "-c", str(folder / "apt.conf"), "-q", "-y"]
@@ -117,9 +125,12 @@ Acquire::https::Timeout "30";
         """Fetches what is still missing; yields how far it has come."""
         words = [*self._apt, "-o", "APT::Status-Fd=1", "install", "--download-only", *packages]
         said: list[str] = []
+        deadline = time.monotonic() + _DOWNLOAD_TIMEOUT_S
         with started(words) as process:
             assert process.stdout is not None
-            for line in process.stdout:
+            for line in process.stdout:  # apt reports twice a second, and gives up by itself when nothing comes
+                if time.monotonic() > deadline:
+                    raise GodojoError("Debian's Godot was not downloaded within half an hour; try again to go on")
                 if line.startswith("dlstatus:"):
                     with suppress(ValueError, IndexError):
                         yield float(line.split(":")[2]) / 100
@@ -153,29 +164,23 @@ def _unpack(archives: Sequence[Path], folder: Path) -> Iterator[None]:
     with ThreadPoolExecutor(max_workers=2) as workers:
         jobs = [workers.submit(_unpack_one, archive, folder) for archive in archives]
         try:
-            for job in as_completed(jobs, timeout=_UNPACK_TIMEOUT_S):
+            for job in as_completed(jobs):  # each has a deadline of its own
                 yield job.result()
         finally:
             for job in jobs:
                 job.cancel()
+    for place in _NOT_NEEDED:
+        shutil.rmtree(folder / place, ignore_errors=True)
 
 
 def _unpack_one(archive: Path, folder: Path) -> None:
-    exclude = [f"--exclude={pattern}" for pattern in _NOT_NEEDED]
-    with (
-        started(["dpkg-deb", "--fsys-tarfile", archive], stderr=subprocess.DEVNULL) as reader,
-        subprocess.Popen(
-            ["tar", "-x", "--no-same-owner", "-C", folder, *exclude],
-            stdin=reader.stdout,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as writer,
-    ):
-        _, said = writer.communicate(timeout=_UNPACK_TIMEOUT_S)
-        if writer.returncode or reader.wait(_UNPACK_TIMEOUT_S):
-            if "No space left" in said:
-                raise GodojoError(f"the disk is full: {folder} needs about 600 MB; free some and try again")
-            raise GodojoError(f"{archive.name} cannot be unpacked: {said.strip() or 'damaged'}; try again")
+    done = finish(["dpkg-deb", "--extract", archive, folder], timeout_s=_UNPACK_TIMEOUT_S)
+    if done.timed_out:
+        raise GodojoError(f"{archive.name} was not unpacked within {_UNPACK_TIMEOUT_S:.0f} s; try again")
+    if done.code:
+        if "No space left" in done.output:
+            raise GodojoError(f"the disk is full: {folder} needs about 600 MB; free some and try again")
+        raise GodojoError(f"{archive.name} cannot be unpacked: {_complaint(done.output)}; try again")
 
 
 def _write_wrapper(folder: Path, triplet: str) -> None:

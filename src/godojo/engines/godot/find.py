@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from godojo.engines.godot.home import program_of, read_installed
-from godojo.errors import GodojoError, command
+from godojo.errors import GodojoError, command, user_path
 from godojo.processes import finish
 
 OLDEST = (4, 4)
@@ -34,9 +34,9 @@ def find() -> Engine:
     """The first Godot in that order. One that is named but unfit is an error, never passed over."""
     chosen = os.environ.get("GODOT_BIN")
     if chosen:
-        return _tried(
-            Path(chosen).expanduser(), "GODOT_BIN", "GODOT_BIN", "set it to a Godot 4.4 or newer, or unset it"
-        )
+        on_path = shutil.which(chosen) if Path(chosen).name == chosen else None
+        program = Path(on_path) if on_path else user_path("GODOT_BIN", chosen)
+        return _tried(program, "GODOT_BIN", "GODOT_BIN", "set it to a Godot 4.4 or newer, or unset it")
     installed = read_installed()
     if installed:
         cure = f"repair it with: {command('engine install --force')}"
@@ -51,9 +51,9 @@ def find() -> Engine:
 
 def ask_version(program: Path) -> str:
     """What the program says its version is; GodojoError says why it does not."""
-    if not program.is_file():
-        raise GodojoError(f"{program} does not exist" if not program.exists() else f"{program} is not a file")
     try:
+        if not program.is_file():
+            raise GodojoError(f"{program} is not a file" if program.exists() else f"{program} does not exist")
         done = finish([program, "--headless", "--version"], timeout_s=_VERSION_TIMEOUT_S)
     except OSError as error:
         raise GodojoError(f"{program} is not a program that runs here ({error.strerror})") from None

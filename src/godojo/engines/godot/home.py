@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 import platformdirs
 
-from godojo.errors import GodojoError, command
+from godojo.errors import GodojoError, command, user_path
 
 
 class Installed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -29,7 +29,7 @@ def data_folder() -> Path:
     """The per-user folder; GODOJO_HOME overrides it."""
     chosen = os.environ.get("GODOJO_HOME")
     if chosen:
-        return Path(chosen).expanduser().absolute()
+        return user_path("GODOJO_HOME", chosen)
     return platformdirs.user_data_path("godojo", appauthor=False)
 
 

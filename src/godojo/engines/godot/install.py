@@ -8,6 +8,7 @@ import errno
 import os
 import secrets
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ import filelock
 
 from godojo.engines.godot import home
 from godojo.engines.godot.debian import fetch_debian
-from godojo.engines.godot.display import XVFB_CURE, has_screen, has_virtual_screen
+from godojo.engines.godot.display import has_screen, has_virtual_screen
 from godojo.engines.godot.find import ask_version
 from godojo.engines.godot.official import Unreachable, fetch_official
 from godojo.engines.godot.report import Report, Silent
@@ -27,7 +28,6 @@ from godojo.errors import GodojoError, command
 from godojo.processes import finish
 
 _LOCK_TIMEOUT_S = 1800.0
-_APT_TIMEOUT_S = 600.0
 _SYSTEM_DRAWING_PACKAGES = ("libvulkan1", "mesa-vulkan-drivers", "libgl1")
 
 
@@ -39,7 +39,7 @@ def install(*, rendering: bool = False, force: bool = False, report: Report | No
         folder.mkdir(parents=True, exist_ok=True)
         with _lock(folder, report):
             installed = None if force else home.read_installed()
-            if installed is None or (rendering and not installed.rendering):
+            if installed is None or (rendering and installed.origin == "debian" and not installed.rendering):
                 installed = _install(folder, rendering, report)
     except OSError as error:
         if error.errno == errno.ENOSPC:
@@ -59,10 +59,16 @@ def uninstall() -> bool:
     folder = home.engine_folder()
     if not folder.exists():
         return False
-    with _lock(folder, Silent()):
-        there_was = (folder / "installed.json").exists()
-        (folder / "installed.json").unlink(missing_ok=True)
-        _sweep(folder, keep=set())
+    try:
+        with _lock(folder, Silent()):
+            there_was = (folder / "installed.json").exists()
+            (folder / "installed.json").unlink(missing_ok=True)
+            _sweep(folder, keep=set())
+    except OSError as error:
+        raise GodojoError(f"cannot remove {folder} ({error.strerror})") from None
+    left = [path.name for path in folder.iterdir() if path.is_dir()]
+    if left:
+        raise GodojoError(f"{folder / left[0]} cannot be removed: end the Godot that runs from it, then try again")
     return there_was
 
 
@@ -91,9 +97,9 @@ def _fetch(
     """Program, origin, and whether drivers came along."""
     report.step("looking for the official build")
     try:
-        return fetch_official(staging, report), "official", rendering
+        return fetch_official(staging, report), "official", False
     except Unreachable as error:
-        report.say(f"{error}; taking Debian's own package instead")
+        report.say(f"{error}; trying Debian's own package instead")
         try:
             return fetch_debian(staging, downloads, rendering=rendering, report=report), "debian", rendering
         except GodojoError as other:
@@ -109,23 +115,42 @@ def _install_screen(installed: home.Installed, report: Report) -> None:
         return
     packages = [] if has_screen() or has_virtual_screen() else ["xvfb"]
     if installed.origin == "official" and not has_screen():
-        packages += _SYSTEM_DRAWING_PACKAGES
+        packages += [package for package in _SYSTEM_DRAWING_PACKAGES if not _is_on_system(package)]
     if not packages:
         return
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        by_hand = " ".join([XVFB_CURE, *(package for package in packages if package != "xvfb")])
-        report.say(f"to draw without a display one more thing is needed; run: {by_hand}")
+        report.say(f"to draw without a display one more thing is needed; run: sudo apt install {' '.join(packages)}")
         return
     report.say(f"installing {', '.join(packages)} on this system (you are root)")
-    report.step("apt-get update")
-    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    finish(["apt-get", "-q", "update"], timeout_s=_APT_TIMEOUT_S, env=env)
-    report.step(f"apt-get install {' '.join(packages)}")
-    words = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=120", "install", "--no-install-recommends", *packages]
-    done = finish(words, timeout_s=_APT_TIMEOUT_S, env=env)
-    if done.code:
-        lines = done.output.strip().splitlines() or ["no output"]
-        raise GodojoError(f"apt-get could not install {' '.join(packages)}: {lines[-1]}")
+    _apt_get(["update"], report)
+    failure = _apt_get(["install", "--yes", "--no-install-recommends", *packages], report)
+    if failure:
+        raise GodojoError(f"apt-get could not install {' '.join(packages)}: {failure}")
+
+
+def _is_on_system(package: str) -> bool:
+    if shutil.which("dpkg-query") is None:
+        return False
+    return "ok installed" in finish(["dpkg-query", "-W", "-f", "${Status}", package], timeout_s=60).output
+
+
+def _apt_get(words: list[str], report: Report) -> str:
+    """Runs the system's own apt; returns its last word if it fails.
+
+    In a session of its own and to its end, whatever becomes of us: dpkg interrupted leaves a system half-configured.
+    """
+    report.step(f"apt-get {' '.join(words)}")
+    done = subprocess.run(
+        ["apt-get", "--quiet", "-o", "DPkg::Lock::Timeout=120", *words],
+        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+        check=False,
+    )
+    lines = (done.stdout + done.stderr).strip().splitlines() or ["no output"]
+    return lines[-1] if done.returncode else ""
 
 
 @contextmanager

@@ -1,12 +1,15 @@
 """The official build of Godot for this platform, checked against its published SHA-512."""
 
 import hashlib
+import http.client
 import platform
 import re
 import sys
+import time
 import urllib.error
 import urllib.request
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from godojo.engines.godot.report import Report
@@ -15,6 +18,7 @@ from godojo.errors import GodojoError
 VERSION = "4.6.3"
 RELEASES = "https://github.com/godotengine/godot/releases/download"
 _CONNECT_TIMEOUT_S = 8.0
+_DOWNLOAD_TIMEOUT_S = 1800.0
 _CHUNK_BYTES = 1 << 18
 _MOST_BYTES = 1 << 30
 
@@ -58,8 +62,7 @@ def fetch_official(folder: Path, report: Report, releases: str = RELEASES) -> st
 
 
 def _published_sha512(url: str, name: str) -> str:
-    with _open(url) as answer:
-        listing = answer.read(1 << 20).decode("ascii", "replace")
+    listing = b"".join(_read(url, most_bytes=1 << 20, report=None)).decode("ascii", "replace")
     match = re.search(rf"^([0-9a-f]{{128}})\s+\*?{re.escape(name)}$", listing, re.MULTILINE)
     if match is None:
         raise GodojoError(f"{url} does not list {name}, so it cannot be checked; nothing was installed")
@@ -69,22 +72,30 @@ def _published_sha512(url: str, name: str) -> str:
 def _download(url: str, target: Path, report: Report) -> str:
     """Writes the file and returns its SHA-512."""
     digest = hashlib.sha512()
-    with _open(url) as answer, target.open("wb") as file:
-        whole = min(int(answer.headers.get("Content-Length") or 0), _MOST_BYTES)
-        done = 0
-        while chunk := answer.read(_CHUNK_BYTES):
-            done += len(chunk)
-            if done > _MOST_BYTES:
-                raise GodojoError(f"{url} is larger than {_MOST_BYTES >> 20} MiB; nothing was installed")
+    with target.open("wb") as file:
+        for chunk in _read(url, most_bytes=_MOST_BYTES, report=report):
             digest.update(chunk)
             file.write(chunk)
-            report.progress("downloading the official build", done / whole if whole else None)
     return digest.hexdigest()
 
 
-def _open(url: str):  # type: ignore[no-untyped-def]  # urllib's answer has no public type
+def _read(url: str, *, most_bytes: int, report: Report | None) -> Iterator[bytes]:
+    """What the address holds, piece by piece. Whatever goes wrong on the way is `Unreachable`."""
+    deadline = time.monotonic() + _DOWNLOAD_TIMEOUT_S
     try:
-        return urllib.request.urlopen(url, timeout=_CONNECT_TIMEOUT_S)  # noqa: S310 - the scheme is ours
-    except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
-        reason = getattr(error, "reason", error)
-        raise Unreachable(f"the official builds cannot be reached ({reason})") from None
+        with urllib.request.urlopen(url, timeout=_CONNECT_TIMEOUT_S) as answer:  # noqa: S310 - the scheme is ours
+            whole = int(answer.headers.get("Content-Length") or 0)
+            done = 0
+            while chunk := answer.read(_CHUNK_BYTES):
+                done += len(chunk)
+                if done > most_bytes:
+                    raise Unreachable(f"{url} is larger than {most_bytes >> 20} MiB")
+                if time.monotonic() > deadline:
+                    raise Unreachable(f"the official build did not arrive within {_DOWNLOAD_TIMEOUT_S / 60:.0f} min")
+                if report:
+                    report.progress("downloading the official build", done / whole if whole else None)
+                yield chunk
+            if done < whole:
+                raise Unreachable(f"the official build broke off after {done >> 20} of {whole >> 20} MiB")
+    except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError, ValueError) as error:
+        raise Unreachable(f"the official builds cannot be reached ({getattr(error, 'reason', error)!s})") from None

@@ -3,7 +3,8 @@
 import hashlib
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import filelock
@@ -28,14 +29,25 @@ def project_folder() -> Path:
         return shipped
     copy = data_folder() / "projects" / f"{godojo.__version__}-{_fingerprint(shipped)[:12]}"
     if not copy.exists():
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        with filelock.FileLock(copy.with_suffix(".lock"), timeout=_LOCK_TIMEOUT_S):
+        with _locked(copy.with_name(f"{copy.name}.lock")):
             if not copy.exists():
-                fresh = copy.with_suffix(".new")
+                fresh = copy.with_name(f"{copy.name}.new")
                 shutil.rmtree(fresh, ignore_errors=True)
                 shutil.copytree(shipped, fresh)
                 fresh.replace(copy)
     return copy
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with filelock.FileLock(path, timeout=_LOCK_TIMEOUT_S):
+            yield
+    except filelock.Timeout:
+        raise GodojoError(f"another Godojo holds {path} and does not let go; end it and try again") from None
+    except OSError as error:
+        raise GodojoError(f"cannot write to {path.parent} ({error.strerror}); make it writable") from None
 
 
 def game_scenes() -> dict[str, str]:
@@ -44,19 +56,22 @@ def game_scenes() -> dict[str, str]:
     return {path.stem: f"res://games/{path.stem}/{path.name}" for path in scenes if path.stem == path.parent.name}
 
 
-def prepared_project(engine: Engine, folder: Path | None = None) -> Path:
-    """The project's folder (Godojo's own by default), imported: without that the engine knows no class names."""
+def prepared_project(engine: Engine, folder: Path | None = None, *, strict: bool = False) -> Path:
+    """The project's folder (Godojo's own by default), imported: without that the engine knows no class names.
+
+    With `strict`, as in tests, any complaint of the engine's is a failure; a user may play all the same.
+    """
     folder = folder or project_folder()
     wanted = f"{engine.version} {_fingerprint(folder)}"
     if _read(folder / _STAMP) == wanted:
         return folder
-    (folder / ".godot").mkdir(exist_ok=True)
-    with filelock.FileLock(folder / ".godot" / "godojo_import.lock", timeout=_LOCK_TIMEOUT_S):
+    with _locked(folder / ".godot" / "godojo_import.lock"):
         if _read(folder / _STAMP) == wanted:
             return folder
         done = finish([engine.program, "--headless", "--path", folder, "--import"], timeout_s=_IMPORT_TIMEOUT_S)
         problems = problem_lines(done.output)
-        if done.timed_out or done.code or problems:
+        is_imported = (folder / ".godot/global_script_class_cache.cfg").is_file()
+        if done.timed_out or done.code or not is_imported or (strict and problems):
             reason = "; ".join(problems[:3]) or f"exit status {done.code}"
             raise GodojoError(f"Godot could not import the project in {folder}: {reason}")
         # The import itself writes .uid and .import files, so the fingerprint is taken anew.
@@ -71,9 +86,10 @@ def run_project(
     timeout_s: float,
     env: Mapping[str, str] | None = None,
     folder: Path | None = None,
+    strict: bool = False,
 ) -> Finished:
     """Runs the engine on the project with these words until it ends or the deadline passes."""
-    place = prepared_project(engine, folder)
+    place = prepared_project(engine, folder, strict=strict)
     return finish([engine.program, "--path", place, *words], timeout_s=timeout_s, env=env)
 
 

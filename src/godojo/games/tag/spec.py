@@ -40,6 +40,33 @@ class Role(NamedTuple):
     agents: int
 
 
+class Privileged(NamedTuple):
+    """The true state of N worlds: all agents in the order of their index, up to B boxes. Views, not copies."""
+
+    position_m: np.ndarray
+    """float32 [N, agents, 3]: centres of bodies."""
+    velocity_mps: np.ndarray
+    """float32 [N, agents, 3]."""
+    heading_rad: np.ndarray
+    """float64 [N, agents]."""
+    grounded: np.ndarray
+    """uint8 [N, agents]."""
+    active: np.ndarray
+    """uint8 [N, agents]: still in the round."""
+    chases: np.ndarray
+    """uint8 [N, agents]: a seeker, or it."""
+    box_low_m: np.ndarray
+    """float32 [N, 3, B]."""
+    box_high_m: np.ndarray
+    """float32 [N, 3, B]."""
+    box_count: np.ndarray
+    """int32 [N]."""
+    size_m: np.ndarray
+    """float32 [N, 2]: the arena along x and z."""
+    first_agent: dict[str, int]
+    """Index of each role's first agent."""
+
+
 def roles(settings: TagSettings) -> tuple[Role, ...]:
     """In the order of the agents' indices."""
     rules = settings.rules

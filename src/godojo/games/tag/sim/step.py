@@ -192,12 +192,18 @@ def steer(n: Any, agent: Any) -> None:
     if agent.grounded:
         step = n.ground_step if is_wished else n.brake_step
     speed = top_speed(n, agent) if is_wished else 0.0
-    lack_x = np.float32(agent.wish[0] * speed) - agent.velocity[X]
-    lack_z = np.float32(agent.wish[1] * speed) - agent.velocity[Z]
-    lack = math.sqrt(lack_x * lack_x + lack_z * lack_z)
-    share = 1.0 if lack <= step or lack < 1e-5 else step / lack
-    agent.velocity[X] += lack_x * share
-    agent.velocity[Z] += lack_z * share
+    target_x = np.float32(agent.wish[0] * np.float32(speed))
+    target_z = np.float32(agent.wish[1] * np.float32(speed))
+    lack_x = np.float32(target_x - agent.velocity[X])
+    lack_z = np.float32(target_z - agent.velocity[Z])
+    lack = np.float32(math.sqrt(np.float32(lack_x * lack_x) + np.float32(lack_z * lack_z)))
+    delta = np.float32(step)
+    if lack <= delta or lack < np.float32(1e-5):
+        agent.velocity[X] = target_x
+        agent.velocity[Z] = target_z
+    else:
+        agent.velocity[X] += np.float32(np.float32(lack_x / lack) * delta)
+        agent.velocity[Z] += np.float32(np.float32(lack_z / lack) * delta)
     if is_wished:
         turn = wrapped(agent.wish_heading - agent.heading)
         agent.heading = wrapped(agent.heading + min(max(turn, -n.turn_step), n.turn_step))
@@ -213,24 +219,32 @@ def wrapped(angle: float) -> float:
 def push_apart(n: Any, team: np.ndarray, number: int) -> None:
     """Overlapping bodies that cannot tag each other drift apart."""
     agent = team[number]
+    size = np.float32(n.size_m)
+    push_x = np.float32(0.0)
+    push_z = np.float32(0.0)
     for other_number in range(n.agents):
         other = team[other_number]
         if other_number == number or not other.active or can_tag(agent, other) or can_tag(other, agent):
             continue
-        away_x = agent.before[X] - other.before[X]
-        away_z = agent.before[Z] - other.before[Z]
-        overlap_x = n.size_m - abs(away_x)
-        overlap_y = n.size_m - abs(agent.before[Y] - other.before[Y])
-        overlap_z = n.size_m - abs(away_z)
+        away_x = np.float32(agent.before[X] - other.before[X])
+        away_z = np.float32(agent.before[Z] - other.before[Z])
+        overlap_x = size - abs(away_x)
+        overlap_y = size - abs(agent.before[Y] - other.before[Y])
+        overlap_z = size - abs(away_z)
         if min(overlap_x, overlap_y, overlap_z) <= 0.0:
             continue
-        distance = math.sqrt(away_x * away_x + away_z * away_z)
-        strength = n.push_step * min(overlap_x, overlap_z) / n.size_m
+        distance = np.float32(math.sqrt(np.float32(away_x * away_x) + np.float32(away_z * away_z)))
+        way_x = np.float32(1.0) if number > other_number else np.float32(-1.0)
+        way_z = np.float32(0.0)
         if distance > 0.0:
-            agent.velocity[X] += away_x / distance * strength
-            agent.velocity[Z] += away_z / distance * strength
-        else:
-            agent.velocity[X] += strength if number > other_number else -strength
+            way_x = np.float32(away_x / distance)
+            way_z = np.float32(away_z / distance)
+        strength = np.float32(n.push_step)
+        depth = np.float32(min(overlap_x, overlap_z))
+        push_x += np.float32(np.float32(np.float32(way_x * strength) * depth) / size)
+        push_z += np.float32(np.float32(np.float32(way_z * strength) * depth) / size)
+    agent.velocity[X] += push_x
+    agent.velocity[Z] += push_z
 
 
 @kernel
@@ -248,9 +262,10 @@ def move(n: Any, arena: Any, agent: Any) -> None:
     """One axis after the other, as far as nothing is in the way; height follows an exact parabola."""
     speed_y = agent.velocity[Y]
     next_y = max(speed_y - n.gravity * TICK_S, -n.fall_speed)
-    motion_x = agent.velocity[X] * TICK_S
-    motion_y = (speed_y + next_y) * 0.5 * TICK_S
-    motion_z = agent.velocity[Z] * TICK_S
+    tick_s = np.float32(TICK_S)
+    motion_x = agent.velocity[X] * tick_s
+    motion_y = float(np.float32((speed_y + next_y) * 0.5) * tick_s)
+    motion_z = agent.velocity[Z] * tick_s
     agent.near_slack_m -= max(abs(motion_x), abs(motion_y), abs(motion_z))
     if agent.near_slack_m < 0.0:
         reach = n.half_m + 2.0 * n.skin_m + max(abs(motion_x), abs(motion_y), abs(motion_z)) + NEAR_SLACK_M

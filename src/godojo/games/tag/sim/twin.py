@@ -8,7 +8,7 @@ from godojo.errors import GodojoError
 from godojo.games.tag.arenas import Arena, check_arena, hand_made_arenas
 from godojo.games.tag.settings import TagSettings
 from godojo.games.tag.sim import state, step
-from godojo.games.tag.spec import REWARD_TERMS, WINNERS, roles
+from godojo.games.tag.spec import REWARD_TERMS, WINNERS, Privileged, roles
 from godojo.kernels.chance import stream_of
 
 
@@ -82,6 +82,22 @@ class TagTwin:
             self.agents,
             self.tables,
             self.results,
+        )
+
+    def privileged(self) -> Privileged:
+        """The true state, which eyes do not see."""
+        return Privileged(
+            position_m=self.agents["position"],
+            velocity_mps=self.agents["velocity"],
+            heading_rad=self.agents["heading"],
+            grounded=self.agents["grounded"],
+            active=self.agents["active"],
+            chases=self.agents["chases"],
+            box_low_m=self.arena_slots["low"],
+            box_high_m=self.arena_slots["high"],
+            box_count=self.arena_slots["boxes"],
+            size_m=self.arena_slots["size_m"],
+            first_agent={role.name: role.first for role in self.roles},
         )
 
     def observe(self) -> None:

@@ -1,0 +1,83 @@
+"""`godojo bench`: how fast things are, on this machine, now."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from godojo.cli.console import err, out, print_json, progress_report
+
+if TYPE_CHECKING:
+    from godojo.evaluate.bench_sim import BenchReport
+
+app = typer.Typer(help="How fast things are, on this machine, now.", no_args_is_help=True)
+
+
+@app.callback()
+def _bench() -> None: ...
+
+
+@app.command()
+def sim(
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+    worlds: Annotated[int, typer.Option(help="Copies of the game in the twin.", min=1)] = 4096,
+    seconds: Annotated[float, typer.Option(help="Length of each measurement.", min=0.05, max=600.0)] = 2.0,
+    repeats: Annotated[int, typer.Option(help="Times each is measured; the median counts.", min=1)] = 5,
+) -> None:
+    """Measure the embedded tag: against the same work in plain NumPy, and against the real Godot.
+
+    One seeker, one hider, default eyes, arenas of 16 boxes. Everything is measured in turn, several times. Close what
+    else is running: the report says when the machine was not quiet.
+    """
+    from godojo.evaluate.bench_sim import measure  # brings compilers along
+
+    with progress_report() as report:
+        found = measure(worlds=worlds, seconds=seconds, repeats=repeats, report=report)
+    if as_json:
+        print_json(msgspec.json.format(msgspec.json.encode(found), indent=2))
+    else:
+        out.print(_table(found))
+        out.print(_small_print(found))
+    if not found.is_quiet:
+        err.print(
+            f"[yellow]note:[/] the machine was not quiet ({found.busy_before:.1f} of {found.cores} cores busy before,"
+            f" {found.busy_after:.1f} after, {found.core_share:.0%} of a core got): figures are low"
+        )
+
+
+def _table(found: "BenchReport") -> Table:
+    table = Table(title="Tag, 1 seeker against 1 hider, 16 boxes", title_justify="left")
+    table.add_column("what")
+    for title in ("agent-steps/s", "times NumPy", "times Godot", "lowest to highest"):
+        table.add_column(title, justify="right")
+    rows = [
+        (f"twin, {found.cores} cores", found.agent_steps_per_s, "all_cores"),
+        ("twin, one core", found.agent_steps_per_s_one_core, "one_core"),
+        ("plain NumPy", found.numpy_agent_steps_per_s, "numpy"),
+        ("Godot, one process", found.godot_agent_steps_per_s, "godot"),
+    ]
+    for title, speed, name in rows:
+        if speed is None:
+            table.add_row(title, "not measured", "", "", "")
+            continue
+        godot = found.godot_agent_steps_per_s
+        low, high = min(found.samples[name]), max(found.samples[name])
+        table.add_row(
+            title,
+            f"{speed:,.0f}",
+            f"{speed / found.numpy_agent_steps_per_s:.3g}",
+            f"{speed / godot:.3g}" if godot else "",
+            f"{low:,.0f} to {high:,.0f}",
+        )
+    return table
+
+
+def _small_print(found: "BenchReport") -> str:
+    compiled = f"kernels compiled in {found.compile_s:.0f} s; " if found.compile_s else ""
+    versions = ", ".join(f"{name} {version}" for name, version in found.versions.items())
+    return escape(
+        f"{found.worlds} worlds; medians of {found.repeats} turns of {found.seconds:g} s; {compiled}"
+        f"NumPy within {found.numpy_position_error_m * 1000:.2g} mm of the twin; {found.machine}; {versions}"
+    )

@@ -1,0 +1,128 @@
+"""`godojo parity`: whether the embedded game is the same as the real one."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from godojo.cli.console import out, print_json, progress_report
+from godojo.cli.engine import ready_engine
+from godojo.errors import GodojoError
+
+if TYPE_CHECKING:
+    from godojo.evaluate.parity.report import Example, Figure, Report
+
+GAMES = ("tag",)
+
+
+def parity(
+    game: Annotated[str, typer.Argument(help="Which game, for example: tag")],
+    episodes: Annotated[int, typer.Option("--episodes", "-n", help="Episodes of ten seconds to play.")] = 64,
+    arenas: Annotated[
+        Path | None,
+        typer.Option("--arenas", help="A folder of your own arenas (*.json); otherwise hand-made and generated ones."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed plays the same episodes.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+    folder: Annotated[Path, typer.Option("--out", help="Where the report and the plot go.", metavar="FOLDER")] = Path(
+        "runs/parity"
+    ),
+) -> None:
+    """Play the same episodes in the real Godot and in the twin, and measure every difference.
+
+    Leaves report.json (with examples of the largest differences, tick by tick) and error_over_time.png in FOLDER. Exits
+    with 1 when a target is missed.
+    """
+    # Kernels and plots take a second or two to load, which other verbs need not wait for.
+    from godojo.evaluate.parity import check_parity, default_arenas
+    from godojo.evaluate.parity.picture import draw
+    from godojo.games.tag.arenas import read_arenas
+
+    if game not in GAMES:
+        raise GodojoError(f"there is no game {game!r} with a twin; there is: {', '.join(GAMES)}")
+    if episodes < 1 or seed < 0:
+        raise GodojoError("--episodes must be 1 or more, --seed 0 or more")
+    rooms = default_arenas() if arenas is None else tuple(read_arenas(arenas).values())
+    engine = ready_engine()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GodojoError(f"--out {folder}: {error.strerror}") from None
+    with progress_report() as shown:
+        report = check_parity(engine, episodes=episodes, arenas=rooms, seed=seed, progress=shown.progress)
+        shown.step("drawing")
+        draw(report, folder / "error_over_time.png")
+    text = msgspec.json.format(msgspec.json.encode({"is_met": report.is_met, **msgspec.to_builtins(report)}))
+    (folder / "report.json").write_bytes(text)
+    if as_json:
+        print_json(text)
+    else:
+        show(report, folder)
+    raise typer.Exit(0 if report.is_met else 1)
+
+
+def show(report: "Report", folder: Path) -> None:
+    """The report for a person."""
+    games = ", ".join(f"{count} of {name}" for name, count in report.games.items())
+    out.print(f"[bold]Parity of {report.game}[/]: {report.episodes} episodes ({games}) in {len(report.arenas)} arenas")
+    out.print(f"[dim]Godot {escape(report.engine)}, seed {report.seed}, {report.agent_ticks:,} agent ticks[/]\n")
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("")
+    table.add_column("figure")
+    for name in ("measured", "target", "samples"):
+        table.add_column(name, justify="right")
+    for figure in report.figures:
+        table.add_row(_mark(figure), figure.name, _value(figure), _target(figure), f"{figure.samples:,}")
+    out.print(table)
+    if report.mechanisms:
+        out.print("\nSingle ticks, begun with Godot's own state, that came out differently:")
+        for mechanism in report.mechanisms:
+            count = f"{mechanism.agent_ticks} of {report.agent_ticks:,}"
+            out.print(f"  {escape(mechanism.name)}: {count}, worst {_length(mechanism.worst_m)}")
+            out.print(f"    [dim]{escape(_place(mechanism.example))}[/]")
+    else:
+        out.print("\nNo single tick, begun with Godot's own state, came out differently.")
+    out.print("\nLargest differences:")
+    for example in report.examples:
+        by = f"{example.godot}; twin: {example.twin}" if example.agent < 0 else _length(example.error)
+        out.print(f"  {escape(example.what)}: {escape(by)} [dim]({escape(_place(example))})[/]")
+    for cause in report.causes:
+        out.print(f"[red]✗[/] {escape(cause)}")
+    out.print(
+        f"\nReport and plot: {escape(str(folder / 'report.json'))}, {escape(str(folder / 'error_over_time.png'))}"
+    )
+    out.print(
+        "[green]The twin is the game.[/]" if report.is_met else "[red]A target is missed: see the lines with ✗.[/]"
+    )
+
+
+def _mark(figure: "Figure") -> str:
+    if figure.at_most is None and figure.at_least is None:
+        return " "
+    return "[green]✓[/]" if figure.is_met else "[red]✗[/]"
+
+
+def _value(figure: "Figure") -> str:
+    return _length(figure.value) if figure.name.endswith("_m") else f"{100 * figure.value:.6g} %"
+
+
+def _target(figure: "Figure") -> str:
+    if figure.at_most is not None:
+        return f"≤ {_length(figure.at_most)}"
+    return f"≥ {100 * figure.at_least:g} %" if figure.at_least is not None else ""
+
+
+def _length(metres: float) -> str:
+    """In the unit that suits it."""
+    for least, unit in ((1.0, "m"), (1e-2, "cm"), (1e-3, "mm")):
+        if metres >= least:
+            return f"{metres / least:.3g} {unit}"
+    return f"{metres * 1e6:.3g} µm"
+
+
+def _place(example: "Example") -> str:
+    who = f", agent {example.agent}" if example.agent >= 0 else ""
+    return f"{example.arena}, {example.game}, episode {example.episode}, tick {example.tick}{who}"

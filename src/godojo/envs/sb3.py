@@ -1,0 +1,140 @@
+"""Tag for Stable-Baselines3: a VecEnv over a batch of worlds, one agent in each against a chosen opponent."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from godojo.envs.gymnasium import check_rounds_end_together
+from godojo.envs.match import Match
+from godojo.envs.render import draw, scene_of
+from godojo.envs.spaces import (
+    MOST_SEED,
+    ArenasLike,
+    SettingsLike,
+    action_space,
+    checked_render_mode,
+    checked_seed,
+    observation_space,
+)
+from godojo.errors import GodojoError
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+except ImportError as error:
+    raise GodojoError("Stable-Baselines3 is not installed: pip install stable-baselines3") from error
+
+Indices = int | Iterable[int] | None
+
+
+class TagVecEnv(VecEnv):
+    """Like `godojo.envs.gymnasium.TagVectorEnv`, in the words of Stable-Baselines3.
+
+    In the step in which a world's round ends, its `info` holds `terminal_observation`, `TimeLimit.truncated` and what
+    there is to say of the round (`is_success`, `winner`, `score`, ...). Nothing returned is ever written to again.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        role: str = "seeker",
+        opponent: str = "random",
+        *,
+        engine: str = "sim",
+        arenas: ArenasLike = None,
+        settings: SettingsLike = None,
+        generated_share: float = 0.0,
+        truncate_after: int = 0,
+        seed: int | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        """`seed` holds for the first `reset`, like a call of `seed()`."""
+        self.render_mode = checked_render_mode(render_mode)
+        self.match = Match(
+            num_envs,
+            role=role,
+            opponent=opponent,
+            engine=engine,
+            arenas=arenas,
+            settings=settings,
+            generated_share=generated_share,
+            truncate_after=truncate_after,
+        )
+        check_rounds_end_together(self.match)
+        super().__init__(self.match.num_worlds, observation_space(self.match.settings), action_space())
+        self._chance = np.random.default_rng()
+        self._actions: object = None
+        self._has_begun = False
+        if seed is not None:
+            self.seed(seed)
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """One seed for all worlds, each of which has a random stream of its own; used by the next `reset`."""
+        return super().seed(None if seed is None else checked_seed(seed))
+
+    def reset(self) -> np.ndarray:
+        seed = self._seeds[0]
+        if seed is not None:
+            self._chance = np.random.default_rng(seed)
+        self.match.reset(int(self._chance.integers(MOST_SEED)) if seed is None else seed)
+        self._reset_seeds()
+        self._reset_options()
+        self._has_begun = True
+        return self.match.observation.copy()
+
+    def step_async(self, actions: np.ndarray) -> None:
+        self._actions = actions
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        if not self._has_begun:
+            raise GodojoError("there are no rounds to play: call reset() first")
+        match = self.match
+        match.step(self._actions)
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]  # Stable-Baselines3 wants one each, to keep
+        if match.worlds.ended.any():
+            ended = np.flatnonzero(match.worlds.ended)
+            rounds = match.final_info(ended)
+            terms = rounds.pop("terms")
+            columns = {**rounds, **{f"terms/{name}": values for name, values in terms.items()}}
+            columns["TimeLimit.truncated"] = match.truncated[ended] & ~match.terminated[ended]
+            last = match.final_observation[ended]
+            for place, world in enumerate(ended):
+                infos[world] = {name: _plain(values[place]) for name, values in columns.items()}
+                infos[world]["terminal_observation"] = last[place].copy()
+        return match.observation.copy(), match.reward.copy(), match.terminated | match.truncated, infos
+
+    def get_images(self) -> Sequence[np.ndarray | None]:
+        return [draw(scene_of(self.match.worlds, world)) for world in range(self.num_envs)]
+
+    def close(self) -> None:
+        self.match.close()
+
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        """All worlds share one set of attributes: those of this object."""
+        return [getattr(self, attr_name) for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        if indices is not None:
+            raise GodojoError("all worlds share their attributes: leave indices away to set one for all")
+        setattr(self, attr_name, value)
+
+    def env_method(
+        self,
+        method_name: str,
+        *_: Any,
+        indices: Indices = None,  # noqa: ARG002 (Stable-Baselines3's)
+        **__: Any,
+    ) -> list[Any]:
+        raise GodojoError(f"the worlds of a batch have no methods of their own, so there is no {method_name!r} to call")
+
+    def env_is_wrapped(
+        self,
+        wrapper_class: type[Any],  # noqa: ARG002 (Stable-Baselines3's)
+        indices: Indices = None,
+    ) -> list[bool]:
+        """Never: wrap the whole, as in VecMonitor(env)."""
+        return [False for _ in self._get_indices(indices)]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,1 @@
+"""Judging: whether the embedded game is the real one, and how good anybody is at it."""

@@ -1,0 +1,230 @@
+"""Tag, one seeker against one hider, in plain vectorised NumPy: what the twin's speed is measured against.
+
+It does the same work a decision (four ticks of motion among boxes, tags, rewards, all rays) on arrays over worlds, as
+good NumPy does: loops run over axes, ticks and boxes, never over worlds. It does less of two things, in its favour: a
+round that ends goes back to a start that was drawn before, and final observations are not kept.
+"""
+
+import math
+
+import numpy as np
+
+from godojo.games.tag.arenas import MAX_BOXES
+from godojo.games.tag.settings import TICK_S, TagSettings
+from godojo.games.tag.spec import OWN_NUMBERS, observation_size, ray_directions
+
+MAX_STEP_M = 1.0
+_TINY = np.float32(1e-9)
+
+
+class NumpyTag:
+    """All worlds in arrays [N, 2]: the seeker, then the hider. Takes its arenas and starts from a twin's arrays."""
+
+    def __init__(self, settings: TagSettings, arenas: np.ndarray, agents: np.ndarray) -> None:
+        self.settings, self.arenas = settings, arenas
+        worlds = len(arenas)
+        used = np.arange(MAX_BOXES) < arenas["boxes"][:, None]
+        far = np.float32(1e6)
+        # Unused boxes are far away, so that no loop has to ask.
+        self.low = [np.where(used, arenas["low"][:, axis], far)[:, None] for axis in range(3)]
+        self.high = [np.where(used, arenas["high"][:, axis], far)[:, None] for axis in range(3)]
+        self.boxes = int(arenas["boxes"].max())
+        self.room_low = [arenas["room_low"][:, axis, None] for axis in range(3)]
+        self.room_high = [arenas["room_high"][:, axis, None] for axis in range(3)]
+        self.half_extent = arenas["size_m"] / 2
+        self.start = [agents["position"][:, :, axis].copy() for axis in range(3)]
+        self.start_heading = agents["heading"].copy()
+        self.position = [axis.copy() for axis in self.start]
+        self.velocity = [agents["velocity"][:, :, axis].copy() for axis in range(3)]
+        self.heading = agents["heading"].copy()
+        self.grounded = agents["grounded"] == 1
+        self.coyote = agents["coyote"].copy()
+        self.ticks = np.zeros(worlds, np.int64)
+        self.directions = ray_directions(settings)
+        self.observation = np.zeros((worlds, 2, observation_size(settings)), np.float32)
+        self.reward = np.zeros((worlds, 2), np.float32)
+        self.ended = np.zeros(worlds, bool)
+        self.top_mps = np.array([settings.motion.seeker_speed_mps, settings.motion.hider_speed_mps], np.float32)
+        weights = (settings.rewards.seeker, settings.rewards.hider)
+        self.weights = np.array([[w.distance_per_m, w.time_per_decision, w.tag, w.survival] for w in weights])
+
+    def step(self, action: np.ndarray) -> None:
+        """One decision in every world by `action` [N, 2, 3]."""
+        rules = self.settings.rules
+        wish = np.clip(action[..., :2], -1.0, 1.0)
+        length = np.sqrt((wish * wish).sum(-1))
+        wish = wish / np.maximum(length, 1.0)[..., None]
+        length = np.minimum(length, 1.0)
+        wish_heading = np.arctan2(wish[..., 0], wish[..., 1])
+        jump = action[..., 2] > 0
+        before_m = self._apart_m()
+        caught = np.zeros(len(self.ticks), bool)
+        over = np.zeros(len(self.ticks), bool)
+        for _ in range(rules.ticks_per_decision):
+            going = ~over[:, None]
+            self._tick(wish, length, wish_heading, jump, going)
+            self.ticks += going[:, 0]
+            gaps = [np.abs(axis[:, 0] - axis[:, 1]) for axis in self.position]
+            reach = self.settings.body.size_m + rules.touch_reach_m
+            caught |= (gaps[0] <= reach) & (gaps[1] <= reach) & (gaps[2] <= reach)
+            over = caught | (self.ticks >= self.settings.round_ticks)
+        farther_m = (self._apart_m() - before_m)[:, None]
+        clock = (over & ~caught)[:, None]
+        self.reward[:] = self.weights[:, 0] * farther_m + self.weights[:, 1]
+        self.reward += self.weights[:, 2] * caught[:, None] + self.weights[:, 3] * clock
+        self.ended = over
+        if over.any():
+            self._begin(over)
+        self.observe()
+
+    def _begin(self, worlds: np.ndarray) -> None:
+        for axis in range(3):
+            self.position[axis][worlds] = self.start[axis][worlds]
+            self.velocity[axis][worlds] = 0.0
+        self.heading[worlds] = self.start_heading[worlds]
+        self.grounded[worlds] = True
+        self.coyote[worlds] = 0
+        self.ticks[worlds] = 0
+
+    def _apart_m(self) -> np.ndarray:
+        x, y, z = (axis[:, 0] - axis[:, 1] for axis in self.position)
+        found: np.ndarray = np.sqrt(x * x + y * y + z * z)
+        return found
+
+    def _tick(
+        self, wish: np.ndarray, length: np.ndarray, wish_heading: np.ndarray, jump: np.ndarray, going: np.ndarray
+    ) -> None:
+        motion = self.settings.motion
+        is_wished = length >= motion.dead_zone
+        rate = np.where(is_wished, motion.ground_acceleration_mps2, motion.deceleration_mps2)
+        rate = np.where(self.grounded, rate, motion.air_acceleration_mps2) * TICK_S
+        speed = np.where(is_wished, self.top_mps, 0.0)
+        lack_x = (wish[..., 0] * speed).astype(np.float32) - self.velocity[0]
+        lack_z = (wish[..., 1] * speed).astype(np.float32) - self.velocity[2]
+        lack = np.sqrt(lack_x.astype(np.float64) ** 2 + lack_z.astype(np.float64) ** 2)
+        share = np.where((lack <= rate) | (lack < 1e-5), 1.0, rate / np.maximum(lack, 1e-9))
+        x_mps = (self.velocity[0] + lack_x * share).astype(np.float32)
+        z_mps = (self.velocity[2] + lack_z * share).astype(np.float32)
+        most = motion.turn_rate_radps * TICK_S
+        turned = self.heading + np.clip(_wrapped(wish_heading - self.heading), -most, most)
+        self.heading = np.where(is_wished & going, _wrapped(turned), self.heading)
+        self.coyote = np.where(self.grounded, round(motion.coyote_s / TICK_S), np.maximum(self.coyote - 1, 0))
+        jumps = jump & (self.grounded | (self.coyote > 0))
+        y_mps = np.where(jumps, np.float32(motion.jump_speed_mps), self.velocity[1])
+        self.coyote = np.where(jumps, 0, self.coyote)
+        next_y = np.maximum(y_mps - motion.gravity_mps2 * TICK_S, -motion.fall_speed_mps).astype(np.float32)
+        self.velocity[0] = np.where(self._advance(0, x_mps * TICK_S, going), np.float32(0.0), x_mps)
+        self.velocity[2] = np.where(self._advance(2, z_mps * TICK_S, going), np.float32(0.0), z_mps)
+        fall = (y_mps + next_y) * 0.5 * TICK_S
+        blocked = self._advance(1, fall, going)
+        self.velocity[1] = np.where(blocked, np.float32(0.0), next_y)
+        self.grounded = blocked & (fall < 0)
+
+    def _advance(self, axis: int, distance: np.ndarray, going: np.ndarray) -> np.ndarray:
+        """Moves everybody along one axis; says who was stopped."""
+        half, skin = np.float32(self.settings.body.size_m / 2), self.settings.motion.skin_m
+        distance = np.clip(distance, -MAX_STEP_M, MAX_STEP_M).astype(np.float32)
+        one, two = (axis + 1) % 3, (axis + 2) % 3
+        here, at_one, at_two = self.position[axis], self.position[one][..., None], self.position[two][..., None]
+        forward = distance > 0
+        gap = np.where(forward, self.room_high[axis] - half - here, here - self.room_low[axis] - half)
+        beside = (at_one > self.low[one] - half) & (at_one < self.high[one] + half)
+        beside &= (at_two > self.low[two] - half) & (at_two < self.high[two] + half)
+        to_box = np.where(
+            forward[..., None], self.low[axis] - half - here[..., None], here[..., None] - self.high[axis] - half
+        )
+        gap = np.minimum(gap, np.where(beside & (to_box > -half), to_box, np.inf).min(-1)).astype(np.float32)
+        free = np.abs(distance)
+        reach = (free + skin).astype(np.float32)
+        near = (gap < reach) & (distance != 0)
+        if near.any():
+            found = _search(gap[near] / reach[near], reach[near]) * reach[near].astype(np.float64) - skin
+            free[near] = np.clip(found, 0.0, free[near])
+        self.position[axis] = np.where(going, here + np.where(forward, free, -free), here).astype(np.float32)
+        stopped: np.ndarray = (free < np.abs(distance)) & near
+        return stopped
+
+    def observe(self) -> None:
+        """Writes what everybody is told."""
+        settings, told, motion = self.settings, self.observation, self.settings.motion
+        told[..., 0] = self.position[0] / self.half_extent[:, 0, None]
+        told[..., 1] = self.position[1] / settings.arena.wall_height_m
+        told[..., 2] = self.position[2] / self.half_extent[:, 1, None]
+        told[..., 3] = self.velocity[0] / self.top_mps
+        told[..., 4] = self.velocity[1] / max(motion.jump_speed_mps, 1.0)
+        told[..., 5] = self.velocity[2] / self.top_mps
+        sine, cosine = np.sin(self.heading).astype(np.float32), np.cos(self.heading).astype(np.float32)
+        told[..., 6], told[..., 7], told[..., 8] = sine, cosine, self.grounded
+        told[:, 0, 9], told[:, 0, 10], told[:, 1, 9], told[:, 1, 10] = 1.0, 0.0, 0.0, 1.0
+        told[..., 11] = 0.0
+        told[..., 12] = (1.0 - self.ticks / settings.round_ticks)[:, None]
+        self._look(sine[..., None], cosine[..., None])
+
+    def _look(self, sine: np.ndarray, cosine: np.ndarray) -> None:
+        ahead = self.directions
+        ways = (
+            cosine * ahead[0] + sine * ahead[2],
+            np.broadcast_to(ahead[1], sine.shape[:2] + ahead[1].shape),
+            cosine * ahead[2] - sine * ahead[0],
+        )
+        inverse = [np.float32(1.0) / np.where(np.abs(way) > _TINY, way, _TINY) for way in ways]
+        eye = [self.position[0], self.position[1] + np.float32(self.settings.sight.eye_height_m), self.position[2]]
+        nearest = np.full(inverse[0].shape, np.inf, np.float32)
+        for axis in range(3):
+            low = (self.room_low[axis] - eye[axis])[..., None] * inverse[axis]
+            high = (self.room_high[axis] - eye[axis])[..., None] * inverse[axis]
+            np.minimum(nearest, np.maximum(low, high), out=nearest)
+        for box in range(self.boxes):
+            enter, leave = self._cross(
+                [(self.low[a][..., box], self.high[a][..., box]) for a in range(3)], eye, inverse
+            )
+            met = (enter <= leave) & (enter > 0) & (enter < nearest)
+            np.copyto(nearest, enter, where=met)
+        half = np.float32(self.settings.body.size_m / 2)
+        others = [axis[:, ::-1] for axis in self.position]
+        enter, leave = self._cross([(axis - half, axis + half) for axis in others], eye, inverse)
+        somebody = (enter <= leave) & (enter > 0) & (enter < nearest)
+        np.copyto(nearest, enter, where=somebody)
+        range_m = np.float32(self.settings.sight.range_m)
+        something = nearest < range_m
+        rays = self.observation[..., OWN_NUMBERS:].reshape(*nearest.shape, 4)
+        rays[..., 0] = np.minimum(nearest / range_m, 1.0)
+        rays[..., 1] = something & ~somebody
+        rays[:, 0, :, 2], rays[:, 0, :, 3] = 0.0, (something & somebody)[:, 0]
+        rays[:, 1, :, 2], rays[:, 1, :, 3] = (something & somebody)[:, 1], 0.0
+
+    @staticmethod
+    def _cross(
+        corners: list[tuple[np.ndarray, np.ndarray]], eye: list[np.ndarray], inverse: list[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Where rays enter and leave a box: the slab test."""
+        enter = leave = np.zeros(0)
+        for axis, (low, high) in enumerate(corners):
+            one = (low - eye[axis])[..., None] * inverse[axis]
+            two = (high - eye[axis])[..., None] * inverse[axis]
+            first, last = np.minimum(one, two), np.maximum(one, two)
+            enter = first if axis == 0 else np.maximum(enter, first, out=enter)
+            leave = last if axis == 0 else np.minimum(leave, last, out=leave)
+        return enter, leave
+
+
+def _wrapped(angle: np.ndarray) -> np.ndarray:
+    found: np.ndarray = angle - 2.0 * math.pi * np.floor(angle * (0.5 / math.pi) + 0.5)
+    return found
+
+
+def _search(blocked_from: np.ndarray, length_m: np.ndarray) -> np.ndarray:
+    """The engine's search for where a path is blocked, all paths at once."""
+    low, high = np.zeros_like(blocked_from), np.ones_like(blocked_from)
+    lean = np.full_like(blocked_from, 0.5)
+    steps = np.clip(np.frexp(1000.0 * length_m)[1] - 1, 4, 16)
+    for step in range(int(steps.max())):
+        on = step < steps
+        middle = low + (high - low) * lean
+        stop = middle > blocked_from
+        lean = np.where(
+            stop, np.where((step == 0) | (low > 0), 0.5, 0.25), np.where((step == 0) | (high < 1), 0.5, 0.75)
+        ).astype(np.float32)
+        high = np.where(on & stop, middle, high)
+        low = np.where(on & ~stop, middle, low)
+    return low

@@ -1,0 +1,67 @@
+"""The contract of an opponent: somebody who plays one role in many worlds at once."""
+
+import abc
+
+import numpy as np
+
+from godojo.engines.base import Worlds
+from godojo.errors import GodojoError
+from godojo.kernels.chance import stream_of
+from godojo.kernels.compile import kernel
+
+
+class Opponent(abc.ABC):
+    """Plays `role` in every world of a batch.
+
+    `begin` after each `worlds.reset`, then `act` once before each `worlds.step`. What it remembers of a world is
+    forgotten when that world's round has ended (`worlds.ended`). The same seed gives the same play, at any number of
+    threads, and in each world whatever the number of worlds.
+    """
+
+    def __init__(self, role: str, seed: int = 0) -> None:
+        self.role = role
+        self.seed = seed
+
+    @abc.abstractmethod
+    def begin(self, worlds: Worlds) -> None:
+        """Makes room for what it remembers of these worlds; every round is a new one."""
+
+    @abc.abstractmethod
+    def act(self, worlds: Worlds, out: np.ndarray) -> None:
+        """Writes what every agent of the role does next: float32 [N, n, 3], from -1 to 1.
+
+        `out` may be `worlds.roles[role].action` itself.
+        """
+
+
+def check_role(worlds: Worlds, role: str) -> None:
+    if role not in worlds.roles:
+        raise GodojoError(f"there is no role {role!r} to play; there is: {', '.join(worlds.roles)}")
+
+
+def check_out(worlds: Worlds, role: str, out: np.ndarray, memory: np.ndarray | None) -> np.ndarray:
+    """The memory, if there is one of these worlds, and `out` has the right shape."""
+    if memory is None or memory.shape != out.shape[:2]:
+        raise GodojoError("an opponent must be told of the worlds first: call begin(worlds) after each reset")
+    wanted = worlds.roles[role].action
+    if out.shape != wanted.shape or out.dtype != wanted.dtype:
+        raise GodojoError(f"actions of {role} are {wanted.dtype} {wanted.shape}, not {out.dtype} {out.shape}")
+    return memory
+
+
+def new_memory(worlds: Worlds, role: str, seed: int, record: np.dtype) -> np.ndarray:
+    """One record an agent, zero but for a random stream of its own; [N, n]."""
+    check_role(worlds, role)
+    count = worlds.roles[role].action.shape[1]
+    memory = np.zeros((worlds.num_worlds, count), record)
+    salt = sum(byte << (8 * (place % 7)) for place, byte in enumerate(role.encode()))
+    for agent in range(count):
+        start = np.uint64((seed * 0x9E3779B1 + salt * 31 + agent * 0x85EBCA77) & (2**64 - 1))
+        _begin_streams(start, memory["stream"][:, agent])
+    return memory
+
+
+@kernel
+def _begin_streams(start: np.uint64, streams: np.ndarray) -> None:
+    for world in range(len(streams)):
+        streams[world] = stream_of(start, world)

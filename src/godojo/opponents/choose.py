@@ -1,0 +1,135 @@
+"""`make_opponent`: an opponent by name, or a user's own class as `file.py:Class`."""
+
+import difflib
+import importlib.util
+import inspect
+import traceback
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from godojo.engines.base import Worlds
+from godojo.errors import GodojoError
+from godojo.opponents.base import Opponent, check_role
+from godojo.opponents.oracle import OracleOpponent
+from godojo.opponents.sighted import SightedOpponent
+from godojo.opponents.simple import RandomOpponent, WanderOpponent
+
+OPPONENTS: dict[str, type[Opponent]] = {
+    "random": RandomOpponent,
+    "wander": WanderOpponent,
+    "sighted": SightedOpponent,
+    "oracle": OracleOpponent,
+}
+
+
+def make_opponent(name_or_file: str, role: str, seed: int = 0) -> Opponent:
+    """One of `OPPONENTS` by its name, or the class `Class` of `file.py`, given as `file.py:Class`."""
+    if name_or_file in OPPONENTS:
+        return OPPONENTS[name_or_file](role, seed)
+    path, colon, name = name_or_file.rpartition(":")
+    if colon and path.endswith(".py"):
+        return UsersOpponent(_load(Path(path).expanduser(), name), name_or_file, role, seed)
+    if name_or_file.endswith(".py"):
+        raise GodojoError(f"which class of {name_or_file}? Write it as {name_or_file}:Class")
+    near = difflib.get_close_matches(name_or_file, OPPONENTS, n=1, cutoff=0.5)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    known = ", ".join(OPPONENTS)
+    raise GodojoError(f"there is no opponent {name_or_file!r};{hint} There is: {known}, or your own as file.py:Class")
+
+
+def _load(path: Path, name: str) -> type:
+    if not path.is_file():
+        raise GodojoError(f"{path}: there is no such file")
+    spec = importlib.util.spec_from_file_location(f"godojo_user_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise GodojoError(f"{path} could not be loaded: {_told(error, path)}") from error
+    found = getattr(module, name, None)
+    if not isinstance(found, type):
+        classes = [
+            key
+            for key, value in vars(module).items()
+            if isinstance(value, type) and value.__module__ == module.__name__
+        ]
+        near = difflib.get_close_matches(name, classes, n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]}?" if near else f"; it has: {', '.join(classes) or 'no class at all'}"
+        raise GodojoError(f"{path} has no class {name!r}{hint}")
+    return found
+
+
+def _told(error: BaseException, path: Path) -> str:
+    """The error in a line, with the line of the user's file where it came about."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
+    line = error.lineno if isinstance(error, SyntaxError) else frames[-1].lineno if frames else None
+    where = f" (line {line})" if line else ""
+    return f"{type(error).__name__}: {error}{where}".replace("\n", " ")
+
+
+class UsersOpponent(Opponent):
+    """A class of a user's own: `__init__(role, seed)`, `begin(worlds)` and `act(worlds, out)`, every answer checked.
+
+    `act` fills `out` or returns an array of the same shape.
+    """
+
+    def __init__(self, kind: type, source: str, role: str, seed: int) -> None:
+        super().__init__(role, seed)
+        self.source = source
+        path, _, self._name = source.rpartition(":")
+        self._path = Path(path).expanduser()
+        for method, given in (("begin", (None,)), ("act", (None, None))):
+            self._check_call(getattr(kind, method, None), method, (None, *given))
+        self._check_call(kind, "__init__", (role, seed))
+        try:
+            self._own: Any = kind(role, seed)
+        except Exception as error:
+            raise GodojoError(f"{source} could not be made: {_told(error, self._path)}") from error
+
+    def _check_call(self, function: Any, method: str, given: tuple[object, ...]) -> None:
+        wanted = {"__init__": "__init__(self, role, seed)", "begin": "begin(self, worlds)"}
+        shown = wanted.get(method, "act(self, worlds, out)")
+        if not callable(function):
+            raise GodojoError(f"{self.source} has no method {method}; an opponent has {shown}")
+        try:
+            inspect.signature(function).bind(*given)
+        except TypeError as error:
+            raise GodojoError(f"{self.source}: {method} must be callable as {shown}: {error}") from None
+
+    def begin(self, worlds: Worlds) -> None:
+        check_role(worlds, self.role)
+        try:
+            self._own.begin(worlds)
+        except GodojoError:
+            raise
+        except Exception as error:
+            raise GodojoError(f"{self.source}: begin failed: {_told(error, self._path)}") from error
+
+    def act(self, worlds: Worlds, out: np.ndarray) -> None:
+        try:
+            given = self._own.act(worlds, out)
+        except GodojoError:
+            raise
+        except Exception as error:
+            raise GodojoError(f"{self.source}: act failed: {_told(error, self._path)}") from error
+        if given is not None and given is not out:
+            self._take(given, out)
+        if not np.isfinite(out).all():
+            world, agent, number = np.argwhere(~np.isfinite(out))[0]
+            value = out[world, agent, number]
+            raise GodojoError(
+                f"{self.source}: action {number} of {self.role} {agent} in world {world} is {value}, not a number"
+            )
+
+    def _take(self, given: Any, out: np.ndarray) -> None:
+        if np.shape(given) != out.shape:
+            raise GodojoError(f"{self.source}: act returned the shape {np.shape(given)}, not {out.shape}")
+        try:
+            np.copyto(out, np.asarray(given), casting="same_kind")
+        except (TypeError, ValueError):
+            kind = np.asarray(given).dtype
+            raise GodojoError(f"{self.source}: act returned {kind}, not {out.dtype}") from None

@@ -1,0 +1,21 @@
+"""Runs the examples of docs/environments.md as they stand."""
+
+import re
+
+import pytest
+
+from tests.conftest import ROOT
+
+PAGE = ROOT / "docs/environments.md"
+EXAMPLES = re.findall(
+    r"^## ([^\n]+)\n.*?```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+)
+
+
+@pytest.mark.parametrize(("title", "code"), EXAMPLES, ids=[title for title, _ in EXAMPLES])
+def test_example(title: str, code: str) -> None:
+    exec(compile(code, f"{PAGE.name}: {title}", "exec"), {"__name__": "example"})
+
+
+def test_every_example_was_found() -> None:
+    assert len(EXAMPLES) == PAGE.read_text(encoding="utf-8").count("```python") == 5
