@@ -9,7 +9,7 @@ func test_the_plain_arena_is_good() -> void:
 
 
 func test_the_hand_made_arenas_are_good_and_small() -> void:
-	for arena_name in ArenaData.HAND_MADE:
+	for arena_name in ArenaData.hand_made():
 		var arena: ArenaData = named(arena_name)
 		check_equal(arena.name, arena_name, "name in the file")
 		check(arena.boxes.size() <= 16, "boxes in " + arena_name)

@@ -56,7 +56,7 @@ func test_an_agent_behind_every_block_is_seen() -> void:
 
 
 func test_nothing_else_has_their_colours() -> void:
-	for arena in ArenaData.HAND_MADE:
+	for arena in ArenaData.hand_made():
 		var game: TagScene = await _start(["--arena=" + arena, "--demo"])
 		game.set_physics_process(false)
 		for agent in game.world.agents:
@@ -128,7 +128,7 @@ func _share(picture: Image, game: TagScene, index: int) -> float:
 	for y in range(inside.position.y, inside.end.y):
 		for x in range(inside.position.x, inside.end.x):
 			var color: Color = picture.get_pixel(x, y)
-			found += 1 if (_is_orange(color) if agent.is_it() else _is_blue(color)) else 0
+			found += 1 if (_is_orange(color) if agent.is_seeker_like else _is_blue(color)) else 0
 	return found / maxf(rect.get_area(), 1.0)
 
 

@@ -84,7 +84,7 @@ func test_time_to_top_speed_and_stopping_distance() -> void:
 
 
 func test_a_resting_body_does_not_move_at_all() -> void:
-	for arena_name in ArenaData.HAND_MADE:
+	for arena_name in ArenaData.hand_made():
 		var world: TagWorld = make_world(named(arena_name))
 		drive(world, 2)
 		var before: Array[Vector3] = []
@@ -168,7 +168,7 @@ func test_a_moved_world_behaves_the_same() -> void:
 func _compare(overrides: PackedStringArray, count: int) -> void:
 	var off: int = 0
 	var worst_m: float = 0.0
-	for arena_name in ArenaData.HAND_MADE:
+	for arena_name in ArenaData.hand_made():
 		var world: TagWorld = make_world(
 			named(arena_name), overrides + PackedStringArray(["rules.round_s=60"])
 		)
@@ -192,6 +192,6 @@ func _compare(overrides: PackedStringArray, count: int) -> void:
 				worst_m = maxf(worst_m, error_m)
 				off += int(error_m > 1e-5)
 		drop(world)
-	var share: float = off / (2.0 * count * ArenaData.HAND_MADE.size())
+	var share: float = off / (2.0 * count * ArenaData.hand_made().size())
 	check(worst_m < 0.003, "a tick is off the closed form by %f m" % worst_m)
 	check(share < 0.002, "%f of all ticks are off the closed form by more than 0.01 mm" % share)

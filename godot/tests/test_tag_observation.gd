@@ -60,7 +60,7 @@ func test_what_cannot_be_seen_changes_nothing() -> void:
 
 
 func test_numbers_stay_within_reason() -> void:
-	for arena_name in ArenaData.HAND_MADE:
+	for arena_name in ArenaData.hand_made():
 		var world: TagWorld = make_world(named(arena_name))
 		var random := RandomOpponent.new(3)
 		for _tick in 300:

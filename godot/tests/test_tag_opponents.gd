@@ -4,28 +4,28 @@ extends TagTest
 
 func test_the_pursuer_catches_a_random_evader_in_most_rounds() -> void:
 	var wins: int = 0
-	for arena_name in ArenaData.HAND_MADE:
+	for arena_name in ArenaData.hand_made():
 		wins += _seeker_wins(arena_name, PursuerOpponent.new(1), RandomOpponent.new(2), 12)
 	check(wins >= 42, "%d of 60 rounds" % wins)
 
 
 func test_the_evader_outlasts_a_random_pursuer_in_most_rounds() -> void:
 	var wins: int = 0
-	for arena_name in ArenaData.HAND_MADE:
+	for arena_name in ArenaData.hand_made():
 		wins += _seeker_wins(arena_name, RandomOpponent.new(1), EvaderOpponent.new(2), 12)
 	check(wins <= 6, "caught in %d of 60 rounds" % wins)
 
 
 func test_the_pursuer_can_be_escaped_and_the_evader_be_caught() -> void:
 	var wins: int = 0
-	for arena_name in ArenaData.HAND_MADE:
+	for arena_name in ArenaData.hand_made():
 		wins += _seeker_wins(arena_name, PursuerOpponent.new(1), EvaderOpponent.new(2), 12)
 	check(wins >= 12 and wins <= 54, "the pursuer wins %d of 60 rounds" % wins)
 
 
 func test_random_play_produces_tags() -> void:
 	var wins: int = 0
-	for arena_name in ArenaData.HAND_MADE:
+	for arena_name in ArenaData.hand_made():
 		wins += _seeker_wins(arena_name, RandomOpponent.new(1), RandomOpponent.new(2), 40)
 	check(wins >= 3, "%d tags in 200 rounds" % wins)
 

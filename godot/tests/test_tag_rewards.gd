@@ -83,7 +83,7 @@ func test_weights_are_settings() -> void:
 
 func test_classic_players_are_paid_by_what_they_are() -> void:
 	var world: TagWorld = make_world(plain_arena(), ["rules.mode=classic"])
-	var it: int = 0 if world.agents[0].is_it() else 1
+	var it: int = 0 if world.agents[0].is_seeker_like else 1
 	put(world, it, Vector3.ZERO)
 	put(world, 1 - it, Vector3(0.5, 0.0, 0.0))
 	drive(world, 4)

@@ -114,7 +114,7 @@ func test_it_passes_by_touch() -> void:
 	var it: TagAgent = _it(world)
 	var other: TagAgent = world.agents[1 - it.index]
 	_meet(world, it, other)
-	check(other.is_it() and not it.is_it(), "it was not passed on")
+	check(other.is_seeker_like and not it.is_seeker_like, "it was not passed on")
 	check(other.immune and it.immune, "both are immune after a tag")
 	check(not world.round_over, "classic tag goes on")
 
@@ -146,7 +146,7 @@ func test_one_tag_a_tick_and_one_it() -> void:
 	check_equal(tags[0], 1, "tags in a crowd in one tick")
 	var its: int = 0
 	for agent in world.agents:
-		its += int(agent.is_it())
+		its += int(agent.is_seeker_like)
 	check_equal(its, 1, "how many are it")
 
 
@@ -167,7 +167,7 @@ func _classic(players: int) -> TagWorld:
 
 func _it(world: TagWorld) -> TagAgent:
 	for agent in world.agents:
-		if agent.is_it():
+		if agent.is_seeker_like:
 			return agent
 	return null
 

@@ -107,7 +107,7 @@ func test_rounds_follow_each_other_with_a_banner() -> void:
 
 
 func test_every_arena_and_mode_plays_by_itself() -> void:
-	for arena in ArenaData.HAND_MADE:
+	for arena in ArenaData.hand_made():
 		for mode in SettingsSchema.MODES:
 			var words: PackedStringArray = ["--demo", "--arena=" + arena, "--mode=" + mode]
 			words.append_array(["--set=rules.classic_round_s=1", "--set=rules.round_s=1"])

@@ -15,7 +15,7 @@ func test_distance_to_a_wall_is_within_a_millimetre() -> void:
 
 
 func test_every_ray_agrees_with_arithmetic() -> void:
-	for arena_name in ArenaData.HAND_MADE:
+	for arena_name in ArenaData.hand_made():
 		var world: TagWorld = make_world(named(arena_name))
 		for _round in 10:
 			world.reset()
@@ -44,7 +44,7 @@ func test_it_and_the_others_look_different_in_classic_tag() -> void:
 	put(world, 0, Vector3.ZERO)
 	put(world, 1, Vector3(0.0, 0.0, 7.0), PI)
 	for index in 2:
-		var other_is_it: bool = world.agents[1 - index].is_it()
+		var other_is_it: bool = world.agents[1 - index].is_seeker_like
 		var expected: int = TagSight.Kind.SEEKER if other_is_it else TagSight.Kind.HIDER
 		check_equal(world.sight_of(index).kinds[MIDDLE], expected, "what agent %d sees" % index)
 

@@ -3,7 +3,7 @@ extends TagTest
 
 
 func test_spawns_are_fair_in_every_arena() -> void:
-	for arena_name in ArenaData.HAND_MADE:
+	for arena_name in ArenaData.hand_made():
 		var world: TagWorld = make_world(named(arena_name))
 		var in_sight: int = 0
 		for _round in 100:
@@ -22,7 +22,7 @@ func test_spawns_are_fair_in_every_arena() -> void:
 
 
 func test_eight_agents_find_room_in_every_arena() -> void:
-	for arena_name in ArenaData.HAND_MADE:
+	for arena_name in ArenaData.hand_made():
 		var world: TagWorld = make_world(named(arena_name), ["rules.seekers=4", "rules.hiders=4"])
 		for _round in 40:
 			world.reset()
@@ -58,7 +58,7 @@ func test_the_same_seed_gives_the_same_rounds() -> void:
 
 
 func test_every_spawn_area_can_reach_every_other() -> void:
-	for arena_name in ArenaData.HAND_MADE:
+	for arena_name in ArenaData.hand_made():
 		var arena: ArenaData = named(arena_name)
 		var map := ArenaMap.new(arena, TagSettings.load_defaults())
 		for one in arena.spawns:

@@ -23,7 +23,7 @@ func test_walls_of_mixed() -> void:
 
 
 func test_corners_of_every_box() -> void:
-	for arena_name in ArenaData.HAND_MADE:
+	for arena_name in ArenaData.hand_made():
 		var world: TagWorld = _fast_world(named(arena_name), 4.0)
 		for box in world.solids():
 			for corner: Vector2 in WAYS.slice(4):

@@ -77,11 +77,16 @@ class Worlds(abc.ABC):
             if name not in self.roles:
                 raise GodojoError(f"there is no role {name!r}; there is: {', '.join(self.roles)}")
             wanted = self.roles[name].action
-            if np.shape(given) != wanted.shape:
-                raise GodojoError(f"actions of {name} must have the shape {wanted.shape}, not {np.shape(given)}")
-            np.copyto(wanted, given, casting="same_kind")
+            try:
+                numbers = np.asarray(given)
+                if numbers.shape != wanted.shape:
+                    raise GodojoError(f"actions of {name} must have the shape {wanted.shape}, not {numbers.shape}")
+                np.copyto(wanted, numbers, casting="same_kind")
+            except (TypeError, ValueError) as error:
+                raise GodojoError(f"actions of {name} must be numbers ({error})") from None
         for name, role in self.roles.items():
-            if not np.isfinite(role.action).all():
+            # A sum is quick and needs no room; only if it is not finite is it worth looking who spoils it.
+            if not np.isfinite(role.action.sum()) and not np.isfinite(role.action).all():
                 world, agent, number = np.argwhere(~np.isfinite(role.action))[0]
                 value = role.action[world, agent, number]
                 raise GodojoError(f"action {number} of {name} {agent} in world {world} is {value}, not a number")

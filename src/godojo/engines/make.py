@@ -1,5 +1,6 @@
 """`make_vec`: a game on an engine, by name."""
 
+import inspect
 from typing import Any
 
 from godojo.engines.base import Worlds
@@ -21,6 +22,10 @@ def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int =
         raise GodojoError(f"there is no game {game!r}; there is: {', '.join(GAMES)}")
     if engine not in ENGINES:
         raise GodojoError(f"there is no engine {engine!r}; there is: {', '.join(ENGINES)}")
+    known = [name for name in inspect.signature(GAMES[game]).parameters if name != "worlds"]
+    for name in options:
+        if name not in known:
+            raise GodojoError(f"{game} has no option {name!r}; it has: {', '.join(known)}")
     worlds = SimWorlds(GAMES[game](num_worlds, **options))
     worlds.reset(seed)
     return worlds

@@ -66,7 +66,8 @@ static func unknown(path: String) -> String:
 			known.append(candidate)
 	if known.is_empty():
 		known = ["rules", "body", "motion", "sight", "spawns", "rewards", "arena"]
-	return "%s: no such setting; known: %s" % [OutsideText.quoted(path), " ".join(known)]
+	var asked: String = OutsideText.quoted(path)
+	return "%s: no such setting; known: %s" % [asked, " ".join(known)]
 
 
 static func _read_limits() -> Dictionary:

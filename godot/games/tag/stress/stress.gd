@@ -7,7 +7,8 @@ extends SceneTree
 ## [/codeblock]
 ## Options: [code]--rounds=N[/code], [code]--seed=N[/code], [code]--arena=NAME or FILE[/code].
 ## Prints a table; exits with 1 when anything went through a wall, out of the room, got stuck or was
-## not a number.
+## not a number, and with 2 when it cannot be played at all. Variants for which an arena has no room
+## are named and left out.
 
 ## What the rounds are played with, one after the other: overrides to the default settings.
 const VARIANTS: PackedStringArray = [
@@ -30,32 +31,61 @@ const ENGINE_EVERY := 15
 
 var _rounds: int = 1000
 var _seed: int = 1
-var _names: PackedStringArray = ArenaData.HAND_MADE
+var _names: PackedStringArray = ArenaData.hand_made()
 
 
 func _initialize() -> void:
 	for word in OS.get_cmdline_user_args():
-		var value: String = word.get_slice("=", 1)
-		if word.begins_with("--rounds=") and value.is_valid_int():
-			_rounds = value.to_int()
-		elif word.begins_with("--seed=") and value.is_valid_int():
-			_seed = value.to_int()
-		elif word.begins_with("--arena="):
-			_names = [value]
-		else:
-			print("unknown option %s; options: --rounds=N --seed=N --arena=NAME" % word)
+		var complaint: String = _read(word)
+		if not complaint.is_empty():
+			print(complaint)
 			quit(2)
 			return
 	_run.call_deferred()
 
 
+func _read(word: String) -> String:
+	var option: String = word.get_slice("=", 0)
+	var value: String = word.substr(option.length() + 1)
+	if option == "--arena" and not value.is_empty():
+		_names = [value]
+		return ""
+	if not option in ["--rounds", "--seed"]:
+		return (
+			"%s: no such option; options: --rounds=N --seed=N --arena=NAME"
+			% OutsideText.quoted(word)
+		)
+	if not OutsideText.is_whole(value):
+		return "%s: %s" % [option, OutsideText.WHOLE % OutsideText.quoted(value)]
+	if option == "--seed":
+		_seed = value.to_int()
+	elif value.to_int() < 1:
+		return "--rounds: must be at least 1, not %s" % value
+	else:
+		_rounds = value.to_int()
+	return ""
+
+
 func _run() -> void:
 	var started_ms: int = Time.get_ticks_msec()
 	var clean: bool = true
+	var arenas: Array[ArenaData] = []
+	for name in _names:
+		arenas.append(
+			ArenaData.load_file(name) if name.ends_with(".json") else ArenaData.load_named(name)
+		)
+		if not arenas[-1].error.is_empty():
+			print(arenas[-1].error)
+			quit(2)
+			return
 	print("arena       rounds    ticks  agent ticks  deepest mm  overlaps  out  NaN  stuck  tags")
-	for place in _names.size():
-		var share: int = (_rounds * (place + 1)) / _names.size() - (_rounds * place) / _names.size()
-		clean = await _play_arena(_names[place], share) and clean
+	for place in arenas.size():
+		var share: int = (_rounds * (place + 1)) / arenas.size() - (_rounds * place) / arenas.size()
+		var worlds: Array[TagWorld] = _make_worlds(arenas[place])
+		if worlds.is_empty():
+			quit(2)
+			return
+		clean = await _play_arena(worlds, share) and clean
 	print(
 		(
 			"%s, %.1f s"
@@ -65,31 +95,21 @@ func _run() -> void:
 	quit(0 if clean else 1)
 
 
-func _play_arena(arena_name: String, rounds: int) -> bool:
-	var is_file: bool = arena_name.ends_with(".json")
-	var arena: ArenaData = (
-		ArenaData.load_file(arena_name) if is_file else ArenaData.load_named(arena_name)
-	)
-	if not arena.error.is_empty():
-		print(arena.error)
-		return false
+func _play_arena(worlds: Array[TagWorld], rounds: int) -> bool:
 	var judge := StressJudge.new()
 	var tags: Array[int] = [0]
 	var total_ticks: int = 0
-	var worlds: Array[TagWorld] = _make_worlds(arena)
 	for world in worlds:
 		world.tagged.connect(func(_seeker: TagAgent, _hider: TagAgent) -> void: tags[0] += 1)
 	for played in rounds:
 		await physics_frame
 		var world: TagWorld = worlds[played % worlds.size()]
 		total_ticks += _play_round(world, judge)
-	for world in worlds:
-		world.queue_free()
 	print(
 		(
 			"%-11s %6d %8d %12d %11.3f %9d %4d %4d %6d %5d"
 			% [
-				arena.name,
+				worlds[0].arena.name,
 				rounds,
 				total_ticks,
 				judge.agent_ticks,
@@ -102,6 +122,8 @@ func _play_arena(arena_name: String, rounds: int) -> bool:
 			]
 		)
 	)
+	for world in worlds:
+		world.queue_free()
 	return judge.is_clean()
 
 
@@ -121,7 +143,7 @@ func _play_round(world: TagWorld, judge: StressJudge) -> int:
 	return world.tick_number
 
 
-## One world for each variant, side by side.
+## One world for each variant that the arena has room for, side by side.
 func _make_worlds(arena: ArenaData) -> Array[TagWorld]:
 	var worlds: Array[TagWorld] = []
 	for variant in VARIANTS:
@@ -132,6 +154,10 @@ func _make_worlds(arena: ArenaData) -> Array[TagWorld]:
 		var world := TagWorld.new()
 		world.position.x = worlds.size() * (arena.size_m.x + 10.0)
 		root.add_child(world)
-		world.configure(settings, arena, _seed + worlds.size())
-		worlds.append(world)
+		var refusal: String = world.configure(settings, arena, _seed + worlds.size())
+		if refusal.is_empty():
+			worlds.append(world)
+		else:
+			print("%s; left out: %s" % [refusal, variant if variant else "the default settings"])
+			world.queue_free()
 	return worlds

@@ -4,14 +4,15 @@ The file format and its checks are those of the Godot game (docs/games/tag.md).
 """
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
 
 from godojo.errors import GodojoError
-from godojo.games.tag.settings import TagSettings
+from godojo.games.tag.settings import TagSettings, whole_numbers
 from godojo.resources import godot_sources
 
 VERSION: Literal[1] = 1
@@ -86,10 +87,10 @@ def read_arena(path: Path, settings: TagSettings | None = None) -> Arena:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise GodojoError(f"{path}: longer than {MAX_BYTES} bytes")
-        arena = msgspec.json.decode(path.read_bytes(), type=Arena)
+        arena = msgspec.convert(whole_numbers(msgspec.json.decode(path.read_bytes())), Arena)
     except OSError as error:
         raise GodojoError(f"{path}: {error.strerror}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise GodojoError(f"{path}: {error}") from None
     check_arena(arena, settings or TagSettings.defaults(), str(path))
     return arena
@@ -97,6 +98,16 @@ def read_arena(path: Path, settings: TagSettings | None = None) -> Arena:
 
 def check_arena(arena: Arena, settings: TagSettings, source: str = "arena") -> None:
     """Refuses what could not be played, with the key and the reason."""
+    if not isinstance(arena, Arena):
+        raise GodojoError(f"{source}: an arena is an Arena (see read_arena), not {type(arena).__name__}")
+    try:  # one that was made by hand has not been checked yet
+        tree = msgspec.to_builtins(arena)
+        msgspec.convert(whole_numbers(tree), Arena)
+    except msgspec.ValidationError as error:
+        raise GodojoError(f"{source}: {error}") from None
+    for path, value in flatten_all(tree):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise GodojoError(f"{source}: {path}: must be a finite number, not {value}")
     for index, box in enumerate(arena.boxes):
         reason = _box_fault(arena, index, box, settings.arena.collider_height_m)
         if reason:
@@ -108,6 +119,18 @@ def check_arena(arena: Arena, settings: TagSettings, source: str = "arena") -> N
     for role in ("seeker", "hider"):
         if not any(role in area.roles for area in arena.spawns):
             raise GodojoError(f"{source}: spawns: there is none for a {role}")
+
+
+def flatten_all(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value of nested lists and dictionaries with its path, as in `boxes[2].size_m[0]`."""
+    if isinstance(tree, dict):
+        for name, value in tree.items():
+            yield from flatten_all(value, f"{path}.{name}" if path else str(name))
+    elif isinstance(tree, list | tuple):
+        for index, value in enumerate(tree):
+            yield from flatten_all(value, f"{path}[{index}]")
+    else:
+        yield path, tree
 
 
 def _box_fault(arena: Arena, index: int, box: Box, top_m: float) -> str:
@@ -138,6 +161,8 @@ def _spawn_fault(arena: Arena, index: int, area: SpawnArea, settings: TagSetting
     reach_x, reach_z = (wide + body) / 2, (deep + body) / 2
     if abs(x) + reach_x > arena.size_m[0] / 2 or abs(z) + reach_z > arena.size_m[1] / 2:
         return "position_m: no room for a body between the area and the outer wall"
+    if y < -TOUCHING_M or y + body > settings.arena.collider_height_m:
+        return "position_m: is not between floor and ceiling"
     low, high = (x - reach_x, y + TOUCHING_M, z - reach_z), (x + reach_x, y + body, z + reach_z)
     stands = abs(y) <= TOUCHING_M
     for number, box in enumerate(arena.boxes):

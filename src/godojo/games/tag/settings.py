@@ -140,8 +140,8 @@ class TagSettings(_Section, frozen=True):
     def from_json(cls, text: bytes | str) -> Self:
         """Checked in full; GodojoError names the setting and the reason."""
         try:
-            settings = msgspec.json.decode(text, type=cls)
-        except msgspec.DecodeError as error:
+            settings = msgspec.convert(whole_numbers(msgspec.json.decode(text)), cls)
+        except (msgspec.DecodeError, RecursionError) as error:
             raise GodojoError(f"settings: {error}") from None
         settings.check()
         return settings
@@ -200,9 +200,26 @@ class TagSettings(_Section, frozen=True):
         return sum(row.columns for row in self.sight.rows)
 
     @property
+    def round_length_s(self) -> float:
+        return self.rules.classic_round_s if self.rules.mode == "classic" else self.rules.round_s
+
+    @property
     def round_ticks(self) -> int:
-        length_s = self.rules.classic_round_s if self.rules.mode == "classic" else self.rules.round_s
-        return max(math.floor(length_s / TICK_S + 0.5), 1)
+        return max(ticks_in(self.round_length_s), 1)
+
+
+def whole_numbers(tree: Any) -> Any:
+    """The same with 2.0 written as 2: JSON does not tell them apart, and neither does Godot."""
+    if isinstance(tree, dict):
+        return {name: whole_numbers(value) for name, value in tree.items()}
+    if isinstance(tree, list):
+        return [whole_numbers(value) for value in tree]
+    return int(tree) if isinstance(tree, float) and tree.is_integer() else tree
+
+
+def ticks_in(seconds: float) -> int:
+    """As many ticks as Godot's `roundi` gives: halves are rounded up."""
+    return math.floor(seconds / TICK_S + 0.5)
 
 
 def flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:

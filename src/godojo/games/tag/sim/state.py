@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from godojo.games.tag.arenas import MAX_BOXES, MAX_SPAWNS, Arena
-from godojo.games.tag.settings import TICK_S, TagSettings
+from godojo.games.tag.settings import TICK_S, TagSettings, ticks_in
 from godojo.games.tag.spec import ACTION_SIZE, REWARD_TERMS, observation_size, ray_directions, roles
 
 SEEKER_MAY, HIDER_MAY = 1, 2
@@ -73,6 +73,7 @@ NUMBERS = np.dtype(
         ("ticks_per_decision", "i8"),
         ("truncate_after", "i8"),  # decisions after which a round is cut short; 0 for never
         ("spawn_tries", "i8"),
+        ("round_s", "f8"),
         ("touch_m", "f8"),
         ("size_m", "f8"),
         ("half_m", "f4"),
@@ -149,11 +150,12 @@ def numbers(settings: TagSettings, worlds: int, generated_share: float, truncate
         "fov_sine": math.sin(math.radians(sight.fov_deg / 2)),
         "fov_cosine": math.cos(math.radians(sight.fov_deg / 2)),
         "round_ticks": settings.round_ticks,
-        "immunity_ticks": round(rules.immunity_s / TICK_S),
-        "coyote_ticks": round(motion.coyote_s / TICK_S),
+        "immunity_ticks": ticks_in(rules.immunity_s),
+        "coyote_ticks": ticks_in(motion.coyote_s),
         "ticks_per_decision": rules.ticks_per_decision,
         "truncate_after": truncate_after,
         "spawn_tries": settings.spawns.tries,
+        "round_s": settings.round_length_s,
         "touch_m": settings.body.size_m + rules.touch_reach_m,
         "size_m": settings.body.size_m,
         "half_m": settings.body.size_m / 2,

@@ -175,8 +175,9 @@ def tick(n: Any, arena: Any, world: Any, team: np.ndarray) -> None:
     for number in range(n.agents):
         agent = team[number]
         agent.immune = max(agent.immune - 1, 0)
-        if not agent.chases and agent.active:
-            agent.score += np.float32(TICK_S)
+        if agent.active and not agent.chases:
+            # In hide and seek the time survived, in classic tag the time not being it.
+            agent.score = agent.score + np.float32(TICK_S) if n.classic else np.float32(world.ticks * TICK_S)
 
 
 @kernel
@@ -429,7 +430,7 @@ def observe(
     told[9] = 1.0 if agent.chases else 0.0
     told[10] = 0.0 if agent.chases else 1.0
     told[11] = 1.0 if agent.immune > 0 else 0.0
-    told[12] = (n.round_ticks - world.ticks) / n.round_ticks
+    told[12] = (n.round_ticks - world.ticks) * TICK_S / n.round_s
     nearest = tables.nearest[chunk]
     kinds = tables.kinds[chunk]
     aim(tables.directions, ahead_x, ahead_z, tables.inverse[chunk])

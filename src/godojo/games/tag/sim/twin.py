@@ -31,8 +31,10 @@ class TagTwin:
         generated_share: float = 0.0,
         truncate_after: int = 0,
     ) -> None:
-        if worlds < 1:
-            raise GodojoError(f"there must be at least one world, not {worlds}")
+        if not isinstance(worlds, int) or worlds < 1:
+            raise GodojoError(f"there must be a whole number of worlds, at least one world, not {worlds!r}")
+        if settings is not None and not isinstance(settings, TagSettings):
+            raise GodojoError(f"settings must be a TagSettings, not {type(settings).__name__}")
         if not 0.0 <= generated_share <= 1.0:
             raise GodojoError(f"generated_share must be from 0 to 1, not {generated_share}")
         if truncate_after < 0:
@@ -42,7 +44,7 @@ class TagTwin:
         if not self.arenas and generated_share < 1.0:
             raise GodojoError("there must be at least one arena, or generated_share=1")
         for arena in self.arenas:
-            check_arena(arena, self.settings, arena.name)
+            check_arena(arena, self.settings, getattr(arena, "name", "arena"))
         self.arena_names = tuple(arena.name for arena in self.arenas)
         self.num_worlds = worlds
         self.roles = roles(self.settings)
@@ -57,6 +59,8 @@ class TagTwin:
 
     def begin(self, seed: int) -> None:
         """Starts every world's random numbers afresh, and a round in each."""
+        if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
+            raise GodojoError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
         for world in range(self.num_worlds):
             self.worlds[world]["stream"] = stream_of(np.uint64(seed), world)
         for array in (self.results.ended, self.results.terminated, self.results.truncated):
