@@ -12,7 +12,7 @@ from tests.conftest import Run, fake_godot
 def test_help_names_every_verb_and_a_first_step(godojo: Run) -> None:
     done = godojo("--help")
     assert done.returncode == 0
-    for word in ("doctor", "engine", "Begin here", "dojo.py"):
+    for word in ("doctor", "engine", "play", "parity", "bench", "Begin here", "dojo.py"):
         assert word in done.stdout
 
 

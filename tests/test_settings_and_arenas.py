@@ -36,6 +36,13 @@ def plain(*boxes: tuple[float, ...], size_m: float = 40.0) -> dict[str, Any]:
     }
 
 
+def with_areas(*areas: tuple[float, float, list[str]]) -> dict[str, Any]:
+    """The plain arena with spawn areas on the x axis: where, how wide, and for whom."""
+    fields = plain()
+    fields["spawns"] = [{"position_m": [x, 0, 0], "size_m": [wide, 0], "roles": roles} for x, wide, roles in areas]
+    return fields
+
+
 ONE_BOX = plain((0, 1, 0, 1, 2, 1))
 ABSENT = object()
 
@@ -118,6 +125,21 @@ def bad_arenas() -> list[tuple[str, dict[str, Any], str]]:
     for spawn in lonely["spawns"]:
         spawn["roles"] = ["hider"]
     cases.append(("no seekers", lonely, "spawns"))
+    both, seeker, hider = ["seeker", "hider"], ["seeker"], ["hider"]
+    for areas in (
+        [(0.0, 0.0, both)],
+        [(0.0, 0.9, both)],
+        [(0.0, 0.0, seeker), (0.2, 0.0, hider)],
+        [(0.0, 0.0, seeker), (0.9, 0.0, hider)],
+        [(0.0, 0.0, seeker), (0.2, 0.0, hider), (-0.2, 0.0, seeker)],
+    ):
+        cases.append((f"opponents within reach {areas}", with_areas(*areas), "spawns"))
+    for name in ("a\nb", "plain\n", "../etc", "\x1b[2J", "a\x85", "Säulen"):
+        cases.append((f"name {name!r}", changed("name", name), "name"))
+    for title in ("a\nb", "Plain\n", "\x1b[2J", "a\x85", "\u2028", "x" * 41):
+        cases.append((f"title {title!r}", changed("title", title), "title"))
+    for size in ([[1, 2], 20], [[], 20], [20, {}]):
+        cases.append((f"size_m {size}", changed("size_m", size), "size_m"))
     cases.append(("stranger", changed("spawns[0].roles", ["wizard"]), "spawns[0].roles"))
     cases.append(("nobody", changed("spawns[0].roles", []), "spawns[0].roles"))
     return cases
@@ -135,6 +157,10 @@ def good_arenas() -> list[tuple[str, dict[str, Any]]]:
         ("touching", plain((0, 1, 0, 2, 2, 2), (2, 1, 0, 2, 2, 2))),
         ("stacked", plain((0, 1, 0, 2, 2, 2), (0, 2.5, 0, 2, 1, 2))),
         ("letters", changed("title", "Säulenhof 迷宮")),
+        ("a number in the title", changed("title", "Stage 3e100")),
+        ("a wide area", with_areas((0.0, 0.95, ["seeker", "hider"]))),
+        ("wide enough together", with_areas((0.0, 0.0, ["seeker"]), (0.5, 1.0, ["hider"]))),
+        ("one far enough", with_areas((0.0, 0.0, ["seeker"]), (0.2, 0.0, ["hider"]), (9.0, 0.0, ["hider"]))),
         ("to the ceiling", plain((0, 10, 0, 2, 20, 2))),
         ("in the corner", plain((19, 1, -19, 2, 2, 2))),
         ("thinnest", plain((0, 1, 0, 0.1, 2, 0.1))),
@@ -147,7 +173,8 @@ def bad_settings() -> list[tuple[str, dict[str, Any], str]]:
     cases: list[tuple[str, dict[str, Any], str]] = []
     for path, (least, most) in LIMITS.items():
         beyond = (least - 1, most + 1) if isinstance(least, int) else (least - 0.01, most + 0.01)
-        cases += [(f"{path}={value}", with_setting(path, value), path) for value in (*beyond, "x", None, True, [])]
+        wrong = (*beyond, "x", None, True, [], [1, 2], {})
+        cases += [(f"{path}={value}", with_setting(path, value), path) for value in wrong]
         cases.append((f"no {path}", with_setting(path, ABSENT), path))
     for path, value in (
         ("rules.mode", "chess"),

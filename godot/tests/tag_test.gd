@@ -71,6 +71,18 @@ func plain_arena(boxes: Array = [], size_m: float = 40.0) -> ArenaData:
 	return arena
 
 
+## An empty arena with room for eight to start in, far from its middle.
+func roomy_arena() -> ArenaData:
+	var fields: Dictionary = plain_fields()
+	for side: int in 2:
+		var corner: float = -15.0 if side == 0 else 15.0
+		fields["spawns"][side]["position_m"] = [corner, 0, corner]
+		fields["spawns"][side]["size_m"] = [8, 8]
+	var arena: ArenaData = ArenaData.from_dict(fields)
+	check_equal(arena.error, "", "arena")
+	return arena
+
+
 ## Puts an agent onto the ground at [param ground], at rest and looking along [param heading].
 func put(world: TagWorld, index: int, ground: Vector3, heading: float = 0.0) -> TagAgent:
 	var agent: TagAgent = world.agents[index]

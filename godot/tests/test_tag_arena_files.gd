@@ -17,7 +17,13 @@ func test_the_hand_made_arenas_are_good_and_small() -> void:
 
 func test_an_unknown_name_is_answered_with_the_known_ones() -> void:
 	var error: String = ArenaData.load_named("../secret").error
-	check(error.contains("open pillars maze platforms mixed"), error)
+	check(error.contains("maze mixed open pillars platforms"), error)
+
+
+func test_every_file_in_the_folder_is_a_hand_made_arena() -> void:
+	var names: Array = Array(ArenaData.hand_made())
+	check_equal(names, ["maze", "mixed", "open", "pillars", "platforms"], "names")
+	check(names.has(ArenaData.DEFAULT), "the default arena is not there")
 
 
 func test_missing_keys() -> void:
@@ -45,6 +51,34 @@ func test_unknown_keys() -> void:
 	fields = plain_fields([[0, 1, 0, 1, 2, 1]])
 	fields["boxes"][0]["colour"] = "red"
 	_refused(fields, "boxes[0].colour", "unknown key")
+	fields = plain_fields()
+	fields["a\nb\u001b[2J"] = 1
+	_refused(fields, "a\\nb?[2J", "unknown key")
+	fields = plain_fields()
+	fields["spawns"][0]["\n"] = 1
+	_refused(fields, "spawns[0].\\n", "unknown key")
+	fields = plain_fields()
+	fields["x".repeat(5000)] = 1
+	_refused(fields, "x".repeat(80) + ": unknown key")
+	fields = plain_fields()
+	fields[[1, 2]] = 1
+	_refused(fields, "[1, 2]", "unknown key")
+
+
+func test_names_and_titles() -> void:
+	for bad: String in ["", "x".repeat(41), "a\nb", "pillars\n", "../etc", "\u001b[2J", "a\u0085"]:
+		var fields: Dictionary = plain_fields()
+		fields["name"] = bad
+		_refused(fields, "name", "1 to 40")
+	for bad: String in ["", "x".repeat(41), "a\nb", "Yard\n", "\u001b[2J", "a\u0085", "\u2028"]:
+		var fields: Dictionary = plain_fields()
+		fields["title"] = bad
+		_refused(fields, "title", "1 to 40")
+	for good: String in ["Stage 3e100", "Säulenhof 迷宮", 'It\'s 100 % "mine"', "x".repeat(40)]:
+		var fields: Dictionary = plain_fields()
+		fields["title"] = good
+		_write(JSON.stringify(fields))
+		check_equal(ArenaData.load_file(FILE).error, "", good)
 
 
 func test_wrong_types() -> void:
@@ -53,7 +87,14 @@ func test_wrong_types() -> void:
 			var fields: Dictionary = plain_fields()
 			fields[key] = wrong
 			_refused(fields, key)
-	for wrong: Variant in [null, "x", [1, 2], [1, 2, "3"], [1, 2, null], {}, 3]:
+	for wrong: Variant in [[[1, 2], 20], [[], 20], [20, {}], [20, ["%d", "%s"]]]:
+		var fields: Dictionary = plain_fields()
+		fields["size_m"] = wrong
+		_refused(fields, "size_m", "finite numbers, not")
+		fields["size_m"] = [40, 40]
+		fields["spawns"][1]["size_m"] = wrong
+		_refused(fields, "spawns[1].size_m", "finite numbers, not")
+	for wrong: Variant in [null, "x", [1, 2], [1, 2, "3"], [1, [2, 3], 4], [1, 2, null], {}, 3]:
 		var fields: Dictionary = plain_fields([[0, 1, 0, 1, 2, 1]])
 		fields["boxes"][0]["position_m"] = wrong
 		_refused(fields, "boxes[0].position_m")
@@ -119,6 +160,40 @@ func test_bad_spawns() -> void:
 	_refused(stranger, "spawns[0].roles", "seeker hider")
 
 
+func test_a_round_must_not_be_over_before_it_begins() -> void:
+	var both: Array = ["seeker", "hider"]
+	for near: Array in [
+		[_area(0.0, 0.0, both)],
+		[_area(0.0, 0.9, both)],
+		[_area(0.0, 0.0, ["seeker"]), _area(0.2, 0.0, ["hider"])],
+		[_area(0.0, 0.0, ["seeker"]), _area(0.9, 0.0, ["hider"])],
+		[_area(0.0, 0.0, ["seeker"]), _area(0.2, 0.0, ["hider"]), _area(-0.2, 0.0, ["seeker"])],
+	]:
+		var fields: Dictionary = plain_fields()
+		fields["spawns"] = near
+		_refused(fields, "spawns", "away from one for a hider")
+	for far: Array in [
+		[_area(0.0, 0.95, both)],
+		[_area(0.0, 0.0, both), _area(0.95, 0.0, both)],
+		[_area(0.0, 0.0, ["seeker"]), _area(0.5, 1.0, ["hider"])],
+		[_area(0.0, 0.0, ["seeker"]), _area(0.2, 0.0, ["hider"]), _area(9.0, 0.0, ["hider"])],
+	]:
+		var fields: Dictionary = plain_fields()
+		fields["spawns"] = far
+		check_equal(ArenaData.from_dict(fields).error, "", str(far))
+
+
+func test_touches_that_reach_farther_need_more_room() -> void:
+	var fields: Dictionary = plain_fields()
+	var both: Array = ["seeker", "hider"]
+	fields["spawns"] = [_area(0.0, 0.0, both), _area(1.0, 0.0, both)]
+	var arena: ArenaData = ArenaData.from_dict(fields)
+	check_equal(arena.error, "", "arena")
+	var settings: TagSettings = TagSettings.load_defaults()
+	check_equal(settings.apply_override("rules.touch_reach_m=0.09"), "", "override")
+	_same_line(arena.complaint_for(settings), "plain: spawns: ")
+
+
 func test_files_that_are_no_arena() -> void:
 	_file_refused("", "file: no valid JSON")
 	_file_refused("{", "file: no valid JSON")
@@ -132,7 +207,36 @@ func test_files_that_are_no_arena() -> void:
 	file.store_buffer(PackedByteArray([123, 255, 254, 0, 200, 34]))
 	file.close()
 	_same_line(ArenaData.load_file(FILE).error, "file: is no")
+	_file_refused('{"name": "a\\u0000b"}', "file: a text has the character 0")
+	_file_refused('{"name": "a\\ud800b"}', "file: no valid JSON")
 	_same_line(ArenaData.load_file("user://not_there.json").error, "file:")
+
+
+func test_bytes_that_are_no_text() -> void:
+	var template: PackedByteArray = (
+		JSON.stringify(plain_fields()).replace("Plain", "@").to_utf8_buffer()
+	)
+	var at: int = template.find(64)
+	for bad: Array in [
+		[0xED, 0xA0, 0x80],
+		[0xED, 0xBF, 0xBF],
+		[0xE0, 0x80, 0x80],
+		[0xE0, 0x9F, 0xBF],
+		[0xF0, 0x80, 0x80, 0x80],
+		[0xF4, 0x90, 0x80, 0x80],
+		[0xF5, 0x80, 0x80, 0x80],
+		[0xC0, 0x80],
+		[0x80],
+		[0xE2, 0x82],
+		[0x00],
+	]:
+		_write_bytes(template.slice(0, at) + PackedByteArray(bad) + template.slice(at + 1))
+		_same_line(ArenaData.load_file(FILE).error, "file: is no text")
+	for good: Array in [
+		[0xED, 0x9F, 0xBF], [0xEE, 0x80, 0x80], [0xE0, 0xA0, 0x80], [0xF0, 0x90, 0x80, 0x80]
+	]:
+		_write_bytes(template.slice(0, at) + PackedByteArray(good) + template.slice(at + 1))
+		check_equal(ArenaData.load_file(FILE).error, "", str(good))
 
 
 func test_a_title_may_have_any_letters() -> void:
@@ -183,6 +287,15 @@ func _same_line(error: String, part: String) -> void:
 
 
 func _write(text: String) -> void:
+	_write_bytes(text.to_utf8_buffer())
+
+
+func _write_bytes(bytes: PackedByteArray) -> void:
 	var file: FileAccess = FileAccess.open(FILE, FileAccess.WRITE)
-	file.store_string(text)
+	file.store_buffer(bytes)
 	file.close()
+
+
+## A spawn area on the x axis, [param wide] metres along it.
+func _area(x: float, wide: float, roles: Array) -> Dictionary:
+	return {"position_m": [x, 0, 0], "size_m": [wide, 0], "roles": roles}

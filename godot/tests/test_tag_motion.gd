@@ -131,7 +131,7 @@ func test_heading_turns_at_a_limited_rate() -> void:
 
 
 func test_overlapping_teammates_drift_apart() -> void:
-	var world: TagWorld = make_world(plain_arena(), ["rules.hiders=2"])
+	var world: TagWorld = make_world(roomy_arena(), ["rules.hiders=2"])
 	var one: TagAgent = put(world, 1, Vector3.ZERO)
 	var two: TagAgent = put(world, 2, Vector3.ZERO)
 	drive(world, 120)

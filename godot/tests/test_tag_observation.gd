@@ -76,7 +76,7 @@ func test_numbers_stay_within_reason() -> void:
 
 
 func test_whoever_is_out_observes_zeros() -> void:
-	var world: TagWorld = make_world(plain_arena(), ["rules.hiders=2"])
+	var world: TagWorld = make_world(roomy_arena(), ["rules.hiders=2"])
 	world.agents[1].set_active(false)
 	var seen: PackedFloat32Array = _observe(world, 1)
 	check_equal(seen.count(0.0), seen.size(), "zeros")

@@ -52,18 +52,18 @@ func test_the_pursuer_climbs() -> void:
 	check_equal(world.winner, &"seeker", "who won with the hider two steps up")
 
 
-func test_classic_tag_between_versatile_players() -> void:
+func test_classic_tag_between_scripted_players() -> void:
 	var world: TagWorld = make_world(named("mixed"), ["rules.mode=classic", "rules.players=4"])
 	var tags: Array[int] = [0]
 	world.tagged.connect(func(_a: TagAgent, _b: TagAgent) -> void: tags[0] += 1)
-	var players: Array[ScriptedOpponent] = []
+	var players: Array[ScriptedPlayer] = []
 	for index in 4:
-		players.append(ScriptedOpponent.for_any_role(index))
+		players.append(ScriptedPlayer.new(index, 1))
 	while not world.round_over:
 		if world.is_decision_due():
-			for agent in world.agents:
-				var action: Vector3 = players[agent.index].act(world, agent)
-				world.set_action(agent.index, action.x, action.y, action.z)
+			for player in players:
+				var action: Vector3 = player.act(world)
+				world.set_action(player.index, action.x, action.y, action.z)
 		world.tick()
 	check(tags[0] >= 3 and tags[0] <= 20, "%d tags in half a minute" % tags[0])
 

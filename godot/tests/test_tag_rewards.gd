@@ -43,7 +43,7 @@ func test_a_tag() -> void:
 
 
 func test_a_caught_hider_earns_nothing_more() -> void:
-	var world: TagWorld = make_world(plain_arena(), ["rules.hiders=2", "rules.round_s=1"])
+	var world: TagWorld = make_world(roomy_arena(), ["rules.hiders=2", "rules.round_s=1"])
 	put(world, 0, Vector3.ZERO)
 	put(world, 1, Vector3(0.5, 0.0, 0.0))
 	drive(world, 4)
@@ -55,7 +55,7 @@ func test_a_caught_hider_earns_nothing_more() -> void:
 
 
 func test_the_jump_to_the_next_opponent_is_no_loss() -> void:
-	var world: TagWorld = make_world(plain_arena(), ["rules.hiders=2"])
+	var world: TagWorld = make_world(roomy_arena(), ["rules.hiders=2"])
 	put(world, 0, Vector3.ZERO)
 	put(world, 1, Vector3(0.5, 0.0, 0.0))
 	put(world, 2, Vector3(15.0, 0.0, 0.0))

@@ -76,7 +76,7 @@ func test_the_default_round_lasts_ten_seconds() -> void:
 
 
 func test_all_hiders_must_be_caught() -> void:
-	var world: TagWorld = make_world(plain_arena(), ["rules.hiders=3"])
+	var world: TagWorld = make_world(roomy_arena(), ["rules.hiders=3"])
 	for index: int in [1, 2, 3]:
 		check(not world.round_over, "over with %d caught" % (index - 1))
 		put(world, 0, Vector3(index * 4.0, 0.0, 0.0))
@@ -120,20 +120,50 @@ func test_it_passes_by_touch() -> void:
 
 
 func test_no_ping_pong() -> void:
+	# A third one, who is not immune, gets nothing from who is.
+	for players: int in [2, 3]:
+		var world: TagWorld = _classic(players)
+		var tags: Array[int] = []
+		world.tagged.connect(
+			func(_it: TagAgent, _other: TagAgent) -> void: tags.append(world.tick_number)
+		)
+		for _tick in 300:
+			_hold_together(world)
+			world.tick()
+		check_equal(tags, [1, 92, 183, 274] as Array[int], "ticks of tags among %d" % players)
+		drop(world)
+
+
+func test_both_parties_are_immune_for_as_long_as_the_settings_say() -> void:
+	for ticks_immune: int in [0, 1, 30]:
+		var world: TagWorld = _classic(3)
+		world.settings.rules.immunity_s = ticks_immune / 60.0
+		var it: TagAgent = _it(world)
+		var other: TagAgent = world.agents[(it.index + 1) % 3]
+		var third: TagAgent = world.agents[(it.index + 2) % 3]
+		_meet(world, it, other)
+		check(other.is_seeker_like and not it.is_seeker_like, "it was not passed on")
+		for tick in 40:
+			var what: String = "immune %d ticks after the tag, of %d" % [tick, ticks_immune]
+			check_equal(it.immune, tick < ticks_immune, "who tagged, " + what)
+			check_equal(other.immune, tick < ticks_immune, "who was tagged, " + what)
+			check(not third.immune, "who had no part in it is immune")
+			# Out of each other's reach, so that there is no further tag.
+			it.position.x = -5.0
+			other.position.x = 5.0
+			world.tick()
+		drop(world)
+
+
+func test_a_new_round_ends_immunity() -> void:
 	var world: TagWorld = _classic(2)
-	var tags: Array[int] = []
-	world.tagged.connect(func(_a: TagAgent, _b: TagAgent) -> void: tags.append(world.tick_number))
 	_meet(world, world.agents[0], world.agents[1])
-	for _tick in 240:
-		# Held together by force.
-		for index in 2:
-			world.place(world.agents[index], Vector3(index * 0.3, 0.0, 0.0), 0.0)
-			world.agents[index].immune = _immune_before(world, tags)
-		world.tick()
-	var immunity: int = roundi(world.settings.rules.immunity_s * 60.0)
-	check(tags.size() > 2, "no tag after immunity")
-	for place in range(1, tags.size()):
-		check_equal(tags[place] - tags[place - 1], immunity + 1, "ticks between tags")
+	check(world.agents[0].immune, "immune after a tag")
+	world.reset()
+	for index in 2:
+		check(not world.agents[index].immune, "immune from the last round")
+	_meet(world, world.agents[0], world.agents[1])
+	check(world.agents[0].immune and world.agents[1].immune, "no tag in the next round")
 
 
 func test_one_tag_a_tick_and_one_it() -> void:
@@ -162,7 +192,7 @@ func test_classic_score_is_time_not_being_it() -> void:
 
 
 func _classic(players: int) -> TagWorld:
-	return make_world(plain_arena(), ["rules.mode=classic", "rules.players=%d" % players])
+	return make_world(roomy_arena(), ["rules.mode=classic", "rules.players=%d" % players])
 
 
 func _it(world: TagWorld) -> TagAgent:
@@ -178,7 +208,8 @@ func _meet(world: TagWorld, one: TagAgent, other: TagAgent) -> void:
 	world.tick()
 
 
-## Placing an agent anew takes its immunity; give it back as the rules would have it.
-func _immune_before(world: TagWorld, tags: Array[int]) -> bool:
-	var immunity: int = roundi(world.settings.rules.immunity_s * 60.0)
-	return not tags.is_empty() and world.tick_number - tags[-1] < immunity
+## Moves everybody into each other's reach and leaves all else as the rules have it.
+func _hold_together(world: TagWorld) -> void:
+	for agent in world.agents:
+		agent.position = Vector3(agent.index * 0.3, agent.position.y, 0.0)
+		agent.velocity = Vector3.ZERO

@@ -121,12 +121,22 @@ func test_every_arena_and_mode_plays_by_itself() -> void:
 
 func test_bad_options_are_answered_with_the_good_ones() -> void:
 	var answers: Dictionary[String, String] = {
-		"--arena=moon": "known: open pillars maze platforms mixed",
-		"--arena=../settings": "known: open pillars maze platforms mixed",
+		"--arena=moon": "known: maze mixed open pillars platforms",
+		"--arena=mo\non": "known: maze mixed open pillars platforms",
+		"--arena=no\nwhere.json": "no\\nwhere.json: file:",
+		"--arena=../settings": "known: maze mixed open pillars platforms",
 		"--role=judge": "known: seeker hider",
 		"--mode=chess": "hide_and_seek, classic",
 		"--camera=drone": "known: overview follow side",
 		"--seed=many": "whole number",
+		"--seed=": "whole number",
+		"--seed=1.5": "whole number",
+		"--seed=99999999999999999999999": "at most 15 digits",
+		"--seed=-99999999999999999999999": "at most 15 digits",
+		"--seed=a\nb": "not a\\nb",
+		"--role=a\nb": "known: seeker hider",
+		"--a\nb": "known: --arena=",
+		"--set=motion.gravity_mps2=[1,2]": "must be a number, not [1",
 		"--set=motion.warp=9": "motion.gravity_mps2",
 		"--set=body.size_m=nan": "must be a number",
 		"--fly": "known: --arena=",
@@ -137,6 +147,17 @@ func test_bad_options_are_answered_with_the_good_ones() -> void:
 		var options: TagOptions = TagOptions.parse([word])
 		check(options.error.contains(answers[word]), "%s: answered %s" % [word, options.error])
 		check(not options.error.contains("\n"), "%s: more than one line" % word)
+
+
+func test_seeds() -> void:
+	for seed_word: String in ["0", "7", "-3", "999999999999999"]:
+		var options: TagOptions = TagOptions.parse(["--seed=" + seed_word])
+		check_equal(options.error, "", seed_word)
+		check_equal(str(options.random_seed), seed_word, "seed")
+
+
+func test_the_arena_of_choice_when_none_is_asked_for() -> void:
+	check_equal(TagOptions.parse([]).arena.name, "pillars", "arena")
 
 
 func _start(words: PackedStringArray) -> TagScene:

@@ -45,6 +45,21 @@ func test_bad_overrides_are_refused_and_change_nothing() -> void:
 		"motion.gravity_mps2=1e999",
 		"motion.gravity_mps2=nan",
 		"motion.gravity_mps2=[1]",
+		"motion.gravity_mps2=[]",
+		"motion.gravity_mps2=[1,2]",
+		"motion.gravity_mps2=[[1],[2]]",
+		"motion.gravity_mps2={}",
+		'motion.gravity_mps2={"a": 1}',
+		'motion.gravity_mps2="%d"',
+		'motion.gravity_mps2="a\\u0000b"',
+		"motion.gravity_mps2=a\nb",
+		"motion.gra\nvity=1",
+		"\n\u001b[2J",
+		"rules.seekers=[1,2]",
+		"rules.seekers={}",
+		"rules.mode=[1,2]",
+		'sight.rows=[{"elevation_deg":0,"columns":[1,2]}]',
+		'sight.rows=[{"elevation_deg":{},"columns":4}]',
 		"rules.seekers=1.5",
 		"rules.seekers=0",
 		"rules.seekers=8",
@@ -59,8 +74,37 @@ func test_bad_overrides_are_refused_and_change_nothing() -> void:
 		"sight.eye_height_m=0.6",
 	]:
 		var complaint: String = settings.apply_override(bad)
-		check(not complaint.is_empty() and not complaint.contains("\n"), "taken: " + bad)
+		check(not complaint.is_empty(), "taken: " + bad)
+		check_equal(complaint, OutsideText.quoted(complaint, 10000), "one line about " + bad)
+		check(complaint.length() < 1000, "too long a complaint about " + bad.left(40))
 	check_equal(JSON.stringify(settings.to_dict()), before, "settings after bad overrides")
+
+
+func test_long_words_are_cut_in_complaints() -> void:
+	for bad: String in ["motion.gravity_mps2=" + "9a".repeat(9999), "x".repeat(9999) + "=1"]:
+		var complaint: String = TagSettings.load_defaults().apply_override(bad)
+		check(complaint.length() > 20 and complaint.length() < 200, complaint.left(300))
+
+
+func test_keys_of_any_type_are_refused() -> void:
+	for key: Variant in [[1, 2], {}, 3, null, Vector2.ONE]:
+		var complaint: String = TagSettings.load_defaults().set_all({key: 1})
+		check(complaint.contains("is no text"), complaint)
+
+
+func test_large_numbers_and_texts_that_look_like_them() -> void:
+	for huge: String in ["1e999", "[1, -2.5E+0100]", '{"a": "b", "c": 1e100}', '["\\"", 1e100]']:
+		check_equal(SafeJson.read(huge).error, "a number is too large", huge)
+	for fine: String in ['"3e100"', '["Stage 3e100", 2]', '"a \\" 3e100"', '"\\\\u0000"']:
+		check_equal(SafeJson.read(fine).error, "", fine)
+	for zero: String in ['"\\u0000"', '"a\\\\\\u0000b"', '{"\\u0000": 1}']:
+		check_equal(SafeJson.read(zero).error, "a text has the character 0", zero)
+
+
+func test_the_shaders_know_as_many_agents() -> void:
+	var path: String = "res://games/tag/look/surface.gdshaderinc"
+	var line: String = "const int MAX_AGENTS = %d;" % SettingsSchema.MAX_AGENTS
+	check(FileAccess.get_file_as_string(path).contains(line), "no '%s' in %s" % [line, path])
 
 
 func test_an_unknown_setting_is_answered_with_the_known_ones() -> void:

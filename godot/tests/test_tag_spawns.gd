@@ -70,3 +70,62 @@ func test_every_spawn_area_can_reach_every_other() -> void:
 					rest.length() < 1.0,
 					"%s to %s in %s" % [one.position, other.position, arena_name]
 				)
+
+
+func test_bodies_start_apart_however_few_placings_are_looked_at() -> void:
+	for overrides: PackedStringArray in [
+		["spawns.tries=1", "rules.seekers=4", "rules.hiders=4"],
+		["spawns.tries=1", "spawns.distance_m=100", "rules.seekers=4", "rules.hiders=4"],
+		["spawns.tries=1", "rules.mode=classic", "rules.players=8"],
+	]:
+		var world: TagWorld = make_world(_points(8), overrides)
+		for _round in 50:
+			world.reset()
+			check(_are_apart(world), "bodies begin inside each other")
+			world.tick()
+			check(not world.round_over, "the round is over at its first tick")
+		drop(world)
+
+
+func test_too_many_bodies_for_an_arena_are_refused() -> void:
+	var world: TagWorld = make_world(_points(8), ["rules.seekers=4", "rules.hiders=4"])
+	var crowd: TagSettings = world.settings.clone()
+	drive(world, 10)
+	var small: ArenaData = _points(7)
+	for complaint: String in [world.configure(crowd, small, 1), world.change_arena(small)]:
+		check(complaint.begins_with("plain: spawns: no room for 8 bodies"), complaint)
+	check_equal(world.arena.spawns.size(), 8, "areas of the arena being played")
+	check_equal(world.tick_number, 10, "ticks of the round being played")
+	check_equal(crowd.apply_override("rules.hiders=3"), "", "one less")
+	check_equal(world.configure(crowd, small, 1), "", "seven in seven places")
+	check(_are_apart(world), "bodies begin inside each other")
+
+
+func test_classic_players_need_room_too() -> void:
+	var settings: TagSettings = TagSettings.load_defaults()
+	settings.apply_override("rules.mode=classic")
+	settings.apply_override("rules.players=8")
+	var world := TagWorld.new()
+	add_child(world)
+	var complaint: String = world.configure(settings, plain_arena(), 1)
+	check(complaint.contains("no room for 8 bodies"), complaint)
+	check(world.arena == null and world.agents.is_empty(), "something was put up all the same")
+
+
+## An arena with so many single points to start from.
+func _points(count: int) -> ArenaData:
+	var fields: Dictionary = plain_fields()
+	var areas: Array[Dictionary] = []
+	for place in count:
+		var at: Array = [place * 1.5 - 6.0, 0, 0]
+		areas.append({"position_m": at, "size_m": [0, 0], "roles": ["seeker", "hider"]})
+	fields["spawns"] = areas
+	return ArenaData.from_dict(fields)
+
+
+func _are_apart(world: TagWorld) -> bool:
+	for one in world.agents:
+		for other in world.agents:
+			if one.index < other.index and world.touches(one, other):
+				return false
+	return true

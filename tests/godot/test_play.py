@@ -1,14 +1,15 @@
 """The playable scene of tag, started as `godojo play tag` starts it, only without a window."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
-from godojo.engines.godot import run_project
+from godojo.engines.godot import display, run_project
 from godojo.engines.godot.find import Engine
 from godojo.engines.godot.project import problem_lines
-from godojo.processes import Finished
+from godojo.processes import Finished, finish
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.engine
@@ -64,3 +65,17 @@ def test_hostile_random_play_breaks_nothing(engine: Engine) -> None:
     assert done.code == 0, done.output
     assert "clean" in done.output
     assert problem_lines(done.output) == []
+
+
+@pytest.mark.rendering
+def test_the_command_itself_plays_in_a_window(engine: Engine) -> None:
+    assert engine
+    command = [sys.executable, "-m", "godojo", "play", "tag"]
+    with display("1280x720") as env:
+        wrong = finish([*command, "--arena", "mazee"], timeout_s=60, env=env)
+        played = finish([*command, "--arena", "maze", "--role", "hider"], timeout_s=8, env=env)
+    assert wrong.code == 2
+    assert wrong.output.startswith("--arena: mazee: no such arena")
+    assert wrong.output.count("\n") == 1
+    assert played.timed_out, f"the game ended by itself: {played.output}"
+    assert problem_lines(played.output) == []

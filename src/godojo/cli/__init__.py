@@ -19,6 +19,8 @@ Begin here:
 
   [cyan]godojo engine install[/cyan]   the real Godot, for you alone, nothing else touched
   [cyan]godojo play tag[/cyan]         3D tag by hand, against a scripted opponent
+  [cyan]godojo parity tag[/cyan]       the embedded twin against the real engine, tick by tick
+  [cyan]godojo bench sim[/cyan]        how fast the twin is here
   [cyan]godojo doctor[/cyan]           what is installed, what is missing, and the cure
 
 From a checkout, [cyan]python3 dojo.py VERB[/cyan] sets everything up first and is otherwise the same.

@@ -22,7 +22,7 @@ from godojo.errors import GodojoError
 try:
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError as error:
-    raise GodojoError("Stable-Baselines3 is not installed: pip install stable-baselines3") from error
+    raise GodojoError("Stable-Baselines3 is not installed: pip install godojo[sb3]") from error
 
 Indices = int | Iterable[int] | None
 

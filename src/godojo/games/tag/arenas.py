@@ -22,7 +22,9 @@ MAX_BYTES = 65536
 TOUCHING_M = 1e-4
 """What is closer is taken for touching."""
 
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
+Name = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9_ -]{1,40}\Z")]
+Title = Annotated[str, msgspec.Meta(pattern=r"\A[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,40}\Z")]
+"""A name for people: any letters that can be seen, and no line breaks."""
 Number = Annotated[float, msgspec.Meta(gt=-1e6, lt=1e6)]
 
 
@@ -57,7 +59,7 @@ class Arena(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     version: Literal[1]
     name: Name
-    title: Name
+    title: Title
     size_m: tuple[Annotated[float, msgspec.Meta(ge=4, le=60)], Annotated[float, msgspec.Meta(ge=4, le=60)]]
     boxes: Annotated[tuple[Box, ...], msgspec.Meta(max_length=MAX_BOXES)]
     spawns: Annotated[tuple[SpawnArea, ...], msgspec.Meta(min_length=1, max_length=MAX_SPAWNS)]
@@ -119,6 +121,20 @@ def check_arena(arena: Arena, settings: TagSettings, source: str = "arena") -> N
     for role in ("seeker", "hider"):
         if not any(role in area.roles for area in arena.spawns):
             raise GodojoError(f"{source}: spawns: there is none for a {role}")
+    apart_m = settings.body.size_m + 2 * settings.rules.touch_reach_m
+    if not _opponents_can_start(arena, apart_m):
+        raise GodojoError(f"{source}: spawns: there is none for a seeker {apart_m:g} m away from one for a hider")
+
+
+def _opponents_can_start(arena: Arena, apart_m: float) -> bool:
+    """Whether a seeker and a hider can be out of each other's reach, at the far ends of two areas or of one."""
+    for one in (area for area in arena.spawns if "seeker" in area.roles):
+        for two in (area for area in arena.spawns if "hider" in area.roles):
+            x, y, z = (abs(a - b) for a, b in zip(one.position_m, two.position_m, strict=True))
+            wide, deep = ((a + b) / 2 for a, b in zip(one.size_m, two.size_m, strict=True))
+            if max(x + wide, y, z + deep) >= apart_m:
+                return True
+    return False
 
 
 def flatten_all(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:

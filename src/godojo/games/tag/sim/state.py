@@ -134,6 +134,7 @@ class Tables(NamedTuple):
     inverse: np.ndarray
     nearest: np.ndarray
     kinds: np.ndarray
+    visible: np.ndarray
     places: np.ndarray
     """Of each agent: where it would start, and where the best placing so far puts it."""
 
@@ -246,5 +247,6 @@ def tables(settings: TagSettings, worlds: int) -> Tables:
         inverse=np.zeros((CHUNKS, 3, rays), np.float32),
         nearest=np.zeros((CHUNKS, rays), np.float32),
         kinds=np.zeros((CHUNKS, rays), np.float32),
+        visible=np.zeros((CHUNKS, MAX_BOXES), np.uint8),
         places=np.zeros((CHUNKS, agents, 2, 3), np.float64),
     )

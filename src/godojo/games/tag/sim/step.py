@@ -102,8 +102,8 @@ def step_world(
     is_over = False
     is_decided = False
     for _ in range(n.ticks_per_decision):
-        tick(n, arena, world, team)
-        is_decided = n.classic == 0 and nobody_hides(n, team)
+        was_tag = tick(n, arena, world, team)
+        is_decided = was_tag and n.classic == 0 and nobody_hides(n, team)
         is_over = is_decided or world.ticks >= n.round_ticks
         if is_over:
             break
@@ -155,8 +155,8 @@ def decide(agent: Any, action: np.ndarray) -> None:
 
 
 @kernel
-def tick(n: Any, arena: Any, world: Any, team: np.ndarray) -> None:
-    """A sixtieth of a second: everybody moves, then touches count, then clocks."""
+def tick(n: Any, arena: Any, world: Any, team: np.ndarray) -> bool:
+    """A sixtieth of a second: everybody moves, then touches count, then clocks. Says whether anybody was tagged."""
     world.ticks += 1
     is_crowd = n.agents > 2 or n.classic != 0
     if is_crowd:
@@ -171,13 +171,14 @@ def tick(n: Any, arena: Any, world: Any, team: np.ndarray) -> None:
                 push_apart(n, team, number)
             jump(n, agent)
             move(n, arena, agent)
-    find_tags(n, team)
+    was_tag = find_tags(n, team)
     for number in range(n.agents):
         agent = team[number]
         agent.immune = max(agent.immune - 1, 0)
         if agent.active and not agent.chases:
             # In hide and seek the time survived, in classic tag the time not being it.
             agent.score = agent.score + np.float32(TICK_S) if n.classic else np.float32(world.ticks * TICK_S)
+    return was_tag
 
 
 @kernel
@@ -309,8 +310,9 @@ def touch(n: Any, one: Any, other: Any) -> bool:
 
 
 @kernel
-def find_tags(n: Any, team: np.ndarray) -> None:
+def find_tags(n: Any, team: np.ndarray) -> bool:
     """A touch counts: in hide and seek the hider is out, in classic tag the two change sides, immune for a while."""
+    was_tag = False
     for chaser_number in range(n.agents):
         for number in range(n.agents):
             chaser = team[chaser_number]
@@ -328,7 +330,9 @@ def find_tags(n: Any, team: np.ndarray) -> None:
             else:
                 chaser.score += 1.0
                 caught.active = 0
+            was_tag = True
             measure(n, team)
+    return was_tag
 
 
 @kernel
@@ -434,7 +438,7 @@ def observe(
     nearest = tables.nearest[chunk]
     kinds = tables.kinds[chunk]
     aim(tables.directions, ahead_x, ahead_z, tables.inverse[chunk])
-    look(n, arena, team, number, ahead_x, ahead_z, tables.inverse[chunk], nearest, kinds)
+    look(n, arena, team, number, ahead_x, ahead_z, tables.inverse[chunk], nearest, kinds, tables.visible[chunk])
     per_range = np.float32(1.0) / n.range_m
     for ray in range(nearest.shape[0]):
         kind = kinds[ray] if nearest[ray] < n.range_m else 0
@@ -456,6 +460,7 @@ def look(
     inverse: np.ndarray,
     nearest: np.ndarray,
     kinds: np.ndarray,
+    visible: np.ndarray,
 ) -> None:
     """Casts the agent's rays, which have been aimed ahead, at the room, the boxes and everybody else."""
     agent = team[number]
@@ -465,13 +470,24 @@ def look(
     low = arena.room_low
     high = arena.room_high
     cast_out(low[X] - x, low[Y] - y, low[Z] - z, high[X] - x, high[Y] - y, high[Z] - z, inverse, nearest)
-    for box in range(arena.boxes):
+    for box in range(arena.boxes):  # without a branch, so that many are done at once
         low_x = arena.low[X, box] - x
         low_z = arena.low[Z, box] - z
         high_x = arena.high[X, box] - x
         high_z = arena.high[Z, box] - z
-        if may_be_seen(n, ahead_x, ahead_z, low_x, low_z, high_x, high_z):
-            cast_at(low_x, arena.low[Y, box] - y, low_z, high_x, arena.high[Y, box] - y, high_z, inverse, nearest)
+        visible[box] = may_be_seen(n, ahead_x, ahead_z, low_x, low_z, high_x, high_z)
+    for box in range(arena.boxes):
+        if visible[box]:
+            cast_at(
+                arena.low[X, box] - x,
+                arena.low[Y, box] - y,
+                arena.low[Z, box] - z,
+                arena.high[X, box] - x,
+                arena.high[Y, box] - y,
+                arena.high[Z, box] - z,
+                inverse,
+                nearest,
+            )
     kinds[:] = np.float32(WALL)
     half = n.half_m
     for other_number in range(n.agents):
@@ -505,6 +521,6 @@ def may_be_seen(
     left_z = along * ahead_z - across * ahead_x
     right_x = along * ahead_x - across * ahead_z
     right_z = along * ahead_z + across * ahead_x
-    is_left_of_it = max(low_x * left_x, high_x * left_x) + max(low_z * left_z, high_z * left_z) < 0.0
-    is_right_of_it = max(low_x * right_x, high_x * right_x) + max(low_z * right_z, high_z * right_z) < 0.0
-    return n.is_wide != 0 or not (is_left_of_it or is_right_of_it)
+    from_left = max(low_x * left_x, high_x * left_x) + max(low_z * left_z, high_z * left_z)
+    from_right = max(low_x * right_x, high_x * right_x) + max(low_z * right_z, high_z * right_z)
+    return bool((n.is_wide != 0) | ((from_left >= np.float32(0.0)) & (from_right >= np.float32(0.0))))
