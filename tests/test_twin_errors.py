@@ -274,3 +274,10 @@ def test_an_unknown_option_is_named() -> None:
 def test_settings_and_arenas_are_of_their_types() -> None:
     refused("settings", settings={"rules": {}})
     refused("arena", arenas=["open"])
+
+
+def test_more_players_than_an_arena_has_room_for() -> None:
+    """Two single points hold two players, not eight; Godot says the same."""
+    crowd = TagSettings.defaults().override(**{"rules.seekers": 4, "rules.hiders": 4})
+    refused("yard", "no room for 8 bodies", arenas=[arena()], settings=crowd)
+    godojo.make_vec("tag", arenas=[arena()])

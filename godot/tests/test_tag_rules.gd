@@ -160,6 +160,7 @@ func test_a_new_round_ends_immunity() -> void:
 	_meet(world, world.agents[0], world.agents[1])
 	check(world.agents[0].immune, "immune after a tag")
 	world.reset()
+	world.tick()
 	for index in 2:
 		check(not world.agents[index].immune, "immune from the last round")
 	_meet(world, world.agents[0], world.agents[1])

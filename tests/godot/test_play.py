@@ -39,7 +39,7 @@ def test_an_arena_of_ones_own(engine: Engine, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "names"),
     [
-        ("--arena=mazee", ["mazee", "open pillars maze platforms mixed"]),
+        ("--arena=mazee", ["mazee", "maze mixed open pillars platforms"]),
         ("--arena=/nowhere/at/all.json", ["/nowhere/at/all.json"]),
         ("--role=goalkeeper", ["goalkeeper", "seeker hider"]),
         ("--mode=chess", ["chess", "hide_and_seek"]),

@@ -7,6 +7,7 @@ import numpy as np
 from godojo.kernels.compile import kernel
 
 _TINY = np.float32(1e-9)
+_FAR = np.float32(1e30)
 
 
 @kernel
@@ -41,6 +42,29 @@ def cast_out(
 
 
 @kernel
+def met_at(
+    low_x: np.float32,
+    low_y: np.float32,
+    low_z: np.float32,
+    high_x: np.float32,
+    high_y: np.float32,
+    high_z: np.float32,
+    inverse: np.ndarray,
+    ray: int,
+) -> np.float32:
+    """How far along the ray the box, whose corners are given relative to the eye, is met; very far if it is not."""
+    x0 = low_x * inverse[0, ray]
+    x1 = high_x * inverse[0, ray]
+    y0 = low_y * inverse[1, ray]
+    y1 = high_y * inverse[1, ray]
+    z0 = low_z * inverse[2, ray]
+    z1 = high_z * inverse[2, ray]
+    enter = max(min(x0, x1), max(min(y0, y1), min(z0, z1)))
+    leave = min(max(x0, x1), min(max(y0, y1), max(z0, z1)))
+    return enter if (enter <= leave) & (enter > np.float32(0.0)) else _FAR
+
+
+@kernel
 def cast_at(
     low_x: np.float32,
     low_y: np.float32,
@@ -51,18 +75,31 @@ def cast_at(
     inverse: np.ndarray,
     nearest: np.ndarray,
 ) -> None:
-    """Shortens each ray that meets the box, whose corners are given relative to the eye."""
+    """Shortens each ray that meets the box."""
     for ray in range(nearest.shape[0]):
-        x0 = low_x * inverse[0, ray]
-        x1 = high_x * inverse[0, ray]
-        y0 = low_y * inverse[1, ray]
-        y1 = high_y * inverse[1, ray]
-        z0 = low_z * inverse[2, ray]
-        z1 = high_z * inverse[2, ray]
-        enter = max(min(x0, x1), max(min(y0, y1), min(z0, z1)))
-        leave = min(max(x0, x1), min(max(y0, y1), max(z0, z1)))
-        met = (enter <= leave) & (enter > np.float32(0.0))
-        nearest[ray] = min(nearest[ray], enter if met else nearest[ray])
+        met = met_at(low_x, low_y, low_z, high_x, high_y, high_z, inverse, ray)
+        nearest[ray] = min(nearest[ray], met)
+
+
+@kernel
+def cast_at_somebody(
+    low_x: np.float32,
+    low_y: np.float32,
+    low_z: np.float32,
+    high_x: np.float32,
+    high_y: np.float32,
+    high_z: np.float32,
+    inverse: np.ndarray,
+    nearest: np.ndarray,
+    kinds: np.ndarray,
+    kind: np.float32,
+) -> None:
+    """As `cast_at`, and notes for each ray that it shortens what was met."""
+    for ray in range(nearest.shape[0]):
+        met = met_at(low_x, low_y, low_z, high_x, high_y, high_z, inverse, ray)
+        is_nearer = met < nearest[ray]
+        nearest[ray] = met if is_nearer else nearest[ray]
+        kinds[ray] = kind if is_nearer else kinds[ray]
 
 
 @kernel
@@ -84,31 +121,3 @@ def is_blocked(
             enter = max(enter, min(low / along, high / along))
             leave = min(leave, max(low / along, high / along))
     return enter <= leave
-
-
-@kernel
-def cast_at_somebody(
-    low_x: np.float32,
-    low_y: np.float32,
-    low_z: np.float32,
-    high_x: np.float32,
-    high_y: np.float32,
-    high_z: np.float32,
-    inverse: np.ndarray,
-    nearest: np.ndarray,
-    kinds: np.ndarray,
-    kind: np.float32,
-) -> None:
-    """As `cast_at`, and notes for each ray that met the box what it met."""
-    for ray in range(nearest.shape[0]):
-        x0 = low_x * inverse[0, ray]
-        x1 = high_x * inverse[0, ray]
-        y0 = low_y * inverse[1, ray]
-        y1 = high_y * inverse[1, ray]
-        z0 = low_z * inverse[2, ray]
-        z1 = high_z * inverse[2, ray]
-        enter = max(min(x0, x1), max(min(y0, y1), min(z0, z1)))
-        leave = min(max(x0, x1), min(max(y0, y1), max(z0, z1)))
-        met = (enter <= leave) & (enter > np.float32(0.0)) & (enter < nearest[ray])
-        nearest[ray] = enter if met else nearest[ray]
-        kinds[ray] = kind if met else kinds[ray]

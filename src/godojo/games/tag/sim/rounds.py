@@ -24,6 +24,10 @@ SPAWN_M = 1.2
 GRID_M = 0.05
 FAR_M = 1e6
 TRIED, BEST = 0, 1
+DRAWS = 32
+"""Places drawn for one body before a placing is given up."""
+PLACINGS = 200
+"""Placings drawn before an arena is taken to have no room."""
 
 
 @kernel
@@ -70,40 +74,81 @@ def place_agent(n: Any, agent: Any, ground: np.ndarray) -> None:
 
 @kernel
 def choose_places(n: Any, arena: Any, world: Any, team: np.ndarray, places: np.ndarray) -> None:
-    """Looks at random placings and keeps the first that is wholly fair, or else the best."""
+    """Looks at random placings and keeps the first that is wholly fair, or else the best. Bodies never overlap."""
     best_worth = -np.inf
     for _ in range(n.spawn_tries):
-        for number in range(n.agents):
-            may = SEEKER_MAY | HIDER_MAY
-            if not n.classic:
-                may = SEEKER_MAY if number < n.seekers else HIDER_MAY
-            pick_place(arena, world, may, places[number, TRIED])
+        if not draw_places(n, arena, world, places):
+            continue
         worth = worth_of(n, arena, team, places)
         if worth > best_worth:
             best_worth = worth
-            for number in range(n.agents):
-                for axis in range(3):
-                    places[number, BEST, axis] = places[number, TRIED, axis]
+            keep_places(n, places)
         if worth >= 0.0:
             break
+    if best_worth == -np.inf:
+        find_places(n, arena, world, places)
+
+
+@kernel
+def find_places(n: Any, arena: Any, world: Any, places: np.ndarray) -> bool:
+    """Keeps any placing with bodies apart; says whether there is one."""
+    for _ in range(PLACINGS):
+        if draw_places(n, arena, world, places):
+            keep_places(n, places)
+            return True
+    return False
+
+
+@kernel
+def draw_places(n: Any, arena: Any, world: Any, places: np.ndarray) -> bool:
+    """Random places, one for each agent; says whether all are apart."""
+    for number in range(n.agents):
+        may = SEEKER_MAY | HIDER_MAY
+        if not n.classic:
+            may = SEEKER_MAY if number < n.seekers else HIDER_MAY
+        draws = 0
+        pick_place(arena, world, may, places[number, TRIED])
+        while not is_apart(n, places, number):
+            draws += 1
+            if draws == DRAWS:
+                return False
+            pick_place(arena, world, may, places[number, TRIED])
+    return True
+
+
+@kernel
+def is_apart(n: Any, places: np.ndarray, number: int) -> bool:
+    """Whether an agent's place is apart from those of the agents before it."""
+    apart_m = n.size_m + 2.0 * (n.touch_m - n.size_m)
+    for other in range(number):
+        x = abs(places[number, TRIED, X] - places[other, TRIED, X])
+        y = abs(places[number, TRIED, Y] - places[other, TRIED, Y])
+        z = abs(places[number, TRIED, Z] - places[other, TRIED, Z])
+        if max(x, y, z) < apart_m:
+            return False
+    return True
+
+
+@kernel
+def keep_places(n: Any, places: np.ndarray) -> None:
+    for number in range(n.agents):
+        for axis in range(3):
+            places[number, BEST, axis] = places[number, TRIED, axis]
 
 
 @kernel
 def worth_of(n: Any, arena: Any, team: np.ndarray, places: np.ndarray) -> float:
-    """Zero when bodies are apart and opponents far apart and hidden from each other; less the worse it is."""
+    """Zero when opponents are far apart and hidden from each other; less the worse it is."""
     worth = 0.0
-    apart_m = n.size_m + 2.0 * (n.touch_m - n.size_m)
     for number in range(n.agents):
         for other in range(number):
-            one = places[number, TRIED]
-            two = places[other, TRIED]
-            x = abs(one[X] - two[X])
-            y = abs(one[Y] - two[Y])
-            z = abs(one[Z] - two[Z])
-            if max(x, y, z) < apart_m:
-                worth -= 1000.0
             if team[number].chases == team[other].chases:
                 continue
+            one = places[number, TRIED]
+            two = places[other, TRIED]
+            x = one[X] - two[X]
+            y = one[Y] - two[Y]
+            z = one[Z] - two[Z]
             worth -= max(n.spawn_distance_m - math.sqrt(x * x + y * y + z * z), 0.0) * 10.0
             if not sight_is_blocked(arena, one, two, n.size_m * 0.5 + n.eye_m):
                 worth -= 10.0

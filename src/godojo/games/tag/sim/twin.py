@@ -8,6 +8,7 @@ from godojo.errors import GodojoError
 from godojo.games.tag.arenas import Arena, check_arena, hand_made_arenas
 from godojo.games.tag.settings import TagSettings
 from godojo.games.tag.sim import state, step
+from godojo.games.tag.sim.rounds import find_places
 from godojo.games.tag.spec import REWARD_TERMS, WINNERS, Privileged, roles
 from godojo.kernels.chance import stream_of
 
@@ -50,6 +51,11 @@ class TagTwin:
         self.roles = roles(self.settings)
         self.numbers = state.numbers(self.settings, worlds, generated_share, truncate_after)
         self.catalogue = state.catalogue(self.arenas, self.settings)
+        for arena, record in zip(self.arenas, self.catalogue, strict=False):
+            one_world = np.ones(1, state.WORLD)
+            if not find_places(self.numbers[0], record, one_world[0], np.zeros((self.settings.agent_count, 2, 3))):
+                count = self.settings.agent_count
+                raise GodojoError(f"{arena.name}: spawns: no room for {count} bodies to start apart")
         self.arena_slots = np.zeros(worlds, state.ARENA)
         self.worlds = np.zeros(worlds, state.WORLD)
         self.agents = np.zeros((worlds, self.settings.agent_count), state.AGENT)
