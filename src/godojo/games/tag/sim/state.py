@@ -73,7 +73,6 @@ NUMBERS = np.dtype(
         ("ticks_per_decision", "i8"),
         ("truncate_after", "i8"),  # decisions after which a round is cut short; 0 for never
         ("spawn_tries", "i8"),
-        ("round_s", "f8"),
         ("touch_m", "f8"),
         ("size_m", "f8"),
         ("half_m", "f4"),
@@ -92,7 +91,12 @@ NUMBERS = np.dtype(
         ("range_m", "f4"),
         ("eye_m", "f4"),
         ("spawn_distance_m", "f8"),
-        ("wall_height_m", "f8"),
+        ("per_wall_height", "f4"),  # one over it, here and below: what the observation is scaled by
+        ("per_jump_speed", "f4"),
+        ("per_seeker_speed", "f4"),
+        ("per_hider_speed", "f4"),
+        ("per_range", "f4"),
+        ("per_round_tick", "f4"),
         ("top_m", "f8"),
         ("generated_share", "f8"),  # of all rounds, how many are played in an arena made for them
         ("weights", "f4", (2, TERMS)),  # of the reward's terms: hider, seeker
@@ -156,7 +160,6 @@ def numbers(settings: TagSettings, worlds: int, generated_share: float, truncate
         "ticks_per_decision": rules.ticks_per_decision,
         "truncate_after": truncate_after,
         "spawn_tries": settings.spawns.tries,
-        "round_s": settings.round_length_s,
         "touch_m": settings.body.size_m + rules.touch_reach_m,
         "size_m": settings.body.size_m,
         "half_m": settings.body.size_m / 2,
@@ -175,7 +178,12 @@ def numbers(settings: TagSettings, worlds: int, generated_share: float, truncate
         "range_m": sight.range_m,
         "eye_m": sight.eye_height_m,
         "spawn_distance_m": settings.spawns.distance_m,
-        "wall_height_m": settings.arena.wall_height_m,
+        "per_wall_height": 1 / settings.arena.wall_height_m,
+        "per_jump_speed": 1 / max(motion.jump_speed_mps, 1.0),
+        "per_seeker_speed": 1 / motion.seeker_speed_mps,
+        "per_hider_speed": 1 / motion.hider_speed_mps,
+        "per_range": 1 / sight.range_m,
+        "per_round_tick": TICK_S / settings.round_length_s,
         "top_m": settings.arena.collider_height_m,
         "generated_share": generated_share,
         "weights": [

@@ -18,7 +18,7 @@ from godojo.kernels.rays import aim, cast_at, cast_at_somebody, cast_out
 
 TICK_S = 1.0 / 60.0
 MAX_STEP_M = 1.0
-NEAR_SLACK_M = 0.5
+NEAR_SLACK_M = 1.5
 """How far an agent may move before its list of near boxes is made again."""
 DISTANCE, TIME, TAG, SURVIVAL = 0, 1, 2, 3
 NOBODY, SEEKERS, HIDERS = 0, 1, 2
@@ -108,6 +108,10 @@ def step_world(
         if is_over:
             break
     settle(n, team, is_over and not is_decided)
+    if not n.classic:
+        for number in range(n.seekers, n.agents):
+            if team[number].active:
+                team[number].score = np.float32(world.ticks * TICK_S)  # a hider's is the time it has lasted
     world.decisions += 1
     is_cut_short = not is_over and n.truncate_after > 0 and world.decisions >= n.truncate_after
     for number in range(n.agents):
@@ -171,13 +175,13 @@ def tick(n: Any, arena: Any, world: Any, team: np.ndarray) -> bool:
                 push_apart(n, team, number)
             jump(n, agent)
             move(n, arena, agent)
-    was_tag = find_tags(n, team)
-    for number in range(n.agents):
-        agent = team[number]
-        agent.immune = max(agent.immune - 1, 0)
-        if agent.active and not agent.chases:
-            # In hide and seek the time survived, in classic tag the time not being it.
-            agent.score = agent.score + np.float32(TICK_S) if n.classic else np.float32(world.ticks * TICK_S)
+    was_tag = find_tags(n, world, team)
+    if n.classic:
+        for number in range(n.agents):
+            agent = team[number]
+            agent.immune = max(agent.immune - 1, 0)
+            if not agent.chases:
+                agent.score += np.float32(TICK_S)
     return was_tag
 
 
@@ -213,8 +217,10 @@ def steer(n: Any, agent: Any) -> None:
 
 @kernel
 def wrapped(angle: float) -> float:
-    """The same angle from -pi to pi."""
-    return angle - 2.0 * math.pi * math.floor(angle * (0.5 / math.pi) + 0.5)
+    """The same angle from -pi to pi, for one that is no more than a turn off."""
+    if angle >= math.pi:
+        return angle - 2.0 * math.pi
+    return angle + 2.0 * math.pi if angle < -math.pi else angle
 
 
 @kernel
@@ -310,7 +316,7 @@ def touch(n: Any, one: Any, other: Any) -> bool:
 
 
 @kernel
-def find_tags(n: Any, team: np.ndarray) -> bool:
+def find_tags(n: Any, world: Any, team: np.ndarray) -> bool:
     """A touch counts: in hide and seek the hider is out, in classic tag the two change sides, immune for a while."""
     was_tag = False
     for chaser_number in range(n.agents):
@@ -329,6 +335,7 @@ def find_tags(n: Any, team: np.ndarray) -> bool:
                 caught.immune = n.immunity_ticks + 1
             else:
                 chaser.score += 1.0
+                caught.score = np.float32(world.ticks * TICK_S)
                 caught.active = 0
             was_tag = True
             measure(n, team)
@@ -419,31 +426,31 @@ def observe(
     if not agent.active:
         told[:] = 0.0
         return
-    speed = top_speed(n, agent)
-    told[0] = agent.position[X] / (arena.size_m[0] * 0.5)
-    told[1] = agent.position[Y] / n.wall_height_m
-    told[2] = agent.position[Z] / (arena.size_m[1] * 0.5)
-    told[3] = agent.velocity[X] / speed
-    told[4] = agent.velocity[Y] / max(n.jump_speed, 1.0)
-    told[5] = agent.velocity[Z] / speed
-    ahead_x = np.float32(math.sin(agent.heading))
-    ahead_z = np.float32(math.cos(agent.heading))
+    per_speed = n.per_seeker_speed if agent.chases else n.per_hider_speed
+    told[0] = agent.position[X] / arena.room_high[X]
+    told[1] = agent.position[Y] * n.per_wall_height
+    told[2] = agent.position[Z] / arena.room_high[Z]
+    told[3] = agent.velocity[X] * per_speed
+    told[4] = agent.velocity[Y] * n.per_jump_speed
+    told[5] = agent.velocity[Z] * per_speed
+    heading = np.float32(agent.heading)  # 32-bit, as the engine turns its rays
+    ahead_x = np.sin(heading)
+    ahead_z = np.cos(heading)
     told[6] = ahead_x
     told[7] = ahead_z
     told[8] = 1.0 if agent.grounded else 0.0
     told[9] = 1.0 if agent.chases else 0.0
     told[10] = 0.0 if agent.chases else 1.0
     told[11] = 1.0 if agent.immune > 0 else 0.0
-    told[12] = (n.round_ticks - world.ticks) * TICK_S / n.round_s
+    told[12] = (n.round_ticks - world.ticks) * n.per_round_tick
     nearest = tables.nearest[chunk]
     kinds = tables.kinds[chunk]
     aim(tables.directions, ahead_x, ahead_z, tables.inverse[chunk])
     look(n, arena, team, number, ahead_x, ahead_z, tables.inverse[chunk], nearest, kinds, tables.visible[chunk])
-    per_range = np.float32(1.0) / n.range_m
     for ray in range(nearest.shape[0]):
         kind = kinds[ray] if nearest[ray] < n.range_m else 0
         place = OWN_NUMBERS + NUMBERS_PER_RAY * ray
-        told[place] = min(nearest[ray] * per_range, np.float32(1.0))
+        told[place] = min(nearest[ray] * n.per_range, np.float32(1.0))
         told[place + 1] = np.float32(kind == WALL)
         told[place + 2] = np.float32(kind == SEEKER)
         told[place + 3] = np.float32(kind == HIDER)
