@@ -1,1 +1,1 @@
-"""The embedded game: `state` is its memory, `step` its rules, `rounds` how a round begins, `twin` the whole."""
+"""The embedded game: `state` is its memory, `step` its rules with `sight`, `rewards` and `rounds`, `twin` the whole."""
