@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from godojo.engines.godot import find, run_project
-from godojo.engines.godot.find import EngineMissing
 from godojo.engines.godot.project import problem_lines
+from godojo.errors import GodojoError
 from godojo.processes import Finished
 
 PROJECT = Path(__file__).parents[1]
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.engine
 def stress(*words: str) -> Finished:
     try:
         engine = find()
-    except EngineMissing as error:
+    except GodojoError as error:
         pytest.skip(str(error))
     options = ["--headless", "--no-header", "--fixed-fps", "60", "--script", "res://games/tag/stress/stress.gd", "--"]
     done = run_project(engine, [*options, *words], timeout_s=60, folder=PROJECT)

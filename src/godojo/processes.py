@@ -29,7 +29,6 @@ def started(
     words: Sequence[str | Path],
     *,
     env: Mapping[str, str] | None = None,
-    stdin: int | None = subprocess.DEVNULL,
     pass_fds: Sequence[int] = (),
 ) -> Iterator[subprocess.Popen[str]]:
     """A program in a session of its own, ended with all its children when the block is left, however it is left.
@@ -39,7 +38,7 @@ def started(
     process = subprocess.Popen(
         [str(word) for word in words],
         env=None if env is None else dict(env),
-        stdin=stdin,
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
