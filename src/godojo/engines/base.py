@@ -3,6 +3,9 @@
 N worlds at once; agents are grouped by role, which is also the name of their policy. Every array is made once,
 C-contiguous, and written in place by `step`: take a copy of what must outlive it. A world that ends begins its next
 round within the same step; what its agents saw last is in `final_observation`.
+
+When the process that runs a world is lost, the world's agents are `truncated` and have not `acted`, their
+`final_observation` is what they were told last, and a new round has begun: no transition spans a restart.
 """
 
 import abc
@@ -13,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from godojo.errors import GodojoError
+from godojo.games.parts import ActionPart, ObservationPart
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,7 @@ class RoleArrays:
     observation: np.ndarray
     """float32 [N, n, D]: what each agent is told now."""
     action: np.ndarray
-    """float32 [N, n, A], from -1 to 1: what each does next; `step` reads it."""
+    """float32 [N, n, A]: what each does next; `step` reads it. From -1 to 1; a choice is one number, its index."""
     reward: np.ndarray
     """float32 [N, n]: what the last decision was worth."""
     terms: np.ndarray
@@ -35,11 +39,15 @@ class RoleArrays:
     truncated: np.ndarray
     """bool [N, n]: the agent's round was cut short from outside: its future still has a value."""
     final_observation: np.ndarray
-    """float32 [N, n, D]: what each was told at the end, in worlds that ended in the last step."""
+    """float32 [N, n, D]: what each was told at the end, where it was terminated or truncated in the last step."""
     final_terms: np.ndarray
     """float32 [N, n, T]: the terms summed over the round, in worlds that ended."""
     final_score: np.ndarray
     """float32 [N, n]: the game's own score, in worlds that ended."""
+    observation_parts: tuple[ObservationPart, ...]
+    """What the D numbers of an observation are, in order."""
+    action_parts: tuple[ActionPart, ...]
+    """What the A numbers of an action are, in order."""
 
 
 class Worlds(abc.ABC):
@@ -48,6 +56,9 @@ class Worlds(abc.ABC):
     num_worlds: int
     settings: Any
     """The game's settings, as it is being played."""
+    ticks_per_decision: int
+    declared_model: Mapping[str, Any] | None = None
+    """What the scene itself says about the model that should learn it, if it says anything."""
     roles: Mapping[str, RoleArrays]
     reward_terms: tuple[str, ...]
     winners: tuple[str, ...]
@@ -68,11 +79,20 @@ class Worlds(abc.ABC):
         """Begins a round in every world. The same seed gives the same rounds."""
 
     @abc.abstractmethod
-    def _advance(self) -> None:
-        """One decision in every world, by the roles' `action`, which have been checked."""
+    def _start(self) -> None:
+        """Begins one decision in every world, by the roles' `action`, which have been checked."""
+
+    @abc.abstractmethod
+    def finish(self) -> None:
+        """Waits for the decision that `start` began; then all arrays are the new ones."""
 
     def step(self, actions: Mapping[str, np.ndarray] | None = None) -> None:
         """One decision in every world: by these actions, or by what has been written into the roles' `action`."""
+        self.start(actions)
+        self.finish()
+
+    def start(self, actions: Mapping[str, np.ndarray] | None = None) -> None:
+        """The first half of `step`: hands the actions over and returns, so that others can work while engines do."""
         for name, given in (actions or {}).items():
             if name not in self.roles:
                 raise GodojoError(f"there is no role {name!r}; there is: {', '.join(self.roles)}")
@@ -90,7 +110,7 @@ class Worlds(abc.ABC):
                 world, agent, number = np.argwhere(~np.isfinite(role.action))[0]
                 value = role.action[world, agent, number]
                 raise GodojoError(f"action {number} of {name} {agent} in world {world} is {value}, not a number")
-        self._advance()
+        self._start()
 
     def privileged(self) -> Any:
         """The game's true state, for oracles and for value functions that may see everything."""

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from godojo.engines.base import RoleArrays, Worlds
+from godojo.games.parts import ActionPart, ObservationPart
 from godojo.kernels.compile import is_compiled
 
 
@@ -23,6 +24,12 @@ class TwinRole(Protocol):
     @property
     def agents(self) -> int: ...
 
+    @property
+    def observation_parts(self) -> tuple[ObservationPart, ...]: ...
+
+    @property
+    def action_parts(self) -> tuple[ActionPart, ...]: ...
+
 
 class Twin(Protocol):
     """What a game brings along to be run here; `games/tag/sim/twin.py` is one."""
@@ -31,6 +38,7 @@ class Twin(Protocol):
     winners: tuple[str, ...]
     arena_names: tuple[str, ...]
     num_worlds: int
+    ticks_per_decision: int
     settings: Any
     actions: np.ndarray
     results: Any
@@ -57,6 +65,7 @@ class SimWorlds(Worlds):
         self.twin = twin
         self.num_worlds = twin.num_worlds
         self.settings = twin.settings
+        self.ticks_per_decision = twin.ticks_per_decision
         self.reward_terms = twin.reward_terms
         self.winners = twin.winners
         self.arena_names = twin.arena_names
@@ -84,13 +93,18 @@ class SimWorlds(Worlds):
                 final_observation=part(results.final_observation),
                 final_terms=part(results.final_terms),
                 final_score=part(results.final_score),
+                observation_parts=role.observation_parts,
+                action_parts=role.action_parts,
             )
         self.roles = MappingProxyType(roles)
 
     def reset(self, seed: int) -> None:
         self.twin.begin(seed)
 
-    def _advance(self) -> None:
+    def _start(self) -> None:
+        """Nothing yet: the kernels use every core, so there is nothing to overlap with."""
+
+    def finish(self) -> None:
         self.twin.step()
 
     def privileged(self) -> Any:

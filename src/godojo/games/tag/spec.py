@@ -22,9 +22,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from godojo.games.parts import ActionPart, ObservationPart
 from godojo.games.tag.settings import TagSettings
 
 ACTION_SIZE = 3
+ACTION_PARTS = (
+    ActionPart("move_x", "continuous", 1),
+    ActionPart("move_z", "continuous", 1),
+    ActionPart("jump", "continuous", 1),
+)
 OWN_NUMBERS = 13
 NUMBERS_PER_RAY = 4
 REWARD_TERMS: tuple[str, ...] = ("distance", "time", "tag", "survival")
@@ -38,6 +44,8 @@ class Role(NamedTuple):
     first: int
     """Index of its first agent."""
     agents: int
+    observation_parts: tuple[ObservationPart, ...]
+    action_parts: tuple[ActionPart, ...]
 
 
 class Privileged(NamedTuple):
@@ -70,9 +78,21 @@ class Privileged(NamedTuple):
 def roles(settings: TagSettings) -> tuple[Role, ...]:
     """In the order of the agents' indices."""
     rules = settings.rules
+    parts = observation_parts(settings), ACTION_PARTS
     if rules.mode == "classic":
-        return (Role("player", 0, rules.players),)
-    return (Role("seeker", 0, rules.seekers), Role("hider", rules.seekers, rules.hiders))
+        return (Role("player", 0, rules.players, *parts),)
+    return (Role("seeker", 0, rules.seekers, *parts), Role("hider", rules.seekers, rules.hiders, *parts))
+
+
+def observation_parts(settings: TagSettings) -> tuple[ObservationPart, ...]:
+    """The table above."""
+    own = ("position", 3), ("velocity", 3), ("forward", 2)
+    flags = ("grounded", "is_seeker", "is_hider", "immune", "time_left")
+    return (
+        *(ObservationPart(name, (size,), low=-2.0, high=2.0) for name, size in own),
+        *(ObservationPart(name, (1,), low=0.0) for name in flags),
+        ObservationPart("rays", (settings.ray_count, NUMBERS_PER_RAY), low=0.0),
+    )
 
 
 def observation_size(settings: TagSettings) -> int:

@@ -48,6 +48,7 @@ class TagTwin:
             check_arena(arena, self.settings, getattr(arena, "name", "arena"))
         self.arena_names = tuple(arena.name for arena in self.arenas)
         self.num_worlds = worlds
+        self.ticks_per_decision = self.settings.rules.ticks_per_decision
         self.roles = roles(self.settings)
         self.numbers = state.numbers(self.settings, worlds, generated_share, truncate_after)
         self.catalogue = state.catalogue(self.arenas, self.settings)

@@ -1,0 +1,45 @@
+"""What an observation and an action are made of: the same words in every game, on every engine and on the wire."""
+
+import math
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+
+class ObservationPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Some neighbouring numbers of an observation that belong together."""
+
+    name: str
+    shape: tuple[int, ...]
+    """Its numbers are in C order."""
+    kind: Literal["box", "image", "discrete"] = "box"
+    """`image`: rows, columns, channels, from 0 to 1. `discrete`: one number, an index."""
+    low: float = -1.0
+    high: float = 1.0
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+
+class ActionPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Something an agent does."""
+
+    name: str
+    kind: Literal["continuous", "discrete"]
+    size: int
+    """How many numbers from -1 to 1 there are (continuous), or how many choices (discrete)."""
+
+    @property
+    def width(self) -> int:
+        """Numbers it takes in an action: a choice is one number, its index."""
+        return self.size if self.kind == "continuous" else 1
+
+
+def observation_size(parts: Iterable[ObservationPart]) -> int:
+    return sum(part.size for part in parts)
+
+
+def action_size(parts: Iterable[ActionPart]) -> int:
+    return sum(part.width for part in parts)
