@@ -12,10 +12,18 @@ EXAMPLES = re.findall(
 )
 
 
-@pytest.mark.parametrize(("title", "code"), EXAMPLES, ids=[title for title, _ in EXAMPLES])
-def test_example(title: str, code: str) -> None:
+@pytest.mark.parametrize(
+    ("title", "code"),
+    [
+        pytest.param(*example, marks=[pytest.mark.engine] if 'engine="godot"' in example[1] else [], id=example[0])
+        for example in EXAMPLES
+    ],
+)
+def test_example(request: pytest.FixtureRequest, title: str, code: str) -> None:
+    if 'engine="godot"' in code:
+        request.getfixturevalue("engine")
     exec(compile(code, f"{PAGE.name}: {title}", "exec"), {"__name__": "example"})
 
 
 def test_every_example_was_found() -> None:
-    assert len(EXAMPLES) == PAGE.read_text(encoding="utf-8").count("```python") == 5
+    assert len(EXAMPLES) == PAGE.read_text(encoding="utf-8").count("```python") == 6

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from godojo.processes import finish, started
+from godojo.processes import Ward, finish, started
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="process groups are a POSIX thing")
 # Notes its own and its child's number, then both sleep on, deaf to polite requests.
@@ -76,4 +76,54 @@ finish(["sh", "-c", family, {str(tmp_path / "note")!r}], timeout_s=300)
     with subprocess.Popen([sys.executable, "-c", ours]) as process:
         numbers = family(tmp_path / "note")
         process.send_signal(signal.SIGKILL)
+    assert all_gone(numbers)
+
+
+@POSIX
+def test_a_ward_ends_with_its_children_and_leaves_its_words(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("wb") as output:
+        ward = Ward(["sh", "-c", f"echo begun; {STUBBORN_FAMILY}", tmp_path / "note"], env=os.environ, output=output)
+    numbers = family(tmp_path / "note")
+    assert ward.pid in numbers
+    assert ward.status() is None
+    assert not ward.wait(0.05)
+    ward.end(grace_s=0)
+    assert all_gone(numbers)
+    assert ward.status() == -signal.SIGKILL
+    assert (tmp_path / "log").read_text() == "begun\n"
+    ward.end()  # twice is once
+
+
+@POSIX
+def test_a_ward_that_ended_by_itself_leaves_no_children(tmp_path: Path) -> None:
+    script = "sleep 300 & echo $! > $0.child; echo $$ > $0.parent; exit 4"
+    with (tmp_path / "log").open("wb") as output:
+        ward = Ward(["sh", "-c", script, tmp_path / "note"], env=os.environ, output=output)
+    numbers = family(tmp_path / "note")
+    assert ward.wait(10)
+    assert ward.status() == 4
+    assert any(map(alive, numbers))
+    ward.end()
+    assert all_gone(numbers)
+
+
+@POSIX
+def test_a_ward_does_not_outlive_us_nor_do_its_children(tmp_path: Path) -> None:
+    """Killed outright; and the thread that started it has long ended."""
+    ours = f"""
+import os, sys, threading, time
+from godojo.processes import Ward
+def start():
+    global ward
+    ward = Ward(["sh", "-c", {STUBBORN_FAMILY!r}, {str(tmp_path / "note")!r}], env=os.environ, output=sys.stdout.buffer)
+thread = threading.Thread(target=start)
+thread.start()
+thread.join()
+time.sleep(300)
+"""
+    with subprocess.Popen([sys.executable, "-c", ours], stdout=subprocess.DEVNULL) as process:
+        numbers = family(tmp_path / "note")
+        time.sleep(0.2)
+        assert all(map(alive, numbers))
+        process.kill()
     assert all_gone(numbers)

@@ -82,24 +82,21 @@ func test_whoever_is_out_observes_zeros() -> void:
 	check_equal(seen.count(0.0), seen.size(), "zeros")
 
 
-func test_writing_at_an_offset_touches_nothing_else() -> void:
+func test_observations_are_appended_one_behind_the_other() -> void:
 	var world: TagWorld = make_world(plain_arena())
 	var size: int = TagObservation.size(world.settings)
-	var both := PackedFloat32Array()
-	both.resize(size * 2 + 2)
-	both.fill(-7.0)
-	TagObservation.write(world, 0, both, 1)
-	TagObservation.write(world, 1, both, 1 + size)
+	var both := PackedFloat32Array([-7.0])
+	TagObservation.append(world, 0, both)
+	TagObservation.append(world, 1, both)
+	check_equal(both.size(), 1 + 2 * size, "size")
 	check_equal(both[0], -7.0, "before")
-	check_equal(both[size * 2 + 1], -7.0, "after")
 	check_equal(both.slice(1, 1 + size), _observe(world, 0), "first")
-	check_equal(both.slice(1 + size, 1 + 2 * size), _observe(world, 1), "second")
+	check_equal(both.slice(1 + size), _observe(world, 1), "second")
 
 
 func _observe(world: TagWorld, index: int) -> PackedFloat32Array:
 	var into := PackedFloat32Array()
-	into.resize(TagObservation.size(world.settings))
-	TagObservation.write(world, index, into)
+	TagObservation.append(world, index, into)
 	return into
 
 

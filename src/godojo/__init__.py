@@ -3,16 +3,16 @@
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["make_vec"]
+__all__ = ["make_vec", "open_game"]
 
 if TYPE_CHECKING:
-    from godojo.engines.make import make_vec
+    from godojo.engines.make import make_vec, open_game
 
 
 def __getattr__(name: str) -> Any:
-    """`make_vec` brings compilers along, so it is loaded when it is asked for; the command line stays quick."""
-    if name == "make_vec":
-        from godojo.engines.make import make_vec
+    """They bring compilers along, so they are loaded when they are asked for; the command line stays quick."""
+    if name in __all__:
+        from godojo.engines import make
 
-        return make_vec
+        return getattr(make, name)
     raise AttributeError(f"module 'godojo' has no attribute {name!r}")

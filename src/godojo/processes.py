@@ -8,9 +8,10 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 _GRACE_S = 2.0
+_LAST_WAIT_S = 10.0
 _PR_SET_PDEATHSIG = 1
 # Loaded here, since a forked child of a program with threads must not load anything.
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -83,6 +84,109 @@ def end(process: "subprocess.Popen[str]") -> None:
     elif process.poll() is None:
         process.kill()
     process.wait()
+
+
+class Ward:
+    """A program that is watched over for long: its output goes to a file, and whatever ends us ends it.
+
+    Where there is a POSIX shell, a guard waits beside the program, in the same process group, for our end of a pipe to
+    close, which the kernel does however we end; then it kills the whole group, the program's children included. Unlike
+    the kernel's own parent-death signal it does not mistake the end of a thread of ours for our end.
+    """
+
+    # The guard is there before the program is, so no moment is unwatched.
+    _GUARD = (
+        "exec 3<&0 </dev/null; "
+        '(trap "" HUP INT TERM; exec /bin/sh -c "read _; kill -KILL 0" godojo-guard <&3 >/dev/null 2>&1) & '
+        'exec 3<&-; exec "$@"'
+    )
+
+    def __init__(self, words: Sequence[str | Path], *, env: Mapping[str, str], output: "IO[bytes]") -> None:
+        program = [str(word) for word in words]
+        self._owner = os.getpid()
+        self._lifeline: int | None = None
+        if os.name != "posix":
+            self._process: subprocess.Popen[bytes] = subprocess.Popen(
+                program, env=dict(env), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+            )
+            return
+        reading, writing = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                ["/bin/sh", "-c", self._GUARD, "guard", *program],
+                env=dict(env),
+                stdin=reading,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(writing)
+            raise
+        finally:
+            os.close(reading)
+        self._lifeline = writing
+        _lifelines.add(writing)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def status(self) -> int | None:
+        """The exit status once it has ended, negative for a signal; None while it runs."""
+        return self._process.poll()
+
+    def end(self, *, grace_s: float = _GRACE_S) -> None:
+        """Ends the program and its children: asks first and waits so long, if at all, then makes them."""
+        if os.getpid() != self._owner:  # we are a forked child: it is not our program
+            return
+        if grace_s > 0 and self._process.poll() is None:
+            self._signal(signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(grace_s)
+        self._kill_all()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_LAST_WAIT_S)
+        if self._lifeline is not None:
+            _lifelines.discard(self._lifeline)
+            os.close(self._lifeline)
+            self._lifeline = None
+
+    def wait(self, timeout_s: float) -> bool:
+        """Whether it has ended by itself within that time."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout_s)
+        return self._process.poll() is not None
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            if os.name == "posix":
+                os.killpg(self._process.pid, number)
+            else:
+                self._process.send_signal(number)
+
+    def _kill_all(self) -> None:
+        if os.name == "posix":
+            if self._lifeline is not None:  # until it is let go the guard holds the group's number for us
+                self._signal(signal.SIGKILL)
+        elif self._process.poll() is None:
+            tree = ["taskkill", "/F", "/T", "/PID", str(self._process.pid)]
+            subprocess.run(tree, stdin=subprocess.DEVNULL, capture_output=True, timeout=_LAST_WAIT_S, check=False)
+
+
+_lifelines: set[int] = set()
+
+
+def _let_go() -> None:
+    """In a forked child of ours: games live as long as we do, not as long as it does."""
+    for lifeline in _lifelines:
+        with suppress(OSError):
+            os.close(lifeline)
+    _lifelines.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
 
 
 def _signal_all(process: "subprocess.Popen[str]", number: signal.Signals) -> None:

@@ -8,7 +8,7 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 import godojo
-from godojo.cli import bench, doctor, engine, parity, play
+from godojo.cli import bench, doctor, engine, parity, play, serve
 from godojo.cli.console import complain, speak_plainly
 from godojo.errors import GodojoError, command
 
@@ -20,6 +20,7 @@ Begin here:
   [cyan]godojo engine install[/cyan]   the real Godot, for you alone, nothing else touched
   [cyan]godojo play tag[/cyan]         3D tag by hand, against a scripted opponent
   [cyan]godojo parity tag[/cyan]       the embedded twin against the real engine, tick by tick
+  [cyan]godojo serve[/cyan]            waits for your own Godot scene on port 8765, and plays it
   [cyan]godojo bench sim[/cyan]        how fast the twin is here
   [cyan]godojo doctor[/cyan]           what is installed, what is missing, and the cure
 
@@ -39,6 +40,7 @@ app.add_typer(engine.app, name="engine")
 app.command(name="doctor")(doctor.doctor)
 app.command(name="parity")(parity.parity)
 app.add_typer(bench.app, name="bench")
+app.command(name="serve")(serve.serve)
 app.command(name="play", context_settings={"ignore_unknown_options": True})(play.play)
 
 

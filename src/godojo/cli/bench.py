@@ -10,6 +10,7 @@ from rich.table import Table
 from godojo.cli.console import err, out, print_json, progress_report
 
 if TYPE_CHECKING:
+    from godojo.evaluate.bench_bridge import BridgeReport
     from godojo.evaluate.bench_sim import BenchReport
 
 app = typer.Typer(help="How fast things are, on this machine, now.", no_args_is_help=True)
@@ -47,6 +48,35 @@ def sim(
         )
 
 
+@app.command()
+def bridge(
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+    worlds: Annotated[int, typer.Option(help="Copies of the game in each process.", min=1)] = 64,
+    seconds: Annotated[float, typer.Option(help="Length of each measurement.", min=0.05, max=600.0)] = 2.0,
+    repeats: Annotated[int, typer.Option(help="Times each is measured; the median counts.", min=1)] = 5,
+    godot_rl: Annotated[bool, typer.Option(help="Measure godot_rl's client too; fetches it once from PyPI.")] = True,
+) -> None:
+    """Measure the real Godot through the bridge: against the engine alone, and against godot_rl's own client.
+
+    All play the training scene of tag at random: one seeker, one hider, default eyes. Everything is measured in turn,
+    several times. Close what else is running: the report says when the machine was not quiet.
+    """
+    from godojo.evaluate.bench_bridge import measure
+
+    with progress_report() as report:
+        found = measure(worlds=worlds, seconds=seconds, repeats=repeats, godot_rl=godot_rl, report=report)
+    if as_json:
+        print_json(msgspec.json.format(msgspec.json.encode(found), indent=2))
+    else:
+        out.print(_bridge_table(found))
+        out.print(_bridge_words(found))
+    if not found.is_quiet:
+        err.print(
+            f"[yellow]note:[/] the machine was not quiet ({found.busy_before:.1f} of {found.cores} cores busy before,"
+            f" {found.busy_after:.1f} after): figures are low"
+        )
+
+
 def _table(found: "BenchReport") -> Table:
     table = Table(title="Tag, 1 seeker against 1 hider, 16 boxes", title_justify="left")
     table.add_column("what")
@@ -80,4 +110,45 @@ def _small_print(found: "BenchReport") -> str:
     return escape(
         f"{found.worlds} worlds; medians of {found.repeats} turns of {found.seconds:g} s; {compiled}"
         f"NumPy within {found.numpy_position_error_m * 1000:.2g} mm of the twin; {found.machine}; {versions}"
+    )
+
+
+def _bridge_table(found: "BridgeReport") -> Table:
+    table = Table(title="Tag in Godot, 1 seeker against 1 hider", title_justify="left")
+    table.add_column("what")
+    for title in ("agent-steps/s", "of the engine alone", "times godot_rl", "lowest to highest"):
+        table.add_column(title, justify="right")
+    rows = [
+        ("bridge, one process", found.agent_steps_per_s, "bridge"),
+        ("bridge, two processes", found.two_processes_agent_steps_per_s, "two"),
+        ("the engine alone, one process", found.free_agent_steps_per_s, "free"),
+        ("godot_rl's client, one process", found.godot_rl_agent_steps_per_s, "godot_rl"),
+    ]
+    for title, speed, name in rows:
+        if speed is None:
+            table.add_row(title, "not measured", "", "", "")
+            continue
+        rival = found.godot_rl_agent_steps_per_s
+        share = found.share_of_free if name == "bridge" else speed / found.free_agent_steps_per_s
+        low, high = min(found.samples[name]), max(found.samples[name])
+        table.add_row(
+            title,
+            f"{speed:,.0f}",
+            f"{share:.0%}",
+            f"{speed / rival:.3g}" if rival else "",
+            f"{low:,.0f} to {high:,.0f}",
+        )
+    return table
+
+
+def _bridge_words(found: "BridgeReport") -> str:
+    split, overlap = found.split, found.overlap
+    versions = ", ".join(f"{name} {version}" for name, version in found.versions.items())
+    return escape(
+        f"one step of {found.worlds} worlds ({found.step_bytes / 1024:.0f} KiB): {split.step_us:,.0f} us, of which"
+        f" engine {split.engine_us:,.0f}, Python {split.python_us:,.0f}, wire {split.wire_us:,.0f}\n"
+        f"two games and a policy of {overlap.policy_ms:.1f} ms: {overlap.in_turn:,.0f} agent-steps/s in turn,"
+        f" {overlap.overlapped:,.0f} overlapped ({overlap.times:.2f} times)\n"
+        f"{found.worlds} worlds a process; medians of {found.repeats} turns of {found.seconds:g} s; {found.machine}; "
+        f"{versions}"
     )

@@ -20,6 +20,11 @@ def speak_plainly() -> None:
             stream.reconfigure(errors="replace")
 
 
+def say(sentence: str) -> None:
+    """One line on stdout, whatever the sentence holds."""
+    out.print(escape(" ".join(sentence.split())))
+
+
 def complain(sentence: str) -> None:
     """One line on stderr, whatever the sentence holds."""
     err.print(f"[bold red]godojo:[/] {escape(' '.join(sentence.split()))}")

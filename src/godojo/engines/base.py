@@ -106,7 +106,9 @@ class Worlds(abc.ABC):
                 raise GodojoError(f"actions of {name} must be numbers ({error})") from None
         for name, role in self.roles.items():
             # A sum is quick and needs no room; only if it is not finite is it worth looking who spoils it.
-            if not np.isfinite(role.action.sum()) and not np.isfinite(role.action).all():
+            with np.errstate(all="ignore"):
+                total = role.action.sum()
+            if not np.isfinite(total) and not np.isfinite(role.action).all():
                 world, agent, number = np.argwhere(~np.isfinite(role.action))[0]
                 value = role.action[world, agent, number]
                 raise GodojoError(f"action {number} of {name} {agent} in world {world} is {value}, not a number")

@@ -1,31 +1,97 @@
-"""`make_vec`: a game on an engine, by name."""
+"""`make_vec`: a game on an engine, by name. `open_game`: anybody's game."""
 
 import inspect
 from typing import Any
 
 from godojo.engines.base import Worlds
+from godojo.engines.godot.launch import own_scene
+from godojo.engines.godot.open import await_game, launch_games, open_game
+from godojo.engines.godot.worlds import MAX_RESTARTS, GodotWorlds
 from godojo.engines.sim import SimWorlds
 from godojo.errors import GodojoError
+from godojo.games.tag.godot import TagInGodot
 from godojo.games.tag.sim.twin import TagTwin
 
+__all__ = ["ENGINES", "GAMES", "make_vec", "open_game"]
+
 GAMES = {"tag": TagTwin}
-ENGINES = ("sim",)
+GAMES_IN_GODOT = {"tag": TagInGodot}
+ENGINES = ("sim", "godot")
 
 
 def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int = 0, **options: Any) -> Worlds:
-    """Many copies of a game, ready for their first step.
+    """Many copies of a game, ready for their first step: on the embedded twin (`sim`) or in the real Godot (`godot`).
 
     Options are the game's own; for tag: `settings` (TagSettings), `arenas` (a list of Arena), `generated_share` and
-    `truncate_after`; see `godojo.games.tag.sim.twin.TagTwin`.
+    `truncate_after`; see `godojo.games.tag.sim.twin.TagTwin`. On `godot` there are besides:
+
+    - `num_processes` (1): over how many games the worlds are spread;
+    - `connect` (False) or `port` (8765), `host`, `token`: wait for a game that is started by hand instead;
+    - `start_timeout_s`, `step_timeout_s` (30), `reconnect_s` (60), `max_restarts`: how long to wait, and how often to
+      begin again (`godojo.engines.godot.worlds.GodotWorlds`).
     """
     if game not in GAMES:
         raise GodojoError(f"there is no game {game!r}; there is: {', '.join(GAMES)}")
     if engine not in ENGINES:
         raise GodojoError(f"there is no engine {engine!r}; there is: {', '.join(ENGINES)}")
     known = [name for name in inspect.signature(GAMES[game]).parameters if name != "worlds"]
-    for name in options:
-        if name not in known:
-            raise GodojoError(f"{game} has no option {name!r}; it has: {', '.join(known)}")
-    worlds = SimWorlds(GAMES[game](num_worlds, **options))
+    godots = [name for name in inspect.signature(_in_godot).parameters if name not in ("game", "num_worlds", "seed")]
+    own = {name: value for name, value in options.items() if name in known}
+    others = {name: value for name, value in options.items() if name not in known}
+    for name in others:
+        if name in godots and engine != "godot":
+            raise GodojoError(f"{name!r} is an option of engine='godot' only")
+        if name not in godots:
+            there_is = known + (godots if engine == "godot" else [])
+            raise GodojoError(f"{game} has no option {name!r}; it has: {', '.join(there_is)}")
+    if engine == "godot":
+        return _in_godot(GAMES_IN_GODOT[game](seed=seed, **own), num_worlds, seed, **others)
+    worlds = SimWorlds(GAMES[game](num_worlds, **own))
     worlds.reset(seed)
     return worlds
+
+
+def _in_godot(
+    game: TagInGodot,
+    num_worlds: int,
+    seed: int,
+    *,
+    num_processes: int = 1,
+    connect: bool = False,
+    port: int | None = None,
+    host: str = "127.0.0.1",
+    token: str | None = None,
+    start_timeout_s: float | None = None,
+    step_timeout_s: float = 30.0,
+    reconnect_s: float = 60.0,
+    max_restarts: int = MAX_RESTARTS,
+) -> GodotWorlds:
+    if connect or port is not None:
+        if num_processes != 1:
+            raise GodojoError("a game that is started by hand is one process: leave num_processes away")
+        return await_game(
+            host=host,
+            port=port,
+            token=token,
+            worlds_each=[num_worlds],
+            ticks_per_decision=game.ticks_per_decision,
+            options=game.configure_options,
+            settings=game.settings,
+            seed=seed,
+            start_timeout_s=start_timeout_s,
+            step_timeout_s=step_timeout_s,
+            reconnect_s=reconnect_s,
+            max_restarts=max_restarts,
+        )
+    return launch_games(
+        own_scene(game.scene),
+        num_worlds=num_worlds,
+        num_processes=num_processes,
+        seed=seed,
+        ticks_per_decision=game.ticks_per_decision,
+        options=game.configure_options,
+        settings=game.settings,
+        start_timeout_s=start_timeout_s,
+        step_timeout_s=step_timeout_s,
+        max_restarts=max_restarts,
+    )

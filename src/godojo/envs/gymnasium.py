@@ -1,5 +1,6 @@
 """Tag for Gymnasium: one agent against a chosen opponent, alone (`TagEnv`) or many at once (`TagVectorEnv`)."""
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import gymnasium
@@ -34,6 +35,9 @@ class TagEnv(gymnasium.Env[Array, Array]):
     An episode terminates when the rules end it for the learner (caught, everybody caught, the clock) and is truncated
     only by `truncate_after` decisions (0: never) or by a wrapper. Its last `info` tells `is_success`, `winner`,
     `score`, `length_ticks`, `arena` and the reward's `terms`, if the whole round has ended.
+
+    `engine` is "sim" (the embedded twin) or "godot" (the real one, which draws no pictures here); `engine_options` are
+    the latter's, see `godojo.make_vec`. Should a game be lost, its round is truncated and the next one begins.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 15}  # noqa: RUF012 (as Gymnasium declares it)
@@ -49,8 +53,9 @@ class TagEnv(gymnasium.Env[Array, Array]):
         generated_share: float = 0.0,
         truncate_after: int = 0,
         render_mode: str | None = None,
+        engine_options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.render_mode = checked_render_mode(render_mode)
+        self.render_mode = checked_render_mode(render_mode, engine)
         self.match = Match(
             1,
             role=role,
@@ -60,6 +65,7 @@ class TagEnv(gymnasium.Env[Array, Array]):
             settings=settings,
             generated_share=generated_share,
             truncate_after=truncate_after,
+            engine_options=engine_options,
         )
         self.metadata = {**type(self).metadata, "render_fps": _decisions_per_s(self.match.settings)}
         self.observation_space = observation_space(self.match.settings)
@@ -137,10 +143,11 @@ class TagVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         truncate_after: int = 0,
         max_episode_steps: int | None = None,
         render_mode: str | None = None,
+        engine_options: Mapping[str, Any] | None = None,
     ) -> None:
         """`max_episode_steps` is Gymnasium's word for `truncate_after`."""
         self.closed = True  # there is nothing to close before the end of this
-        self.render_mode = checked_render_mode(render_mode)
+        self.render_mode = checked_render_mode(render_mode, engine)
         self.match = Match(
             num_envs,
             role=role,
@@ -150,6 +157,7 @@ class TagVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
             settings=settings,
             generated_share=generated_share,
             truncate_after=max_episode_steps or truncate_after,
+            engine_options=engine_options,
         )
         check_rounds_end_together(self.match)
         self.num_envs = self.match.num_worlds
@@ -222,6 +230,7 @@ class TagVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
 def check_rounds_end_together(match: Match) -> None:
     """An environment that resets itself needs the learner's episode to end with the round."""
     if match.may_leave_early:
+        match.close()
         raise GodojoError(
             "one of several hiders may be caught long before its round ends, and a batch cannot wait for it: "
             'take rules.hiders=1, gym.make("godojo/Tag-v0") or godojo.envs.pettingzoo'

@@ -1,12 +1,20 @@
 """One agent of every world for a learner, everybody else for an opponent: what the single-agent environments share."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from godojo.engines.base import Worlds
 from godojo.engines.make import make_vec
-from godojo.envs.spaces import ArenasLike, SettingsLike, arenas_from, checked_actions, settings_from
+from godojo.envs.spaces import (
+    ArenasLike,
+    SettingsLike,
+    arenas_from,
+    checked_actions,
+    checked_engine_options,
+    settings_from,
+)
 from godojo.errors import GodojoError
 from godojo.games.tag.spec import ACTION_SIZE, roles
 from godojo.opponents import Opponent, make_opponent
@@ -29,6 +37,7 @@ class Match:
         settings: SettingsLike = None,
         generated_share: float = 0.0,
         truncate_after: int = 0,
+        engine_options: Mapping[str, Any] | None = None,
     ) -> None:
         if isinstance(num_worlds, bool) or not isinstance(num_worlds, int | np.integer) or num_worlds < 1:
             raise GodojoError(f"there must be at least one environment, not {num_worlds!r}")
@@ -50,6 +59,7 @@ class Match:
             arenas=arenas_from(arenas, self.settings),
             generated_share=generated_share,
             truncate_after=truncate_after,
+            **checked_engine_options(engine_options),
         )
         self.num_worlds = self.worlds.num_worlds
         arrays = self.worlds.roles[role]
@@ -77,11 +87,20 @@ class Match:
 
     def step(self, actions: object) -> None:
         """One decision in every world: [N, 3] for the learner."""
+        self.start(actions)
+        self.finish()
+
+    def start(self, actions: object) -> None:
+        """The first half of `step`: hands the actions over and returns."""
         checked = checked_actions(actions, (self.num_worlds, ACTION_SIZE))
         for player in self._opponents:
             player.act(self.worlds, self.worlds.roles[player.role].action)
         self.worlds.roles[self.role].action[:, 0] = checked
-        self.worlds.step()
+        self.worlds.start()
+
+    def finish(self) -> None:
+        """The second half: waits until the arrays are the new ones."""
+        self.worlds.finish()
 
     def final_info(self, ended: np.ndarray) -> dict[str, Any]:
         """What there is to say of rounds that ended, for the worlds of these indices: arrays of one entry each."""

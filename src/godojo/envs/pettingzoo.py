@@ -1,5 +1,6 @@
 """Tag for PettingZoo: every agent is the caller's, in either mode and any split."""
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from godojo.envs.spaces import (
     action_space,
     arenas_from,
     checked_actions,
+    checked_engine_options,
     checked_render_mode,
     checked_seed,
     observation_space,
@@ -50,8 +52,9 @@ class TagParallelEnv(ParallelEnv[str, Array, Array]):  # type: ignore[misc]  # a
         generated_share: float = 0.0,
         truncate_after: int = 0,
         render_mode: str | None = None,
+        engine_options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.render_mode = checked_render_mode(render_mode)
+        self.render_mode = checked_render_mode(render_mode, engine)
         self.settings = settings_from(settings)
         self.worlds = make_vec(
             "tag",
@@ -61,6 +64,7 @@ class TagParallelEnv(ParallelEnv[str, Array, Array]):  # type: ignore[misc]  # a
             arenas=arenas_from(arenas, self.settings),
             generated_share=generated_share,
             truncate_after=truncate_after,
+            **checked_engine_options(engine_options),
         )
         self.metadata = {
             **type(self).metadata,

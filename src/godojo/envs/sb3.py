@@ -1,6 +1,6 @@
 """Tag for Stable-Baselines3: a VecEnv over a batch of worlds, one agent in each against a chosen opponent."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,9 +47,10 @@ class TagVecEnv(VecEnv):
         truncate_after: int = 0,
         seed: int | None = None,
         render_mode: str | None = None,
+        engine_options: Mapping[str, Any] | None = None,
     ) -> None:
         """`seed` holds for the first `reset`, like a call of `seed()`."""
-        self.render_mode = checked_render_mode(render_mode)
+        self.render_mode = checked_render_mode(render_mode, engine)
         self.match = Match(
             num_envs,
             role=role,
@@ -59,11 +60,11 @@ class TagVecEnv(VecEnv):
             settings=settings,
             generated_share=generated_share,
             truncate_after=truncate_after,
+            engine_options=engine_options,
         )
         check_rounds_end_together(self.match)
         super().__init__(self.match.num_worlds, observation_space(self.match.settings), action_space())
         self._chance = np.random.default_rng()
-        self._actions: object = None
         self._has_begun = False
         if seed is not None:
             self.seed(seed)
@@ -83,13 +84,13 @@ class TagVecEnv(VecEnv):
         return self.match.observation.copy()
 
     def step_async(self, actions: np.ndarray) -> None:
-        self._actions = actions
-
-    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         if not self._has_begun:
             raise GodojoError("there are no rounds to play: call reset() first")
+        self.match.start(actions)
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         match = self.match
-        match.step(self._actions)
+        match.finish()
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]  # Stable-Baselines3 wants one each, to keep
         if match.worlds.ended.any():
             ended = np.flatnonzero(match.worlds.ended)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box
@@ -97,7 +98,18 @@ def checked_actions(given: object, shape: tuple[int, ...]) -> np.ndarray:
     return actions
 
 
-def checked_render_mode(render_mode: str | None) -> str | None:
+def checked_render_mode(render_mode: str | None, engine: str) -> str | None:
     if render_mode not in (None, "rgb_array"):
         raise GodojoError(f"there is no render_mode {render_mode!r}; there is: rgb_array")
+    if render_mode and engine == "godot":
+        raise GodojoError('only engine="sim" tells where things are, which pictures need')
     return render_mode
+
+
+def checked_engine_options(given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What `make_vec` takes for the engine alone; the rest are arguments of the environments themselves."""
+    options = dict(given or {})
+    for name in ("engine", "num_worlds", "seed", "settings", "arenas", "generated_share", "truncate_after"):
+        if name in options:
+            raise GodojoError(f"{name!r} is no engine option: it is an argument of its own")
+    return options

@@ -118,7 +118,7 @@ def measure(worlds: int = 4096, seconds: float = 2.0, repeats: int = 5, report: 
     if worlds < 1 or not 0.05 <= seconds <= 600 or repeats < 1:
         raise GodojoError("bench needs at least one world and one repeat, and from 0.05 to 600 seconds")
     report = report or Silent()
-    load_average, busy_before = _load(), busy_cores()
+    load_average, busy_before = load(), busy_cores()
     cores = numba.get_num_threads()
     if busy_before > QUIET_BUSY * cores:
         report.say(f"the machine is not quiet ({busy_before:.1f} of {cores} cores are busy): figures will be low")
@@ -244,9 +244,9 @@ def busy_cores() -> float:
         first = _ticks()
         time.sleep(LISTEN_S)
         idle, every = (after - before for before, after in zip(first, _ticks(), strict=True))
-        return (os.cpu_count() or 1) * (1.0 - idle / every) if every else _load()
+        return (os.cpu_count() or 1) * (1.0 - idle / every) if every else load()
     except OSError:
-        return _load()
+        return load()
 
 
 def _ticks() -> tuple[int, int]:
@@ -256,7 +256,8 @@ def _ticks() -> tuple[int, int]:
     return ticks[3] + ticks[4], sum(ticks)
 
 
-def _load() -> float:
+def load() -> float:
+    """How many processes wanted a core in the last minute."""
     try:
         return os.getloadavg()[0]
     except (AttributeError, OSError):  # Windows has none
@@ -270,7 +271,7 @@ def _sum_up(
     seconds: float,
     compile_s: float,
     errors_m: tuple[float, float],
-    load: tuple[float, float],
+    busy: tuple[float, float],
     shares: list[float],
     engine: Engine | None,
 ) -> BenchReport:
@@ -293,12 +294,12 @@ def _sum_up(
         compile_s=compile_s,
         numpy_position_error_m=errors_m[0],
         numpy_ray_error_m=errors_m[1],
-        busy_before=load[1],
+        busy_before=busy[1],
         busy_after=busy_after,
-        load_average=load[0],
+        load_average=busy[0],
         core_share=share,
-        is_quiet=max(load[1], busy_after) <= QUIET_BUSY * cores and share >= QUIET_SHARE,
-        machine=f"{platform.machine()}, {_cpu_name()}, {os.cpu_count()} cores",
+        is_quiet=max(busy[1], busy_after) <= QUIET_BUSY * cores and share >= QUIET_SHARE,
+        machine=f"{platform.machine()}, {cpu_name()}, {os.cpu_count()} cores",
         versions={
             "godojo": godojo.__version__,
             "python": platform.python_version(),
@@ -310,7 +311,7 @@ def _sum_up(
     )
 
 
-def _cpu_name() -> str:
+def cpu_name() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

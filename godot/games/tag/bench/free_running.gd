@@ -46,7 +46,6 @@ func _run() -> void:
 	# Bodies are in the engine's space from the first physics frame on.
 	await physics_frame
 	var observation := PackedFloat32Array()
-	observation.resize(world.agents.size() * TagObservation.size(settings))
 	for _decision in WARM_UP:
 		_decide(world, observation)
 	var decisions: int = 0
@@ -71,6 +70,6 @@ func _decide(world: TagWorld, observation: PackedFloat32Array) -> void:
 		)
 	for _tick in world.settings.rules.ticks_per_decision:
 		world.tick()
-	var size: int = TagObservation.size(world.settings)
+	observation.clear()
 	for index in world.agents.size():
-		TagObservation.write(world, index, observation, index * size)
+		TagObservation.append(world, index, observation)

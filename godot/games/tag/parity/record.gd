@@ -177,8 +177,5 @@ func _write_tick(world: TagWorld, into: PackedFloat32Array) -> void:
 
 
 func _write_told(world: TagWorld, into: PackedFloat32Array) -> void:
-	var size: int = TagObservation.size(world.settings)
-	var start: int = into.size()
-	into.resize(start + size * world.agents.size())
 	for agent in world.agents:
-		TagObservation.write(world, agent.index, into, start + agent.index * size)
+		TagObservation.append(world, agent.index, into)

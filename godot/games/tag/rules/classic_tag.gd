@@ -40,12 +40,13 @@ func apply_tag(world: TagWorld, chaser: TagAgent, caught: TagAgent) -> void:
 		agent.immune = true
 
 
-func after_tick(world: TagWorld) -> void:
+func after_tick(world: TagWorld) -> bool:
 	for agent in world.agents:
 		_immune_ticks[agent.index] = maxi(_immune_ticks[agent.index] - 1, 0)
 		agent.immune = _immune_ticks[agent.index] > 0
 		if not agent.is_seeker_like:
 			world.scores[agent.index] += TagAgent.TICK_S
+	return false
 
 
 func winner(_world: TagWorld) -> StringName:

@@ -16,21 +16,22 @@ func roles(settings: TagSettings) -> Array[StringName]:
 
 func apply_tag(world: TagWorld, chaser: TagAgent, caught: TagAgent) -> void:
 	world.scores[chaser.index] += 1.0
+	world.scores[caught.index] = world.tick_number * TagAgent.TICK_S
 	caught.set_active(false)
 
 
-func after_tick(world: TagWorld) -> void:
+func after_tick(world: TagWorld) -> bool:
+	var hider_left: bool = false
+	var lasted_s: float = world.tick_number * TagAgent.TICK_S
 	for agent in world.agents:
 		if agent.active and not agent.is_seeker_like:
-			world.scores[agent.index] = world.tick_number * TagAgent.TICK_S
-
-
-func is_decided(world: TagWorld) -> bool:
-	for agent in world.agents:
-		if agent.active and not agent.is_seeker_like:
-			return false
-	return true
+			world.scores[agent.index] = lasted_s
+			hider_left = true
+	return not hider_left
 
 
 func winner(world: TagWorld) -> StringName:
-	return &"seeker" if is_decided(world) else &"hider"
+	for agent in world.agents:
+		if agent.active and not agent.is_seeker_like:
+			return &"hider"
+	return &"seeker"

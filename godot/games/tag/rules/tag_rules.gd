@@ -33,13 +33,8 @@ func apply_tag(_world: TagWorld, _chaser: TagAgent, _caught: TagAgent) -> void:
 	pass
 
 
-## Called every tick after tags: scores and counters.
-func after_tick(_world: TagWorld) -> void:
-	pass
-
-
-## Whether nothing is left to play for, clock or not.
-func is_decided(_world: TagWorld) -> bool:
+## Called every tick after tags: scores and counters. Returns whether nothing is left to play for.
+func after_tick(_world: TagWorld) -> bool:
 	return false
 
 

@@ -9,6 +9,9 @@ const OWN := 13
 ## Numbers for each ray.
 const PER_RAY := 4
 
+# Used again for every observation, since making an array takes time.
+static var _own: PackedFloat32Array = _empty_own()
+
 
 ## Names and lengths of the parts, in order.
 static func layout(settings: TagSettings) -> Array[Dictionary]:
@@ -26,6 +29,21 @@ static func layout(settings: TagSettings) -> Array[Dictionary]:
 	]
 
 
+## The same in the words of the wire, with the limits of each part.
+static func parts(settings: TagSettings) -> Array[Dictionary]:
+	var found: Array[Dictionary] = []
+	for part in layout(settings):
+		var length: int = part["size"]
+		var name: String = part["name"]
+		if name == "rays":
+			found.append(DojoParts.grid(name, [length / PER_RAY, PER_RAY]))
+		elif length > 1:
+			found.append(DojoParts.numbers(name, length, -2.0, 2.0))
+		else:
+			found.append(DojoParts.numbers(name, length, 0.0, 1.0))
+	return found
+
+
 ## Rays of an agent.
 static func ray_count(settings: TagSettings) -> int:
 	var rays: int = 0
@@ -39,40 +57,39 @@ static func size(settings: TagSettings) -> int:
 	return OWN + ray_count(settings) * PER_RAY
 
 
-## Writes what agent [param index] of [param world] observes into [param into], from [param offset]
-## on.
-static func write(world: TagWorld, index: int, into: PackedFloat32Array, offset: int = 0) -> void:
+## Appends what agent [param index] of [param world] observes to [param into].
+static func append(world: TagWorld, index: int, into: PackedFloat32Array) -> void:
 	var agent: TagAgent = world.agents[index]
 	if not agent.active:
-		for place in size(world.settings):
-			into[offset + place] = 0.0
+		var nothing := PackedFloat32Array()
+		nothing.resize(size(world.settings))
+		nothing.fill(0.0)
+		into.append_array(nothing)
 		return
-	var motion: TagSettings.Motion = world.settings.motion
+	var at: Vector3 = agent.position
+	var speed: Vector3 = agent.velocity
+	var room: Vector2 = world.arena.size_m
 	var top_mps: float = agent.top_speed_mps()
-	into[offset] = agent.position.x / (world.arena.size_m.x * 0.5)
-	into[offset + 1] = agent.position.y / world.settings.arena.wall_height_m
-	into[offset + 2] = agent.position.z / (world.arena.size_m.y * 0.5)
-	into[offset + 3] = agent.velocity.x / top_mps
-	into[offset + 4] = agent.velocity.y / maxf(motion.jump_speed_mps, 1.0)
-	into[offset + 5] = agent.velocity.z / top_mps
-	into[offset + 6] = sin(agent.heading_rad)
-	into[offset + 7] = cos(agent.heading_rad)
-	into[offset + 8] = float(agent.grounded)
-	into[offset + 9] = float(agent.is_seeker_like)
-	into[offset + 10] = float(not agent.is_seeker_like)
-	into[offset + 11] = float(agent.immune)
-	into[offset + 12] = world.time_left_s / world.rules.round_s(world.settings)
-	_write_rays(world.sight_of(index), world.settings.sight.range_m, into, offset + OWN)
+	var heading_rad: float = agent.heading_rad
+	var chases: float = float(agent.is_seeker_like)
+	_own[0] = at.x / (room.x * 0.5)
+	_own[1] = at.y / world.settings.arena.wall_height_m
+	_own[2] = at.z / (room.y * 0.5)
+	_own[3] = speed.x / top_mps
+	_own[4] = speed.y / maxf(world.settings.motion.jump_speed_mps, 1.0)
+	_own[5] = speed.z / top_mps
+	_own[6] = sin(heading_rad)
+	_own[7] = cos(heading_rad)
+	_own[8] = float(agent.grounded)
+	_own[9] = chases
+	_own[10] = 1.0 - chases
+	_own[11] = float(agent.immune)
+	_own[12] = world.time_left_s / world.round_s
+	into.append_array(_own)
+	into.append_array(world.sight_of(index).numbers)
 
 
-static func _write_rays(
-	sight: TagSight, range_m: float, into: PackedFloat32Array, start: int
-) -> void:
-	var place: int = start
-	for ray in sight.kinds.size():
-		var kind: int = sight.kinds[ray]
-		into[place] = sight.distances_m[ray] / range_m
-		into[place + 1] = float(kind == TagSight.Kind.WALL)
-		into[place + 2] = float(kind == TagSight.Kind.SEEKER)
-		into[place + 3] = float(kind == TagSight.Kind.HIDER)
-		place += PER_RAY
+static func _empty_own() -> PackedFloat32Array:
+	var own := PackedFloat32Array()
+	own.resize(OWN)
+	return own

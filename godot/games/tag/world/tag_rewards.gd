@@ -43,7 +43,8 @@ func begin_round(world: TagWorld) -> void:
 	terms.fill(0.0)
 	_sums.fill(0.0)
 	_measure(world)
-	_note_who_plays(world)
+	for agent in world.agents:
+		_took_part[agent.index] = int(agent.active)
 
 
 ## Called before a tag changes who opposes whom, with both parties still what they were.
@@ -62,50 +63,46 @@ func after_tag(world: TagWorld) -> void:
 ## Called when a decision's ticks have passed, or when the round has ended.
 func settle(world: TagWorld, clock_ran_out: bool) -> void:
 	_add_distances(world)
-	_measure(world)
+	var place: int = 0
 	for agent in world.agents:
-		var base: int = agent.index * TERMS.size()
 		var weights: TagSettings.RewardWeights = _weights_of(agent)
 		if _took_part[agent.index]:
-			_sums[base + TIME] += weights.time_per_decision
+			_sums[place + TIME] += weights.time_per_decision
 		if clock_ran_out and agent.active:
-			_sums[base + SURVIVAL] += weights.survival
-	for place in terms.size():
-		terms[place] = _sums[place]
+			_sums[place + SURVIVAL] += weights.survival
+		_took_part[agent.index] = int(agent.active)
+		place += TERMS.size()
+	terms = _sums.duplicate()
 	_sums.fill(0.0)
-	_note_who_plays(world)
 
 
 func _add_distances(world: TagWorld) -> void:
+	var before_m: PackedFloat32Array = _nearest_m.duplicate()
+	_measure(world)
 	for agent in world.agents:
-		var now_m: float = _nearest_opponent_m(world, agent)
-		var before_m: float = _nearest_m[agent.index]
-		if now_m >= 0.0 and before_m >= 0.0:
-			var place: int = agent.index * TERMS.size() + DISTANCE
-			_sums[place] += _weights_of(agent).distance_per_m * (now_m - before_m)
-		_nearest_m[agent.index] = now_m
+		var index: int = agent.index
+		if _nearest_m[index] >= 0.0 and before_m[index] >= 0.0:
+			var change_m: float = _nearest_m[index] - before_m[index]
+			_sums[index * TERMS.size() + DISTANCE] += _weights_of(agent).distance_per_m * change_m
 
 
+## How far everybody's nearest opponent is.
 func _measure(world: TagWorld) -> void:
-	for agent in world.agents:
-		_nearest_m[agent.index] = _nearest_opponent_m(world, agent)
-
-
-func _nearest_opponent_m(world: TagWorld, agent: TagAgent) -> float:
-	var nearest_m: float = -1.0
-	if not agent.active:
-		return nearest_m
-	for other in world.agents:
-		if other.active and other.is_seeker_like != agent.is_seeker_like:
-			var distance_m: float = agent.position.distance_to(other.position)
-			if nearest_m < 0.0 or distance_m < nearest_m:
-				nearest_m = distance_m
-	return nearest_m
-
-
-func _note_who_plays(world: TagWorld) -> void:
-	for agent in world.agents:
-		_took_part[agent.index] = int(agent.active)
+	_nearest_m.fill(-1.0)
+	var agents: Array[TagAgent] = world.agents
+	for one in range(1, agents.size()):
+		var agent: TagAgent = agents[one]
+		if not agent.active:
+			continue
+		for two in one:
+			var other: TagAgent = agents[two]
+			if not other.active or other.is_seeker_like == agent.is_seeker_like:
+				continue
+			var apart_m: float = agent.position.distance_to(other.position)
+			if _nearest_m[one] < 0.0 or apart_m < _nearest_m[one]:
+				_nearest_m[one] = apart_m
+			if _nearest_m[two] < 0.0 or apart_m < _nearest_m[two]:
+				_nearest_m[two] = apart_m
 
 
 func _weights_of(agent: TagAgent) -> TagSettings.RewardWeights:

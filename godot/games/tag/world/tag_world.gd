@@ -4,7 +4,7 @@ extends Node3D
 ##
 ## The owner calls [method set_action] for each agent at a decision and [method tick] once per
 ## physics tick. Everything is in the world's own frame, so that many worlds fit into one process; a
-## world may be moved, but neither turned nor scaled.
+## world may be moved, from the next frame or round on, but neither turned nor scaled.
 
 ## A new round begins; agents stand where they spawned.
 signal round_started
@@ -25,6 +25,8 @@ var arena: ArenaData
 var agents: Array[TagAgent] = []
 ## What is being played.
 var rules: TagRules
+## Length of a round.
+var round_s: float
 ## Seconds until the clock runs out.
 var time_left_s: float
 ## Physics ticks since the round began.
@@ -41,15 +43,22 @@ var scores := PackedFloat32Array()
 var rewards: TagRewards
 ## Source of all chance in this world.
 var rng := RandomNumberGenerator.new()
+## Arenas and eyes shared with other worlds; to be set before [method configure]. Without it the
+## world has its own.
+var stage: TagStage
 
 var _solid: Arena
 var _map: ArenaMap
+var _eyes: TagEyes
+var _own_eyes: TagEyes
 var _sights: Array[TagSight] = []
 var _looked_at := PackedInt32Array()
 var _moment: int
-var _told_at: int = -1
 var _round_ticks: int
+var _touch_m: float
 var _before := PackedVector3Array()
+# Whether some two may be within touch; while nobody is, there are neither tags nor pushes.
+var _is_crowded: bool = true
 
 
 ## Sets the game up and begins a round. Returns why not, or an empty text; then what was there goes
@@ -62,6 +71,7 @@ func configure(new_settings: TagSettings, new_arena: ArenaData, game_seed: int) 
 	arena = new_arena
 	rng.seed = game_seed
 	rules = TagRules.make(settings)
+	_touch_m = settings.body.size_m + settings.rules.touch_reach_m
 	_put_up_arena()
 	_make_agents()
 	rewards = TagRewards.new(settings, agents.size())
@@ -82,6 +92,15 @@ func change_arena(new_arena: ArenaData) -> String:
 	return ""
 
 
+## Begins a new round in [param new_arena], which is on the [member stage] and has been checked.
+func move_to(new_arena: ArenaData) -> void:
+	if new_arena != arena:
+		arena = new_arena
+		_put_up_arena()
+		arena_changed.emit()
+	reset()
+
+
 ## Begins a new round.
 func reset() -> void:
 	tick_number = 0
@@ -90,7 +109,8 @@ func reset() -> void:
 	winner_index = -1
 	scores.resize(agents.size())
 	scores.fill(0.0)
-	_round_ticks = maxi(roundi(rules.round_s(settings) / TagAgent.TICK_S), 1)
+	round_s = rules.round_s(settings)
+	_round_ticks = maxi(roundi(round_s / TagAgent.TICK_S), 1)
 	time_left_s = _round_ticks * TagAgent.TICK_S
 	rules.begin_round(self)
 	var places: Array[Vector3] = TagSpawns.choose(self)
@@ -102,14 +122,19 @@ func reset() -> void:
 
 ## Puts [param agent] onto the ground at [param ground], at rest and taking part.
 func place(agent: TagAgent, ground: Vector3, heading_rad: float) -> void:
+	_solid.locate()
 	agent.respawn(ground, heading_rad, _solid)
 	_moment += 1
+	_is_crowded = true
 
 
 ## What agent [param agent_index] wants from now on. Values beyond -1 to 1 are cut, NaN counts as 0.
 func set_action(agent_index: int, move_x: float, move_z: float, jump: float) -> void:
 	var agent: TagAgent = agents[agent_index]
-	agent.wish = Vector2(_sane(move_x), _sane(move_z)).limit_length(1.0)
+	var wish := Vector2(move_x, move_z)
+	if not wish.is_finite():
+		wish = Vector2(_sane(move_x), _sane(move_z))
+	agent.wish = wish.clampf(-1.0, 1.0).limit_length(1.0)
 	agent.jump_wish = jump > 0.0
 
 
@@ -119,18 +144,21 @@ func tick() -> void:
 		return
 	tick_number += 1
 	_moment += 1
-	for agent in agents:
-		_before[agent.index] = agent.position
+	if _is_crowded:
+		for agent in agents:
+			_before[agent.index] = agent.position
 	for agent in agents:
 		if agent.active:
-			agent.step(_push_on(agent))
-	_find_tags()
-	rules.after_tick(self)
+			agent.step(_push_on(agent) if _is_crowded else Vector2.ZERO)
+	_is_crowded = _are_any_near()
+	if _is_crowded:
+		_find_tags()
+	var is_decided: bool = rules.after_tick(self)
 	time_left_s = (_round_ticks - tick_number) * TagAgent.TICK_S
 	var clock_ran_out: bool = tick_number >= _round_ticks
-	round_over = clock_ran_out or rules.is_decided(self)
+	round_over = clock_ran_out or is_decided
 	if round_over or is_decision_due():
-		rewards.settle(self, clock_ran_out and not rules.is_decided(self))
+		rewards.settle(self, clock_ran_out and not is_decided)
 	if round_over:
 		winner = rules.winner(self)
 		winner_index = rules.winner_index(self)
@@ -147,16 +175,15 @@ func sight_of(agent_index: int) -> TagSight:
 	var sight: TagSight = _sights[agent_index]
 	if _looked_at[agent_index] != _moment:
 		_looked_at[agent_index] = _moment
-		_tell_engine_places()
-		sight.look(agents[agent_index])
+		_eyes.stand_in(self, _moment, _solid.origin)
+		_eyes.look(sight, agents[agent_index], agents, _solid.origin)
 	return sight
 
 
 ## Whether two agents touch.
 func touches(one: TagAgent, other: TagAgent) -> bool:
 	var gap: Vector3 = (one.position - other.position).abs()
-	var most: float = settings.body.size_m + settings.rules.touch_reach_m
-	return gap.x <= most and gap.y <= most and gap.z <= most
+	return gap.x <= _touch_m and gap.y <= _touch_m and gap.z <= _touch_m
 
 
 ## The arena's plan for scripted opponents, drawn when first asked for.
@@ -171,12 +198,15 @@ func solids() -> Array[ArenaBox]:
 	return _solid.solids
 
 
-## The engine hears of moved bodies at the end of a frame; rays must find them now.
-func _tell_engine_places() -> void:
-	if _told_at != _moment:
-		_told_at = _moment
-		for agent in agents:
-			agent.force_update_transform()
+## Whether any two are within touch.
+func _are_any_near() -> bool:
+	for one in range(1, agents.size()):
+		var at: Vector3 = agents[one].position
+		for other in one:
+			var gap: Vector3 = (at - agents[other].position).abs()
+			if gap.x <= _touch_m and gap.y <= _touch_m and gap.z <= _touch_m:
+				return true
+	return false
 
 
 func _find_tags() -> void:
@@ -215,10 +245,15 @@ func _complaint_about(new_arena: ArenaData, new_settings: TagSettings) -> String
 
 
 func _put_up_arena() -> void:
+	_map = null
+	if stage != null:
+		stage.admit(self, arena)
+		_solid = stage.solid_of(arena)
+		_eyes = stage.eyes_of(arena)
+		return
 	if _solid != null:
 		remove_child(_solid)
 		_solid.queue_free()
-	_map = null
 	_solid = Arena.new()
 	_solid.name = "Solid"
 	add_child(_solid)
@@ -226,20 +261,25 @@ func _put_up_arena() -> void:
 
 
 func _make_agents() -> void:
-	for old: Node in agents + _sights:
+	for old in agents:
 		remove_child(old)
 		old.queue_free()
 	agents.clear()
 	_sights.clear()
+	if _own_eyes != null:
+		remove_child(_own_eyes)
+		_own_eyes.queue_free()
+		_own_eyes = null
+	if stage == null:
+		_own_eyes = TagEyes.new(settings)
+		add_child(_own_eyes)
+		_eyes = _own_eyes
 	for role in rules.roles(settings):
 		var agent: TagAgent = AGENT_SCENE.instantiate()
 		agent.setup(agents.size(), role, settings)
 		agents.append(agent)
 		add_child(agent)
-		var sight := TagSight.new()
-		sight.setup(agent, settings.sight)
-		_sights.append(sight)
-		add_child(sight)
+		_sights.append(TagSight.new(settings.sight))
 	_before.resize(agents.size())
 	_looked_at.resize(agents.size())
 	_looked_at.fill(-1)

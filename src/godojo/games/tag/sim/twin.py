@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from godojo.errors import GodojoError
-from godojo.games.tag.arenas import Arena, check_arena, hand_made_arenas
+from godojo.games.tag.arenas import Arena
+from godojo.games.tag.options import checked_options
 from godojo.games.tag.settings import TagSettings
 from godojo.games.tag.sim import state, step
 from godojo.games.tag.sim.rounds import find_places
@@ -34,19 +35,12 @@ class TagTwin:
     ) -> None:
         if not isinstance(worlds, int) or worlds < 1:
             raise GodojoError(f"there must be a whole number of worlds, at least one world, not {worlds!r}")
-        if settings is not None and not isinstance(settings, TagSettings):
-            raise GodojoError(f"settings must be a TagSettings, not {type(settings).__name__}")
-        if not 0.0 <= generated_share <= 1.0:
-            raise GodojoError(f"generated_share must be from 0 to 1, not {generated_share}")
-        if truncate_after < 0:
-            raise GodojoError(f"truncate_after must be 0 (never) or more, not {truncate_after}")
-        self.settings = settings or TagSettings.defaults()
-        self.arenas = tuple(hand_made_arenas(self.settings).values() if arenas is None else arenas)
-        if not self.arenas and generated_share < 1.0:
-            raise GodojoError("there must be at least one arena, or generated_share=1")
-        for arena in self.arenas:
-            check_arena(arena, self.settings, getattr(arena, "name", "arena"))
-        self.arena_names = tuple(arena.name for arena in self.arenas)
+        options = checked_options(
+            settings=settings, arenas=arenas, generated_share=generated_share, truncate_after=truncate_after
+        )
+        self.settings = options.settings
+        self.arenas = options.arenas
+        self.arena_names = options.arena_names
         self.num_worlds = worlds
         self.ticks_per_decision = self.settings.rules.ticks_per_decision
         self.roles = roles(self.settings)

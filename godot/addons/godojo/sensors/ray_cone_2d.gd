@@ -1,0 +1,65 @@
+@icon("res://addons/godojo/icons/ray_cone.svg")
+class_name DojoRayCone2D
+extends Node2D
+## Eyes in 2D: rays in a fan around this node's X axis.
+##
+## Each ray gives its distance, from 0 (touching) to 1 (nothing within reach), then one number for
+## each kind of thing, 1 if it hit one. The body the node sits on is not seen.
+
+## How many rays there are.
+@export_range(1, 128) var rays: int = 16
+## How wide the fan is, in degrees.
+@export_range(0.0, 360.0, 1.0) var width_deg: float = 120.0
+## How far the rays reach, in pixels.
+@export_range(1.0, 10000.0, 1.0, "or_greater") var reach_px: float = 500.0
+## Physics layers that stop a ray.
+@export_flags_2d_physics var collision_mask: int = 1
+## Whether areas stop a ray too.
+@export var sees_areas: bool = false
+## Kinds of things, by group.
+@export var kinds_by_group: PackedStringArray = []
+## Kinds of things, by the number of their physics layer, 1 to 32.
+@export var kinds_by_layer: PackedInt32Array = []
+
+var _rays: Array[RayCast2D] = []
+var _hits: DojoHits
+
+
+func _ready() -> void:
+	_hits = DojoHits.new(kinds_by_group, kinds_by_layer)
+	var body: CollisionObject2D = DojoSensors.body_of(self) as CollisionObject2D
+	for angle in DojoSensors.fan(rays, width_deg):
+		var ray := RayCast2D.new()
+		ray.enabled = false
+		ray.collision_mask = collision_mask
+		ray.collide_with_areas = sees_areas
+		ray.target_position = Vector2(reach_px, 0.0).rotated(angle)
+		if body != null:
+			ray.add_exception(body)
+		add_child(ray, false, Node.INTERNAL_MODE_BACK)
+		_rays.append(ray)
+
+
+## What the rays meet now.
+func read() -> PackedFloat32Array:
+	var numbers := PackedFloat32Array()
+	var width: int = 1 + _hits.size()
+	numbers.resize(_rays.size() * width)
+	var from: Vector2 = global_position
+	for index in _rays.size():
+		var ray: RayCast2D = _rays[index]
+		ray.force_raycast_update()
+		if not ray.is_colliding():
+			numbers[index * width] = 1.0
+			continue
+		var distance_px: float = from.distance_to(ray.get_collision_point())
+		numbers[index * width] = minf(distance_px / reach_px, 1.0)
+		if width > 1:
+			_hits.write(ray.get_collider(), numbers, index * width + 1)
+	return numbers
+
+
+## What the numbers are: rays, then distance and kinds.
+func parts() -> Array[Dictionary]:
+	var kinds: int = kinds_by_group.size() + kinds_by_layer.size()
+	return [DojoParts.grid(name.left(64), [rays, 1 + kinds])]

@@ -1,0 +1,175 @@
+class_name DojoSceneRole
+extends RefCounted
+## All agents of one policy in all worlds of a [DojoSceneWorlds], world after world.
+
+const _END_FLAGS: Dictionary[DojoRound.End, int] = {
+	DojoRound.End.NONE: 0,
+	DojoRound.End.TERMINATED: DojoResults.TERMINATED,
+	DojoRound.End.TRUNCATED: DojoResults.TRUNCATED,
+}
+
+## The policy's name.
+var name: String
+## World after world, in the order of the tree.
+var agents: Array[DojoAgent] = []
+## What is wrong with what an agent does; empty when nothing is.
+var trouble: String = ""
+
+var _observation_parts: Array[Dictionary]
+var _action_parts: Array[Dictionary]
+var _observation_size: int
+var _action_size: int
+var _action_low := PackedFloat32Array()
+var _action_high := PackedFloat32Array()
+var _per_world: int = 1
+## Where each agent's reward terms stand among those of all roles.
+var _columns: Array[PackedInt32Array] = []
+var _plain_columns := PackedInt32Array()
+
+
+## The role of [param first] and all agents like it.
+func _init(first: DojoAgent) -> void:
+	name = first.policy_name
+	_observation_parts = first.observation_parts()
+	_action_parts = first.action_parts()
+	_observation_size = DojoParts.observation_size(_observation_parts)
+	_action_size = DojoParts.action_size(_action_parts)
+	for part in _action_parts:
+		if part["kind"] == "continuous":
+			for _number: int in part["size"]:
+				_action_low.append(-1.0)
+				_action_high.append(1.0)
+		else:
+			_action_low.append(0.0)
+			_action_high.append(int(part["size"]) - 1.0)
+
+
+## Adds an agent; returns what is wrong with it, or an empty text.
+func add(agent: DojoAgent) -> String:
+	var complaint: String = _complaint(agent)
+	if complaint.is_empty():
+		complaint = _difference(agent)
+	if complaint.is_empty():
+		agents.append(agent)
+	return complaint
+
+
+## Settles where things stand, once all agents have been added.
+func finish(worlds: int, terms: PackedStringArray) -> void:
+	_per_world = roundi(float(agents.size()) / worlds)
+	_plain_columns = PackedInt32Array(range(terms.size()))
+	_columns = []
+	for agent in agents:
+		var columns: PackedInt32Array = []
+		for term in agent.reward_terms:
+			columns.append(terms.find(term))
+		_columns.append(columns)
+
+
+## What the trainer is told.
+func describe() -> Dictionary:
+	return {
+		"name": name,
+		"agents": _per_world,
+		"observation": _observation_parts,
+		"action": _action_parts,
+	}
+
+
+## The agents of one world.
+func of_world(world: int) -> Array[DojoAgent]:
+	return agents.slice(world * _per_world, (world + 1) * _per_world)
+
+
+## Hands out the actions that begin at [param at]; returns where the next role's begin.
+func act(actions: PackedFloat32Array, at: int) -> int:
+	for agent in agents:
+		var action: PackedFloat32Array = actions.slice(at, at + _action_size)
+		for index in _action_size:
+			action[index] = clampf(action[index], _action_low[index], _action_high[index])
+		agent.act(action)
+		at += _action_size
+	return at
+
+
+## Adds what the decision brought each agent and how it stands; at the beginning, nothing yet.
+func take_rewards(results: DojoResults, is_first: bool) -> void:
+	for row in agents.size():
+		var current: DojoRound = agents[row].current
+		results.terms.append_array(_in_columns(current.take_reward(), row))
+		results.flags.append(0 if is_first else DojoResults.ACTED | _END_FLAGS[current.end])
+
+
+## Notes every agent that is over, with what it sees last, as the role with this index.
+func take_ends(results: DojoResults, index: int) -> void:
+	var rows: PackedInt32Array = []
+	var observation: PackedFloat32Array = []
+	var totals: PackedFloat32Array = []
+	var scores: PackedFloat32Array = []
+	for row in agents.size():
+		var current: DojoRound = agents[row].current
+		if current.end == DojoRound.End.NONE:
+			continue
+		rows.append(row)
+		observation.append_array(_observation_of(row))
+		totals.append_array(_in_columns(current.total, row))
+		scores.append(agents[row].score)
+	results.final_rows[index] = rows
+	results.final_observation[index] = observation
+	results.final_terms[index] = totals
+	results.final_score[index] = scores
+
+
+## Adds what each agent sees.
+func observe(results: DojoResults) -> void:
+	for row in agents.size():
+		results.observation.append_array(_observation_of(row))
+
+
+func _complaint(agent: DojoAgent) -> String:
+	if name.is_empty() or name.length() > 64 or name == "nobody":
+		return "the policy_name of %s must have 1 to 64 letters, and not be nobody" % agent.name
+	if agent.reward_terms.is_empty():
+		return "%s needs a name in its reward_terms" % agent.name
+	if _observation_size == 0:
+		return "%s observes nothing; add a sensor below its body or write observe()" % agent.name
+	if _action_size == 0:
+		return "%s has nothing to do; write action_parts()" % agent.name
+	return ""
+
+
+func _difference(agent: DojoAgent) -> String:
+	var size: int = agent.observe().size()
+	if size != _observation_size:
+		return (
+			"%s observes %d numbers, but the agents %s observe %d; they need another policy_name"
+			% [agent.name, size, name, _observation_size]
+		)
+	if agent.action_parts() != _action_parts:
+		return (
+			"%s acts otherwise than the other agents %s; it needs another policy_name"
+			% [agent.name, name]
+		)
+	return ""
+
+
+func _observation_of(row: int) -> PackedFloat32Array:
+	var seen: PackedFloat32Array = agents[row].observe()
+	if seen.size() != _observation_size:
+		trouble = (
+			"%s observes %d numbers now, but %d when the game began"
+			% [agents[row].name, seen.size(), _observation_size]
+		)
+		seen.resize(_observation_size)
+	return seen
+
+
+func _in_columns(values: PackedFloat32Array, row: int) -> PackedFloat32Array:
+	var columns: PackedInt32Array = _columns[row]
+	if columns == _plain_columns:
+		return values
+	var spread := PackedFloat32Array()
+	spread.resize(_plain_columns.size())
+	for index in values.size():
+		spread[columns[index]] = values[index]
+	return spread

@@ -1,0 +1,270 @@
+@icon("res://addons/godojo/icons/dojo_sync.svg")
+class_name DojoSync
+extends Node
+## Connects a scene to a trainer in Python and keeps the two in step.
+##
+## Put one into a scene with [DojoAgent] nodes. While no trainer answers, the scene is played by
+## hand and the node goes on calling once a second. When one has answered, the game stands still on
+## every decision until the trainer has sent its actions.
+
+## A trainer has answered.
+signal connected
+## The trainer has left, for this reason.
+signal disconnected(reason: String)
+## The trainer says what it is doing.
+signal trainer_said(text: String)
+
+enum Mode {
+	## Call a trainer and do what it says; until one answers, play by hand.
+	TRAINING,
+	## Play by hand and call nobody.
+	HUMAN,
+}
+
+## How far things have come with a trainer.
+enum Phase { ALONE, GREETED, READY, WAITING, TICKING }
+
+## How long a frame with a window waits for actions before it goes on drawing, in microseconds.
+const _FRAME_PATIENCE_US := 3000
+## How long a headless game rests between ticks while it has no trainer, in microseconds.
+const _IDLE_US := 1000
+
+## Whether to look for a trainer.
+@export var mode: Mode = Mode.TRAINING
+## Physics ticks from one action to the next. A trainer may ask for another number.
+@export_range(1, 60, 1, "or_greater") var ticks_per_decision: int = 4
+## The scene of one world. With it a trainer may ask for many worlds in this process; without it,
+## the scene around this node is the one world.
+@export var world_scene: PackedScene
+## How far apart copies of the world are put, in metres (3D) or pixels (2D): more than a world is
+## wide, so that nobody meets a neighbour.
+@export_range(1.0, 10000.0, 1.0, "or_greater") var world_spacing: float = 100.0
+## What should learn this game, if the game has an opinion.
+@export var model: DojoModel
+## What plays many worlds at once, for games that have their own; normally empty.
+@export var worlds: DojoWorlds
+
+@export_group("Trainer")
+## What the trainer is told that the game is called; empty: the project's name.
+@export var game_name: String = ""
+## The machine the trainer runs on.
+@export var host: String = "127.0.0.1"
+## The port it listens on.
+@export_range(1, 65535) var port: int = 8765
+## The wire it speaks; a trainer that launches the game says so itself.
+@export var wire: DojoDialer.Wire = DojoDialer.Wire.ANY
+## How many times faster than the clock a game with a window is played under a trainer.
+@export_range(0.1, 16.0, 0.1, "or_greater") var speed: float = 1.0
+
+## What the trainer said last.
+var notice: String = ""
+
+var _phase: Phase = Phase.ALONE
+var _dialer: DojoDialer
+var _link: DojoLink
+var _ticks: int = 0
+var _ticks_left: int = 0
+## Whether frames wait for the trainer: with a window, drawing goes on instead.
+var _blocks: bool = false
+var _patience_us: int = 0
+var _usual_ticks_per_second: int = 60
+var _usual_steps_per_frame: int = 8
+
+
+func _ready() -> void:
+	process_mode = Node.PROCESS_MODE_ALWAYS
+	# Actions are given before anybody else moves, so a decision is a whole number of ticks.
+	process_physics_priority = -1_000_000
+	_find_worlds()
+	var project_name: String = ProjectSettings.get_setting("application/config/name", "")
+	_dialer = DojoDialer.new(host, port, wire, game_name if game_name else project_name)
+	_blocks = _dialer.is_launched or DisplayServer.get_name() == "headless"
+	_usual_ticks_per_second = Engine.physics_ticks_per_second
+	_usual_steps_per_frame = Engine.max_physics_steps_per_frame
+	_patience_us = int(_dialer.patience_s * 1e6) if _blocks else _FRAME_PATIENCE_US
+
+
+func _exit_tree() -> void:
+	if _link != null:
+		_link.hang_up("the game was closed")
+		_stand_still(false)
+
+
+func _physics_process(_delta: float) -> void:
+	if mode == Mode.TRAINING and _phase == Phase.ALONE:
+		_look_for_trainer()
+	if _phase == Phase.ALONE:
+		if not _dialer.is_launched:
+			worlds.play_by_hand()
+		# Nobody looks at a headless game that waits for its trainer, so it need not hurry; and Jolt
+		# complains when ticks follow each other faster than its threads wake up.
+		if _blocks:
+			OS.delay_usec(_IDLE_US)
+		return
+	if _phase == Phase.TICKING:
+		_ticks_left -= 1
+		if _ticks_left > 0:
+			return
+		_send_results()
+	_hear_trainer()
+
+
+## Whether a trainer decides what agents do.
+func is_trained() -> bool:
+	return _phase != Phase.ALONE
+
+
+func _find_worlds() -> void:
+	for child in get_children():
+		if worlds == null and child is DojoWorlds:
+			worlds = child
+	if worlds == null:
+		var scene_worlds := DojoSceneWorlds.new()
+		scene_worlds.sync = self
+		add_child(scene_worlds)
+		worlds = scene_worlds
+	# This node never pauses; what is below it does.
+	if is_ancestor_of(worlds):
+		worlds.process_mode = Node.PROCESS_MODE_PAUSABLE
+
+
+func _look_for_trainer() -> void:
+	_dialer.dial()
+	# A launched game has nothing else to do; a millisecond is soon enough.
+	while _dialer.is_launched and _dialer.link == null and not _dialer.has_given_up():
+		OS.delay_usec(1000)
+		_dialer.dial()
+	if _dialer.link != null:
+		_link = _dialer.link
+		_dialer.link = null
+		_phase = Phase.GREETED
+		print("Godojo: a trainer answers at %s" % _dialer.address())
+		connected.emit()
+	elif _dialer.has_given_up():
+		printerr("Godojo: no trainer answers at %s (%s)" % [_dialer.address(), _dialer.trouble])
+		_quit(1)
+
+
+## Takes messages until one has to be followed by a physics frame, or until patience ends.
+func _hear_trainer() -> void:
+	var deadline_us: int = Time.get_ticks_usec() + _patience_us
+	while _phase != Phase.ALONE:
+		var left_us: int = _patience_us if _blocks else deadline_us - Time.get_ticks_usec()
+		var message: Dictionary = _link.wait_for_message(left_us)
+		if _link.state == DojoLink.State.LOST:
+			_lose_trainer(_link.trouble, 1)
+		elif message.is_empty():
+			_notice_silence()
+			return
+		elif _obey(message):
+			return
+
+
+func _notice_silence() -> void:
+	if _blocks:
+		_refuse("the trainer was silent for %.1f s" % (_patience_us * 1e-6))
+	elif _phase == Phase.WAITING:
+		_stand_still(true)
+
+
+## Does what the message says; true when the engine has to go on before the next one.
+func _obey(message: Dictionary) -> bool:
+	match message["type"]:
+		"act":
+			_act(message["actions"])
+			return true
+		"reset":
+			_reset(message["seed"])
+			return false
+		"configure":
+			_configure(message)
+			return true
+		"notice":
+			notice = message["text"]
+			trainer_said.emit(notice)
+		"close":
+			_link.hang_up("as the trainer wished")
+			_lose_trainer(message["reason"], 0)
+	return false
+
+
+func _configure(request: Dictionary) -> void:
+	if request["ticks_per_decision"] == null:
+		request["ticks_per_decision"] = ticks_per_decision
+	var complaint: String = worlds.configure(request)
+	if not complaint.is_empty():
+		_refuse(complaint)
+		return
+	var description: Dictionary = worlds.describe()
+	description.merge(
+		{"worlds": request["worlds"], "ticks_per_decision": request["ticks_per_decision"]}
+	)
+	_ticks = description["ticks_per_decision"]
+	_phase = Phase.READY
+	_hurry(true)
+	_link.send_ready(description)
+
+
+func _reset(seed_number: int) -> void:
+	_stand_still(false)
+	worlds.reset(seed_number)
+	_send_results()
+
+
+func _act(actions: PackedFloat32Array) -> void:
+	_stand_still(false)
+	worlds.act(actions)
+	if worlds.advances_itself:
+		worlds.advance()
+		_send_results()
+	else:
+		_ticks_left = _ticks
+		_phase = Phase.TICKING
+
+
+func _send_results() -> void:
+	_phase = Phase.WAITING
+	var results: DojoResults = worlds.collect()
+	if worlds.trouble.is_empty():
+		_link.send_step(results)
+	else:
+		_refuse(worlds.trouble)
+
+
+## The game cannot go on: tells the trainer and the person at the console why.
+func _refuse(complaint: String) -> void:
+	_link.send_error(complaint)
+	_link.hang_up(complaint)
+	_lose_trainer(complaint, 1)
+
+
+func _lose_trainer(reason: String, exit_code: int) -> void:
+	_link = null
+	_phase = Phase.ALONE
+	_stand_still(false)
+	_hurry(false)
+	print("Godojo: the trainer is gone: %s" % reason)
+	disconnected.emit(reason)
+	if _dialer.is_launched:
+		_quit(exit_code)
+
+
+func _quit(exit_code: int) -> void:
+	set_physics_process(false)
+	get_tree().quit(exit_code)
+
+
+## With a window, the whole game is paused while the trainer thinks.
+func _stand_still(still: bool) -> void:
+	if not worlds.advances_itself and not _blocks and get_tree().paused != still:
+		get_tree().paused = still
+
+
+## Under a trainer, a game with a window is played at [member speed].
+func _hurry(hurries: bool) -> void:
+	if _blocks:
+		return
+	var factor: float = speed if hurries else 1.0
+	Engine.time_scale = factor
+	Engine.physics_ticks_per_second = roundi(_usual_ticks_per_second * factor)
+	Engine.max_physics_steps_per_frame = ceili(_usual_steps_per_frame * factor)

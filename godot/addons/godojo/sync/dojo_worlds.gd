@@ -1,0 +1,66 @@
+class_name DojoWorlds
+extends Node
+## All worlds of this process, played together: what a [DojoSync] drives.
+##
+## Scenes made of [DojoAgent] nodes need none of this: [DojoSceneWorlds] plays them. A game with a
+## way of its own to play many worlds at once extends this class and puts the node below its
+## [DojoSync] (or names it in [member DojoSync.worlds]).
+## [br][br]
+## The order of calls is: [method configure], then [method describe], then [method reset] in a later
+## physics frame, so that new bodies are in the engine's space. Then for every decision
+## [method act], the ticks, [method collect]. [method reset] may come again at any time, and
+## [method configure] when another trainer has called.
+
+## Whether [method advance] plays the ticks of a decision. If not, the engine does: a decision is
+## then as many physics frames as it has ticks.
+var advances_itself: bool = false
+## A sentence on why the worlds cannot go on, looked at after each [method collect]; empty while
+## they can.
+var trouble: String = ""
+
+
+## Makes the worlds. [param request] has [code]worlds[/code] (int, at least 1),
+## [code]ticks_per_decision[/code] (int; null where the trainer leaves it to the game and
+## [DojoSync]'s own does not apply) and [code]options[/code] (Dictionary: the game's own, sent by
+## the trainer, to be checked like anything from outside).
+## Returns a sentence that says what is wrong, or an empty text.
+func configure(_request: Dictionary) -> String:
+	return "%s does not say how its worlds are made" % name
+
+
+## What the worlds are, as the trainer is told. Keys:
+## [br]- [code]roles[/code]: Array of Dictionary with [code]name[/code], [code]agents[/code] (of one
+## world), [code]observation[/code] and [code]action[/code], see [DojoParts];
+## [br]- [code]reward_terms[/code], [code]winners[/code], [code]arenas[/code]: names
+## (PackedStringArray or Array); winner 0 is "nobody";
+## [br]- [code]model[/code]: a Dictionary, or null;
+## [br]- [code]ticks_per_decision[/code]: int, only if it is not what was asked for.
+func describe() -> Dictionary:
+	return {}
+
+
+## Begins a round in every world. The same seed gives the same rounds.
+func reset(_seed: int) -> void:
+	pass
+
+
+## Gives every agent its action, in the order of [DojoResults]. The numbers are finite, not
+## necessarily within -1 and 1, and a choice is its index as a number.
+func act(_actions: PackedFloat32Array) -> void:
+	pass
+
+
+## Plays the ticks of one decision; only where [member advances_itself] is set.
+func advance() -> void:
+	pass
+
+
+## What the decision brought. Rounds that ended have begun anew when this returns. After
+## [method reset] it gives the first observations, with everything else zero.
+func collect() -> DojoResults:
+	return DojoResults.new()
+
+
+## One physics frame without a trainer: somebody may play by hand.
+func play_by_hand() -> void:
+	pass

@@ -1,0 +1,213 @@
+extends EngineTest
+## Worlds made of agents in a scene: rewards, ends, resets, and what is refused.
+
+const StubAgent: GDScript = preload("res://tests/dojo/stub_agent.gd")
+
+var sync: DojoSync
+var worlds: DojoSceneWorlds
+var agents: Array[DojoAgent] = []
+
+
+func test_rewards_are_told_by_term() -> void:
+	_seat(["a", "b"])
+	agents[0].reward_terms = ["gem", "fall"]
+	agents[1].reward_terms = ["fall", "time"]
+	_begin()
+	check_equal(
+		worlds.describe()["reward_terms"], PackedStringArray(["gem", "fall", "time"]), "terms"
+	)
+	agents[0].add_reward(2.0)
+	agents[0].add_reward(0.5, "fall")
+	agents[1].add_reward(3.0, "time")
+	agents[1].add_reward(1.0, "fall")
+	check_equal(_decide().terms, PackedFloat32Array([2, 0.5, 0, 0, 1, 3]), "first decision")
+	check_equal(_decide().terms, PackedFloat32Array([0, 0, 0, 0, 0, 0]), "second decision")
+	agents[0].add_reward(1.0)
+	agents[0].end_episode(true)
+	agents[0].add_reward(100.0)
+	var results: DojoResults = _decide()
+	check_equal(results.final_terms[0], PackedFloat32Array([3, 0.5, 0]), "sum over the round of a")
+	check_equal(results.final_terms[1], PackedFloat32Array([0, 1, 3]), "sum over the round of b")
+
+
+func test_an_end_ends_the_world() -> void:
+	_seat(["a", "a", "b"])
+	var first: DojoResults = _begin()
+	check_equal(first.flags, PackedByteArray([0, 0, 0]), "flags at the beginning")
+	check_equal(_decide().flags, PackedByteArray([1, 1, 1]), "flags in between")
+	agents[2].score = 4.0
+	agents[2].end_episode(true)
+	var last: float = agents[1].observe()[0]
+	var results: DojoResults = _decide()
+	check_equal(results.flags, PackedByteArray([3, 3, 3]), "everybody is terminated")
+	check_equal(results.ended, PackedInt32Array([0, 2, 8, -1]), "world, winner b, ticks, arena")
+	check_equal(results.final_rows[0], PackedInt32Array([0, 1]), "final rows of a")
+	check_equal(results.final_observation[0].slice(2), PackedFloat32Array([last, 1]), "seen last")
+	check_equal(results.final_score[1], PackedFloat32Array([4]), "score")
+	check_equal(results.observation[1], 2.0, "the new round has begun")
+	check_equal(_decide().flags, PackedByteArray([1, 1, 1]), "the next round goes on")
+
+
+func test_an_agent_may_end_alone() -> void:
+	_seat(["a", "a"])
+	for agent in agents:
+		agent.ends_world = false
+	_begin()
+	agents[1].truncate_episode()
+	agents[1].end_episode()
+	var results: DojoResults = _decide()
+	check_equal(
+		results.flags, PackedByteArray([1, 5]), "only the second, and what came first counts"
+	)
+	check_equal(results.ended, PackedInt32Array(), "no world has ended")
+	check_equal(results.final_rows[0], PackedInt32Array([1]), "final rows")
+	check_equal([agents[0].get("resets"), agents[1].get("resets")], [1, 2], "resets")
+
+
+func test_rounds_are_cut_short() -> void:
+	_seat(["a"])
+	agents[0].max_ticks = 10
+	_begin()
+	var ends: PackedInt32Array = []
+	for decision in 7:
+		var results: DojoResults = _decide()
+		if not results.ended.is_empty():
+			ends.append_array([decision, results.ended[2], results.flags[0]])
+	check_equal(ends, PackedInt32Array([2, 12, 5, 5, 12, 5]), "decision, ticks, flags")
+
+
+func test_a_world_is_reset_before_its_agents() -> void:
+	_seat(["a"])
+	var scene: Node = sync.get_parent()
+	scene.set_script(load("res://tests/dojo/world_root.gd"))
+	_begin()
+	check_equal(scene.get("resets_seen"), [0], "the agent's resets when the world was reset")
+	agents[0].end_episode()
+	_decide()
+	check_equal(scene.get("resets_seen"), [0, 1], "and in the next round")
+
+
+func test_the_same_seed_gives_the_same_rounds() -> void:
+	_seat(["a", "b"])
+	var seen: Array[PackedFloat32Array] = []
+	for seed_number: int in [5, 5, 6]:
+		_begin(seed_number)
+		agents[0].end_episode()
+		var round_seen: PackedFloat32Array = _decide().observation
+		seen.append([round_seen[0], round_seen[2]])
+	check_equal(seen[0], seen[1], "seed 5 twice")
+	check(seen[0] != seen[2], "seed 6 is another")
+
+
+func test_actions_are_kept_within_bounds() -> void:
+	_seat(["a", "a"])
+	_begin()
+	worlds.act([7.0, 9.0, -0.5, -2.0])
+	check_equal(agents[0].get("last_action"), PackedFloat32Array([1, 2]), "first agent")
+	check_equal(agents[1].get("last_action"), PackedFloat32Array([-0.5, 0]), "second agent")
+
+
+func test_what_cannot_be_played_is_refused() -> void:
+	_seat([])
+	_refused(1, "there is no DojoAgent below")
+	_seat(["a"])
+	_refused(4, "4 worlds were asked for, but this scene is one world")
+	_seat([""])
+	_refused(1, "policy_name")
+	_seat(["nobody"])
+	_refused(1, "not be nobody")
+	_seat(["a"])
+	agents[0].reward_terms = []
+	_refused(1, "reward_terms")
+	_seat(["a", "a"])
+	agents[1].set_script(load("res://tests/dojo/other_agent.gd"))
+	agents[1].policy_name = "a"
+	_refused(1, "another policy_name")
+
+
+func test_an_agent_that_vanishes_is_named() -> void:
+	_seat(["walker"])
+	_begin()
+	agents[0].free()
+	worlds.collect()
+	check("an agent walker was removed" in worlds.trouble, "trouble: " + worlds.trouble)
+
+
+func test_copies_stand_apart() -> void:
+	_seat([])
+	sync.world_scene = load("res://games/first_agent/island.tscn")
+	sync.world_spacing = 30.0
+	check_equal(worlds.configure({"worlds": 5, "ticks_per_decision": 4}), "", "complaint")
+	var places: Array[Vector3] = []
+	for child: Node3D in worlds.get_children():
+		places.append(child.position)
+	check_equal(places.size(), 5, "copies")
+	check_equal(places[4], Vector3(30, 0, 30), "the fifth")
+	check_equal(worlds.describe()["roles"][0]["agents"], 1, "agents in a world")
+	check_equal(worlds.configure({"worlds": 2, "ticks_per_decision": 4}), "", "complaint")
+	var left: Array[Node] = worlds.get_children().filter(
+		func(child: Node) -> bool: return not child.is_queued_for_deletion()
+	)
+	check_equal(left.size(), 2, "copies that are left")
+
+
+func test_the_model_is_told() -> void:
+	_seat(["a"])
+	_begin()
+	check_equal(worlds.describe()["model"], null, "no model")
+	sync.model = DojoModel.new()
+	sync.model.algorithm = DojoModel.Algorithm.SAC
+	sync.model.hidden_sizes = [128]
+	sync.model.replay_size = 1000
+	var want: Dictionary = {
+		"algorithm": "sac", "hidden_sizes": [128], "activation": "tanh", "replay_size": 1000
+	}
+	check_equal(worlds.describe()["model"], want, "model")
+
+
+func test_without_a_trainer_people_play() -> void:
+	_seat(["a"])
+	sync.mode = DojoSync.Mode.HUMAN
+	agents[0].set("wanted", PackedFloat32Array([0.5, 1.0]))
+	await ticks(2)
+	check_equal(agents[0].get("last_action"), PackedFloat32Array([0.5, 1]), "what the person wants")
+	check_equal(agents[0].get("resets"), 1, "a round has begun")
+	agents[0].end_episode()
+	await ticks(2)
+	check_equal(agents[0].get("resets"), 2, "and another")
+
+
+## A scene with agents of these policies, and its sync.
+func _seat(policies: PackedStringArray) -> void:
+	if sync != null:
+		sync.get_parent().free()
+	var scene := Node.new()
+	agents = []
+	for policy in policies:
+		var agent: DojoAgent = StubAgent.new()
+		agent.policy_name = policy
+		agents.append(agent)
+		scene.add_child(agent)
+	sync = DojoSync.new()
+	sync.mode = DojoSync.Mode.HUMAN
+	scene.add_child(sync)
+	add_child(scene)
+	worlds = sync.worlds
+
+
+func _begin(seed_number: int = 1) -> DojoResults:
+	check_equal(worlds.configure({"worlds": 1, "ticks_per_decision": 4}), "", "complaint")
+	worlds.reset(seed_number)
+	return worlds.collect()
+
+
+func _decide() -> DojoResults:
+	var actions := PackedFloat32Array()
+	actions.resize(agents.size() * 2)
+	worlds.act(actions)
+	return worlds.collect()
+
+
+func _refused(count: int, why: String) -> void:
+	var complaint: String = worlds.configure({"worlds": count, "ticks_per_decision": 4})
+	check(why in complaint, "refused with: %s" % complaint)

@@ -1,0 +1,272 @@
+"""The binary frames of dojo/1: actions to the game, steps back, both ways in Python.
+
+The shapes are fixed by the game's `ready`, so a frame holds numbers only; `docs/protocol.md` has the bytes.
+"""
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from godojo.bridge.messages import Limits, Ready, WireError
+from godojo.errors import GodojoError
+
+ACTED, TERMINATED, TRUNCATED = 1, 2, 4
+ENDED = TERMINATED | TRUNCATED
+
+_ACTIONS_KIND, _STEP_KIND = 1, 2
+_ACTIONS_HEADER = struct.Struct("<BBHI")
+_FLOAT, _INT = np.dtype("<f4"), np.dtype("<i4")
+
+
+@dataclass(frozen=True, slots=True)
+class RoleStep:
+    """What a step says about the agents of one role: W worlds, n agents; F of them ended."""
+
+    observation: np.ndarray
+    """float32 [W, n, D]"""
+    terms: np.ndarray
+    """float32 [W, n, T]: the reward is their sum."""
+    flags: np.ndarray
+    """uint8 [W, n]: ACTED, TERMINATED and TRUNCATED, added up."""
+    final_rows: np.ndarray
+    """int32 [F]: who ended, as world * n + agent."""
+    final_observation: np.ndarray
+    """float32 [F, D]: what each was told at the end; `observation` is already the new round's."""
+    final_terms: np.ndarray
+    """float32 [F, T]: the terms summed over the round."""
+    final_score: np.ndarray
+    """float32 [F]: the game's own score."""
+
+    @property
+    def acted(self) -> np.ndarray:
+        return (self.flags & ACTED).view(np.bool_)
+
+    @property
+    def terminated(self) -> np.ndarray:
+        return (self.flags & TERMINATED).astype(np.bool_)
+
+    @property
+    def truncated(self) -> np.ndarray:
+        return (self.flags & TRUNCATED).astype(np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class StepFrame:
+    """One decision of all worlds of one game. Its arrays are views of bytes that belong to it alone: read-only."""
+
+    sequence: int
+    """0 after a reset, then the number of the actions that it answers."""
+    engine_us: int
+    """Between reading the actions and sending this, by the game's clock."""
+    ended: np.ndarray
+    """int32 [E, 4]: world, winner, length in ticks, arena (-1: made for the round) of each world that ended."""
+    roles: tuple[RoleStep, ...]
+    """In the order of `ready`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    name: str
+    agents: int
+    told: int
+    """Numbers of an observation."""
+    done: int
+    """Numbers of an action."""
+
+
+class StepLayout:
+    """Where each number lies in the frames of one game."""
+
+    def __init__(self, ready: Ready, limits: Limits | None = None) -> None:
+        self.worlds = ready.worlds
+        self.terms = len(ready.reward_terms)
+        self.roles = tuple(_Shape(r.name, r.agents, r.observation_size, r.action_size) for r in ready.roles)
+        # World, winner, length, arena.
+        self._ended_least = np.array([0, 0, 0, -1], _INT)
+        self._ended_most = np.array([self.worlds - 1, len(ready.winners) - 1, 2**31 - 1, len(ready.arenas) - 1], _INT)
+        self._header = struct.Struct(f"<BBHIII{len(self.roles)}I")
+        rows = [self.worlds * role.agents for role in self.roles]
+        self._told = sum(count * role.told for count, role in zip(rows, self.roles, strict=True))
+        self._floats = self._told + sum(rows) * self.terms
+        self._flags = sum(rows)
+        self._final_bytes = [4 * (1 + role.told + self.terms + 1) for role in self.roles]
+        self.actions_bytes = _ACTIONS_HEADER.size + 4 * sum(
+            count * role.done for count, role in zip(rows, self.roles, strict=True)
+        )
+        self.least_step_bytes = self._header.size + 4 * self._floats + self._flags
+        self.most_step_bytes = (
+            self.least_step_bytes
+            + 16 * self.worlds
+            + sum(count * size for count, size in zip(rows, self._final_bytes, strict=True))
+        )
+        most = (limits or Limits()).message_bytes
+        largest = max(self.most_step_bytes, self.actions_bytes)
+        if largest > most:
+            raise WireError(
+                f"a step of {self.worlds} worlds can take {largest} bytes, and at most {most} are allowed; "
+                "play fewer worlds in one process, or raise the limit"
+            )
+
+    def pack_actions(self, sequence: int, actions: Sequence[np.ndarray]) -> bytes:
+        """The frame with one decision: an array [worlds, agents, numbers] for each role."""
+        if len(actions) != len(self.roles):
+            raise GodojoError(f"there are {len(self.roles)} roles, and actions for {len(actions)}")
+        pieces = [_ACTIONS_HEADER.pack(_ACTIONS_KIND, 0, 0, sequence)]
+        for role, action in zip(self.roles, actions, strict=True):
+            wanted = (self.worlds, role.agents, role.done)
+            if action.shape != wanted:
+                raise GodojoError(f"actions of {role.name} must have the shape {wanted}, not {action.shape}")
+            pieces.append(action.astype(_FLOAT, copy=False).tobytes())
+        return b"".join(pieces)
+
+    def unpack_actions(self, data: bytes | bytearray) -> tuple[int, tuple[np.ndarray, ...]]:
+        """The sequence number and each role's actions. Raises WireError."""
+        if len(data) != self.actions_bytes:
+            raise WireError(f"an actions frame has {len(data)} bytes, and should have {self.actions_bytes}")
+        kind, zero, zeros, sequence = _ACTIONS_HEADER.unpack_from(data)
+        if (kind, zero, zeros) != (_ACTIONS_KIND, 0, 0):
+            raise WireError(f"an actions frame begins with 1, 0, 0, not {kind}, {zero}, {zeros}")
+        actions, offset = [], _ACTIONS_HEADER.size
+        for role in self.roles:
+            shape = (self.worlds, role.agents, role.done)
+            action = np.frombuffer(data, _FLOAT, self.worlds * role.agents * role.done, offset).reshape(shape)
+            self._check_finite("an action", role, action)
+            actions.append(action)
+            offset += action.nbytes
+        return sequence, tuple(actions)
+
+    def pack_step(self, step: StepFrame) -> bytes:
+        """The frame with one step, as a game sends it. The arrays must have the shapes of the layout."""
+        rows = [len(role.final_rows) for role in step.roles]
+        head = self._header.pack(_STEP_KIND, 0, 0, step.sequence, step.engine_us, len(step.ended), *rows)
+        arrays = [role.observation for role in step.roles] + [role.terms for role in step.roles]
+        pieces = [head, *(array.astype(_FLOAT, copy=False).tobytes() for array in arrays)]
+        pieces.append(step.ended.astype(_INT, copy=False).tobytes())
+        for role in step.roles:
+            pieces.append(role.final_rows.astype(_INT, copy=False).tobytes())
+            for array in (role.final_observation, role.final_terms, role.final_score):
+                pieces.append(array.astype(_FLOAT, copy=False).tobytes())
+        pieces += [role.flags.tobytes() for role in step.roles]
+        return b"".join(pieces)
+
+    def unpack_step(self, data: bytes | bytearray, sequence: int) -> StepFrame:
+        """The step that answers the actions of this number. Raises WireError, and nothing else, whatever comes."""
+        if len(data) < self._header.size:
+            raise WireError(f"a step has {len(data)} bytes, fewer than its header")
+        kind, zero, zeros, given, engine_us, ended_count, *final_counts = self._header.unpack_from(data)
+        if (kind, zero, zeros) != (_STEP_KIND, 0, 0):
+            raise WireError(f"a step begins with 2, 0, 0, not {kind}, {zero}, {zeros}")
+        if given != sequence:
+            raise WireError(f"a step answers number {given}, and number {sequence} was asked for")
+        self._check_counts(ended_count, final_counts)
+        wanted = self.least_step_bytes + 16 * ended_count
+        wanted += sum(count * size for count, size in zip(final_counts, self._final_bytes, strict=True))
+        if len(data) != wanted:
+            raise WireError(f"a step has {len(data)} bytes, and should have {wanted}")
+
+        floats = np.frombuffer(data, _FLOAT, self._floats, self._header.size)
+        offset = self._header.size + floats.nbytes
+        ended = np.frombuffer(data, _INT, 4 * ended_count, offset).reshape(ended_count, 4)
+        offset += ended.nbytes
+        flags = np.frombuffer(data, np.uint8, self._flags, len(data) - self._flags)
+        if flags.max() > (ACTED | ENDED):
+            raise WireError(f"a step has a flag that is not known: {flags.max()}")
+        if sequence == 0 and (ended_count or any(final_counts) or flags.any()):
+            raise WireError("the answer to a reset says that something was done or ended")
+
+        roles = []
+        told_at, terms_at, flags_at = 0, self._told, 0
+        for role, count in zip(self.roles, final_counts, strict=True):
+            rows = self.worlds * role.agents
+            shape = (self.worlds, role.agents)
+            final_rows = np.frombuffer(data, _INT, count, offset)
+            offset += 4 * count
+            final = np.frombuffer(data, _FLOAT, count * (role.told + self.terms + 1), offset)
+            offset += final.nbytes
+            told_end, terms_end = count * role.told, count * (role.told + self.terms)
+            roles.append(
+                RoleStep(
+                    floats[told_at : told_at + rows * role.told].reshape(*shape, role.told),
+                    floats[terms_at : terms_at + rows * self.terms].reshape(*shape, self.terms),
+                    flags[flags_at : flags_at + rows].reshape(shape),
+                    final_rows,
+                    final[:told_end].reshape(count, role.told),
+                    final[told_end:terms_end].reshape(count, self.terms),
+                    final[terms_end:],
+                )
+            )
+            told_at, terms_at, flags_at = told_at + rows * role.told, terms_at + rows * self.terms, flags_at + rows
+        step = StepFrame(given, engine_us, ended, tuple(roles))
+        self._check_step(step, floats, flags)
+        return step
+
+    def _check_counts(self, ended_count: int, final_counts: Sequence[int]) -> None:
+        if ended_count > self.worlds:
+            raise WireError(f"{ended_count} worlds ended, and there are {self.worlds}")
+        for role, count in zip(self.roles, final_counts, strict=True):
+            if count > self.worlds * role.agents:
+                raise WireError(f"{count} agents of {role.name} ended, and there are {self.worlds * role.agents}")
+
+    def _check_step(self, step: StepFrame, floats: np.ndarray, flags: np.ndarray) -> None:
+        with np.errstate(all="ignore"):  # a sum is quick and needs no room; only one that is not finite is looked into
+            is_fine = np.isfinite(floats.sum())
+        if not is_fine:
+            for role, said in zip(self.roles, step.roles, strict=True):
+                self._check_finite("an observation", role, said.observation)
+                self._check_finite("a reward", role, said.terms)
+        has_final = any(len(said.final_rows) for said in step.roles)
+        if not has_final and not len(step.ended) and not (flags & ENDED).any():
+            return
+        self._check_ended(step.ended)
+        for role, said in zip(self.roles, step.roles, strict=True):
+            self._check_final(role, said, step.ended[:, 0])
+
+    def _check_ended(self, ended: np.ndarray) -> None:
+        wrong = (ended < self._ended_least) | (ended > self._ended_most)
+        if wrong.any():
+            row, column = (int(index) for index in np.argwhere(wrong)[0])
+            what = ("world", "winner", "length", "arena")[column]
+            raise WireError(f"a world ended with the {what} {ended[row, column]}, which there is not")
+        seen = np.zeros(self.worlds, np.bool_)
+        seen[ended[:, 0]] = True
+        if np.count_nonzero(seen) != len(ended):
+            raise WireError("a world ended twice in one step")
+
+    def _check_final(self, role: _Shape, said: RoleStep, ended_worlds: np.ndarray) -> None:
+        """Those whose round ended, alone or with their world, are the final rows: each once, and nobody else."""
+        rows, wanted = said.final_rows, (said.flags & ENDED).astype(np.bool_)
+        wanted[ended_worlds] = True
+        if len(rows) and not (rows.min() >= 0 and rows.max() < wanted.size):
+            raise WireError(f"a final row of {role.name} is outside of 0 to {wanted.size - 1}")
+        given = np.zeros(wanted.size, np.bool_)
+        given[rows] = True
+        if np.count_nonzero(given) != len(rows):
+            raise WireError(f"a final row of {role.name} is there twice")
+        differs = given != wanted.reshape(-1)
+        if differs.any():
+            row = int(differs.argmax())
+            what = "has a final row but did not end" if given[row] else "ended without a final row"
+            raise WireError(f"{self._who(role, row)} {what}")
+        for name, array in (
+            ("a final observation", said.final_observation),
+            ("a final reward", said.final_terms),
+            ("a final score", said.final_score),
+        ):
+            is_fine = np.isfinite(array)
+            if not is_fine.all():
+                wrong = ~is_fine.reshape(len(rows), -1).all(axis=1)
+                raise WireError(f"{name} of {self._who(role, int(rows[wrong.argmax()]))} is not a finite number")
+
+    def _check_finite(self, what: str, role: _Shape, array: np.ndarray) -> None:
+        wrong = ~np.isfinite(array)
+        if wrong.any():
+            world, agent, number = (int(index) for index in np.argwhere(wrong)[0])
+            value = array[world, agent, number]
+            who = self._who(role, world * role.agents + agent)
+            raise WireError(f"{what} of {who} holds {value} as number {number}, which is not a finite number")
+
+    @staticmethod
+    def _who(role: _Shape, row: int) -> str:
+        return f"{role.name} {row % role.agents} in world {row // role.agents}"

@@ -1,0 +1,373 @@
+"""The wire of godot_rl without sockets: JSON behind a length, all three generations of it, as a `Session`.
+
+The game dials in and waits to be spoken to. It plays one world, whose agents begin their episodes anew by themselves.
+What the wire cannot say is made up for here:
+
+- A reset is answered one action-repeat late, and then another passes before the game listens, both on stale actions. So
+  a reset stands between two decisions of our own, in which everybody does nothing; what comes after is the beginning.
+- The observation that comes with `done` is the next episode's. The last of the old one is what the game sends along as
+  `terminal_observation`, or what the agent was told before.
+- `done` means terminated, unless the game says `TimeLimit.truncated`.
+- There are no seeds after the start, no settings, no notices.
+"""
+
+import enum
+import json
+import struct
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from godojo.bridge.codec import ACTED, TERMINATED, TRUNCATED, RoleStep, StepFrame
+from godojo.bridge.godot_rl_agents import AgentRole, EnvInfo, numbers_of, read_roles
+from godojo.bridge.messages import (
+    Configure,
+    ConnectionLost,
+    GameRefused,
+    Hello,
+    Limits,
+    Ready,
+    WireError,
+    check_ready,
+    shown,
+)
+from godojo.bridge.session import Closed, Event
+from godojo.errors import GodojoError
+
+WIRE = "godot_rl"
+DEFAULT_PORT = 11008
+DEFAULT_TICKS_PER_DECISION = 8
+"""What godot_rl's Sync node does unless its scene or `--action_repeat=` says otherwise. The wire does not tell."""
+
+_LENGTH = struct.Struct("<I")
+_NOBODY = np.empty((0, 4), np.int32)
+_LARGEST = np.finfo(np.float32).max
+
+
+class _Turn(enum.Enum):
+    """What the game is expected to say."""
+
+    NOTHING = "nothing"
+    ENV_INFO = "env_info"
+    LAST_STEP = "the step before a reset"
+    RESET = "reset"
+    FIRST_STEP = "the step after a reset"
+    STEP = "step"
+
+
+class _Said(msgspec.Struct):
+    """Anything a game says but `env_info`."""
+
+    type: str
+    obs: list[Any] = []
+    reward: list[Any] = []
+    done: list[Any] = []
+    info: Any = None
+    message: Any = None
+
+
+_said = msgspec.json.Decoder(_Said)
+_env_info = msgspec.json.Decoder(EnvInfo)
+
+
+class GodotRlSession:
+    """One game of godot_rl. See `Session`."""
+
+    wire = WIRE
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.events: deque[Event] = deque()
+        self._limits = limits or Limits()
+        self._received = bytearray()
+        self._outgoing: list[bytes] = []
+        self._turn = _Turn.NOTHING
+        self._closed = False
+        self._has_greeted = False
+        self._roles: list[AgentRole] = []
+        self._count = 0
+        self._asked: Configure | None = None
+        self._is_ready = False
+        self._ticks = DEFAULT_TICKS_PER_DECISION
+        self._sequence = 0
+        self._round_decisions = 0
+        self._before: list[np.ndarray] = []
+        self._returns: list[np.ndarray] = []
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def begin(self) -> None:
+        """The trainer speaks first."""
+        self._say({"type": "handshake", "major_version": "0", "minor_version": "7"})
+        self._say({"type": "env_info"}, _Turn.ENV_INFO)
+
+    def feed(self, data: bytes | bytearray | memoryview) -> None:
+        if self._closed:
+            return
+        self._received += data
+        try:
+            while not self._closed and (text := self._next_text()) is not None:
+                self._take(text)
+        except WireError as error:
+            self._say({"type": "close"})
+            self._end(error)
+
+    def feed_end(self) -> None:
+        self._end(ConnectionLost("the game closed the connection"))
+
+    def take_outgoing(self) -> bytes:
+        data = b"".join(self._outgoing)
+        self._outgoing.clear()
+        return data
+
+    def configure(self, request: Configure) -> None:
+        """The wire cannot ask for anything: a launched game was told on its command line. One world is played."""
+        if self._closed and self.events:
+            return  # it said hello and then nonsense: the event that waits tells more than we could
+        if self._closed:
+            raise ConnectionLost("cannot configure the game: the conversation is over")
+        if self._asked is not None:
+            raise GodojoError("a godot_rl game is configured once")
+        self._asked = request
+        if self._roles:
+            self._get_ready()
+
+    def reset(self, seed: int) -> None:
+        """The seed is the game's own affair: it was given one on its command line."""
+        self._my_turn("reset the game")
+        if seed < 0:
+            raise GodojoError(f"a seed is a whole number from 0 on, not {seed}")
+        if self._before:
+            self._idle(_Turn.LAST_STEP)
+        else:
+            self._say({"type": "reset"}, _Turn.RESET)
+
+    def act(self, actions: Sequence[np.ndarray]) -> None:
+        self._my_turn("act")
+        if not self._before:
+            raise GodojoError("the game has to be reset before anybody can act")
+        words = self._words(actions)
+        self._sequence += 1
+        self._say({"type": "action", "action": words}, _Turn.STEP)
+
+    def notice(self, text: str) -> None:
+        """godot_rl has no words for it."""
+
+    def close(self, reason: str) -> None:
+        if not self._closed:
+            self._say({"type": "close"})
+            self._end(ConnectionLost(f"the trainer closed the connection: {reason}"))
+
+    # What the game says
+
+    def _next_text(self) -> bytes | None:
+        """The next message that is there in full."""
+        if len(self._received) < _LENGTH.size:
+            return None
+        (length,) = _LENGTH.unpack_from(self._received)
+        most = self._limits.control_bytes if self._turn is _Turn.ENV_INFO else self._limits.message_bytes
+        if length > most:
+            raise WireError(f"a message of {length} bytes is announced, and at most {most} are allowed")
+        start = self._received[_LENGTH.size : _LENGTH.size + 1]
+        if start and start != b"{":
+            raise WireError("somebody connected who does not speak godot_rl's wire")
+        if start and not self._has_greeted:
+            # Whoever answers in this way is a game; how long its answer is, is no longer a newcomer's business.
+            self._has_greeted = True
+            self.events.append(Hello(WIRE))
+        if len(self._received) < _LENGTH.size + length:
+            return None
+        text = bytes(memoryview(self._received)[_LENGTH.size : _LENGTH.size + length])
+        del self._received[: _LENGTH.size + length]
+        return text
+
+    def _take(self, text: bytes) -> None:
+        said = _read(_said, text)
+        if said.type == "error":
+            self._end(GameRefused(f"the game says: {shown(str(said.message), 1000)}"))
+        elif said.type == "env_info" and self._turn is _Turn.ENV_INFO:
+            self._roles = read_roles(_read(_env_info, text))
+            self._count = sum(len(role.agents) for role in self._roles)
+            self._turn = _Turn.NOTHING
+            if self._asked is not None:
+                self._get_ready()
+        elif said.type == "reset" and self._turn is _Turn.RESET:
+            self._idle(_Turn.FIRST_STEP)
+        elif said.type == "step" and self._turn is _Turn.LAST_STEP:
+            self._say({"type": "reset"}, _Turn.RESET)
+        elif said.type == "step" and self._turn is _Turn.FIRST_STEP:
+            self._take_beginning(said)
+        elif said.type == "step" and self._turn is _Turn.STEP:
+            self._take_step(said)
+        else:
+            raise WireError(f"the game said {shown(said.type)!r}, and was expected to say {self._turn.value}")
+
+    def _get_ready(self) -> None:
+        asked = self._asked or Configure(1)
+        self._ticks = asked.ticks_per_decision or DEFAULT_TICKS_PER_DECISION
+        ready = Ready(1, self._ticks, tuple(role.describe() for role in self._roles))
+        try:
+            check_ready(ready)
+        except WireError as error:
+            self._say({"type": "close"})
+            self._end(error)
+            return
+        self._is_ready = True
+        self.events.append(ready)
+
+    def _take_beginning(self, said: _Said) -> None:
+        self._before = self._observations(said)
+        self._returns = [np.zeros(len(role.agents)) for role in self._roles]
+        self._sequence = self._round_decisions = 0
+        steps = []
+        for role, observation in zip(self._roles, self._before, strict=True):
+            agents = len(role.agents)
+            flags = np.zeros((1, agents), np.uint8)
+            steps.append(_role_step(observation, np.zeros(agents, np.float32), flags, np.empty(0, np.int32)))
+        self._deliver(StepFrame(0, 0, _NOBODY, tuple(steps)))
+
+    def _take_step(self, said: _Said) -> None:
+        observations = self._observations(said)
+        rewards = self._one_each(said.reward, "the reward")
+        dones = self._one_each(said.done, "done") != 0
+        has_infos = isinstance(said.info, list) and len(said.info) == self._count
+        infos = said.info if has_infos else [None] * self._count
+        self._round_decisions += 1
+        steps = []
+        for role, observation, before, returns in zip(
+            self._roles, observations, self._before, self._returns, strict=True
+        ):
+            reward, done = _single(rewards[role.agents]), dones[role.agents]
+            _check_finite(reward[None, :, None], role, "the reward")
+            returns += reward
+            flags = np.where(done, ACTED | TERMINATED, ACTED).astype(np.uint8)
+            rows = np.flatnonzero(done).astype(np.int32)
+            last = before[0, rows]
+            for index, row in enumerate(rows):
+                self._take_info(infos[role.agents[row]], role, last[index], flags[row : row + 1])
+            _check_finite(last[None], role, "the last observation")
+            score = _single(np.clip(returns[rows], -_LARGEST, _LARGEST))
+            steps.append(_role_step(observation, reward, flags[None], rows, last, score))
+            returns[rows] = 0
+        ended = _NOBODY
+        if dones.all():
+            ended = np.array([[0, 0, self._round_decisions * self._ticks, -1]], np.int32)
+            self._round_decisions = 0
+        self._before = observations
+        self._deliver(StepFrame(self._sequence, 0, ended, tuple(steps)))
+
+    def _take_info(self, info: Any, role: AgentRole, last: np.ndarray, flag: np.ndarray) -> None:
+        """What some games say about the end of an episode. Others say what they like here."""
+        if not isinstance(info, dict):
+            return
+        if info.get("TimeLimit.truncated") in (True, 1):
+            flag[0] = ACTED | TRUNCATED
+        told = info.get("terminal_observation")
+        if isinstance(told, list) and len(role.observation) == 1:
+            told = {role.observation[0].name: told}
+        if role.can_read(told):
+            role.read_observation(told, last, f"the last observation of {role.name}")
+
+    def _observations(self, said: _Said) -> list[np.ndarray]:
+        """What all agents are told, role by role: [1, agents, numbers]."""
+        if len(said.obs) != self._count:
+            raise WireError(f"the game has {self._count} agents and sent {len(said.obs)} observations")
+        observations = []
+        for role in self._roles:
+            told = np.empty((1, len(role.agents), role.observation_size), np.float32)
+            for row, agent in enumerate(role.agents):
+                role.read_observation(said.obs[agent], told[0, row], f"the observation of {role.name} {row}:")
+            _check_finite(told, role, "the observation")
+            told.flags.writeable = False
+            observations.append(told)
+        return observations
+
+    def _one_each(self, given: list[Any], what: str) -> np.ndarray:
+        numbers = numbers_of(given, what)
+        if numbers.shape != (self._count,):
+            raise WireError(f"{what} must be a list of {self._count} numbers, one for each agent")
+        return numbers
+
+    def _deliver(self, step: StepFrame) -> None:
+        self._turn = _Turn.NOTHING
+        self.events.append(step)
+
+    # What we say
+
+    def _my_turn(self, what: str) -> None:
+        if self._closed:
+            raise ConnectionLost(f"cannot {what}: the conversation is over")
+        if self._turn is not _Turn.NOTHING:
+            raise GodojoError(f"cannot {what} while the game is expected to say {self._turn.value}")
+        if not self._is_ready:
+            raise GodojoError("the game has to be configured first")
+
+    def _idle(self, turn: _Turn) -> None:
+        """A decision in which everybody does nothing."""
+        nothing = [np.zeros((1, len(role.agents), role.action_size), np.float32) for role in self._roles]
+        self._say({"type": "action", "action": self._words(nothing)}, turn)
+
+    def _words(self, actions: Sequence[np.ndarray]) -> list[dict[str, Any]]:
+        """What every agent does, in the game's order."""
+        if len(actions) != len(self._roles):
+            raise GodojoError(f"there are {len(self._roles)} roles, and actions for {len(actions)}")
+        words: list[dict[str, Any]] = [{} for _ in range(self._count)]
+        for role, numbers in zip(self._roles, actions, strict=True):
+            wanted = (1, len(role.agents), role.action_size)
+            if numbers.shape != wanted:
+                raise GodojoError(f"actions of {role.name} must have the shape {wanted}, not {numbers.shape}")
+            if not np.isfinite(numbers).all():
+                raise GodojoError(f"an action of {role.name} is not a finite number")
+            for agent, row in zip(role.agents, numbers[0].tolist(), strict=True):
+                words[agent] = role.write_action(row)
+        return words
+
+    def _say(self, message: dict[str, Any], turn: _Turn = _Turn.NOTHING) -> None:
+        text = json.dumps(message).encode("ascii")  # games read ASCII, and take the rest for something else
+        self._outgoing += (_LENGTH.pack(len(text)), text)
+        self._turn = turn
+
+    def _end(self, error: GodojoError) -> None:
+        if not self._closed:
+            self._closed = True
+            self.events.append(Closed(error))
+
+
+def _role_step(
+    observation: np.ndarray,
+    reward: np.ndarray,
+    flags: np.ndarray,
+    rows: np.ndarray,
+    last: np.ndarray | None = None,
+    score: np.ndarray | None = None,
+) -> RoleStep:
+    if last is None or score is None:
+        last, score = np.empty((0, observation.shape[-1]), np.float32), np.empty(0, np.float32)
+    return RoleStep(observation, reward[None, :, None], flags, rows, last, score[:, None], score)
+
+
+def _single(numbers: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):  # what is too large is found afterwards, and named
+        return numbers.astype(np.float32)
+
+
+def _check_finite(numbers: np.ndarray, role: AgentRole, what: str) -> None:
+    if not np.isfinite(numbers).all():
+        _, agent, _ = np.argwhere(~np.isfinite(numbers))[0]
+        raise WireError(f"{what} of {role.name} {agent} holds something that is not a finite number")
+
+
+def _read(decoder: msgspec.json.Decoder[Any], text: bytes) -> Any:
+    try:
+        return decoder.decode(text)
+    except RecursionError:
+        raise WireError("a message of the game is nested too deeply") from None
+    except UnicodeError:
+        raise WireError("a message of the game is not UTF-8 text") from None
+    except msgspec.MsgspecError as error:
+        hint = "; a number in it is infinite" if b"1e99999" in text else ""
+        raise WireError(f"a message of the game cannot be read: {shown(str(error), 200)}{hint}") from None

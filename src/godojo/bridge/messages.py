@@ -1,0 +1,219 @@
+"""What is said on the dojo/1 wire in JSON, what is allowed in it, and the errors a conversation can end with."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from godojo.errors import GodojoError
+from godojo.games.parts import ActionPart, ObservationPart, action_size, observation_size
+
+PROTOCOL = "dojo/1"
+MIB = 1024 * 1024
+
+MAX_NAME = 64
+MAX_ROLES = 64
+MAX_WORLDS = 4096
+MAX_AGENTS = 1024
+MAX_NUMBERS = 1_000_000
+MAX_TERMS = 256
+MAX_WINNERS = 127  # the contract keeps a winner in an int8
+MAX_ARENAS = 65_536
+MAX_PARTS = 256
+MAX_DIMENSIONS = 8
+
+
+class WireError(GodojoError):
+    """The game said something that the protocol does not allow."""
+
+
+class ConnectionLost(GodojoError):
+    """The game is gone."""
+
+
+class GameRefused(ConnectionLost):
+    """The game itself said why it cannot go on; the same request would be refused again."""
+
+
+class Silent(GodojoError):
+    """Nothing came before the deadline."""
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """How much a peer may ask of us."""
+
+    message_bytes: int = 64 * MIB
+    """A step of all worlds of one game."""
+    control_bytes: int = 4 * MIB
+    """A control message, once the game has said hello."""
+    hello_bytes: int = 16 * 1024
+    """Everything a newcomer sends before its hello is believed."""
+    handshake_s: float = 5.0
+    """Newcomers that have not said hello by then are dropped."""
+    crowded_s: float = 1.0
+    """The same, when others wait for their place."""
+    pending: int = 16
+    """Newcomers at once."""
+    frames_per_message: int = 1024
+    """Pieces of a message, and pings, before a message is whole."""
+
+
+class Hello(msgspec.Struct, frozen=True, tag_field="type", tag="hello"):
+    """The game introduces itself."""
+
+    protocol: str
+    token: str = ""
+    game: str = ""
+    godot: str = ""
+    addon: str = ""
+
+
+class Configure(msgspec.Struct, frozen=True, tag_field="type", tag="configure"):
+    """What is to be played."""
+
+    worlds: int
+    ticks_per_decision: int | None = None
+    """None: as the scene says."""
+    options: dict[str, Any] = {}
+    """The game's own."""
+
+
+class RoleDescription(msgspec.Struct, frozen=True):
+    """The agents that share a policy: what they are told and what they do."""
+
+    name: str
+    agents: int
+    """In each world."""
+    observation: tuple[ObservationPart, ...]
+    action: tuple[ActionPart, ...]
+
+    @property
+    def observation_size(self) -> int:
+        return observation_size(self.observation)
+
+    @property
+    def action_size(self) -> int:
+        return action_size(self.action)
+
+
+class Ready(msgspec.Struct, frozen=True, tag_field="type", tag="ready"):
+    """What the game plays, which fixes the shape of every step."""
+
+    worlds: int
+    ticks_per_decision: int
+    roles: tuple[RoleDescription, ...]
+    reward_terms: tuple[str, ...] = ("reward",)
+    winners: tuple[str, ...] = ("nobody",)
+    arenas: tuple[str, ...] = ()
+    model: dict[str, Any] | None = None
+    """What the scene says about the model that should learn it."""
+
+
+class Reset(msgspec.Struct, frozen=True, tag_field="type", tag="reset"):
+    """Begin a round in every world."""
+
+    seed: int
+
+
+class Notice(msgspec.Struct, frozen=True, tag_field="type", tag="notice"):
+    """What the trainer is doing, for people who watch the game."""
+
+    text: str
+
+
+class Close(msgspec.Struct, frozen=True, tag_field="type", tag="close"):
+    """The trainer has no more use for the game."""
+
+    reason: str = ""
+
+
+class Refusal(msgspec.Struct, frozen=True, tag_field="type", tag="error"):
+    """Why one side cannot go on, in a sentence. It closes the connection after it."""
+
+    message: str
+
+
+Control = Hello | Configure | Ready | Reset | Notice | Close | Refusal
+
+# Not strict, since some engines know no integers in JSON: 4.0 is a 4.
+_decoder = msgspec.json.Decoder(Control, strict=False)
+_encoder = msgspec.json.Encoder()
+
+
+def encode_control(message: Control) -> bytes:
+    return _encoder.encode(message)
+
+
+def decode_control(text: bytes | bytearray | str) -> Control:
+    """The message in a text frame. Raises WireError, and nothing else, whatever the text is."""
+    try:
+        message: Control = _decoder.decode(text)
+    except RecursionError:
+        raise WireError("a control message is nested too deeply") from None
+    except UnicodeError:
+        raise WireError("a control message is not UTF-8 text") from None
+    except msgspec.MsgspecError as error:
+        raise WireError(f"a control message cannot be read: {shown(str(error), 200)}") from None
+    if isinstance(message, Ready):
+        check_ready(message)
+    elif isinstance(message, Configure):
+        _check_count("worlds", message.worlds, MAX_WORLDS)
+    return message
+
+
+def check_ready(ready: Ready) -> None:
+    """Raises WireError unless such a game can be played."""
+    _check_count("worlds", ready.worlds, MAX_WORLDS)
+    _check_count("ticks_per_decision", ready.ticks_per_decision, 10_000)
+    _check_count("roles", len(ready.roles), MAX_ROLES)
+    _check_names("role", (role.name for role in ready.roles))
+    _check_count("reward_terms", len(ready.reward_terms), MAX_TERMS)
+    _check_names("reward term", ready.reward_terms)
+    _check_count("winners", len(ready.winners), MAX_WINNERS)
+    _check_names("winner", ready.winners)
+    if ready.arenas:
+        _check_count("arenas", len(ready.arenas), MAX_ARENAS)
+        _check_names("arena", ready.arenas)
+    for role in ready.roles:
+        _check_role(role)
+
+
+def shown(text: str, length: int = MAX_NAME) -> str:
+    """What a stranger wrote, made fit for a line of a log."""
+    line = "".join(letter if letter.isprintable() else "?" for letter in text[: length + 1])
+    return line if len(line) <= length else line[: length - 1] + "…"
+
+
+def _check_role(role: RoleDescription) -> None:
+    of = f"role {shown(role.name)!r}"
+    _check_count(f"{of}: agents", role.agents, MAX_AGENTS)
+    _check_count(f"{of}: observation parts", len(role.observation), MAX_PARTS)
+    _check_count(f"{of}: action parts", len(role.action), MAX_PARTS)
+    _check_names(f"{of}: observation part", (part.name for part in role.observation))
+    _check_names(f"{of}: action part", (part.name for part in role.action))
+    for part in role.observation:
+        what = f"{of}: observation part {shown(part.name)!r}"
+        _check_count(f"{what}: dimensions", len(part.shape), MAX_DIMENSIONS)
+        for length in part.shape:
+            _check_count(f"{what}: shape", length, MAX_NUMBERS)
+        if not part.low <= part.high:
+            raise WireError(f"{what}: low ({part.low}) is above high ({part.high})")
+    for action in role.action:
+        _check_count(f"{of}: action part {shown(action.name)!r}: size", action.size, MAX_NUMBERS)
+    _check_count(f"{of}: numbers of an observation", role.observation_size, MAX_NUMBERS)
+    _check_count(f"{of}: numbers of an action", role.action_size, MAX_NUMBERS)
+
+
+def _check_count(what: str, count: int, most: int) -> None:
+    if not 1 <= count <= most:
+        raise WireError(f"{what}: there must be 1 to {most}, not {shown(str(count), 20)}")
+
+
+def _check_names(what: str, names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if not (name and len(name) <= MAX_NAME and name.isprintable()):
+            raise WireError(f"{what}: a name has 1 to {MAX_NAME} printable characters, {shown(name)!r} has not")
+        if name in seen:
+            raise WireError(f"{what}: the name {name!r} is there twice")
+        seen.add(name)

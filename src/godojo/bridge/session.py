@@ -1,0 +1,364 @@
+"""A conversation with one game, without sockets: bytes in, events out, and what the trainer may say.
+
+`Session` is what every wire offers; `DojoSession` is dojo/1. A shell moves the bytes (`listener.Connection`).
+"""
+
+import enum
+import hmac
+import logging
+from collections import deque
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import msgspec
+import numpy as np
+from websockets.exceptions import PayloadTooBig
+from websockets.frames import CloseCode, Frame, Opcode
+from websockets.http11 import Request
+from websockets.protocol import State
+from websockets.server import ServerProtocol
+
+from godojo.bridge import visitors
+from godojo.bridge.codec import StepFrame, StepLayout
+from godojo.bridge.messages import (
+    PROTOCOL,
+    Close,
+    Configure,
+    ConnectionLost,
+    Control,
+    GameRefused,
+    Hello,
+    Limits,
+    Notice,
+    Ready,
+    Refusal,
+    Reset,
+    WireError,
+    decode_control,
+    encode_control,
+    shown,
+)
+from godojo.errors import GodojoError
+
+_MAX_PINGS = 65_536  # between two messages; a game that is alive and bored may ping every second for a day
+_MAX_SEED = 2**53  # JSON in Godot has doubles only
+_LAST_SEQUENCE = 2**32 - 1
+# The library would write frames, and with them the token, into the log of whoever turns debugging on.
+_no_log = logging.Logger("godojo.bridge", level=logging.CRITICAL + 1)
+
+
+class Visitor(NamedTuple):
+    """Somebody who is not a game came by and was given a page to read. The conversation is over."""
+
+    what: str
+
+
+class Closed(NamedTuple):
+    """The conversation is over, and always the last event."""
+
+    error: GodojoError
+    """WireError: the game talked nonsense. GameRefused: it said why. ConnectionLost: it is gone, or we sent it away."""
+
+    @property
+    def reason(self) -> str:
+        return str(self.error)
+
+
+Event = Hello | Ready | StepFrame | Visitor | Closed
+
+
+class Session(Protocol):
+    """One game's conversation. Nothing here waits, and nothing here raises for what a game did: that is an event.
+
+    The order: `begin`; Hello comes; `configure`; Ready comes; `reset`; a StepFrame comes; then `act` and a StepFrame
+    each, or `reset` again. Saying something out of turn is our own mistake and raises GodojoError.
+    Exactly one event answers `configure`, `reset` and `act`; it is Closed when things go wrong.
+    """
+
+    wire: str
+    """The name of the wire, as a user types it."""
+    events: deque[Event]
+    """What the game said, oldest first. Whoever reads an event takes it out."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether the conversation is over. What is still to be sent should be sent; what comes is not read."""
+
+    def begin(self) -> None:
+        """The connection stands: a wire on which the trainer speaks first, speaks."""
+
+    def feed(self, data: bytes | bytearray | memoryview) -> None:
+        """Bytes that came. They are copied before this returns."""
+
+    def feed_end(self) -> None:
+        """No more bytes will come."""
+
+    def take_outgoing(self) -> bytes:
+        """Bytes to be sent now; none when there is nothing to send. Each is handed out once."""
+
+    def configure(self, request: Configure) -> None:
+        """Says what is to be played. Ready will come. A wire that cannot ask for something plays what it can:
+        Ready tells the truth."""
+
+    def reset(self, seed: int) -> None:
+        """Asks for new rounds everywhere. A StepFrame with the sequence 0 will come."""
+
+    def act(self, actions: Sequence[np.ndarray]) -> None:
+        """Hands over one decision: an array [worlds, agents, numbers] for each role of Ready, in that order. They
+        are copied before this returns. A StepFrame will come, numbered 1, 2, … since the last reset."""
+
+    def notice(self, text: str) -> None:
+        """Tells people at the game what the trainer does. A wire without words for it says nothing."""
+
+    def close(self, reason: str) -> None:
+        """Takes leave. Queues what has to be said; Closed is the last event."""
+
+
+class _Turn(enum.Enum):
+    """What the game is expected to say next."""
+
+    REQUEST = "an HTTP request"
+    HELLO = "hello"
+    NOTHING = "nothing"
+    READY = "ready"
+    STEP = "a step"
+
+
+class DojoSession:
+    """dojo/1: WebSocket, control in JSON, steps in binary. See `Session`."""
+
+    wire = PROTOCOL
+
+    def __init__(self, token: str | None = None, limits: Limits | None = None) -> None:
+        self.events: deque[Event] = deque()
+        self._token = token or ""
+        self._limits = limits or Limits()
+        self._protocol = ServerProtocol(max_size=self._limits.hello_bytes, logger=_no_log)
+        self._turn = _Turn.REQUEST
+        self._closed = False
+        self._last_words = b""
+        self._pieces: list[bytes | bytearray] = []
+        self._opcode = Opcode.TEXT
+        self._pings = 0
+        self._asked: Configure | None = None
+        self._layout: StepLayout | None = None
+        self._sequence = 0
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def begin(self) -> None:
+        """The game speaks first."""
+
+    def feed(self, data: bytes | bytearray | memoryview) -> None:
+        if self._closed:
+            return
+        self._protocol.receive_data(data)  # type: ignore[arg-type]  # it is appended to a bytearray: views are fine
+        self._take_events()
+
+    def feed_end(self) -> None:
+        if self._closed:
+            return
+        self._protocol.receive_eof()
+        self._take_events()
+        self._end(ConnectionLost("the game closed the connection without a word"))
+
+    def take_outgoing(self) -> bytes:
+        writes = self._protocol.data_to_send()
+        if self._last_words:
+            writes.append(self._last_words)
+            self._last_words = b""
+        return writes[0] if len(writes) == 1 else b"".join(writes)
+
+    def configure(self, request: Configure) -> None:
+        self._my_turn("configure the game")
+        self._asked = request
+        self._say(request, _Turn.READY)
+
+    def reset(self, seed: int) -> None:
+        self._my_turn("reset the game")
+        self._described()
+        if not 0 <= seed < _MAX_SEED:
+            raise GodojoError(f"a seed is a whole number from 0 to {_MAX_SEED - 1}, not {seed}")
+        self._sequence = 0
+        self._say(Reset(int(seed)), _Turn.STEP)
+
+    def act(self, actions: Sequence[np.ndarray]) -> None:
+        self._my_turn("act")
+        sequence = self._sequence % _LAST_SEQUENCE + 1
+        data = self._described().pack_actions(sequence, actions)
+        self._sequence, self._turn, self._pings = sequence, _Turn.STEP, 0
+        self._protocol.send_binary(data)
+
+    def notice(self, text: str) -> None:
+        if not self._closed and self._turn not in (_Turn.REQUEST, _Turn.HELLO):
+            self._protocol.send_text(encode_control(Notice(text)))
+
+    def close(self, reason: str) -> None:
+        if self._closed:
+            return
+        if self._protocol.state is State.OPEN:
+            self._protocol.send_text(encode_control(Close(reason)))
+        self._leave(CloseCode.NORMAL_CLOSURE, reason)
+        self._end(ConnectionLost(f"the trainer closed the connection: {reason}"))
+
+    # What the game says
+
+    def _take_events(self) -> None:
+        try:
+            for event in self._protocol.events_received():
+                if isinstance(event, Frame):
+                    self._take_frame(event)
+                elif isinstance(event, Request):
+                    self._take_request(event)
+                if self._closed:
+                    return
+        except WireError as error:
+            self._refuse(error)
+        self._take_failure()
+
+    def _take_failure(self) -> None:
+        """What the WebSocket library found wrong by itself."""
+        problem = self._protocol.parser_exc
+        if self._protocol.handshake_exc is not None and self._turn is _Turn.REQUEST:
+            self._last_words = visitors.not_http().serialize()
+            self._end(WireError("somebody connected who speaks neither HTTP nor WebSocket"))
+        elif isinstance(problem, PayloadTooBig):
+            self._end(
+                WireError(f"the game sent more than the {self._protocol.max_message_size} bytes that are allowed")
+            )
+        elif isinstance(problem, EOFError):
+            self._end(ConnectionLost("the connection broke off"))
+        elif problem is not None:
+            self._end(WireError(f"the game does not speak WebSocket as it should: {shown(str(problem), 200)}"))
+
+    def _take_request(self, request: Request) -> None:
+        if self._protocol.eof_sent or self._protocol.writes:
+            raise WireError("the game spoke before it was let in")
+        if visitors.is_from_a_page(request):
+            self._protocol.send_response(visitors.no_browser())
+            self._end(WireError("a web page tried to connect, and was refused: games send no Origin"))
+        elif not visitors.wants_websocket(request):
+            self._protocol.send_response(visitors.page())
+            self.events.append(Visitor("a browser came by and was told what this port is for"))
+            self._end(ConnectionLost("a browser, not a game"))
+        else:
+            response = self._protocol.accept(request)
+            self._protocol.send_response(response)
+            self._turn = _Turn.HELLO
+            if response.status_code != 101:
+                self._end(WireError("somebody asked for a WebSocket in a way that is not allowed"))
+
+    def _take_frame(self, frame: Frame) -> None:
+        if frame.opcode is Opcode.CLOSE:
+            self._end(ConnectionLost(self._farewell()))
+            return
+        if frame.opcode is Opcode.PING or frame.opcode is Opcode.PONG:
+            self._pings += 1
+            if self._turn is _Turn.HELLO:
+                raise WireError("the game pinged before it said hello")
+            if self._pings > _MAX_PINGS:
+                raise WireError(f"the game pinged more than {_MAX_PINGS} times without saying anything")
+            return
+        data: bytes | bytearray = frame.data  # type: ignore[assignment]  # what comes in is never a view
+        if frame.opcode is not Opcode.CONT:
+            self._opcode = frame.opcode
+        if not frame.fin or self._pieces:
+            self._pieces.append(data)
+            if len(self._pieces) > self._limits.frames_per_message:
+                raise WireError(f"a message is in more than {self._limits.frames_per_message} pieces")
+            if not frame.fin:
+                return
+            data = b"".join(self._pieces)
+            self._pieces.clear()
+        self._pings = 0
+        if self._opcode is Opcode.BINARY:
+            self._take_step(data)
+        else:
+            self._take_control(data)
+
+    def _take_step(self, data: bytes | bytearray) -> None:
+        if self._turn is not _Turn.STEP or self._layout is None:
+            raise WireError(f"the game sent a step, and was expected to say {self._turn.value}")
+        step = self._layout.unpack_step(data, self._sequence)
+        self._turn = _Turn.NOTHING
+        self.events.append(step)
+
+    def _take_control(self, text: bytes | bytearray) -> None:
+        if len(text) > self._limits.control_bytes:
+            raise WireError(f"a control message has {len(text)} bytes, and {self._limits.control_bytes} are allowed")
+        message = decode_control(text)
+        if isinstance(message, Refusal):
+            self._leave(CloseCode.NORMAL_CLOSURE, "")
+            self._end(GameRefused(f"the game says: {shown(message.message, 1000)}"))
+        elif isinstance(message, Hello) and self._turn is _Turn.HELLO:
+            self._take_hello(message)
+        elif isinstance(message, Ready) and self._turn is _Turn.READY:
+            self._take_ready(message)
+        else:
+            said = type(message).__name__.lower()
+            raise WireError(f"the game said {said!r}, and was expected to say {self._turn.value}")
+
+    def _take_hello(self, hello: Hello) -> None:
+        if hello.protocol != PROTOCOL:
+            raise WireError(
+                f"the game speaks {shown(hello.protocol)!r} and this trainer {PROTOCOL!r}: "
+                "copy the addon of this Godojo into the game, or update Godojo"
+            )
+        if self._token and not hmac.compare_digest(hello.token.encode("utf-8", "replace"), self._token.encode()):
+            raise WireError(
+                f"the game's token is {'wrong' if hello.token else 'missing'}: "
+                "give it the trainer's token in the variable GODOJO_TOKEN"
+            )
+        self._turn = _Turn.NOTHING
+        self._protocol.max_message_size = self._limits.control_bytes
+        # The token has done its work, and must not turn up where a hello is printed.
+        self.events.append(msgspec.structs.replace(hello, token=""))
+
+    def _take_ready(self, ready: Ready) -> None:
+        if self._asked is not None and ready.worlds != self._asked.worlds:
+            raise WireError(f"the game plays {ready.worlds} worlds, and {self._asked.worlds} were asked for")
+        self._layout = StepLayout(ready, self._limits)
+        self._protocol.max_message_size = max(self._limits.control_bytes, self._layout.most_step_bytes)
+        self._turn = _Turn.NOTHING
+        self.events.append(ready)
+
+    def _farewell(self) -> str:
+        close = self._protocol.close_rcvd
+        reason = shown(close.reason, 125) if close else ""
+        return f"the game closed the connection: {reason}" if reason else "the game closed the connection"
+
+    # What we say
+
+    def _my_turn(self, what: str) -> None:
+        if self._closed:
+            raise ConnectionLost(f"cannot {what}: the conversation is over")
+        if self._turn is not _Turn.NOTHING:
+            raise GodojoError(f"cannot {what} while the game is expected to say {self._turn.value}")
+
+    def _described(self) -> StepLayout:
+        if self._layout is None:
+            raise GodojoError("the game has to be configured first")
+        return self._layout
+
+    def _say(self, message: Control, turn: _Turn) -> None:
+        self._protocol.send_text(encode_control(message))
+        self._turn, self._pings = turn, 0
+
+    def _refuse(self, error: WireError) -> None:
+        """Tells the game why it is sent away."""
+        if self._protocol.state is State.OPEN:
+            self._protocol.send_text(encode_control(Refusal(str(error))))
+        self._leave(CloseCode.POLICY_VIOLATION, str(error))
+        self._end(error)
+
+    def _leave(self, code: CloseCode, reason: str) -> None:
+        if self._protocol.state is State.OPEN:
+            room = 123  # all that a close frame holds beside its code
+            self._protocol.send_close(code, reason.encode()[:room].decode("utf-8", "ignore"))
+
+    def _end(self, error: GodojoError) -> None:
+        if not self._closed:
+            self._closed = True
+            self.events.append(Closed(error))

@@ -1,0 +1,97 @@
+"""The contract's arrays for a game that described itself on the wire, and how steps are written into them."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from godojo.bridge.codec import StepFrame
+from godojo.bridge.messages import Ready
+from godojo.engines.base import RoleArrays
+
+
+class WorldArrays:
+    """All arrays of N worlds; each game writes the worlds that it plays."""
+
+    def __init__(self, ready: Ready, num_worlds: int) -> None:
+        self.num_worlds = num_worlds
+        self.ticks_per_decision = ready.ticks_per_decision
+        terms = len(ready.reward_terms)
+        roles: dict[str, RoleArrays] = {}
+        for role in ready.roles:
+            rows, told, done = (num_worlds, role.agents), role.observation_size, role.action_size
+            roles[role.name] = RoleArrays(
+                name=role.name,
+                observation=np.zeros((*rows, told), np.float32),
+                action=np.zeros((*rows, done), np.float32),
+                reward=np.zeros(rows, np.float32),
+                terms=np.zeros((*rows, terms), np.float32),
+                acted=np.zeros(rows, np.bool_),
+                terminated=np.zeros(rows, np.bool_),
+                truncated=np.zeros(rows, np.bool_),
+                final_observation=np.zeros((*rows, told), np.float32),
+                final_terms=np.zeros((*rows, terms), np.float32),
+                final_score=np.zeros(rows, np.float32),
+                observation_parts=role.observation,
+                action_parts=role.action,
+            )
+        self.roles: Mapping[str, RoleArrays] = MappingProxyType(roles)
+        self.ended = np.zeros(num_worlds, np.bool_)
+        self.winner = np.zeros(num_worlds, np.int8)
+        self.length_ticks = np.zeros(num_worlds, np.int32)
+        self.arena = np.zeros(num_worlds, np.int32)
+        self._decisions = np.zeros(num_worlds, np.int32)
+        """Since the round began, for those whose end the game can no longer tell."""
+
+    def actions(self, worlds: slice) -> list[np.ndarray]:
+        """What everybody in these worlds does next, role by role."""
+        return [role.action[worlds] for role in self.roles.values()]
+
+    def begin(self, worlds: slice, frame: StepFrame) -> None:
+        """New rounds: only observations mean something."""
+        self.ended[worlds] = False
+        self._decisions[worlds] = 0
+        for role, said in zip(self.roles.values(), frame.roles, strict=True):
+            role.observation[worlds] = said.observation
+            for array in (role.reward, role.terms, role.acted, role.terminated, role.truncated):
+                array[worlds] = 0
+
+    def take(self, worlds: slice, frame: StepFrame) -> None:
+        """One decision of these worlds."""
+        self.ended[worlds] = False
+        self._decisions[worlds] += 1
+        for role, said in zip(self.roles.values(), frame.roles, strict=True):
+            role.observation[worlds] = said.observation
+            role.terms[worlds] = said.terms
+            said.terms.sum(axis=2, out=role.reward[worlds])
+            role.acted[worlds] = said.acted
+            role.terminated[worlds] = said.terminated
+            role.truncated[worlds] = said.truncated
+            if len(said.final_rows):
+                world, agent = np.divmod(said.final_rows, role.acted.shape[1])
+                world = world + worlds.start
+                role.final_observation[world, agent] = said.final_observation
+                role.final_terms[world, agent] = said.final_terms
+                role.final_score[world, agent] = said.final_score
+        if len(frame.ended):
+            ended = frame.ended[:, 0] + worlds.start
+            self.ended[ended] = True
+            self.winner[ended] = frame.ended[:, 1]
+            self.length_ticks[ended] = frame.ended[:, 2]
+            self.arena[ended] = frame.ended[:, 3]
+            self._decisions[ended] = 0
+
+    def cut_short(self, worlds: slice, frame: StepFrame) -> None:
+        """The game of these worlds was lost, and `frame` begins new rounds: nobody's transition spans that."""
+        for role in self.roles.values():
+            role.final_observation[worlds] = role.observation[worlds]
+            role.final_terms[worlds] = 0
+            role.final_score[worlds] = 0
+        length_ticks = self._decisions[worlds] * self.ticks_per_decision
+        self.begin(worlds, frame)
+        for role in self.roles.values():
+            role.truncated[worlds] = True
+        self.ended[worlds] = True
+        self.winner[worlds] = 0
+        self.length_ticks[worlds] = length_ticks
+        self.arena[worlds] = -1

@@ -1,0 +1,87 @@
+"""One game that was started as a process: launched, watched, ended with its children, quoted when it fails."""
+
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from godojo.engines.godot.logs import GameLog
+from godojo.engines.godot.project import problem_lines
+from godojo.errors import GodojoError
+from godojo.processes import Ward
+
+_QUOTED_LINES = 6
+_QUOTED_COMPLAINTS = 3
+
+
+class GameProcess:
+    """A running game. Its output goes to `log`; it does not outlive us."""
+
+    def __init__(self, words: Sequence[str | Path], env: Mapping[str, str]) -> None:
+        """`env` is added to our own environment: secrets travel there, never on the command line."""
+        self._log = GameLog()
+        try:
+            with self._log.opened() as output:
+                self._ward = Ward(words, env={**os.environ, **env}, output=output)
+        except OSError as error:
+            self._log.let_go()
+            raise GodojoError(f"{words[0]} cannot be started ({error.strerror})") from None
+
+    @property
+    def log(self) -> Path:
+        return self._log.path
+
+    @property
+    def pid(self) -> int:
+        return self._ward.pid
+
+    def alive(self) -> bool:
+        return self._ward.status() is None
+
+    def wait(self, timeout_s: float) -> bool:
+        """Whether it has ended by itself within that time."""
+        return self._ward.wait(timeout_s)
+
+    def end(self, *, grace_s: float = 0.0) -> None:
+        """Ends it with all its children, at once, or after it has had so long to end by itself."""
+        if grace_s > 0:
+            self._ward.wait(grace_s)
+        self._ward.end(grace_s=0.0)
+        self._log.let_go()
+
+    def keep_log_small(self) -> None:
+        self._log.keep_small()
+
+    def last_lines(self, count: int = _QUOTED_LINES) -> list[str]:
+        return self._log.last_lines(count)
+
+    def complaints(self) -> list[str]:
+        """The first errors and warnings of the engine's, with the places they name."""
+        lines = self._log.first_lines()
+        found = []
+        for place, line in enumerate(lines):
+            if problem_lines(line):
+                follows = lines[place + 1] if place + 1 < len(lines) else ""
+                found.append(f"{line} ({follows})" if follows.startswith("at: ") else line)
+        return found
+
+    def how_it_ended(self) -> str:
+        """Its exit status in words."""
+        status = self._ward.status()
+        if status is None:
+            return "still runs"
+        if status < 0:
+            try:
+                return f"was killed by {signal.Signals(-status).name}"
+            except ValueError:
+                return f"was killed by signal {-status}"
+        return f"ended by itself with exit status {status}"
+
+    def quoted(self) -> str:
+        """Its last words and where the rest of them is, to go at the end of an error."""
+        complaints = self.complaints()
+        if complaints:
+            return f"it complained: {' | '.join(complaints[:_QUOTED_COMPLAINTS])} (log: {self.log})"
+        lines = self.last_lines()
+        said = f"it last said: {' | '.join(lines)}" if lines else "it said nothing"
+        return f"{said} (log: {self.log})"

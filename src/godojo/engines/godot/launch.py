@@ -1,0 +1,118 @@
+"""How a game is started: our own scenes, somebody's project, or an exported binary."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from godojo.engines.godot.find import Engine, find
+from godojo.engines.godot.project import prepared_project
+from godojo.errors import GodojoError
+
+Wire = Literal["dojo/1", "godot_rl", "any"]
+WIRES: tuple[Wire, ...] = ("dojo/1", "godot_rl", "any")
+# One tick a turn of the main loop, without sleeping: as fast as the processor permits. They must be two words.
+_FAST = ("--fixed-fps", "60")
+# A game that draws still needs no sound card.
+_QUIETLY = ("--audio-driver", "Dummy")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A program and its words; what each game of several is told besides."""
+
+    program: tuple[str, ...]
+    wire: Wire = "dojo/1"
+    arguments: tuple[str, ...] = ()
+    """The game's own words, at the end."""
+    ticks_per_decision: int | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    def words(self, port: int, seed: int) -> list[str]:
+        """With what godot_rl's games read from their command line; nothing secret is ever there."""
+        words = list(self.program)
+        if self.wire != "dojo/1":
+            words += [f"--port={port}", f"--env_seed={seed}", "--speedup=1"]
+            if self.ticks_per_decision is not None:
+                words.append(f"--action_repeat={self.ticks_per_decision}")
+        return [*words, *self.arguments]
+
+
+def own_scene(scene: str) -> Recipe:
+    """A scene of the project that Godojo brings along."""
+    engine = find()
+    return Recipe(_engine_words(engine, prepared_project(engine), scene, window=False))
+
+
+def from_project(
+    folder: str | os.PathLike[str],
+    *,
+    scene: str | None = None,
+    wire: Wire | None = None,
+    arguments: Sequence[str] = (),
+    ticks_per_decision: int | None = None,
+    window: bool = False,
+    env: Mapping[str, str] | None = None,
+    say: Callable[[str], None] | None = None,
+) -> Recipe:
+    """Somebody's Godot project, imported first as the editor would do; nothing else is written there."""
+    place = Path(folder).expanduser().absolute()
+    if not (place / "project.godot").is_file():
+        raise GodojoError(f"{place} is no Godot project: it has no project.godot")
+    engine = find()
+    if say is not None and not (place / ".godot").is_dir():
+        say(f"importing {place} as the editor would, which may take minutes the first time")
+    prepared_project(engine, place)
+    return Recipe(
+        _engine_words(engine, place, scene, window=window),
+        checked_wire(wire) or _wire_of(place),
+        tuple(arguments),
+        ticks_per_decision,
+        env or {},
+    )
+
+
+def from_binary(
+    file: str | os.PathLike[str],
+    *,
+    wire: Wire | None = None,
+    arguments: Sequence[str] = (),
+    ticks_per_decision: int | None = None,
+    window: bool = False,
+    env: Mapping[str, str] | None = None,
+) -> Recipe:
+    """An exported game."""
+    program = Path(file).expanduser().absolute()
+    if not program.is_file():
+        raise GodojoError(f"there is no game {program}")
+    if not os.access(program, os.X_OK):
+        raise GodojoError(f"{program} may not be started; allow it with: chmod +x {program}")
+    words = (str(program), *_manner(window))
+    return Recipe(words, checked_wire(wire) or "any", tuple(arguments), ticks_per_decision, env or {})
+
+
+def checked_wire(wire: str | None) -> Wire | None:
+    for known in WIRES:
+        if wire == known:
+            return known
+    if wire is not None:
+        raise GodojoError(f"there is no wire {wire!r}; there is: {', '.join(WIRES)}")
+    return None
+
+
+def _wire_of(project: Path) -> Wire:
+    """By the addon that the project has."""
+    has_dojo = (project / "addons/godojo").is_dir()
+    has_godot_rl = (project / "addons/godot_rl_agents").is_dir()
+    if has_dojo == has_godot_rl:
+        return "any"
+    return "dojo/1" if has_dojo else "godot_rl"
+
+
+def _engine_words(engine: Engine, project: Path, scene: str | None, *, window: bool) -> tuple[str, ...]:
+    return (str(engine.program), *_manner(window), "--path", str(project), *([scene] if scene else []))
+
+
+def _manner(window: bool) -> tuple[str, ...]:
+    return (*_QUIETLY, *_FAST) if window else ("--headless", *_FAST)

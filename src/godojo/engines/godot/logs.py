@@ -1,0 +1,107 @@
+"""Where what games print is kept: one small file for each game that was started, the newest of them."""
+
+import itertools
+import os
+import re
+import time
+from pathlib import Path
+from typing import BinaryIO
+
+import platformdirs
+
+from godojo.engines.godot.home import data_folder
+from godojo.errors import GodojoError
+
+KEPT = 50
+"""Logs of games that no longer run; older ones are removed when a new one begins."""
+MOST_BYTES = 16 * 1024 * 1024
+"""A game that prints without end begins its log anew here."""
+_READ_BYTES = 16 * 1024
+_NAME = re.compile(r"\A\d{8}-\d{6}-(\d+)-\d+\.log\Z")
+_UNPRINTABLE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+_numbers = itertools.count()
+_in_use: set[Path] = set()
+
+
+def logs_folder() -> Path:
+    """The per-user folder for logs; below GODOJO_HOME where that is set."""
+    if os.environ.get("GODOJO_HOME"):
+        return data_folder() / "logs"
+    return platformdirs.user_log_path("godojo", appauthor=False)
+
+
+class GameLog:
+    """The file that one game prints into."""
+
+    def __init__(self) -> None:
+        folder = logs_folder()
+        self.path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{next(_numbers):06}.log"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self.path.touch(mode=0o600, exist_ok=False)
+        except OSError as error:
+            raise GodojoError(
+                f"cannot write a game's log to {folder} ({error.strerror}); set GODOJO_HOME to a folder that is yours"
+            ) from None
+        _in_use.add(self.path)
+        _sweep(folder)
+
+    def opened(self) -> BinaryIO:
+        """To be handed to the game. It appends, so that the file can be begun anew under it."""
+        return self.path.open("ab")
+
+    def first_lines(self) -> list[str]:
+        """The beginning of what was printed, where mistakes in scripts are told."""
+        return self._lines(from_end=False)
+
+    def last_lines(self, count: int) -> list[str]:
+        """The end of what was printed."""
+        return self._lines(from_end=True)[-count:]
+
+    def _lines(self, *, from_end: bool) -> list[str]:
+        """Without colours and other unprintable signs."""
+        try:
+            with self.path.open("rb") as file:
+                length = file.seek(0, os.SEEK_END)
+                file.seek(max(length - _READ_BYTES, 0) if from_end else 0)
+                text = file.read(_READ_BYTES).decode("utf-8", "replace")
+        except OSError:
+            return []
+        lines = (_UNPRINTABLE.sub("", line).strip() for line in text.splitlines())
+        return [line[:300] for line in lines if line]
+
+    def keep_small(self) -> None:
+        """To be called now and then."""
+        try:
+            if self.path.stat().st_size > MOST_BYTES:
+                os.truncate(self.path, 0)
+        except OSError:
+            pass  # a log that cannot be shortened, or is gone, is no reason to stop
+
+    def let_go(self) -> None:
+        """The game has ended: the log may be removed when it is old."""
+        _in_use.discard(self.path)
+
+
+def _sweep(folder: Path) -> None:
+    """Removes old logs, but none of a game that may still run."""
+    ours = str(os.getpid())
+    names = sorted((path for path in folder.glob("*.log") if _NAME.match(path.name)), reverse=True)
+    for path in names[KEPT:]:
+        match = _NAME.match(path.name)
+        owner = match[1] if match else ours
+        if path not in _in_use and (owner == ours or not _is_alive(int(owner))):
+            path.unlink(missing_ok=True)
+
+
+def _is_alive(pid: int) -> bool:
+    if os.name != "posix":
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True

@@ -1,0 +1,206 @@
+"""Opening games in the real Godot: launched in as many processes as wanted, or started by hand and waited for."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from godojo.bridge.listener import DEFAULT_PORT, Listener
+from godojo.bridge.messages import MAX_WORLDS
+from godojo.engines.godot.display import display
+from godojo.engines.godot.launch import Recipe, Wire, checked_wire, from_binary, from_project
+from godojo.engines.godot.seats import AwaitedSeat, LaunchedSeat
+from godojo.engines.godot.worlds import MAX_RESTARTS, GodotWorlds
+from godojo.errors import GodojoError
+
+GODOT_RL_PORT = 11008
+_PATIENCE_S = 600.0
+"""How long a person has to start a game by hand."""
+
+
+def open_game(
+    project: str | os.PathLike[str] | None = None,
+    *,
+    binary: str | os.PathLike[str] | None = None,
+    scene: str | None = None,
+    wire: Wire | None = None,
+    num_worlds: int | None = None,
+    num_processes: int = 1,
+    seed: int = 0,
+    ticks_per_decision: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    arguments: Sequence[str] = (),
+    window: bool = False,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    token: str | None = None,
+    start_timeout_s: float | None = None,
+    step_timeout_s: float = 30.0,
+    reconnect_s: float = 60.0,
+    max_restarts: int = MAX_RESTARTS,
+    say: Callable[[str], None] | None = None,
+) -> GodotWorlds:
+    """Anybody's game, ready for its first step.
+
+    `project` is a folder with a project.godot: it is imported and launched; `binary` an exported game; with neither, a
+    game that was started by hand is waited for, on `port` (8765, or 11008 with `wire="godot_rl"`).
+
+    `wire` is "dojo/1" or "godot_rl"; by default it is found out. `num_worlds` are spread over `num_processes`; without
+    it each process plays the worlds it has. `scene` plays another than the project's main scene, `options` and
+    `arguments` are the game's own, and `window` lets it draw, on the screen or on a virtual one, as camera sensors
+    need. A game that dies, or that does not answer within `step_timeout_s`, is started again (`GodotWorlds`); one that
+    was started by hand has `reconnect_s` to come back. `say` is told what is waited for; by default it goes to stderr.
+    """
+    if project is not None and binary is not None:
+        raise GodojoError("a game is a project or a binary: give one of the two")
+    checked = checked_wire(wire)
+    if project is None and binary is None:
+        return await_game(
+            host=host,
+            port=port,
+            token=token,
+            wire=checked or "any",
+            worlds_each=None if num_worlds is None else [num_worlds],
+            ticks_per_decision=ticks_per_decision,
+            options=options,
+            seed=seed,
+            start_timeout_s=start_timeout_s,
+            step_timeout_s=step_timeout_s,
+            reconnect_s=reconnect_s,
+            max_restarts=max_restarts,
+            say=say,
+        )
+    with contextlib.ExitStack() as stack:
+        env = stack.enter_context(display()) if window else {}
+        if project is not None:
+            recipe = from_project(
+                project,
+                scene=scene,
+                wire=checked,
+                arguments=arguments,
+                ticks_per_decision=ticks_per_decision,
+                window=window,
+                env=env,
+                say=say or _tell,
+            )
+        else:
+            assert binary is not None
+            if scene is not None:
+                raise GodojoError("a scene can be chosen in a project only, not in an exported game")
+            recipe = from_binary(
+                binary, wire=checked, arguments=arguments, ticks_per_decision=ticks_per_decision, window=window, env=env
+            )
+        return launch_games(
+            recipe,
+            num_worlds=num_worlds,
+            num_processes=num_processes,
+            seed=seed,
+            ticks_per_decision=ticks_per_decision,
+            options=options,
+            start_timeout_s=start_timeout_s,
+            step_timeout_s=step_timeout_s,
+            max_restarts=max_restarts,
+            belongings=stack.pop_all(),
+        )
+
+
+def launch_games(
+    recipe: Recipe,
+    *,
+    num_worlds: int | None,
+    num_processes: int = 1,
+    seed: int = 0,
+    ticks_per_decision: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    settings: Any = None,
+    start_timeout_s: float | None = None,
+    step_timeout_s: float = 30.0,
+    max_restarts: int = MAX_RESTARTS,
+    belongings: contextlib.ExitStack | None = None,
+) -> GodotWorlds:
+    """Games that are started here, with their first rounds begun. `belongings` are let go of with the worlds."""
+    worlds = GodotWorlds(
+        [LaunchedSeat(recipe, number, seed=seed % 2**31) for number in range(_count("num_processes", num_processes))],
+        worlds_each=None if num_worlds is None else spread(num_worlds, num_processes),
+        ticks_per_decision=ticks_per_decision,
+        options=options,
+        settings=settings,
+        start_timeout_s=60.0 if start_timeout_s is None else start_timeout_s,
+        step_timeout_s=step_timeout_s,
+        max_restarts=max_restarts,
+        belongings=belongings,
+    )
+    return _begun(worlds, seed)
+
+
+def await_game(
+    *,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    token: str | None = None,
+    wire: Wire = "dojo/1",
+    worlds_each: Sequence[int] | None = None,
+    ticks_per_decision: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    settings: Any = None,
+    seed: int = 0,
+    start_timeout_s: float | None = None,
+    step_timeout_s: float = 30.0,
+    reconnect_s: float = 60.0,
+    max_restarts: int = MAX_RESTARTS,
+    say: Callable[[str], None] | None = None,
+) -> GodotWorlds:
+    """A game that somebody starts by hand, with its first rounds begun."""
+    if port is None:
+        port = GODOT_RL_PORT if wire == "godot_rl" else DEFAULT_PORT
+    if token and wire == "any":
+        wire = "dojo/1"  # the other one has no words for a token
+    say = say or _tell
+    listener = Listener(host, port, token, wire, log=say)
+    say(f"waiting for a game on {host}:{listener.port}")
+    worlds = GodotWorlds(
+        [AwaitedSeat(listener)],
+        worlds_each=worlds_each,
+        ticks_per_decision=ticks_per_decision,
+        options=options,
+        settings=settings,
+        start_timeout_s=_PATIENCE_S if start_timeout_s is None else start_timeout_s,
+        step_timeout_s=step_timeout_s,
+        reconnect_s=reconnect_s,
+        max_restarts=max_restarts,
+    )
+    return _begun(worlds, seed)
+
+
+def spread(num_worlds: int, num_processes: int) -> list[int]:
+    """As evenly as can be."""
+    worlds, processes = _count("num_worlds", num_worlds), _count("num_processes", num_processes)
+    if processes > worlds:
+        raise GodojoError(f"{worlds} worlds cannot be spread over {processes} processes; take num_processes={worlds}")
+    least, more = divmod(worlds, processes)
+    if least + bool(more) > MAX_WORLDS:
+        raise GodojoError(f"one process plays at most {MAX_WORLDS} worlds; take more processes (num_processes)")
+    return [least + (number < more) for number in range(processes)]
+
+
+def _tell(sentence: str) -> None:
+    sys.stderr.write(f"{sentence}\n")
+    sys.stderr.flush()
+
+
+def _count(name: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise GodojoError(f"{name} must be a whole number, at least 1, not {value!r}")
+    return int(value)
+
+
+def _begun(worlds: GodotWorlds, seed: int) -> GodotWorlds:
+    try:
+        worlds.reset(seed)
+    except BaseException:
+        worlds.close()
+        raise
+    return worlds

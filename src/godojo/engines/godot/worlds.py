@@ -1,0 +1,311 @@
+"""The real Godot behind the contract: many worlds in several games, stepped together and watched over."""
+
+import os
+import weakref
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from godojo.bridge.listener import Connection
+from godojo.bridge.messages import Configure, ConnectionLost, GameRefused, Hello, Ready, Silent, WireError
+from godojo.engines.base import Worlds
+from godojo.engines.godot.arrays import WorldArrays
+from godojo.engines.godot.restarts import Incident, Restarts
+from godojo.engines.godot.seats import Seat
+from godojo.errors import GodojoError
+
+MAX_RESTARTS = 200
+_GOODBYE_S = 1.0
+_READING_S = 1.0
+"""For what has come while another game made us wait until the deadline."""
+_Lost = (ConnectionLost, Silent, WireError)
+_WHOLE_IN_JSON = 2**53
+"""Godot reads numbers of JSON as 64-bit floats."""
+
+
+class _Game:
+    """One of the games, and which worlds it plays."""
+
+    def __init__(self, seat: Seat, number: int, worlds: slice) -> None:
+        self.seat = seat
+        self.number = number
+        self.worlds = worlds
+        self.connection: Connection | None = None
+        """None while it is lost."""
+        self.ready: Ready | None = None
+        self.has_come = False
+        self.cuts = 0
+        """How often its rounds were cut short by its loss since the last reset."""
+        self.is_acting = False
+        """Whether it owes us a step."""
+
+
+class GodotWorlds(Worlds):
+    """Worlds in one or several games. A game that dies, freezes or talks nonsense is ended and started again.
+
+    `seats` say where the games come from; each plays the same number of worlds, or one more. `worlds_each=None` asks
+    for one world a game and takes what comes. A step that takes longer than `step_timeout_s` is one of a frozen game.
+    Within ten minutes `max_restarts` losses are made good; a game that is lost three times without one good step is
+    broken, and so is what it plays: GodojoError says why. `incidents` tell what happened.
+    """
+
+    def __init__(
+        self,
+        seats: Sequence[Seat],
+        *,
+        worlds_each: Sequence[int] | None = None,
+        ticks_per_decision: int | None = None,
+        options: Mapping[str, Any] | None = None,
+        settings: Any = None,
+        start_timeout_s: float = 60.0,
+        step_timeout_s: float = 30.0,
+        reconnect_s: float | None = None,
+        max_restarts: int = MAX_RESTARTS,
+        belongings: ExitStack | None = None,
+    ) -> None:
+        """`belongings`, such as a screen to draw on, are let go of when the games have ended."""
+        self.settings = settings
+        self._quota = Restarts(max_restarts)
+        self.engine_us = np.zeros(len(seats), np.int64)
+        """How long each game worked at the last step, by its own clock."""
+        self._start_timeout_s = start_timeout_s
+        self._reconnect_s = start_timeout_s if reconnect_s is None else reconnect_s
+        self._step_timeout_s = step_timeout_s
+        self._ticks_per_decision = ticks_per_decision
+        self._options = dict(options or {})
+        self._seed: int | None = None
+        self._has_started = False
+        self._asks_for_worlds = worlds_each is not None
+        self._games = _seated(seats, worlds_each or [1] * len(seats))
+        self._end = weakref.finalize(self, _end_all, os.getpid(), self._games, belongings or ExitStack())
+        try:
+            self._fill(self._games)
+            self._make_arrays()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def seats(self) -> list[Seat]:
+        """Where the games come from, one for each."""
+        return [game.seat for game in self._games]
+
+    @property
+    def incidents(self) -> Sequence[Incident]:
+        """Every loss of a game, oldest first."""
+        return self._quota.incidents
+
+    @property
+    def restarts(self) -> int:
+        """How often a game was lost."""
+        return len(self._quota.incidents)
+
+    @property
+    def hellos(self) -> list[Hello]:
+        """How the games introduced themselves."""
+        return [game.connection.hello for game in self._games if game.connection is not None]
+
+    def reset(self, seed: int) -> None:
+        if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or not 0 <= seed < 2**64:
+            raise GodojoError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
+        self._check_open()
+        self._collect_steps()  # a decision under way is played to its end, since one answer follows each question
+        self._has_started = False
+        self._seed = int(seed)
+        for game in self._games:
+            game.cuts = 0
+            if game.connection is None:
+                continue
+            try:
+                game.is_acting = True  # should we be interrupted, it still owes us an answer
+                frame = game.connection.reset(self._seed_of(game), self._start_timeout_s)
+            except _Lost as error:
+                self._lose(game, error)
+            else:
+                game.is_acting = False
+                self._arrays.begin(game.worlds, frame)
+        self._revive(is_cut_short=False)
+
+    def _start(self) -> None:
+        self._check_open()
+        if self._seed is None:
+            raise GodojoError("there are no rounds to play: call reset(seed) first")
+        if self._has_started:
+            raise GodojoError("a decision is under way: call finish() before the next start()")
+        self._has_started = True
+        for game in self._games:
+            if game.connection is None:
+                continue
+            try:
+                game.is_acting = True
+                game.connection.send_actions(self._arrays.actions(game.worlds), self._step_timeout_s)
+            except _Lost as error:
+                self._lose(game, error)
+
+    def finish(self) -> None:
+        self._check_open()
+        if not self._has_started:
+            raise GodojoError("no decision is under way: call start() first, or step()")
+        self._collect_steps()
+        self._revive(is_cut_short=True)
+        self._has_started = False
+
+    def notice(self, text: str) -> None:
+        """Tells whoever watches the games what is going on here."""
+        for game in self._games:
+            if game.connection is not None:
+                try:
+                    game.connection.notice(text)
+                except _Lost as error:
+                    self._lose(game, error)
+
+    def close(self) -> None:
+        """Takes leave of every game and ends those that we started."""
+        self._end()
+
+    def _check_open(self) -> None:
+        if not self._end.alive:
+            raise GodojoError("these worlds are closed")
+
+    def _collect_steps(self) -> None:
+        """Waits for everybody who owes a step; all share one deadline."""
+        deadline = monotonic() + self._step_timeout_s
+        for game in self._games:
+            if not game.is_acting or game.connection is None:
+                continue
+            try:
+                frame = game.connection.receive_step(max(deadline - monotonic(), _READING_S))
+            except Silent:
+                self._lose(game, Silent(f"gave no answer within {self._step_timeout_s:g} s"))
+            except _Lost as error:
+                self._lose(game, error)
+            else:
+                game.is_acting = False
+                self._arrays.take(game.worlds, frame)
+                self.engine_us[game.number] = frame.engine_us
+                self._quota.good_step(game.number)
+                game.seat.look_after()
+
+    def _revive(self, *, is_cut_short: bool) -> None:
+        """Gets a new game for each that was lost; its worlds' rounds end here and others begin."""
+        lost = [game for game in self._games if game.connection is None]
+        if not lost:
+            return
+        for game in lost:
+            game.cuts += is_cut_short  # rounds that were cut short are not played once more
+        for game, frame in self._fill(lost):
+            if is_cut_short:
+                self._arrays.cut_short(game.worlds, frame)
+            else:
+                self._arrays.begin(game.worlds, frame)
+
+    def _fill(self, games: Sequence[_Game]) -> list[tuple[_Game, Any]]:
+        """Gets a game into each seat, up to its first observations if there is a seed for them."""
+        for game in games:
+            game.seat.call()
+        return [(game, self._received(game)) for game in games]
+
+    def _received(self, game: _Game) -> Any:
+        """A game that has been called, ready to play; called again as often as is allowed."""
+        while True:
+            connection = None
+            try:
+                connection = game.seat.receive(self._reconnect_s if game.has_come else self._start_timeout_s)
+                game.has_come = True
+                ready = connection.configure(self._request(game), self._start_timeout_s)
+                self._check_ready(game, ready)
+                frame = None
+                if self._seed is not None:
+                    frame = connection.reset(self._seed_of(game), self._start_timeout_s)
+            except GameRefused as error:
+                raise GodojoError(f"game {game.number} refused to play: {error}") from None
+            except _Lost as error:
+                if isinstance(error, Silent):
+                    game.seat.check_can_play()
+                self._note(game, connection, error)
+                game.seat.call()
+            except GodojoError as error:
+                if connection is not None:
+                    connection.close(str(error))
+                raise
+            else:
+                game.connection, game.ready = connection, ready
+                return frame
+
+    def _request(self, game: _Game) -> Configure:
+        worlds = game.worlds.stop - game.worlds.start
+        return Configure(worlds=worlds, ticks_per_decision=self._ticks_per_decision, options=self._options)
+
+    def _check_ready(self, game: _Game, ready: Ready) -> None:
+        """A game must play what was asked for, and the same as its fellows and its predecessors."""
+        asked = game.worlds.stop - game.worlds.start
+        if ready.worlds != asked and (self._asks_for_worlds or len(self._games) > 1):
+            raise GodojoError(
+                f"the game plays {ready.worlds} worlds in one process, not {asked}; spread worlds over num_processes"
+            )
+        known = next((each.ready for each in self._games if each.ready is not None), None)
+        if known is not None and ready != known and _without_worlds(ready) != _without_worlds(known):
+            raise GodojoError(f"game {game.number} describes itself otherwise than the others, or than before")
+
+    def _make_arrays(self) -> None:
+        ready = self._games[0].ready
+        assert ready is not None
+        if len(self._games) == 1:
+            self._games[0].worlds = slice(0, ready.worlds)
+        self.num_worlds = self._games[-1].worlds.stop
+        self.ticks_per_decision = ready.ticks_per_decision
+        self.declared_model = ready.model
+        self.reward_terms, self.winners, self.arena_names = ready.reward_terms, ready.winners, ready.arenas
+        arrays = self._arrays = WorldArrays(ready, self.num_worlds)
+        self.roles = arrays.roles
+        self.ended, self.winner = arrays.ended, arrays.winner
+        self.length_ticks, self.arena = arrays.length_ticks, arrays.arena
+
+    def _lose(self, game: _Game, error: GodojoError) -> None:
+        """A game that played has to go."""
+        game.is_acting = False
+        connection, game.connection = game.connection, None
+        self._note(game, connection, error)
+
+    def _note(self, game: _Game, connection: Connection | None, error: GodojoError) -> None:
+        cause = game.seat.clear(error)
+        if connection is not None:  # afterwards, since one who is gone does not keep us waiting for a farewell
+            connection.close("lost")
+        self._quota.note(game.number, cause, game.seat.log, game.seat.last_words(), game.seat.remedy)
+
+    def _seed_of(self, game: _Game) -> int:
+        """The first game's is the seed itself where it can be; every other game and every restart has its own."""
+        assert self._seed is not None
+        if game.number == 0 and game.cuts == 0 and self._seed < _WHOLE_IN_JSON:
+            return self._seed
+        mixed = np.random.SeedSequence([self._seed, game.number, game.cuts]).generate_state(1, np.uint64)
+        return int(mixed[0]) % _WHOLE_IN_JSON
+
+
+def _seated(seats: Sequence[Seat], worlds_each: Sequence[int]) -> list[_Game]:
+    games, first = [], 0
+    for number, (seat, worlds) in enumerate(zip(seats, worlds_each, strict=True)):
+        games.append(_Game(seat, number, slice(first, first + worlds)))
+        first += worlds
+    return games
+
+
+def _without_worlds(ready: Ready) -> tuple[object, ...]:
+    return (ready.ticks_per_decision, ready.roles, ready.reward_terms, ready.winners, ready.arenas)
+
+
+def _end_all(owner: int, games: Sequence[_Game], belongings: ExitStack) -> None:
+    """Says goodbye to all first, so that they leave at the same time."""
+    if os.getpid() != owner:  # a forked child of ours has no business with our games
+        return
+    with belongings:
+        for game in games:
+            if game.connection is not None:
+                game.connection.close("the trainer is done")
+        deadline = monotonic() + _GOODBYE_S
+        for game in games:
+            has_heard, game.connection = game.connection is not None, None
+            game.seat.end(max(deadline - monotonic(), 0.01) if has_heard else 0.0)
