@@ -68,6 +68,8 @@ class DojoClient:
             raise
 
     def send(self, message: Control | bytes) -> None:
+        if self.protocol.state is not State.OPEN:
+            raise Gone("the trainer is taking leave")
         if isinstance(message, bytes):
             self.protocol.send_binary(message)
         else:

@@ -244,7 +244,10 @@ class DojoSession:
             self.events.append(Visitor("a browser came by and was told what this port is for"))
             self._end(ConnectionLost("a browser, not a game"))
         else:
-            response = self._protocol.accept(request)
+            try:
+                response = self._protocol.accept(request)
+            except UnicodeEncodeError:  # its refusal quotes the header, and chokes on bytes that are no text
+                raise WireError("somebody asked for a WebSocket with a header that is no text") from None
             self._protocol.send_response(response)
             self._turn = _Turn.HELLO
             if response.status_code != 101:

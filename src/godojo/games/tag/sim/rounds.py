@@ -26,6 +26,8 @@ FAR_M = 1e6
 TRIED, BEST = 0, 1
 DRAWS = 32
 """Places drawn for one body before a placing is given up."""
+PROVEN_STREAM = np.uint64(1)
+"""Random numbers with which an arena is checked for room, and which find it again."""
 PLACINGS = 200
 """Placings drawn before an arena is taken to have no room."""
 
@@ -86,7 +88,11 @@ def choose_places(n: Any, arena: Any, world: Any, team: np.ndarray, places: np.n
         if worth >= 0.0:
             break
     if best_worth == -np.inf:
+        # No luck, so the placing that was found when the arena was checked: whoever draws as then finds it again.
+        stream = world.stream
+        world.stream = PROVEN_STREAM
         find_places(n, arena, world, places)
+        world.stream = stream
 
 
 @kernel

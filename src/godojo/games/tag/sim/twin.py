@@ -9,7 +9,7 @@ from godojo.games.tag.arenas import Arena
 from godojo.games.tag.options import checked_options
 from godojo.games.tag.settings import TagSettings
 from godojo.games.tag.sim import state, step
-from godojo.games.tag.sim.rounds import find_places
+from godojo.games.tag.sim.rounds import PROVEN_STREAM, find_places
 from godojo.games.tag.spec import REWARD_TERMS, WINNERS, Privileged, roles
 from godojo.kernels.chance import stream_of
 
@@ -47,7 +47,8 @@ class TagTwin:
         self.numbers = state.numbers(self.settings, worlds, generated_share, truncate_after)
         self.catalogue = state.catalogue(self.arenas, self.settings)
         for arena, record in zip(self.arenas, self.catalogue, strict=False):
-            one_world = np.ones(1, state.WORLD)
+            one_world = np.zeros(1, state.WORLD)
+            one_world["stream"] = PROVEN_STREAM
             if not find_places(self.numbers[0], record, one_world[0], np.zeros((self.settings.agent_count, 2, 3))):
                 count = self.settings.agent_count
                 raise GodojoError(f"{arena.name}: spawns: no room for {count} bodies to start apart")
