@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from godojo.errors import GodojoError
-from godojo.games.parts import ActionPart, ObservationPart, action_size, observation_size
+from godojo.games.parts import ActionPart, Heading, ObservationPart, action_size, observation_size
 
 PROTOCOL = "dojo/1"
 MIB = 1024 * 1024
@@ -86,6 +86,8 @@ class RoleDescription(msgspec.Struct, frozen=True):
     """In each world."""
     observation: tuple[ObservationPart, ...]
     action: tuple[ActionPart, ...]
+    heading: Heading | None = None
+    """Where an agent looks, if the game says so."""
 
     @property
     def observation_size(self) -> int:
@@ -202,6 +204,13 @@ def _check_role(role: RoleDescription) -> None:
         _check_count(f"{of}: action part {shown(action.name)!r}: size", action.size, MAX_NUMBERS)
     _check_count(f"{of}: numbers of an observation", role.observation_size, MAX_NUMBERS)
     _check_count(f"{of}: numbers of an action", role.action_size, MAX_NUMBERS)
+    if role.heading is not None:
+        told = [*role.heading.forward, *(place for pair in role.heading.observed for place in pair)]
+        done = [place for pair in role.heading.acted for place in pair]
+        if not all(0 <= place < role.observation_size for place in told):
+            raise WireError(f"{of}: heading names a place that the observation does not have")
+        if not all(0 <= place < role.action_size for place in done):
+            raise WireError(f"{of}: heading names a place that the action does not have")
 
 
 def _check_count(what: str, count: int, most: int) -> None:

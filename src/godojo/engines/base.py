@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from godojo.errors import GodojoError
-from godojo.games.parts import ActionPart, ObservationPart
+from godojo.games.parts import ActionPart, Heading, ObservationPart
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,8 @@ class RoleArrays:
     """What the D numbers of an observation are, in order."""
     action_parts: tuple[ActionPart, ...]
     """What the A numbers of an action are, in order."""
+    heading: Heading | None = None
+    """Where an agent looks, if the game says so."""
 
 
 class Worlds(abc.ABC):
@@ -117,6 +119,14 @@ class Worlds(abc.ABC):
     def privileged(self) -> Any:
         """The game's true state, for oracles and for value functions that may see everything."""
         raise GodojoError("this engine does not tell what eyes do not see; take engine='sim'")
+
+    def save_state(self) -> dict[str, np.ndarray] | None:
+        """Everything a later `load_state` needs to go on bit by bit; None where an engine cannot."""
+        return None
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:  # noqa: ARG002 - engines that can, use it
+        """Goes on from what `save_state` gave."""
+        raise GodojoError("this engine cannot go on from a saved state; its worlds begin new rounds")
 
     def close(self) -> None:  # noqa: B027 - not every engine has something to let go of
         """Lets go of everything that outlives Python's own memory."""

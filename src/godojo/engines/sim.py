@@ -1,14 +1,15 @@
 """The embedded engine: runs a game's twin, without Godot."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 
 from godojo.engines.base import RoleArrays, Worlds
-from godojo.games.parts import ActionPart, ObservationPart
+from godojo.errors import GodojoError
+from godojo.games.parts import ActionPart, Heading, ObservationPart
 from godojo.kernels.compile import is_compiled
 
 
@@ -29,6 +30,9 @@ class TwinRole(Protocol):
 
     @property
     def action_parts(self) -> tuple[ActionPart, ...]: ...
+
+    @property
+    def heading(self) -> Heading | None: ...
 
 
 class Twin(Protocol):
@@ -52,6 +56,9 @@ class Twin(Protocol):
     def step(self) -> None: ...
 
     def privileged(self) -> Any: ...
+
+    def state(self) -> dict[str, np.ndarray]:
+        """The arrays that hold all that goes on, to be copied from and into."""
 
 
 class SimWorlds(Worlds):
@@ -95,6 +102,7 @@ class SimWorlds(Worlds):
                 final_score=part(results.final_score),
                 observation_parts=role.observation_parts,
                 action_parts=role.action_parts,
+                heading=role.heading,
             )
         self.roles = MappingProxyType(roles)
 
@@ -109,3 +117,15 @@ class SimWorlds(Worlds):
 
     def privileged(self) -> Any:
         return self.twin.privileged()
+
+    def save_state(self) -> dict[str, np.ndarray]:
+        return {name: array.copy() for name, array in self.twin.state().items()}
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        own = self.twin.state()
+        for name, array in own.items():
+            given = state.get(name)
+            if given is None or given.shape != array.shape or given.dtype != array.dtype:
+                raise GodojoError(f"the saved state does not fit these worlds ({name} differs)")
+        for name, array in own.items():
+            array[...] = state[name]

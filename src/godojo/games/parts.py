@@ -30,11 +30,25 @@ class ActionPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kind: Literal["continuous", "discrete"]
     size: int
     """How many numbers from -1 to 1 there are (continuous), or how many choices (discrete)."""
+    rest: float = 0.0
+    """What its numbers are when nothing is done with it: where an untrained policy begins (continuous)."""
 
     @property
     def width(self) -> int:
         """Numbers it takes in an action: a choice is one number, its index."""
         return self.size if self.kind == "continuous" else 1
+
+
+class Heading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where an agent looks, and which numbers are along the world's axes, so that a policy can think in its own frame.
+
+    Pairs are places of an x and a z: in the observation, or in the action.
+    """
+
+    forward: tuple[int, int]
+    """Of the unit vector it looks along, in the observation."""
+    observed: tuple[tuple[int, int], ...]
+    acted: tuple[tuple[int, int], ...]
 
 
 def observation_size(parts: Iterable[ObservationPart]) -> int:

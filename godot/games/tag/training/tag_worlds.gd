@@ -69,6 +69,7 @@ func describe() -> Dictionary:
 						DojoParts.move("move_z", 1),
 						DojoParts.move("jump", 1)
 					],
+					"heading": TagObservation.HEADING,
 				}
 			)
 		)

@@ -34,6 +34,7 @@ class WorldArrays:
                 final_score=np.zeros(rows, np.float32),
                 observation_parts=role.observation,
                 action_parts=role.action,
+                heading=role.heading,
             )
         self.roles: Mapping[str, RoleArrays] = MappingProxyType(roles)
         self.ended = np.zeros(num_worlds, np.bool_)

@@ -22,16 +22,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from godojo.games.parts import ActionPart, ObservationPart
+from godojo.games.parts import ActionPart, Heading, ObservationPart
 from godojo.games.tag.settings import TagSettings
 
 ACTION_SIZE = 3
 ACTION_PARTS = (
     ActionPart("move_x", "continuous", 1),
     ActionPart("move_z", "continuous", 1),
-    ActionPart("jump", "continuous", 1),
+    ActionPart("jump", "continuous", 1, rest=-1.0),
 )
 OWN_NUMBERS = 13
+HEADING = Heading(forward=(6, 7), observed=((0, 2), (3, 5)), acted=((0, 1),))
+"""Position, velocity and the wish to move are along the arena's axes; rays are around the agent's heading."""
 NUMBERS_PER_RAY = 4
 REWARD_TERMS: tuple[str, ...] = ("distance", "time", "tag", "survival")
 WINNERS: tuple[str, ...] = ("nobody", "seeker", "hider")
@@ -46,6 +48,7 @@ class Role(NamedTuple):
     agents: int
     observation_parts: tuple[ObservationPart, ...]
     action_parts: tuple[ActionPart, ...]
+    heading: Heading | None = HEADING
 
 
 class Privileged(NamedTuple):

@@ -106,6 +106,15 @@ class TagTwin:
             first_agent={role.name: role.first for role in self.roles},
         )
 
+    def state(self) -> dict[str, np.ndarray]:
+        """All that goes on in these worlds: copied out and in again, they go on bit by bit."""
+        return {
+            "worlds": self.worlds,
+            "agents": self.agents,
+            "arenas": self.arena_slots,
+            "observation": self.results.observation,
+        }
+
     def observe(self) -> None:
         """Writes the observations of a state that was set from outside."""
         step.observe_worlds(
