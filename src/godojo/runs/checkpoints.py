@@ -1,0 +1,239 @@
+"""Checkpoints: whole training states, found again whole or not at all.
+
+A state is written beside its place, brought to the disk and renamed; then the index, which knows its hash, is replaced
+in the same way; then what is too old goes. A kill at any moment leaves an index all of whose files are there.
+The newest three are kept and no others: two to fall back on if a disk spoils one.
+"""
+
+import hashlib
+import pickle
+import re
+import zipfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from godojo.errors import GodojoError
+from godojo.files import sweep, write_whole, writing_whole
+from godojo.runs.names import checked_name, known
+from godojo.runs.states import read_state, write_state
+
+KEPT = 3
+FORMAT = "godojo-checkpoint/1"
+INDEX = "index.json"
+_FILE = re.compile(r"step_\d{12,}(-\d+)?\.pt")
+
+
+class CheckpointEntry(msgspec.Struct, frozen=True):
+    """A line of the index."""
+
+    name: str
+    """Of the file, without `.pt`."""
+    agent_steps: int
+    update: int
+    seconds: float
+    """Time spent training."""
+    sha256: str
+    """Of the file; empty where the index was lost and made anew."""
+
+
+class _Index(msgspec.Struct, frozen=True):
+    checkpoints: list[CheckpointEntry]
+    """The newest is the last."""
+
+
+class _Damaged(Exception):
+    """A checkpoint is not what was saved; the text says in what way."""
+
+
+class CheckpointStore:
+    """The checkpoints of one run. One process at a time may save; any may load."""
+
+    def __init__(self, folder: Path, say: Callable[[str], None] = lambda _: None) -> None:
+        """`say` is told, in a line, when a damaged checkpoint is passed over."""
+        self._folder = folder
+        self._say = say
+        self._spoilt: set[str] = set()
+
+    def save(self, state: Mapping[str, Any], agent_steps: int, update: int, seconds: float) -> CheckpointEntry:
+        """Saves a state as the newest. When it cannot, GodojoError says why and the older ones are as they were."""
+        self._make_folder()
+        entries = [entry for entry in self.entries() if entry.name not in self._spoilt]
+        name = self._free_name(agent_steps)
+        content = {
+            "format": FORMAT,
+            "agent_steps": agent_steps,
+            "update": update,
+            "seconds": float(seconds),
+            "state": state,
+        }
+        path = self._path(name)
+        with writing_whole(path) as file:
+            writer = _HashingWriter(file)
+            write_state(content, writer)  # type: ignore[arg-type]  # torch needs nothing but `write`
+            writer.finish()
+        entry = CheckpointEntry(name, agent_steps, update, float(seconds), writer.hash.hexdigest())
+        kept = [*entries, entry][-KEPT:]
+        index = msgspec.json.format(msgspec.json.encode(_Index(kept)), indent=2)
+        try:
+            write_whole(self._folder / INDEX, index)
+        except GodojoError:
+            with suppress(OSError):
+                path.unlink()  # on a full disk, room for the next try
+            raise
+        self._prune({each.name for each in kept})
+        return entry
+
+    def newest(self) -> tuple[Any, CheckpointEntry]:
+        """The newest whole state. Passing over a damaged one is said; without a whole one, or any, it is an error."""
+        entries = self.entries()
+        if not entries:
+            raise GodojoError(f"{self._folder} holds no checkpoint to go on from; begin anew with --force")
+        damage = ""
+        for entry in reversed(entries):
+            try:
+                state = self._load(entry)
+            except _Damaged as error:
+                self._spoilt.add(entry.name)
+                damage = damage or str(error)
+                self._say(f"checkpoint {entry.name} is damaged ({error}); trying the one before")
+            else:
+                return state, entry
+        raise GodojoError(
+            f"no checkpoint in {self._folder} is whole ({damage}); begin anew with --force, or --init-from"
+        )
+
+    def load(self, name: str) -> tuple[Any, CheckpointEntry]:
+        """The state of that name."""
+        checked_name("checkpoint", name)
+        entries = self.entries()
+        for entry in entries:
+            if entry.name == name:
+                try:
+                    return self._load(entry), entry
+                except _Damaged as error:
+                    raise GodojoError(f"checkpoint {name} is damaged ({error})") from None
+        raise GodojoError(f"there is no checkpoint {name!r}; {known(name, [each.name for each in entries])}")
+
+    def entries(self) -> list[CheckpointEntry]:
+        """What there is, the newest last."""
+        path = self._folder / INDEX
+        try:
+            entries = msgspec.json.decode(path.read_bytes(), type=_Index).checkpoints
+        except FileNotFoundError:
+            why = "is missing"
+        except msgspec.DecodeError:
+            why = "is damaged"
+        except OSError as error:
+            raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
+        else:
+            for entry in entries:
+                checked_name("checkpoint", entry.name)
+            return entries
+        return self._entries_of_files(why)
+
+    def _entries_of_files(self, why: str) -> list[CheckpointEntry]:
+        """Without an index, say after a kill during the very first save: what the files say about themselves."""
+        found = []
+        damage = ""
+        for path in self._files():
+            try:
+                # Without a hash, the checksums in the file have to do; torch does not look at them.
+                with zipfile.ZipFile(path) as archive:
+                    if (spoilt := archive.testzip()) is not None:
+                        raise _Damaged(f"{spoilt} is not what was saved")
+                content = _read(path)
+            except (_Damaged, OSError, zipfile.BadZipFile) as error:
+                damage = f"{path.name}: {error}"
+                continue
+            found.append(
+                CheckpointEntry(path.stem, content["agent_steps"], content["update"], content["seconds"], sha256="")
+            )
+        if damage and not found:
+            raise GodojoError(f"{self._folder / INDEX} {why}, and no checkpoint is whole ({damage})")
+        if why == "is damaged" and not found:
+            raise GodojoError(f"{self._folder / INDEX} {why}, and there are no checkpoints; begin anew with --force")
+        if found:
+            self._say(f"{self._folder / INDEX} {why}; taking the checkpoints that are there")
+        return sorted(found, key=lambda entry: (entry.update, entry.agent_steps, len(entry.name), entry.name))
+
+    def _load(self, entry: CheckpointEntry) -> Any:
+        path = self._path(entry.name)
+        try:
+            if entry.sha256:
+                with path.open("rb") as file:
+                    if hashlib.file_digest(file, "sha256").hexdigest() != entry.sha256:
+                        raise _Damaged("its content is not what was saved")
+            content = _read(path)
+        except FileNotFoundError:
+            raise _Damaged("its file is missing") from None
+        except OSError as error:
+            raise _Damaged(f"it cannot be read: {error.strerror}") from None
+        return content["state"]
+
+    def _free_name(self, agent_steps: int) -> str:
+        """Never that of a listed file: it is needed until the new one is listed."""
+        name = base = f"step_{agent_steps:012d}"
+        taken = {entry.name for entry in self.entries()}
+        number = 2
+        while name in taken:
+            name, number = f"{base}-{number}", number + 1
+        return name
+
+    def _prune(self, kept: set[str]) -> None:
+        for path in self._files():
+            if path.stem not in kept:
+                with suppress(OSError):  # the next save tries again
+                    path.unlink()
+        sweep(self._folder)
+
+    def _files(self) -> list[Path]:
+        return [path for path in self._folder.glob("step_*.pt") if _FILE.fullmatch(path.name)]
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.pt"
+
+    def _make_folder(self) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise GodojoError(f"{self._folder} cannot be made ({error.strerror})") from None
+
+
+class _HashingWriter:
+    """Hashes on the way to a file. Keeps an error until torch, which writes from C++ and cannot bear one, has ended."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.hash = hashlib.sha256()
+        self._file = file
+        self._error: OSError | None = None
+
+    def write(self, piece: bytes) -> int:
+        if self._error is None:
+            try:
+                self._file.write(piece)
+            except OSError as error:
+                self._error = error
+        self.hash.update(piece)
+        return len(piece)
+
+    def flush(self) -> None:
+        """`writing_whole` does it."""
+
+    def finish(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            content = read_state(file)
+    except (RuntimeError, ValueError, KeyError, EOFError, TypeError, pickle.UnpicklingError) as error:
+        raise _Damaged(" ".join(str(error).split())[:160]) from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise _Damaged(f"it is not of this version ({FORMAT})")
+    return content

@@ -1,0 +1,108 @@
+"""What a run was made of: its configuration, and the machine and versions it ran with."""
+
+import os
+import platform
+import sys
+from contextlib import suppress
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from godojo import __version__
+from godojo.errors import GodojoError
+
+FORMAT = "godojo-run/1"
+_PACKAGES = ("torch", "numpy", "numba", "msgspec", "openskill", "tensorboard")
+
+
+class RunConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything that decides what a training does. Written once, when the run begins."""
+
+    game: str
+    engine: str
+    roles: tuple[str, ...]
+    learner: str
+    """Its name: `ppo` or `sac`."""
+    learner_settings: dict[str, Any]
+    game_settings: dict[str, Any]
+    """In full, not only what differs from the defaults."""
+    seed: int
+    budget: dict[str, float]
+    """`{"minutes": 5}` or `{"agent_steps": 1000000}`."""
+    command: tuple[str, ...] = ()
+    """What was typed."""
+    more: dict[str, Any] = {}
+    """What else a learner or an engine needs to know to go on."""
+    format: str = FORMAT
+
+    def to_json(self) -> bytes:
+        return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
+
+    @classmethod
+    def read(cls, path: Path) -> "RunConfig":
+        try:
+            config = msgspec.json.decode(path.read_bytes(), type=cls)
+        except OSError as error:
+            raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
+        except msgspec.DecodeError as error:
+            raise GodojoError(f"{path} is not a run's configuration ({error})") from None
+        if config.format != FORMAT:
+            raise GodojoError(f"{path} was written by another version ({config.format}, not {FORMAT})")
+        return config
+
+
+class Environment(msgspec.Struct, frozen=True):
+    """Where and with what one stretch of training ran."""
+
+    began: str
+    """In UTC."""
+    godojo: str
+    python: str
+    packages: dict[str, str]
+    godot: str
+    """Its version, or empty where it was not used."""
+    system: str
+    processor: str
+    cores: int
+    """Those we may use."""
+    memory_gib: float
+
+    @classmethod
+    def here(cls, godot: str = "") -> "Environment":
+        return cls(
+            began=datetime.now(UTC).isoformat(timespec="seconds"),
+            godojo=__version__,
+            python=sys.version.split()[0],
+            packages=_versions(),
+            godot=godot,
+            system=platform.platform(),
+            processor=_processor(),
+            cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+            memory_gib=_memory_gib(),
+        )
+
+
+def _versions() -> dict[str, str]:
+    versions = {}
+    for name in _PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    return versions
+
+
+def _processor() -> str:
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _memory_gib() -> float:
+    """All there is, or 0 where the system does not tell."""
+    with suppress(AttributeError, OSError, ValueError):
+        return round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30, 1)
+    return 0.0

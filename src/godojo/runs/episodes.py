@@ -1,0 +1,103 @@
+"""`metrics.csv`: one row an episode, that is a round."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from godojo.engines.base import Worlds
+from godojo.runs.tables import Column, Words, append, bring_to_disk, csv_rows, open_table
+
+NOW = "now"
+"""The opponent is the policy of the moment, not a past self."""
+GENERATED = "generated"
+"""The arena was made for the round."""
+_TICKS_PER_S = 60
+
+
+class EpisodeLog:
+    """Collects rounds as they end, and writes them in batches.
+
+    Rewards, their terms and the score are sums over the round, and means over the role's agents.
+    """
+
+    def __init__(
+        self, path: Path, worlds: Worlds, episodes: int | None = None, say: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """Begins a new file, or goes on after so many `episodes`; what was written after them goes."""
+        self._path = path
+        self._roles = tuple(worlds.roles)
+        self._terms = worlds.reward_terms
+        self._winners = worlds.winners
+        self._arenas = worlds.arena_names
+        self._opponents = [NOW]
+        self._all_now = np.zeros(worlds.num_worlds, np.int64)
+        self._when: list[tuple[int, int, float]] = []
+        self._waiting: list[list[np.ndarray]] = []
+        self.episodes = episodes or 0
+        """Rounds written so far."""
+        self._file = open_table(path, self.header(), episodes, say)
+
+    def header(self) -> list[str]:
+        names = ["episode", "agent_steps", "seconds", "arena", "length_s", "winner"]
+        for role in self._roles:
+            names += [f"{role}_{part}" for part in ("reward", *self._terms, "score", "against")]
+        return names
+
+    def opponent(self, name: str) -> int:
+        """The number that stands for an opponent in `against`; 0 is the policy of the moment."""
+        if name not in self._opponents:
+            self._opponents.append(name)
+        return self._opponents.index(name)
+
+    def collect(
+        self, worlds: Worlds, agent_steps: int, seconds: float, against: Mapping[str, np.ndarray] | None = None
+    ) -> None:
+        """Takes the rounds that ended in the last step. `against`: by role, for every world, whom it played."""
+        ended = np.flatnonzero(worlds.ended)
+        if not len(ended):
+            return
+        # Nothing is worked out here: this is done at every step, and a batch is quicker.
+        self._when.append((len(ended), agent_steps, seconds))
+        arrays = [worlds.arena, worlds.length_ticks, worlds.winner]
+        for name in self._roles:
+            role = worlds.roles[name]
+            arrays += [role.final_terms, role.final_score, (against or {}).get(name, self._all_now)]
+        self._waiting.append([array.take(ended, axis=0) for array in arrays])
+
+    def write(self) -> None:
+        """Writes what has been collected."""
+        if not self._waiting:
+            return
+        counts, steps, seconds = (np.array(column) for column in zip(*self._when, strict=True))
+        arena, ticks, winner, *of_roles = [np.concatenate(parts) for parts in zip(*self._waiting, strict=True)]
+        self._when.clear()
+        self._waiting.clear()
+        rows = len(arena)
+        columns: list[Column] = [
+            np.arange(self.episodes + 1, self.episodes + rows + 1),
+            steps.repeat(counts),
+            seconds.repeat(counts),
+            Words(np.where(arena < 0, len(self._arenas), arena), (*self._arenas, GENERATED)),
+            ticks / _TICKS_PER_S,
+            Words(winner, self._winners),
+        ]
+        for terms, score, opponent in zip(*(of_roles[part::3] for part in range(3)), strict=True):
+            mean = terms.mean(axis=1, dtype=np.float64)
+            columns += [mean.sum(axis=1), *mean.T, score.mean(axis=1, dtype=np.float64)]
+            columns.append(Words(opponent, self._opponents))
+        append(self._file, self._path, csv_rows(columns))
+        self.episodes += rows
+
+    def sync(self) -> int:
+        """Writes everything and brings it to the disk; the number of rounds, to be kept in the checkpoint."""
+        self.write()
+        bring_to_disk(self._file, self._path)
+        return self.episodes
+
+    def close(self) -> None:
+        """Writes everything and lets go of the file."""
+        try:
+            self.write()
+        finally:
+            self._file.close()

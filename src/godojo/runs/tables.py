@@ -1,0 +1,179 @@
+"""Tables that grow: many rows a second turned into text without a Python loop over them, and cut back on resume."""
+
+import csv
+import io
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from godojo.errors import GodojoError
+
+DECIMALS = 4
+_SCALE = 10**DECIMALS
+_MOST = 2.0**52
+"""Larger numbers have no room for decimals."""
+_MINUS, _POINT, _COMMA, _NEWLINE, _ZERO = b"-.,\n0"
+
+
+@dataclass(frozen=True)
+class Words:
+    """A column of texts: for every row the number of one of a few words. -1 is the empty text."""
+
+    codes: np.ndarray
+    words: Sequence[str]
+
+
+Column = np.ndarray | Words
+"""Whole numbers, or others (written to four decimals, without noughts at the end), or words."""
+
+
+def csv_rows(columns: Sequence[Column]) -> bytes:
+    """All rows of a table, as text."""
+    rows = len(_numbers(columns[0]))
+    characters: list[np.ndarray] = []
+    kept: list[np.ndarray] = []
+    for index, column in enumerate(columns):
+        if isinstance(column, Words):
+            made = _words(column)
+        elif column.dtype.kind in "iub":
+            made = _digits(column.astype(np.int64), 0)
+        elif np.abs(column, dtype=np.float64).max(initial=0.0) * _SCALE < _MOST:  # false where one is not a number
+            made = _digits(np.rint(column.astype(np.float64) * _SCALE).astype(np.int64), DECIMALS)
+        else:
+            texts = [repr(number) for number in column.astype(np.float64).tolist()]
+            made = _words(Words(np.arange(rows), texts))
+        end = _NEWLINE if index == len(columns) - 1 else _COMMA
+        characters += [made[0], np.full((rows, 1), end, np.uint8)]
+        kept += [made[1], np.ones((rows, 1), np.bool_)]
+    text: np.ndarray = np.concatenate(characters, axis=1)[np.concatenate(kept, axis=1)]
+    return text.tobytes()
+
+
+def csv_row(texts: Sequence[str]) -> bytes:
+    """One row, quoted where it has to be."""
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerow(texts)
+    return buffer.getvalue().encode()
+
+
+def open_table(path: Path, header: Sequence[str], last: int | None, say: Callable[[str], None]) -> BinaryIO:
+    """A table to append to: a new one, or with `last` one that goes on after the row that begins with this number."""
+    try:
+        if last is None:
+            path.write_bytes(csv_row(header))
+            return _at_end(path)
+        if not path.exists():
+            say(f"{path} is gone; going on with a new one")
+            return open_table(path, header, None, say)
+        with path.open("rb") as old:
+            if old.readline() != csv_row(header):
+                raise GodojoError(f"{path} has other columns than this run writes; move it away to go on")
+            end, found = _end_of_row(old, last)
+        if found < last:
+            say(f"{path} ends at row {found}; what came between it and {last} is lost")
+        os.truncate(path, end)
+        return _at_end(path)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def _at_end(path: Path) -> BinaryIO:
+    # Unbuffered: a batch is one write, and what has been written survives our being killed.
+    return path.open("ab", buffering=0)
+
+
+def append(file: BinaryIO, path: Path, rows: bytes) -> None:
+    """Adds rows. Where that fails, what is there stays, but for a row begun, which the next resume cuts off."""
+    try:
+        left = memoryview(rows)
+        while left:
+            left = left[file.write(left) :]
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def bring_to_disk(file: BinaryIO, path: Path) -> None:
+    """What has been written survives the machine's end too."""
+    try:
+        os.fsync(file.fileno())
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def cannot_write(path: Path, error: OSError) -> GodojoError:
+    return GodojoError(f"{path} cannot be written ({error.strerror}); mend that and go on with --resume")
+
+
+def _end_of_row(file: BinaryIO, last: int) -> tuple[int, int]:
+    """Where the last row that begins with at most `last` ends, and its number (0 for none): halving, rows ascend."""
+    low, found = file.tell(), 0
+    high = file.seek(0, os.SEEK_END)
+    while low < high:
+        middle = (low + high) // 2
+        start, row = _row_around(file, low, middle)
+        if row.endswith(b"\n") and _number(row) <= last:
+            low, found = start + len(row), _number(row)
+        else:
+            high = start
+    return low, found
+
+
+def _row_around(file: BinaryIO, floor: int, place: int) -> tuple[int, bytes]:
+    """The row that the byte at `place` belongs to, and where it begins; rows begin at `floor`."""
+    back = 256
+    while True:
+        begin = max(floor, place - back)
+        file.seek(begin)
+        before = file.read(place - begin).rfind(b"\n")
+        if before >= 0 or begin == floor:
+            start = begin + before + 1 if before >= 0 else floor
+            file.seek(start)
+            return start, file.readline()
+        back *= 4
+
+
+def _number(row: bytes) -> int:
+    try:
+        return int(row.partition(b",")[0])
+    except ValueError:
+        raise GodojoError(f"a row of a table begins with {row[:20]!r}, not with its number; move it away") from None
+
+
+def _numbers(column: Column) -> np.ndarray:
+    return column.codes if isinstance(column, Words) else column
+
+
+def _words(column: Words) -> tuple[np.ndarray, np.ndarray]:
+    texts = [*(csv_row([word])[:-1] if word else b"" for word in column.words), b""]  # the last is that of -1
+    lengths = np.array([len(text) for text in texts])
+    width = max(int(lengths.max()), 1)
+    table = np.frombuffer(b"".join(text.ljust(width) for text in texts), np.uint8).reshape(-1, width)
+    return table[column.codes], (np.arange(width) < lengths[:, None])[column.codes]
+
+
+def _digits(numbers: np.ndarray, decimals: int) -> tuple[np.ndarray, np.ndarray]:
+    """Characters [rows, width] and which of them count: sign, digits without noughts before, point, decimals."""
+    rest = np.abs(numbers)
+    largest = int(rest.max(initial=0))
+    if largest < 2**32:
+        rest = rest.astype(np.uint32)  # several times as fast to divide
+    width = max(len(str(largest)), decimals + 1)
+    digits = np.empty((width, len(numbers)), np.uint8)
+    for place in range(width - 1, -1, -1):
+        quotient = rest // 10
+        digits[place] = rest - quotient * 10
+        rest = quotient
+    whole = width - decimals
+    significant = np.logical_or.accumulate(digits[:whole] != 0, axis=0)
+    significant[-1] = True
+    characters = [np.full((1, len(numbers)), _MINUS, np.uint8), digits[:whole] + _ZERO]
+    kept = [(numbers < 0)[None], significant]
+    if decimals:
+        counts = np.logical_or.accumulate((digits[whole:] != 0)[::-1], axis=0)[::-1]
+        characters += [np.full((1, len(numbers)), _POINT, np.uint8), digits[whole:] + _ZERO]
+        kept += [counts[:1], counts]
+    return np.concatenate(characters).T, np.concatenate(kept).T

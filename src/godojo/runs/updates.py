@@ -1,0 +1,118 @@
+"""`updates.csv`, one row an update, and the same figures for TensorBoard."""
+
+import csv
+import math
+import os
+import socket
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from tensorboard.compat.proto.event_pb2 import Event, SessionLog
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.summary.writer.record_writer import RecordWriter
+
+from godojo.errors import GodojoError
+from godojo.files import write_whole
+from godojo.runs.tables import append, bring_to_disk, cannot_write, csv_row, open_table
+
+_FIRST = ["update", "agent_steps", "seconds"]
+
+
+class UpdateLog:
+    """Figures of every update. `seeker/entropy` is a curve in TensorBoard and the column `seeker_entropy`."""
+
+    def __init__(
+        self,
+        table: Path,
+        tensorboard: Path,
+        update: int | None = None,
+        agent_steps: int = 0,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Begins anew, or goes on after an `update`, made at so many `agent_steps`; what was written after it goes."""
+        self._table, self._say = table, say
+        self._columns = list(_FIRST)
+        if update is not None and table.exists():
+            self._columns = _header(table)
+        self._file = open_table(table, self._columns, update, say)
+        self._events = EventFile(tensorboard, None if update is None else agent_steps + 1)
+
+    def write(self, update: int, agent_steps: int, seconds: float, figures: Mapping[str, float]) -> None:
+        """Adds an update. A figure that was not there before gets a column, empty in the rows above."""
+        named = {name.replace("/", "_"): value for name, value in figures.items()}
+        new = [name for name in named if name not in self._columns]
+        if new:
+            self._add_columns(new)
+        texts = [str(update), str(agent_steps), f"{seconds:.2f}"]
+        texts += [f"{named[name]:.6g}" if name in named else "" for name in self._columns[len(_FIRST) :]]
+        append(self._file, self._table, csv_row(texts))
+        self._events.write(agent_steps, figures)
+
+    def sync(self) -> None:
+        """Brings everything to the disk."""
+        bring_to_disk(self._file, self._table)
+        self._events.sync()
+
+    def close(self) -> None:
+        self._file.close()
+        self._events.close()
+
+    def _add_columns(self, names: list[str]) -> None:
+        with self._table.open(encoding="utf-8", newline="") as file:
+            old = list(csv.reader(file))[1:]
+        last = int(old[-1][0]) if old else 0
+        self._columns += names
+        rows = [csv_row(self._columns), *(csv_row(row + [""] * (len(self._columns) - len(row))) for row in old)]
+        self._file.close()
+        write_whole(self._table, b"".join(rows))
+        self._file = open_table(self._table, self._columns, last, self._say)
+
+
+class EventFile:
+    """A file that TensorBoard reads. Written at once and by us: its own writer has a thread that hides a full disk."""
+
+    def __init__(self, folder: Path, purge_step: int | None) -> None:
+        """`purge_step`: TensorBoard forgets what older files in the folder say from this step on."""
+        host = "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in socket.gethostname())
+        self._path = folder / f"events.out.tfevents.{time.time_ns() // 1000:016d}.{host}.{os.getpid()}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file: BinaryIO = self._path.open("xb", buffering=0)
+        except OSError as error:
+            raise cannot_write(self._path, error) from None
+        self._writer = RecordWriter(self._file)
+        self._add(Event(wall_time=time.time(), file_version="brain.Event:2"))
+        if purge_step is not None:
+            started = SessionLog(status=SessionLog.START)
+            self._add(Event(wall_time=time.time(), step=purge_step, session_log=started))
+
+    def write(self, step: int, figures: Mapping[str, float]) -> None:
+        values = [
+            Summary.Value(tag=name, simple_value=value) for name, value in figures.items() if math.isfinite(value)
+        ]
+        self._add(Event(wall_time=time.time(), step=step, summary=Summary(value=values)))
+
+    def sync(self) -> None:
+        bring_to_disk(self._file, self._path)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _add(self, event: Event) -> None:
+        try:
+            self._writer.write(event.SerializeToString())
+        except OSError as error:
+            raise cannot_write(self._path, error) from None
+
+
+def _header(table: Path) -> list[str]:
+    try:
+        with table.open(encoding="utf-8", newline="") as file:
+            header = next(csv.reader(file), [])
+    except (OSError, ValueError, csv.Error) as error:
+        raise GodojoError(f"{table} cannot be read ({error}); move it away to go on") from None
+    if header[: len(_FIRST)] != _FIRST:
+        raise GodojoError(f"{table} is no table of updates; move it away to go on")
+    return header
