@@ -51,3 +51,8 @@ def kernel(function: F) -> F:
 def over_worlds(function: F) -> F:
     """A function over all worlds, run on every core."""
     return cast("F", numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy", parallel=True)(function))
+
+
+def alone(function: F) -> F:
+    """A function that runs on the thread that calls it and lets Python's other threads run meanwhile."""
+    return cast("F", numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy", nogil=True)(function))

@@ -1,0 +1,60 @@
+"""What a training asks of a learner, whichever algorithm it learns by."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from godojo.engines.base import Worlds
+from godojo.learn.league import League
+from godojo.learn.networks import Policy
+
+Task = Literal["train", "frozen", "deterministic"]
+"""What becomes of a role: it learns; it plays as it is; it plays as it is and without chance."""
+
+
+class Iteration(NamedTuple):
+    """What came out of one rollout and the update that followed."""
+
+    rounds: int
+    """How many ended in which everybody was played by the present policies."""
+    wins: dict[str, int]
+    """How many of those each role won."""
+    figures: dict[str, dict[str, float]]
+    """Of each role that learnt: losses and the like by name."""
+
+
+class Learner(Protocol):
+    """Every role's policy, and how it gets better."""
+
+    tasks: dict[str, Task]
+    """May be changed between two iterations."""
+    league: League | None
+    """Past selves and ratings, where there are any."""
+    past_role: np.ndarray
+    """Of each world: which role is played by a past self there, by its index; -1 is none."""
+    updates: int
+    agent_steps: int
+
+    @property
+    def policies(self) -> dict[str, Policy]:
+        """The present ones, by role."""
+
+    @property
+    def sitting(self) -> dict[str, int | None]:
+        """Which past self, by its index in the league, sits in for each role in that role's worlds."""
+
+    def iterate(self, progress: float, watch: Callable[[Worlds], None] = ...) -> Iteration:
+        """Plays for a while and learns from it; `progress` through the budget is from 0 to 1.
+
+        `watch` is shown the worlds after every decision.
+        """
+
+    def state(self) -> dict[str, Any]:
+        """What is needed to go on, for a checkpoint."""
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Goes on from what `state` gave."""
+
+    def close(self) -> None:
+        """Lets go of worlds and threads."""

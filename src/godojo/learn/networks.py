@@ -1,0 +1,305 @@
+"""The networks: a policy that sees what its eyes see, and a critic that may see everything."""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from godojo.errors import GodojoError
+from godojo.games.parts import ActionPart, Heading
+from godojo.learn.memory import MEMORIES
+
+LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
+NORMALISED_LIMIT = 5.0
+"""Normalised numbers are cut here, so that a sensor that hardly ever fires does not shout when it does."""
+LOG_STD_LIMITS = (-5.0, 2.0)
+"""Of a squashed policy: nearly no chance, and nearly nothing else."""
+
+
+class PolicyShape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything that has to be known to build a policy, before its weights are loaded."""
+
+    observation_size: int
+    action_parts: tuple[ActionPart, ...]
+    hidden: tuple[int, ...]
+    memory: Literal["", "leaky", "gru"] = ""
+    memory_size: int = 0
+    heading: Heading | None = None
+    squashed: bool = False
+    """Actions are squashed into -1 to 1, and how much chance there is in them depends on what is seen."""
+
+
+class Choice(NamedTuple):
+    """What a policy decided, and how probable it was."""
+
+    action: Tensor
+    log_probability: Tensor
+
+
+class Normaliser(nn.Module):
+    """Brings observations to mean 0 and variance 1, by what has been seen so far."""
+
+    mean: Tensor
+    variance: Tensor
+    count: Tensor
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(size))
+        self.register_buffer("variance", torch.ones(size))
+        self.register_buffer("count", torch.zeros((), dtype=torch.float64))
+
+    def forward(self, raw: Tensor, out: Tensor | None = None) -> Tensor:
+        scale = torch.rsqrt(self.variance + 1e-6)
+        normalised = torch.addcmul(-self.mean * scale, raw, scale, out=out)
+        return normalised.clamp_(-NORMALISED_LIMIT, NORMALISED_LIMIT)
+
+    @torch.no_grad()
+    def learn(self, raw: Tensor) -> None:
+        """Takes more observations into account; rows of any shape."""
+        rows = raw.reshape(-1, raw.shape[-1])
+        count = float(rows.shape[0])
+        mean, variance = rows.mean(0), rows.var(0, correction=0)
+        total = float(self.count) + count
+        share, shift = count / total, mean - self.mean
+        self.variance.mul_(1.0 - share).add_(variance * share).add_(shift.square() * (share * (1.0 - share)))
+        self.mean.add_(shift * share)
+        self.count.fill_(total)
+
+
+class ActionHead(nn.Module):
+    """Turns features into a distribution over actions: numbers are normal, choices are categorical."""
+
+    def __init__(self, features: int, parts: Sequence[ActionPart]) -> None:
+        super().__init__()
+        self.parts = tuple(parts)
+        self.numbers = sum(part.size for part in parts if part.kind == "continuous")
+        self.choices = [part.size for part in parts if part.kind == "discrete"]
+        self.linear = nn.Linear(features, self.numbers + sum(self.choices))
+        self.log_std = nn.Parameter(torch.full((self.numbers,), -0.5))
+        nn.init.orthogonal_(self.linear.weight, 0.01)
+        nn.init.zeros_(self.linear.bias)
+        with torch.no_grad():
+            rest = [part.rest for part in parts if part.kind == "continuous" for _ in range(part.size)]
+            self.linear.bias[: self.numbers] = torch.tensor(rest)
+        columns, at = [], 0
+        for part in parts:
+            columns.append(slice(at, at + part.width))
+            at += part.width
+        self._numbers_at = [
+            index
+            for part, column in zip(parts, columns, strict=True)
+            if part.kind == "continuous"
+            for index in range(column.start, column.stop)
+        ]
+        self._choices_at = [
+            column.start for part, column in zip(parts, columns, strict=True) if part.kind == "discrete"
+        ]
+        self._all_numbers = not self.choices
+
+    def sample(self, features: Tensor, *, greedy: bool = False, generator: torch.Generator | None = None) -> Choice:
+        raw = self.linear(features)
+        action = torch.empty((*features.shape[:-1], len(self._numbers_at) + len(self._choices_at)))
+        log_probability = torch.zeros(features.shape[:-1])
+        if self.numbers:
+            mean = raw[..., : self.numbers]
+            if greedy:
+                numbers = mean
+            else:
+                noise = torch.empty_like(mean).normal_(generator=generator)
+                numbers = torch.addcmul(mean, noise, self.log_std.exp())
+                log_probability = -(0.5 * noise.square() + self.log_std + LOG_SQRT_2PI).sum(-1)
+            if self._all_numbers:
+                return Choice(numbers, log_probability)
+            action[..., self._numbers_at] = numbers
+        for column, logits in zip(self._choices_at, self._logits(raw), strict=True):
+            if greedy:
+                chosen = logits.argmax(-1)
+            else:
+                rows = logits.reshape(-1, logits.shape[-1]).softmax(-1)
+                chosen = torch.multinomial(rows, 1, generator=generator).reshape(logits.shape[:-1])
+            action[..., column] = chosen.to(action.dtype)
+            log_probability = log_probability + logits.log_softmax(-1).gather(-1, chosen[..., None])[..., 0]
+        return Choice(action, log_probability)
+
+    def judge(self, features: Tensor, action: Tensor) -> tuple[Tensor, Tensor]:
+        """Log-probability of these actions, and the distribution's entropy."""
+        raw = self.linear(features)
+        log_probability = raw.new_zeros(features.shape[:-1])
+        entropy = raw.new_zeros(())
+        if self.numbers:
+            mean = raw[..., : self.numbers]
+            numbers = action if self._all_numbers else action[..., self._numbers_at]
+            distance = (numbers - mean) * torch.exp(-self.log_std)
+            log_probability = log_probability - (0.5 * distance.square() + self.log_std + LOG_SQRT_2PI).sum(-1)
+            entropy = entropy + (self.log_std + 0.5 + LOG_SQRT_2PI).sum()
+        for column, logits in zip(self._choices_at, self._logits(raw), strict=True):
+            logs = logits.log_softmax(-1)
+            log_probability = log_probability + logs.gather(-1, action[..., column, None].long())[..., 0]
+            entropy = entropy - (logs.exp() * logs).sum(-1)
+        return log_probability, entropy
+
+    def _logits(self, raw: Tensor) -> Sequence[Tensor]:
+        return torch.split(raw[..., self.numbers :], self.choices, -1)
+
+
+class SquashedHead(nn.Module):
+    """Turns features into numbers from -1 to 1: the tanh of normal ones, whose spread depends on the features too."""
+
+    def __init__(self, features: int, parts: Sequence[ActionPart]) -> None:
+        super().__init__()
+        if choices := [part.name for part in parts if part.kind == "discrete"]:
+            raise GodojoError(f"a squashed policy has no choices, only numbers; here there is: {', '.join(choices)}")
+        self.linear = nn.Linear(features, 2 * sum(part.size for part in parts))
+        nn.init.orthogonal_(self.linear.weight, 0.01)
+        nn.init.zeros_(self.linear.bias)
+
+    def sample(self, features: Tensor, *, greedy: bool = False, generator: torch.Generator | None = None) -> Choice:
+        """Gradients flow through the action that was drawn."""
+        mean, spread = self.linear(features).chunk(2, -1)
+        if greedy:
+            return Choice(mean.tanh(), torch.zeros(features.shape[:-1]))
+        log_std = spread.clamp(*LOG_STD_LIMITS)
+        noise = torch.empty_like(mean).normal_(generator=generator)
+        number = torch.addcmul(mean, noise, log_std.exp())
+        # The logarithm of tanh's slope, in a form that does not overflow.
+        log_slope = 2.0 * (math.log(2.0) - number - functional.softplus(-2.0 * number))
+        log_probability = -(0.5 * noise.square() + log_std + LOG_SQRT_2PI + log_slope).sum(-1)
+        return Choice(number.tanh(), log_probability)
+
+    def judge(self, _features: Tensor, _action: Tensor) -> tuple[Tensor, Tensor]:
+        raise GodojoError("PPO cannot go on with a policy of SAC; begin anew, or train with --algorithm sac")
+
+
+def number_columns(parts: Sequence[ActionPart]) -> Iterator[slice]:
+    """Where in an action numbers are, not choices; neighbours together."""
+    at, start = 0, None
+    for part in parts:
+        if part.kind == "continuous" and start is None:
+            start = at
+        elif part.kind == "discrete" and start is not None:
+            yield slice(start, at)
+            start = None
+        at += part.width
+    if start is not None:
+        yield slice(start, at)
+
+
+def mlp(sizes: Sequence[int]) -> nn.Sequential:
+    layers: list[nn.Module] = []
+    for width, following in itertools.pairwise(sizes):
+        linear = nn.Linear(width, following)
+        nn.init.orthogonal_(linear.weight, math.sqrt(2.0))
+        nn.init.zeros_(linear.bias)
+        layers += [linear, nn.ReLU()]
+    return nn.Sequential(*layers)
+
+
+class Policy(nn.Module):
+    """What one role does by what it observes, and by what it remembers where it has a memory.
+
+    The first layers see; the memory is fed by what they make of it; the last layer combines both.
+    """
+
+    def __init__(self, shape: PolicyShape) -> None:
+        super().__init__()
+        self.shape, self.heading = shape, shape.heading
+        self.memory_size = shape.memory_size if shape.memory else 0
+        *first, last = shape.hidden
+        self.normaliser = Normaliser(shape.observation_size)
+        self.eyes = mlp([shape.observation_size, *first])
+        width = first[-1] if first else shape.observation_size
+        self.recall = MEMORIES[shape.memory](width, self.memory_size) if shape.memory else None
+        self.mind = mlp([width + self.memory_size, last])
+        self.head = (SquashedHead if shape.squashed else ActionHead)(last, shape.action_parts)
+        self._numbers = list(number_columns(shape.action_parts))
+
+    def look(self, raw: Tensor, out: Tensor | None = None) -> Tensor:
+        """Observations as the policy wants them: in the agent's own frame, and normalised."""
+        seen: Tensor = self.normaliser(self.own_frame(raw), out=out)
+        return seen
+
+    def own_frame(self, raw: Tensor) -> Tensor:
+        """What is along the world's axes, along the agent's: ahead and to its left."""
+        if self.heading is None:
+            return raw
+        x_ahead, z_ahead = (raw[:, place] for place in self.heading.forward)
+        turned = raw.clone()
+        for x_at, z_at in self.heading.observed:
+            x, z = raw[:, x_at], raw[:, z_at]
+            turned[:, x_at] = x * z_ahead - z * x_ahead
+            turned[:, z_at] = x * x_ahead + z * z_ahead
+        return turned
+
+    def world_frame(self, action: Tensor, raw: Tensor) -> Tensor:
+        """What is along the agent's axes, along the world's."""
+        turned = action.clone()
+        if self.heading is not None:
+            x_ahead, z_ahead = (raw[:, place] for place in self.heading.forward)
+            for x_at, z_at in self.heading.acted:
+                left, ahead = action[:, x_at], action[:, z_at]
+                turned[:, x_at] = left * z_ahead + ahead * x_ahead
+                turned[:, z_at] = ahead * z_ahead - left * x_ahead
+        return turned
+
+    def for_game(self, action: Tensor, raw: Tensor) -> Tensor:
+        """Actions as the game wants them: along its axes, and its numbers from -1 to 1.
+
+        A direction is shortened, not cut axis by axis: it must not bend.
+        """
+        turned = self.world_frame(action, raw)
+        if self.heading is not None:
+            for x_at, z_at in self.heading.acted:
+                length = torch.hypot(turned[:, x_at], turned[:, z_at]).clamp_(min=1.0)
+                turned[:, x_at] /= length
+                turned[:, z_at] /= length
+        for columns in self._numbers:
+            turned[:, columns].clamp_(-1.0, 1.0)
+        return turned
+
+    def begin(self, rows: int) -> Tensor:
+        """What is remembered at a round's start: nothing."""
+        return torch.zeros(rows, self.memory_size)
+
+    def features(self, normalised: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """For one decision: rows of observations; also what is remembered after it."""
+        seen = self.eyes(normalised)
+        if self.recall is not None:
+            memory = self.recall(seen, memory)
+            seen = torch.cat((seen, memory), -1)
+        return self.mind(seen), memory
+
+    def features_of_sequence(self, normalised: Tensor, memory: Tensor, goes_on: Tensor) -> Tensor:
+        """For T decisions in a row, [T, rows, D]; where `goes_on` is 0, a new round began before the decision."""
+        seen = self.eyes(normalised)
+        if self.recall is not None:
+            seen = torch.cat((seen, self.recall.sequence(seen, memory, goes_on)), -1)
+        features: Tensor = self.mind(seen)
+        return features
+
+
+class Critic(nn.Module):
+    """What a situation is worth to a role: sees the agent's own observation and what the others know of themselves."""
+
+    def __init__(self, observation_size: int, others_size: int, hidden: Sequence[int]) -> None:
+        super().__init__()
+        self.normaliser = Normaliser(others_size)
+        self.own = nn.Linear(observation_size, hidden[0])
+        self.others = nn.Linear(others_size, hidden[0], bias=False)
+        nn.init.orthogonal_(self.own.weight, math.sqrt(2.0))
+        nn.init.zeros_(self.own.bias)
+        nn.init.orthogonal_(self.others.weight, math.sqrt(2.0))
+        self.trunk = mlp(hidden)
+        self.value = nn.Linear(hidden[-1], 1)
+        nn.init.orthogonal_(self.value.weight, 1.0)
+        nn.init.zeros_(self.value.bias)
+
+    def forward(self, normalised: Tensor, others: Tensor) -> Tensor:
+        first = torch.relu(self.own(normalised) + self.others(others))
+        value: Tensor = self.value(self.trunk(first))[..., 0]
+        return value

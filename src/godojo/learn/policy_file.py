@@ -1,0 +1,66 @@
+"""Trained policies as files: `policy_seeker.pt` and the like; read without running anything that is in them."""
+
+import io
+import pickle
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+
+from godojo.errors import GodojoError
+from godojo.files import write_whole
+from godojo.games.parts import ObservationPart
+from godojo.learn.networks import Policy, PolicyShape
+
+FORMAT = "godojo-policy/1"
+MAX_BYTES = 256 * 2**20
+
+
+class PolicyCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a policy file says about itself."""
+
+    game: str
+    role: str
+    observation_parts: tuple[ObservationPart, ...]
+    shape: PolicyShape
+    agent_steps: int
+    """How long it had trained."""
+    settings: dict[str, Any] = {}
+    """The game's settings it was trained with."""
+
+
+def policy_bytes(policy: Policy, card: PolicyCard) -> bytes:
+    content = {"format": FORMAT, "card": msgspec.to_builtins(card), "weights": policy.state_dict()}
+    buffer = io.BytesIO()
+    torch.save(content, buffer)
+    return buffer.getvalue()
+
+
+def save_policy(path: Path, policy: Policy, card: PolicyCard) -> None:
+    write_whole(path, policy_bytes(policy, card))
+
+
+def load_policy(path: Path) -> tuple[Policy, PolicyCard]:
+    """A policy and its card; GodojoError says why not."""
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise GodojoError(f"{path} has {size:,} bytes; a policy has {MAX_BYTES:,} at most")
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError:
+        raise GodojoError(f"{path}: there is no such policy file") from None
+    except (OSError, RuntimeError, ValueError, KeyError, EOFError, pickle.UnpicklingError) as error:
+        raise GodojoError(f"{path} is no whole policy file ({' '.join(str(error).split())[:200]})") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise GodojoError(f"{path} is no policy of this version ({FORMAT})")
+    try:
+        card = msgspec.convert(content["card"], PolicyCard)
+        policy = Policy(card.shape)
+        policy.load_state_dict(content["weights"])
+    except (KeyError, TypeError, ValueError, RuntimeError, msgspec.ValidationError) as error:
+        raise GodojoError(f"{path} does not fit together ({' '.join(str(error).split())[:200]})") from None
+    if not all(bool(torch.isfinite(weights).all()) for weights in policy.state_dict().values()):
+        raise GodojoError(f"{path} holds weights that are not numbers")
+    policy.eval()
+    return policy, card

@@ -1,0 +1,101 @@
+"""Presets: what to train, and how, by a game's name and a word; and single values by `key=value`."""
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from typing import Any, Literal, overload
+
+import msgspec
+
+from godojo.errors import GodojoError
+from godojo.learn.settings import ALGORITHMS, PpoSettings, Settings
+
+
+class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file of `games/GAME/presets`."""
+
+    budget: dict[str, float] = {}
+    ppo: dict[str, Any] = {}
+    """Values of the learner's settings that differ from the defaults, when it learns by PPO."""
+    sac: dict[str, Any] = {}
+    """The same for SAC."""
+    game: dict[str, Any] = {}
+    """Values of the game's settings that differ, by path."""
+
+    def learner(self, algorithm: str) -> dict[str, Any]:
+        values: dict[str, Any] = getattr(self, algorithm)
+        return values
+
+
+def preset_names(game: str) -> list[str]:
+    folder = resources.files("godojo.games") / game / "presets"
+    return sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
+
+
+def read_preset(game: str, name: str) -> Preset:
+    names = preset_names(game)
+    if name not in names:
+        raise GodojoError(f"{game} has no preset {name!r}; {_nearest(name, names)}")
+    text = (resources.files("godojo.games") / game / "presets" / f"{name}.toml").read_text("utf-8")
+    return msgspec.convert(tomllib.loads(text), Preset)
+
+
+def split_words(words: Iterable[str]) -> tuple[dict[str, Any], list[str]]:
+    """The words of `--set`: the learner's values (`epochs=3`), and the game's (`motion.gravity_mps2=20`) as texts."""
+    learner: dict[str, Any] = {}
+    game = []
+    for word in words:
+        key, found, text = word.partition("=")
+        if not found:
+            raise GodojoError(f"{word!r} is no setting; write it as epochs=3 or motion.gravity_mps2=20")
+        if "." in key:
+            game.append(word)
+        else:
+            learner[key.strip()] = _value(text)
+    return learner, game
+
+
+@overload
+def learner_settings(algorithm: Literal["ppo"], *layers: Mapping[str, Any]) -> PpoSettings: ...
+@overload
+def learner_settings(algorithm: str, *layers: Mapping[str, Any]) -> Settings: ...
+def learner_settings(algorithm: str, *layers: Mapping[str, Any]) -> Settings:
+    """An algorithm's defaults with these on top, later ones above earlier ones."""
+    if algorithm not in ALGORITHMS:
+        raise GodojoError(f"there is no algorithm {algorithm!r}; {_nearest(algorithm, list(ALGORITHMS))}")
+    kind = ALGORITHMS[algorithm]
+    known = [field.name for field in msgspec.structs.fields(kind)]
+    values: dict[str, Any] = {}
+    for layer in layers:
+        for name in layer:
+            if name not in known:
+                raise GodojoError(f"the learner has no setting {name!r}; {_nearest(name, known)}")
+        values |= layer
+    try:
+        settings: Settings = msgspec.convert(values, kind)
+    except msgspec.ValidationError as error:
+        raise GodojoError(f"the learner's settings: {error}") from None
+    settings.check()
+    return settings
+
+
+def declared_values(model: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
+    """What a scene says about the model that should learn it (`DojoModel`), as the learner's settings."""
+    names = {"hidden_sizes": "hidden", "learning_rate": "learning_rate", "discount": "gamma"}
+    if algorithm == "sac":
+        names |= {"batch_size": "batch", "replay_size": "replay"}
+    return {own: model[name] for name, own in names.items() if model.get(name)}
+
+
+def _value(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text.strip()
+
+
+def _nearest(name: str, names: list[str]) -> str:
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]}? There is: " if near else "there is: "
+    return hint + ", ".join(names)

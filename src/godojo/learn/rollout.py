@@ -1,0 +1,227 @@
+"""Playing: fills arrays with what every role's agents saw, did and got, without a Python loop over worlds."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from godojo.engines.base import RoleArrays, Worlds
+from godojo.learn.advantages import advantages
+from godojo.learn.networks import Critic, Policy
+
+NORMALISER_STEPS = 8
+"""The normaliser learns from every so-manieth decision of a rollout; neighbours tell it nothing new."""
+SMALL = 16
+"""Parts of an observation with at most so many numbers are what an agent knows of itself; others' critics see them."""
+
+
+def small_columns(role: RoleArrays) -> list[int]:
+    columns: list[int] = []
+    at = 0
+    for part in role.observation_parts:
+        if part.size <= SMALL:
+            columns += range(at, at + part.size)
+        at += part.size
+    return columns
+
+
+class OthersView:
+    """What a role's critic sees beyond the agent's own observation: what all other agents know of themselves.
+
+    An agent that plays alone has no others; a zero stands for them, since a network must be fed something.
+    """
+
+    def __init__(self, roles: Mapping[str, RoleArrays], role: str) -> None:
+        self._columns = {name: small_columns(arrays) for name, arrays in roles.items()}
+        widths = {name: (arrays.observation.shape[1], len(self._columns[name])) for name, arrays in roles.items()}
+        joint = [
+            (name, agent) for name, (agents, width) in widths.items() for agent in range(agents) for _ in range(width)
+        ]
+        self._keep = [
+            [index for index, owner in enumerate(joint) if owner != (role, agent)] for agent in range(widths[role][0])
+        ]
+        self._is_alone = not self._keep[0]
+        self.size = max(len(self._keep[0]), 1)
+
+    def of(self, observations: Mapping[str, np.ndarray]) -> Tensor:
+        """[N * n, size] from every role's observations [N, n, D]."""
+        if self._is_alone:
+            return torch.zeros(len(next(iter(observations.values()))) * len(self._keep), 1)
+        joint = np.concatenate(
+            [rows[:, :, self._columns[name]].reshape(len(rows), -1) for name, rows in observations.items()], axis=1
+        )
+        seen = np.stack([joint[:, keep] for keep in self._keep], axis=1)
+        return torch.from_numpy(seen.reshape(-1, self.size))
+
+
+@dataclass
+class Track:
+    """T decisions of the C agents of one role (all worlds, then all agents of a world)."""
+
+    observation: Tensor
+    """[T + 1, C, D], normalised."""
+    others: Tensor
+    """[T + 1, C, O]."""
+    action: Tensor
+    log_probability: Tensor
+    reward: Tensor
+    terminated: Tensor
+    truncated: Tensor
+    acted: Tensor
+    cut_value: Tensor
+    goes_on: Tensor
+    """[T, C]: 0 where a new round began before the decision."""
+    memory: Tensor
+    """[C, M]: remembered before the first decision."""
+    value: Tensor
+    advantage: Tensor
+
+    @classmethod
+    def make(cls, steps: int, role: RoleArrays, others: int, memory: int) -> "Track":
+        worlds, agents, size = role.observation.shape
+        columns, actions = worlds * agents, role.action.shape[2]
+        flags = [torch.zeros(steps, columns, dtype=torch.bool) for _ in range(3)]
+        return cls(
+            observation=torch.zeros(steps + 1, columns, size),
+            others=torch.zeros(steps + 1, columns, others),
+            action=torch.zeros(steps, columns, actions),
+            log_probability=torch.zeros(steps, columns),
+            reward=torch.zeros(steps, columns),
+            terminated=flags[0],
+            truncated=flags[1],
+            acted=flags[2],
+            cut_value=torch.zeros(steps, columns),
+            goes_on=torch.ones(steps, columns),
+            memory=torch.zeros(columns, memory),
+            value=torch.zeros(steps + 1, columns),
+            advantage=torch.zeros(steps, columns),
+        )
+
+
+class Seat:
+    """One role at the table: its policy plays in all worlds but those where a past self sits in for it."""
+
+    def __init__(
+        self,
+        worlds: Worlds,
+        name: str,
+        policy: Policy,
+        critic: Critic,
+        steps: int,
+        past: slice,
+        generator: torch.Generator,
+    ) -> None:
+        self.arrays = worlds.roles[name]
+        self.name, self.policy, self.critic = name, policy, critic
+        self.others = OthersView(worlds.roles, name)
+        self.track = Track.make(steps, self.arrays, self.others.size, policy.memory_size)
+        count, agents, _ = self.arrays.observation.shape
+        self.columns, self.generator, self.greedy = count * agents, generator, False
+        self.learns = True
+        """If not, the policy stays as it is, and so does what it normalises with."""
+        self.past_columns = slice(past.start * agents, past.stop * agents)
+        everybody = torch.arange(self.columns)
+        self.learning_columns = torch.cat((everybody[: self.past_columns.start], everybody[self.past_columns.stop :]))
+        self.memory = policy.begin(self.columns)
+        self._raw = torch.from_numpy(self.arrays.observation).view(self.columns, -1)
+        self._action = torch.from_numpy(self.arrays.action).view(self.columns, -1)
+        self.sit_in(None)
+
+    def sit_in(self, past: Policy | None) -> None:
+        """From now on `past` plays in this role's worlds of past selves; without one, the policy itself does."""
+        self.past = past
+        rows = self.past_columns.stop - self.past_columns.start
+        self.past_memory = past.begin(rows) if past is not None else torch.zeros(rows, 0)
+
+    @torch.no_grad()
+    def decide(self, step: int, worlds: Worlds) -> None:
+        """Looks, and writes what every agent does next."""
+        track, policy = self.track, self.policy
+        if step == 0:
+            track.memory.copy_(self.memory)
+        seen = self.see(step, worlds)
+        features, self.memory = policy.features(seen, self.memory)
+        choice = policy.head.sample(features, greedy=self.greedy, generator=self.generator)
+        track.action[step] = choice.action
+        track.log_probability[step] = choice.log_probability
+        self._action.copy_(policy.for_game(choice.action, self._raw))
+        if self.past is not None:
+            self._action[self.past_columns] = self._past_action()
+
+    @torch.no_grad()
+    def see(self, step: int, worlds: Worlds) -> Tensor:
+        """Keeps what the policy and the critic see now; returns the policy's part."""
+        own = self.policy.own_frame(self._raw)
+        others = self.others.of({name: role.observation for name, role in worlds.roles.items()})
+        if self.learns and step % NORMALISER_STEPS == 0 and step < len(self.track.action):
+            self.policy.normaliser.learn(own)
+            self.critic.normaliser.learn(others)
+        self.critic.normaliser(others, out=self.track.others[step])
+        seen: Tensor = self.policy.normaliser(own, out=self.track.observation[step])
+        return seen
+
+    @torch.no_grad()
+    def take_in(self, step: int, worlds: Worlds) -> None:
+        """Keeps what the decision led to."""
+        track, arrays = self.track, self.arrays
+        for name in ("reward", "terminated", "truncated", "acted"):
+            getattr(track, name)[step] = torch.from_numpy(getattr(arrays, name)).view(-1)
+        ended = torch.from_numpy(arrays.terminated | arrays.truncated | worlds.ended[:, None]).view(-1)
+        if arrays.truncated.any():
+            self._value_cuts(step, worlds)
+        if step + 1 < len(track.goes_on):
+            track.goes_on[step + 1] = ~ended
+        self.memory *= ~ended[:, None]
+        self.past_memory *= ~ended[self.past_columns, None]
+
+    @torch.no_grad()
+    def close_rollout(self, gamma: float, gae_lambda: float) -> None:
+        """What every situation was worth, and how much better than expected every decision was."""
+        track = self.track
+        for step in range(len(track.value)):
+            track.value[step] = self.critic(track.observation[step], track.others[step])
+        advantages(
+            track.reward.numpy(),
+            track.value.numpy(),
+            track.terminated.numpy(),
+            track.truncated.numpy(),
+            track.acted.numpy(),
+            track.cut_value.numpy(),
+            np.float32(gamma),
+            np.float32(gae_lambda),
+            track.advantage.numpy(),
+        )
+
+    def _past_action(self) -> Tensor:
+        assert self.past is not None
+        raw = self._raw[self.past_columns]
+        features, self.past_memory = self.past.features(self.past.look(raw), self.past_memory)
+        return self.past.for_game(self.past.head.sample(features, generator=self.generator).action, raw)
+
+    def _value_cuts(self, step: int, worlds: Worlds) -> None:
+        """A round that was cut short goes on in value: that of what its agents saw last."""
+        cut = torch.from_numpy(self.arrays.truncated).view(-1)
+        final = torch.from_numpy(self.arrays.final_observation).view(self.columns, -1)[cut]
+        others = self.others.of({name: role.final_observation for name, role in worlds.roles.items()})[cut]
+        value = self.critic(self.policy.look(final), self.critic.normaliser(others))
+        self.track.cut_value[step, cut] = value
+
+
+def play(
+    worlds: Worlds,
+    seats: Mapping[str, Seat],
+    steps: int,
+    side_by_side: Callable[[Callable[[Seat], object]], None],
+    after_step: Callable[[Worlds], None],
+) -> None:
+    """`steps` decisions in every world, by everybody's policy; `side_by_side` does something for every seat."""
+    for step in range(steps):
+        side_by_side(partial(Seat.decide, step=step, worlds=worlds))
+        worlds.step()
+        for seat in seats.values():
+            seat.take_in(step, worlds)
+        after_step(worlds)
+    side_by_side(partial(Seat.see, step=steps, worlds=worlds))

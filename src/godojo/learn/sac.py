@@ -1,0 +1,329 @@
+"""Soft actor-critic (Haarnoja et al. 2018) with self-play: every role learns at once from a replay of its own.
+
+Everybody is played by the present policies; there are no past selves. A policy squashes its actions with tanh and has
+no memory. Two critics see what the agent sees and what the others know of themselves; the lower of their opinions
+counts. The temperature, which says what entropy is worth, is adjusted as in the same authors' second paper.
+"""
+
+import copy
+import math
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from godojo.engines.base import RoleArrays, Worlds
+from godojo.errors import GodojoError
+from godojo.learn.league import League
+from godojo.learn.learner import Iteration, Task
+from godojo.learn.networks import Critic, Policy, PolicyShape
+from godojo.learn.ppo import NotFinite
+from godojo.learn.replay import Replay, Transitions
+from godojo.learn.rollout import NORMALISER_STEPS, OthersView
+from godojo.learn.settings import SacSettings
+
+SAVED_REPLAY_BYTES = 64 * 2**20
+"""Replays are part of a checkpoint if all together are at most this large; else a resumed run fills them anew."""
+
+
+def check_actions(roles: Mapping[str, RoleArrays]) -> None:
+    """Refuses a game with choices: SAC learns numbers."""
+    for name, role in roles.items():
+        for part in role.action_parts:
+            if part.kind == "discrete":
+                raise GodojoError(
+                    f"SAC learns actions that are numbers, and {part.name} of the {name} is a choice;"
+                    " train with --algorithm ppo"
+                )
+
+
+def shape_for(role: RoleArrays, settings: SacSettings) -> PolicyShape:
+    """The policy that these settings mean for a role."""
+    return PolicyShape(
+        observation_size=role.observation.shape[2],
+        action_parts=role.action_parts,
+        hidden=settings.hidden,
+        heading=role.heading if settings.own_frame else None,
+        squashed=True,
+    )
+
+
+class Critics(nn.Module):
+    """Two opinions on what an action is worth in a situation."""
+
+    def __init__(self, observation: int, others: int, actions: int, hidden: tuple[int, ...]) -> None:
+        super().__init__()
+        self.one = Critic(observation + actions, others, hidden)
+        self.other = Critic(observation + actions, others, hidden)
+        # Without an opinion at first: one made of chance would be far louder than what a single decision is worth.
+        for critic in (self.one, self.other):
+            nn.init.orthogonal_(critic.value.weight, 0.01)
+
+    def forward(self, normalised: Tensor, others: Tensor, action: Tensor) -> Tensor:
+        """[2, rows]."""
+        own = torch.cat((normalised, action), -1)
+        return torch.stack((self.one(own, others), self.other(own, others)))
+
+
+def targets(
+    policy: Policy,
+    critics: Critics,
+    batch: Transitions,
+    temperature: float,
+    gamma: float,
+    generator: torch.Generator,
+) -> Tensor:
+    """What the critics should have said: the reward, and what follows by the policy of now, its entropy included."""
+    features, _ = policy.features(batch.next_observation, policy.begin(len(batch.reward)))
+    choice = policy.head.sample(features, generator=generator)
+    worth: Tensor = critics(batch.next_observation, batch.next_others, choice.action).amin(0)
+    return batch.reward + gamma * batch.goes_on * (worth - temperature * choice.log_probability)
+
+
+def policy_loss(
+    policy: Policy, critics: Critics, batch: Transitions, temperature: float, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """What the policy minimises (it wants actions that are worth much, and entropy), and its entropy."""
+    features, _ = policy.features(batch.observation, policy.begin(len(batch.reward)))
+    choice = policy.head.sample(features, generator=generator)
+    worth = critics(batch.observation, batch.others, choice.action).amin(0)
+    return (temperature * choice.log_probability - worth).mean(), -choice.log_probability.detach().mean()
+
+
+class Pupil:
+    """One role: its policy, its critics, its temperature, and the replay they learn from."""
+
+    def __init__(
+        self, worlds: Worlds, name: str, policy: Policy, settings: SacSettings, generator: torch.Generator
+    ) -> None:
+        self.name, self.policy, self.settings, self.generator = name, policy, settings, generator
+        self.arrays, self._others = worlds.roles[name], OthersView(worlds.roles, name)
+        self.task: Task = "train"
+        count, agents, size = self.arrays.observation.shape
+        actions = self.arrays.action.shape[2]
+        self.columns = count * agents
+        self.critics = Critics(size, self._others.size, actions, settings.hidden)
+        self.slow_critics = copy.deepcopy(self.critics).requires_grad_(False)
+        self.others_normaliser = self.critics.one.normaliser
+        self.log_temperature = torch.tensor(math.log(settings.temperature), requires_grad=True)
+        self.entropy_target = settings.entropy_target * actions
+        self.optimisers = {
+            "policy": torch.optim.Adam(policy.parameters(), lr=settings.learning_rate),
+            "value": torch.optim.Adam(self.critics.parameters(), lr=settings.learning_rate),
+            "temperature": torch.optim.Adam([self.log_temperature], lr=settings.learning_rate),
+        }
+        self.replay = Replay(settings.replay, size, self._others.size, actions)
+        self._raw = torch.from_numpy(self.arrays.observation).view(self.columns, -1)
+        self._action = torch.from_numpy(self.arrays.action).view(self.columns, -1)
+
+    @torch.no_grad()
+    def decide(self, step: int, worlds: Worlds) -> None:
+        """Looks, and writes what every agent does next."""
+        policy = self.policy
+        raw = self._raw.clone()
+        own = policy.own_frame(raw)
+        others = self._others.of({name: role.observation for name, role in worlds.roles.items()})
+        if self.task == "train" and step % NORMALISER_STEPS == 0:
+            policy.normaliser.learn(own)
+            self.others_normaliser.learn(others)
+        features, _ = policy.features(policy.normaliser(own), policy.begin(self.columns))
+        choice = policy.head.sample(features, greedy=self.task == "deterministic", generator=self.generator)
+        self._action.copy_(policy.for_game(choice.action, raw))
+        self._seen, self._seen_of_others, self._did = own, others, choice.action
+
+    @torch.no_grad()
+    def take_in(self, worlds: Worlds) -> None:
+        """Submits what the decision led to, of all agents that took part in it."""
+        if self.task != "train":
+            return
+        arrays = self.arrays
+        seen = {name: _seen_after(role, worlds) for name, role in worlds.roles.items()}
+        batch = Transitions(
+            observation=self._seen,
+            others=self._seen_of_others,
+            action=self._did,
+            reward=torch.from_numpy(arrays.reward).view(-1),
+            goes_on=torch.from_numpy(~arrays.terminated).view(-1).float(),
+            next_observation=self.policy.own_frame(torch.from_numpy(seen[self.name]).view(self.columns, -1)),
+            next_others=self._others.of(seen),
+        )
+        self.replay.submit(batch, torch.from_numpy(arrays.acted).view(-1))
+
+    def learn(self, rate: float) -> dict[str, float]:
+        """An update; says how it went, or nothing while the replay is still too empty to learn from."""
+        if len(self.replay) < self.settings.warm_up:
+            return {}
+        for optimiser in self.optimisers.values():
+            for group in optimiser.param_groups:
+                group["lr"] = rate
+        history = [self._gradient_step() for _ in range(self.settings.gradient_steps)]
+        return {name: sum(values[name] for values in history) / len(history) for name in history[0]}
+
+    def _gradient_step(self) -> dict[str, float]:
+        settings, policy, critics = self.settings, self.policy, self.critics
+        batch = self._normalised(self.replay.sample(settings.batch, self.generator))
+        temperature = self.log_temperature.exp().item()
+        with torch.no_grad():
+            target = targets(policy, self.slow_critics, batch, temperature, settings.gamma, self.generator)
+        said = critics(batch.observation, batch.others, batch.action)
+        value = (said - target).square().mean(1).sum()
+        self._descend("value", value, list(critics.parameters()))
+        loss, entropy = policy_loss(policy, critics, batch, temperature, self.generator)
+        self._descend("policy", loss, list(policy.parameters()))
+        self._descend("temperature", self.log_temperature * (entropy - self.entropy_target), [self.log_temperature])
+        with torch.no_grad():
+            for slow, quick in zip(self.slow_critics.parameters(), critics.parameters(), strict=True):
+                slow.lerp_(quick, settings.target_share)
+        return {
+            "policy": loss.item(),
+            "value": value.item(),
+            "entropy": entropy.item(),
+            "temperature": temperature,
+            "worth": said.mean().item(),
+        }
+
+    def _descend(self, name: str, loss: Tensor, parameters: list[Tensor]) -> None:
+        """One step of one optimiser; none where the loss or its gradient is no number."""
+        optimiser = self.optimisers[name]
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward(inputs=parameters)  # type: ignore[no-untyped-call]
+        length = nn.utils.clip_grad_norm_(parameters, self.settings.max_gradient)
+        for what, number in ((name, loss.item()), (f"{name} gradient", length.item())):
+            if not math.isfinite(number):
+                raise NotFinite(f"the {what} term is {number}")
+        optimiser.step()
+
+    @torch.no_grad()
+    def _normalised(self, batch: Transitions) -> Transitions:
+        own, others = self.policy.normaliser, self.others_normaliser
+        return batch._replace(
+            observation=own(batch.observation),
+            others=others(batch.others),
+            next_observation=own(batch.next_observation),
+            next_others=others(batch.next_others),
+        )
+
+    def state(self, *, with_replay: bool) -> dict[str, Any]:
+        return {
+            "policy": self.policy.state_dict(),
+            "critics": self.critics.state_dict(),
+            "slow_critics": self.slow_critics.state_dict(),
+            "log_temperature": self.log_temperature.item(),
+            "optimisers": {name: optimiser.state_dict() for name, optimiser in self.optimisers.items()},
+            "generator": self.generator.get_state(),
+            "replay": self.replay.state() if with_replay else None,
+        }
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        self.policy.load_state_dict(state["policy"])
+        self.critics.load_state_dict(state["critics"])
+        self.slow_critics.load_state_dict(state["slow_critics"])
+        with torch.no_grad():
+            self.log_temperature.fill_(state["log_temperature"])
+        for name, optimiser in self.optimisers.items():
+            optimiser.load_state_dict(state["optimisers"][name])
+        self.generator.set_state(state["generator"])
+        if state["replay"] is not None:
+            self.replay.load_state(state["replay"])
+
+
+def _seen_after(role: RoleArrays, worlds: Worlds) -> np.ndarray:
+    """[N, n, D]: what every agent saw after the decision, in the round in which it decided."""
+    ended = role.terminated | role.truncated | worlds.ended[:, None]
+    return np.where(ended[:, :, None], role.final_observation, role.observation)
+
+
+class SoftSelfPlay:
+    """Everything that learns: worlds and pupils.
+
+    The same seed gives the same weights, at any number of threads: every role has its own random numbers and is
+    computed on one thread, and roles run side by side.
+    """
+
+    def __init__(
+        self,
+        worlds: Worlds,
+        settings: SacSettings,
+        seed: int,
+        policies: Mapping[str, Policy] | None = None,
+        tasks: Mapping[str, Task] | None = None,
+    ) -> None:
+        check_actions(worlds.roles)
+        self.worlds, self.settings = worlds, settings
+        self.tasks: dict[str, Task] = dict.fromkeys(worlds.roles, "train")
+        self.tasks.update(tasks or {})
+        self.league: League | None = None
+        self.past_role = np.full(worlds.num_worlds, -1, np.int8)
+        self.pupils: dict[str, Pupil] = {}
+        rng = np.random.default_rng(seed)
+        for name, role in worlds.roles.items():
+            torch.manual_seed(int(rng.integers(2**62)))
+            given = (policies or {}).get(name)
+            policy = given if given is not None else Policy(shape_for(role, settings))
+            generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
+            self.pupils[name] = Pupil(worlds, name, policy, settings, generator)
+        self.updates, self.agent_steps = 0, 0
+        self._threads = ThreadPoolExecutor(len(self.pupils), initializer=torch.set_num_threads, initargs=(1,))
+
+    @property
+    def policies(self) -> dict[str, Policy]:
+        return {name: pupil.policy for name, pupil in self.pupils.items()}
+
+    @property
+    def sitting(self) -> dict[str, int | None]:
+        """No past self sits anywhere."""
+        return dict.fromkeys(self.pupils)
+
+    def iterate(self, progress: float, watch: Callable[[Worlds], None] = lambda _: None) -> Iteration:
+        """Plays `steps` decisions in every world, and learns; `progress` through the budget is from 0 to 1."""
+        settings, worlds = self.settings, self.worlds
+        for name, task in self.tasks.items():
+            self.pupils[name].task = task
+        rounds, wins = 0, dict.fromkeys(self.pupils, 0)
+        for step in range(settings.steps):
+            list(self._threads.map(partial(Pupil.decide, step=step, worlds=worlds), self.pupils.values()))
+            worlds.step()
+            list(self._threads.map(partial(Pupil.take_in, worlds=worlds), self.pupils.values()))
+            watch(worlds)
+            rounds += int(worlds.ended.sum())
+            for name in wins:
+                if name in worlds.winners:
+                    wins[name] += int((worlds.ended & (worlds.winner == worlds.winners.index(name))).sum())
+        rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
+        learning = [name for name, task in self.tasks.items() if task == "train"]
+        figures = dict(zip(learning, self._threads.map(lambda name: self._learn(name, rate), learning), strict=True))
+        self.updates += 1
+        self.agent_steps += settings.steps * sum(pupil.columns for pupil in self.pupils.values())
+        return Iteration(rounds, wins, figures)
+
+    def close(self) -> None:
+        self._threads.shutdown()
+        self.worlds.close()
+
+    def _learn(self, name: str, rate: float) -> dict[str, float]:
+        try:
+            return self.pupils[name].learn(rate)
+        except NotFinite as error:
+            raise GodojoError(f"learning of {name} broke down: {error}") from None
+
+    def state(self) -> dict[str, Any]:
+        """For a checkpoint. With the embedded engine and a replay that is small it goes on bit by bit."""
+        is_small = sum(pupil.replay.nbytes for pupil in self.pupils.values()) <= SAVED_REPLAY_BYTES
+        return {
+            "updates": self.updates,
+            "agent_steps": self.agent_steps,
+            "worlds": self.worlds.save_state(),
+            "roles": {name: pupil.state(with_replay=is_small) for name, pupil in self.pupils.items()},
+        }
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Goes on from what `state` gave; where the replay was too large to be saved, learning waits until it fills."""
+        self.updates, self.agent_steps = state["updates"], state["agent_steps"]
+        for name, pupil in self.pupils.items():
+            pupil.load_state(state["roles"][name])
+        if state["worlds"] is not None:
+            self.worlds.load_state(state["worlds"])

@@ -1,0 +1,219 @@
+"""Self-play: every role learns at once, against the present others and against past selves.
+
+The worlds are split into blocks. In one block for each role, that role is played by a past self, and only the others
+learn there; in all other worlds everybody plays and learns.
+"""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any
+
+import numpy as np
+import torch
+
+from godojo.engines.base import RoleArrays, Worlds
+from godojo.errors import GodojoError
+from godojo.learn import ppo
+from godojo.learn.league import League
+from godojo.learn.learner import Iteration, Task
+from godojo.learn.networks import Critic, Policy, PolicyShape
+from godojo.learn.rollout import OthersView, Seat, play
+from godojo.learn.settings import PpoSettings
+
+
+def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
+    """The policy that these settings mean for a role."""
+    return PolicyShape(
+        observation_size=role.observation.shape[2],
+        action_parts=role.action_parts,
+        hidden=settings.hidden,
+        memory=settings.memory,
+        memory_size=settings.memory_size if settings.memory else 0,
+        heading=role.heading if settings.own_frame else None,
+    )
+
+
+class SelfPlay:
+    """Everything that learns: worlds, seats, optimisers and the league of past selves.
+
+    The same seed gives the same weights, at any number of threads: every role has its own random numbers and is
+    computed on one thread, and roles run side by side.
+    """
+
+    def __init__(
+        self,
+        worlds: Worlds,
+        settings: PpoSettings,
+        seed: int,
+        policies: Mapping[str, Policy] | None = None,
+        tasks: Mapping[str, Task] | None = None,
+    ) -> None:
+        self.worlds, self.settings = worlds, settings
+        self.tasks: dict[str, Task] = dict.fromkeys(worlds.roles, "train")
+        self.tasks.update(tasks or {})
+        names = list(worlds.roles)
+        self._has_league = len(names) == 2 and settings.past_share > 0.0
+        block = int(worlds.num_worlds * settings.past_share / 2) if self._has_league else 0
+        self.league = League(names, settings.past_selves) if self._has_league else None
+        self.past_role = np.full(worlds.num_worlds, -1, np.int8)
+        """Of each world: which role is played by a past self there, by its index; -1 is none."""
+        self.seats: dict[str, Seat] = {}
+        self.optimisers: dict[str, torch.optim.Adam] = {}
+        self._rng = np.random.default_rng(seed)
+        for index, (name, role) in enumerate(worlds.roles.items()):
+            torch.manual_seed(int(self._rng.integers(2**62)))
+            given = (policies or {}).get(name)
+            policy = given if given is not None else Policy(shape_for(role, settings))
+            critic = Critic(role.observation.shape[2], OthersView(worlds.roles, name).size, settings.hidden)
+            past = slice(index * block, (index + 1) * block)
+            self.past_role[past] = index
+            generator = torch.Generator().manual_seed(int(self._rng.integers(2**62)))
+            self.seats[name] = Seat(worlds, name, policy, critic, settings.steps, past, generator)
+            parameters = [*policy.parameters(), *critic.parameters()]
+            self.optimisers[name] = torch.optim.Adam(parameters, lr=settings.learning_rate, eps=1e-5)
+        self.updates, self.agent_steps = 0, 0
+        self._sitting: dict[str, int | None] = dict.fromkeys(names)
+        self._sat_down_at = 0
+        self._results = [dict.fromkeys(names, 0) for _ in range(len(names) + 1)]
+        """Rounds won by each role: where a past self played the first role, the second, and where none did."""
+        self._threads = ThreadPoolExecutor(len(names), initializer=torch.set_num_threads, initargs=(1,))
+
+    @property
+    def policies(self) -> dict[str, Policy]:
+        return {name: seat.policy for name, seat in self.seats.items()}
+
+    @property
+    def sitting(self) -> dict[str, int | None]:
+        """Which past self, by its index in the league, sits in for each role in that role's block."""
+        return dict(self._sitting)
+
+    def iterate(self, progress: float, watch: Callable[[Worlds], None] = lambda _: None) -> Iteration:
+        """One rollout and what is learnt from it; `progress` through the budget is from 0 to 1.
+
+        `watch` is shown the worlds after every decision.
+        """
+        settings = self.settings
+        for name, task in self.tasks.items():
+            self.seats[name].learns, self.seats[name].greedy = task == "train", task == "deterministic"
+        self._seat_past_selves()
+        rounds = self._play(watch)
+        rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
+        learning = [name for name, task in self.tasks.items() if task == "train"]
+        lessons = {name: self._threads.submit(self._learn, name, rate) for name in learning}
+        wait(lessons.values())  # all of them, also when one breaks down: nobody may still be learning afterwards
+        figures = {name: lesson.result() for name, lesson in lessons.items()}
+        self.updates += 1
+        self.agent_steps += settings.steps * sum(seat.columns for seat in self.seats.values())
+        free = self._results[-1]
+        if self.league is not None:
+            self._rate(self.league)
+        return Iteration(rounds, free, figures)
+
+    def close(self) -> None:
+        self._threads.shutdown()
+        self.worlds.close()
+
+    def _learn(self, name: str, rate: float) -> dict[str, float]:
+        seat, optimiser = self.seats[name], self.optimisers[name]
+        for group in optimiser.param_groups:
+            group["lr"] = rate
+        seat.close_rollout(self.settings.gamma, self.settings.gae_lambda)
+        try:
+            return ppo.update(seat, optimiser, self.settings)
+        except ppo.NotFinite as error:
+            raise GodojoError(f"learning of {name} broke down: {error}") from None
+
+    def _side_by_side(self, work: Callable[[Seat], object]) -> None:
+        """Does it for every seat at once; torch and the kernels let other threads run."""
+        list(self._threads.map(work, self.seats.values()))
+
+    def _seat_past_selves(self) -> None:
+        """Past selves are drawn anew when rounds have had the time to be played out."""
+        if self.league is None or self.updates % self.settings.redraw_updates:
+            return
+        if self.updates % self.settings.snapshot_updates == 0:
+            for name, seat in self.seats.items():
+                self.league.join(name, seat.policy, self.agent_steps)
+        one, other = self.seats
+        for name, against in ((one, other), (other, one)):
+            index = self.league.draw(name, against, self._rng)
+            self._sitting[name] = index
+            self.seats[name].sit_in(None if index is None else self.league.past[name][index].policy)
+        self._sat_down_at = self.updates
+
+    def _play(self, watch: Callable[[Worlds], None]) -> int:
+        """A rollout. Counts who won; of rounds with a past self only those that began after it sat down."""
+        steps, names, worlds = self.settings.steps, list(self.seats), self.worlds
+        self._results = [dict.fromkeys(names, 0) for _ in range(len(names) + 1)]
+        begun = (self.updates - self._sat_down_at) * steps
+        played, rounds = 0, 0
+
+        def after_step(worlds: Worlds) -> None:
+            nonlocal played, rounds
+            played += 1
+            watch(worlds)
+            if not worlds.ended.any():
+                return
+            rounds += int((worlds.ended & (self.past_role < 0)).sum())
+            whole = worlds.ended & (worlds.length_ticks <= (begun + played) * worlds.ticks_per_decision)
+            for group, results in enumerate(self._results):
+                here = whole & (self.past_role == group) if group < len(names) else worlds.ended & (self.past_role < 0)
+                for name in names:
+                    if name in worlds.winners:
+                        results[name] += int((here & (worlds.winner == worlds.winners.index(name))).sum())
+
+        play(worlds, self.seats, steps, self._side_by_side, after_step)
+        return rounds
+
+    def _rate(self, league: League) -> None:
+        league.drift()
+        for group, results in enumerate(self._results):
+            sitting = [name for index, name in enumerate(self.seats) if index == group]
+            if all(self._sitting[name] is not None for name in sitting):
+                players = {name: self._sitting[name] if name in sitting else None for name in self.seats}
+                league.record(players, results)
+
+    def state(self) -> dict[str, Any]:
+        """All that decides how it goes on, for a checkpoint; with the embedded engine it goes on bit by bit."""
+        return {
+            "updates": self.updates,
+            "agent_steps": self.agent_steps,
+            "rng": self._rng.bit_generator.state,
+            "sitting": dict(self._sitting),
+            "sat_down_at": self._sat_down_at,
+            "league": None if self.league is None else self.league.state(),
+            "worlds": self.worlds.save_state(),
+            "roles": {
+                name: {
+                    "policy": seat.policy.state_dict(),
+                    "critic": seat.critic.state_dict(),
+                    "optimiser": self.optimisers[name].state_dict(),
+                    "generator": seat.generator.get_state(),
+                    "memory": seat.memory.clone(),
+                    "past_memory": seat.past_memory.clone(),
+                }
+                for name, seat in self.seats.items()
+            },
+        }
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Goes on from what `state` gave."""
+        self.updates, self.agent_steps = state["updates"], state["agent_steps"]
+        self._rng.bit_generator.state = state["rng"]
+        self._sat_down_at = state["sat_down_at"]
+        for name, seat in self.seats.items():
+            saved = state["roles"][name]
+            seat.policy.load_state_dict(saved["policy"])
+            seat.critic.load_state_dict(saved["critic"])
+            self.optimisers[name].load_state_dict(saved["optimiser"])
+            seat.generator.set_state(saved["generator"])
+        if self.league is not None:
+            self.league.load_state(state["league"], {name: seat.policy.shape for name, seat in self.seats.items()})
+            for name, index in state["sitting"].items():
+                self._sitting[name] = index
+                self.seats[name].sit_in(None if index is None else self.league.past[name][index].policy)
+        if state["worlds"] is not None:
+            self.worlds.load_state(state["worlds"])
+            for name, seat in self.seats.items():
+                seat.memory.copy_(state["roles"][name]["memory"])
+                seat.past_memory.copy_(state["roles"][name]["past_memory"])

@@ -1,0 +1,251 @@
+"""A training from its first update to its last, in a run's folder; it can be stopped and resumed."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from godojo.engines.base import Worlds
+from godojo.errors import GodojoError
+from godojo.learn.learner import Iteration, Learner, Task
+from godojo.learn.networks import Policy
+from godojo.learn.policy_file import PolicyCard, load_policy, policy_bytes
+from godojo.learn.presets import learner_settings
+from godojo.learn.sac import SoftSelfPlay
+from godojo.learn.selfplay import SelfPlay
+from godojo.learn.settings import SacSettings
+from godojo.runs.config import Environment, RunConfig
+from godojo.runs.episodes import EpisodeLog
+from godojo.runs.folder import RunFolder
+from godojo.runs.updates import UpdateLog
+
+CHECKPOINT_S = 30.0
+MOMENTS = {"10s": 10, "30s": 30} | {f"{minute}m": 60 * minute for minute in (1, 2, 3, 4, 5, 10, 15, 20, 30, 45, 60)}
+"""When snapshots are taken, in seconds of training; `start` and `final` come on top."""
+WINDOW = 4000
+"""Win rates are of the last rounds, about so many."""
+
+
+class Budget(NamedTuple):
+    """How long to train: by the clock or by decisions of all agents together."""
+
+    minutes: float | None = None
+    agent_steps: int | None = None
+
+    def progress(self, seconds: float, agent_steps: int) -> float:
+        """From 0 to 1, which is the end."""
+        if self.agent_steps is not None:
+            return min(agent_steps / self.agent_steps, 1.0)
+        assert self.minutes is not None
+        return min(seconds / (self.minutes * 60.0), 1.0)
+
+    def as_config(self) -> dict[str, float]:
+        return {"agent_steps": self.agent_steps} if self.agent_steps is not None else {"minutes": self.minutes or 0.0}
+
+
+class Standing(NamedTuple):
+    """How a training stands, for whoever watches it."""
+
+    progress: float
+    seconds: float
+    agent_steps: int
+    steps_per_s: float
+    updates: int
+    episodes: int
+    win_rates: dict[str, float]
+    """Of each role, of the last few thousand rounds between present policies."""
+    ratings: dict[str, tuple[float, float]]
+    """Of each role: openskill's mu and sigma."""
+
+
+class Training:
+    """One stretch of training in a run's folder. `stop()` ends it after the update under way."""
+
+    def __init__(
+        self,
+        run: RunFolder,
+        worlds: Worlds,
+        budget: Budget,
+        *,
+        resume: bool,
+        policies: Mapping[str, Policy] | None = None,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.run, self.worlds, self.budget, self._say = run, worlds, budget, say
+        self.roles = run.role_map(say)
+        self.learner = make_learner(run.config, worlds, policies, self.roles.read())
+        self.checkpoints = run.checkpoints(say)
+        self._seconds_before, self._resumed, episodes = 0.0, resume, None
+        self._recent: list[tuple[int, dict[str, int]]] = []
+        update: int | None = None
+        agent_steps = 0
+        if resume:
+            state, entry = self.checkpoints.newest()
+            self.learner.load_state(state["learner"])
+            self._seconds_before, episodes = entry.seconds, state["episodes"]
+            self._recent = [(rounds, wins) for rounds, wins in state["recent"]]
+            update, agent_steps = entry.update, entry.agent_steps
+            run.snapshots().cut_back(agent_steps)
+        run.add_environment(Environment.here(getattr(worlds, "godot_version", "")))
+        self.episodes = EpisodeLog(run.metrics, worlds, episodes, say)
+        self.updates = UpdateLog(run.updates, run.tensorboard, update, agent_steps)
+        self._begun = time.monotonic()
+        self._steps_before = self.learner.agent_steps
+        self._is_stopping = False
+
+    @property
+    def seconds(self) -> float:
+        """Spent training, earlier stretches included."""
+        return self._seconds_before + time.monotonic() - self._begun
+
+    def stop(self) -> None:
+        self._is_stopping = True
+
+    def train(self, report: Callable[[Standing], None]) -> bool:
+        """Trains until the budget is spent or `stop` is called; whether it was spent. The run is saved either way.
+
+        It is also saved when learning breaks down; not when it is interrupted, since an update may be half made.
+        """
+        self._begun = time.monotonic()
+        if not self._resumed:
+            self._snapshot("start")
+            self.save()
+        saved_at = time.monotonic()
+        taken = {entry.name for entry in self.run.snapshots().entries()}
+        try:
+            while (progress := self.budget.progress(self.seconds, self.learner.agent_steps)) < 1.0:
+                if self._is_stopping:
+                    break
+                self.learner.tasks.update(self.roles.read())
+                iteration = self.learner.iterate(progress, self._watch)
+                report(self._note(progress, iteration))
+                for name, moment in MOMENTS.items():
+                    if name not in taken and self.seconds >= moment > self._seconds_before:
+                        taken.add(name)
+                        self._snapshot(name)
+                if time.monotonic() - saved_at > CHECKPOINT_S:
+                    self.save()
+                    saved_at = time.monotonic()
+        except GodojoError:  # weights are those before the gradient step that broke down, or before a game was lost
+            self.save()
+            raise
+        self.save()
+        is_spent = progress >= 1.0
+        if is_spent:
+            self._snapshot("final")
+        return is_spent
+
+    def save(self) -> None:
+        """Everything that is needed to go on, and the newest policies."""
+        learner = self.learner
+        self.updates.sync()
+        state = {"learner": learner.state(), "episodes": self.episodes.sync(), "recent": self._recent}
+        self.checkpoints.save(state, learner.agent_steps, learner.updates, self.seconds)
+        for role, content in self._policy_files().items():
+            self.run.save_policy(role, content)
+        self.run.save_ratings(self._ratings())
+
+    def close(self) -> None:
+        self.episodes.close()
+        self.updates.close()
+        self.learner.close()
+
+    def _watch(self, worlds: Worlds) -> None:
+        against: dict[str, np.ndarray] = {}
+        names = list(self.learner.policies)
+        for index, name in enumerate(names):
+            past = self.learner.sitting[name]
+            if past is None or self.learner.league is None:
+                continue
+            one = self.learner.league.past[name][past]
+            code = self.episodes.opponent(f"step_{one.agent_steps:012d}")
+            for other in names:
+                if other != name:
+                    against[other] = np.where(self.learner.past_role == index, code, 0)
+        self.episodes.collect(worlds, self.learner.agent_steps, self.seconds, against)
+
+    def _note(self, progress: float, iteration: Iteration) -> Standing:
+        self.episodes.write()
+        learner, names = self.learner, list(self.learner.policies)
+        self._recent.append((iteration.rounds, iteration.wins))
+        while len(self._recent) > 1 and sum(rounds for rounds, _ in self._recent[1:]) >= WINDOW:
+            self._recent.pop(0)
+        rounds = sum(rounds for rounds, _ in self._recent)
+        seconds = self.seconds
+        speed = (learner.agent_steps - self._steps_before) / max(seconds - self._seconds_before, 1e-9)
+        standing = Standing(
+            progress=progress,
+            seconds=seconds,
+            agent_steps=learner.agent_steps,
+            steps_per_s=speed,
+            updates=learner.updates,
+            episodes=self.episodes.episodes,
+            win_rates={name: sum(wins[name] for _, wins in self._recent) / max(rounds, 1) for name in names},
+            ratings={}
+            if learner.league is None
+            else {name: (learner.league.now[name].mu, learner.league.now[name].sigma) for name in names},
+        )
+        figures = {
+            f"{role}/{name}": value for role, found in iteration.figures.items() for name, value in found.items()
+        }
+        figures |= {f"{role}/win_rate": rate for role, rate in standing.win_rates.items()}
+        figures |= {f"{role}/rating": rating[0] for role, rating in standing.ratings.items()}
+        figures |= {"speed/agent_steps_per_s": speed, "progress": progress}
+        self.updates.write(learner.updates, learner.agent_steps, seconds, figures)
+        return standing
+
+    def _ratings(self) -> dict[str, Any]:
+        league = self.learner.league
+        if league is None:
+            return {}
+        return {
+            role: {
+                "now": league.now[role]._asdict(),
+                "past": [{"agent_steps": one.agent_steps, **one.rating._asdict()} for one in league.past[role]],
+            }
+            for role in self.learner.policies
+        }
+
+    def _snapshot(self, name: str) -> None:
+        league = self.learner.league
+        ratings = {} if league is None else {role: rating._asdict() for role, rating in league.now.items()}
+        self.run.snapshots().save(name, self._policy_files(), self.learner.agent_steps, self.seconds, ratings)
+
+    def _policy_files(self) -> dict[str, bytes]:
+        files = {}
+        for name, policy in self.learner.policies.items():
+            card = PolicyCard(
+                game=self.run.config.game,
+                role=name,
+                observation_parts=self.worlds.roles[name].observation_parts,
+                shape=policy.shape,
+                agent_steps=self.learner.agent_steps,
+                settings=self.run.config.game_settings,
+            )
+            files[name] = policy_bytes(policy, card)
+        return files
+
+
+def make_learner(
+    config: RunConfig,
+    worlds: Worlds,
+    policies: Mapping[str, Policy] | None = None,
+    tasks: Mapping[str, Task] | None = None,
+) -> Learner:
+    """The learner that a run's configuration names, with its settings."""
+    settings = learner_settings(config.learner, config.learner_settings)
+    if isinstance(settings, SacSettings):
+        return SoftSelfPlay(worlds, settings, config.seed, policies, tasks)
+    return SelfPlay(worlds, settings, config.seed, policies, tasks)
+
+
+def starting_policies(source: RunFolder, worlds: Worlds) -> dict[str, Policy]:
+    """The newest policies of another run to begin with; those that do not fit the game are refused."""
+    found = {}
+    for name, role in worlds.roles.items():
+        policy, card = load_policy(source.policy(name))
+        if card.shape.observation_size != role.observation.shape[2] or card.shape.action_parts != role.action_parts:
+            raise GodojoError(f"{source.name}: its {name} observes or acts otherwise than this game's {name}")
+        found[name] = policy.train()
+    return found

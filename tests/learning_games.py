@@ -1,0 +1,97 @@
+"""Small learners for tests: few worlds, short rollouts, little networks."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from godojo.engines.base import Worlds
+from godojo.engines.make import make_vec
+from godojo.games.tag.settings import TagSettings
+from godojo.learn.learner import Task
+from godojo.learn.networks import Policy
+from godojo.learn.rollout import Seat, play
+from godojo.learn.selfplay import SelfPlay
+from godojo.learn.settings import PpoSettings
+
+SMALL = PpoSettings(
+    worlds=24,
+    steps=6,
+    minibatches=2,
+    hidden=(12, 12),
+    memory_size=4,
+    past_share=0.5,
+    past_selves=3,
+    snapshot_updates=2,
+    redraw_updates=1,
+)
+WORDS = tuple(f"--set={word}" for word in ("worlds=32", "steps=8", "hidden=[8]", "memory_size=4", "snapshot_updates=5"))
+"""The same for the command line."""
+SLOWLY = """\
+import sys, time
+import godojo.learn.ppo as ppo
+real = ppo.update
+def update(*given):
+    time.sleep({seconds})
+    return real(*given)
+ppo.update = update
+from godojo.cli import main
+main(sys.argv[1:])
+"""
+"""The command line with updates that take their time, so that a signal meets one; a program for `python -c`."""
+STEPS = 32 * 8 * 2
+"""Decisions of all agents in one update of that."""
+
+
+def tag(num_worlds: int = SMALL.worlds, seed: int = 1, **more: Any) -> Worlds:
+    """Rounds of two seconds, so that some end in every rollout."""
+    settings = TagSettings.defaults().override(**{"rules.round_s": 2.0, **more.pop("rules", {})})
+    return make_vec("tag", num_worlds=num_worlds, seed=seed, settings=settings, generated_share=1.0, **more)
+
+
+def learner(
+    settings: PpoSettings = SMALL,
+    seed: int = 1,
+    worlds: Worlds | None = None,
+    tasks: Mapping[str, Task] | None = None,
+    policies: Mapping[str, Policy] | None = None,
+) -> SelfPlay:
+    return SelfPlay(tag(settings.worlds, seed) if worlds is None else worlds, settings, seed, policies, tasks)
+
+
+def iterated(made: SelfPlay, times: int) -> SelfPlay:
+    for _ in range(times):
+        made.iterate(0.0)
+    return made
+
+
+def one_rollout(made: SelfPlay) -> None:
+    """Plays, and works out advantages; nothing is learnt yet."""
+
+    def one_by_one(work: Callable[[Seat], object]) -> None:
+        for seat in made.seats.values():
+            work(seat)
+
+    play(made.worlds, made.seats, made.settings.steps, one_by_one, lambda _: None)
+    for seat in made.seats.values():
+        seat.close_rollout(made.settings.gamma, made.settings.gae_lambda)
+
+
+def fingerprint(module: nn.Module) -> str:
+    """Of all bits of its weights."""
+    digest = hashlib.sha256()
+    for name, weights in module.state_dict().items():
+        digest.update(name.encode())
+        digest.update(weights.contiguous().view(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
+
+
+def fingerprints(made: SelfPlay) -> dict[str, str]:
+    """Of everybody's policy and critic."""
+    return {
+        f"{name} {kind}": fingerprint(getattr(seat, kind))
+        for name, seat in made.seats.items()
+        for kind in ("policy", "critic")
+    }

@@ -1,0 +1,173 @@
+"""PPO's losses and their gradients, against the same written plainly; rows that are no data give exactly nothing."""
+
+from typing import Any, Literal
+
+import msgspec
+import pytest
+import torch
+from torch import Tensor
+from torch.distributions import Normal
+from torch.nn.functional import linear
+
+from godojo.engines.base import Worlds
+from godojo.games.parts import ActionPart
+from godojo.learn import ppo
+from godojo.learn.networks import ActionHead, Critic, Policy, PolicyShape
+from godojo.learn.selfplay import SelfPlay
+from godojo.learn.settings import PpoSettings
+from tests.learning_games import SMALL, fingerprints, learner, one_rollout, tag
+
+STEPS, COLUMNS, CLIP = 7, 5, 0.2
+MEMORY = 3
+
+
+def networks(memory: Literal["", "leaky"]) -> tuple[Policy, Critic]:
+    torch.manual_seed(0)
+    shape = PolicyShape(6, (ActionPart("move", "continuous", 2),), (8, 8), memory, MEMORY if memory else 0)
+    policy, critic = Policy(shape).double(), Critic(6, 4, (8, 8)).double()
+    with torch.no_grad():
+        policy.head.linear.weight.normal_()
+    return policy, critic
+
+
+def batch_of(policy: Policy, seed: int = 1) -> ppo.Minibatch:
+    """Some data, with ends, rows without a decision, and policies that have moved beyond the clip both ways."""
+    chance = torch.Generator().manual_seed(seed)
+
+    def normal(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=chance, dtype=torch.float64)
+
+    observation, goes_on = normal(STEPS, COLUMNS, 6), (normal(STEPS, COLUMNS) > -0.7).double()
+    memory, action = normal(COLUMNS, policy.memory_size), normal(STEPS, COLUMNS, 2)
+    with torch.no_grad():
+        now, _ = policy.head.judge(policy.features_of_sequence(observation, memory, goes_on), action)
+    return ppo.Minibatch(
+        observation=observation,
+        others=normal(STEPS, COLUMNS, 4),
+        action=action,
+        log_probability=now + 0.3 * normal(STEPS, COLUMNS),
+        advantage=normal(STEPS, COLUMNS),
+        target=normal(STEPS, COLUMNS),
+        weight=(normal(STEPS, COLUMNS) > -0.5).double(),
+        goes_on=goes_on,
+        memory=memory,
+    )
+
+
+def plain_loss(
+    policy: Policy, critic: Critic, batch: ppo.Minibatch, value_weight: float, entropy_weight: float
+) -> Tensor:
+    """The same from the papers: agent by agent and decision by decision, by torch's own gradient."""
+    total = torch.zeros((), dtype=torch.float64)
+    count = 0
+    head = policy.head
+    assert isinstance(head, ActionHead)
+    for column in range(COLUMNS):
+        held = batch.memory[column]
+        for step in range(STEPS):
+            seen = batch.observation[step, column]
+            if not batch.goes_on[step, column]:
+                held = torch.zeros_like(held)
+            eyes = policy.eyes[0]
+            sight = torch.relu(linear(seen, eyes.weight, eyes.bias))  # type: ignore[arg-type]
+            if policy.recall is not None:
+                gates, told = policy.recall.linear(sight).chunk(2)  # type: ignore[operator]
+                gate = torch.sigmoid(gates)
+                held = (1.0 - gate) * held + gate * torch.tanh(told)
+                sight = torch.cat((sight, held))
+            mean = head.linear(torch.relu(policy.mind[0](sight)))
+            normal: Any = Normal(mean, head.log_std.exp())
+            if not batch.weight[step, column]:
+                continue
+            count += 1
+            ratio = torch.exp(normal.log_prob(batch.action[step, column]).sum() - batch.log_probability[step, column])
+            advantage = batch.advantage[step, column]
+            gain = torch.min(ratio * advantage, torch.clamp(ratio, 1.0 - CLIP, 1.0 + CLIP) * advantage)
+            first = torch.relu(critic.own(seen) + critic.others(batch.others[step, column]))
+            value = critic.value(torch.relu(critic.trunk[0](first)))[0]
+            error = (value - batch.target[step, column]) ** 2
+            total = total - gain + value_weight * error - entropy_weight * normal.entropy().sum()
+    return total / count
+
+
+@pytest.mark.parametrize("memory", ["", "leaky"])
+def test_gradients_are_those_of_the_plain_formula(memory: Literal["", "leaky"]) -> None:
+    policy, critic = networks(memory)
+    batch = batch_of(policy)
+    parameters = {**dict(policy.named_parameters()), **{f"critic.{n}": p for n, p in critic.named_parameters()}}
+    found = ppo.losses(policy, critic, batch, CLIP)
+    assert 0.1 < float(found.clipped) < 0.9, "the case has rows on both sides of the clip"
+    loss = found.policy + 0.5 * found.value - 0.01 * found.entropy
+    ours = torch.autograd.grad(loss, list(parameters.values()))
+    plain = plain_loss(policy, critic, batch, 0.5, 0.01)
+    theirs = torch.autograd.grad(plain, list(parameters.values()))
+    assert loss.item() == pytest.approx(plain.item(), rel=1e-9)
+    for name, one, other in zip(parameters, ours, theirs, strict=True):
+        assert torch.allclose(one, other, rtol=1e-5, atol=1e-7), name
+
+
+def test_a_row_without_a_decision_gives_nothing() -> None:
+    """Not a little: whatever stands in it, all gradients have the same bits."""
+    policy, critic = networks("")
+    batch = batch_of(policy)
+    idle = batch.weight == 0.0
+    assert idle.any()
+    spoilt = {name: getattr(batch, name).clone() for name in ("observation", "others", "action", "advantage", "target")}
+    for values in spoilt.values():
+        values[idle] = 3.0
+    gradients = []
+    for each in (batch, batch._replace(**spoilt)):
+        found = ppo.losses(policy, critic, each, CLIP)
+        loss = found.policy + found.value - found.entropy
+        gradients.append(torch.autograd.grad(loss, [*policy.parameters(), *critic.parameters()]))
+    assert all(torch.equal(one, other) for one, other in zip(*gradients, strict=True))
+
+
+def test_a_batch_in_which_nobody_acted_moves_nothing() -> None:
+    policy, critic = networks("leaky")
+    batch = batch_of(policy)
+    found = ppo.losses(policy, critic, batch._replace(weight=torch.zeros_like(batch.weight)), CLIP)
+    loss = found.policy + found.value - found.entropy
+    for gradient in torch.autograd.grad(loss, [*policy.parameters(), *critic.parameters()]):
+        assert not gradient.any()
+
+
+def after_update(worlds: Worlds, settings: PpoSettings, spoil: bool) -> tuple[dict[str, str], int]:
+    """Everybody's weights after one update, with or without nonsense in what is not to be learnt from."""
+    made = learner(settings, worlds=worlds)
+    try:
+        one_rollout(made)
+        spoilt = sum(nonsense(made, name) for name in made.seats) if spoil else 0
+        for name, seat in made.seats.items():
+            ppo.update(seat, made.optimisers[name], settings)
+        return fingerprints(made), spoilt
+    finally:
+        made.close()
+
+
+def nonsense(made: SelfPlay, name: str) -> int:
+    """Spoils past selves' columns, and rows without a decision; how many rows that were."""
+    seat = made.seats[name]
+    track, past = seat.track, seat.past_columns
+    others = torch.ones(seat.columns, dtype=torch.bool)
+    others[past] = False
+    for values in (track.observation, track.others, track.action, track.log_probability, track.advantage, track.value):
+        values[:, past] = 0.7
+    track.memory[past] = 0.7
+    idle = ~track.acted & others
+    # What was seen in such a row may be remembered in the next one, so that stays.
+    for values in (track.action, track.log_probability, track.reward, track.value[:-1], track.others[:-1]):
+        values[idle] = 0.7
+    played_by_past = len(range(seat.columns)[past]) * len(track.action)
+    return int(idle.sum()) + played_by_past
+
+
+def test_past_selves_and_idle_rows_change_no_bit_of_an_update() -> None:
+    """Three seekers against five hiders, where a caught hider waits for the round to end."""
+    rules = {"rules.seekers": 3, "rules.hiders": 5, "spawns.distance_m": 0.0, "rules.touch_reach_m": 0.09}
+    settings = msgspec.structs.replace(SMALL, steps=24)
+    clean, _ = after_update(tag(SMALL.worlds, rules=rules), settings, spoil=False)
+    spoilt, rows = after_update(tag(SMALL.worlds, rules=rules), settings, spoil=True)
+    past = 24 * 6 * (3 + 5)
+    assert rows > past, "somebody had to wait"
+    assert clean == spoilt

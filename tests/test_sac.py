@@ -1,0 +1,453 @@
+"""SAC to the letter: its distribution, its targets, what is submitted, what stays as it is, and that it learns."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+import torch
+from torch.distributions import Normal, TanhTransform, TransformedDistribution
+
+from godojo.engines.base import RoleArrays, Worlds
+from godojo.errors import GodojoError
+from godojo.games.parts import ActionPart, ObservationPart
+from godojo.learn import sac
+from godojo.learn.networks import Policy, PolicyShape, SquashedHead
+from godojo.learn.policy_file import PolicyCard, load_policy, save_policy
+from godojo.learn.presets import learner_settings
+from godojo.learn.replay import Transitions
+from godojo.learn.sac import Critics, SoftSelfPlay, policy_loss, shape_for, targets
+from godojo.learn.settings import SacSettings
+from godojo.runs.folder import RunFolder
+from godojo.runs.states import read_state, write_state
+from tests.conftest import Run
+from tests.learning_games import fingerprint, tag
+
+SMALL = SacSettings(worlds=24, steps=4, replay=512, warm_up=64, gradient_steps=2, batch=32, hidden=(12, 12))
+NUMBERS = (ActionPart("push", "continuous", 2),)
+WORDS = tuple(
+    f"--set={word}"
+    for word in ("worlds=32", "steps=8", "hidden=[8]", "replay=2048", "warm_up=256", "batch=32", "gradient_steps=2")
+)
+STEPS = 32 * 8 * 2
+
+
+def learner(seed: int = 1, settings: SacSettings = SMALL, **more: Any) -> SoftSelfPlay:
+    return SoftSelfPlay(tag(settings.worlds, seed, **more.pop("tag", {})), settings, seed, **more)
+
+
+def prints(made: SoftSelfPlay) -> dict[str, str]:
+    return {
+        f"{name} {kind}": fingerprint(getattr(pupil, kind))
+        for name, pupil in made.pupils.items()
+        for kind in ("policy", "critics", "slow_critics")
+    }
+
+
+def iterated(made: SoftSelfPlay, times: int) -> SoftSelfPlay:
+    for _ in range(times):
+        made.iterate(0.0)
+    return made
+
+
+def some_batch(rows: int, observation: int, others: int, actions: int) -> Transitions:
+    torch.manual_seed(4)
+    return Transitions(
+        observation=torch.randn(rows, observation),
+        others=torch.randn(rows, others),
+        action=torch.rand(rows, actions) * 2.0 - 1.0,
+        reward=torch.randn(rows),
+        goes_on=(torch.arange(rows) % 3 > 0).float(),
+        next_observation=torch.randn(rows, observation),
+        next_others=torch.randn(rows, others),
+    )
+
+
+def squashed_policy(observation: int = 5) -> Policy:
+    torch.manual_seed(5)
+    policy = Policy(PolicyShape(observation, NUMBERS, (16,), squashed=True))
+    torch.nn.init.normal_(policy.head.linear.weight, std=0.4)
+    return policy
+
+
+def test_probabilities_are_those_of_a_squashed_normal() -> None:
+    torch.manual_seed(1)
+    head = SquashedHead(6, NUMBERS).double()
+    torch.nn.init.normal_(head.linear.weight, std=0.2)
+    features = torch.randn(200, 6, dtype=torch.float64)
+    action, log_probability = head.sample(features, generator=torch.Generator().manual_seed(2))
+    mean, log_std = head.linear(features).chunk(2, -1)
+    reference: Any = TransformedDistribution(Normal(mean, log_std.exp()), [TanhTransform()])
+    torch.testing.assert_close(log_probability, reference.log_prob(action).sum(-1), rtol=1e-6, atol=1e-6)
+    assert action.abs().max() < 1.0
+    greedy = head.sample(features, greedy=True).action
+    torch.testing.assert_close(greedy, mean.tanh())
+
+
+def test_probabilities_stay_numbers_where_actions_are_extreme() -> None:
+    head = SquashedHead(1, NUMBERS)
+    with torch.no_grad():
+        head.linear.bias.copy_(torch.tensor([40.0, -40.0, 9.0, -90.0]))
+    action, log_probability = head.sample(torch.zeros(50, 1))
+    log_probability.sum().backward()  # type: ignore[no-untyped-call]
+    assert torch.isfinite(action).all()
+    assert torch.isfinite(log_probability).all()
+    assert head.linear.bias.grad is not None
+    assert torch.isfinite(head.linear.bias.grad).all()
+
+
+def test_a_squashed_policy_is_saved_and_loaded(tmp_path: Path) -> None:
+    policy = squashed_policy()
+    card = PolicyCard("toy", "pupil", (ObservationPart("all", (5,)),), policy.shape, 1)
+    save_policy(tmp_path / "policy.pt", policy, card)
+    loaded, told = load_policy(tmp_path / "policy.pt")
+    assert told == card
+    assert fingerprint(loaded) == fingerprint(policy)
+
+
+def test_targets_are_the_formula() -> None:
+    policy, critics = squashed_policy(), Critics(5, 3, 2, (8,))
+    batch = some_batch(30, 5, 3, 2)
+    temperature, gamma = 0.3, 0.9
+    found = targets(policy, critics, batch, temperature, gamma, torch.Generator().manual_seed(7))
+    with torch.no_grad():
+        features = policy.mind(policy.eyes(batch.next_observation))
+        mean, log_std = policy.head.linear(features).chunk(2, -1)
+        noise = torch.empty_like(mean).normal_(generator=torch.Generator().manual_seed(7))
+        action = torch.tanh(mean + noise * log_std.exp())
+        reference: Any = TransformedDistribution(Normal(mean, log_std.exp()), [TanhTransform()])
+        own = torch.cat((batch.next_observation, action), -1)
+        worth = torch.minimum(critics.one(own, batch.next_others), critics.other(own, batch.next_others))
+        entropy = -reference.log_prob(action).sum(-1)
+    for row in range(30):
+        wanted = batch.reward[row]
+        if batch.goes_on[row]:
+            wanted = wanted + gamma * (worth[row] + temperature * entropy[row])
+        assert found[row].item() == pytest.approx(wanted.item(), abs=2e-4)
+
+
+def test_critics_have_no_opinion_at_first() -> None:
+    batch = some_batch(200, 5, 3, 2)
+    assert Critics(5, 3, 2, (8,))(batch.observation, batch.others, batch.action).abs().max() < 0.1
+
+
+def test_the_policy_moves_towards_what_is_worth_more() -> None:
+    policy = squashed_policy()
+    optimiser = torch.optim.Adam(policy.parameters(), lr=0.02)
+    batch = some_batch(64, 5, 3, 2)
+
+    class Likes(Critics):
+        def forward(self, _normalised: torch.Tensor, _others: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
+            liked = -(action - 0.5).square().sum(-1)
+            return torch.stack((liked, liked + 1.0))
+
+    critics, lots = Likes(5, 3, 2, (4,)), torch.Generator().manual_seed(1)
+    for _ in range(150):
+        optimiser.zero_grad()
+        loss, _ = policy_loss(policy, critics, batch, 0.001, lots)
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+    features, _ = policy.features(batch.observation, policy.begin(64))
+    torch.testing.assert_close(
+        policy.head.sample(features, greedy=True).action, torch.full((64, 2), 0.5), atol=0.12, rtol=0.0
+    )
+
+
+@pytest.mark.parametrize(("entropy_target", "rises"), [(-20.0, False), (20.0, True)])
+def test_the_temperature_follows_the_entropy(entropy_target: float, rises: bool) -> None:
+    made = iterated(learner(settings=msgspec.structs.replace(SMALL, entropy_target=entropy_target)), 4)
+    for pupil in made.pupils.values():
+        assert (pupil.log_temperature.exp().item() > SMALL.temperature) == rises
+    made.close()
+
+
+class Recorder:
+    """Keeps what is submitted, and what the game said at the time."""
+
+    def __init__(self, made: SoftSelfPlay, name: str) -> None:
+        self.rows: list[tuple[Transitions, torch.Tensor, dict[str, dict[str, np.ndarray]]]] = []
+        pupil, worlds, submit = made.pupils[name], made.worlds, made.pupils[name].replay.submit
+
+        def watched(batch: Transitions, keep: torch.Tensor) -> None:
+            said = {
+                role: {field: getattr(arrays, field).copy() for field in FIELDS}
+                for role, arrays in worlds.roles.items()
+            }
+            self.rows.append((Transitions(*(rows.clone() for rows in batch)), keep.clone(), said))
+            submit(batch, keep)
+
+        pupil.replay.submit = watched  # type: ignore[method-assign]
+
+
+FIELDS = ("observation", "final_observation", "terminated", "truncated", "acted", "reward")
+
+
+@pytest.mark.parametrize(
+    ("rules", "truncate_after", "wanted"),
+    [
+        ({"rules.round_s": 0.8}, 0, {"over"}),
+        ({}, 11, {"cut"}),
+        (
+            {"rules.seekers": 2, "rules.hiders": 3, "spawns.distance_m": 0.0, "spawns.tries": 1},
+            25,
+            {"cut", "over", "idle"},
+        ),
+    ],
+    ids=["over", "cut", "2v3"],
+)
+def test_transitions_are_what_happened(rules: dict[str, float], truncate_after: int, wanted: set[str]) -> None:
+    """Cut rounds go on in value from what was seen last; rounds that are over do not; nothing spans two rounds."""
+    settings = msgspec.structs.replace(SMALL, own_frame=False, steps=40, warm_up=512, batch=2, gradient_steps=1)
+    made = learner(settings=settings, tag={"truncate_after": truncate_after, "rules": rules})
+    recorder = Recorder(made, "hider")
+    made.iterate(0.0)
+    pupil, seen = made.pupils["hider"], {"cut": 0, "over": 0, "idle": 0}
+    for index, (batch, keep, said) in enumerate(recorder.rows):
+        own = said["hider"]
+        ended = own["terminated"] | own["truncated"]
+        following = np.where(ended[..., None], own["final_observation"], own["observation"])
+        acted = own["acted"].reshape(-1)
+        assert np.array_equal(keep.numpy(), acted)
+        rows = following.reshape(len(acted), -1)
+        assert np.array_equal(batch.next_observation.numpy()[acted], rows[acted])
+        assert np.array_equal(batch.goes_on.numpy(), 1.0 - own["terminated"].reshape(-1))
+        assert np.array_equal(batch.reward.numpy(), own["reward"].reshape(-1))
+        if index:
+            before = recorder.rows[index - 1][2]["hider"]["observation"]
+            assert np.array_equal(batch.observation.numpy(), before.reshape(len(acted), -1))
+        seen["cut"] += int(own["truncated"].sum())
+        seen["over"] += int(own["terminated"].sum())
+        seen["idle"] += int((~acted).sum())
+    assert {what for what, count in seen.items() if count} == wanted
+    assert len(pupil.replay) == min(sum(int(keep.sum()) for _, keep, _ in recorder.rows), settings.replay)
+    made.close()
+
+
+def test_a_cut_round_is_valued_by_what_everybody_saw_last() -> None:
+    settings = msgspec.structs.replace(SMALL, own_frame=False, steps=12, warm_up=512)
+    made = learner(settings=settings, tag={"truncate_after": 6})
+    recorder = Recorder(made, "seeker")
+    made.iterate(0.0)
+    batch, keep, said = recorder.rows[5]
+    cut = said["seeker"]["truncated"].reshape(-1)
+    assert cut.mean() > 0.5
+    final = {name: torch.from_numpy(said[name]["final_observation"]).flatten(0, 1) for name in said}
+    assert torch.equal(batch.next_observation[cut], final["seeker"][cut])
+    known = torch.from_numpy(np.flatnonzero(cut))
+    width = batch.next_others.shape[1]
+    assert torch.equal(batch.next_others[known], final["hider"][known][:, :width])
+    assert (batch.goes_on[cut] == 1.0).all()
+    assert keep[cut].all()
+    made.close()
+
+
+def test_the_same_seed_learns_the_same_at_any_number_of_threads() -> None:
+    found = []
+    before = torch.get_num_threads()
+    for seed, threads in ((1, 1), (1, 2), (2, 2)):
+        torch.set_num_threads(threads)
+        made = iterated(learner(seed), 4)
+        found.append(prints(made))
+        made.close()
+    torch.set_num_threads(before)
+    assert found[0] == found[1]
+    assert not set(found[0].values()) & set(found[2].values())
+
+
+def test_nothing_is_learnt_before_the_warm_up_is_over() -> None:
+    made = learner(settings=msgspec.structs.replace(SMALL, warm_up=SMALL.worlds * SMALL.steps * 2))
+    assert made.iterate(0.0).figures == {"seeker": {}, "hider": {}}
+    assert set(made.iterate(0.0).figures["seeker"]) == {"policy", "value", "entropy", "temperature", "worth"}
+    made.close()
+
+
+def test_who_is_frozen_stays_bitwise_as_it_is() -> None:
+    made = learner(tasks={"hider": "frozen"})
+    before = prints(made)
+    iterated(made, 2)
+    made.tasks["hider"] = "deterministic"
+    iterated(made, 2)
+    after = prints(made)
+    for name in before:
+        assert (before[name] == after[name]) == name.startswith("hider")
+    assert len(made.pupils["hider"].replay) == 0
+    made.close()
+
+
+def test_it_goes_on_bit_by_bit_where_the_replay_is_small() -> None:
+    whole, first = iterated(learner(), 6), iterated(learner(), 3)
+    file = io.BytesIO()
+    write_state(first.state(), file)
+    file.seek(0)
+    second = learner(seed=9)
+    second.load_state(read_state(file))
+    iterated(second, 3)
+    assert prints(second) == prints(whole)
+    assert (second.updates, second.agent_steps) == (whole.updates, whole.agent_steps)
+    for made in (whole, first, second):
+        made.close()
+
+
+def test_a_large_replay_is_not_saved_and_fills_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sac, "SAVED_REPLAY_BYTES", 1000)
+    first, second = iterated(learner(), 3), learner(seed=2)
+    state = first.state()
+    assert state["roles"]["seeker"]["replay"] is None
+    second.load_state(state)
+    assert prints(second) == prints(first)
+    settings = msgspec.structs.replace(SMALL, warm_up=2 * SMALL.worlds * SMALL.steps)
+    for pupil in second.pupils.values():
+        pupil.settings = settings
+    assert second.iterate(0.0).figures["seeker"] == {}
+    assert second.iterate(0.0).figures["seeker"]
+    for made in (first, second):
+        made.close()
+
+
+def test_a_loss_that_is_no_number_stops_it_and_is_named() -> None:
+    made = iterated(learner(), 2)
+    before = prints(made)["seeker policy"]
+    for rows in made.pupils["seeker"].replay.state()["rows"].values():
+        assert torch.isfinite(rows).all()
+    made.pupils["seeker"].replay._rows.reward.fill_(float("nan"))
+    with pytest.raises(GodojoError, match="learning of seeker broke down: the value term is nan"):
+        made._learn("seeker", 1e-3)
+    assert prints(made)["seeker policy"] == before
+    assert all(bool(torch.isfinite(weights).all()) for weights in made.pupils["seeker"].critics.parameters())
+    made.close()
+
+
+class Mark(Worlds):
+    """A game for one: a number is shown, and the closer the action is to it, the better. Rounds have four decisions."""
+
+    def __init__(self, num_worlds: int, kind: Any = "continuous") -> None:
+        self.num_worlds, self.ticks_per_decision, self._decisions = num_worlds, 1, 0
+        rows = (num_worlds, 1)
+        numbers, flags = (np.zeros((*rows, size), np.float32) for size in (1, 1)), [np.zeros(rows, bool) for _ in "tr"]
+        observation, action = numbers
+        self._role = RoleArrays(
+            name="pupil",
+            observation=observation,
+            action=action,
+            reward=np.zeros(rows, np.float32),
+            terms=np.zeros((*rows, 1), np.float32),
+            acted=np.ones(rows, bool),
+            terminated=flags[0],
+            truncated=flags[1],
+            final_observation=np.zeros((*rows, 1), np.float32),
+            final_terms=np.zeros((*rows, 1), np.float32),
+            final_score=np.zeros(rows, np.float32),
+            observation_parts=(ObservationPart("mark", (1,)),),
+            action_parts=(ActionPart("guess", kind, 1 if kind == "continuous" else 3),),
+        )
+        self.roles, self.winners = {"pupil": self._role}, ("nobody",)
+        self.ended, self.winner = np.zeros(num_worlds, bool), np.zeros(num_worlds, np.int8)
+        self.reset(1)
+
+    def reset(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+        self._show()
+
+    def _show(self) -> None:
+        self._role.observation[:] = self._rng.uniform(-0.8, 0.8, self._role.observation.shape)
+
+    def _start(self) -> None:
+        role = self._role
+        role.reward[:] = -np.square(role.action - role.observation)[..., 0]
+
+    def finish(self) -> None:
+        self._decisions += 1
+        role = self._role
+        self._show()
+        self.ended[:] = role.terminated[:] = self._decisions % 4 == 0
+        role.final_observation[:] = role.observation
+
+
+def test_it_learns_a_simple_game() -> None:
+    settings = SacSettings(
+        worlds=16, steps=4, replay=4096, warm_up=256, gradient_steps=4, batch=128, hidden=(32, 32), target_share=0.05
+    )
+    made = SoftSelfPlay(Mark(16), settings, 1)
+    iterated(made, 150)
+    shown = torch.linspace(-0.7, 0.7, 15)[:, None]
+    policy = made.policies["pupil"]
+    with torch.no_grad():
+        features, _ = policy.features(policy.look(shown), policy.begin(15))
+        done = policy.head.sample(features, greedy=True).action
+    assert (done - shown).abs().max() < 0.25
+    made.close()
+
+
+def test_a_game_with_choices_is_refused() -> None:
+    with pytest.raises(GodojoError, match=r"guess of the pupil is a choice; train with --algorithm ppo"):
+        SoftSelfPlay(Mark(4, "discrete"), SMALL, 1)
+    with pytest.raises(GodojoError, match="no choices"):
+        SquashedHead(4, (ActionPart("way", "discrete", 3),))
+
+
+def test_ppo_does_not_go_on_with_a_policy_of_sac() -> None:
+    policy = squashed_policy()
+    with pytest.raises(GodojoError, match="--algorithm sac"):
+        policy.head.judge(torch.zeros(1, 16), torch.zeros(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"batch": 0}, "batch must be 1 or more"),
+        ({"gamma": 1.5}, "gamma must be from 0 to 1"),
+        ({"temperature": 0.0}, "temperature must be above 0"),
+        ({"warm_up": 10, "replay": 5}, "warm_up must be at most replay"),
+        ({"hidden": []}, "hidden must be"),
+        ({"batchh": 4}, "did you mean batch"),
+        ({"batch": "many"}, "the learner's settings"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(values: dict[str, Any], said: str) -> None:
+    with pytest.raises(GodojoError, match=said):
+        learner_settings("sac", values)
+
+
+def test_an_unknown_algorithm_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(GodojoError, match="did you mean sac"):
+        learner_settings("sacc")
+
+
+def test_shapes_follow_the_settings() -> None:
+    role = tag(2).roles["seeker"]
+    assert shape_for(role, SMALL).heading == role.heading
+    assert shape_for(role, msgspec.structs.replace(SMALL, own_frame=False)).heading is None
+    assert shape_for(role, SMALL).squashed
+
+
+@pytest.mark.slow
+def test_the_command_line_trains_resumes_and_judges(godojo: Run, tmp_path: Path) -> None:
+    env = {"GODOJO_RUNS": str(tmp_path)}
+    words = (
+        "train",
+        "tag",
+        "--algorithm",
+        "sac",
+        "--run-id",
+        "soft",
+        "--steps",
+        str(4 * STEPS),
+        "--judge",
+        "4",
+        *WORDS,
+    )
+    done = godojo(*words, timeout_s=110, **env)
+    assert done.returncode == 0, done.stderr
+    run = RunFolder.open(tmp_path / "soft")
+    assert run.config.learner == "sac"
+    assert load_policy(run.policy("hider"))[1].shape.squashed
+    header = (tmp_path / "soft/updates.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert "seeker_temperature" in header
+    mixed = godojo("train", "--algorithm", "ppo", "--resume", "soft", **env)
+    assert mixed.returncode != 0
+    assert "learns by sac, not by ppo" in " ".join(mixed.stderr.split())
+    again = godojo("train", "--resume", "soft", "--steps", str(6 * STEPS), "--judge", "0", timeout_s=110, **env)
+    assert again.returncode == 0, again.stderr
+    assert RunFolder.open(tmp_path / "soft").checkpoints().newest()[1].agent_steps == 6 * STEPS
