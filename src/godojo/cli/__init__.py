@@ -8,7 +8,8 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 import godojo
-from godojo.cli import bench, doctor, engine, parity, play, serve
+from godojo.cli import bench, doctor, engine, league, parity, play, serve, train
+from godojo.cli import eval as judging
 from godojo.cli.console import complain, speak_plainly
 from godojo.errors import GodojoError, command
 
@@ -17,9 +18,12 @@ _TEACHING = """\
 
 Begin here:
 
+  [cyan]godojo train[/cyan]            seeker and hider learn tag in five minutes, without Godot
   [cyan]godojo engine install[/cyan]   the real Godot, for you alone, nothing else touched
   [cyan]godojo play tag[/cyan]         3D tag by hand, against a scripted opponent
   [cyan]godojo parity tag[/cyan]       the embedded twin against the real engine, tick by tick
+  [cyan]godojo eval RUN[/cyan]         how often a trained policy wins, against whom you like
+  [cyan]godojo league RUN[/cyan]       how it got better: its training's moments against each other
   [cyan]godojo serve[/cyan]            waits for your own Godot scene on port 8765, and plays it
   [cyan]godojo bench sim[/cyan]        how fast the twin is here
   [cyan]godojo doctor[/cyan]           what is installed, what is missing, and the cure
@@ -40,6 +44,9 @@ app.add_typer(engine.app, name="engine")
 app.command(name="doctor")(doctor.doctor)
 app.command(name="parity")(parity.parity)
 app.add_typer(bench.app, name="bench")
+app.command(name="train")(train.train)
+app.command(name="eval")(judging.evaluate)
+app.command(name="league")(league.league)
 app.command(name="serve")(serve.serve)
 app.command(name="play", context_settings={"ignore_unknown_options": True})(play.play)
 

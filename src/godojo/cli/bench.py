@@ -12,6 +12,7 @@ from godojo.cli.console import err, out, print_json, progress_report
 if TYPE_CHECKING:
     from godojo.evaluate.bench_bridge import BridgeReport
     from godojo.evaluate.bench_sim import BenchReport
+    from godojo.evaluate.bench_train import TrainReport
 
 app = typer.Typer(help="How fast things are, on this machine, now.", no_args_is_help=True)
 
@@ -70,6 +71,52 @@ def bridge(
     else:
         out.print(_bridge_table(found))
         out.print(_bridge_words(found))
+    if not found.is_quiet:
+        err.print(
+            f"[yellow]note:[/] the machine was not quiet ({found.busy_before:.1f} of {found.cores} cores busy before,"
+            f" {found.busy_after:.1f} after): figures are low"
+        )
+
+
+@app.command()
+def train(
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+    seconds: Annotated[float, typer.Option(help="Length of each measurement of speed.", min=0.05, max=600.0)] = 10.0,
+    repeats: Annotated[int, typer.Option(help="Times each speed is measured; the median counts.", min=1)] = 3,
+    skill_minutes: Annotated[
+        float, typer.Option(help="Most minutes each may train to reach the skill; 0 leaves it out.", min=0.0)
+    ] = 3.0,
+    skill_seeds: Annotated[int, typer.Option(help="Trainings of each to the skill; the median counts.", min=1)] = 1,
+    opponent: Annotated[str, typer.Option(help="The scripted hider that seekers must tag.")] = "random",
+    goal: Annotated[float, typer.Option(help="Share of rounds to win, beyond doubt.", min=0.01, max=0.99)] = 0.6,
+) -> None:
+    """Measure learning on the twin: our PPO beside that of Stable-Baselines3, as it comes and with large batches.
+
+    Agent-steps a second, playing and learning together; then how long each trains until its seeker is good enough.
+    Everything is measured in turn. Close what else is running: the report says when the machine was not quiet.
+    """
+    import godojo.kernels.compile  # noqa: F401 - before torch: from here all threads know to wait without spinning
+    from godojo.envs.bench_sb3 import sb3_contenders
+    from godojo.evaluate.bench_train import measure
+
+    with progress_report() as report:
+        found = measure(
+            sb3_contenders(opponent),
+            seconds=seconds,
+            repeats=repeats,
+            skill_minutes=skill_minutes,
+            skill_seeds=skill_seeds,
+            opponent=opponent,
+            goal=goal,
+            report=report,
+        )
+    if as_json:
+        print_json(msgspec.json.format(msgspec.json.encode(found), indent=2))
+    else:
+        out.print(_speed_table(found))
+        if found.skills:
+            out.print(_skill_table(found))
+        out.print(_train_words(found))
     if not found.is_quiet:
         err.print(
             f"[yellow]note:[/] the machine was not quiet ({found.busy_before:.1f} of {found.cores} cores busy before,"
@@ -151,4 +198,49 @@ def _bridge_words(found: "BridgeReport") -> str:
         f" {overlap.overlapped:,.0f} overlapped ({overlap.times:.2f} times)\n"
         f"{found.worlds} worlds a process; medians of {found.repeats} turns of {found.seconds:g} s; {found.machine}; "
         f"{versions}"
+    )
+
+
+def _speed_table(found: "TrainReport") -> Table:
+    table = Table(title="Learning tag on the twin, 1 seeker against 1 hider", title_justify="left")
+    table.add_column("what")
+    for title in ("agent-steps/s", "godojo train is", "learnt from/s", "godojo train is", "lowest to highest"):
+        table.add_column(title, justify="right")
+    for speed in found.speeds:
+        table.add_row(
+            speed.title,
+            f"{speed.agent_steps_per_s:,.0f}",
+            f"{speed.times:.3g} times",
+            f"{speed.learnt_steps_per_s:,.0f}",
+            f"{speed.times_learnt:.3g} times",
+            f"{min(speed.agent_step_samples):,.0f} to {max(speed.agent_step_samples):,.0f}",
+        )
+    return table
+
+
+def _skill_table(found: "TrainReport") -> Table:
+    title = f"Time until the seeker wins {found.goal:.0%} against the hider '{found.opponent}', held-out arenas"
+    table = Table(title=title, title_justify="left")
+    table.add_column("what")
+    for column in ("seconds of training", "times godojo", "best win rate", "by seed"):
+        table.add_column(column, justify="right")
+    for skill in found.skills:
+        table.add_row(
+            skill.title,
+            f"more than {found.skill_minutes * 60:.0f}" if skill.seconds is None else f"{skill.seconds:.0f}",
+            "" if skill.times is None else f"{skill.times:.3g}",
+            f"{skill.best:.0%}",
+            ", ".join("not reached" if seconds is None else f"{seconds:.0f}" for seconds in skill.reached),
+        )
+    return table
+
+
+def _train_words(found: "TrainReport") -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in found.versions.items())
+    return escape(
+        "Agent-steps are decisions of all agents; learnt from are those that a policy was trained with. Our seeker and"
+        " hider both learn, by self-play; Stable-Baselines3 has none, so that its seeker trains against"
+        f" '{found.opponent}' itself, which ours has never met\n"
+        f"medians of {found.repeats} turns of {found.seconds:g} s; {found.rounds} rounds a judgement;"
+        f" load average {found.load_average:.1f}; {found.machine}; {versions}"
     )

@@ -1,0 +1,82 @@
+"""What REWARD_NOTES.md compares: trains tag in several variants for the same number of steps, and judges each.
+
+python benchmarks/variants.py --steps 10000000 --rounds 500 [--only own-frame,no-memory] [--seeds 1,2]
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from typing import Any
+
+from godojo.cli.training_setup import Wishes, prepared
+from godojo.evaluate.judge import judge
+
+VARIANTS: dict[str, tuple[str, ...]] = {
+    "default": (),
+    "world frame": ("own_frame=false",),
+    "no memory": ('memory=""',),
+    "gru memory": ("memory=gru",),
+    "no past selves": ("past_share=0",),
+    "half past selves": ("past_share=0.5",),
+    "wider net": ("hidden=[128,128]",),
+    "slow learning": ("learning_rate=0.001", "final_learning_rate=0.0001"),
+    "gamma 0.99": ("gamma=0.99",),
+    "no distance reward": ("rewards.seeker.distance_per_m=0", "rewards.hider.distance_per_m=0"),
+    "third of the distance reward": ("rewards.seeker.distance_per_m=-0.03", "rewards.hider.distance_per_m=0.03"),
+    "four epochs": ("epochs=4",),
+}
+MATCHES = (("seeker", "sighted"), ("seeker", "oracle"), ("hider", "sighted"), ("hider", "oracle"), ("seeker", "itself"))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=10_000_000)
+    parser.add_argument("--rounds", type=int, default=500)
+    parser.add_argument("--seeds", default="1")
+    parser.add_argument("--only", default=",".join(VARIANTS))
+    wanted = parser.parse_args()
+    write(f"| variant | seed | k agent-steps/s | {' | '.join(f'{role} against {rival}' for role, rival in MATCHES)} |")
+    write("|---" * (3 + len(MATCHES)) + "|")
+    for name in wanted.only.split(","):
+        for seed in wanted.seeds.split(","):
+            write(row(name, int(seed), wanted.steps, wanted.rounds))
+    return 0
+
+
+def row(name: str, seed: int, steps: int, rounds: int) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["GODOJO_RUNS"] = folder
+        wishes = Wishes(**DEFAULTS | {"steps": steps, "values": VARIANTS[name], "seed": seed})
+        with prepared(wishes, lambda _: None) as training:
+            begun = time.monotonic()
+            training.train(lambda _: None)
+            speed = training.learner.agent_steps / (time.monotonic() - begun)
+            path = str(training.run.path)
+        found = judge(path, ["sighted", "oracle", "itself"], rounds=rounds)
+    cells = []
+    for role, rival in MATCHES:
+        wins = found.verdict(role, rival).wins
+        assert wins is not None
+        cells.append(f"{100 * wins.rate:.0f} ({100 * wins.low:.0f} to {100 * wins.high:.0f})")
+    return f"| {name} | {seed} | {speed / 1e3:.0f} | {' | '.join(cells)} |"
+
+
+DEFAULTS: dict[str, Any] = dict.fromkeys(Wishes._fields) | {
+    "game": "tag",
+    "engine": "sim",
+    "force": False,
+    "preset": "default",
+    "freeze": (),
+    "processes": 1,
+}
+
+
+def write(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

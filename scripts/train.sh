@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Trains tag with `godojo train`, and leaves the run's policies and log in trainer/.
+#
+#   scripts/train.sh live-seeker   real Godot, headless: the seeker learns, the hider plays as it is
+#   scripts/train.sh live-hider    the other way round
+#   scripts/train.sh self-play     real Godot, headless: both learn
+#   scripts/train.sh stub          the embedded game, no Godot needed: both learn
+#
+# The live ones begin with the policies of the run trained last, if there is one. Words after the first go to
+# `godojo train`, for example: scripts/train.sh live-seeker --init-from my-run --seed 2
+#
+# From outside:
+#   AI_TRAIN_DURATION         seconds to train (300)
+#   AI_PROGRESS_REWARD_SCALE  reward for a metre: closed (seeker), opened (hider)
+#   AI_TIME_PENALTY           what a decision costs the seeker, and gives the hider
+#   AI_TAG_BONUS              what a tag gives the seeker, and costs the hider
+#   AI_STEP_TICK_INTERVAL     ticks of the game between two decisions
+#   GODOT_BIN                 another Godot than the one `godojo engine install` brought
+#   GODOJO                    another command than `python3 dojo.py`, for example: godojo
+#   GODOJO_RUNS               where runs lie (runs/)
+set -euo pipefail
+
+GRACE_S=900 # to be set up the first time, to begin, to be judged and to end
+
+fail() {
+	echo "scripts/train.sh: $*" >&2
+	exit 2
+}
+
+negative() { # of a number in words
+	case "$1" in -*) echo "${1#-}" ;; *) echo "-$1" ;; esac
+}
+
+cd "$(dirname "$0")/.."
+mode="${1:-}"
+[ $# -eq 0 ] || shift
+runs="${GODOJO_RUNS:-runs}"
+run="$mode-$(date +%Y%m%d-%H%M%S)-$$"
+duration="${AI_TRAIN_DURATION:-300}"
+case "$duration" in
+'' | *[!0-9]* | 0) fail "AI_TRAIN_DURATION must be a whole number of seconds above 0, not '$duration'" ;;
+esac
+case "${AI_LOG_TRAJECTORIES:-0}" in
+0 | '') ;;
+*) fail "AI_LOG_TRAJECTORIES: trajectories are not logged yet; leave it away" ;;
+esac
+
+words=(train tag --minutes "$(LC_ALL=C awk "BEGIN { printf \"%.4f\", $duration / 60 }")")
+case "$mode" in
+live-seeker) words+=(--engine godot --freeze hider --set past_share=0) ;;
+live-hider) words+=(--engine godot --freeze seeker --set past_share=0) ;;
+self-play) words+=(--engine godot) ;;
+stub) words+=(--engine sim) ;;
+*) fail "say what to train: live-seeker, live-hider, self-play or stub" ;;
+esac
+case "$mode" in live-*)
+	if compgen -G "$runs/*/config.json" >/dev/null; then
+		words+=(--init-from latest)
+	else
+		echo "there is no run yet to begin with; both begin untrained" >&2
+	fi
+	;;
+esac
+
+if [ -n "${AI_PROGRESS_REWARD_SCALE:-}" ]; then
+	words+=(--set "rewards.seeker.distance_per_m=$(negative "$AI_PROGRESS_REWARD_SCALE")")
+	words+=(--set "rewards.hider.distance_per_m=$AI_PROGRESS_REWARD_SCALE")
+fi
+if [ -n "${AI_TIME_PENALTY:-}" ]; then
+	words+=(--set "rewards.seeker.time_per_decision=$(negative "$AI_TIME_PENALTY")")
+	words+=(--set "rewards.hider.time_per_decision=$AI_TIME_PENALTY")
+fi
+if [ -n "${AI_TAG_BONUS:-}" ]; then
+	words+=(--set "rewards.seeker.tag=$AI_TAG_BONUS")
+	words+=(--set "rewards.hider.tag=$(negative "$AI_TAG_BONUS")")
+fi
+if [ -n "${AI_STEP_TICK_INTERVAL:-}" ]; then
+	words+=(--set "rules.ticks_per_decision=$AI_STEP_TICK_INTERVAL")
+fi
+
+deadline="$(command -v timeout || command -v gtimeout)" ||
+	fail "there is no 'timeout' here; install it (on macOS: brew install coreutils)"
+read -ra godojo <<<"${GODOJO:-python3 dojo.py}"
+status=0
+"$deadline" --foreground --signal=INT --kill-after=60 "$((duration + GRACE_S))" \
+	"${godojo[@]}" "${words[@]}" "$@" --run-id "$run" || status=$?
+case "$status" in
+124 | 137) echo "scripts/train.sh: stopped, $GRACE_S s after training should have ended" >&2 ;;
+esac
+
+if [ -f "$runs/$run/policy_seeker.pt" ]; then
+	mkdir -p trainer/logs
+	cp "$runs/$run/policy_seeker.pt" "$runs/$run/policy_hider.pt" trainer/
+	cp "$runs/$run/metrics.csv" trainer/logs/metrics.csv
+	echo "policies are in trainer/, the log of all rounds is trainer/logs/metrics.csv" >&2
+fi
+exit "$status"

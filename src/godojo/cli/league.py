@@ -1,0 +1,124 @@
+"""`godojo league`: how a run's policies got better, moment against moment."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from godojo.cli.console import out, print_json, progress_report
+from godojo.cli.eval import interval, percent
+from godojo.errors import GodojoError
+
+if TYPE_CHECKING:
+    from godojo.evaluate.exploit import Probe
+    from godojo.evaluate.league import LeagueReport
+
+
+def league(
+    run: Annotated[str, typer.Argument(help="RUN; the newest one if left away.")] = "latest",
+    snapshots: Annotated[
+        str | None,
+        typer.Option("--snapshots", help="Names, as in start,1m,final; up to 8, spread evenly, if left away."),
+    ] = None,
+    arenas: Annotated[
+        str,
+        typer.Option("--arenas", help="held-out, hand-made, generated, or a folder of your own.", metavar="SET|DIR"),
+    ] = "held-out",
+    episodes: Annotated[int, typer.Option("--episodes", "-n", help="Rounds of each pairing.")] = 200,
+    exploit: Annotated[
+        float | None,
+        typer.Option(
+            "--exploit",
+            metavar="MINUTES",
+            help="Also train, for so long each, a fresh learner against each frozen policy of the last snapshot.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed plays the same rounds.")] = 0,
+    sampled: Annotated[
+        bool,
+        typer.Option("--sampled", help="Policies draw lots as in training, instead of doing what they think best."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+) -> None:
+    """Let the snapshots of a training play each other, everybody against everybody, and rate them.
+
+    Leaves league.png and league.json in the run's folder.
+    """
+    # Torch, kernels and plots take a while to load, which other verbs need not wait for.
+    from godojo.evaluate.exploit import exploit as probe
+    from godojo.evaluate.league import play_league
+    from godojo.evaluate.league_picture import draw
+    from godojo.files import write_whole
+    from godojo.runs.folder import RunFolder
+
+    if episodes < 1:
+        raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
+    names = [name.strip() for name in (snapshots or "").split(",") if name.strip()]
+    folder = RunFolder.open(run)
+    where = str(folder.path.absolute())
+    probes: list[Probe] = []
+    with progress_report() as shown:
+        found = play_league(
+            where, names, rounds=episodes, arenas=arenas, seed=seed, greedy=not sampled, progress=shown.progress
+        )
+        shown.step("drawing")
+        write_whole(folder.path / "league.png", draw(found))
+        if exploit is not None:
+            probes = probe(
+                f"{where}@{found.standings[-1].name}",
+                minutes=exploit,
+                rounds=max(episodes, 500),
+                arenas=arenas,
+                seed=seed,
+                greedy=not sampled,
+                progress=shown.progress,
+            )
+    tree = {**msgspec.to_builtins(found), "exploitability": msgspec.to_builtins(probes)}
+    text = msgspec.json.format(msgspec.json.encode(tree), indent=2)
+    write_whole(folder.path / "league.json", text + b"\n")
+    if as_json:
+        print_json(text)
+        return
+    show(found)
+    for one in probes:
+        show_probe(one)
+    out.print(f"\nPicture and figures: {escape(str(folder.path / 'league.png'))} and league.json beside it")
+
+
+def show(found: "LeagueReport") -> None:
+    """The league for a person."""
+    out.print(
+        f"[bold]{escape(found.run)}[/]: rounds won by the {found.rows} of the row against the {found.columns} of the"
+        f" column, in per cent\n[dim]{found.rounds} rounds each, {escape(found.arenas)} arenas, seed {found.seed}[/]\n"
+    )
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column(f"{found.rows} \\ {found.columns}")
+    for standing in found.standings:
+        table.add_column(escape(standing.name), justify="right")
+    for standing, cells in zip(found.standings, found.matrix, strict=True):
+        table.add_row(escape(standing.name), *(f"{100 * cell.rate:.1f}" for cell in cells))
+    out.print(table)
+    ratings = Table(box=None, pad_edge=False, header_style="dim", title="ratings", title_justify="left")
+    ratings.add_column("snapshot")
+    ratings.add_column("agent-steps", justify="right")
+    for role in (found.rows, found.columns):
+        ratings.add_column(role, justify="right")
+        ratings.add_column("95 %", justify="right")
+    for standing in found.standings:
+        words = [f"{standing.agent_steps:,}"]
+        for role in (found.rows, found.columns):
+            one = standing.ratings[role]
+            words += [f"{one.rating:.1f}", f"{one.low:.1f} to {one.high:.1f}"]
+        ratings.add_row(escape(standing.name), *words)
+    out.print()
+    out.print(ratings)
+
+
+def show_probe(one: "Probe") -> None:
+    before, after = (f"{percent(share)} of rounds ({interval(share)})" for share in (one.before, one.after))
+    out.print(
+        f"\nThe {one.victim} loses {before} to the run's own {one.exploiter}, and {after} to a fresh one that learnt"
+        f" for {one.minutes:g} minutes ({one.agent_steps:,} agent-steps) to beat it alone."
+    )

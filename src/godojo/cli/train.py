@@ -1,0 +1,193 @@
+"""`godojo train`: two policies that play well, and a folder that explains itself."""
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.live import Live
+from rich.table import Table
+
+from godojo.cli.console import err, out
+from godojo.errors import command
+
+if TYPE_CHECKING:
+    from godojo.learn.training import Standing, Training
+    from godojo.runs.folder import RunFolder
+
+PLAIN_INTERVAL_S = 10.0
+SAME_PRESS_S = 0.3
+"""Programs such as `timeout` hand a Ctrl-C on that has reached us already; so soon after the first it is the same."""
+
+
+def train(
+    game: Annotated[str, typer.Argument(help="Which game.")] = "tag",
+    engine: Annotated[str, typer.Option(help="sim: the embedded twin. godot: the real engine, headless.")] = "sim",
+    algorithm: Annotated[str | None, typer.Option(help="ppo or sac; ppo if left away.")] = None,
+    minutes: Annotated[float | None, typer.Option(help="How long; 5 if left away.")] = None,
+    steps: Annotated[int | None, typer.Option(help="How long, in decisions of all agents, instead.")] = None,
+    run_id: Annotated[str | None, typer.Option(help="Name of the run; the date and time if left away.")] = None,
+    resume: Annotated[str | None, typer.Option(help="Go on with this run (an id, a path or latest).")] = None,
+    force: Annotated[bool, typer.Option(help="Replace a run of the same name.")] = False,
+    init_from: Annotated[str | None, typer.Option(help="Begin with the policies of this run.", metavar="RUN")] = None,
+    preset: Annotated[str, typer.Option(help="default, quick, team, …")] = "default",
+    values: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting: the learner's (epochs=3) or the game's (motion.gravity_mps2=20)."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed trains the same policies on sim, bit by bit.")] = 1,
+    freeze: Annotated[list[str] | None, typer.Option(help="A role that plays but does not learn.")] = None,
+    processes: Annotated[int, typer.Option(help="Games at once (engine godot).", min=1)] = 2,
+    project: Annotated[
+        Path | None, typer.Option(help="Somebody's Godot project instead of a game of ours (dojo/1 or godot_rl).")
+    ] = None,
+    judge_rounds: Annotated[
+        int, typer.Option("--judge", help="Rounds of each match at the end; 0 for none.", min=0)
+    ] = 500,
+) -> None:
+    """Train both roles of a game by self-play, and judge them against scripted opponents.
+
+    With no further words: tag, on the embedded twin, five minutes. Ctrl-C saves and says how to go on.
+
+    Examples: godojo train tag --minutes 1 --run-id first · godojo train --resume first --minutes 5 · godojo train tag
+    --engine godot --set worlds=64
+    """
+    from godojo.cli import training_setup  # brings torch and kernels along
+
+    wishes = training_setup.Wishes(
+        game=game,
+        engine=engine,
+        algorithm=algorithm,
+        minutes=minutes,
+        steps=steps,
+        run_id=run_id,
+        resume=resume,
+        force=force,
+        init_from=init_from,
+        preset=preset,
+        values=tuple(values or ()),
+        seed=seed,
+        freeze=tuple(freeze or ()),
+        processes=processes,
+        project=project,
+    )
+    with training_setup.prepared(wishes, _say) as training:
+        run = training.run
+        where = f"{run.config.game} on {run.config.engine}"
+        _say(f"training {where}, run {run.name}, {training.worlds.num_worlds} worlds, seed {run.config.seed}")
+        with _stopping(training), _display(training) as report:
+            is_spent = training.train(report)
+    if not is_spent:
+        _say(f"stopped and saved; go on with: {command(f'train {game} --resume {run.name}')}")
+        raise typer.Exit(130)
+    _conclude(run, judge_rounds)
+
+
+def _say(sentence: str) -> None:
+    err.print(sentence, markup=False)
+
+
+@contextmanager
+def _stopping(training: "Training") -> Iterator[None]:
+    """The first Ctrl-C (or SIGTERM) ends the training after the update under way; the second one ends it at once."""
+    asked_at: float | None = None
+
+    def stop(_number: int, _frame: object) -> None:
+        nonlocal asked_at
+        now = time.monotonic()
+        if asked_at is not None:
+            if now - asked_at > SAME_PRESS_S:
+                raise KeyboardInterrupt
+            return
+        asked_at = now
+        training.stop()
+        _say("stopping after this update; once more stops at once, without saving")
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _display(training: "Training") -> Iterator[Any]:
+    """A live table on a terminal, one line an interval elsewhere."""
+    if not err.is_terminal:
+        last = -PLAIN_INTERVAL_S
+
+        def in_lines(standing: "Standing") -> None:
+            nonlocal last
+            if standing.seconds - last >= PLAIN_INTERVAL_S:
+                last = standing.seconds
+                _say(_line(standing))
+
+        yield in_lines
+        return
+    with Live(console=err, refresh_per_second=4, transient=False) as live:
+
+        def in_table(standing: "Standing") -> None:
+            live.update(_table(standing, training.run.name))
+
+        yield in_table
+
+
+def _line(standing: "Standing") -> str:
+    roles = ", ".join(
+        f"{role} wins {rate:.0%}" + (f" (rating {standing.ratings[role][0]:.0f})" if role in standing.ratings else "")
+        for role, rate in standing.win_rates.items()
+    )
+    return (
+        f"{standing.progress:4.0%}  {standing.seconds:5.0f} s  {standing.agent_steps / 1e6:7.2f} M agent-steps"
+        f"  {standing.steps_per_s / 1e3:5.0f} k/s  {standing.episodes:,} rounds  {roles}"
+    )
+
+
+def _table(standing: "Standing", run: str) -> Table:
+    table = Table(title=f"run {run}", title_justify="left", box=None, pad_edge=False, header_style="dim")
+    left_s = standing.seconds / max(standing.progress, 1e-6) - standing.seconds
+    bar = "█" * round(20 * standing.progress) + "░" * (20 - round(20 * standing.progress))
+    for title in ("progress", "time left", "agent-steps", "per second", "rounds", *standing.win_rates):
+        table.add_column(title, justify="right")
+    table.add_row(
+        f"{bar} {standing.progress:4.0%}",
+        f"{left_s // 60:.0f}:{left_s % 60:02.0f}",
+        f"{standing.agent_steps / 1e6:.1f} M",
+        f"{standing.steps_per_s / 1e3:.0f} k",
+        f"{standing.episodes:,}",
+        *(
+            f"wins {rate:.0%}" + (f"\nrating {standing.ratings[role][0]:.0f}" if role in standing.ratings else "")
+            for role, rate in standing.win_rates.items()
+        ),
+    )
+    return table
+
+
+def _conclude(run: "RunFolder", judge_rounds: int) -> None:
+    """A small table, where everything lies, and what to try next."""
+    from godojo.engines.make import GAMES
+
+    if judge_rounds and run.config.game in GAMES and len(run.config.roles) == 2:
+        from godojo.cli.console import progress_report
+        from godojo.cli.eval import show
+        from godojo.evaluate.judge import judge
+
+        with progress_report() as shown:
+            found = judge(str(run.path), rounds=judge_rounds, progress=shown.progress)
+        show(found)
+    out.print(f"\neverything lies in {run.path}", markup=False)
+    for role in run.config.roles:
+        out.print(f"  policy_{role}.pt", markup=False)
+    out.print("next:")
+    for words in (
+        f"eval {run.name}",
+        f"league {run.name}",
+        f"train {run.config.game} --resume {run.name} --minutes 10",
+    ):
+        out.print(f"  {command(words)}", markup=False)
+    sys.stdout.flush()

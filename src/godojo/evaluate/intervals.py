@@ -1,0 +1,55 @@
+"""How sure a measured share or mean is: 95 % intervals."""
+
+import math
+from typing import Self
+
+import msgspec
+import numpy as np
+
+Z95 = 1.959963984540054
+"""Standard deviations to either side within which a normal number lies in 95 of 100 cases."""
+
+
+def wilson(wins: int, rounds: int) -> tuple[float, float]:
+    """Wilson's interval of a share: unlike the usual one it is right near 0 and 1, and for few rounds."""
+    if not 0 <= wins <= rounds:
+        raise ValueError(f"{wins} of {rounds} is no share")
+    if rounds == 0:
+        return 0.0, 1.0
+    share, z2 = wins / rounds, Z95 * Z95 / rounds
+    middle = (share + z2 / 2) / (1 + z2)
+    wide = Z95 * math.sqrt(share * (1 - share) / rounds + z2 / (4 * rounds)) / (1 + z2)
+    return max(middle - wide, 0.0), min(middle + wide, 1.0)
+
+
+class Share(msgspec.Struct, frozen=True):
+    """How many of so many rounds, and between what bounds the true share lies."""
+
+    wins: int
+    rounds: int
+    rate: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, wins: int, rounds: int) -> Self:
+        low, high = wilson(wins, rounds)
+        return cls(wins, rounds, wins / rounds if rounds else math.nan, low, high)
+
+    def is_above(self, other: Self) -> bool:
+        """Whether it is the higher one beyond doubt: the intervals do not touch."""
+        return self.low > other.high
+
+
+class Mean(msgspec.Struct, frozen=True):
+    """A mean over rounds, and between what bounds the true one lies (normal approximation)."""
+
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Self:
+        mean = float(values.mean())
+        wide = Z95 * float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.inf
+        return cls(mean, mean - wide, mean + wide)

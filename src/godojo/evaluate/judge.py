@@ -1,0 +1,156 @@
+"""Judging: a trained policy of each role against opponents, on held-out arenas, with intervals."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+import numpy as np
+
+from godojo.engines.base import Worlds
+from godojo.errors import GodojoError
+from godojo.evaluate.held_out import BOTH, game_settings, judging_seed, judging_worlds
+from godojo.evaluate.intervals import Mean, Share
+from godojo.evaluate.matches import Player, play_matches
+from godojo.evaluate.players import PolicyPlayer, player_from, policies_of
+from godojo.opponents import OPPONENTS
+
+ITSELF = "itself"
+"""The opponent that is the judged run's own policy of the other role."""
+KNOWS_EVERYTHING = ("oracle",)
+"""Scripted opponents that only the embedded engine can tell what they want to know."""
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """How one role did against one opponent."""
+
+    role: str
+    opponent: str
+    wins: Share | None
+    """None where the game names no winner of that role; then the reward has to do."""
+    reward: Mean
+    """Summed over a round."""
+    median_length_s: float
+    by_arena: dict[str, Share]
+    lost_rounds: int
+    """Cut short from outside and played again."""
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    """What `godojo eval` found."""
+
+    policy: str
+    game: str
+    engine: str
+    arenas: str
+    rounds: int
+    """Of each verdict."""
+    seed: int
+    greedy: bool
+    agent_steps: dict[str, int]
+    """How long each role's policy had trained."""
+    verdicts: list[Verdict]
+
+    def verdict(self, role: str, opponent: str) -> Verdict:
+        return next(one for one in self.verdicts if (one.role, one.opponent) == (role, opponent))
+
+
+def default_opponents(engine: str, roles: int) -> list[str]:
+    """All scripted ones that can play there, and, with both roles at hand, itself."""
+    scripted = [name for name in OPPONENTS if engine == "sim" or name not in KNOWS_EVERYTHING]
+    return scripted + ([ITSELF] if roles > 1 else [])
+
+
+def judge(
+    policy: str,
+    opponents: Sequence[str] = (),
+    *,
+    role: str | None = None,
+    arenas: str = BOTH,
+    rounds: int = 500,
+    engine: str = "sim",
+    seed: int = 0,
+    greedy: bool = True,
+    progress: Callable[[str, float | None], None] | None = None,
+) -> Judgement:
+    """Plays `rounds` rounds with each role of a policy (see `policies_of`) against each opponent (see `player_from`).
+
+    All opponents meet it in the same arenas, from the same places.
+    """
+    if rounds < 1:
+        raise GodojoError(f"there must be at least one episode, not {rounds}")
+    judged = {
+        name: PolicyPlayer(*loaded, seed=seed, greedy=greedy, name=policy)
+        for name, loaded in policies_of(policy).items()
+    }
+    if role is not None and role not in judged:
+        raise GodojoError(f"{policy} has no role {role!r}; it has: {', '.join(judged)}")
+    cards = [player.card for player in judged.values()]
+    game = cards[0].game
+    opponents = list(opponents) or default_opponents(engine, len(judged))
+    chosen = [name for name in judged if role in (None, name)]
+    verdicts = []
+    with judging_worlds(
+        game, game_settings(game, cards[0].settings), arenas=arenas, rounds=rounds, engine=engine, seed=seed
+    ) as worlds:
+        if len(worlds.roles) < 2:
+            raise GodojoError(
+                f"{game} is played here by one role alone ({', '.join(worlds.roles)}): nobody to play against"
+            )
+        tables = [
+            (name, rival, _table(worlds, judged, name, rival, game, seed, greedy))
+            for name in chosen
+            for rival in opponents
+        ]
+        for name, rival, players in tables:
+            title = f"{name} against {rival}"
+            report = None if progress is None else (lambda share, title=title: progress(title, share))
+            verdicts.append(_verdict(worlds, name, rival, players, rounds, seed, report))
+    return Judgement(
+        policy=policy,
+        game=game,
+        engine=engine,
+        arenas=arenas,
+        rounds=rounds,
+        seed=seed,
+        greedy=greedy,
+        agent_steps={card.role: card.agent_steps for card in cards},
+        verdicts=verdicts,
+    )
+
+
+def _table(
+    worlds: Worlds, judged: dict[str, PolicyPlayer], role: str, rival: str, game: str, seed: int, greedy: bool
+) -> dict[str, Player]:
+    """Who plays what. Everybody is made, and refused, before the first round is played."""
+    players: dict[str, Player] = {role: judged[role]}
+    for place, other in enumerate(name for name in worlds.roles if name != role):
+        if rival == ITSELF:
+            if other not in judged:
+                raise GodojoError(f"there is no policy of the {other} to be {ITSELF}")
+            players[other] = judged[other]
+        else:
+            players[other] = player_from(rival, other, game=game, seed=seed + 1 + place, greedy=greedy)
+    for player in players.values():
+        player.begin(worlds)
+    return {name: players[name] for name in worlds.roles}
+
+
+def _verdict(
+    worlds: Worlds,
+    role: str,
+    rival: str,
+    players: dict[str, Player],
+    rounds: int,
+    seed: int,
+    progress: Callable[[float], None] | None,
+) -> Verdict:
+    results = play_matches(worlds, players, rounds, seed=judging_seed(seed), progress=progress)
+    can_win = role in results.winners
+    return Verdict(
+        role=role,
+        opponent=rival,
+        wins=results.wins(role) if can_win else None,
+        reward=results.mean_reward(role),
+        median_length_s=float(np.median(results.length_s)),
+        by_arena=results.wins_by_arena(role) if can_win else {},
+        lost_rounds=results.lost,
+    )

@@ -1,0 +1,167 @@
+"""The league of a run: snapshots of its training play each other, everybody against everybody, and are rated."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+from openskill.models import BradleyTerryFull
+
+from godojo.engines.base import Worlds
+from godojo.errors import GodojoError
+from godojo.evaluate.held_out import BOTH, game_settings, judging_seed, judging_worlds
+from godojo.evaluate.intervals import Z95, Share
+from godojo.evaluate.matches import play_matches
+from godojo.evaluate.players import PolicyPlayer, policies_of
+from godojo.runs.folder import RunFolder
+
+Entry = TypeVar("Entry")
+
+MOST_SNAPSHOTS = 8
+"""So many are taken when none are named, spread over the training."""
+
+
+class SkillRating(msgspec.Struct, frozen=True):
+    """A rating of openskill, and between what bounds the true one lies in 95 of 100 cases."""
+
+    rating: float
+    low: float
+    high: float
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """A snapshot in the league."""
+
+    name: str
+    agent_steps: int
+    seconds: float
+    ratings: dict[str, SkillRating]
+    """By role."""
+
+
+class LeagueReport(msgspec.Struct, frozen=True):
+    """What `godojo league` found."""
+
+    run: str
+    game: str
+    arenas: str
+    rounds: int
+    """Of each pairing."""
+    seed: int
+    greedy: bool
+    rows: str
+    """The role whose wins are counted: it is played by the row's snapshot, the other role by the column's."""
+    columns: str
+    standings: list[Standing]
+    matrix: list[list[Share]]
+
+
+def cross_play(
+    worlds: Worlds,
+    rows: Sequence[PolicyPlayer],
+    columns: Sequence[PolicyPlayer],
+    rounds: int,
+    *,
+    seed: int = 0,
+    progress: Callable[[str, float | None], None] | None = None,
+) -> list[list[Share]]:
+    """Every row against every column, `rounds` rounds each: how often the row won."""
+    matrix: list[list[Share]] = []
+    for number, one in enumerate(rows):
+        matrix.append([])
+        for other in columns:
+            if progress is not None:
+                done = number * len(columns) + len(matrix[-1])
+                progress("everybody against everybody", done / (len(rows) * len(columns)))
+            results = play_matches(worlds, {one.role: one, other.role: other}, rounds, seed=seed)
+            matrix[-1].append(results.wins(one.role))
+    return matrix
+
+
+def rate(matrix: Sequence[Sequence[Share]], seed: int = 0) -> tuple[list[SkillRating], list[SkillRating]]:
+    """Ratings of all rows and all columns on one scale, from every single round.
+
+    Rounds are taken in random order, since a rating is moved most by those that come first; and nobody's skill is
+    taken to change meanwhile (`tau` 0), so that intervals shrink with the rounds. What a row wins and a column wins is
+    all there is to compare by: two rows are compared by how they did against the same columns.
+    """
+    model = BradleyTerryFull(tau=0.0)
+    row_ratings = [model.rating() for _ in matrix]
+    column_ratings = [model.rating() for _ in matrix[0]]
+    games = [
+        (row, column, game < cell.wins)
+        for row, cells in enumerate(matrix)
+        for column, cell in enumerate(cells)
+        for game in range(cell.rounds)
+    ]
+    for index in np.random.default_rng(seed).permutation(len(games)):
+        row, column, row_won = games[index]
+        teams = [[row_ratings[row]], [column_ratings[column]]]
+        [[row_ratings[row]], [column_ratings[column]]] = model.rate(teams, ranks=[1, 2] if row_won else [2, 1])
+    return [_bounded(one.mu, one.sigma) for one in row_ratings], [_bounded(one.mu, one.sigma) for one in column_ratings]
+
+
+def _bounded(mu: float, sigma: float) -> SkillRating:
+    return SkillRating(mu, mu - Z95 * sigma, mu + Z95 * sigma)
+
+
+def play_league(
+    run: str,
+    snapshots: Sequence[str] = (),
+    *,
+    rounds: int = 200,
+    arenas: str = BOTH,
+    seed: int = 0,
+    greedy: bool = True,
+    progress: Callable[[str, float | None], None] | None = None,
+) -> LeagueReport:
+    """The cross-play of a run's snapshots, named or spread over its training, and their ratings."""
+    folder = RunFolder.open(run)
+    store = folder.snapshots()
+    entries = [store.find(name) for name in dict.fromkeys(snapshots)] or spread(store.entries())
+    if len(entries) < 2:
+        raise GodojoError(f"a league needs at least two snapshots; of {folder.name} there is {len(entries)} to take")
+    players: list[Mapping[str, PolicyPlayer]] = [
+        {
+            role: PolicyPlayer(*loaded, seed=seed, greedy=greedy, name=f"{folder.name}@{entry.name}")
+            for role, loaded in policies_of(f"{folder.path.absolute()}@{entry.name}").items()
+        }
+        for entry in entries
+    ]
+    card = next(iter(players[-1].values())).card
+    with judging_worlds(
+        card.game, game_settings(card.game, card.settings), arenas=arenas, rounds=rounds, seed=seed
+    ) as worlds:
+        if len(worlds.roles) != 2:
+            raise GodojoError(f"a league is between two roles; {card.game} has: {', '.join(worlds.roles)}")
+        one, other = worlds.roles
+        for entry, own in zip(entries, players, strict=True):
+            for role in worlds.roles:
+                if role not in own:
+                    raise GodojoError(f"{folder.name}@{entry.name} has no policy of the {role}")
+                own[role].begin(worlds)
+        sides = [own[one] for own in players], [own[other] for own in players]
+        matrix = cross_play(worlds, *sides, rounds, seed=judging_seed(seed), progress=progress)
+    ratings = rate(matrix, seed)
+    return LeagueReport(
+        run=folder.name,
+        game=card.game,
+        arenas=arenas,
+        rounds=rounds,
+        seed=seed,
+        greedy=greedy,
+        rows=one,
+        columns=other,
+        standings=[
+            Standing(entry.name, entry.agent_steps, entry.seconds, {one: row, other: column})
+            for entry, row, column in zip(entries, *ratings, strict=True)
+        ],
+        matrix=matrix,
+    )
+
+
+def spread(entries: Sequence[Entry], most: int = MOST_SNAPSHOTS) -> list[Entry]:
+    """At most so many of them, the first and the last among them, evenly."""
+    if len(entries) <= most:
+        return list(entries)
+    return [entries[round(place * (len(entries) - 1) / (most - 1))] for place in range(most)]

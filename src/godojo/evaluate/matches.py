@@ -1,0 +1,169 @@
+"""Matches: many rounds between players, counted so that short rounds weigh no more than long ones."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from godojo.engines.base import Worlds
+from godojo.errors import GodojoError
+from godojo.evaluate.intervals import Mean, Share
+from godojo.games.tag.settings import TICK_S
+
+MAX_ROUND_DECISIONS = 20_000
+"""A world whose round takes longer is taken to play for ever."""
+MADE_FOR_THE_ROUND = "generated"
+"""The name of arenas that have none."""
+
+
+class Player(Protocol):
+    """Whoever plays one role in all worlds of a batch; `godojo.opponents.Opponent` says it in full."""
+
+    def begin(self, worlds: Worlds) -> None: ...
+
+    def act(self, worlds: Worlds, out: np.ndarray) -> None: ...
+
+
+@dataclass(frozen=True)
+class MatchResults:
+    """What became of every counted round; arrays have one row a round."""
+
+    winners: tuple[str, ...]
+    arena_names: tuple[str, ...]
+    winner: np.ndarray
+    """int8: index in `winners`."""
+    length_s: np.ndarray
+    arena: np.ndarray
+    """int32: index in `arena_names`; -1 is one that was made for the round."""
+    reward: Mapping[str, np.ndarray]
+    """By role: the sum over the round, averaged over the role's agents."""
+    score: Mapping[str, np.ndarray]
+    """By role: the game's own score, averaged over the role's agents."""
+    lost: int = 0
+    """Rounds that were cut short from outside, for instance by a crash, and played again."""
+
+    @property
+    def rounds(self) -> int:
+        return len(self.winner)
+
+    def wins(self, winner: str) -> Share:
+        """How many rounds went to this winner; GodojoError if nobody of this name can win here."""
+        return Share.of(int(np.count_nonzero(self._won(winner))), self.rounds)
+
+    def wins_by_arena(self, winner: str) -> dict[str, Share]:
+        """The same for every arena that was played in."""
+        won, found = self._won(winner), {}
+        for number in np.unique(self.arena):
+            here = self.arena == number
+            name = self.arena_names[number] if number >= 0 else MADE_FOR_THE_ROUND
+            found[name] = Share.of(int(np.count_nonzero(won & here)), int(np.count_nonzero(here)))
+        return found
+
+    def mean_reward(self, role: str) -> Mean:
+        return Mean.of(self.reward[role])
+
+    def _won(self, winner: str) -> np.ndarray:
+        if winner not in self.winners:
+            raise GodojoError(f"nobody called {winner!r} wins rounds here; there is: {', '.join(self.winners)}")
+        won: np.ndarray = self.winner == self.winners.index(winner)
+        return won
+
+
+def play_matches(
+    worlds: Worlds,
+    players: Mapping[str, Player],
+    rounds: int,
+    *,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> MatchResults:
+    """Plays exactly `rounds` rounds, begun by `worlds.reset(seed)`, with one player for every role.
+
+    How many rounds each world has to play is settled beforehand: all play the same number, the first few one more
+    where `rounds` cannot be shared out evenly. Counting whichever rounds end first would favour short ones, and so
+    whoever wins quickly. Rounds that were cut short from outside have no winner and are played again.
+    """
+    _check(worlds, players, rounds)
+    worlds.reset(seed)
+    for player in players.values():
+        player.begin(worlds)
+    tally = _Tally(worlds, rounds)
+    while tally.left:
+        for role, player in players.items():
+            player.act(worlds, worlds.roles[role].action)
+        worlds.step()
+        tally.count(worlds)
+        if progress is not None:
+            progress(1.0 - tally.left / rounds)
+    return tally.results()
+
+
+def _check(worlds: Worlds, players: Mapping[str, Player], rounds: int) -> None:
+    if rounds < 1:
+        raise GodojoError(f"there must be at least one round to play, not {rounds}")
+    missing = [role for role in worlds.roles if role not in players]
+    if missing:
+        raise GodojoError(f"nobody plays {' and '.join(missing)}; there must be a player for every role")
+    for role in players:
+        if role not in worlds.roles:
+            raise GodojoError(f"there is no role {role!r} to play; there is: {', '.join(worlds.roles)}")
+
+
+class _Tally:
+    """Counts rounds: each world has its own rows, so that results come in the same order whoever is quicker."""
+
+    def __init__(self, worlds: Worlds, rounds: int) -> None:
+        self.left = rounds
+        self._wanted = np.full(worlds.num_worlds, rounds // worlds.num_worlds)
+        self._wanted[: rounds % worlds.num_worlds] += 1
+        self._first_row = np.cumsum(self._wanted) - self._wanted
+        self._played = np.zeros(worlds.num_worlds, np.int64)
+        self._decisions = np.zeros(worlds.num_worlds, np.int64)
+        self._lost = 0
+        self._winners, self._arena_names = worlds.winners, worlds.arena_names
+        self._winner = np.zeros(rounds, np.int8)
+        self._length_s = np.zeros(rounds)
+        self._arena = np.zeros(rounds, np.int32)
+        self._reward = {role: np.zeros(rounds) for role in worlds.roles}
+        self._score = {role: np.zeros(rounds) for role in worlds.roles}
+
+    def count(self, worlds: Worlds) -> None:
+        """Takes in what the last step ended."""
+        self._decisions += 1
+        if self._decisions.max() > MAX_ROUND_DECISIONS:
+            world = int(self._decisions.argmax())
+            raise GodojoError(
+                f"the round in world {world} does not end: {MAX_ROUND_DECISIONS:,} decisions and no winner"
+            )
+        if not worlds.ended.any():
+            return
+        self._decisions[worlds.ended] = 0
+        # Nobody took part in the last decision of a round that was lost from outside.
+        took_part = np.zeros(worlds.num_worlds, bool)
+        for arrays in worlds.roles.values():
+            took_part |= arrays.acted.any(axis=1)
+        counts = worlds.ended & (self._played < self._wanted)
+        self._lost += int(np.count_nonzero(counts & ~took_part))
+        counts &= took_part
+        rows = (self._first_row + self._played)[counts]
+        self._winner[rows] = worlds.winner[counts]
+        self._length_s[rows] = worlds.length_ticks[counts] * TICK_S
+        self._arena[rows] = worlds.arena[counts]
+        for role, arrays in worlds.roles.items():
+            self._reward[role][rows] = arrays.final_terms[counts].sum(axis=2).mean(axis=1)
+            self._score[role][rows] = arrays.final_score[counts].mean(axis=1)
+        self._played += counts
+        self.left -= len(rows)
+
+    def results(self) -> MatchResults:
+        return MatchResults(
+            winners=self._winners,
+            arena_names=self._arena_names,
+            winner=self._winner,
+            length_s=self._length_s,
+            arena=self._arena,
+            reward=self._reward,
+            score=self._score,
+            lost=self._lost,
+        )

@@ -1,0 +1,113 @@
+"""Who plays in a match: trained policies, scripted opponents, a user's own class; each named by a text."""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from godojo.engines.base import RoleArrays, Worlds
+from godojo.errors import GodojoError
+from godojo.learn.networks import Policy
+from godojo.learn.policy_file import PolicyCard, load_policy
+from godojo.opponents import OPPONENTS, Opponent, make_opponent
+from godojo.opponents.base import check_role
+from godojo.runs.folder import RunFolder
+from godojo.runs.names import split_reference
+
+SCRIPTED = "scripted:"
+POLICY_SUFFIX = ".pt"
+
+
+class PolicyPlayer(Opponent):
+    """A trained policy: does what it thinks best (`greedy`), or draws lots as it does in training.
+
+    Lots are drawn for all worlds at once, so they depend on the number of worlds.
+    """
+
+    def __init__(self, policy: Policy, card: PolicyCard, *, seed: int = 0, greedy: bool = True, name: str = "") -> None:
+        super().__init__(card.role, seed)
+        self.policy, self.card, self.greedy = policy, card, greedy
+        self.name = name or f"policy of {card.role}"
+        self._memory: Tensor | None = None
+
+    def begin(self, worlds: Worlds) -> None:
+        check_role(worlds, self.role)
+        check_layout(self.card, worlds.roles[self.role], self.name)
+        count, agents, _ = worlds.roles[self.role].observation.shape
+        self._memory = self.policy.begin(count * agents)
+        self._lots = torch.Generator().manual_seed(self.seed)
+
+    @torch.no_grad()
+    def act(self, worlds: Worlds, out: np.ndarray) -> None:
+        arrays = worlds.roles[self.role]
+        rows = arrays.observation.shape[0] * arrays.observation.shape[1]
+        if self._memory is None or len(self._memory) != rows:
+            raise GodojoError("a player must be told of the worlds first: call begin(worlds) after each reset")
+        goes_on = ~(arrays.terminated | arrays.truncated | worlds.ended[:, None])
+        memory = self._memory * torch.from_numpy(goes_on).view(rows, 1)
+        raw = torch.from_numpy(arrays.observation).view(rows, -1)
+        features, self._memory = self.policy.features(self.policy.look(raw), memory)
+        choice = self.policy.head.sample(features, greedy=self.greedy, generator=self._lots)
+        out[...] = self.policy.for_game(choice.action, raw).numpy().reshape(out.shape)
+
+
+def check_layout(card: PolicyCard, arrays: RoleArrays, name: str) -> None:
+    """Refuses a policy that was trained to see or to do something else, and says what differs."""
+    told = {part.name: part.shape for part in arrays.observation_parts}
+    known = {part.name: part.shape for part in card.observation_parts}
+    for part in dict.fromkeys((*known, *told)):
+        if known.get(part) != told.get(part):
+            ours, theirs = _shape(known.get(part)), _shape(told.get(part))
+            raise GodojoError(f"{name} was trained on other observations: {part} is {ours} to it, and {theirs} here")
+    if tuple(known) != tuple(told):
+        raise GodojoError(f"{name} was trained on the same observations in another order")
+    if card.shape.action_parts != arrays.action_parts:
+        ours, theirs = (
+            ", ".join(part.name for part in parts) for parts in (card.shape.action_parts, arrays.action_parts)
+        )
+        raise GodojoError(f"{name} was trained for other actions: {ours}, and here there are: {theirs}")
+
+
+def _shape(shape: tuple[int, ...] | None) -> str:
+    return "absent" if shape is None else " x ".join(str(size) for size in shape)
+
+
+def policies_of(text: str) -> dict[str, tuple[Policy, PolicyCard]]:
+    """The policies of `RUN` (the newest), of `RUN@SNAPSHOT`, or the one in `policy.pt`, by role."""
+    if text.endswith(POLICY_SUFFIX):
+        policy, card = load_policy(Path(text).expanduser())
+        return {card.role: (policy, card)}
+    name, snapshot = split_reference(text)
+    run = RunFolder.open(name)
+    found = {}
+    for role in run.config.roles:
+        path = run.policy(role, snapshot)
+        policy, card = load_policy(path)
+        if (card.game, card.role) != (run.config.game, role):
+            raise GodojoError(f"{path} plays {card.game} as the {card.role}, and not {run.config.game} as the {role}")
+        found[role] = policy, card
+    return found
+
+
+def player_from(text: str, role: str, *, game: str = "tag", seed: int = 0, greedy: bool = True) -> Opponent:
+    """A player by its name.
+
+    `scripted:NAME` or just NAME (a scripted opponent), `file.py:Class` (a user's own), `RUN` (a run's newest policies),
+    `RUN@SNAPSHOT` (those of a moment of its training) or `policy.pt`.
+    """
+    scripted = text.removeprefix(SCRIPTED)
+    if text.startswith(SCRIPTED) or scripted in OPPONENTS or scripted.endswith(".py") or ".py:" in scripted:
+        return make_opponent(scripted, role, seed)
+    try:
+        found = policies_of(text)
+    except GodojoError as error:
+        if Path(text).suffix or "/" in text or "@" in text:
+            raise
+        raise GodojoError(f"{error} (or a scripted opponent: {', '.join(OPPONENTS)})") from None
+    first = next(iter(found.values()))[1]
+    if first.game != game:
+        raise GodojoError(f"{text} plays {first.game}, not {game}")
+    if role not in found:
+        raise GodojoError(f"{text} plays the {' and the '.join(found)}, not the {role}")
+    return PolicyPlayer(*found[role], seed=seed, greedy=greedy, name=text)

@@ -1,0 +1,277 @@
+"""`godojo train` as a user meets it: what it refuses, how it is stopped, and what it leaves behind."""
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import pytest
+
+from godojo.cli import main
+from godojo.learn.policy_file import load_policy
+from godojo.runs.folder import RunFolder
+from tests.learning_games import SLOWLY, STEPS, WORDS
+
+SMALL = ("train", "tag", "--judge", "0", *WORDS)
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GODOJO_RUNS", str(tmp_path))
+    return tmp_path
+
+
+class Done(NamedTuple):
+    """How a command ended, and what it said."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+class Run(Protocol):
+    def __call__(self, *words: str) -> Done: ...
+
+
+@pytest.fixture
+def godojo(capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+    """Runs the command line in this process: it would take longer to begin than to train."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def run(*words: str) -> Done:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main(list(words))
+        out, err = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Done(ended.value.code, out, err)
+
+    yield run
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def in_one_line(said: str) -> str:
+    """A user's mistake is answered with one line, and no traceback."""
+    lines = [line for line in said.splitlines() if not line.startswith("compiling kernels")]
+    assert len(lines) == 1, said
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "answers"),
+    [
+        (("train", "tga"), ["no game 'tga'", "tag"]),
+        (("train", "tag", "--engine", "gadot"), ["no engine 'gadot'", "godot"]),
+        (("train", "tag", "--preset", "quik"), ["no preset 'quik'", "did you mean quick", "default"]),
+        (("train", "tag", "--preset", "../quick"), ["no preset '../quick'"]),
+        (("train", "tag", "--set", "epoch=3"), ["no setting 'epoch'", "did you mean epochs"]),
+        (("train", "tag", "--set", "motion.gravity=3"), ["motion.gravity", "did you mean motion.gravity_mps2"]),
+        (("train", "tag", "--set", "epochs"), ["'epochs' is no setting", "epochs=3"]),
+        (("train", "tag", "--set", "epochs=many"), ["epochs", "int"]),
+        (("train", "tag", "--set", "gamma=2"), ["gamma must be from 0 to 1, not 2"]),
+        (("train", "tag", "--set", "steps=0"), ["steps must be 1 or more, not 0"]),
+        (("train", "tag", "--set", "rules.round_s=-1"), ["rules.round_s must be from"]),
+        (("train", "tag", "--algorithm", "pop"), ["no algorithm 'pop'", "ppo"]),
+        (("train", "tag", "--minutes", "0"), ["--minutes"]),
+        (("train", "tag", "--steps", "-5"), ["--steps"]),
+        (("train", "tag", "--minutes", "1", "--steps", "5"), ["not both"]),
+        (("train", "tag", "--judge", "-1"), ["--judge"]),
+        (("train", "tag", "--freeze", "hidder", *WORDS), ["no role 'hidder'", "seeker, hider"]),
+        (("train", "tag", "--run-id", "../out", *WORDS), ["'../out' is no name"]),
+        (("train", "tag", "--init-from", "nobody"), ["no run 'nobody'"]),
+        (("train", "tag", "--resume", "nobody"), ["no run 'nobody'"]),
+        (("train", "tag", "--resume", "latest"), ["no run"]),
+    ],
+)
+def test_mistakes_are_answered_in_a_line(godojo: Run, runs: Path, words: tuple[str, ...], answers: list[str]) -> None:
+    done = godojo(*words)
+    assert done.returncode == 2
+    said = in_one_line(done.stderr)
+    for answer in answers:
+        assert answer in said
+    assert not list(runs.iterdir()), "nothing is begun"
+    assert not (runs.parent / "out").exists()
+
+
+def trained(godojo: Run, *words: str, updates: int = 2) -> Done:
+    done = godojo(*SMALL, "--steps", str(updates * STEPS), *words)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_a_run_is_made_and_never_written_over(godojo: Run, runs: Path) -> None:
+    done = trained(godojo, "--run-id", "one")
+    for name in ("policy_seeker.pt", "policy_hider.pt", "metrics.csv", "updates.csv", "ratings.json", "README.md"):
+        assert (runs / "one" / name).stat().st_size > 0, name
+    for command in ("eval one", "league one", "train tag --resume one"):
+        assert command in done.stdout
+    before = (runs / "one/policy_seeker.pt").read_bytes()
+
+    done = godojo(*SMALL, "--steps", str(STEPS), "--run-id", "one")
+    assert done.returncode == 2
+    said = in_one_line(done.stderr)
+    assert all(way in said for way in ("--resume one", "--force", "--run-id"))
+    assert (runs / "one/policy_seeker.pt").read_bytes() == before
+
+    done = trained(godojo, "--run-id", "one", "--force", "--seed", "2")
+    assert "deleted the run" in done.stderr
+    assert (runs / "one/policy_seeker.pt").read_bytes() != before
+
+    (runs / "photos").mkdir()
+    (runs / "photos/cat.jpg").write_text("meow")
+    done = godojo(*SMALL, "--steps", str(STEPS), "--run-id", "photos", "--force")
+    assert done.returncode == 2
+    assert (runs / "photos/cat.jpg").exists(), "only runs are deleted"
+
+
+def test_resuming(godojo: Run, runs: Path) -> None:
+    trained(godojo, "--run-id", "one")
+    done = godojo("train", "tag", "--resume", "one", "--steps", str(3 * STEPS), "--judge", "0")
+    assert done.returncode == 0, done.stderr
+    _, entry = RunFolder.open(runs / "one").checkpoints().newest()
+    assert (entry.update, entry.agent_steps) == (3, 3 * STEPS)
+
+    for words, answer in (
+        (("--set", "epochs=3"), "leave --set"),
+        (("--run-id", "two"), "leave --run-id away"),
+        (("--algorithm", "sac"), "learns by ppo"),
+    ):
+        done = godojo("train", "tag", "--resume", "one", *words)
+        assert done.returncode == 2
+        assert answer in in_one_line(done.stderr)
+
+    config = runs / "one/config.json"
+    config.write_text(config.read_text().replace('"game": "tag"', '"game": "chess"'))
+    done = godojo("train", "tag", "--resume", "one")
+    assert done.returncode == 2
+    assert "run one is one of chess, not of tag" in in_one_line(done.stderr)
+
+
+def test_a_checkpoint_that_was_cut_short(godojo: Run, runs: Path) -> None:
+    """The one before is taken, and said; when none is whole, nothing begins from scratch."""
+    trained(godojo, "--run-id", "one")
+    newest = max((runs / "one/checkpoints").glob("*.pt"))
+    newest.write_bytes(newest.read_bytes()[:1000])
+    done = godojo("train", "tag", "--resume", "one", "--steps", str(3 * STEPS), "--judge", "0")
+    assert done.returncode == 0
+    assert f"checkpoint {newest.stem} is damaged" in done.stderr
+    _, entry = RunFolder.open(runs / "one").checkpoints().newest()
+    assert entry.update == 3
+
+    for path in (runs / "one/checkpoints").glob("*.pt"):
+        path.write_bytes(path.read_bytes()[:1000])
+    done = godojo("train", "tag", "--resume", "one")
+    assert done.returncode == 2
+    assert "no checkpoint in" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_beginning_with_the_policies_of_another_run(godojo: Run, runs: Path) -> None:
+    """They keep their networks, whatever the defaults are; so the new run can be resumed too."""
+    trained(godojo, "--run-id", "one")
+    words = ("train", "tag", "--judge", "0", "--set", "worlds=32", "--set", "steps=8", "--init-from", "latest")
+    done = godojo(*words, "--freeze", "hider", "--run-id", "two", "--steps", str(2 * STEPS))
+    assert done.returncode == 0, done.stderr
+    one, _ = load_policy(runs / "one/policy_hider.pt")
+    two, card = load_policy(runs / "two/policy_hider.pt")
+    assert card.shape.hidden == (8,)
+    assert all(bool((a == b).all()) for a, b in zip(one.state_dict().values(), two.state_dict().values(), strict=True))
+    done = godojo("train", "tag", "--resume", "two", "--steps", str(3 * STEPS), "--judge", "0")
+    assert done.returncode == 0, done.stderr
+
+    done = godojo(*words, "--set", "hidden=[9]", "--run-id", "three")
+    assert done.returncode == 2
+    assert "leave --set hidden away" in in_one_line(done.stderr)
+    done = godojo(*words, "--algorithm", "sac", "--run-id", "three")
+    assert done.returncode == 2
+    assert "sac cannot go on with it" in in_one_line(done.stderr)
+    assert not (runs / "three").exists()
+
+
+def test_a_loss_that_is_no_number_stops_the_training(godojo: Run, runs: Path) -> None:
+    """Steps of an absurd length break everything soon; what is saved is from before that, and whole."""
+    done = godojo(
+        *SMALL, "--set", "learning_rate=9e5", "--set", "max_gradient=9e5", "--run-id", "one", "--minutes", "1",
+    )  # fmt: skip
+    assert done.returncode == 2
+    said = done.stderr.strip().splitlines()[-1]
+    assert re.search(r"learning of (seeker|hider) broke down: the (policy|value|divergence|gradient) term is", said)
+    assert "Traceback" not in done.stderr
+    run = RunFolder.open(runs / "one")
+    for role in ("seeker", "hider"):
+        load_policy(run.policy(role))  # refuses what is no number
+    state, _ = run.checkpoints().newest()
+    assert state["learner"]["roles"].keys() == {"seeker", "hider"}
+
+
+class Trainer:
+    """A training of half an hour in a process of its own, under way."""
+
+    def __init__(self, runs: Path, update_s: float = 0.0) -> None:
+        program = [sys.executable, "-c", SLOWLY.format(seconds=update_s)]
+        words = [*program, *SMALL, "--minutes", "30", "--run-id", "long"]
+        self.process = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        updates = runs / "long/updates.csv"
+        deadline = time.monotonic() + 100.0
+        while not updates.exists() or len(updates.read_bytes().splitlines()) < 4:
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                self.process.kill()
+                raise AssertionError(self.process.communicate()[1])
+            time.sleep(0.02)
+
+    def said(self, within_s: float = 30.0) -> str:
+        try:
+            return self.process.communicate(timeout=within_s)[1]
+        finally:
+            self.process.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopping_saves_and_says_how_to_go_on(godojo: Run, runs: Path, number: signal.Signals) -> None:
+    trainer = Trainer(runs)
+    begun = time.monotonic()
+    for _ in range(2):  # the same press may arrive twice, by way of a program such as `timeout`
+        trainer.process.send_signal(number)
+        time.sleep(0.02)
+    said = trainer.said()
+    assert trainer.process.returncode == 130
+    assert time.monotonic() - begun < 10.0
+    assert "go on with: godojo train tag --resume long" in said
+    assert "Traceback" not in said
+    _, entry = RunFolder.open(runs / "long").checkpoints().newest()
+    last = (runs / "long/updates.csv").read_text().splitlines()[-1]
+    assert entry.update == int(last.split(",")[0]), "all of it is saved"
+    done = godojo("train", "tag", "--resume", "long", "--steps", str(entry.agent_steps + STEPS), "--judge", "0")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_second_ctrl_c_ends_it_at_once(runs: Path) -> None:
+    """Nothing half made is saved: the newest checkpoint is one from before."""
+    trainer = Trainer(runs, update_s=2.0)
+    before = RunFolder.open(runs / "long").checkpoints().entries()
+    for _ in range(2):
+        trainer.process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+    said = trainer.said()
+    assert trainer.process.returncode == 130
+    assert "Traceback" not in said
+    assert RunFolder.open(runs / "long").checkpoints().entries() == before
+
+
+def test_two_trainers_cannot_write_one_run(godojo: Run, runs: Path) -> None:
+    trainer = Trainer(runs)
+    try:
+        done = godojo("train", "tag", "--resume", "long")
+        assert done.returncode == 2
+        assert "is being trained by another process" in done.stderr
+        done = godojo(*SMALL, "--run-id", "long", "--force")
+        assert done.returncode == 2
+        assert "is being trained by another process" in done.stderr
+    finally:
+        trainer.process.send_signal(signal.SIGINT)
+        trainer.said()
