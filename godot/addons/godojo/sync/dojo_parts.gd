@@ -24,9 +24,13 @@ static func picture(name: String, rows: int, columns: int, channels: int) -> Dic
 	return {"name": name, "shape": shape, "kind": "image", "low": 0.0, "high": 1.0}
 
 
-## Numbers from -1 to 1 that an agent does something with, such as a direction.
-static func move(name: String, count: int) -> Dictionary:
-	return {"name": name, "kind": "continuous", "size": count}
+## Numbers from -1 to 1 that an agent does something with, such as a direction. At [param rest]
+## nothing is done with them: that is where an untrained policy begins.
+static func move(name: String, count: int, rest: float = 0.0) -> Dictionary:
+	var part: Dictionary = {"name": name, "kind": "continuous", "size": count}
+	if rest != 0.0:
+		part["rest"] = rest
+	return part
 
 
 ## One of several choices; it arrives as its index, from 0 to [param count] - 1.

@@ -67,7 +67,7 @@ func describe() -> Dictionary:
 					[
 						DojoParts.move("move_x", 1),
 						DojoParts.move("move_z", 1),
-						DojoParts.move("jump", 1)
+						DojoParts.move("jump", 1, -1.0)
 					],
 					"heading": TagObservation.HEADING,
 				}

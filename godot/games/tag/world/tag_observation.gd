@@ -8,8 +8,8 @@ extends RefCounted
 const OWN := 13
 ## Numbers for each ray.
 const PER_RAY := 4
-## Where the heading is, and which pairs of numbers are along the arena's axes: position and velocity
-## in the observation, the wish to move in the action.
+## Where the heading is, and which pairs of numbers are along the arena's axes: position and
+## velocity in the observation, the wish to move in the action.
 const HEADING := {"forward": [6, 7], "observed": [[0, 2], [3, 5]], "acted": [[0, 1]]}
 
 # Used again for every observation, since making an array takes time.
