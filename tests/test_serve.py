@@ -140,6 +140,7 @@ def test_a_scripted_player_plays_tag_only() -> None:
 
 
 @pytest.mark.engine
+@pytest.mark.timeout(400)  # where kernels have not been compiled yet, that comes first
 @pytest.mark.usefixtures("engine")
 def test_a_scripted_player_plays_the_real_tag() -> None:
     words = own_scene(TagInGodot.scene).words(0, 0)

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 import pytest
 
 from godojo.cli import main
+from godojo.errors import command
 from godojo.learn.policy_file import load_policy
 from godojo.runs.folder import RunFolder
 from tests.learning_games import SLOWLY, STEPS, WORDS
@@ -108,8 +109,8 @@ def test_a_run_is_made_and_never_written_over(godojo: Run, runs: Path) -> None:
     done = trained(godojo, "--run-id", "one")
     for name in ("policy_seeker.pt", "policy_hider.pt", "metrics.csv", "updates.csv", "ratings.json", "README.md"):
         assert (runs / "one" / name).stat().st_size > 0, name
-    for command in ("eval one", "league one", "train tag --resume one"):
-        assert command in done.stdout
+    for words in ("eval one", "league one", "train tag --resume one"):
+        assert words in done.stdout
     before = (runs / "one/policy_seeker.pt").read_bytes()
 
     done = godojo(*SMALL, "--steps", str(STEPS), "--run-id", "one")
@@ -241,7 +242,7 @@ def test_stopping_saves_and_says_how_to_go_on(godojo: Run, runs: Path, number: s
     said = trainer.said()
     assert trainer.process.returncode == 130
     assert time.monotonic() - begun < 10.0
-    assert "go on with: godojo train tag --resume long" in said
+    assert f"go on with: {command('train tag --resume long')}" in said
     assert "Traceback" not in said
     _, entry = RunFolder.open(runs / "long").checkpoints().newest()
     last = (runs / "long/updates.csv").read_text().splitlines()[-1]
