@@ -17,20 +17,13 @@ import numba
 import numpy as np
 
 from godojo.engines.make import make_vec
+from godojo.evaluate.intervals import wilson
 from godojo.games.tag.settings import TagSettings
 from godojo.opponents import OPPONENTS, make_opponent
 
 WORLDS = 400
 SPEED_WORLDS = 2048
 SPEED_DECISIONS = 100
-Z = 1.96
-
-
-def wilson(wins: int, rounds: int) -> tuple[float, float]:
-    share, z2 = wins / rounds, Z * Z / rounds
-    middle = (share + z2 / 2) / (1 + z2)
-    wide = Z * math.sqrt(share * (1 - share) / rounds + z2 / (4 * rounds)) / (1 + z2)
-    return middle - wide, middle + wide
 
 
 def match(seeker: str, hider: str, rounds: int, generated: bool, settings: TagSettings, seed: int) -> dict[str, object]:
