@@ -30,7 +30,7 @@ def test_everything_is_measured_in_turn() -> None:
     assert 0 < split["engine_us"] < split["step_us"]
     assert 0 < split["python_us"] < split["step_us"]
     assert split["engine_us"] + split["python_us"] + split["wire_us"] <= split["step_us"] * 1.5
-    assert found["step_bytes"] == 3 * 2 * (141 * 4 + 4 * 4 + 1)
+    assert found["step_bytes"] == 3 * 2 * (109 * 4 + 4 * 4 + 1)
 
 
 @pytest.mark.engine

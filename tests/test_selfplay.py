@@ -15,6 +15,7 @@ from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, load_policy, save_policy
 from godojo.learn.rollout import OthersView
 from godojo.learn.selfplay import SelfPlay, shape_for
+from godojo.opponents import make_opponent
 from tests.learning_games import SMALL, fingerprint, fingerprints, iterated, learner, one_rollout, tag
 from tests.watched_games import pretend
 
@@ -36,15 +37,38 @@ def test_everybody_learns_and_nobody_learns_from_past_selves() -> None:
         after = fingerprints(made)
         assert all(before[name] != after[name] for name in before)
         for index, (name, seat) in enumerate(made.seats.items()):
-            assert made.sitting[name] is not None
             block = slice(index * BLOCK, (index + 1) * BLOCK)
-            assert (made.past_role[block] == index).all()
+            assert (name, block) in [guest[:2] for guest in made.sitting]
             assert set(range(SMALL.worlds)) - set(seat.learning_columns.tolist()) == set(range(SMALL.worlds)[block])
             # The present policy is asked everywhere; in its past self's block, something else was played.
             done = np.stack([step[name] for step in seen])
             meant = seat.track.action.numpy()
             same_jump = (done == meant.clip(-1, 1))[:, :, 2].all(axis=0)  # the only number that is not turned
             assert same_jump.tolist() == [world not in range(SMALL.worlds)[block] for world in range(SMALL.worlds)]
+    finally:
+        made.close()
+
+
+def test_scripted_opponents_play_as_they_would_alone_and_nobody_learns_from_them() -> None:
+    settings = msgspec.structs.replace(SMALL, sparring=("wander", "oracle"), sparring_share=0.5, past_share=0.25)
+    made = learner(settings)
+    try:
+        assert [(guest.role, guest.worlds, guest.who) for guest in made.sitting] == [
+            ("seeker", slice(3, 6), "wander"),
+            ("seeker", slice(6, 9), "oracle"),
+            ("hider", slice(12, 15), "wander"),
+            ("hider", slice(15, 18), "oracle"),
+        ]
+        alone = tag()
+        oracle = make_opponent("oracle", "seeker", seed=1)
+        oracle.begin(alone)
+        oracle.act(alone, alone.roles["seeker"].action)
+        wanted = alone.roles["seeker"].action[6:9].copy()
+        done: list[np.ndarray] = []
+        made.iterate(0.0, lambda worlds: done.append(worlds.roles["seeker"].action[6:9].copy()))
+        assert np.array_equal(done[0], wanted)
+        assert set(range(SMALL.worlds)) - set(made.seats["seeker"].learning_columns.tolist()) == set(range(9))
+        assert set(range(SMALL.worlds)) - set(made.seats["hider"].learning_columns.tolist()) == set(range(9, 18))
     finally:
         made.close()
 
@@ -191,8 +215,11 @@ def test_log_probabilities_of_the_rollout_are_those_of_the_update() -> None:
 
 
 def test_a_state_goes_on_bit_by_bit_elsewhere() -> None:
-    """With past selves that sit in the middle of their turn."""
-    settings = msgspec.structs.replace(SMALL, redraw_updates=2, snapshot_updates=2)
+    """With past selves that sit in the middle of their turn, and scripted opponents that remember."""
+    everybody = ("random", "wander", "sighted", "oracle")
+    settings = msgspec.structs.replace(
+        SMALL, redraw_updates=2, snapshot_updates=2, sparring=everybody, sparring_share=0.4
+    )
     straight, first, second = learner(settings), learner(settings), learner(settings, seed=9)
     try:
         iterated(straight, 7)

@@ -145,7 +145,7 @@ def test_a_scripted_player_plays_tag_only() -> None:
 def test_a_scripted_player_plays_the_real_tag() -> None:
     words = own_scene(TagInGodot.scene).words(0, 0)
     with serving("--policy", "sighted", "--decisions", "400") as server, by_hand(words, server.port) as tag:
-        server.line_with("1 seeker (sees 141, does 3), 1 hider")
+        server.line_with("1 seeker (sees 109, does 3), 1 hider")
         assert "rounds (" in server.line_with("400 decisions")
         assert server.process.wait(10) == 0
         assert tag.wait(10) == 0

@@ -29,12 +29,12 @@ func test_rays() -> void:
 	put(world, 0, Vector3.ZERO, 0.0)
 	put(world, 1, Vector3(0.0, 0.0, 5.45))
 	var seen: PackedFloat32Array = _observe(world, 0)
-	_check_ray(seen, 1, [5.0 / 20.0, 0, 0, 1], "a hider")
-	_check_ray(seen, 0, [1, 0, 0, 0], "nothing")
+	_check_ray(seen, 1, [5.0 / 20.0, 1], "a hider")
+	_check_ray(seen, 0, [1, 0], "nothing")
 	put(world, 0, Vector3.ZERO, PI)
-	_check_ray(_observe(world, 0), 1, [4.5 / 20.0, 1, 0, 0], "a wall")
+	_check_ray(_observe(world, 0), 1, [4.5 / 20.0, 0], "a wall")
 	put(world, 1, Vector3(0.0, 0.0, 5.45), PI)
-	_check_ray(_observe(world, 1), 1, [5.0 / 20.0, 0, 1, 0], "a seeker")
+	_check_ray(_observe(world, 1), 1, [5.0 / 20.0, -1], "a seeker")
 
 
 func test_the_first_ray_is_on_the_left() -> void:
@@ -43,7 +43,7 @@ func test_the_first_ray_is_on_the_left() -> void:
 	var world: TagWorld = make_world(plain_arena([[6, 1.5, 3.5, 2, 3, 2]]), [rows])
 	put(world, 0, Vector3.ZERO, 0.0)
 	var seen: PackedFloat32Array = _observe(world, 0)
-	check(seen[13] < 0.5 and seen[13 + 8] == 1.0, "left %f, right %f" % [seen[13], seen[13 + 8]])
+	check(seen[13] < 0.5 and seen[13 + 4] == 1.0, "left %f, right %f" % [seen[13], seen[13 + 4]])
 
 
 func test_what_cannot_be_seen_changes_nothing() -> void:
@@ -102,4 +102,4 @@ func _observe(world: TagWorld, index: int) -> PackedFloat32Array:
 
 func _check_ray(seen: PackedFloat32Array, ray: int, expected: Array, what: String) -> void:
 	for place in 4:
-		check_near(seen[13 + ray * 4 + place], expected[place] as float, 1e-4, what)
+		check_near(seen[TagObservation.OWN + ray * TagObservation.PER_RAY + place], expected[place] as float, 1e-4, what)

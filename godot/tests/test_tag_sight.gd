@@ -126,7 +126,7 @@ func test_no_stale_sight_after_a_reset() -> void:
 				var place: Vector3 = world.sight_of(0).end_of(world.agents[0], ray)
 				var seen := AABB(world.agents[1].position - body * 0.5, body).grow(0.002)
 				check(seen.has_point(place), "a hider seen at %s from %s" % [place, eye])
-		check(world.sight_of(0).kinds.size() == 32, "rays")
+		check(world.sight_of(0).kinds.size() == 48, "rays")
 
 
 func test_no_stale_walls_after_a_change_of_arena() -> void:

@@ -174,7 +174,7 @@ def test_the_game_describes_itself_as_the_twin_does() -> None:
             there = worlds.roles[role.name]
             assert there.observation_parts == role.observation_parts
             assert there.action_parts == role.action_parts
-            assert there.observation.shape == (2, role.agents, 13 + 9 * 4)
+            assert there.observation.shape == (2, role.agents, 13 + 9 * 2)
 
 
 def test_the_same_seed_gives_the_same_rounds_however_many_worlds() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from godojo.games.tag.arenas import MAX_BOXES
 from godojo.games.tag.settings import TICK_S, TagSettings
-from godojo.games.tag.spec import OWN_NUMBERS, observation_size, ray_directions
+from godojo.games.tag.spec import NUMBERS_PER_RAY, OWN_NUMBERS, observation_size, ray_directions
 
 MAX_STEP_M = 1.0
 _TINY = np.float32(1e-9)
@@ -187,11 +187,10 @@ class NumpyTag:
         np.copyto(nearest, enter, where=somebody)
         range_m = np.float32(self.settings.sight.range_m)
         something = nearest < range_m
-        rays = self.observation[..., OWN_NUMBERS:].reshape(*nearest.shape, 4)
+        rays = self.observation[..., OWN_NUMBERS:].reshape(*nearest.shape, NUMBERS_PER_RAY)
         rays[..., 0] = np.minimum(nearest / range_m, 1.0)
-        rays[..., 1] = something & ~somebody
-        rays[:, 0, :, 2], rays[:, 0, :, 3] = 0.0, (something & somebody)[:, 0]
-        rays[:, 1, :, 2], rays[:, 1, :, 3] = (something & somebody)[:, 1], 0.0
+        rays[..., 1] = something & somebody
+        rays[:, 1, :, 1] *= -1.0  # it is the seeker whom the hider sees
 
     @staticmethod
     def _cross(

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, Protocol
 
-import numpy as np
-
 from godojo.engines.base import Worlds
 from godojo.learn.league import League
 from godojo.learn.networks import Policy
@@ -24,6 +22,15 @@ class Iteration(NamedTuple):
     """Of each role that learnt: losses and the like by name."""
 
 
+class Sitting(NamedTuple):
+    """Somebody else than the present policy plays a role in some worlds."""
+
+    role: str
+    worlds: slice
+    who: str
+    """A past self or a scripted opponent, by its name."""
+
+
 class Learner(Protocol):
     """Every role's policy, and how it gets better."""
 
@@ -31,8 +38,6 @@ class Learner(Protocol):
     """May be changed between two iterations."""
     league: League | None
     """Past selves and ratings, where there are any."""
-    past_role: np.ndarray
-    """Of each world: which role is played by a past self there, by its index; -1 is none."""
     updates: int
     agent_steps: int
 
@@ -41,8 +46,8 @@ class Learner(Protocol):
         """The present ones, by role."""
 
     @property
-    def sitting(self) -> dict[str, int | None]:
-        """Which past self, by its index in the league, sits in for each role in that role's worlds."""
+    def sitting(self) -> list[Sitting]:
+        """The guests at the table now."""
 
     def iterate(self, progress: float, watch: Callable[[Worlds], None] = ...) -> Iteration:
         """Plays for a while and learns from it; `progress` through the budget is from 0 to 1.

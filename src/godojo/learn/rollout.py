@@ -1,16 +1,19 @@
 """Playing: fills arrays with what every role's agents saw, did and got, without a Python loop over worlds."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from godojo.engines.base import RoleArrays, Worlds
+from godojo.engines.part import PartOfWorlds
 from godojo.learn.advantages import advantages
 from godojo.learn.networks import Critic, Policy
+from godojo.opponents.base import Opponent
 
 NORMALISER_STEPS = 8
 """The normaliser learns from every so-manieth decision of a rollout; neighbours tell it nothing new."""
@@ -18,12 +21,14 @@ SMALL = 16
 """Parts of an observation with at most so many numbers are what an agent knows of itself; others' critics see them."""
 
 
-def small_columns(role: RoleArrays) -> list[int]:
-    columns: list[int] = []
+def small_columns(role: RoleArrays) -> list[slice]:
+    """Where the small parts are; neighbours together."""
+    columns: list[slice] = []
     at = 0
     for part in role.observation_parts:
         if part.size <= SMALL:
-            columns += range(at, at + part.size)
+            start = columns.pop().start if columns and columns[-1].stop == at else at
+            columns.append(slice(start, at + part.size))
         at += part.size
     return columns
 
@@ -35,26 +40,33 @@ class OthersView:
     """
 
     def __init__(self, roles: Mapping[str, RoleArrays], role: str) -> None:
-        self._columns = {name: small_columns(arrays) for name, arrays in roles.items()}
-        widths = {name: (arrays.observation.shape[1], len(self._columns[name])) for name, arrays in roles.items()}
-        joint = [
-            (name, agent) for name, (agents, width) in widths.items() for agent in range(agents) for _ in range(width)
-        ]
-        self._keep = [
-            [index for index, owner in enumerate(joint) if owner != (role, agent)] for agent in range(widths[role][0])
-        ]
-        self._is_alone = not self._keep[0]
-        self.size = max(len(self._keep[0]), 1)
+        columns = {name: small_columns(arrays) for name, arrays in roles.items()}
+        everybody = [(name, agent) for name, arrays in roles.items() for agent in range(arrays.observation.shape[1])]
+        own = [agent for name, agent in everybody if name == role]
+        self._others = [[(*who, columns[who[0]]) for who in everybody if who != (role, agent)] for agent in own]
+        self.size = max(sum(part.stop - part.start for _, _, parts in self._others[0] for part in parts), 1)
 
     def of(self, observations: Mapping[str, np.ndarray]) -> Tensor:
         """[N * n, size] from every role's observations [N, n, D]."""
-        if self._is_alone:
-            return torch.zeros(len(next(iter(observations.values()))) * len(self._keep), 1)
-        joint = np.concatenate(
-            [rows[:, :, self._columns[name]].reshape(len(rows), -1) for name, rows in observations.items()], axis=1
-        )
-        seen = np.stack([joint[:, keep] for keep in self._keep], axis=1)
+        count = len(next(iter(observations.values())))
+        seen = np.zeros((count, len(self._others), self.size), np.float32)
+        for agent, others in enumerate(self._others):
+            at = 0
+            for name, other, parts in others:
+                for part in parts:
+                    width = part.stop - part.start
+                    seen[:, agent, at : at + width] = observations[name][:, other, part]
+                    at += width
         return torch.from_numpy(seen.reshape(-1, self.size))
+
+
+class Guests(NamedTuple):
+    """In which worlds somebody else than the present policy plays a role."""
+
+    all: slice
+    past: slice
+    """Worlds of a past self."""
+    scripted: Sequence[tuple[Opponent, slice]] = ()
 
 
 @dataclass
@@ -102,7 +114,10 @@ class Track:
 
 
 class Seat:
-    """One role at the table: its policy plays in all worlds but those where a past self sits in for it."""
+    """One role at the table: its policy plays in all worlds but those where a guest sits in for it.
+
+    Guests are a past self, in the first of their worlds, and scripted opponents in the others.
+    """
 
     def __init__(
         self,
@@ -111,7 +126,7 @@ class Seat:
         policy: Policy,
         critic: Critic,
         steps: int,
-        past: slice,
+        guests: Guests,
         generator: torch.Generator,
     ) -> None:
         self.arrays = worlds.roles[name]
@@ -122,9 +137,14 @@ class Seat:
         self.columns, self.generator, self.greedy = count * agents, generator, False
         self.learns = True
         """If not, the policy stays as it is, and so does what it normalises with."""
-        self.past_columns = slice(past.start * agents, past.stop * agents)
+        self.past_columns = slice(guests.past.start * agents, guests.past.stop * agents)
         everybody = torch.arange(self.columns)
-        self.learning_columns = torch.cat((everybody[: self.past_columns.start], everybody[self.past_columns.stop :]))
+        self.learning_columns = torch.cat(
+            (everybody[: guests.all.start * agents], everybody[guests.all.stop * agents :])
+        )
+        self.scripted = [(opponent, PartOfWorlds(worlds, where)) for opponent, where in guests.scripted]
+        for opponent, part in self.scripted:
+            opponent.begin(part)
         self.memory = policy.begin(self.columns)
         self._raw = torch.from_numpy(self.arrays.observation).view(self.columns, -1)
         self._action = torch.from_numpy(self.arrays.action).view(self.columns, -1)
@@ -151,14 +171,19 @@ class Seat:
         if self.past is not None:
             self._action[self.past_columns] = self._past_action()
 
+    def ask_scripted(self) -> None:
+        """Lets the scripted guests act, after the policy did everywhere."""
+        for opponent, part in self.scripted:
+            opponent.act(part, part.roles[self.name].action)
+
     @torch.no_grad()
     def see(self, step: int, worlds: Worlds) -> Tensor:
         """Keeps what the policy and the critic see now; returns the policy's part."""
         own = self.policy.own_frame(self._raw)
         others = self.others.of({name: role.observation for name, role in worlds.roles.items()})
         if self.learns and step % NORMALISER_STEPS == 0 and step < len(self.track.action):
-            self.policy.normaliser.learn(own)
-            self.critic.normaliser.learn(others)
+            self.policy.normaliser.learn(own[self.learning_columns])
+            self.critic.normaliser.learn(others[self.learning_columns])
         self.critic.normaliser(others, out=self.track.others[step])
         seen: Tensor = self.policy.normaliser(own, out=self.track.observation[step])
         return seen
@@ -220,6 +245,8 @@ def play(
     """`steps` decisions in every world, by everybody's policy; `side_by_side` does something for every seat."""
     for step in range(steps):
         side_by_side(partial(Seat.decide, step=step, worlds=worlds))
+        for seat in seats.values():
+            seat.ask_scripted()
         worlds.step()
         for seat in seats.values():
             seat.take_in(step, worlds)

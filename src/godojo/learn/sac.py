@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.errors import GodojoError
 from godojo.learn.league import League
-from godojo.learn.learner import Iteration, Task
+from godojo.learn.learner import Iteration, Sitting, Task
 from godojo.learn.networks import Critic, Policy, PolicyShape
 from godojo.learn.ppo import NotFinite
 from godojo.learn.replay import Replay, Transitions
@@ -257,7 +257,6 @@ class SoftSelfPlay:
         self.tasks: dict[str, Task] = dict.fromkeys(worlds.roles, "train")
         self.tasks.update(tasks or {})
         self.league: League | None = None
-        self.past_role = np.full(worlds.num_worlds, -1, np.int8)
         self.pupils: dict[str, Pupil] = {}
         rng = np.random.default_rng(seed)
         for name, role in worlds.roles.items():
@@ -274,9 +273,9 @@ class SoftSelfPlay:
         return {name: pupil.policy for name, pupil in self.pupils.items()}
 
     @property
-    def sitting(self) -> dict[str, int | None]:
-        """No past self sits anywhere."""
-        return dict.fromkeys(self.pupils)
+    def sitting(self) -> list[Sitting]:
+        """Nobody else sits anywhere."""
+        return []
 
     def iterate(self, progress: float, watch: Callable[[Worlds], None] = lambda _: None) -> Iteration:
         """Plays `steps` decisions in every world, and learns; `progress` through the budget is from 0 to 1."""

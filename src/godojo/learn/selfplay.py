@@ -1,7 +1,7 @@
 """Self-play: every role learns at once, against the present others and against past selves.
 
-The worlds are split into blocks. In one block for each role, that role is played by a past self, and only the others
-learn there; in all other worlds everybody plays and learns.
+The worlds are split into blocks. In one block for each role, that role is played by guests (a past self, scripted
+opponents), and only the others learn there; in all other worlds everybody plays and learns.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,10 +15,11 @@ from godojo.engines.base import RoleArrays, Worlds
 from godojo.errors import GodojoError
 from godojo.learn import ppo
 from godojo.learn.league import League
-from godojo.learn.learner import Iteration, Task
+from godojo.learn.learner import Iteration, Sitting, Task
 from godojo.learn.networks import Critic, Policy, PolicyShape
-from godojo.learn.rollout import OthersView, Seat, play
+from godojo.learn.rollout import Guests, OthersView, Seat, play
 from godojo.learn.settings import PpoSettings
+from godojo.opponents import make_opponent
 
 
 def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
@@ -31,6 +32,22 @@ def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
         memory_size=settings.memory_size if settings.memory else 0,
         heading=role.heading if settings.own_frame else None,
     )
+
+
+def guests_of(index: int, role: str, worlds: Worlds, settings: PpoSettings, seed: int) -> Guests:
+    """Who sits in for the role, and where: two roles that play against each other have a block of worlds each."""
+    if len(worlds.roles) != 2:
+        return Guests(slice(0, 0), slice(0, 0))
+    past = int(worlds.num_worlds * settings.past_share / 2)
+    each = int(worlds.num_worlds * settings.sparring_share / 2 / max(len(settings.sparring), 1))
+    block = past + each * len(settings.sparring)
+    start = index * block
+    scripted = [
+        (make_opponent(name, role, seed), slice(start + past + place * each, start + past + (place + 1) * each))
+        for place, name in enumerate(settings.sparring)
+        if each
+    ]
+    return Guests(slice(start, start + block), slice(start, start + past), scripted)
 
 
 class SelfPlay:
@@ -52,30 +69,31 @@ class SelfPlay:
         self.tasks: dict[str, Task] = dict.fromkeys(worlds.roles, "train")
         self.tasks.update(tasks or {})
         names = list(worlds.roles)
-        self._has_league = len(names) == 2 and settings.past_share > 0.0
-        block = int(worlds.num_worlds * settings.past_share / 2) if self._has_league else 0
-        self.league = League(names, settings.past_selves) if self._has_league else None
-        self.past_role = np.full(worlds.num_worlds, -1, np.int8)
-        """Of each world: which role is played by a past self there, by its index; -1 is none."""
+        self.league = League(names, settings.past_selves) if len(names) == 2 and settings.past_share > 0.0 else None
+        self.guests = {name: guests_of(index, name, worlds, settings, seed) for index, name in enumerate(names)}
         self.seats: dict[str, Seat] = {}
         self.optimisers: dict[str, torch.optim.Adam] = {}
         self._rng = np.random.default_rng(seed)
-        for index, (name, role) in enumerate(worlds.roles.items()):
+        for name, role in worlds.roles.items():
             torch.manual_seed(int(self._rng.integers(2**62)))
             given = (policies or {}).get(name)
             policy = given if given is not None else Policy(shape_for(role, settings))
             critic = Critic(role.observation.shape[2], OthersView(worlds.roles, name).size, settings.hidden)
-            past = slice(index * block, (index + 1) * block)
-            self.past_role[past] = index
             generator = torch.Generator().manual_seed(int(self._rng.integers(2**62)))
-            self.seats[name] = Seat(worlds, name, policy, critic, settings.steps, past, generator)
+            self.seats[name] = Seat(worlds, name, policy, critic, settings.steps, self.guests[name], generator)
             parameters = [*policy.parameters(), *critic.parameters()]
-            self.optimisers[name] = torch.optim.Adam(parameters, lr=settings.learning_rate, eps=1e-5)
+            self.optimisers[name] = torch.optim.Adam(parameters, lr=settings.learning_rate, eps=1e-5, fused=True)
         self.updates, self.agent_steps = 0, 0
         self._sitting: dict[str, int | None] = dict.fromkeys(names)
         self._sat_down_at = 0
-        self._results = [dict.fromkeys(names, 0) for _ in range(len(names) + 1)]
-        """Rounds won by each role: where a past self played the first role, the second, and where none did."""
+        self._among_us = np.ones(worlds.num_worlds, np.bool_)
+        """Of each world: no guest plays there."""
+        for guests in self.guests.values():
+            self._among_us[guests.all] = False
+        self._free = dict.fromkeys(names, 0)
+        """Rounds won by each role where no guest played."""
+        self._with_past = {name: dict.fromkeys(names, 0) for name in names}
+        """The same where a past self played this role."""
         self._threads = ThreadPoolExecutor(len(names), initializer=torch.set_num_threads, initargs=(1,))
 
     @property
@@ -83,9 +101,16 @@ class SelfPlay:
         return {name: seat.policy for name, seat in self.seats.items()}
 
     @property
-    def sitting(self) -> dict[str, int | None]:
-        """Which past self, by its index in the league, sits in for each role in that role's block."""
-        return dict(self._sitting)
+    def sitting(self) -> list[Sitting]:
+        """The guests at the table now."""
+        found = []
+        for name, guests in self.guests.items():
+            index = self._sitting[name]
+            if self.league is not None and index is not None:
+                found.append(Sitting(name, guests.past, f"step_{self.league.past[name][index].agent_steps:012d}"))
+            for who, (_, where) in zip(self.settings.sparring, guests.scripted, strict=False):
+                found.append(Sitting(name, where, who))
+        return found
 
     def iterate(self, progress: float, watch: Callable[[Worlds], None] = lambda _: None) -> Iteration:
         """One rollout and what is learnt from it; `progress` through the budget is from 0 to 1.
@@ -104,10 +129,9 @@ class SelfPlay:
         figures = {name: lesson.result() for name, lesson in lessons.items()}
         self.updates += 1
         self.agent_steps += settings.steps * sum(seat.columns for seat in self.seats.values())
-        free = self._results[-1]
         if self.league is not None:
             self._rate(self.league)
-        return Iteration(rounds, free, figures)
+        return Iteration(rounds, self._free, figures)
 
     def close(self) -> None:
         self._threads.shutdown()
@@ -144,7 +168,8 @@ class SelfPlay:
     def _play(self, watch: Callable[[Worlds], None]) -> int:
         """A rollout. Counts who won; of rounds with a past self only those that began after it sat down."""
         steps, names, worlds = self.settings.steps, list(self.seats), self.worlds
-        self._results = [dict.fromkeys(names, 0) for _ in range(len(names) + 1)]
+        self._free = dict.fromkeys(names, 0)
+        self._with_past = {name: dict.fromkeys(names, 0) for name in names}
         begun = (self.updates - self._sat_down_at) * steps
         played, rounds = 0, 0
 
@@ -154,24 +179,26 @@ class SelfPlay:
             watch(worlds)
             if not worlds.ended.any():
                 return
-            rounds += int((worlds.ended & (self.past_role < 0)).sum())
+            among_us = worlds.ended & self._among_us
+            rounds += int(among_us.sum())
             whole = worlds.ended & (worlds.length_ticks <= (begun + played) * worlds.ticks_per_decision)
-            for group, results in enumerate(self._results):
-                here = whole & (self.past_role == group) if group < len(names) else worlds.ended & (self.past_role < 0)
-                for name in names:
-                    if name in worlds.winners:
-                        results[name] += int((here & (worlds.winner == worlds.winners.index(name))).sum())
+            for winner in names:
+                if winner in worlds.winners:
+                    won = worlds.winner == worlds.winners.index(winner)
+                    self._free[winner] += int((among_us & won).sum())
+                    for name, results in self._with_past.items():
+                        past = self.guests[name].past
+                        results[winner] += int((whole[past] & won[past]).sum())
 
         play(worlds, self.seats, steps, self._side_by_side, after_step)
         return rounds
 
     def _rate(self, league: League) -> None:
         league.drift()
-        for group, results in enumerate(self._results):
-            sitting = [name for index, name in enumerate(self.seats) if index == group]
-            if all(self._sitting[name] is not None for name in sitting):
-                players = {name: self._sitting[name] if name in sitting else None for name in self.seats}
-                league.record(players, results)
+        league.record(dict.fromkeys(self.seats), self._free)
+        for name, results in self._with_past.items():
+            if self._sitting[name] is not None:
+                league.record(dict.fromkeys(self.seats) | {name: self._sitting[name]}, results)
 
     def state(self) -> dict[str, Any]:
         """All that decides how it goes on, for a checkpoint; with the embedded engine it goes on bit by bit."""
@@ -191,6 +218,7 @@ class SelfPlay:
                     "generator": seat.generator.get_state(),
                     "memory": seat.memory.clone(),
                     "past_memory": seat.past_memory.clone(),
+                    "scripted": [opponent.state() for opponent, _ in seat.scripted],
                 }
                 for name, seat in self.seats.items()
             },
@@ -217,3 +245,5 @@ class SelfPlay:
             for name, seat in self.seats.items():
                 seat.memory.copy_(state["roles"][name]["memory"])
                 seat.past_memory.copy_(state["roles"][name]["past_memory"])
+                for (opponent, _), remembered in zip(seat.scripted, state["roles"][name]["scripted"], strict=True):
+                    opponent.load_state(remembered)

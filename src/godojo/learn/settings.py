@@ -15,9 +15,9 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Copies of the game that are played at once."""
     steps: int = 32
     """Decisions in each world between two updates."""
-    epochs: int = 2
+    epochs: int = 1
     """Times each rollout is learnt from."""
-    minibatches: int = 8
+    minibatches: int = 16
     """Gradient steps an epoch; each takes a part of the worlds with all their decisions."""
     learning_rate: float = 2e-3
     final_learning_rate: float = 2e-4
@@ -39,8 +39,12 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Numbers it remembers."""
     own_frame: bool = True
     """Policies think in their agent's own frame where the game tells the heading, instead of along the world's axes."""
-    past_share: float = 0.5
+    past_share: float = 0.25
     """Share of worlds in which one side is played by a past self."""
+    sparring: tuple[str, ...] = ()
+    """Scripted opponents that play against those who learn; the game must have them."""
+    sparring_share: float = 0.0
+    """Share of worlds in which one side is played by one of them."""
     past_selves: int = 24
     """Past selves that are kept of each role."""
     snapshot_updates: int = 25
@@ -53,7 +57,7 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for name in ("worlds", "steps", "epochs", "minibatches", "past_selves", "snapshot_updates", "redraw_updates"):
             if getattr(self, name) < 1:
                 raise GodojoError(f"{name} must be 1 or more, not {getattr(self, name)}")
-        for name in ("gamma", "gae_lambda", "past_share"):
+        for name in ("gamma", "gae_lambda", "past_share", "sparring_share"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise GodojoError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
         for name in ("learning_rate", "final_learning_rate", "clip", "max_gradient"):
@@ -63,6 +67,8 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise GodojoError(f"hidden must be the widths of one layer or more, not {list(self.hidden)}")
         if self.memory and self.memory_size < 1:
             raise GodojoError(f"memory_size must be 1 or more, not {self.memory_size}")
+        if self.past_share + self.sparring_share > 1.0:
+            raise GodojoError("past_share and sparring_share are shares of the same worlds: together at most 1")
         if self.snapshot_updates % self.redraw_updates:
             raise GodojoError("snapshot_updates must be a multiple of redraw_updates")
 

@@ -152,17 +152,10 @@ class Training:
         self.learner.close()
 
     def _watch(self, worlds: Worlds) -> None:
-        against: dict[str, np.ndarray] = {}
-        names = list(self.learner.policies)
-        for index, name in enumerate(names):
-            past = self.learner.sitting[name]
-            if past is None or self.learner.league is None:
-                continue
-            one = self.learner.league.past[name][past]
-            code = self.episodes.opponent(f"step_{one.agent_steps:012d}")
-            for other in names:
-                if other != name:
-                    against[other] = np.where(self.learner.past_role == index, code, 0)
+        against = {name: np.zeros(worlds.num_worlds, np.int64) for name in self.learner.policies}
+        for guest in self.learner.sitting:
+            for other in against.keys() - {guest.role}:
+                against[other][guest.worlds] = self.episodes.opponent(guest.who)
         self.episodes.collect(worlds, self.learner.agent_steps, self.seconds, against)
 
     def _note(self, progress: float, iteration: Iteration) -> Standing:

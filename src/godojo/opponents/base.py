@@ -1,6 +1,7 @@
 """The contract of an opponent: somebody who plays one role in many worlds at once."""
 
 import abc
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -18,6 +19,9 @@ class Opponent(abc.ABC):
     threads, and in each world whatever the number of worlds.
     """
 
+    keeps: tuple[str, ...] = ("_memory",)
+    """Names of the arrays in which it remembers."""
+
     def __init__(self, role: str, seed: int = 0) -> None:
         self.role = role
         self.seed = seed
@@ -32,6 +36,15 @@ class Opponent(abc.ABC):
 
         `out` may be `worlds.roles[role].action` itself.
         """
+
+    def state(self) -> dict[str, np.ndarray]:
+        """All that it remembers, for a checkpoint."""
+        return {name: getattr(self, name).copy() for name in self.keeps}
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """Goes on from what `state` gave, in worlds it has been told of by `begin`."""
+        for name in self.keeps:
+            getattr(self, name)[...] = state[name]
 
 
 def check_role(worlds: Worlds, role: str) -> None:

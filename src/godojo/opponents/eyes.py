@@ -26,7 +26,7 @@ SAFETY = 1.1
 
 # In the observation, by spec.py:
 VELOCITY, FORWARD, GROUNDED, IS_SEEKER = 3, 6, 8, 9
-WALL, SEEKER, HIDER = 1, 2, 3
+SEEKER, HIDER = -1, 1
 
 KNOWN = np.dtype(
     [
@@ -136,13 +136,9 @@ def distance_of(k: Any, told: np.ndarray, ray: int) -> float:
 
 
 @kernel
-def kind_of(told: np.ndarray, ray: int) -> int:
-    """What a ray met: 0 for nothing."""
-    at = OWN_NUMBERS + NUMBERS_PER_RAY * ray
-    for kind in range(WALL, HIDER + 1):
-        if told[at + kind] > 0.5:
-            return kind
-    return 0
+def who_is_at(told: np.ndarray, ray: int) -> int:
+    """Whom a ray met: 0 for nobody."""
+    return int(told[OWN_NUMBERS + NUMBERS_PER_RAY * ray + 1])
 
 
 @kernel
@@ -198,7 +194,7 @@ def look_at_walls(eyes: Eyes, told: np.ndarray, mind: Any) -> None:
     for index in range(len(eyes.level)):
         sector = sector_of(mind.heading + eyes.level_rad[index])
         away = distance_of(k, told, eyes.level[index]) * k.level_cos
-        if kind_of(told, eyes.level[index]) > WALL:
+        if who_is_at(told, eyes.level[index]) != 0:
             away += 2.0
         elif away < JUMP_FROM_M and eyes.above[index] >= 0 and k.eye_m + away * k.up_tan <= k.climb_m:
             over = distance_of(k, told, eyes.above[index]) * k.up_cos
@@ -224,7 +220,7 @@ def look_for_somebody(eyes: Eyes, told: np.ndarray, mind: Any) -> None:
     wanted = HIDER if told[IS_SEEKER] > 0.5 else SEEKER
     nearest = FAR_M
     for ray in range(len(eyes.all_rad)):
-        if told[OWN_NUMBERS + NUMBERS_PER_RAY * ray + wanted] > 0.5:
+        if who_is_at(told, ray) == wanted:
             nearest = min(nearest, distance_of(k, told, ray))
     mind.sees = nearest < FAR_M
     if not mind.sees:
@@ -234,7 +230,7 @@ def look_for_somebody(eyes: Eyes, told: np.ndarray, mind: Any) -> None:
     up = 0.0
     count = 0.0
     for ray in range(len(eyes.all_rad)):
-        if told[OWN_NUMBERS + NUMBERS_PER_RAY * ray + wanted] > 0.5:
+        if who_is_at(told, ray) == wanted:
             away = distance_of(k, told, ray)
             if away < nearest + 2.0 * k.half_m:
                 angle = mind.heading + eyes.all_rad[ray]

@@ -28,6 +28,7 @@ THINK_EVERY = 3
 class OracleOpponent(Opponent):
     """Knows everything that `Privileged` tells."""
 
+    keeps = ("_memory", "_plans", "_is_new")
     _memory: np.ndarray | None = None
 
     def begin(self, worlds: Worlds) -> None:

@@ -81,6 +81,7 @@ MIND = np.dtype(
 class SightedOpponent(Opponent):
     """Sees what its rays see."""
 
+    keeps = ("_memory", "_is_new")
     _memory: np.ndarray | None = None
 
     def begin(self, worlds: Worlds) -> None:

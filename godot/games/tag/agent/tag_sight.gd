@@ -6,14 +6,17 @@ extends RefCounted
 ## What a ray can hit.
 enum Kind { NOTHING, WALL, SEEKER, HIDER }
 
+## What an observation says of each kind.
+const WHO: Array[float] = [0.0, 0.0, -1.0, 1.0]
+
 ## Distance of each ray's hit from the eye; the range where nothing was hit.
 var distances_m := PackedFloat32Array()
 ## What each ray hit, a [enum Kind].
 var kinds := PackedByteArray()
 ## Unit direction of each ray in the body's frame, where +z is forward.
 var directions := PackedVector3Array()
-## The same as an observation has it, four numbers a ray: distance by range, then 1 for what was
-## hit: wall, seeker, hider.
+## The same as an observation has it, two numbers a ray: distance by range, 1 where nothing is within
+## it; then who was hit: 1 a hider, -1 a seeker, 0 a wall or nothing.
 var numbers := PackedFloat32Array()
 
 var _eye: Vector3
@@ -51,11 +54,7 @@ func eye_of(agent: TagAgent) -> Vector3:
 
 ## Notes what ray [param index] hit.
 func note(index: int, kind: Kind) -> void:
-	var place: int = index * TagObservation.PER_RAY
-	if kinds[index] != Kind.NOTHING:
-		numbers[place + kinds[index]] = 0.0
-	if kind != Kind.NOTHING:
-		numbers[place + kind] = 1.0
+	numbers[index * TagObservation.PER_RAY + 1] = WHO[kind]
 	kinds[index] = kind
 
 

@@ -7,7 +7,7 @@ extends RefCounted
 ## Numbers before the first ray.
 const OWN := 13
 ## Numbers for each ray.
-const PER_RAY := 4
+const PER_RAY := 2
 ## Where the heading is, and which pairs of numbers are along the arena's axes: position and
 ## velocity in the observation, the wish to move in the action.
 const HEADING := {"forward": [6, 7], "observed": [[0, 2], [3, 5]], "acted": [[0, 1]]}
@@ -39,7 +39,7 @@ static func parts(settings: TagSettings) -> Array[Dictionary]:
 		var length: int = part["size"]
 		var name: String = part["name"]
 		if name == "rays":
-			found.append(DojoParts.grid(name, [length / PER_RAY, PER_RAY]))
+			found.append(DojoParts.grid(name, [length / PER_RAY, PER_RAY], -1.0))
 		elif length > 1:
 			found.append(DojoParts.numbers(name, length, -2.0, 2.0))
 		else:

@@ -150,7 +150,7 @@ def rays_apart(compared: Compared) -> tuple[np.ndarray, np.ndarray]:
     twin = compared.looks[..., OWN_NUMBERS:].reshape(shape)
     looked = _looked(compared)[..., None]
     error_m = np.abs(godot[..., 0].astype(np.float64) - twin[..., 0]) * compared.group.settings.sight.range_m
-    same = (godot[..., 1:] == twin[..., 1:]).all(axis=-1)
+    same = (godot[..., 1] == twin[..., 1]) & ((godot[..., 0] < 1.0) == (twin[..., 0] < 1.0))
     return np.where(looked, error_m, np.nan), same | ~looked
 
 

@@ -133,8 +133,8 @@ def _worst_rays(groups: Sequence[Compared], arenas: Sequence[Arena]) -> list[Exa
 
 
 def _seen(told: np.ndarray, ray: int, range_m: float) -> dict[str, float]:
-    numbers = told[OWN_NUMBERS:].reshape(-1, NUMBERS_PER_RAY)[ray].tolist()
-    return dict(zip(("distance_m", "wall", "seeker", "hider"), (numbers[0] * range_m, *numbers[1:]), strict=True))
+    distance, who = told[OWN_NUMBERS:].reshape(-1, NUMBERS_PER_RAY)[ray].tolist()
+    return {"distance_m": distance * range_m, "who": who}
 
 
 def _other_endings(groups: Sequence[Compared], arenas: Sequence[Arena]) -> list[Example]:

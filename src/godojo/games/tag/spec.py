@@ -13,7 +13,7 @@ looks) and `jump` (above 0). It observes:
 | is_hider | 1 | 1 for everybody else |
 | immune | 1 | 1 while it can neither tag nor be tagged (classic) |
 | time_left | 1 | share of the round that is left |
-| rays | 4 each | distance by range; then 1 for what was hit: wall, seeker, hider (none: nothing within range) |
+| rays | 2 each | distance by range, 1 where nothing is within it; then who was hit: hider 1, seeker -1, neither 0 |
 
 Rays go row by row, each row from the left of the field of view to the right. Who has been caught observes zeros.
 """
@@ -34,7 +34,7 @@ ACTION_PARTS = (
 OWN_NUMBERS = 13
 HEADING = Heading(forward=(6, 7), observed=((0, 2), (3, 5)), acted=((0, 1),))
 """Position, velocity and the wish to move are along the arena's axes; rays are around the agent's heading."""
-NUMBERS_PER_RAY = 4
+NUMBERS_PER_RAY = 2
 REWARD_TERMS: tuple[str, ...] = ("distance", "time", "tag", "survival")
 WINNERS: tuple[str, ...] = ("nobody", "seeker", "hider")
 
@@ -94,7 +94,7 @@ def observation_parts(settings: TagSettings) -> tuple[ObservationPart, ...]:
     return (
         *(ObservationPart(name, (size,), low=-2.0, high=2.0) for name, size in own),
         *(ObservationPart(name, (1,), low=0.0) for name in flags),
-        ObservationPart("rays", (settings.ray_count, NUMBERS_PER_RAY), low=0.0),
+        ObservationPart("rays", (settings.ray_count, NUMBERS_PER_RAY)),
     )
 
 

@@ -11,7 +11,7 @@ from godojo.kernels.rays import aim, cast_at, cast_at_somebody, cast_out
 
 WALL, SEEKER, HIDER = 1, 2, 3
 OWN_NUMBERS = 13
-NUMBERS_PER_RAY = 4
+NUMBERS_PER_RAY = 2
 
 
 @kernel
@@ -48,9 +48,7 @@ def observe(
         kind = kinds[ray] if nearest[ray] < n.range_m else 0
         place = OWN_NUMBERS + NUMBERS_PER_RAY * ray
         told[place] = min(nearest[ray] * n.per_range, np.float32(1.0))
-        told[place + 1] = np.float32(kind == WALL)
-        told[place + 2] = np.float32(kind == SEEKER)
-        told[place + 3] = np.float32(kind == HIDER)
+        told[place + 1] = np.float32(kind == HIDER) - np.float32(kind == SEEKER)
 
 
 @kernel
