@@ -111,25 +111,45 @@ def show_comparison(found: "Comparison") -> None:
     out.print(
         f"[dim]{one.rounds} rounds each on each engine; seed {one.seed}; a difference in points: Godot - sim[/]\n"
     )
+    rows = [(row.role, row.opponent, row.sim, row.godot) for row in found.rows]
+    out.print(_side_by_side("sim wins", "Godot wins", rows))
+    _note_lost(found.godot)
+
+
+def show_progress(before: "Judgement", after: "Judgement") -> None:
+    """What a training has brought, for a person."""
+    out.print(f"[bold]{escape(after.policy)}[/] beside what it began with, {escape(after.arenas)} arenas")
+    out.print(f"[dim]{after.rounds} rounds each; seed {after.seed}; a difference in points: after - before[/]\n")
+    rows = []
+    for one in before.verdicts:
+        other = after.verdict(one.role, one.opponent)
+        if one.wins is not None and other.wins is not None:
+            rows.append((one.role, one.opponent, one.wins, other.wins))
+    out.print(_side_by_side("before", "after", rows))
+
+
+def _side_by_side(one: str, other: str, rows: "list[tuple[str, str, Share, Share]]") -> Table:
+    """Two win rates of each role against each opponent, and how far the second is above the first."""
+    from godojo.evaluate.intervals import Difference
+
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("role")
     table.add_column("against")
-    for title in ("sim wins", "Godot wins", "difference", "95 % interval"):
+    for title in (one, other, "difference", "95 % interval"):
         table.add_column(title, justify="right")
     last = ""
-    for row in found.rows:
-        gap = row.difference
+    for role, opponent, first, second in rows:
+        gap = Difference.of(second, first)
         table.add_row(
-            row.role if row.role != last else "",
-            escape(row.opponent),
-            percent(row.sim),
-            percent(row.godot),
+            role if role != last else "",
+            escape(opponent),
+            percent(first),
+            percent(second),
             f"{gap.points:+.1f}",
             f"{gap.low:+.1f} to {gap.high:+.1f}",
         )
-        last = row.role
-    out.print(table)
-    _note_lost(found.godot)
+        last = role
+    return table
 
 
 def _note_lost(found: "Judgement") -> None:

@@ -100,7 +100,7 @@ def train(
     if not is_spent:
         _say(f"stopped and saved; go on with: {command(f'train {training_setup.resume_words(run)}')}")
         raise typer.Exit(130)
-    _conclude(run, judge_rounds)
+    _conclude(run, judge_rounds, has_begun_with_others=init_from is not None)
 
 
 def _say(sentence: str) -> None:
@@ -184,19 +184,29 @@ def _table(standing: "Standing", run: str) -> Table:
     return table
 
 
-def _conclude(run: "RunFolder", judge_rounds: int) -> None:
-    """A small table, where everything lies, and what to try next."""
+def _conclude(run: "RunFolder", judge_rounds: int, *, has_begun_with_others: bool) -> None:
+    """A small table, where everything lies, and what to try next.
+
+    Whoever began with policies that knew something sees what they have learnt since.
+    """
     from godojo.cli.training_setup import resume_words
     from godojo.engines.make import GAMES
 
     if judge_rounds and run.config.game in GAMES and len(run.config.roles) == 2:
         from godojo.cli.console import progress_report
-        from godojo.cli.eval import show
+        from godojo.cli.eval import show, show_progress
         from godojo.evaluate.judge import judge
 
+        learning = [role for role in run.config.roles if run.role_map().read().get(role, "train") == "train"]
+        role = learning[0] if has_begun_with_others and len(learning) == 1 else None
         with progress_report() as shown:
-            found = judge(str(run.path), rounds=judge_rounds, progress=shown.progress)
-        show(found)
+            found = judge(str(run.path), role=role, rounds=judge_rounds, progress=shown.progress)
+            if has_begun_with_others:
+                before = judge(f"{run.path}@start", role=role, rounds=judge_rounds, progress=shown.progress)
+        if has_begun_with_others:
+            show_progress(before, found)
+        else:
+            show(found)
     out.print(f"\neverything lies in {run.path}", markup=False)
     for role in run.config.roles:
         out.print(f"  policy_{role}.pt", markup=False)
