@@ -6,8 +6,9 @@
 #   scripts/train.sh self-play     real Godot, headless: both learn
 #   scripts/train.sh stub          the embedded game, no Godot needed: both learn
 #
-# The live ones begin with the policies of the run trained last, if there is one. Words after the first go to
-# `godojo train`, for example: scripts/train.sh live-seeker --init-from my-run --seed 2
+# The live ones begin with the policies of the run trained last; where there is none, one is trained in the embedded
+# game first, for a minute at most. They end with a table of how often the role that learnt wins, before and after.
+# Words after the first go to `godojo train`, for example: scripts/train.sh live-seeker --init-from my-run --seed 2
 #
 # From outside:
 #   AI_TRAIN_DURATION         seconds to train (300)
@@ -45,45 +46,64 @@ case "${AI_LOG_TRAJECTORIES:-0}" in
 *) fail "AI_LOG_TRAJECTORIES: trajectories are not logged yet; leave it away" ;;
 esac
 
-words=(train tag --minutes "$(LC_ALL=C awk "BEGIN { printf \"%.4f\", $duration / 60 }")")
+minutes() { # of seconds
+	LC_ALL=C awk "BEGIN { printf \"%.4f\", $1 / 60 }"
+}
+
+words=(--minutes "$(minutes "$duration")")
+game=() # settings of the game
+# Few worlds and policies that know something already: shorter steps on larger batches than from scratch.
+live=(--engine godot --set past_share=0 --set worlds=128 --set minibatches=4
+	--set learning_rate=0.0007 --set final_learning_rate=0.0002)
 case "$mode" in
-live-seeker) words+=(--engine godot --freeze hider --set past_share=0) ;;
-live-hider) words+=(--engine godot --freeze seeker --set past_share=0) ;;
+live-seeker) words+=("${live[@]}" --freeze hider) ;;
+live-hider) words+=("${live[@]}" --freeze seeker) ;;
 self-play) words+=(--engine godot) ;;
 stub) words+=(--engine sim) ;;
 *) fail "say what to train: live-seeker, live-hider, self-play or stub" ;;
 esac
-case "$mode" in live-*)
-	if compgen -G "$runs/*/config.json" >/dev/null; then
-		words+=(--init-from latest)
-	else
-		echo "there is no run yet to begin with; both begin untrained" >&2
-	fi
-	;;
-esac
-
 if [ -n "${AI_PROGRESS_REWARD_SCALE:-}" ]; then
-	words+=(--set "rewards.seeker.distance_per_m=$(negative "$AI_PROGRESS_REWARD_SCALE")")
-	words+=(--set "rewards.hider.distance_per_m=$AI_PROGRESS_REWARD_SCALE")
+	game+=(--set "rewards.seeker.distance_per_m=$(negative "$AI_PROGRESS_REWARD_SCALE")")
+	game+=(--set "rewards.hider.distance_per_m=$AI_PROGRESS_REWARD_SCALE")
 fi
 if [ -n "${AI_TIME_PENALTY:-}" ]; then
-	words+=(--set "rewards.seeker.time_per_decision=$(negative "$AI_TIME_PENALTY")")
-	words+=(--set "rewards.hider.time_per_decision=$AI_TIME_PENALTY")
+	game+=(--set "rewards.seeker.time_per_decision=$(negative "$AI_TIME_PENALTY")")
+	game+=(--set "rewards.hider.time_per_decision=$AI_TIME_PENALTY")
 fi
 if [ -n "${AI_TAG_BONUS:-}" ]; then
-	words+=(--set "rewards.seeker.tag=$AI_TAG_BONUS")
-	words+=(--set "rewards.hider.tag=$(negative "$AI_TAG_BONUS")")
+	game+=(--set "rewards.seeker.tag=$AI_TAG_BONUS")
+	game+=(--set "rewards.hider.tag=$(negative "$AI_TAG_BONUS")")
 fi
 if [ -n "${AI_STEP_TICK_INTERVAL:-}" ]; then
-	words+=(--set "rules.ticks_per_decision=$AI_STEP_TICK_INTERVAL")
+	game+=(--set "rules.ticks_per_decision=$AI_STEP_TICK_INTERVAL")
 fi
 
 deadline="$(command -v timeout || command -v gtimeout)" ||
 	fail "there is no 'timeout' here; install it (on macOS: brew install coreutils)"
 read -ra godojo <<<"${GODOJO:-python3 dojo.py}"
+
+train() { # for so many seconds, with these words
+	local seconds="$1"
+	shift
+	"$deadline" --foreground --signal=INT --kill-after=60 "$((seconds + GRACE_S))" \
+		"${godojo[@]}" train tag ${game[@]+"${game[@]}"} "$@"
+}
+
+case "$mode $*" in
+live-*--init-from*) ;;
+live-*)
+	if ! compgen -G "$runs/*/config.json" >/dev/null; then
+		"${godojo[@]}" engine path >/dev/null # better now than after a minute
+		first_s=$((duration < 60 ? duration : 60))
+		echo "there is no run yet to begin with: one is trained in the embedded game first, $first_s s" >&2
+		train "$first_s" --minutes "$(minutes "$first_s")" --judge 0 --run-id "first-$run"
+	fi
+	words+=(--init-from latest)
+	;;
+esac
+
 status=0
-"$deadline" --foreground --signal=INT --kill-after=60 "$((duration + GRACE_S))" \
-	"${godojo[@]}" "${words[@]}" "$@" --run-id "$run" || status=$?
+train "$duration" "${words[@]}" "$@" --run-id "$run" || status=$?
 case "$status" in
 124 | 137) echo "scripts/train.sh: stopped, $GRACE_S s after training should have ended" >&2 ;;
 esac

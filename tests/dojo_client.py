@@ -260,12 +260,20 @@ def main(words: list[str]) -> int:
     for name in ("--die-after", "--freeze-after", "--babble-after"):
         parser.add_argument(name, type=int, default=-1)
     parser.add_argument("--refuse", default="")
-    wanted = parser.parse_args(words)
-    host = os.environ.get("GODOJO_HOST", "127.0.0.1")
-    with DojoClient(int(os.environ["GODOJO_PORT"]), host) as client:
-        client.hello(os.environ.get("GODOJO_TOKEN", ""))
-        play(client, **vars(wanted))
-    return 0
+    parser.add_argument("--again", action="store_true", help="Calls again and again, as a game started by hand does.")
+    wanted = vars(parser.parse_args(words))
+    again = wanted.pop("again")
+    while True:
+        try:
+            with DojoClient(int(os.environ["GODOJO_PORT"]), os.environ.get("GODOJO_HOST", "127.0.0.1")) as client:
+                client.hello(os.environ.get("GODOJO_TOKEN", ""))
+                play(client, **wanted)
+        except (OSError, Gone):
+            if not again:
+                raise
+        if not again:
+            return 0
+        time.sleep(0.1)
 
 
 if __name__ == "__main__":

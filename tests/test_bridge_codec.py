@@ -20,7 +20,7 @@ from tests.dojo_client import PretendGame
 PAGE = Path(__file__).parent.parent / "docs" / "protocol.md"
 
 
-def make_layout(worlds: int, roles: list[tuple[int, int, int]], terms: int) -> StepLayout:
+def make_layout(worlds: int, roles: list[tuple[int, int, int]], terms: int, truth: int = 0) -> StepLayout:
     """Roles as (agents, numbers observed, numbers done)."""
     return StepLayout(
         Ready(
@@ -38,6 +38,7 @@ def make_layout(worlds: int, roles: list[tuple[int, int, int]], terms: int) -> S
             tuple(f"term{index}" for index in range(terms)),
             ("nobody", "somebody"),
             ("yard",),
+            truth=(ObservationPart("state", (truth,)),) if truth else (),
         )
     )
 
@@ -46,7 +47,8 @@ def make_layout(worlds: int, roles: list[tuple[int, int, int]], terms: int) -> S
 def steps(draw: st.DrawFn) -> tuple[StepLayout, StepFrame]:
     sizes = st.integers(1, 4)
     worlds, terms = draw(st.integers(1, 5)), draw(sizes)
-    layout = make_layout(worlds, draw(st.lists(st.tuples(sizes, sizes, sizes), min_size=1, max_size=3)), terms)
+    truth = draw(st.integers(0, 3))
+    layout = make_layout(worlds, draw(st.lists(st.tuples(sizes, sizes, sizes), min_size=1, max_size=3)), terms, truth)
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     ended = np.flatnonzero(random.random(worlds) < 0.5)
     roles = []
@@ -61,7 +63,9 @@ def steps(draw: st.DrawFn) -> tuple[StepLayout, StepFrame]:
         roles.append(RoleStep(told, given_terms, flags, rows, final[0], final[1], final[2][:, 0]))
     columns = [ended, ended % 2, ended + 100, np.where(ended % 2, -1, 0)]
     table = np.stack(columns, axis=1).astype(np.int32)
-    return layout, StepFrame(draw(st.integers(1, 2**32 - 1)), draw(st.integers(0, 2**32 - 1)), table, tuple(roles))
+    state = random.normal(size=(worlds, truth)).astype(np.float32) if truth else None
+    numbers = draw(st.integers(1, 2**32 - 1)), draw(st.integers(0, 2**32 - 1))
+    return layout, StepFrame(*numbers, table, tuple(roles), state)
 
 
 @given(steps())
@@ -73,6 +77,9 @@ def test_a_step_arrives_as_it_was_sent(case: tuple[StepLayout, StepFrame]) -> No
     came = layout.unpack_step(data, sent.sequence)
     assert (came.sequence, came.engine_us) == (sent.sequence, sent.engine_us)
     assert_same(came.ended, sent.ended)
+    assert (came.truth is None) == (sent.truth is None)
+    if came.truth is not None and sent.truth is not None:
+        assert_same(came.truth, sent.truth)
     for one, other in zip(came.roles, sent.roles, strict=True):
         for name in RoleStep.__dataclass_fields__:
             assert_same(getattr(one, name), getattr(other, name))
@@ -324,3 +331,14 @@ def assert_same(one: np.ndarray, other: np.ndarray) -> None:
     assert one.shape == other.shape
     assert one.dtype == other.dtype
     np.testing.assert_array_equal(one, other)
+
+
+def test_a_truth_with_a_nan_is_refused() -> None:
+    layout = make_layout(2, [(1, 1, 1)], 1, truth=2)
+    ones = np.ones((2, 1, 1), np.float32)
+    nobody = np.zeros(0, np.int32)
+    role = RoleStep(ones, ones, np.zeros((2, 1), np.uint8), nobody, ones[:0, 0], ones[:0, 0], ones[:0, 0, 0])
+    truth = np.array([[1.0, 2.0], [3.0, np.nan]], np.float32)
+    data = layout.pack_step(StepFrame(1, 0, np.zeros((0, 4), np.int32), (role,), truth))
+    with pytest.raises(WireError, match="the truth about world 1"):
+        layout.unpack_step(data, 1)

@@ -2,6 +2,7 @@
 
 import logging
 
+import msgspec
 import numpy as np
 import pytest
 from websockets.client import ClientProtocol
@@ -28,6 +29,7 @@ from godojo.bridge.messages import (
 )
 from godojo.bridge.session import Closed, DojoSession, Visitor
 from godojo.errors import GodojoError
+from godojo.games.parts import ObservationPart
 from tests.dojo_client import PretendGame
 
 HELLO = Hello("dojo/1", "", "pretend", "4.6.3", "0.1.0")
@@ -299,6 +301,16 @@ def test_other_worlds_than_were_asked_for_are_refused(pair: Pair) -> None:
     pair.session.configure(Configure(3))
     pair.say(PretendGame(Configure(4)).ready)
     assert "4 worlds, and 3 were asked for" in str(pair.error())
+
+
+def test_the_truth_is_refused_unless_it_was_asked_for(pair: Pair) -> None:
+    pair.connect()
+    pair.say(HELLO)
+    pair.event()
+    pair.session.configure(Configure(3))
+    ready = PretendGame(Configure(3)).ready
+    pair.say(msgspec.structs.replace(ready, truth=(ObservationPart("state", (2,)),)))
+    assert "was not asked to" in str(pair.error())
 
 
 def test_the_games_own_words_are_told(pair: Pair) -> None:

@@ -1,5 +1,8 @@
 """The command line teaches, and answers mistakes with one line and exit status 2."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -95,3 +98,15 @@ def test_engine_run_hands_over_words_and_exit_status(godojo: Run, tmp_path: Path
     program.write_text('#!/bin/sh\nif [ "$2" = --version ]; then echo 4.6.3.stable.x; else echo "$@"; exit 7; fi\n')
     done = godojo("engine", "run", "--", "--path", "a b", "--", "--arena=x", GODOT_BIN=str(program))
     assert (done.returncode, done.stdout) == (7, "--path a b -- --arena=x\n")
+
+
+@pytest.mark.parametrize(("given", "kept"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
+def test_threads_that_wait_leave_the_cores_to_others(given: str | None, kept: str) -> None:
+    env = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    program = "import godojo, os; print(os.environ['OMP_WAIT_POLICY'])"
+    if given is not None:
+        env["OMP_WAIT_POLICY"] = given
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == kept

@@ -1,47 +1,21 @@
 """The same seed learns the same bits: twice, at any number of threads, and across a kill."""
 
-import csv
 import json
-import os
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from godojo.learn.policy_file import load_policy
 from godojo.runs.folder import RunFolder
 from tests.conftest import Run
-from tests.learning_games import SLOWLY, STEPS, WORDS, fingerprint, fingerprints, iterated, learner
+from tests.learning_games import STEPS, fingerprints, iterated, learner
+from tests.resumed_runs import TRAIN, check_same, stop_after, table
 
 UPDATES = 10
-TRAIN = ("train", "tag", "--judge", "0", "--seed", "5", *WORDS, "--set", "rules.round_s=2.0")
 SOFT = (
     "train", "tag", "--algorithm", "sac", "--judge", "0", "--seed", "5", "--set", "rules.round_s=2.0",
     "--set", "worlds=32", "--set", "steps=8", "--set", "hidden=[8]", "--set", "warm_up=256", "--set", "batch=64",
 )  # fmt: skip
-
-
-def weights_of(run: Path) -> dict[str, str]:
-    """All bits of the newest policies."""
-    return {path.name: fingerprint(load_policy(path)[0]) for path in sorted(run.glob("policy_*.pt"))}
-
-
-def table(path: Path) -> list[dict[str, str]]:
-    """A table without what tells the time."""
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert rows
-    return [{name: text for name, text in row.items() if "seconds" not in name and "per_s" not in name} for row in rows]
-
-
-def check_same(one: Path, other: Path) -> None:
-    assert weights_of(one) == weights_of(other)
-    for name in ("metrics.csv", "updates.csv"):
-        assert table(one / name) == table(other / name), name
-    assert (one / "ratings.json").read_bytes() == (other / "ratings.json").read_bytes()
 
 
 def test_the_same_seed_twice_and_another() -> None:
@@ -93,23 +67,3 @@ def test_a_kill_in_the_middle_changes_nothing(godojo: Run, tmp_path: Path) -> No
     assert len(table(killed / "updates.csv")) == UPDATES
     names = [entry["name"] for entry in json.loads((killed / "snapshots/snapshots.json").read_bytes())["snapshots"]]
     assert names == ["start", "final"]
-
-
-def stop_after(update: int, words: list[str], run: Path, number: signal.Signals, runs: dict[str, str]) -> None:
-    """Starts a training and signals it once so many updates are in its table. Updates are held up, so that it lands."""
-    program = [sys.executable, "-c", SLOWLY.format(seconds=0.5)]
-    process = subprocess.Popen([*program, *words], env={**os.environ, **runs}, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 100.0
-    try:
-        while not (run / "updates.csv").exists() or len((run / "updates.csv").read_text().splitlines()) <= update:
-            assert process.poll() is None, process.stderr and process.stderr.read()
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        process.send_signal(number)
-        _, said = process.communicate(timeout=60)
-    finally:
-        process.kill()
-        process.wait()
-    if number is signal.SIGTERM:
-        assert process.returncode == 130, said
-        assert "--resume killed" in said

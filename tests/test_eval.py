@@ -9,13 +9,16 @@ import msgspec
 import numpy as np
 import pytest
 
+from godojo.cli.eval import evaluate
 from godojo.engines.godot.find import Engine
 from godojo.engines.make import ENGINES, make_vec
 from godojo.errors import GodojoError
 from godojo.evaluate.held_out import HELD_OUT_SEED, PROBE_SEED, game_settings, judging_seed, judging_worlds
+from godojo.evaluate.intervals import Difference, Share
 from godojo.evaluate.judge import ITSELF, default_opponents, judge
 from godojo.evaluate.players import PolicyPlayer, player_from, policies_of
 from godojo.games.tag.arenas import generate_arena
+from godojo.games.tag.godot import generated_pool
 from godojo.games.tag.settings import TagSettings
 from godojo.learn.policy_file import save_policy
 from godojo.opponents import OPPONENTS
@@ -166,10 +169,9 @@ def test_a_game_of_one_role_is_refused(root: Path) -> None:
         judge(str(path), ["random"], rounds=1)
 
 
-def test_the_oracle_is_not_asked_where_it_cannot_know() -> None:
-    assert default_opponents("sim", 2) == [*OPPONENTS, ITSELF]
-    assert "oracle" not in default_opponents("godot", 2)
-    assert ITSELF not in default_opponents("sim", 1)
+def test_everybody_is_played_unless_somebody_is_named() -> None:
+    assert default_opponents(2) == [*OPPONENTS, ITSELF]
+    assert default_opponents(1) == [*OPPONENTS]
 
 
 def test_arenas_are_held_out() -> None:
@@ -236,8 +238,36 @@ def test_judging_in_the_real_engine(root: Path, engine: Engine) -> None:  # noqa
     assert hider.wins is not None
     assert hider.wins.wins == 6  # nobody moves, nobody is caught
     assert hider.median_length_s == pytest.approx(10.0)
-    with pytest.raises(GodojoError, match="engine='sim'"):
-        judge("small", ["oracle"], rounds=2, engine="godot")
+
+
+@pytest.mark.engine
+@pytest.mark.usefixtures("root", "engine")
+def test_both_engines_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    evaluate("small", opponent=["oracle"], role="hider", episodes=6, engine="both", as_json=True)
+    found = json.loads(capsys.readouterr().out)
+    (row,) = found["rows"]
+    assert (row["role"], row["opponent"]) == ("hider", "oracle")
+    assert row["sim"]["wins"] == row["godot"]["wins"] == 0  # a beginner never escapes from one who knows everything
+    assert row["difference"]["points"] == 0.0
+    assert row["difference"]["low"] < 0.0 < row["difference"]["high"]
+    assert found["godot"]["engine"] == "godot"
+
+
+def test_both_engines_can_play_in_the_same_generated_arenas() -> None:
+    pool = {arena.boxes[0].low[0] for arena in generated_pool(judging_seed(3), DEFAULTS)}
+    worlds = judging_worlds("tag", DEFAULTS, arenas="generated", rounds=300, seed=3, from_pool=True)
+    told = worlds.privileged()
+    assert {round(float(x), 4) for x in told.box_low_m[:, 0, 0]} == {round(x, 4) for x in pool}
+    worlds.twin.worlds["ticks"] = DEFAULTS.round_ticks - 1  # type: ignore[attr-defined]
+    worlds.step()
+    assert worlds.ended.all()
+    assert (worlds.arena == -1).all()
+
+
+def test_the_interval_of_a_difference_is_newcombes() -> None:
+    gap = Difference.of(Share.of(56, 70), Share.of(48, 80))  # the example of his paper, method 10
+    assert gap.points == pytest.approx(20.0)
+    assert (gap.low, gap.high) == pytest.approx((5.24, 33.39), abs=0.01)
 
 
 @pytest.mark.parametrize(

@@ -314,7 +314,13 @@ def test_a_loss_that_is_no_number_stops_it_and_is_named() -> None:
     made.pupils["seeker"].replay._rows.reward.fill_(float("nan"))
     with pytest.raises(GodojoError, match="learning of seeker broke down: the value term is nan"):
         made._learn("seeker", 1e-3)
-    assert prints(made)["seeker policy"] == before
+    everything = prints(made)
+    assert everything["seeker policy"] == before
+    with pytest.raises(GodojoError, match="broke down"):
+        made.iterate(0.0)
+    assert {name: each for name, each in prints(made).items() if "hider slow" in name} == {
+        name: each for name, each in everything.items() if "hider slow" in name
+    }, "the other role's lesson is undone, too"
     assert all(bool(torch.isfinite(weights).all()) for weights in made.pupils["seeker"].critics.parameters())
     made.close()
 

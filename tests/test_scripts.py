@@ -40,10 +40,10 @@ class Checkout:
     def train(self, *words: str, **env: str) -> tuple[int, str]:
         process = self.start(*words, **env)
         try:
-            _, said = process.communicate(timeout=DEADLINE_S)
+            told, said = process.communicate(timeout=DEADLINE_S)
         finally:
             process.kill()
-        return process.returncode, said
+        return process.returncode, told + said
 
     def newest(self) -> Path:
         return max((self.folder / "runs").iterdir(), key=lambda run: run.stat().st_mtime)
@@ -98,17 +98,21 @@ def test_stub_trains_and_leaves_its_files(checkout: Checkout) -> None:
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("engine")
 def test_live_modes_train_one_role_in_the_real_engine(checkout: Checkout) -> None:
-    """First from nothing, then from there: who does not learn stays as it was."""
-    live = ("--judge", "0", "--processes", "1", "--set", "worlds=8", "--set", "steps=8", "--set", "rules.round_s=1.0")
-    code, said = checkout.train("live-seeker", *live, "--set", "hidden=[8]", AI_TRAIN_DURATION="3")
+    """First from what a moment in the embedded game brought, then from there: who does not learn stays as it was."""
+    live = ("--processes", "1", "--set", "worlds=8", "--set", "steps=8", "--set", "rules.round_s=1.0")
+    code, said = checkout.train("live-seeker", *live, "--judge", "20", AI_TRAIN_DURATION="3")
     assert code == 0, said
     assert "no run yet" in said
+    assert "after - before" in said
     check_files(checkout)
+    (start,) = checkout.folder.glob("runs/first-live-seeker-*")
+    hiders = [load_policy(run / "policy_hider.pt")[0].state_dict() for run in (start, checkout.newest())]
+    assert all(bool((one == hiders[1][name]).all()) for name, one in hiders[0].items())
     first = {role: load_policy(checkout.newest() / f"policy_{role}.pt")[0] for role in ("seeker", "hider")}
     roles = json.loads((checkout.newest() / "roles.json").read_bytes())
     assert roles == {"seeker": "train", "hider": "frozen"}
 
-    code, said = checkout.train("live-hider", *live, AI_TRAIN_DURATION="3")
+    code, said = checkout.train("live-hider", *live, "--judge", "0", AI_TRAIN_DURATION="3")
     assert code == 0, said
     check_files(checkout)
     second = {role: load_policy(checkout.newest() / f"policy_{role}.pt")[0] for role in ("seeker", "hider")}

@@ -11,6 +11,7 @@ import torch
 from godojo.engines.base import Worlds
 from godojo.engines.godot.open import launch_games
 from godojo.errors import GodojoError
+from godojo.learn import ppo
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, load_policy, save_policy
 from godojo.learn.rollout import OthersView
@@ -266,3 +267,40 @@ def test_a_policy_survives_its_file(tmp_path: Path) -> None:
     save_policy(tmp_path / "nan.pt", policy, card)
     with pytest.raises(GodojoError, match="not numbers"):
         load_policy(tmp_path / "nan.pt")
+
+
+def test_learning_that_breaks_down_leaves_both_roles_as_before_the_update(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One role's loss is no number in its third gradient step; by then, the other one may have learnt all it could."""
+    made = iterated(learner(), 2)
+    losses, calls = ppo.losses, 0
+
+    def breaking(policy: Policy, *given: Any) -> ppo.Losses:
+        nonlocal calls
+        found = losses(policy, *given)
+        if policy is made.seats["hider"].policy:
+            calls += 1
+            if calls == 3:
+                return found._replace(value=found.value * float("nan"))
+        return found
+
+    def weights() -> dict[str, list[torch.Tensor]]:
+        return {
+            name: [
+                *(each.detach().clone() for each in (*seat.policy.parameters(), *seat.critic.parameters())),
+                *(entry[key].clone() for entry in made.optimisers[name].state.values() for key in sorted(entry)),
+            ]
+            for name, seat in made.seats.items()
+        }
+
+    before = weights()
+    monkeypatch.setattr(ppo, "losses", breaking)
+    with pytest.raises(GodojoError, match="learning of hider broke down: the value term is nan"):
+        made.iterate(0.0)
+    assert calls == 3
+    assert made.updates == 2
+    for name, after in weights().items():
+        assert all(torch.equal(one, other) for one, other in zip(before[name], after, strict=True)), name
+    monkeypatch.undo()
+    made.iterate(0.0)  # and it can go on
+    assert all(not torch.equal(one, other) for one, other in zip(before["hider"], weights()["hider"], strict=True))
+    made.close()

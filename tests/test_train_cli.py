@@ -1,7 +1,9 @@
 """`godojo train` as a user meets it: what it refuses, how it is stopped, and what it leaves behind."""
 
+import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -16,6 +18,7 @@ from godojo.errors import command
 from godojo.learn.policy_file import load_policy
 from godojo.runs.folder import RunFolder
 from tests.learning_games import SLOWLY, STEPS, WORDS
+from tests.watched_games import PRETEND
 
 SMALL = ("train", "tag", "--judge", "0", *WORDS)
 
@@ -105,7 +108,7 @@ def trained(godojo: Run, *words: str, updates: int = 2) -> Done:
     return done
 
 
-def test_a_run_is_made_and_never_written_over(godojo: Run, runs: Path) -> None:
+def test_a_run_is_made_and_never_written_over(godojo: Run, runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = trained(godojo, "--run-id", "one")
     for name in ("policy_seeker.pt", "policy_hider.pt", "metrics.csv", "updates.csv", "ratings.json", "README.md"):
         assert (runs / "one" / name).stat().st_size > 0, name
@@ -118,6 +121,11 @@ def test_a_run_is_made_and_never_written_over(godojo: Run, runs: Path) -> None:
     said = in_one_line(done.stderr)
     assert all(way in said for way in ("--resume one", "--force", "--run-id"))
     assert (runs / "one/policy_seeker.pt").read_bytes() == before
+
+    with monkeypatch.context() as patch:  # an engine would be looked for, and not be found
+        patch.setenv("GODOT_BIN", str(runs / "nowhere"))
+        done = godojo("train", "tag", "--engine", "godot", "--run-id", "one")
+    assert "run one exists" in in_one_line(done.stderr), "before anything was started"
 
     done = trained(godojo, "--run-id", "one", "--force", "--seed", "2")
     assert "deleted the run" in done.stderr
@@ -141,6 +149,12 @@ def test_resuming(godojo: Run, runs: Path) -> None:
         (("--set", "epochs=3"), "leave --set"),
         (("--run-id", "two"), "leave --run-id away"),
         (("--algorithm", "sac"), "learns by ppo"),
+        (("--preset", "quick"), "leave --preset away"),
+        (("--engine", "godot"), "--init-from one --engine godot"),
+        (("--seed", "5"), "begun with the seed 1, and keeps it"),
+        (("--processes", "3"), "leave --processes away"),
+        (("--connect",), "leave --connect away"),
+        (("--port", "8766"), "they need --connect"),
     ):
         done = godojo("train", "tag", "--resume", "one", *words)
         assert done.returncode == 2
@@ -276,3 +290,51 @@ def test_two_trainers_cannot_write_one_run(godojo: Run, runs: Path) -> None:
     finally:
         trainer.process.send_signal(signal.SIGINT)
         trainer.said()
+
+
+def test_a_game_that_was_started_by_hand(godojo: Run, runs: Path) -> None:
+    """It is waited for, learnt from, and on resume waited for again."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    game = subprocess.Popen([sys.executable, str(PRETEND), "--again"], env={**os.environ, "GODOJO_PORT": port})
+    try:
+        words = (
+            "--connect",
+            "--port",
+            port,
+            "--set=worlds=6",
+            "--set=steps=8",
+            "--set=hidden=[8]",
+            "--set=minibatches=2",
+        )
+        done = godojo("train", *words, "--steps", "400", "--run-id", "theirs")
+        assert done.returncode == 0, done.stderr
+        assert f"waiting for a game on 127.0.0.1:{port}" in done.stderr
+        config = RunFolder.open(runs / "theirs").config
+        assert (config.game, config.engine, config.roles) == ("pretend", "godot", ("role0", "role1"))
+        assert config.learner_settings["worlds"] == 6
+        assert "train --resume theirs" in done.stdout
+        done = godojo("train", "--resume", "theirs", "--steps", "800")
+        assert done.returncode == 0, done.stderr
+        _, entry = RunFolder.open(runs / "theirs").checkpoints().newest()
+        assert entry.agent_steps >= 800
+    finally:
+        game.kill()
+        game.wait()
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (("--project", "somewhere"), "leave --project away"),
+        (("--processes", "2"), "leave --processes away"),
+        (("--engine", "sim"), "--connect is for the real engine"),
+        (("--host", "0.0.0.0"), "token"),
+    ],
+)
+def test_what_cannot_be_connected(godojo: Run, runs: Path, words: tuple[str, ...], answer: str) -> None:
+    done = godojo("train", "--connect", *words)
+    assert done.returncode == 2
+    assert answer in in_one_line(done.stderr)
+    assert not list(runs.iterdir())

@@ -61,6 +61,22 @@ func test_a_step_is_written_as_the_protocol_says() -> void:
 	check_equal(step.hex_encode(), want, "bytes")
 
 
+func test_the_truth_travels_behind_the_rewards_if_it_is_described() -> void:
+	var wire := DojoWire.new()
+	wire.set_description(DESCRIPTION.merged({"truth": [{"shape": [1], "kind": "box"}]}))
+	var results := DojoResults.new(1)
+	results.observation = [1.0, 2.0, 3.0, 4.0]
+	results.terms = [0.5, -0.5]
+	results.flags = [1, 1]
+	check_equal(wire.step_length(results), 0, "length without what was promised")
+	results.truth = [9.0]
+	var length: int = wire.step_length(results)
+	var step: PackedByteArray = wire.write_step(PackedByteArray(), 1, 0, results)
+	check_equal(wire.error, "", "complaint")
+	check_equal(step.size(), length, "the length that was foretold")
+	check_equal(step.slice(20 + 4 * 6, 20 + 4 * 7).hex_encode(), "00001041", "truth")
+
+
 func test_results_of_another_size_are_not_sent() -> void:
 	var wire := DojoWire.new()
 	wire.set_description(DESCRIPTION)

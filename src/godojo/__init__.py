@@ -1,6 +1,11 @@
 """Godojo trains, watches, judges and ships game-playing agents for Godot 4, from Python."""
 
+import os
 from typing import TYPE_CHECKING, Any
+
+# Torch's threads would otherwise stay awake between two pieces of work and take the kernels' and the games' cores away.
+# It is read once, when torch is loaded; who has set it knows why.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 __version__ = "0.1.0"
 __all__ = ["make_vec", "open_game"]

@@ -16,7 +16,8 @@ from godojo.games.tag.arenas import Arena, Box, SpawnArea
 from godojo.games.tag.godot import SCENE
 from godojo.games.tag.settings import TagSettings
 from godojo.games.tag.sim.rewards import measure
-from godojo.games.tag.spec import REWARD_TERMS, WINNERS, roles
+from godojo.games.tag.spec import REWARD_TERMS, WINNERS, Privileged, roles
+from godojo.opponents import Opponent, make_opponent
 from tests.tag_games import FIELDS, of_everybody
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("engine")]
@@ -49,7 +50,7 @@ class Pair:
     def __init__(self, settings: TagSettings, truncate_after: int) -> None:
         options: dict[str, Any] = {"settings": settings, "arenas": ARENAS, "truncate_after": truncate_after}
         self.settings = settings
-        self.real = godojo.make_vec("tag", engine="godot", num_worlds=WORLDS, seed=4, **options)
+        self.real = godojo.make_vec("tag", engine="godot", num_worlds=WORLDS, seed=4, truth=True, **options)
         self.sim = godojo.make_vec("tag", num_worlds=WORLDS, seed=4, **options)
         self.twin: Any = self.sim.twin  # type: ignore[attr-defined]
         self.begin(range(WORLDS))
@@ -99,6 +100,19 @@ class Pair:
         self.real.step()
         self.sim.step()
 
+    def step_by(self, players: dict[Worlds, list[Opponent]]) -> np.ndarray:
+        """Everybody decides on both engines, and what was decided in the real one is done; how far they differ."""
+        differs = []
+        for worlds in (self.real, self.sim):
+            for player in players[worlds]:
+                player.act(worlds, worlds.roles[player.role].action)
+        for name, role in self.real.roles.items():
+            differs.append(np.abs(role.action - self.sim.roles[name].action).max(axis=2))
+            self.sim.roles[name].action[:] = role.action
+        self.real.step()
+        self.sim.step()
+        return np.concatenate(differs, axis=1)
+
     def close(self) -> None:
         self.real.close()
 
@@ -111,6 +125,7 @@ def test_every_decision_is_told_as_by_the_twin(name: str) -> None:
     ends, rounds = dict.fromkeys(("terminated", "truncated", "alone"), 0), []
     try:
         for _ in range(100):
+            pair.twin.results.final_observation.fill(9.0)  # nothing of earlier rounds may pass for this one's
             pair.step(rng)
             compare(pair.real, pair.sim)
             told = {field: of_everybody(pair.real, field) for field in FIELDS}
@@ -134,6 +149,50 @@ def test_every_decision_is_told_as_by_the_twin(name: str) -> None:
         assert ends["alone"] > 0
 
 
+@pytest.mark.parametrize("name", ["one against one", "two against three", "classic"])
+def test_oracles_are_told_the_same_and_decide_the_same(name: str) -> None:
+    """The twin plays along by its own physics, from where the real rounds began."""
+    pair = Pair(TagSettings.defaults().override(**GAMES[name][0]), 0)
+    players = {
+        worlds: [make_opponent("oracle", role, seed=5) for role in worlds.roles] for worlds in (pair.real, pair.sim)
+    }
+    differs, rounds = [], 0
+    try:
+        for worlds, there in players.items():
+            for player in there:
+                player.begin(worlds)
+        for _ in range(100):
+            differs.append(pair.step_by(players))
+            rounds += int(pair.real.ended.sum())
+            pair.begin(np.flatnonzero(pair.real.ended))
+            compare_truths(pair.real.privileged(), pair.sim.privileged())
+    finally:
+        pair.close()
+    assert rounds >= WORLDS
+    assert (np.stack(differs) < 1e-3).mean() > 0.99
+
+
+def compare_truths(real: Privileged, sim: Privileged) -> None:
+    """Everything a judge is told."""
+    assert real.first_agent == sim.first_agent
+    for field in ("active", "chases", "box_count", "size_m", "box_low_m", "box_high_m"):
+        assert (getattr(real, field) == getattr(sim, field)).all(), field
+    playing = sim.active == 1
+    assert (real.grounded == sim.grounded)[playing].all()
+    for field in ("position_m", "velocity_mps"):
+        np.testing.assert_allclose(getattr(real, field)[playing], getattr(sim, field)[playing], atol=1e-4)
+    turned = np.angle(np.exp(1j * (real.heading_rad - sim.heading_rad)))
+    assert np.abs(turned[playing]).max() < 1e-4
+
+
+def test_the_truth_is_told_to_those_who_ask_only() -> None:
+    with (
+        godojo.make_vec("tag", engine="godot", num_worlds=1) as worlds,
+        pytest.raises(GodojoError, match="truth=True"),
+    ):
+        worlds.privileged()
+
+
 def compare(real: Worlds, sim: Worlds) -> None:
     """All of the contract's outputs after a step."""
     for field in ("acted", "terminated", "truncated"):
@@ -150,7 +209,8 @@ def compare(real: Worlds, sim: Worlds) -> None:
     assert_alike(of_everybody(real, "final_observation")[ended], of_everybody(sim, "final_observation")[ended])
     assert_alike(of_everybody(real, "observation")[~ended], of_everybody(sim, "observation")[~ended])
     alone = of_everybody(real, "terminated") & ~ended[:, None]
-    assert not of_everybody(real, "final_observation")[alone].any(), "who is caught sees nothing more"
+    for worlds in (real, sim):
+        assert not of_everybody(worlds, "final_observation")[alone].any(), "who is caught sees nothing more"
 
 
 def assert_alike(real: np.ndarray, sim: np.ndarray) -> None:

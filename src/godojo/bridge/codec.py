@@ -11,6 +11,7 @@ import numpy as np
 
 from godojo.bridge.messages import Limits, Ready, WireError
 from godojo.errors import GodojoError
+from godojo.games.parts import observation_size
 
 ACTED, TERMINATED, TRUNCATED = 1, 2, 4
 ENDED = TERMINATED | TRUNCATED
@@ -64,6 +65,8 @@ class StepFrame:
     """int32 [E, 4]: world, winner, length in ticks, arena (-1: made for the round) of each world that ended."""
     roles: tuple[RoleStep, ...]
     """In the order of `ready`."""
+    truth: np.ndarray | None = None
+    """float32 [W, K]: what no eyes see, of each world; None where `ready` promises none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,9 @@ class StepLayout:
         self._header = struct.Struct(f"<BBHIII{len(self.roles)}I")
         rows = [self.worlds * role.agents for role in self.roles]
         self._told = sum(count * role.told for count, role in zip(rows, self.roles, strict=True))
-        self._floats = self._told + sum(rows) * self.terms
+        self.truth = observation_size(ready.truth)
+        """Numbers that tell the true state of a world."""
+        self._floats = self._told + sum(rows) * self.terms + self.worlds * self.truth
         self._flags = sum(rows)
         self._final_bytes = [4 * (1 + role.told + self.terms + 1) for role in self.roles]
         self.actions_bytes = _ACTIONS_HEADER.size + 4 * sum(
@@ -142,6 +147,7 @@ class StepLayout:
         rows = [len(role.final_rows) for role in step.roles]
         head = self._header.pack(_STEP_KIND, 0, 0, step.sequence, step.engine_us, len(step.ended), *rows)
         arrays = [role.observation for role in step.roles] + [role.terms for role in step.roles]
+        arrays += [] if step.truth is None else [step.truth]
         pieces = [head, *(array.astype(_FLOAT, copy=False).tobytes() for array in arrays)]
         pieces.append(step.ended.astype(_INT, copy=False).tobytes())
         for role in step.roles:
@@ -198,7 +204,8 @@ class StepLayout:
                 )
             )
             told_at, terms_at, flags_at = told_at + rows * role.told, terms_at + rows * self.terms, flags_at + rows
-        step = StepFrame(given, engine_us, ended, tuple(roles))
+        truth = floats[terms_at:].reshape(self.worlds, self.truth) if self.truth else None
+        step = StepFrame(given, engine_us, ended, tuple(roles), truth)
         self._check_step(step, floats, flags)
         return step
 
@@ -216,6 +223,9 @@ class StepLayout:
             for role, said in zip(self.roles, step.roles, strict=True):
                 self._check_finite("an observation", role, said.observation)
                 self._check_finite("a reward", role, said.terms)
+            if step.truth is not None and not np.isfinite(step.truth).all():
+                world = int(np.argwhere(~np.isfinite(step.truth))[0, 0])
+                raise WireError(f"the truth about world {world} holds what is not a finite number")
         has_final = any(len(said.final_rows) for said in step.roles)
         if not has_final and not len(step.ended) and not (flags & ENDED).any():
             return

@@ -76,6 +76,8 @@ class Configure(msgspec.Struct, frozen=True, tag_field="type", tag="configure"):
     """None: as the scene says."""
     options: dict[str, Any] = {}
     """The game's own."""
+    truth: bool = False
+    """Whether the game is to tell what no eyes see, for oracles and judges."""
 
 
 class RoleDescription(msgspec.Struct, frozen=True):
@@ -109,6 +111,8 @@ class Ready(msgspec.Struct, frozen=True, tag_field="type", tag="ready"):
     arenas: tuple[str, ...] = ()
     model: dict[str, Any] | None = None
     """What the scene says about the model that should learn it."""
+    truth: tuple[ObservationPart, ...] = ()
+    """What the game tells of the true state of each world, if it was asked to and can."""
 
 
 class Reset(msgspec.Struct, frozen=True, tag_field="type", tag="reset"):
@@ -178,6 +182,9 @@ def check_ready(ready: Ready) -> None:
         _check_names("arena", ready.arenas)
     for role in ready.roles:
         _check_role(role)
+    if ready.truth:
+        _check_parts("truth", ready.truth)
+        _check_count("numbers of the truth", observation_size(ready.truth), MAX_NUMBERS)
 
 
 def shown(text: str, length: int = MAX_NAME) -> str:
@@ -189,17 +196,9 @@ def shown(text: str, length: int = MAX_NAME) -> str:
 def _check_role(role: RoleDescription) -> None:
     of = f"role {shown(role.name)!r}"
     _check_count(f"{of}: agents", role.agents, MAX_AGENTS)
-    _check_count(f"{of}: observation parts", len(role.observation), MAX_PARTS)
+    _check_parts(f"{of}: observation", role.observation)
     _check_count(f"{of}: action parts", len(role.action), MAX_PARTS)
-    _check_names(f"{of}: observation part", (part.name for part in role.observation))
     _check_names(f"{of}: action part", (part.name for part in role.action))
-    for part in role.observation:
-        what = f"{of}: observation part {shown(part.name)!r}"
-        _check_count(f"{what}: dimensions", len(part.shape), MAX_DIMENSIONS)
-        for length in part.shape:
-            _check_count(f"{what}: shape", length, MAX_NUMBERS)
-        if not part.low <= part.high:
-            raise WireError(f"{what}: low ({part.low}) is above high ({part.high})")
     for action in role.action:
         _check_count(f"{of}: action part {shown(action.name)!r}: size", action.size, MAX_NUMBERS)
     _check_count(f"{of}: numbers of an observation", role.observation_size, MAX_NUMBERS)
@@ -211,6 +210,19 @@ def _check_role(role: RoleDescription) -> None:
             raise WireError(f"{of}: heading names a place that the observation does not have")
         if not all(0 <= place < role.action_size for place in done):
             raise WireError(f"{of}: heading names a place that the action does not have")
+
+
+def _check_parts(of: str, parts: tuple[ObservationPart, ...]) -> None:
+    """Of an observation, or of the truth."""
+    _check_count(f"{of} parts", len(parts), MAX_PARTS)
+    _check_names(f"{of} part", (part.name for part in parts))
+    for part in parts:
+        what = f"{of} part {shown(part.name)!r}"
+        _check_count(f"{what}: dimensions", len(part.shape), MAX_DIMENSIONS)
+        for length in part.shape:
+            _check_count(f"{what}: shape", length, MAX_NUMBERS)
+        if not part.low <= part.high:
+            raise WireError(f"{what}: low ({part.low}) is above high ({part.high})")
 
 
 def _check_count(what: str, count: int, most: int) -> None:

@@ -322,6 +322,8 @@ class DojoSession:
     def _take_ready(self, ready: Ready) -> None:
         if self._asked is not None and ready.worlds != self._asked.worlds:
             raise WireError(f"the game plays {ready.worlds} worlds, and {self._asked.worlds} were asked for")
+        if ready.truth and not (self._asked is not None and self._asked.truth):
+            raise WireError("the game tells the truth about its worlds, and was not asked to")
         self._layout = StepLayout(ready, self._limits)
         self._protocol.max_message_size = max(self._limits.control_bytes, self._layout.most_step_bytes)
         self._turn = _Turn.NOTHING

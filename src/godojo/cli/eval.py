@@ -1,6 +1,6 @@
 """`godojo eval`: how good a trained policy is, against whom you like."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
@@ -11,6 +11,7 @@ from godojo.cli.console import out, print_json, progress_report
 from godojo.errors import GodojoError
 
 if TYPE_CHECKING:
+    from godojo.evaluate.both_engines import Comparison
     from godojo.evaluate.intervals import Share
     from godojo.evaluate.judge import Judgement
 
@@ -38,7 +39,7 @@ def evaluate(
         ),
     ] = "held-out",
     episodes: Annotated[int, typer.Option("--episodes", "-n", help="Rounds against each opponent.")] = 500,
-    engine: Annotated[str, typer.Option("--engine", help="sim (embedded) or godot (the real one).")] = "sim",
+    engine: Annotated[str, typer.Option("--engine", help="sim (embedded), godot (the real one), or both.")] = "sim",
     seed: Annotated[int, typer.Option("--seed", help="The same seed plays the same rounds.")] = 0,
     sampled: Annotated[
         bool,
@@ -48,26 +49,31 @@ def evaluate(
 ) -> None:
     """Judge a trained policy: how often each role wins against each opponent, with 95 % intervals.
 
-    Played in arenas that training does not use. Example: godojo eval latest -o oracle -o my-other-run@1m --role hider
+    Played in arenas that training does not use. Example: godojo eval latest -o oracle -o my-other-run@1m --role hider.
+    With --engine both, the same on the embedded game and in the real one, and by how much they differ.
     """
-    from godojo.evaluate.judge import judge  # brings torch and kernels along
+    from godojo.evaluate.both_engines import Comparison, compare_engines
+    from godojo.evaluate.judge import Judgement, judge  # brings torch and kernels along
 
     if episodes < 1:
         raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
+    wishes: dict[str, Any] = {
+        "role": role,
+        "arenas": arenas,
+        "rounds": episodes,
+        "seed": seed,
+        "greedy": not sampled,
+    }
+    found: Judgement | Comparison
     with progress_report() as shown:
-        found = judge(
-            run,
-            opponent or [],
-            role=role,
-            arenas=arenas,
-            rounds=episodes,
-            engine=engine,
-            seed=seed,
-            greedy=not sampled,
-            progress=shown.progress,
-        )
+        if engine == "both":
+            found = compare_engines(run, opponent or [], **wishes, progress=shown.progress)
+        else:
+            found = judge(run, opponent or [], **wishes, engine=engine, progress=shown.progress)
     if as_json:
         print_json(msgspec.json.format(msgspec.json.encode(found), indent=2))
+    elif isinstance(found, Comparison):
+        show_comparison(found)
     else:
         show(found)
 
@@ -95,6 +101,58 @@ def show(found: "Judgement") -> None:
         )
         last = verdict.role
     out.print(table)
+    _note_lost(found)
+
+
+def show_comparison(found: "Comparison") -> None:
+    """Both engines for a person."""
+    one = found.sim
+    out.print(f"[bold]{escape(one.policy)}[/], {one.game} on both engines, {escape(one.arenas)} arenas")
+    out.print(
+        f"[dim]{one.rounds} rounds each on each engine; seed {one.seed}; a difference in points: Godot - sim[/]\n"
+    )
+    rows = [(row.role, row.opponent, row.sim, row.godot) for row in found.rows]
+    out.print(_side_by_side("sim wins", "Godot wins", rows))
+    _note_lost(found.godot)
+
+
+def show_progress(before: "Judgement", after: "Judgement") -> None:
+    """What a training has brought, for a person."""
+    out.print(f"[bold]{escape(after.policy)}[/] beside what it began with, {escape(after.arenas)} arenas")
+    out.print(f"[dim]{after.rounds} rounds each; seed {after.seed}; a difference in points: after - before[/]\n")
+    rows = []
+    for one in before.verdicts:
+        other = after.verdict(one.role, one.opponent)
+        if one.wins is not None and other.wins is not None:
+            rows.append((one.role, one.opponent, one.wins, other.wins))
+    out.print(_side_by_side("before", "after", rows))
+
+
+def _side_by_side(one: str, other: str, rows: "list[tuple[str, str, Share, Share]]") -> Table:
+    """Two win rates of each role against each opponent, and how far the second is above the first."""
+    from godojo.evaluate.intervals import Difference
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("role")
+    table.add_column("against")
+    for title in (one, other, "difference", "95 % interval"):
+        table.add_column(title, justify="right")
+    last = ""
+    for role, opponent, first, second in rows:
+        gap = Difference.of(second, first)
+        table.add_row(
+            role if role != last else "",
+            escape(opponent),
+            percent(first),
+            percent(second),
+            f"{gap.points:+.1f}",
+            f"{gap.low:+.1f} to {gap.high:+.1f}",
+        )
+        last = role
+    return table
+
+
+def _note_lost(found: "Judgement") -> None:
     lost = sum(verdict.lost_rounds for verdict in found.verdicts)
     if lost:
         out.print(f"[yellow]note:[/] {lost} rounds were cut short by a lost game and played again")

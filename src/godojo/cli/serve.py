@@ -53,7 +53,7 @@ def serve(
             ) as opened:
                 player.play(opened)
             return
-        token = _token_in(token_file)
+        token = token_in(token_file)
         if token and checked == "any":
             checked = "dojo/1"  # the other wire has no words for a token
         place = port if port is not None else GODOT_RL_PORT if checked == "godot_rl" else DEFAULT_PORT
@@ -65,7 +65,8 @@ def serve(
         say("stopped")
 
 
-def _token_in(file: Path | None) -> str | None:
+def token_in(file: Path | None) -> str | None:
+    """The token that a file holds, for everybody who waits for games."""
     if file is None:
         return None
     try:

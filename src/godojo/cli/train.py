@@ -13,7 +13,8 @@ from rich.live import Live
 from rich.table import Table
 
 from godojo.cli.console import err, out
-from godojo.errors import command
+from godojo.cli.serve import token_in
+from godojo.errors import GodojoError, command
 
 if TYPE_CHECKING:
     from godojo.learn.training import Standing, Training
@@ -25,8 +26,10 @@ SAME_PRESS_S = 0.3
 
 
 def train(
-    game: Annotated[str, typer.Argument(help="Which game.")] = "tag",
-    engine: Annotated[str, typer.Option(help="sim: the embedded twin. godot: the real engine, headless.")] = "sim",
+    game: Annotated[str | None, typer.Argument(help="Which game; tag if left away.")] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="sim: the embedded twin (default). godot: the real engine, headless.")
+    ] = None,
     algorithm: Annotated[str | None, typer.Option(help="ppo or sac; ppo if left away.")] = None,
     minutes: Annotated[float | None, typer.Option(help="How long; 5 if left away.")] = None,
     steps: Annotated[int | None, typer.Option(help="How long, in decisions of all agents, instead.")] = None,
@@ -34,16 +37,26 @@ def train(
     resume: Annotated[str | None, typer.Option(help="Go on with this run (an id, a path or latest).")] = None,
     force: Annotated[bool, typer.Option(help="Replace a run of the same name.")] = False,
     init_from: Annotated[str | None, typer.Option(help="Begin with the policies of this run.", metavar="RUN")] = None,
-    preset: Annotated[str, typer.Option(help="default, quick, team, …")] = "default",
+    preset: Annotated[str | None, typer.Option(help="default, quick, team, …")] = None,
     values: Annotated[
         list[str] | None,
         typer.Option("--set", help="A setting: the learner's (epochs=3) or the game's (motion.gravity_mps2=20)."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed trains the same policies on sim, bit by bit.")] = 1,
+    seed: Annotated[
+        int | None, typer.Option(help="The same seed trains the same policies on sim, bit by bit; 1 if left away.")
+    ] = None,
     freeze: Annotated[list[str] | None, typer.Option(help="A role that plays but does not learn.")] = None,
-    processes: Annotated[int, typer.Option(help="Games at once (engine godot).", min=1)] = 2,
+    processes: Annotated[int | None, typer.Option(help="Games at once (engine godot); 2 if left away.", min=1)] = None,
     project: Annotated[
         Path | None, typer.Option(help="Somebody's Godot project instead of a game of ours (dojo/1 or godot_rl).")
+    ] = None,
+    connect: Annotated[
+        bool, typer.Option("--connect", help="Wait for a game that you start yourself; without GAME, for any game.")
+    ] = False,
+    port: Annotated[int | None, typer.Option(help="With --connect: where to wait; 8765 if left away.")] = None,
+    host: Annotated[str | None, typer.Option(help="With --connect: on which of this computer's addresses.")] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="With --connect: a file with the token that the game must know.")
     ] = None,
     judge_rounds: Annotated[
         int, typer.Option("--judge", help="Rounds of each match at the end; 0 for none.", min=0)
@@ -54,10 +67,12 @@ def train(
     With no further words: tag, on the embedded twin, five minutes. Ctrl-C saves and says how to go on.
 
     Examples: godojo train tag --minutes 1 --run-id first · godojo train --resume first --minutes 5 · godojo train tag
-    --engine godot --set worlds=64
+    --engine godot --set worlds=64 · godojo train --connect
     """
     from godojo.cli import training_setup  # brings torch and kernels along
 
+    if not connect and (port is not None or host is not None or token_file is not None):
+        raise GodojoError("--port, --host and --token-file say where to wait for a game: they need --connect")
     wishes = training_setup.Wishes(
         game=game,
         engine=engine,
@@ -74,6 +89,7 @@ def train(
         freeze=tuple(freeze or ()),
         processes=processes,
         project=project,
+        door=training_setup.Door(host, port, token_in(token_file)) if connect else None,
     )
     with training_setup.prepared(wishes, _say) as training:
         run = training.run
@@ -82,9 +98,9 @@ def train(
         with _stopping(training), _display(training) as report:
             is_spent = training.train(report)
     if not is_spent:
-        _say(f"stopped and saved; go on with: {command(f'train {game} --resume {run.name}')}")
+        _say(f"stopped and saved; go on with: {command(f'train {training_setup.resume_words(run)}')}")
         raise typer.Exit(130)
-    _conclude(run, judge_rounds)
+    _conclude(run, judge_rounds, has_begun_with_others=init_from is not None)
 
 
 def _say(sentence: str) -> None:
@@ -168,18 +184,29 @@ def _table(standing: "Standing", run: str) -> Table:
     return table
 
 
-def _conclude(run: "RunFolder", judge_rounds: int) -> None:
-    """A small table, where everything lies, and what to try next."""
+def _conclude(run: "RunFolder", judge_rounds: int, *, has_begun_with_others: bool) -> None:
+    """A small table, where everything lies, and what to try next.
+
+    Whoever began with policies that knew something sees what they have learnt since.
+    """
+    from godojo.cli.training_setup import resume_words
     from godojo.engines.make import GAMES
 
     if judge_rounds and run.config.game in GAMES and len(run.config.roles) == 2:
         from godojo.cli.console import progress_report
-        from godojo.cli.eval import show
+        from godojo.cli.eval import show, show_progress
         from godojo.evaluate.judge import judge
 
+        learning = [role for role in run.config.roles if run.role_map().read().get(role, "train") == "train"]
+        role = learning[0] if has_begun_with_others and len(learning) == 1 else None
         with progress_report() as shown:
-            found = judge(str(run.path), rounds=judge_rounds, progress=shown.progress)
-        show(found)
+            found = judge(str(run.path), role=role, rounds=judge_rounds, progress=shown.progress)
+            if has_begun_with_others:
+                before = judge(f"{run.path}@start", role=role, rounds=judge_rounds, progress=shown.progress)
+        if has_begun_with_others:
+            show_progress(before, found)
+        else:
+            show(found)
     out.print(f"\neverything lies in {run.path}", markup=False)
     for role in run.config.roles:
         out.print(f"  policy_{role}.pt", markup=False)
@@ -187,7 +214,7 @@ def _conclude(run: "RunFolder", judge_rounds: int) -> None:
     for words in (
         f"eval {run.name}",
         f"league {run.name}",
-        f"train {run.config.game} --resume {run.name} --minutes 10",
+        f"train {resume_words(run)} --minutes 10",
     ):
         out.print(f"  {command(words)}", markup=False)
     sys.stdout.flush()

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from godojo.bridge.listener import DEFAULT_PORT
 from godojo.engines.base import Worlds
 from godojo.engines.make import ENGINES, GAMES, make_vec, open_game
 from godojo.errors import GodojoError
@@ -25,15 +26,27 @@ from godojo.runs.names import known
 TRAINING_SEEDS = HELD_OUT_SEED
 GODOT_WORLDS = 64
 """Copies of the game on the real engine, unless asked for otherwise."""
+PROCESSES = 2
+"""Games at once there, likewise."""
+MAX_GAME_NAME = 40
 NETWORK = ("hidden", "memory", "memory_size", "own_frame")
 """Settings that policies are built by."""
 
 
-class Wishes(NamedTuple):
-    """The command line, as it was typed."""
+class Door(NamedTuple):
+    """Where a game that somebody starts by hand is waited for; what is left away is the usual, or a run's own."""
 
-    game: str
-    engine: str
+    host: str | None
+    port: int | None
+    token: str | None
+    """Never written down."""
+
+
+class Wishes(NamedTuple):
+    """The command line, as it was typed; None is what was left away."""
+
+    game: str | None
+    engine: str | None
     algorithm: str | None
     minutes: float | None
     steps: int | None
@@ -41,12 +54,13 @@ class Wishes(NamedTuple):
     resume: str | None
     force: bool
     init_from: str | None
-    preset: str
+    preset: str | None
     values: tuple[str, ...]
-    seed: int
+    seed: int | None
     freeze: tuple[str, ...]
-    processes: int
+    processes: int | None
     project: Path | None
+    door: Door | None
 
 
 @contextmanager
@@ -58,8 +72,10 @@ def prepared(wishes: Wishes, say: Callable[[str], None]) -> Iterator[Training]:
     with ExitStack() as stack:
         if wishes.resume is not None:
             run = _to_resume(wishes)
-            worlds = _worlds(run.config)
+            worlds = _worlds(_for_this_stretch(run.config, wishes), wishes.door)
         else:
+            if wishes.run_id is not None:
+                RunFolder.check_id(wishes.run_id, force=wishes.force)  # before any game is started in vain
             config, worlds = _new(wishes, source)
             stack.callback(worlds.close)
             run = RunFolder.create(config, wishes.run_id, force=wishes.force, say=say)
@@ -90,56 +106,93 @@ def _check_time(wishes: Wishes) -> None:
 
 
 def _to_resume(wishes: Wishes) -> RunFolder:
-    for name in ("run_id", "init_from", "project"):
+    for name in ("run_id", "init_from", "project", "preset"):
         if getattr(wishes, name) is not None:
             raise GodojoError(f"--resume goes on with a run as it is; leave --{name.replace('_', '-')} away")
     if wishes.values or wishes.freeze or wishes.force:
         raise GodojoError("--resume goes on with a run as it is; leave --set, --freeze and --force away")
     run = RunFolder.open(wishes.resume)
-    if "project" not in run.config.more and run.config.game != wishes.game:
-        raise GodojoError(f"run {run.name} is one of {run.config.game}, not of {wishes.game}")
-    if wishes.algorithm not in (None, run.config.learner):
-        raise GodojoError(f"run {run.name} learns by {run.config.learner}, not by {wishes.algorithm}")
+    config = run.config
+    if wishes.game not in (None, config.game):
+        raise GodojoError(f"run {run.name} is one of {config.game}, not of {wishes.game}")
+    if wishes.algorithm not in (None, config.learner):
+        raise GodojoError(f"run {run.name} learns by {config.learner}, not by {wishes.algorithm}")
+    if wishes.engine not in (None, config.engine):
+        raise GodojoError(
+            f"run {run.name} is played on {config.engine}, and stays there; to go on with its policies on "
+            f"{wishes.engine}, begin a new run: --init-from {run.name} --engine {wishes.engine}"
+        )
+    if wishes.seed not in (None, config.seed):
+        raise GodojoError(f"run {run.name} was begun with the seed {config.seed}, and keeps it; leave --seed away")
+    if wishes.processes is not None and "processes" not in config.more:
+        raise GodojoError(f"run {run.name} starts no games of its own; leave --processes away")
+    if wishes.door is not None and "connect" not in config.more:
+        raise GodojoError(f"run {run.name} does not wait for a game; leave --connect away")
     return run
 
 
+def _for_this_stretch(config: RunConfig, wishes: Wishes) -> RunConfig:
+    """A run is gone on with as it is, but for where games come from and how many there are."""
+    more = dict(config.more)
+    if wishes.processes is not None:
+        more["processes"] = wishes.processes
+    if wishes.door is not None:
+        more["connect"] = {**more["connect"], **_told_of(wishes.door)}
+    return msgspec.structs.replace(config, more=more)
+
+
+def _told_of(door: Door) -> dict[str, Any]:
+    return {name: value for name, value in (("host", door.host), ("port", door.port)) if value is not None}
+
+
+def resume_words(run: RunFolder) -> str:
+    """What `train` is told to go on with a run."""
+    game = f"{run.config.game} " if run.config.game in GAMES else ""
+    return f"{game}--resume {run.name}"
+
+
 def _new(wishes: Wishes, source: RunFolder | None) -> tuple[RunConfig, Worlds]:
-    if wishes.engine not in ENGINES:
-        raise GodojoError(f"there is no engine {wishes.engine!r}; {known(wishes.engine, ENGINES)}")
-    if wishes.project is None and wishes.game not in GAMES:
-        raise GodojoError(f"there is no game {wishes.game!r}; {known(wishes.game, GAMES)}")
-    if not 0 <= wishes.seed < TRAINING_SEEDS:
-        raise GodojoError(f"--seed must be from 0 to {TRAINING_SEEDS - 1}, not {wishes.seed}: judging uses those above")
-    preset = Preset() if wishes.project is not None else read_preset(wishes.game, wishes.preset)
+    engine, game, seed = wishes.engine or "sim", wishes.game or "tag", 1 if wishes.seed is None else wishes.seed
+    is_theirs = wishes.project is not None or (wishes.door is not None and wishes.game is None)
+    if engine not in ENGINES:
+        raise GodojoError(f"there is no engine {engine!r}; {known(engine, ENGINES)}")
+    if wishes.project is None and game not in GAMES:
+        raise GodojoError(f"there is no game {game!r}; {known(game, GAMES)}")
+    if not 0 <= seed < TRAINING_SEEDS:
+        raise GodojoError(f"--seed must be from 0 to {TRAINING_SEEDS - 1}, not {seed}: judging uses those above")
+    if wishes.door is not None:
+        _check_door(wishes)
+        engine = "godot"
+    preset = Preset() if is_theirs else read_preset(game, wishes.preset or "default")
     learner_values, game_texts = split_words(wishes.values)
     config = RunConfig(
-        game=wishes.game,
-        engine=wishes.engine,
+        game=game,
+        engine=engine,
         roles=(),
         learner=_algorithm(wishes.algorithm or "ppo"),
         learner_settings={},
         game_settings={},
-        seed=wishes.seed,
+        seed=seed,
         budget=_budget(wishes, preset.budget or {"minutes": 5.0}).as_config(),
         command=tuple(sys.argv[1:]),
-        more={"processes": wishes.processes} if wishes.engine == "godot" else {},
+        more=_whence(wishes, engine),
     )
     declared: dict[str, Any] = {}
     worlds: Worlds | None = None
-    if wishes.project is not None:
-        config, worlds = _project(wishes, config, game_texts)
+    if is_theirs:
+        config, worlds = _theirs(wishes, config, game_texts, learner_values.get("worlds"))
         model = worlds.declared_model or {}
         if wishes.algorithm is None:
             config = msgspec.structs.replace(config, learner=_algorithm(model.get("algorithm", "ppo")))
         declared = declared_values(model, config.learner) | {"worlds": worlds.num_worlds}
     else:
-        game = TagSettings.defaults().override(**preset.game).override_texts(game_texts)
-        config = msgspec.structs.replace(config, game_settings=msgspec.to_builtins(game))
-        declared = {"worlds": GODOT_WORLDS} if wishes.engine == "godot" else {}
+        rules = TagSettings.defaults().override(**preset.game).override_texts(game_texts)
+        config = msgspec.structs.replace(config, game_settings=msgspec.to_builtins(rules))
+        declared = {"worlds": GODOT_WORLDS} if engine == "godot" else {}
     networks = _networks_of(source, config.learner, learner_values)
     learner = learner_settings(config.learner, declared, preset.learner(config.learner), networks, learner_values)
     config = msgspec.structs.replace(config, learner_settings=msgspec.to_builtins(learner))
-    worlds = worlds or _worlds(config)
+    worlds = worlds or _worlds(config, wishes.door)
     if config.learner == "sac":
         check_actions(worlds.roles)
     for role in wishes.freeze:
@@ -154,15 +207,39 @@ def _algorithm(name: str) -> str:
     return name
 
 
-def _project(wishes: Wishes, config: RunConfig, game_texts: list[str]) -> tuple[RunConfig, Worlds]:
+def _check_door(wishes: Wishes) -> None:
+    for name, value in (("project", wishes.project), ("processes", wishes.processes)):
+        if value is not None:
+            raise GodojoError(f"--connect waits for one game that you start yourself; leave --{name} away")
+    if wishes.engine == "sim":
+        raise GodojoError("--connect is for the real engine; leave --engine sim away")
+
+
+def _whence(wishes: Wishes, engine: str) -> dict[str, Any]:
+    """Where the games of a run come from."""
+    if wishes.door is not None:
+        return {"connect": {"host": "127.0.0.1", "port": DEFAULT_PORT} | _told_of(wishes.door)}
+    more: dict[str, Any] = {}
+    if wishes.project is not None:
+        more["project"] = str(wishes.project.expanduser().absolute())
+    if engine == "godot" or wishes.project is not None:
+        more["processes"] = wishes.processes or PROCESSES
+    elif wishes.processes is not None:
+        raise GodojoError("--processes is for games in the real engine: say --engine godot, or leave it away")
+    return more
+
+
+def _theirs(
+    wishes: Wishes, config: RunConfig, game_texts: list[str], num_worlds: int | None
+) -> tuple[RunConfig, Worlds]:
     """Somebody's game: what it is made of and how it should be learnt, it says itself."""
-    assert wishes.project is not None
     if game_texts:
-        raise GodojoError(f"--set {game_texts[0]}: a project has no settings of ours; leave it away")
-    more = {"project": str(wishes.project.expanduser().absolute()), "processes": wishes.processes}
-    name = "".join(letter if letter.isalnum() else "-" for letter in wishes.project.expanduser().absolute().name)
-    config = msgspec.structs.replace(config, game=name or "project", engine="godot", more=more)
-    return config, _worlds(config)
+        raise GodojoError(f"--set {game_texts[0]}: somebody's game has no settings of ours; leave it away")
+    config = msgspec.structs.replace(config, game="", engine="godot")
+    worlds = _worlds(config, wishes.door, num_worlds)
+    name = worlds.hellos[0].game if wishes.project is None else wishes.project.expanduser().absolute().name
+    letters = "".join(letter if letter.isalnum() else "-" for letter in name[:MAX_GAME_NAME])
+    return msgspec.structs.replace(config, game=letters if letters and letters not in GAMES else "game"), worlds
 
 
 def _networks_of(source: RunFolder | None, algorithm: str, asked: dict[str, Any]) -> dict[str, Any]:
@@ -179,13 +256,22 @@ def _networks_of(source: RunFolder | None, algorithm: str, asked: dict[str, Any]
     return networks
 
 
-def _worlds(config: RunConfig) -> Worlds:
+def _worlds(config: RunConfig, door: Door | None, num_worlds: int | None = None) -> Any:
     """The game to train in: arenas are generated, so that the hand-made ones stay unseen."""
     if "project" in config.more:
         return open_game(config.more["project"], num_processes=config.more["processes"], seed=config.seed)
+    waits = config.more.get("connect")
+    token = None if door is None else door.token
+    if waits is not None and config.game not in GAMES:
+        num_worlds = num_worlds or config.learner_settings.get("worlds")
+        return open_game(num_worlds=num_worlds, seed=config.seed, token=token, **waits)
     settings = TagSettings.from_json(msgspec.json.encode(config.game_settings))
     learner = learner_settings(config.learner, config.learner_settings)
-    more: dict[str, Any] = {"num_processes": config.more["processes"]} if config.engine == "godot" else {}
+    more: dict[str, Any] = {}
+    if waits is not None:
+        more = {"connect": True, "token": token, **waits}
+    elif config.engine == "godot":
+        more = {"num_processes": config.more["processes"]}
     worlds = make_vec(
         config.game,
         engine=config.engine,

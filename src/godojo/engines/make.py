@@ -26,6 +26,7 @@ def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int =
     `truncate_after`; see `godojo.games.tag.sim.twin.TagTwin`. On `godot` there are besides:
 
     - `num_processes` (1): over how many games the worlds are spread;
+    - `truth` (False): the game also tells what no eyes see, for `privileged()`;
     - `connect` (False) or `port` (8765), `host`, `token`: wait for a game that is started by hand instead;
     - `start_timeout_s`, `step_timeout_s` (30), `reconnect_s` (60), `max_restarts`: how long to wait, and how often to
       begin again (`godojo.engines.godot.worlds.GodotWorlds`).
@@ -57,6 +58,7 @@ def _in_godot(
     seed: int,
     *,
     num_processes: int = 1,
+    truth: bool = False,
     connect: bool = False,
     port: int | None = None,
     host: str = "127.0.0.1",
@@ -77,6 +79,7 @@ def _in_godot(
             ticks_per_decision=game.ticks_per_decision,
             options=game.configure_options,
             settings=game.settings,
+            truth=game.truth() if truth else None,
             seed=seed,
             start_timeout_s=start_timeout_s,
             step_timeout_s=step_timeout_s,
@@ -91,6 +94,7 @@ def _in_godot(
         ticks_per_decision=game.ticks_per_decision,
         options=game.configure_options,
         settings=game.settings,
+        truth=game.truth() if truth else None,
         start_timeout_s=start_timeout_s,
         step_timeout_s=step_timeout_s,
         max_restarts=max_restarts,

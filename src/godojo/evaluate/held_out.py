@@ -11,6 +11,7 @@ from godojo.engines.base import Worlds
 from godojo.engines.make import GAMES, make_vec
 from godojo.errors import GodojoError
 from godojo.games.tag.arenas import hand_made_arenas, read_arenas
+from godojo.games.tag.godot import generated_pool
 from godojo.games.tag.settings import TagSettings
 
 HELD_OUT_SEED = 2**40
@@ -32,12 +33,20 @@ def game_settings(game: str, values: Mapping[str, Any]) -> TagSettings:
 
 
 def judging_worlds(
-    game: str, settings: TagSettings, *, arenas: str = BOTH, rounds: int = 500, engine: str = "sim", seed: int = 0
+    game: str,
+    settings: TagSettings,
+    *,
+    arenas: str = BOTH,
+    rounds: int = 500,
+    engine: str = "sim",
+    seed: int = 0,
+    from_pool: bool = False,
 ) -> Worlds:
-    """Worlds for so many rounds.
+    """Worlds for so many rounds, in which oracles can play, too.
 
     `arenas`: `held-out` (every other round, about, in a hand-made arena, the others in one made for the round),
-    `hand-made`, `generated`, or a folder of a user's own.
+    `hand-made`, `generated`, or a folder of a user's own. The real Godot makes no arenas: it takes one of a few that
+    are made beforehand. With `from_pool` the embedded game takes one of the same, so that the two can be compared.
     """
     options: dict[str, Any] = {"settings": settings}
     if arenas == GENERATED:
@@ -50,6 +59,9 @@ def judging_worlds(
     worlds = max(1, min(rounds, MOST_WORLDS.get(engine, 64)))
     if engine == "godot":
         options["num_processes"] = min(_cores(), MOST_PROCESSES, worlds)
+        options["truth"] = True
+    elif from_pool and options.get("generated_share"):
+        options["generated_arenas"] = generated_pool(judging_seed(seed), settings)
     return make_vec(game, engine=engine, num_worlds=worlds, seed=judging_seed(seed), **options)
 
 

@@ -41,6 +41,22 @@ class Share(msgspec.Struct, frozen=True):
         return self.low > other.high
 
 
+class Difference(msgspec.Struct, frozen=True):
+    """How far one share is above another, and between what bounds the true difference lies (Newcombe's interval)."""
+
+    points: float
+    """Of a hundred; so are the bounds."""
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, one: Share, other: Share) -> Self:
+        points = one.rate - other.rate
+        below = math.hypot(one.rate - one.low, other.high - other.rate)
+        above = math.hypot(one.high - one.rate, other.rate - other.low)
+        return cls(100 * points, 100 * (points - below), 100 * (points + above))
+
+
 class Mean(msgspec.Struct, frozen=True):
     """A mean over rounds, and between what bounds the true one lies (normal approximation)."""
 

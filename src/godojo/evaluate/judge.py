@@ -15,8 +15,6 @@ from godojo.opponents import OPPONENTS
 
 ITSELF = "itself"
 """The opponent that is the judged run's own policy of the other role."""
-KNOWS_EVERYTHING = ("oracle",)
-"""Scripted opponents that only the embedded engine can tell what they want to know."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -53,10 +51,9 @@ class Judgement(msgspec.Struct, frozen=True):
         return next(one for one in self.verdicts if (one.role, one.opponent) == (role, opponent))
 
 
-def default_opponents(engine: str, roles: int) -> list[str]:
-    """All scripted ones that can play there, and, with both roles at hand, itself."""
-    scripted = [name for name in OPPONENTS if engine == "sim" or name not in KNOWS_EVERYTHING]
-    return scripted + ([ITSELF] if roles > 1 else [])
+def default_opponents(roles: int) -> list[str]:
+    """All scripted ones, and, with both roles at hand, itself."""
+    return [*OPPONENTS, *([ITSELF] if roles > 1 else [])]
 
 
 def judge(
@@ -69,11 +66,12 @@ def judge(
     engine: str = "sim",
     seed: int = 0,
     greedy: bool = True,
+    from_pool: bool = False,
     progress: Callable[[str, float | None], None] | None = None,
 ) -> Judgement:
     """Plays `rounds` rounds with each role of a policy (see `policies_of`) against each opponent (see `player_from`).
 
-    All opponents meet it in the same arenas, from the same places.
+    All opponents meet it in the same arenas, from the same places; `from_pool` says in which (see `judging_worlds`).
     """
     if rounds < 1:
         raise GodojoError(f"there must be at least one episode, not {rounds}")
@@ -85,11 +83,17 @@ def judge(
         raise GodojoError(f"{policy} has no role {role!r}; it has: {', '.join(judged)}")
     cards = [player.card for player in judged.values()]
     game = cards[0].game
-    opponents = list(opponents) or default_opponents(engine, len(judged))
+    opponents = list(opponents) or default_opponents(len(judged))
     chosen = [name for name in judged if role in (None, name)]
     verdicts = []
     with judging_worlds(
-        game, game_settings(game, cards[0].settings), arenas=arenas, rounds=rounds, engine=engine, seed=seed
+        game,
+        game_settings(game, cards[0].settings),
+        arenas=arenas,
+        rounds=rounds,
+        engine=engine,
+        seed=seed,
+        from_pool=from_pool,
     ) as worlds:
         if len(worlds.roles) < 2:
             raise GodojoError(

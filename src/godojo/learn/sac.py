@@ -8,7 +8,7 @@ counts. The temperature, which says what entropy is worth, is adjusted as in the
 import copy
 import math
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from godojo.learn.ppo import NotFinite
 from godojo.learn.replay import Replay, Transitions
 from godojo.learn.rollout import NORMALISER_STEPS, OthersView
 from godojo.learn.settings import SacSettings
+from godojo.learn.undo import whole_or_nothing
 
 SAVED_REPLAY_BYTES = 64 * 2**20
 """Replays are part of a checkpoint if all together are at most this large; else a resumed run fills them anew."""
@@ -294,7 +295,13 @@ class SoftSelfPlay:
                     wins[name] += int((worlds.ended & (worlds.winner == worlds.winners.index(name))).sum())
         rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
         learning = [name for name, task in self.tasks.items() if task == "train"]
-        figures = dict(zip(learning, self._threads.map(lambda name: self._learn(name, rate), learning), strict=True))
+        pupils = [self.pupils[name] for name in learning]
+        modules = [module for pupil in pupils for module in (pupil.policy, pupil.critics, pupil.slow_critics)]
+        optimisers = [optimiser for pupil in pupils for optimiser in pupil.optimisers.values()]
+        with whole_or_nothing(modules, optimisers, [pupil.log_temperature for pupil in pupils]):
+            lessons = {name: self._threads.submit(self._learn, name, rate) for name in learning}
+            wait(lessons.values())  # also when one breaks down: nobody may still be learning afterwards
+            figures = {name: lesson.result() for name, lesson in lessons.items()}
         self.updates += 1
         self.agent_steps += settings.steps * sum(pupil.columns for pupil in self.pupils.values())
         return Iteration(rounds, wins, figures)

@@ -19,6 +19,7 @@ from godojo.learn.learner import Iteration, Sitting, Task
 from godojo.learn.networks import Critic, Policy, PolicyShape
 from godojo.learn.rollout import Guests, OthersView, Seat, play
 from godojo.learn.settings import PpoSettings
+from godojo.learn.undo import whole_or_nothing
 from godojo.opponents import make_opponent
 
 
@@ -124,9 +125,11 @@ class SelfPlay:
         rounds = self._play(watch)
         rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
         learning = [name for name, task in self.tasks.items() if task == "train"]
-        lessons = {name: self._threads.submit(self._learn, name, rate) for name in learning}
-        wait(lessons.values())  # all of them, also when one breaks down: nobody may still be learning afterwards
-        figures = {name: lesson.result() for name, lesson in lessons.items()}
+        modules = [module for name in learning for module in (self.seats[name].policy, self.seats[name].critic)]
+        with whole_or_nothing(modules, self.optimisers.values()):
+            lessons = {name: self._threads.submit(self._learn, name, rate) for name in learning}
+            wait(lessons.values())  # all of them, also when one breaks down: nobody may still be learning afterwards
+            figures = {name: lesson.result() for name, lesson in lessons.items()}
         self.updates += 1
         self.agent_steps += settings.steps * sum(seat.columns for seat in self.seats.values())
         if self.league is not None:

@@ -127,7 +127,7 @@ class Training:
                 if time.monotonic() - saved_at > CHECKPOINT_S:
                     self.save()
                     saved_at = time.monotonic()
-        except GodojoError:  # weights are those before the gradient step that broke down, or before a game was lost
+        except GodojoError:  # weights are those before the update that broke down, or before a game was lost
             self.save()
             raise
         self.save()

@@ -54,9 +54,7 @@ class RunFolder:
         root = runs_root() if root is None else root
         taken = _checked(run_id) if run_id is not None else _unused_id(root, config.game)
         path = root / taken
-        if path.is_symlink() or path.exists():
-            if not force:
-                raise _exists(path)
+        if cls.is_taken(path, force=force):
             _delete(path, say)
         staged = root / f".{taken}.{secrets.token_hex(4)}.new"
         try:
@@ -73,6 +71,21 @@ class RunFolder:
         finally:
             shutil.rmtree(staged, ignore_errors=True)
         return cls(path, config)
+
+    @staticmethod
+    def is_taken(path: Path, *, force: bool = False) -> bool:
+        """Whether a new run's folder is there already; unless that is to be replaced, it is an error."""
+        is_there = path.is_symlink() or path.exists()
+        if is_there and not force:
+            raise _exists(path)
+        if is_there:
+            _check_is_run(path)
+        return is_there
+
+    @classmethod
+    def check_id(cls, run_id: str, *, force: bool = False) -> None:
+        """Refuses an id that `create` would refuse, before anything is started for it."""
+        cls.is_taken(runs_root() / _checked(run_id), force=force)
 
     @classmethod
     def open(cls, run: str | Path | None = None, *, root: Path | None = None) -> "RunFolder":
@@ -210,9 +223,13 @@ def _exists(path: Path) -> GodojoError:
     )
 
 
-def _delete(path: Path, say: Say) -> None:
+def _check_is_run(path: Path) -> None:
     if path.is_symlink() or not (path / CONFIG).is_file():
         raise GodojoError(f"{path} is no run, so --force does not delete it; take another --run-id")
+
+
+def _delete(path: Path, say: Say) -> None:
+    _check_is_run(path)
     with _locked(path):
         pass
     doomed = path.parent / f".{path.name}.{secrets.token_hex(4)}.old"

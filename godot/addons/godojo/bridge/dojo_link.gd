@@ -8,7 +8,8 @@ extends RefCounted
 ## [br][br]
 ## Messages are Dictionaries with a [code]type[/code]:
 ## [br]- [code]configure[/code]: [code]worlds[/code] (int), [code]ticks_per_decision[/code] (int or
-## null), [code]options[/code] (Dictionary); answered by [method send_ready];
+## null), [code]options[/code] (Dictionary), [code]truth[/code] (bool); answered by
+## [method send_ready];
 ## [br]- [code]reset[/code]: [code]seed[/code] (int); answered by [method send_step];
 ## [br]- [code]act[/code]: [code]actions[/code] (PackedFloat32Array, of the right size, finite);
 ## answered by [method send_step];

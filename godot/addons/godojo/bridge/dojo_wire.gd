@@ -30,6 +30,7 @@ var _observation_sizes: PackedInt32Array
 var _observation_numbers: int = 0
 var _row_count: int = 0
 var _terms: int = 0
+var _truth_numbers: int = 0
 
 
 ## Learns what steps and actions look like from what the trainer is told in [code]ready[/code].
@@ -41,6 +42,8 @@ func set_description(description: Dictionary) -> void:
 	_row_count = 0
 	var terms: Array = Array(description["reward_terms"])
 	_terms = terms.size()
+	var truth: Array = description.get("truth", [])
+	_truth_numbers = worlds * DojoParts.observation_size(truth)
 	var action_numbers: int = 0
 	for role: Dictionary in description["roles"]:
 		var observation_parts: Array = role["observation"]
@@ -83,6 +86,7 @@ func step_length(results: DojoResults) -> int:
 		return 0
 	var length: int = STEP_HEADER + 4 * _rows.size() + _row_count
 	length += 4 * (_observation_numbers + _row_count * _terms + results.ended.size())
+	length += 4 * _truth_numbers
 	for role in _rows.size():
 		var numbers: int = 1 + _observation_sizes[role] + _terms + 1
 		length += 4 * results.final_rows[role].size() * numbers
@@ -107,6 +111,8 @@ func write_step(
 		frame.encode_u32(at + STEP_HEADER + 4 * role, results.final_rows[role].size())
 	frame.append_array(results.observation.to_byte_array())
 	frame.append_array(results.terms.to_byte_array())
+	if _truth_numbers > 0:
+		frame.append_array(results.truth.to_byte_array())
 	if not results.ended.is_empty():
 		frame.append_array(results.ended.to_byte_array())
 	for role in roles:
@@ -164,6 +170,8 @@ func _read_configure(message: Dictionary) -> Dictionary:
 		error = "ticks_per_decision must be a whole number from 1 to %d" % MAX_TICKS
 	elif not options is Dictionary:
 		error = "options must be an object"
+	elif not message.get("truth", false) is bool:
+		error = "truth must be true or false"
 	if not error.is_empty():
 		return {}
 	return {
@@ -171,6 +179,7 @@ func _read_configure(message: Dictionary) -> Dictionary:
 		"worlds": worlds,
 		"ticks_per_decision": null if ticks == null else _whole(ticks, 1, MAX_TICKS),
 		"options": options,
+		"truth": message.get("truth", false),
 	}
 
 
@@ -180,6 +189,7 @@ func _complaint(results: DojoResults) -> String:
 		results.observation.size() == _observation_numbers
 		and results.terms.size() == _row_count * _terms
 		and results.flags.size() == _row_count
+		and (_truth_numbers == 0 or results.truth.size() == _truth_numbers)
 		and results.ended.size() % 4 == 0
 		and results.final_rows.size() == _rows.size()
 	)

@@ -149,6 +149,7 @@ func _what_to_play() -> Dictionary:
 		"worlds": worlds if worlds != null else 1,
 		"ticks_per_decision": GodotRlWire.whole_word("action_repeat", 1, DojoWire.MAX_TICKS),
 		"options": {},
+		"truth": false,
 	}
 
 

@@ -18,6 +18,9 @@ const TRUNCATED := 4
 var observation := PackedFloat32Array()
 ## Per role W x n x T numbers: what the decision was worth, by term.
 var terms := PackedFloat32Array()
+## W x K numbers, where [method DojoWorlds.describe] has a [code]truth[/code]: the true state of
+## each world, for oracles and judges.
+var truth := PackedFloat32Array()
 ## Per role W x n bytes of [constant ACTED], [constant TERMINATED], [constant TRUNCATED].
 var flags := PackedByteArray()
 ## Four numbers for each world whose round ended: world, winner, length in ticks, arena (-1: one

@@ -22,7 +22,8 @@ var trouble: String = ""
 ## Makes the worlds. [param request] has [code]worlds[/code] (int, at least 1),
 ## [code]ticks_per_decision[/code] (int; null where the trainer leaves it to the game and
 ## [DojoSync]'s own does not apply) and [code]options[/code] (Dictionary: the game's own, sent by
-## the trainer, to be checked like anything from outside).
+## the trainer, to be checked like anything from outside). [code]truth[/code] (bool, may be missing)
+## asks for what no eyes see.
 ## Returns a sentence that says what is wrong, or an empty text.
 func configure(_request: Dictionary) -> String:
 	return "%s does not say how its worlds are made" % name
@@ -34,6 +35,8 @@ func configure(_request: Dictionary) -> String:
 ## [br]- [code]reward_terms[/code], [code]winners[/code], [code]arenas[/code]: names
 ## (PackedStringArray or Array); winner 0 is "nobody";
 ## [br]- [code]model[/code]: a Dictionary, or null;
+## [br]- [code]truth[/code]: only if it was asked for and the game can tell: what
+## [member DojoResults.truth] is made of, as parts of an observation;
 ## [br]- [code]ticks_per_decision[/code]: int, only if it is not what was asked for.
 func describe() -> Dictionary:
 	return {}

@@ -21,9 +21,11 @@ var _role_first := PackedInt32Array()
 var _role_agents := PackedInt32Array()
 # Of each agent's index, its role.
 var _role_of := PackedInt32Array()
-# Of each world: decisions since the round began, and the arena's number.
+# Whether the trainer asks for what no eyes see.
+var _tells_truth: bool = false
+# Of each world: decisions since the round began, and the arena's place among all.
 var _decisions := PackedInt32Array()
-var _arena_numbers := PackedInt32Array()
+var _arena_places := PackedInt32Array()
 # Of each world and agent: who took part, and the terms since the round began.
 var _acted := PackedByteArray()
 var _round_terms := PackedFloat32Array()
@@ -47,6 +49,7 @@ func configure(request: Dictionary) -> String:
 	if not complaint.is_empty():
 		return complaint
 	_options = options
+	_tells_truth = request.get("truth", false)
 	_ticks = options.settings.rules.ticks_per_decision
 	_list_roles()
 	_make_worlds(request["worlds"] as int)
@@ -73,7 +76,7 @@ func describe() -> Dictionary:
 				}
 			)
 		)
-	return {
+	var description: Dictionary = {
 		"roles": roles,
 		"reward_terms": TagRewards.TERMS,
 		"winners": WINNERS,
@@ -81,6 +84,9 @@ func describe() -> Dictionary:
 		"model": null,
 		"ticks_per_decision": _ticks,
 	}
+	if _tells_truth:
+		description["truth"] = TagTruth.parts(_role_of.size())
+	return description
 
 
 func reset(seed_number: int) -> void:
@@ -131,6 +137,10 @@ func collect() -> DojoResults:
 	_results.flags = PackedByteArray()
 	for flags in _flags:
 		_results.flags.append_array(flags)
+	if _tells_truth:
+		_results.truth = PackedFloat32Array()
+		for index in _worlds.size():
+			TagTruth.append(_worlds[index], _arena_places[index], _results.truth)
 	return _results
 
 
@@ -173,7 +183,9 @@ func _tell_decision(index: int, world: TagWorld) -> void:
 		)
 	if ends:
 		var winner: int = 0 if is_cut_short else maxi(WINNERS.find(world.winner), 0)
-		_results.ended.append_array([index, winner, world.tick_number, _arena_numbers[index]])
+		var place_of_arena: int = _arena_places[index]
+		var number: int = place_of_arena if place_of_arena < _options.numbered else GENERATED
+		_results.ended.append_array([index, winner, world.tick_number, number])
 		_begin_round(index)
 
 
@@ -200,7 +212,7 @@ func _begin_round(index: int) -> void:
 		if is_generated
 		else world.rng.randi_range(0, numbered - 1)
 	)
-	_arena_numbers[index] = number if number < numbered else GENERATED
+	_arena_places[index] = number
 	_decisions[index] = 0
 	var numbers: int = _role_of.size() * TagRewards.TERMS.size()
 	for place in range(index * numbers, (index + 1) * numbers):
@@ -236,7 +248,7 @@ func _make_worlds(count: int) -> void:
 		world.configure(_options.settings, _options.arenas[0], 0)
 		_worlds.append(world)
 	_decisions.resize(count)
-	_arena_numbers.resize(count)
+	_arena_places.resize(count)
 	_acted.resize(count * _role_of.size())
 	_round_terms.resize(count * _role_of.size() * TagRewards.TERMS.size())
 	_results = DojoResults.new(_role_names.size())

@@ -2,19 +2,37 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any, Protocol
 
 import numpy as np
 
 from godojo.bridge.codec import StepFrame
 from godojo.bridge.messages import Ready
 from godojo.engines.base import RoleArrays
+from godojo.games.parts import ObservationPart
+
+
+class Truth(Protocol):
+    """What no eyes see, of all worlds of a game; `games/tag/truth.py` is one."""
+
+    @property
+    def parts(self) -> tuple[ObservationPart, ...]:
+        """What the game is to tell of each world, in order."""
+
+    def make(self, num_worlds: int) -> Any:
+        """Makes the arrays that `write` writes into; this is what whoever asks for the true state is given."""
+
+    def write(self, worlds: slice, told: np.ndarray) -> None:
+        """Takes what was told of these worlds: float32 [W, K]."""
 
 
 class WorldArrays:
     """All arrays of N worlds; each game writes the worlds that it plays."""
 
-    def __init__(self, ready: Ready, num_worlds: int) -> None:
+    def __init__(self, ready: Ready, num_worlds: int, truth: Truth | None = None) -> None:
         self.num_worlds = num_worlds
+        self._truth = truth
+        self.privileged = None if truth is None else truth.make(num_worlds)
         self.ticks_per_decision = ready.ticks_per_decision
         terms = len(ready.reward_terms)
         roles: dict[str, RoleArrays] = {}
@@ -56,6 +74,7 @@ class WorldArrays:
             role.observation[worlds] = said.observation
             for array in (role.reward, role.terms, role.acted, role.terminated, role.truncated):
                 array[worlds] = 0
+        self._take_truth(worlds, frame)
 
     def take(self, worlds: slice, frame: StepFrame) -> None:
         """One decision of these worlds."""
@@ -81,6 +100,7 @@ class WorldArrays:
             self.length_ticks[ended] = frame.ended[:, 2]
             self.arena[ended] = frame.ended[:, 3]
             self._decisions[ended] = 0
+        self._take_truth(worlds, frame)
 
     def cut_short(self, worlds: slice, frame: StepFrame) -> None:
         """The game of these worlds was lost, and `frame` begins new rounds: nobody's transition spans that."""
@@ -96,3 +116,7 @@ class WorldArrays:
         self.winner[worlds] = 0
         self.length_ticks[worlds] = length_ticks
         self.arena[worlds] = -1
+
+    def _take_truth(self, worlds: slice, frame: StepFrame) -> None:
+        if self._truth is not None and frame.truth is not None:
+            self._truth.write(worlds, frame.truth)

@@ -10,6 +10,7 @@ import numpy as np
 
 from godojo.bridge.listener import DEFAULT_PORT, Listener
 from godojo.bridge.messages import MAX_WORLDS
+from godojo.engines.godot.arrays import Truth
 from godojo.engines.godot.display import display
 from godojo.engines.godot.launch import Recipe, Wire, checked_wire, from_binary, from_project
 from godojo.engines.godot.seats import AwaitedSeat, LaunchedSeat
@@ -116,6 +117,7 @@ def launch_games(
     ticks_per_decision: int | None = None,
     options: Mapping[str, Any] | None = None,
     settings: Any = None,
+    truth: Truth | None = None,
     start_timeout_s: float | None = None,
     step_timeout_s: float = 30.0,
     max_restarts: int = MAX_RESTARTS,
@@ -128,6 +130,7 @@ def launch_games(
         ticks_per_decision=ticks_per_decision,
         options=options,
         settings=settings,
+        truth=truth,
         start_timeout_s=60.0 if start_timeout_s is None else start_timeout_s,
         step_timeout_s=step_timeout_s,
         max_restarts=max_restarts,
@@ -146,6 +149,7 @@ def await_game(
     ticks_per_decision: int | None = None,
     options: Mapping[str, Any] | None = None,
     settings: Any = None,
+    truth: Truth | None = None,
     seed: int = 0,
     start_timeout_s: float | None = None,
     step_timeout_s: float = 30.0,
@@ -167,6 +171,7 @@ def await_game(
         ticks_per_decision=ticks_per_decision,
         options=options,
         settings=settings,
+        truth=truth,
         start_timeout_s=_PATIENCE_S if start_timeout_s is None else start_timeout_s,
         step_timeout_s=step_timeout_s,
         reconnect_s=reconnect_s,

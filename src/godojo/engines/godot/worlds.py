@@ -12,7 +12,7 @@ import numpy as np
 from godojo.bridge.listener import Connection
 from godojo.bridge.messages import Configure, ConnectionLost, GameRefused, Hello, Ready, Silent, WireError
 from godojo.engines.base import Worlds
-from godojo.engines.godot.arrays import WorldArrays
+from godojo.engines.godot.arrays import Truth, WorldArrays
 from godojo.engines.godot.restarts import Incident, Restarts
 from godojo.engines.godot.seats import Seat
 from godojo.errors import GodojoError
@@ -60,14 +60,19 @@ class GodotWorlds(Worlds):
         ticks_per_decision: int | None = None,
         options: Mapping[str, Any] | None = None,
         settings: Any = None,
+        truth: Truth | None = None,
         start_timeout_s: float = 60.0,
         step_timeout_s: float = 30.0,
         reconnect_s: float | None = None,
         max_restarts: int = MAX_RESTARTS,
         belongings: ExitStack | None = None,
     ) -> None:
-        """`belongings`, such as a screen to draw on, are let go of when the games have ended."""
+        """Games are asked for `truth`, where there is one to write it into; see `privileged`.
+
+        `belongings`, such as a screen to draw on, are let go of when the games have ended.
+        """
         self.settings = settings
+        self._truth = truth
         self._quota = Restarts(max_restarts)
         self.engine_us = np.zeros(len(seats), np.int64)
         """How long each game worked at the last step, by its own clock."""
@@ -153,6 +158,11 @@ class GodotWorlds(Worlds):
         self._revive(is_cut_short=True)
         self._has_started = False
 
+    def privileged(self) -> Any:
+        if self._truth is None:
+            raise GodojoError("these games do not tell what eyes do not see; take engine='sim', or ask with truth=True")
+        return self._arrays.privileged
+
     def notice(self, text: str) -> None:
         """Tells whoever watches the games what is going on here."""
         for game in self._games:
@@ -237,7 +247,12 @@ class GodotWorlds(Worlds):
 
     def _request(self, game: _Game) -> Configure:
         worlds = game.worlds.stop - game.worlds.start
-        return Configure(worlds=worlds, ticks_per_decision=self._ticks_per_decision, options=self._options)
+        return Configure(
+            worlds=worlds,
+            ticks_per_decision=self._ticks_per_decision,
+            options=self._options,
+            truth=self._truth is not None,
+        )
 
     def _check_ready(self, game: _Game, ready: Ready) -> None:
         """A game must play what was asked for, and the same as its fellows and its predecessors."""
@@ -245,6 +260,10 @@ class GodotWorlds(Worlds):
         if ready.worlds != asked and (self._asks_for_worlds or len(self._games) > 1):
             raise GodojoError(
                 f"the game plays {ready.worlds} worlds in one process, not {asked}; spread worlds over num_processes"
+            )
+        if self._truth is not None and ready.truth != self._truth.parts:
+            raise GodojoError(
+                "the game does not tell what oracles have to know: copy the addon and the game of this Godojo"
             )
         known = next((each.ready for each in self._games if each.ready is not None), None)
         if known is not None and ready != known and _without_worlds(ready) != _without_worlds(known):
@@ -259,7 +278,7 @@ class GodotWorlds(Worlds):
         self.ticks_per_decision = ready.ticks_per_decision
         self.declared_model = ready.model
         self.reward_terms, self.winners, self.arena_names = ready.reward_terms, ready.winners, ready.arenas
-        arrays = self._arrays = WorldArrays(ready, self.num_worlds)
+        arrays = self._arrays = WorldArrays(ready, self.num_worlds, self._truth)
         self.roles = arrays.roles
         self.ended, self.winner = arrays.ended, arrays.winner
         self.length_ticks, self.arena = arrays.length_ticks, arrays.arena
@@ -294,7 +313,7 @@ def _seated(seats: Sequence[Seat], worlds_each: Sequence[int]) -> list[_Game]:
 
 
 def _without_worlds(ready: Ready) -> tuple[object, ...]:
-    return (ready.ticks_per_decision, ready.roles, ready.reward_terms, ready.winners, ready.arenas)
+    return (ready.ticks_per_decision, ready.roles, ready.reward_terms, ready.winners, ready.arenas, ready.truth)
 
 
 def _end_all(owner: int, games: Sequence[_Game], belongings: ExitStack) -> None:

@@ -16,6 +16,8 @@ class TagOptions(msgspec.Struct, frozen=True):
     arenas: tuple[Arena, ...]
     generated_share: float
     """Of all rounds, how many are played in an arena that is not one of `arenas`."""
+    generated_arenas: tuple[Arena, ...]
+    """Those are then played in one of these; without any, in one that is made."""
     truncate_after: int
     """Decisions after which a round is cut short; 0 for never."""
 
@@ -29,6 +31,7 @@ def checked_options(
     settings: TagSettings | None = None,
     arenas: Sequence[Arena] | None = None,
     generated_share: float = 0.0,
+    generated_arenas: Sequence[Arena] = (),
     truncate_after: int = 0,
 ) -> TagOptions:
     """The same with defaults filled in; what cannot be played is refused with a sentence."""
@@ -42,6 +45,9 @@ def checked_options(
     chosen = tuple(hand_made_arenas(settings).values() if arenas is None else arenas)
     if not chosen and generated_share < 1.0:
         raise GodojoError("there must be at least one arena, or generated_share=1")
-    for arena in chosen:
+    pool = tuple(generated_arenas)
+    if pool and not generated_share:
+        raise GodojoError("generated_arenas are for a generated_share above 0")
+    for arena in (*chosen, *pool):
         check_arena(arena, settings, getattr(arena, "name", "arena"))
-    return TagOptions(settings, chosen, float(generated_share), int(truncate_after))
+    return TagOptions(settings, chosen, float(generated_share), pool, int(truncate_after))

@@ -38,9 +38,12 @@ def begin_round(
 ) -> None:
     """A new round in world `index`; `places` is scratch space."""
     if n.generated_share > 0.0 and uniform(world) < n.generated_share:
-        make_arena(n, arenas[index], world)
+        if n.pool > 0:
+            arenas[index] = catalogue[n.numbered + below(world, n.pool)]
+        else:
+            make_arena(n, arenas[index], world)
     else:
-        arenas[index] = catalogue[below(world, catalogue.shape[0])]
+        arenas[index] = catalogue[below(world, n.numbered)]
     world.ticks = 0
     world.decisions = 0
     it = below(world, n.agents) if n.classic else -1

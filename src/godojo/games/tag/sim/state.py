@@ -8,7 +8,7 @@ import numpy as np
 
 from godojo.games.tag.arenas import MAX_BOXES, MAX_SPAWNS, Arena
 from godojo.games.tag.settings import TICK_S, TagSettings, ticks_in
-from godojo.games.tag.spec import ACTION_SIZE, REWARD_TERMS, observation_size, ray_directions, roles
+from godojo.games.tag.spec import ACTION_SIZE, REWARD_TERMS, Privileged, observation_size, ray_directions, roles
 
 SEEKER_MAY, HIDER_MAY = 1, 2
 """Bits of who may start in a spawn area."""
@@ -99,6 +99,8 @@ NUMBERS = np.dtype(
         ("per_round_tick", "f4"),
         ("top_m", "f8"),
         ("generated_share", "f8"),  # of all rounds, how many are played in an arena made for them
+        ("numbered", "i8"),  # records of the catalogue that other rounds are played in
+        ("pool", "i8"),  # records behind them, one of which is taken where an arena would be made; 0: it is made
         ("weights", "f4", (2, TERMS)),  # of the reward's terms: hider, seeker
     ],
     align=True,
@@ -143,7 +145,14 @@ class Tables(NamedTuple):
     """Of each agent: where it would start, and where the best placing so far puts it."""
 
 
-def numbers(settings: TagSettings, worlds: int, generated_share: float, truncate_after: int) -> np.ndarray:
+def numbers(
+    settings: TagSettings,
+    worlds: int,
+    generated_share: float,
+    truncate_after: int,
+    arenas: int = 0,
+    pool: int = 0,
+) -> np.ndarray:
     """The settings as the kernels want them: an array of one record."""
     rules, motion, sight = settings.rules, settings.motion, settings.sight
     values: dict[str, Any] = {
@@ -186,6 +195,8 @@ def numbers(settings: TagSettings, worlds: int, generated_share: float, truncate
         "per_round_tick": TICK_S / settings.round_length_s,
         "top_m": settings.arena.collider_height_m,
         "generated_share": generated_share,
+        "numbered": arenas or (0 if pool else 1),
+        "pool": pool,
         "weights": [
             (side.distance_per_m, side.time_per_decision, side.tag, side.survival)
             for side in (settings.rewards.hider, settings.rewards.seeker)
@@ -197,14 +208,14 @@ def numbers(settings: TagSettings, worlds: int, generated_share: float, truncate
     return record
 
 
-def catalogue(arenas: Sequence[Arena], settings: TagSettings) -> np.ndarray:
-    """The arenas that rounds may be played in, as records."""
+def catalogue(arenas: Sequence[Arena], settings: TagSettings, numbered: int | None = None) -> np.ndarray:
+    """The arenas that rounds may be played in, as records; those behind the `numbered` first have no number."""
     table = np.zeros(max(len(arenas), 1), ARENA)
     table["low"] = table["high"] = 1e6
     for index, arena in enumerate(arenas):
         record = table[index]
         wide, deep = arena.size_m
-        record["number"] = index
+        record["number"] = index if numbered is None or index < numbered else -1
         record["boxes"] = len(arena.boxes)
         record["size_m"] = arena.size_m
         record["room_low"] = (-wide / 2, 0, -deep / 2)
@@ -218,6 +229,23 @@ def catalogue(arenas: Sequence[Arena], settings: TagSettings) -> np.ndarray:
             bits = SEEKER_MAY * ("seeker" in area.roles) | HIDER_MAY * ("hider" in area.roles)
             record["spawn_roles"][place] = bits
     return table
+
+
+def privileged(agents: np.ndarray, arena_slots: np.ndarray, settings: TagSettings) -> Privileged:
+    """The true state that these records hold."""
+    return Privileged(
+        position_m=agents["position"],
+        velocity_mps=agents["velocity"],
+        heading_rad=agents["heading"],
+        grounded=agents["grounded"],
+        active=agents["active"],
+        chases=agents["chases"],
+        box_low_m=arena_slots["low"],
+        box_high_m=arena_slots["high"],
+        box_count=arena_slots["boxes"],
+        size_m=arena_slots["size_m"],
+        first_agent={role.name: role.first for role in roles(settings)},
+    )
 
 
 def results(settings: TagSettings, worlds: int) -> Results:

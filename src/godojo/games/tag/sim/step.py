@@ -121,6 +121,11 @@ def step_world(
         observe_world(n, arena, world, team, index, tables, chunk, results.final_observation)
         begin_round(n, catalogue, arenas, index, world, team, tables.places[chunk])
         measure(n, team)
+    else:
+        for number in range(n.agents):
+            row = row_of(tables, index, number)
+            if results.terminated[row]:  # caught alone, while the others play on
+                observe(n, arena, world, team, number, tables, chunk, results.final_observation[row])
     observe_world(n, arena, world, team, index, tables, chunk, results.observation)
 
 

@@ -17,8 +17,8 @@ from godojo.kernels.chance import stream_of
 class TagTwin:
     """All memory of the game for `worlds` copies of it; nothing is allocated after this.
 
-    With `generated_share` above 0, so many of all rounds are played in an arena made for the round; the others in
-    `arenas`.
+    With `generated_share` above 0, so many of all rounds are played in an arena made for the round, or in one of
+    `generated_arenas` if there are any; the others in `arenas`.
     """
 
     reward_terms = REWARD_TERMS
@@ -31,12 +31,17 @@ class TagTwin:
         settings: TagSettings | None = None,
         arenas: Sequence[Arena] | None = None,
         generated_share: float = 0.0,
+        generated_arenas: Sequence[Arena] = (),
         truncate_after: int = 0,
     ) -> None:
         if not isinstance(worlds, int) or worlds < 1:
             raise GodojoError(f"there must be a whole number of worlds, at least one world, not {worlds!r}")
         options = checked_options(
-            settings=settings, arenas=arenas, generated_share=generated_share, truncate_after=truncate_after
+            settings=settings,
+            arenas=arenas,
+            generated_share=generated_share,
+            generated_arenas=generated_arenas,
+            truncate_after=truncate_after,
         )
         self.settings = options.settings
         self.arenas = options.arenas
@@ -44,9 +49,11 @@ class TagTwin:
         self.num_worlds = worlds
         self.ticks_per_decision = self.settings.rules.ticks_per_decision
         self.roles = roles(self.settings)
-        self.numbers = state.numbers(self.settings, worlds, generated_share, truncate_after)
-        self.catalogue = state.catalogue(self.arenas, self.settings)
-        for arena, record in zip(self.arenas, self.catalogue, strict=False):
+        counts = len(self.arenas), len(options.generated_arenas)
+        self.numbers = state.numbers(self.settings, worlds, generated_share, truncate_after, *counts)
+        everywhere = (*self.arenas, *options.generated_arenas)
+        self.catalogue = state.catalogue(everywhere, self.settings, len(self.arenas))
+        for arena, record in zip(everywhere, self.catalogue, strict=False):
             one_world = np.zeros(1, state.WORLD)
             one_world["stream"] = PROVEN_STREAM
             if not find_places(self.numbers[0], record, one_world[0], np.zeros((self.settings.agent_count, 2, 3))):
@@ -92,19 +99,7 @@ class TagTwin:
 
     def privileged(self) -> Privileged:
         """The true state, which eyes do not see."""
-        return Privileged(
-            position_m=self.agents["position"],
-            velocity_mps=self.agents["velocity"],
-            heading_rad=self.agents["heading"],
-            grounded=self.agents["grounded"],
-            active=self.agents["active"],
-            chases=self.agents["chases"],
-            box_low_m=self.arena_slots["low"],
-            box_high_m=self.arena_slots["high"],
-            box_count=self.arena_slots["boxes"],
-            size_m=self.arena_slots["size_m"],
-            first_agent={role.name: role.first for role in self.roles},
-        )
+        return state.privileged(self.agents, self.arena_slots, self.settings)
 
     def state(self) -> dict[str, np.ndarray]:
         """All that goes on in these worlds: copied out and in again, they go on bit by bit."""
