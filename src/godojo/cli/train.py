@@ -180,14 +180,29 @@ def _conclude(run: "RunFolder", judge_rounds: int) -> None:
         with progress_report() as shown:
             found = judge(str(run.path), rounds=judge_rounds, progress=shown.progress)
         show(found)
+    charts = _draw(run)
     out.print(f"\neverything lies in {run.path}", markup=False)
     for role in run.config.roles:
         out.print(f"  policy_{role}.pt", markup=False)
+    if charts:
+        out.print(f"  charts/ ({charts} pictures, learning.png first)", markup=False)
     out.print("next:")
     for words in (
+        f"watch {run.name}",
         f"eval {run.name}",
         f"league {run.name}",
         f"train {run.config.game} --resume {run.name} --minutes 10",
     ):
         out.print(f"  {command(words)}", markup=False)
     sys.stdout.flush()
+
+
+def _draw(run: "RunFolder") -> int:
+    """Charts of the run; how many. A training that is done and saved is not to fail for lack of a picture."""
+    from godojo.show.charts import write_charts
+
+    try:
+        return len(write_charts(run))
+    except Exception as error:
+        _say(f"no charts: {error}")
+        return 0
