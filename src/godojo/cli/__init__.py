@@ -8,7 +8,7 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 import godojo
-from godojo.cli import bench, doctor, engine, league, parity, play, plot, replay, serve, train
+from godojo.cli import bench, doctor, engine, league, parity, play, plot, record, replay, serve, train, watch
 from godojo.cli import eval as judging
 from godojo.cli.console import complain, speak_plainly
 from godojo.errors import GodojoError, command
@@ -49,6 +49,9 @@ app.command(name="eval")(judging.evaluate)
 app.command(name="league")(league.league)
 app.command(name="plot")(plot.plot)
 app.command(name="replay")(replay.replay)
+app.command(name="record")(record.record)
+app.command(name="encode")(record.encode)
+app.command(name="watch")(watch.watch)
 app.command(name="serve")(serve.serve)
 app.command(name="play", context_settings={"ignore_unknown_options": True})(play.play)
 
