@@ -6,6 +6,7 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -45,8 +46,8 @@ class RunTables:
     def __init__(self, run: RunFolder) -> None:
         self.run = run
         self.roles = run.config.roles
-        self.rounds = _read(run.metrics)
-        self.updates = _read(run.updates)
+        self._rounds, self.updates = read_table(run.metrics), read_table(run.updates)
+        self.rounds = self._rounds.columns
         if not len(self.rounds.get("episode", ())):
             raise GodojoError(f"run {run.run_id} has no round in metrics.csv yet; train it longer")
 
@@ -57,11 +58,11 @@ class RunTables:
         return [name.removeprefix(f"{role}_") for name in names]
 
     def numbers(self, name: str) -> np.ndarray:
-        return _numbers(self.rounds[name])
+        return self._rounds.numbers(name)
 
     def update_numbers(self, name: str) -> np.ndarray:
         """Empty where updates.csv has no such column."""
-        return _numbers(self.updates[name]) if name in self.updates else np.zeros(0)
+        return self.updates.numbers(name)
 
     def win_rate(self, role: str, x: str, *, against_past: bool) -> Curve:
         """How often the role won: against the other side of the moment, or against past selves."""
@@ -130,25 +131,29 @@ def smooth(values: np.ndarray, width: int) -> np.ndarray:
     return found
 
 
-def _read(path: Path) -> Mapping[str, Sequence[str]]:
-    """A table by columns; a row begun is left out."""
+class Table:
+    """A table of texts, by columns."""
+
+    def __init__(self, columns: Mapping[str, Sequence[str]]) -> None:
+        self.columns = columns
+
+    def numbers(self, name: str) -> np.ndarray:
+        """Not a number where there is none; empty where there is no such column."""
+        texts = self.columns.get(name, ())
+        try:
+            return np.array(texts, np.float64)
+        except ValueError:
+            return np.array([float(text) if text else np.nan for text in texts])
+
+
+def read_table(path: Path) -> Table:
+    """A table of a run, which may be growing: a row begun is left out. No rows where there is no file."""
     try:
         with path.open("rb") as file:
             header = file.readline().decode().strip().split(",")
-            start = file.tell()
-            size = file.seek(0, io.SEEK_END) - start
-            texts = []
-            if size <= MOST_BYTES:
-                file.seek(start)
-                texts = [file.read()]
-            else:
-                for piece in range(PIECES):
-                    file.seek(start + size * piece // PIECES)
-                    if piece:
-                        file.readline()
-                    texts.append(file.read(MOST_BYTES // PIECES))
+            texts = _pieces(file)
     except FileNotFoundError:
-        return {}
+        return Table({})
     except OSError as error:
         raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
     rows: list[list[str]] = []
@@ -156,12 +161,20 @@ def _read(path: Path) -> Mapping[str, Sequence[str]]:
         whole = text[: text.rfind(b"\n") + 1].decode(errors="replace")
         rows += [row for row in csv.reader(io.StringIO(whole)) if len(row) == len(header)]
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(header)
-    return dict(zip(header, columns, strict=True))
+    return Table(dict(zip(header, columns, strict=True)))
 
 
-def _numbers(texts: Sequence[str]) -> np.ndarray:
-    """Not a number where there is none."""
-    try:
-        return np.array(texts, np.float64)
-    except ValueError:
-        return np.array([float(text) if text else np.nan for text in texts])
+def _pieces(file: BinaryIO) -> list[bytes]:
+    """All that follows, or pieces from all over it where that is too much; each begins with a row."""
+    start = file.tell()
+    size = file.seek(0, io.SEEK_END) - start
+    file.seek(start)
+    if size <= MOST_BYTES:
+        return [file.read()]
+    texts = []
+    for piece in range(PIECES):
+        file.seek(start + size * piece // PIECES)
+        if piece:
+            file.readline()
+        texts.append(file.read(MOST_BYTES // PIECES))
+    return texts
