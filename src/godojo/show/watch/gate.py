@@ -7,6 +7,7 @@ The server behind it listens on loopback alone and trusts everybody who gets the
 import asyncio
 import hmac
 import ipaddress
+import socket
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
@@ -92,6 +93,8 @@ class Gate:
                 await asyncio.wait_for(writer.drain(), STALL_TIMEOUT_S)
             else:
                 await self._hand_on(head, reader, writer, headers.get("upgrade", "").lower() == "websocket")
+            writer.close()
+            await asyncio.wait_for(writer.wait_closed(), STALL_TIMEOUT_S)  # what is left is still on its way
         except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
             pass  # somebody who does not speak HTTP, or has gone
         finally:
@@ -122,6 +125,7 @@ class Gate:
     ) -> None:
         inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", self._inner_port)
         writer.transport.set_write_buffer_limits(high=BUFFER_BYTES)
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
         self.viewers += is_viewer
         ways = [
             asyncio.ensure_future(self._pump(reader, inner_writer)),
@@ -140,8 +144,6 @@ class Gate:
                 way.cancel()
             await asyncio.gather(*ways, return_exceptions=True)
             inner_writer.transport.abort()
-            with suppress(OSError):
-                writer.write_eof()
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(CHUNK):

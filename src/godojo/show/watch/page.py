@@ -25,6 +25,7 @@ FRAMES_PER_S = 30.0
 SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "4x")
 PAUSE_AFTER_S = 1.0
 """How long the end of a round stays on screen."""
+NOBODY_S = 0.2
 CURVES_EVERY_S = 5.0
 CURVE_POINTS = 200
 PLAY, BACK, STEP, NEXT = "Play / pause", "Back", "Step", "Next round"
@@ -43,8 +44,10 @@ class Page:
             show_share_button=False,
             brand_color=rgb(style.SEEKER),
             control_width="large",
-            control_layout="fixed",
         )
+        # A viewer may ask for a tunnel through which all the world could look; there is none.
+        self.server.request_share_url = lambda verbose=True: None  # type: ignore[method-assign]  # noqa: ARG005
+        self.server.gui.main_panel.dock_right()  # beside the scene, not over it
         self.scene = Scene(self.server)
         self.replay: Replay | None = None
         self.seconds = 0.0
@@ -78,6 +81,9 @@ class Page:
         while not stop():
             now = time.monotonic()
             passed, before = now - before, now
+            if self.replay is not None and not self.server.get_clients():
+                time.sleep(NOBODY_S)  # nobody looks, so nothing moves and nothing is played
+                continue
             if self._advance(min(passed, 0.25)):
                 shown_at = -np.inf
             if self.replay is not None and now - shown_at >= 0.9 / FRAMES_PER_S:
