@@ -8,7 +8,22 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 import godojo
-from godojo.cli import bench, doctor, engine, league, parity, play, plot, record, replay, serve, train, watch
+from godojo.cli import (
+    bench,
+    doctor,
+    engine,
+    film,
+    league,
+    parity,
+    play,
+    plot,
+    record,
+    replay,
+    report,
+    serve,
+    train,
+    watch,
+)
 from godojo.cli import eval as judging
 from godojo.cli.console import complain, speak_plainly
 from godojo.errors import GodojoError, command
@@ -48,9 +63,11 @@ app.command(name="train")(train.train)
 app.command(name="eval")(judging.evaluate)
 app.command(name="league")(league.league)
 app.command(name="plot")(plot.plot)
+app.command(name="report")(report.report)
 app.command(name="replay")(replay.replay)
 app.command(name="record")(record.record)
 app.command(name="encode")(record.encode)
+app.command(name="film")(film.film)
 app.command(name="watch")(watch.watch)
 app.command(name="serve")(serve.serve)
 app.command(name="play", context_settings={"ignore_unknown_options": True})(play.play)
