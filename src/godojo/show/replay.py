@@ -93,6 +93,8 @@ class Moment:
     """float32 [A, R]: how far each ray reached when the decision was taken."""
     sight_kind: np.ndarray
     """uint8 [A, R]: what it met: NOTHING, WALL, SEEKER or HIDER."""
+    sight_heading_rad: np.ndarray
+    """float32 [A]: where everybody looked when the decision was taken; rays are around it."""
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,7 @@ class Replay:
         near = left if share < 0.5 else right
         decision = int(np.searchsorted(self.decision_frame, left, side="right")) - 1
         agents, rays = self.header.agents, self.sight_m.shape[2]
+        looked = int(self.decision_frame[decision]) if decision >= 0 else 0
         return Moment(
             seconds=at * TICK_S,
             position_m=self._between(left, right, share, wide * TICK_S),
@@ -172,6 +175,7 @@ class Replay:
             action=self.action[decision] if decision >= 0 else np.zeros((agents, 3), np.float32),
             sight_m=self.sight_m[decision] if decision >= 0 else np.zeros((agents, rays), np.float32),
             sight_kind=self.sight_kind[decision] if decision >= 0 else np.zeros((agents, rays), np.uint8),
+            sight_heading_rad=self.heading_rad[looked],
         )
 
     def _between(self, left: int, right: int, share: float, seconds: float) -> np.ndarray:

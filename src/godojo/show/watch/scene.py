@@ -42,6 +42,11 @@ def as_lines(colours: np.ndarray) -> np.ndarray:
 FLOOR, PAPER, INK = rgb(style.FLOOR), (255, 248, 236), rgb(style.INK)
 
 
+def turned(heading_rad: float) -> np.ndarray:
+    """As a quaternion w, x, y, z."""
+    return np.array([math.cos(heading_rad / 2), 0.0, math.sin(heading_rad / 2), 0.0])
+
+
 class Stage:
     """Floor, walls and blocks of one arena; put up anew when the arena changes."""
 
@@ -115,8 +120,9 @@ class Body:
             pupil = scene.add_icosphere(f"{name}/pupil{side}", size * 0.075, color=INK, position=ahead)
             self._parts += [white, pupil]
         nothing, dark = np.zeros((1, 2, 3), np.float32), np.zeros((1, 2, 3), np.uint8)
-        self._rays = scene.add_line_segments(f"{name}/rays", nothing, dark, thickness=0.025)
-        self._spots = scene.add_line_segments(f"{name}/spots", nothing, dark, thickness=0.08)
+        self._eyes = scene.add_frame(f"/eyes/{number}", show_axes=False)
+        self._rays = scene.add_line_segments(f"/eyes/{number}/rays", nothing, dark, thickness=0.025)
+        self._spots = scene.add_line_segments(f"/eyes/{number}/spots", nothing, dark, thickness=0.08)
         self._trail = scene.add_line_segments(f"/trails/{number}", nothing, dark, thickness=0.09)
         self._tint: Colour | None = None
         self._decision = -2
@@ -128,15 +134,14 @@ class Body:
         self._half_m = size / 2
 
     def remove(self) -> None:
-        for part in (*self._parts, self._rays, self._spots, self._trail, self._frame):
+        for part in (*self._parts, self._rays, self._spots, self._eyes, self._trail, self._frame):
             part.remove()
 
     def show(self, moment: Moment, trail: np.ndarray, *, rays: bool, trails: bool) -> None:
         """`trail`: where it was, the newest place last."""
         number = self.number
-        heading = float(moment.heading_rad[number])
-        self._frame.position = moment.position_m[number]
-        self._frame.wxyz = np.array([math.cos(heading / 2), 0.0, math.sin(heading / 2), 0.0])
+        self._frame.position = self._eyes.position = moment.position_m[number]
+        self._frame.wxyz = turned(float(moment.heading_rad[number]))
         active, chases = bool(moment.active[number]), bool(moment.chases[number])
         tint = rgb(style.SEEKER if chases else style.HIDER)
         shown = tint if active else mixed(tint, PAPER, 0.55)
@@ -145,6 +150,7 @@ class Body:
         self._rays.visible = self._spots.visible = rays and active
         if rays and active and moment.decision != self._decision:
             self._decision = moment.decision
+            self._eyes.wxyz = turned(float(moment.sight_heading_rad[number]))
             self._look(moment, tint, HIDER if chases else SEEKER)
         self._trail.visible = trails
         if trails:
