@@ -39,6 +39,9 @@ Begin here:
   [cyan]godojo parity tag[/cyan]       the embedded twin against the real engine, tick by tick
   [cyan]godojo eval RUN[/cyan]         how often a trained policy wins, against whom you like
   [cyan]godojo league RUN[/cyan]       how it got better: its training's moments against each other
+  [cyan]godojo watch RUN[/cyan]        any moment of its training in the browser, in 3D, while it trains too
+  [cyan]godojo plot RUN[/cyan]         its curves as pictures; several runs are compared
+  [cyan]godojo report RUN[/cyan]       all of it in one page
   [cyan]godojo serve[/cyan]            waits for your own Godot scene on port 8765, and plays it
   [cyan]godojo bench sim[/cyan]        how fast the twin is here
   [cyan]godojo doctor[/cyan]           what is installed, what is missing, and the cure

@@ -46,7 +46,8 @@ def replay(
     """
     from godojo.show.lineup import Lineup, arenas_from  # brings torch and kernels along
     from godojo.show.recording import record_rounds
-    from godojo.show.replay_file import ROUNDS_SUFFIX, SUFFIX, read_any, write_replay, write_rounds
+    from godojo.show.replay_file import ROUNDS_SUFFIX, SUFFIX, read_any, write_rounds
+    from godojo.show.trajectories import FOLDER, write_episodes
 
     path = Path(run).expanduser()
     if path.suffix in (SUFFIX, ROUNDS_SUFFIX) or (path.is_dir() and not (path / "config.json").exists()):
@@ -67,12 +68,11 @@ def replay(
             label=lineup.label,
             progress=lambda share: shown.progress("playing", share),
         )
-    folder = output or lineup.run.path / "trajectories"
+    folder = output or lineup.run.path / FOLDER
     if packed:
         write_rounds(folder / f"{lineup.stem}{ROUNDS_SUFFIX}", replays)
     else:
-        for one in replays:
-            write_replay(folder / f"ep_{lineup.stem}_{one.header.episode:04}{SUFFIX}", one)
+        write_episodes(folder, lineup.stem, replays)
     _show(replays)
     out.print(f"\n{len(replays)} rounds in {escape(str(folder))}")
 

@@ -112,7 +112,8 @@ class RunTables:
         played_s = float(lengths.mean() * self.numbers("episode")[-1]) / worlds if worlds else 0.0
         rounds = played_s / float(np.percentile(lengths, 99)) if played_s else BINS
         bins = int(rounds / np.ceil(rounds / BINS)) if rounds >= 1.0 else 1
-        found: np.ndarray = np.minimum(steps / whole * max(bins, 1), max(bins, 1) - 1e-9).astype(np.int64)
+        # A round that ends just where a bin does belongs to it, not to the next.
+        found: np.ndarray = np.maximum(np.ceil(steps / whole * max(bins, 1) - 1e-6) - 1, 0).astype(np.int64)
         return found
 
     def _against(self, role: str, past: bool) -> np.ndarray:

@@ -3,6 +3,7 @@
 import base64
 import html
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
@@ -19,13 +20,14 @@ from godojo.show import pick, style
 from godojo.show.charts import write_charts
 from godojo.show.curves import RunTables
 from godojo.show.lineup import Lineup
-from godojo.show.recording import record_rounds
+from godojo.show.recording import one_thread, record_rounds
 from godojo.show.replay import Replay
 from godojo.show.report.replay_data import viewer_round
 
 PICKED_FROM = 60
 """Rounds of the newest policies that the best catch and the best escape are chosen from."""
 MOST_STAGES = 4
+FEW_ROUNDS = 128
 BEFORE_S = 3.5
 """How long before the moment worth seeing a picked round is shown from."""
 CHARTS = ("learning", "win_rate", "rating", "cross_play", "reward_terms", "episode_length", "reward", "speed")
@@ -44,7 +46,8 @@ def write_report(run: RunFolder, path: Path, *, rounds: int = 300, seed: int = 0
         progress("playing rounds to show", None)
         replays = shown_rounds(run, seed)
         if len(run.config.roles) == 2 and rounds:
-            judgement = judge(str(run.path), rounds=rounds, seed=seed, progress=progress)
+            with one_thread() if rounds < FEW_ROUNDS else nullcontext():
+                judgement = judge(str(run.path), rounds=rounds, seed=seed, progress=progress)
     parts = [
         _head(run, tables),
         _VIEWER if replays else "",
