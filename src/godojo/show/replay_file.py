@@ -202,7 +202,7 @@ def _replay(header: Header, frames: Sequence[_Frame], outcome: Outcome | None) -
 
 
 def write_rounds(path: Path, replays: Iterable[Replay]) -> None:
-    """Many rounds in one packed file, about a tenth of the lines' size."""
+    """Many rounds in one packed file, about a fifth of the lines' size."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, ROUNDS_FORMAT + b"".join(_packed(replay) for replay in replays))
 
