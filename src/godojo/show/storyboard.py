@@ -11,9 +11,9 @@ from godojo.show import titles
 from godojo.show.pick import Pick, best_catch, best_escape, catch_of
 from godojo.show.replay import Replay
 from godojo.show.stage import Format, Shot, steadily
-from godojo.show.style import clock, counted
+from godojo.show.style import counted
 from godojo.show.titles import Course, Layout, lay
-from godojo.show.yardstick import OPPONENT, Figures
+from godojo.show.yardstick import OPPONENT, Figures, in_words
 
 TITLE_S, END_S = 3.2, 5.0
 ROUND_S, FASTEST = 6.5, 1.6
@@ -95,7 +95,7 @@ class Story:
         replay = self.rounds[-1][chosen]
         shot = Shot(replay, steadily(0.0, TITLE_S, self.film.fps), camera="side", names=False, hud=0.0, announced=False)
         last = self.stages[-1].snapshot
-        trained = f"{clock(last.seconds)} of self-play, {counted(last.agent_steps)} decisions"
+        trained = f"{in_words(last)} of self-play, {counted(last.agent_steps)} decisions"
         words = titles.centred(
             layout,
             [
@@ -129,11 +129,10 @@ class Story:
             )
             for role, share in figures.wins.items()
         ]
-        known = figures.snapshot.agent_steps == 0
         plate = titles.facts_panel(
             layout,
-            "untrained" if known else figures.title,
-            "before training" if known else "of training",
+            figures.title,
+            "before training" if figures.is_untrained else "of training",
             facts,
             f"wins: {self.yardstick_rounds} rounds each against the scripted player “{OPPONENT}”; "
             "rating: stages against each other",
@@ -177,7 +176,7 @@ class Story:
             for place, picture in enumerate(pictures):
                 x, y = place % columns * cell.width, place // columns * cell.height
                 made[y + gap : y + cell.height - gap, x + gap : x + cell.width - gap] = picture[gap:-gap, gap:-gap]
-                lay(made, chips[place], x + layout.px(16), y + layout.px(14))
+                lay(made, chips[place], x + layout.px(16), y + cell.height - chips[place].height - layout.px(14))
             lay(made, note, (self.film.width - note.width) // 2, (self.film.height - note.height) // 2)
             return made
 
@@ -215,7 +214,7 @@ class Story:
             round(film.height * high),
         )
         last = self.stages[-1].snapshot
-        top = titles.centred(layout, [(f"{clock(last.seconds)} of training", 48, True, titles.PAPER)], 0.12)
+        top = titles.centred(layout, [(f"{in_words(last)} of training", 48, True, titles.PAPER)], 0.12)
         below = titles.centred(
             layout,
             [
@@ -262,13 +261,13 @@ class Story:
 
 def course_of(figures: Sequence[Figures], stages: Sequence[Figures]) -> Course:
     """The curve through all moments that were measured."""
-    seconds = np.array([one.snapshot.seconds if one.snapshot.agent_steps else 0.0 for one in figures])
+    seconds = np.array([0.0 if one.is_untrained else one.snapshot.seconds for one in figures])
     rates, bounds = {}, {}
     for role in figures[0].wins:
         shares = [one.wins[role] for one in figures]
         rates[role] = np.array([share.rate for share in shares])
         bounds[role] = np.array([share.low for share in shares]), np.array([share.high for share in shares])
-    marks = tuple((one.snapshot.seconds, "0" if not one.snapshot.agent_steps else one.title) for one in stages)
+    marks = tuple((one.snapshot.seconds, "0" if one.is_untrained else one.title) for one in stages)
     return Course(seconds, rates, bounds, marks)
 
 

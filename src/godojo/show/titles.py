@@ -193,13 +193,13 @@ def curve_panel(
         height = bottom - share * (bottom - top)
         pen.line((left, height, right, height), fill=(*QUIET, 70), width=max(at(1), 1))
         pen.text((left - at(7), height), f"{share:.0%}", QUIET, small, anchor="rm")
-    taken = -1.0e9
-    for seconds, name in course.marks:
-        x = left + float(course.along(seconds)) * (right - left)
-        x = min(max(x, left + small.getlength(name) / 2 - at(8)), box.width - at(6) - small.getlength(name) / 2)
-        if x - small.getlength(name) / 2 > taken:
+    taken: list[tuple[float, float]] = []
+    for seconds, name in [*course.marks[:1], *reversed(course.marks[1:])]:  # the first and the last before others
+        half = small.getlength(name) / 2
+        x = min(max(left + float(course.along(seconds)) * (right - left), left), box.width - at(6) - half)
+        if all(x + half + at(6) < low or x - half - at(6) > high for low, high in taken):
             pen.text((x, bottom + at(8)), name, QUIET, small, anchor="ma")
-            taken = x + small.getlength(name) / 2 + at(6)
+            taken.append((x - half, x + half))
     room = Room(left, right, top, bottom)
     plate.alpha_composite(_lines(course, until_s, room, plate.size, at(3)))
     last = float(np.clip(until_s, 0.0, course.seconds[-1]))
@@ -301,7 +301,7 @@ def centred(layout: Layout, lines: Sequence[tuple[str, float, bool, Colour]], mi
     return shadow
 
 
-def dimmed(picture: np.ndarray, layout: Layout, light: float = 0.32) -> np.ndarray:
+def dimmed(picture: np.ndarray, layout: Layout, light: float = 0.42) -> np.ndarray:
     """A picture out of focus and in the dark, to write on."""
     soft = Image.fromarray(picture).filter(ImageFilter.GaussianBlur(layout.px(7)))
     return mixed(np.asarray(soft), light)

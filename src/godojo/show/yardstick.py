@@ -1,5 +1,6 @@
 """How good a run was at moments of its training: by a fixed opponent, and by each other."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -11,13 +12,14 @@ from godojo.evaluate.judge import judge
 from godojo.evaluate.league import play_league, spread
 from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import Snapshot
-from godojo.show import style
+from godojo.show.recording import one_thread
 
 OPPONENT = "sighted"
 """Scripted, sees what policies see and no more, plays both roles; always the same, so that figures can be compared."""
 MOMENTS_S = (10.0, 60.0)
 """What a film shows between the start and the end, if the run has it."""
 MOST_POINTS = 9
+_UNITS = {"s": "s", "m": "min", "h": "h"}
 
 Progress = Callable[[str, float | None], None]
 
@@ -33,8 +35,24 @@ class Figures:
     """By role, from the stages' matches against each other; empty where it is no stage."""
 
     @property
+    def is_untrained(self) -> bool:
+        return self.snapshot.agent_steps == 0
+
+    @property
     def title(self) -> str:
-        return "untrained" if self.snapshot.agent_steps == 0 else style.clock(self.snapshot.seconds)
+        return "untrained" if self.is_untrained else in_words(self.snapshot)
+
+
+def in_words(snapshot: Snapshot) -> str:
+    """How long training took until then: what its name says, or about so long."""
+    named = re.fullmatch(r"(\d+)([smh])", snapshot.name)
+    if named:
+        return f"{named[1]} {_UNITS[named[2]]}"
+    seconds = snapshot.seconds
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60, 1 if seconds < 595 else 0)
+    return f"{minutes:g} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def stages_of(run: RunFolder, names: Sequence[str] = ()) -> list[Snapshot]:
@@ -57,6 +75,11 @@ def stages_of(run: RunFolder, names: Sequence[str] = ()) -> list[Snapshot]:
 
 def measured(run: RunFolder, stages: Sequence[Snapshot], rounds: int, progress: Progress) -> list[Figures]:
     """Figures of all stages and of other moments in between, in the order of training."""
+    with one_thread():  # a few hundred rounds are not worth sharing out
+        return _measured(run, stages, rounds, progress)
+
+
+def _measured(run: RunFolder, stages: Sequence[Snapshot], rounds: int, progress: Progress) -> list[Figures]:
     others = spread([one for one in run.snapshots().entries() if one not in stages], MOST_POINTS - len(stages))
     moments = sorted([*stages, *others], key=lambda one: one.agent_steps)
     where = str(run.path.absolute())
@@ -66,7 +89,7 @@ def measured(run: RunFolder, stages: Sequence[Snapshot], rounds: int, progress: 
         league = play_league(
             where,
             [stage.name for stage in stages],
-            rounds=max(rounds // 4, 20),
+            rounds=max(rounds // 6, 10),
             progress=lambda _, part: progress("rating", part),
         )
         ratings = {one.name: {role: skill.rating for role, skill in one.ratings.items()} for one in league.standings}
