@@ -225,14 +225,18 @@ def speed(tables: RunTables) -> Figure | None:
         return None
     made = style.figure("Speed of training", f"{_title(tables)} · everything included: playing, learning, saving")
     axes = made.subplots()
-    seconds = tables.update_numbers(SECONDS)
+    _draw_speed(axes, tables)
+    axes.set_ylabel("agent-steps a second")
+    return made
+
+
+def _draw_speed(axes: Axes, tables: RunTables) -> None:
+    seconds, values = tables.update_numbers(SECONDS), tables.update_numbers("speed_agent_steps_per_s")
     axes.plot(seconds, values, color=style.BLOCKS["tall"])
     axes.fill_between(seconds, 0, values, color=style.BLOCKS["tall"], alpha=0.12, linewidth=0)
     axes.yaxis.set_major_formatter(lambda value, _: style.counted(value))
     axes.set_ylim(bottom=0.0)
-    axes.set_ylabel("agent-steps a second")
     style.time_axis(axes)
-    return made
 
 
 def learning(tables: RunTables) -> Figure:
@@ -250,8 +254,12 @@ def learning(tables: RunTables) -> Figure:
             for place, role in enumerate(tables.roles):
                 add(tables.mean(f"{role}_score", STEPS), role, style.role_colour(role, place))
         _x_axis(one, STEPS)
-    _draw_rating(two, tables)
-    two.set_title("rating, with 95 % intervals")
+    if any(len(tables.update_numbers(f"{role}_rating")) for role in tables.roles):
+        _draw_rating(two, tables)
+        two.set_title("rating, with 95 % intervals")
+    else:
+        _draw_speed(two, tables)
+        two.set_title("agent-steps a second")
     _draw_reward(three, tables, STEPS)
     three.set_title("reward of a round")
     _draw_length(four, tables)

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
@@ -22,6 +23,7 @@ WINS = LinearSegmentedColormap.from_list("wins", [HIDER, "#9db8f2", "#faf6ee", "
 """From all to the hider, by way of nobody, to all to the seeker."""
 SIZE = (9.6, 5.4)
 DPI = 150
+FEW = 3
 
 
 def role_colour(role: str, place: int = 0) -> str:
@@ -55,6 +57,7 @@ def look() -> Iterator[None]:
         "axes.grid": True,
         "axes.grid.axis": "y",
         "axes.axisbelow": True,
+        "axes.formatter.useoffset": False,
         "grid.color": GRID,
         "grid.linewidth": 1.0,
         "xtick.major.size": 4,
@@ -79,7 +82,11 @@ def figure(title: str, subtitle: str = "", *, size: tuple[float, float] = SIZE) 
 
 
 def band(axes: Axes, at: Any, low: Any, middle: Any, high: Any, colour: str, **words: Any) -> None:
-    """A line, and between what bounds it lies."""
+    """A line, and between what bounds it lies; dots where there are too few points for a line."""
+    if len(at) < FEW:
+        axes.errorbar(
+            at, middle, [np.subtract(middle, low), np.subtract(high, middle)], color=colour, fmt="o", capsize=4
+        )
     axes.fill_between(at, low, high, color=colour, alpha=0.16, linewidth=0)
     axes.plot(at, middle, color=colour, **words)
 

@@ -84,6 +84,7 @@ class Gate:
 
     async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, from its first byte to its last."""
+        is_done = False
         try:
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), HEAD_TIMEOUT_S)
             target, headers = _parsed(head)
@@ -95,10 +96,12 @@ class Gate:
                 await self._hand_on(head, reader, writer, headers.get("upgrade", "").lower() == "websocket")
             writer.close()
             await asyncio.wait_for(writer.wait_closed(), STALL_TIMEOUT_S)  # what is left is still on its way
+            is_done = True
         except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
             pass  # somebody who does not speak HTTP, or has gone
         finally:
-            writer.transport.abort()
+            if not is_done:
+                writer.transport.abort()
 
     def _answer(self, target: str, headers: Mapping[str, str]) -> bytes | None:
         """What is said instead of handing on; None for those who may come in."""

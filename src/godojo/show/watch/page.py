@@ -28,6 +28,8 @@ PAUSE_AFTER_S = 1.0
 NOBODY_S = 0.2
 CURVES_EVERY_S = 5.0
 CURVE_POINTS = 200
+CURVES = {"rating": "Rating, by seconds of training", "win_rate": "Rounds won, in per cent"}
+"""Columns of updates.csv, after the role's name."""
 PLAY, BACK, STEP, NEXT = "Play / pause", "Back", "Step", "Next round"
 
 
@@ -119,21 +121,7 @@ class Page:
             self._rays = gui.add_checkbox("What they see", initial_value=True)
             self._trails = gui.add_checkbox("Where they were", initial_value=True)
         self._curves: dict[str, Any] = {}
-        if self._run is not None:
-            with gui.add_folder("How they learn"):
-                for name, title in (
-                    ("rating", "Rating, by seconds of training"),
-                    ("win_rate", "Rounds won, in per cent"),
-                ):
-                    self._curves[name] = gui.add_uplot(
-                        tuple(np.zeros(2) for _ in range(1 + len(self._rounds.roles))),
-                        _series(self._rounds.roles),
-                        title=title,
-                        scales={"x": uplot.Scale(time=False, auto=True)},
-                        axes=_axes(),
-                        legend=uplot.Legend(show=False),
-                        height=170,
-                    )
+        self._learning = gui.add_folder("How they learn", visible=False)
         self._time.on_update(self._dragged)
         buttons.on_click(self._pressed)
 
@@ -238,13 +226,30 @@ class Page:
             return
         table = read_table(self._run.updates)
         seconds = table.numbers("seconds")
-        for name, plot in self._curves.items():
+        for name, title in CURVES.items():
             lines = [table.numbers(f"{role}_{name}") for role in self._rounds.roles]
             if len(seconds) < 2 or any(len(line) != len(seconds) for line in lines):
                 continue
             places = np.unique(np.linspace(0, len(seconds) - 1, CURVE_POINTS).astype(int))
             scale = 100.0 if name == "win_rate" else 1.0
-            plot.data = (seconds[places], *(smooth(line, 5)[places] * scale for line in lines))
+            data = (seconds[places], *(smooth(line, 5)[places] * scale for line in lines))
+            if name in self._curves:
+                self._curves[name].data = data
+            else:
+                self._curves[name] = self._plot(data, title)
+
+    def _plot(self, data: tuple[np.ndarray, ...], title: str) -> Any:
+        self._learning.visible = True
+        with self._learning:
+            return self.server.gui.add_uplot(
+                data,
+                _series(self._rounds.roles),
+                title=title,
+                scales={"x": uplot.Scale(time=False, auto=True)},
+                axes=_axes(),
+                legend=uplot.Legend(show=False),
+                height=170,
+            )
 
 
 def _series(roles: tuple[str, ...]) -> tuple[uplot.Series, ...]:
