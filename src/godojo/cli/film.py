@@ -27,6 +27,10 @@ def film(
     fine: Annotated[
         bool, typer.Option("--fine", help="Smoother edges; takes twice the time where there is no GPU.")
     ] = False,
+    pictures: Annotated[
+        Path | None,
+        typer.Option("--pictures", help="Instead of the film: the pictures of README and gallery, into this folder."),
+    ] = None,
     output: Annotated[Path | None, typer.Option("--out", "-o", help="Another place than the run's folder.")] = None,
 ) -> None:
     """Make the film of a training: untrained, after 10 s, after a minute, and at the end, with every figure measured.
@@ -45,7 +49,15 @@ def film(
     ready_engine()
     with progress_report() as shown:
         story = filming.story_of(folder, size, stages=stage or (), arena=arena, seed=seed, progress=shown.progress)
-        frames = filming.make_film(story, path, fine=fine, progress=shown.progress)
+        if pictures is not None:
+            from godojo.show.pictures import make_pictures
+
+            made = make_pictures(story, pictures, fine=fine, progress=shown.progress)
+        else:
+            frames = filming.make_film(story, path, fine=fine, progress=shown.progress)
     for line in filming.describe(story.stages):
         say(line)
+    if pictures is not None:
+        say(f"{pictures}: {', '.join(file.name for file in made)}")
+        return
     say(f"{path}: {frames} frames, {size.size}, {size.fps} a second, {frames / size.fps:.1f} s")

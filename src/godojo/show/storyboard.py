@@ -36,6 +36,7 @@ Paint = Callable[[int, Sequence[np.ndarray]], np.ndarray]
 class Scene:
     """A piece of the film: shots that run side by side, and what becomes of their pictures."""
 
+    name: str
     frames: int
     shots: tuple[Shot, ...]
     """None, one, or several; each has as many frames as the scene."""
@@ -67,11 +68,11 @@ class Story:
         catch, escape = best_catch(final), best_escape(final)
         if catch is not None:
             text = f"touched after a chase of {catch.seconds - catch.begins:.1f} s"
-            made.append(self._slowly(layout, catch, "Longest chase, best catch", text, titles.SEEKER))
+            made.append(self._slowly(layout, "catch", catch, "Longest chase, best catch", text, titles.SEEKER))
         if escape is not None:
             frame = int(np.argmin(np.abs(escape.replay.tick / 60.0 - escape.seconds)))
             text = f"{max(float(escape.replay.gap_m()[frame]), 0.0):.1f} m between them, and never caught"
-            made.append(self._slowly(layout, escape, "Narrowest escape", text, titles.HIDER))
+            made.append(self._slowly(layout, "escape", escape, "Narrowest escape", text, titles.HIDER))
         return [*made, self._end(layout)]
 
     def chosen(self) -> int:
@@ -110,7 +111,7 @@ class Story:
             lay(made, words, 0, 0, min(frame / (0.6 * self.film.fps), 1.0))
             return made
 
-        return self._scene((shot,), self.film, paint)
+        return self._scene("title", (shot,), self.film, paint)
 
     def _stage(self, layout: Layout, chosen: int, place: int) -> Scene:
         replay, figures = self.rounds[place][chosen], self.stages[place]
@@ -151,7 +152,7 @@ class Story:
                 lay(made, fast, (self.film.width - fast.width) // 2, layout.px(82))
             return made
 
-        return self._scene((Shot(replay, seconds),), self.film, paint)
+        return self._scene(f"stage-{place + 1}", (Shot(replay, seconds),), self.film, paint)
 
     def _together(self, layout: Layout, chosen: int) -> Scene:
         """All stages at once, from the same start."""
@@ -180,9 +181,9 @@ class Story:
             lay(made, note, (self.film.width - note.width) // 2, (self.film.height - note.height) // 2)
             return made
 
-        return self._scene(shots, cell, paint)
+        return self._scene("together", shots, cell, paint)
 
-    def _slowly(self, layout: Layout, pick: Pick, title: str, text: str, colour: titles.Colour) -> Scene:
+    def _slowly(self, layout: Layout, name: str, pick: Pick, title: str, text: str, colour: titles.Colour) -> Scene:
         """A moment: at full speed up to it, then slowly."""
         fps, replay = self.film.fps, pick.replay
         slow_from, slow_to = max(pick.seconds - SLOW_BEFORE_S, 0.0), pick.seconds + SLOW_AFTER_S
@@ -202,7 +203,7 @@ class Story:
                 lay(made, slow, (self.film.width - slow.width) // 2, layout.px(86))
             return made
 
-        return self._scene((shot,), self.film, paint)
+        return self._scene(name, (shot,), self.film, paint)
 
     def _end(self, layout: Layout) -> Scene:
         film = self.film
@@ -238,14 +239,14 @@ class Story:
             lay(made, below, 0, 0)
             return made
 
-        return Scene(round(END_S * film.fps), (), film, self._faded(paint, round(END_S * film.fps)))
+        return Scene("end", round(END_S * film.fps), (), film, self._faded(paint, round(END_S * film.fps)))
 
     def _curve(self, layout: Layout, until_s: float) -> Image:
         title = f"rounds won against “{OPPONENT}”"
         return titles.curve_panel(layout, layout.curve, self.course, until_s, title)
 
-    def _scene(self, shots: tuple[Shot, ...], cell: Format, paint: Paint) -> Scene:
-        return Scene(shots[0].frames, shots, cell, self._faded(paint, shots[0].frames))
+    def _scene(self, name: str, shots: tuple[Shot, ...], cell: Format, paint: Paint) -> Scene:
+        return Scene(name, shots[0].frames, shots, cell, self._faded(paint, shots[0].frames))
 
     def _faded(self, paint: Paint, frames: int) -> Paint:
         """Every scene comes out of the dark and goes back into it, so that a cut is seen to be one."""
