@@ -16,6 +16,7 @@
 #   AI_TIME_PENALTY           what a decision costs the seeker, and gives the hider
 #   AI_TAG_BONUS              what a tag gives the seeker, and costs the hider
 #   AI_STEP_TICK_INTERVAL     ticks of the game between two decisions
+#   AI_LOG_TRAJECTORIES       rounds of every snapshot to keep in the run's trajectories/, tick by tick (0)
 #   GODOT_BIN                 another Godot than the one `godojo engine install` brought
 #   GODOJO                    another command than `python3 dojo.py`, for example: godojo
 #   GODOJO_RUNS               where runs lie (runs/)
@@ -41,9 +42,9 @@ duration="${AI_TRAIN_DURATION:-300}"
 case "$duration" in
 '' | *[!0-9]* | 0) fail "AI_TRAIN_DURATION must be a whole number of seconds above 0, not '$duration'" ;;
 esac
-case "${AI_LOG_TRAJECTORIES:-0}" in
-0 | '') ;;
-*) fail "AI_LOG_TRAJECTORIES: trajectories are not logged yet; leave it away" ;;
+trajectories="${AI_LOG_TRAJECTORIES:-0}"
+case "$trajectories" in
+*[!0-9]*) fail "AI_LOG_TRAJECTORIES must be a whole number of rounds, not '$trajectories'" ;;
 esac
 
 minutes() { # of seconds
@@ -73,6 +74,9 @@ fi
 if [ -n "${AI_TAG_BONUS:-}" ]; then
 	game+=(--set "rewards.seeker.tag=$AI_TAG_BONUS")
 	game+=(--set "rewards.hider.tag=$(negative "$AI_TAG_BONUS")")
+fi
+if [ "$trajectories" != 0 ]; then
+	words+=(--log-trajectories "$trajectories")
 fi
 if [ -n "${AI_STEP_TICK_INTERVAL:-}" ]; then
 	game+=(--set "rules.ticks_per_decision=$AI_STEP_TICK_INTERVAL")

@@ -4,6 +4,7 @@ With arguments it hands them to pytest and runs nothing else: `python3 dojo.py t
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from godojo.cli.console import progress_report, speak_plainly
 from godojo.engines.godot.find import find
 from godojo.engines.godot.install import install
 from godojo.errors import GodojoError
+from tests.browser import chromium
 
 PYTHON = sys.executable
 TOOLS = Path(PYTHON).parent
@@ -29,12 +31,14 @@ CHECKS: dict[str, list[str | Path]] = {
 }
 CHECK_TIMEOUT_S = 600
 TESTS_TIMEOUT_S = 3600
+BROWSER_TIMEOUT_S = 600
 
 
 def main(arguments: list[str]) -> int:
     speak_plainly()
     begun = time.monotonic()
     engine, no_engine = prepare_engine()
+    prepare_browser()
     if arguments:
         failed_for_lack = bool(no_engine and os.environ.get("CI"))
         return subprocess.call([PYTHON, "-m", "pytest", *arguments]) or int(failed_for_lack)
@@ -65,6 +69,23 @@ def prepare_engine() -> tuple[str, str]:
         return find().version, ""
     except GodojoError as error:
         return "", str(error)
+
+
+def prepare_browser() -> None:
+    """Chromium, in which pages are tested; without it those tests are skipped, and say so."""
+    if chromium() or not hasattr(os, "geteuid") or os.geteuid() != 0 or shutil.which("apt-get") is None:
+        return
+    print("installing chromium on this system (you are root)", flush=True)
+    for words in (["update"], ["install", "--yes", "--no-install-recommends", "chromium"]):
+        try:
+            subprocess.run(
+                ["apt-get", *words],
+                env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+                capture_output=True,
+                timeout=BROWSER_TIMEOUT_S,
+            )
+        except subprocess.TimeoutExpired:
+            print(f"apt-get {words[0]} did not end within {BROWSER_TIMEOUT_S} s")
 
 
 def passes(name: str, words: list[str | Path]) -> bool:

@@ -13,10 +13,10 @@ from godojo.evaluate import exploit as exploiting
 from godojo.evaluate.exploit import exploit
 from godojo.evaluate.intervals import Share
 from godojo.evaluate.league import cross_play, play_league, rate, spread
-from godojo.evaluate.league_picture import draw
 from godojo.evaluate.players import PolicyPlayer, policies_of
 from godojo.learn.selfplay import SelfPlay
 from godojo.learn.settings import PpoSettings
+from godojo.show.league_chart import draw_league
 from tests.conftest import Run
 from tests.judged_runs import make_run, small_policy
 
@@ -88,7 +88,7 @@ def test_a_league_of_a_run(root: Path) -> None:  # noqa: ARG001 - where the run 
     backwards = play_league("small", ["final", "start"], rounds=100)
     assert backwards.matrix[0][0] == found.matrix[1][1]
     assert backwards.matrix[0][1] == found.matrix[1][0]
-    picture = draw(found)
+    picture = draw_league(found)
     assert picture.startswith(b"\x89PNG")
     assert len(picture) > 10_000
 

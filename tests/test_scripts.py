@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from godojo.learn.policy_file import load_policy
+from godojo.show.replay_file import read_replay
 from tests.conftest import ROOT
 from tests.learning_games import WORDS
 
@@ -78,9 +79,14 @@ def test_stub_trains_and_leaves_its_files(checkout: Checkout) -> None:
         AI_TIME_PENALTY="0.01",
         AI_TAG_BONUS="3",
         AI_STEP_TICK_INTERVAL="6",
+        AI_LOG_TRAJECTORIES="1",
     )
     assert code == 0, said
     check_files(checkout)
+    assert list(checkout.newest().glob("charts/*.png")), said
+    for path in checkout.newest().glob("trajectories/ep_*.jsonl"):
+        assert read_replay(path).outcome is not None
+    assert len(list(checkout.newest().glob("trajectories/ep_*.jsonl"))) >= 2, said
     settings = checkout.settings()
     assert settings["rules"]["ticks_per_decision"] == 6
     weights = {
@@ -160,7 +166,7 @@ def children_of(pid: int) -> list[int]:
         (("live",), {}, "live-seeker, live-hider, self-play or stub"),
         (("stub",), {"AI_TRAIN_DURATION": "soon"}, "AI_TRAIN_DURATION must be a whole number of seconds"),
         (("stub",), {"AI_TRAIN_DURATION": "0"}, "AI_TRAIN_DURATION must be a whole number of seconds"),
-        (("stub",), {"AI_LOG_TRAJECTORIES": "1"}, "AI_LOG_TRAJECTORIES"),
+        (("stub",), {"AI_LOG_TRAJECTORIES": "yes"}, "AI_LOG_TRAJECTORIES must be a whole number"),
         (("stub",), {"AI_TAG_BONUS": "lots"}, "rewards"),
         (("live-seeker",), {"GODOT_BIN": "/nowhere/godot"}, "/nowhere/godot"),
     ],

@@ -8,7 +8,22 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 import godojo
-from godojo.cli import bench, doctor, engine, league, parity, play, serve, train
+from godojo.cli import (
+    bench,
+    doctor,
+    engine,
+    film,
+    league,
+    parity,
+    play,
+    plot,
+    record,
+    replay,
+    report,
+    serve,
+    train,
+    watch,
+)
 from godojo.cli import eval as judging
 from godojo.cli.console import complain, speak_plainly
 from godojo.errors import GodojoError, command
@@ -24,6 +39,9 @@ Begin here:
   [cyan]godojo parity tag[/cyan]       the embedded twin against the real engine, tick by tick
   [cyan]godojo eval RUN[/cyan]         how often a trained policy wins, against whom you like
   [cyan]godojo league RUN[/cyan]       how it got better: its training's moments against each other
+  [cyan]godojo watch RUN[/cyan]        any moment of its training in the browser, in 3D, while it trains too
+  [cyan]godojo plot RUN[/cyan]         its curves as pictures; several runs are compared
+  [cyan]godojo report RUN[/cyan]       all of it in one page
   [cyan]godojo serve[/cyan]            waits for your own Godot scene on port 8765, and plays it
   [cyan]godojo bench sim[/cyan]        how fast the twin is here
   [cyan]godojo doctor[/cyan]           what is installed, what is missing, and the cure
@@ -47,6 +65,13 @@ app.add_typer(bench.app, name="bench")
 app.command(name="train")(train.train)
 app.command(name="eval")(judging.evaluate)
 app.command(name="league")(league.league)
+app.command(name="plot")(plot.plot)
+app.command(name="report")(report.report)
+app.command(name="replay")(replay.replay)
+app.command(name="record")(record.record)
+app.command(name="encode")(record.encode)
+app.command(name="film")(film.film)
+app.command(name="watch")(watch.watch)
 app.command(name="serve")(serve.serve)
 app.command(name="play", context_settings={"ignore_unknown_options": True})(play.play)
 

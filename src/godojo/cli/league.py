@@ -49,9 +49,9 @@ def league(
     # Torch, kernels and plots take a while to load, which other verbs need not wait for.
     from godojo.evaluate.exploit import exploit as probe
     from godojo.evaluate.league import play_league
-    from godojo.evaluate.league_picture import draw
     from godojo.files import write_whole
     from godojo.runs.folder import RunFolder
+    from godojo.show.league_chart import draw_league
 
     if episodes < 1:
         raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
@@ -64,7 +64,7 @@ def league(
             where, names, rounds=episodes, arenas=arenas, seed=seed, greedy=not sampled, progress=shown.progress
         )
         shown.step("drawing")
-        write_whole(folder.path / "league.png", draw(found))
+        write_whole(folder.path / "league.png", draw_league(found))
         if exploit is not None:
             probes = probe(
                 f"{where}@{found.standings[-1].name}",

@@ -3,7 +3,7 @@
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -61,6 +61,10 @@ def train(
     judge_rounds: Annotated[
         int, typer.Option("--judge", help="Rounds of each match at the end; 0 for none.", min=0)
     ] = 500,
+    log_trajectories: Annotated[
+        int,
+        typer.Option(help="Rounds of every snapshot to keep in trajectories/ at the end, tick by tick (tag).", min=0),
+    ] = 0,
 ) -> None:
     """Train both roles of a game by self-play, and judge them against scripted opponents.
 
@@ -100,7 +104,7 @@ def train(
     if not is_spent:
         _say(f"stopped and saved; go on with: {command(f'train {training_setup.resume_words(run)}')}")
         raise typer.Exit(130)
-    _conclude(run, judge_rounds, has_begun_with_others=init_from is not None)
+    _conclude(run, judge_rounds, log_trajectories, has_begun_with_others=init_from is not None)
 
 
 def _say(sentence: str) -> None:
@@ -184,7 +188,7 @@ def _table(standing: "Standing", run: str) -> Table:
     return table
 
 
-def _conclude(run: "RunFolder", judge_rounds: int, *, has_begun_with_others: bool) -> None:
+def _conclude(run: "RunFolder", judge_rounds: int, log_trajectories: int, *, has_begun_with_others: bool) -> None:
     """A small table, where everything lies, and what to try next.
 
     Whoever began with policies that knew something sees what they have learnt since.
@@ -207,14 +211,42 @@ def _conclude(run: "RunFolder", judge_rounds: int, *, has_begun_with_others: boo
             show_progress(before, found)
         else:
             show(found)
+    charts = _attempt("charts", lambda: _charts(run))
+    kept = _attempt("trajectories", lambda: _trajectories(run, log_trajectories)) if log_trajectories else 0
     out.print(f"\neverything lies in {run.path}", markup=False)
     for role in run.config.roles:
         out.print(f"  policy_{role}.pt", markup=False)
+    if charts:
+        out.print(f"  charts/ ({charts} pictures, learning.png first)", markup=False)
+    if kept:
+        out.print(f"  trajectories/ ({kept} rounds)", markup=False)
     out.print("next:")
     for words in (
+        f"watch {run.name}",
         f"eval {run.name}",
         f"league {run.name}",
         f"train {resume_words(run)} --minutes 10",
     ):
         out.print(f"  {command(words)}", markup=False)
     sys.stdout.flush()
+
+
+def _attempt(what: str, write: Callable[[], int]) -> int:
+    """How many of them were written. A training that is done and saved is not to fail for lack of a picture."""
+    try:
+        return write()
+    except Exception as error:
+        _say(f"no {what}: {error}")
+        return 0
+
+
+def _charts(run: "RunFolder") -> int:
+    from godojo.show.charts import write_charts
+
+    return len(write_charts(run))
+
+
+def _trajectories(run: "RunFolder", rounds: int) -> int:
+    from godojo.show.trajectories import write_trajectories
+
+    return len(write_trajectories(run, rounds))

@@ -17,6 +17,7 @@ def readme(run: str, config: RunConfig) -> bytes:
         ("`roles.json`", "who learns: `train`, `frozen` or `deterministic`; may be edited while training runs"),
         ("`snapshots/`", "policies at moments of training, listed in `snapshots.json`"),
         ("`checkpoints/`", "the newest three whole training states, with their hashes in `index.json`"),
+        ("`charts/`", "curves as pictures, drawn at the end of training; `learning.png` has the whole story"),
         ("`config.json`", "the game, the learner and all their settings, the seed, the command"),
         ("`environment.json`", "versions and the machine, one entry for every stretch of training"),
     ]
@@ -34,9 +35,12 @@ def readme(run: str, config: RunConfig) -> bytes:
 {command(f"eval {run}")}
 {command(f"eval {run} --opponent {run}@start")}
 {command(f"league {run}")}
+{command(f"watch {run}")}
+{command(f"report {run}")}
 ```
 
-The first goes on training from the newest checkpoint. The others judge the newest policies: against scripted opponents,
-against what the run began with, and against all its past selves. `{run}@NAME` is the snapshot of that name.
+The first goes on training from the newest checkpoint. The next three judge the newest policies: against scripted
+opponents, against what the run began with, and against all its past selves. `watch` shows any moment of the training in
+the browser, and `report` puts everything into one page. `{run}@NAME` is the snapshot of that name.
 """
     return text.encode()

@@ -64,6 +64,9 @@ func face(heading_rad: float) -> void:
 
 ## Where the middle of the collider is drawn, in world space.
 func middle() -> Vector3:
+	# Where nothing is interpolated, the other is what it was in the last frame.
+	if not _agent.is_physics_interpolated_and_enabled():
+		return _agent.global_position
 	return _agent.get_global_transform_interpolated().origin
 
 

@@ -22,7 +22,7 @@ const SIDE_DISTANCE_M: float = 70.0
 ## The side camera shows at least this much around the agents.
 const SIDE_LEAST_M: float = 5.5
 ## The side camera shows so much beyond the arena.
-const SIDE_ROOM_M: float = 1.0
+const SIDE_ROOM_M: float = 2.2
 ## Where the follow camera stands: behind and above.
 const FOLLOW_BACK_M: float = 6.2
 const FOLLOW_UP_M: float = 4.6

@@ -8,6 +8,12 @@ const FADE_S: float = 1.5
 ## Sizes are given for this screen (or for this one on its side) and scaled to the real one.
 const DESIGN_SIZE := Vector2(1280, 720)
 
+## How much larger everything is than on an ordinary screen, for small pictures.
+var magnified: float = 1.0:
+	set = _set_magnified
+## Pixels for each unit of the sizes given.
+var factor: float = 1.0
+
 var _hints_age_s: float = 0.0
 var _plates: Array[HudPlate] = []
 
@@ -103,6 +109,11 @@ func _fit() -> void:
 	var design: Vector2 = DESIGN_SIZE
 	if screen.x < screen.y:
 		design = Vector2(DESIGN_SIZE.y, DESIGN_SIZE.x)
-	var factor: float = minf(screen.x / design.x, screen.y / design.y)
+	factor = minf(screen.x / design.x, screen.y / design.y) * magnified
 	scale = Vector2(factor, factor)
 	_frame.size = screen / factor
+
+
+func _set_magnified(times: float) -> void:
+	magnified = times
+	_fit()

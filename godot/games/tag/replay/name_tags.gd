@@ -1,0 +1,71 @@
+class_name NameTags
+extends CanvasLayer
+## Writes above every agent who it is.
+
+## Letters on a screen as the HUD's sizes are given for.
+const LETTERS: int = 19
+## How far above an agent's middle its name stands, in sizes of its body.
+const ABOVE: float = 0.85
+
+## Pixels for each unit of the sizes given.
+var factor: float = 1.0
+
+var _agents: Array[TagAgent] = []
+var _camera: Camera3D
+var _size_m: float
+var _tags: Array[PanelContainer] = []
+
+
+func _init() -> void:
+	# After the camera has moved.
+	process_priority = 1
+
+
+## One tag for each agent of [param world], as [param camera] sees them.
+func name_agents(world: TagWorld, camera: Camera3D) -> void:
+	_agents = world.agents
+	_camera = camera
+	_size_m = world.settings.body.size_m
+	for old in _tags:
+		remove_child(old)
+		old.queue_free()
+	_tags.clear()
+	for _agent in _agents:
+		var tag := PanelContainer.new()
+		var box := StyleBoxFlat.new()
+		box.bg_color = Color(TagStyle.INK, 0.78)
+		box.set_corner_radius_all(8)
+		box.content_margin_left = 9.0
+		box.content_margin_right = 9.0
+		box.content_margin_top = 0.0
+		box.content_margin_bottom = 1.0
+		tag.add_theme_stylebox_override(&"panel", box)
+		var label := Label.new()
+		label.add_theme_font_size_override(&"font_size", LETTERS)
+		tag.add_child(label)
+		add_child(tag)
+		_tags.append(tag)
+
+
+func _process(_delta: float) -> void:
+	for index in _tags.size():
+		_place(_tags[index], _agents[index])
+
+
+func _place(tag: PanelContainer, agent: TagAgent) -> void:
+	var label: Label = tag.get_child(0)
+	label.text = _name_of(agent)
+	var color: Color = TagStyle.SEEKER if agent.is_seeker_like else TagStyle.HIDER_LETTERS
+	label.add_theme_color_override(&"font_color", color)
+	tag.visible = agent.active
+	tag.scale = Vector2.ONE * factor
+	tag.reset_size()
+	var head: Vector3 = agent.global_position + Vector3.UP * _size_m * ABOVE
+	var at: Vector2 = _camera.unproject_position(head)
+	tag.position = (at - Vector2(tag.size.x * 0.5, tag.size.y) * factor).round()
+
+
+static func _name_of(agent: TagAgent) -> String:
+	if agent.role == &"player":
+		return "it" if agent.is_seeker_like else "Player %d" % (agent.index + 1)
+	return String(agent.role).capitalize()

@@ -1,0 +1,63 @@
+"""`godojo film`: from nothing but a run to the film of how it got good."""
+
+from datetime import date
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from godojo.cli.console import progress_report, say
+from godojo.cli.engine import ready_engine
+
+
+def film(
+    run: Annotated[str, typer.Argument(help="The run (an id or a path); the newest if left away.")] = "latest",
+    preset: Annotated[
+        str, typer.Option("--preset", help="720p30, 1080p60 (for the patient), portrait, portrait-720p30, small, ….")
+    ] = "720p30",
+    stage: Annotated[
+        list[str] | None,
+        typer.Option("--stage", help="A snapshot to show, several times; start, 10s, 1m and the last if left away."),
+    ] = None,
+    arena: Annotated[
+        str | None,
+        typer.Option("--arena", help="Play in this arena only: a hand-made one, a file, or generated:SEED."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Other rounds to choose from.")] = 0,
+    fine: Annotated[
+        bool, typer.Option("--fine", help="Smoother edges; takes twice the time where there is no GPU.")
+    ] = False,
+    pictures: Annotated[
+        Path | None,
+        typer.Option("--pictures", help="Instead of the film: the pictures of README and gallery, into this folder."),
+    ] = None,
+    output: Annotated[Path | None, typer.Option("--out", "-o", help="Another place than the run's folder.")] = None,
+) -> None:
+    """Make the film of a training: untrained, after 10 s, after a minute, and at the end, with every figure measured.
+
+    It lies in the run's folder: learn_progress-DATE.mp4. Without a GPU the default takes a few minutes, 1080p60 about
+    five times as long. Example: godojo film latest --preset 1080p60
+    """
+    from godojo.show import film as filming  # brings torch and kernels along
+    from godojo.show.lineup import run_to_show
+    from godojo.show.record import film_path
+    from godojo.show.stage import preset as format_of
+
+    size = format_of(preset)
+    folder = run_to_show(run)
+    path = film_path(folder.path, "learn_progress", output or folder.path / f"learn_progress-{date.today()}.mp4")
+    ready_engine()
+    with progress_report() as shown:
+        story = filming.story_of(folder, size, stages=stage or (), arena=arena, seed=seed, progress=shown.progress)
+        if pictures is not None:
+            from godojo.show.pictures import make_pictures
+
+            made = make_pictures(story, pictures, fine=fine, progress=shown.progress)
+        else:
+            frames = filming.make_film(story, path, fine=fine, progress=shown.progress)
+    for line in filming.describe(story.stages):
+        say(line)
+    if pictures is not None:
+        say(f"{pictures}: {', '.join(file.name for file in made)}")
+        return
+    say(f"{path}: {frames} frames, {size.size}, {size.fps} a second, {frames / size.fps:.1f} s")

@@ -1,0 +1,36 @@
+"""`godojo plot`: a run's learning as charts."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from godojo.cli.console import out, progress_report
+
+
+def plot(
+    runs: Annotated[list[str] | None, typer.Argument(help="RUN; several to compare; the newest if left away.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Where charts of several runs go; charts/ of the first if left away."),
+    ] = None,
+) -> None:
+    """Draw a run's curves: charts/*.png in its folder. Several runs are drawn each, and then compared.
+
+    Win rates and rewards have 95 % intervals. Who beats whom is drawn where `godojo league` has found out.
+    """
+    from godojo.runs.folder import RunFolder  # brings plots along
+    from godojo.show.charts import FOLDER, write_charts, write_comparison
+
+    folders = [RunFolder.open(run) for run in runs or ["latest"]]
+    written: list[Path] = []
+    with progress_report() as shown:
+        for folder in folders:
+            shown.step(f"drawing {folder.run_id}")
+            written += write_charts(folder)
+        if len(folders) > 1:
+            shown.step("comparing")
+            written += write_comparison(folders, output or folders[0].path / FOLDER)
+    for path in written:
+        out.print(escape(str(path)))

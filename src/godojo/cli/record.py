@@ -1,0 +1,90 @@
+"""`godojo record` and `godojo encode`: policies at play, drawn by the real Godot, as a film."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from godojo.cli.console import progress_report, say
+from godojo.cli.engine import ready_engine
+from godojo.errors import GodojoError, command
+
+
+def record(
+    run: Annotated[str, typer.Argument(help="RUN or RUN@SNAPSHOT; the newest run if left away.")] = "latest",
+    rounds: Annotated[int, typer.Option("--rounds", "-n", help="How many rounds.")] = 3,
+    preset: Annotated[
+        str, typer.Option("--preset", help="1080p60, 720p30, portrait (1080x1920, 60), portrait-720p30, small, ….")
+    ] = "720p30",
+    camera: Annotated[str, typer.Option("--camera", help="overview, follow or side.")] = "overview",
+    hero: Annotated[str, typer.Option("--hero", help="Whom the follow camera follows: seeker or hider.")] = "seeker",
+    role_labels: Annotated[
+        bool, typer.Option("--role-labels/--no-role-labels", help="Write above the agents who they are.")
+    ] = True,
+    seeker: Annotated[
+        str | None, typer.Option("--seeker", help="Another player: RUN@SNAPSHOT, scripted:NAME, POLICY.pt.")
+    ] = None,
+    hider: Annotated[str | None, typer.Option("--hider", help="Likewise.")] = None,
+    arena: Annotated[
+        str | None,
+        typer.Option(
+            "--arena", help="A hand-made arena, an arena's file, or generated:SEED; all in turn if left away."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed begins rounds at the same places.")] = 0,
+    fine: Annotated[
+        bool, typer.Option("--fine", help="Smoother edges; takes twice the time where there is no GPU.")
+    ] = False,
+    frames: Annotated[
+        Path | None, typer.Option("--frames", help="Only draw, and keep the frames in this folder for `encode`.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option("--out", "-o", help="Another place than the run's folder.")] = None,
+) -> None:
+    """Film a run's policies: they play in the real Godot, and the pretty scene is drawn frame by frame.
+
+    Needs no display where Xvfb is installed. The film lies in the run's folder: recording-DATE.mp4.
+    Example: godojo record latest --rounds 5 --camera follow --hero hider --preset portrait
+    """
+    from godojo.show import record as recording  # brings torch and kernels along
+    from godojo.show.lineup import Lineup, arenas_from
+    from godojo.show.stage import CAMERAS
+    from godojo.show.stage import preset as format_of
+
+    film = format_of(preset)
+    if rounds < 1:
+        raise GodojoError(f"--rounds must be 1 or more, not {rounds}")
+    if camera not in CAMERAS:
+        raise GodojoError(f"there is no camera {camera!r}; there is: {', '.join(CAMERAS)}")
+    lineup = Lineup.of(run, {"seeker": seeker, "hider": hider}, seed=seed)
+    if hero not in lineup.run.config.roles:
+        raise GodojoError(f"there is nobody called {hero!r} to follow; there is: {', '.join(lineup.run.config.roles)}")
+    path = recording.film_path(lineup.run.path, "recording", output)
+    arenas = arenas_from(arena, lineup.settings)
+    ready_engine()
+    with progress_report() as shown:
+        replays = recording.played_in_godot(lineup, arenas, rounds, seed=seed, progress=shown.progress)
+        shots = recording.shots_of(replays, film, camera, hero, names=role_labels)
+        if frames is not None:
+            recording.dump_shots(shots, frames, film, fine=fine, progress=shown.progress)
+        else:
+            recording.film_shots(shots, path, film, fine=fine, progress=shown.progress)
+    count = sum(shot.frames for shot in shots)
+    if frames is not None:
+        say(f"{count} frames of {film.size} are in {frames}; encode them with: {command(f'encode {frames}')}")
+    else:
+        say(f"{path}: {count} frames, {film.size}, {film.fps} a second, {count / film.fps:.1f} s")
+
+
+def encode(
+    folder: Annotated[Path, typer.Argument(help="Where `record --frames` left its frames.")],
+    output: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The film; beside the folder if left away.")
+    ] = None,
+) -> None:
+    """Encode frames that `godojo record --frames` has drawn, as H.264 in MP4."""
+    from godojo.show import record as recording
+
+    path = recording.film_path(folder.absolute().parent, "recording", output)
+    with progress_report() as shown:
+        count = recording.encode(folder, path, progress=shown.progress)
+    say(f"{path}: {count} frames")

@@ -1,0 +1,91 @@
+"""`godojo replay`: rounds of a run, written down tick by tick."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from godojo.cli.console import out, progress_report
+from godojo.errors import GodojoError
+
+if TYPE_CHECKING:
+    from godojo.show.replay import Replay
+
+
+def replay(
+    run: Annotated[
+        str, typer.Argument(help="RUN or RUN@SNAPSHOT, or a replay's file or folder to look into.")
+    ] = "latest",
+    seeker: Annotated[
+        str | None, typer.Option("--seeker", help="Another player: RUN@SNAPSHOT, scripted:NAME, POLICY.pt.")
+    ] = None,
+    hider: Annotated[str | None, typer.Option("--hider", help="Likewise.")] = None,
+    arena: Annotated[
+        str | None,
+        typer.Option(
+            "--arena", help="A hand-made arena, an arena's file, or generated:SEED; all hand-made if left away."
+        ),
+    ] = None,
+    episodes: Annotated[int, typer.Option("--episodes", "-n", help="How many rounds.")] = 5,
+    engine: Annotated[str, typer.Option("--engine", help="sim (every tick) or godot (every decision).")] = "sim",
+    seed: Annotated[int, typer.Option("--seed", help="The same seed plays the same rounds.")] = 0,
+    sampled: Annotated[
+        bool,
+        typer.Option("--sampled", help="Policies draw lots as in training, instead of doing what they think best."),
+    ] = False,
+    packed: Annotated[
+        bool, typer.Option("--packed", help="One small file for all rounds instead of one each.")
+    ] = False,
+    output: Annotated[Path | None, typer.Option("--out", "-o", help="Another folder than the run's own.")] = None,
+) -> None:
+    """Play rounds and keep them as replays: trajectories/ep_*.jsonl in the run's folder, or one packed file.
+
+    Given a replay's file or folder it tells what is in it. Example: godojo replay latest@10s --hider sighted -n 20
+    """
+    from godojo.show.lineup import Lineup, arenas_from  # brings torch and kernels along
+    from godojo.show.recording import record_rounds
+    from godojo.show.replay_file import ROUNDS_SUFFIX, SUFFIX, read_any, write_rounds
+    from godojo.show.trajectories import FOLDER, write_episodes
+
+    path = Path(run).expanduser()
+    if path.suffix in (SUFFIX, ROUNDS_SUFFIX) or (path.is_dir() and not (path / "config.json").exists()):
+        _show(read_any(path))
+        return
+    if episodes < 1:
+        raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
+    lineup = Lineup.of(run, {"seeker": seeker, "hider": hider}, seed=seed, greedy=not sampled)
+    with progress_report() as shown:
+        replays = record_rounds(
+            lineup.players,
+            settings=lineup.settings,
+            arenas=arenas_from(arena, lineup.settings),
+            episodes=episodes,
+            seed=seed,
+            engine=engine,
+            names=lineup.names,
+            label=lineup.label,
+            progress=lambda share: shown.progress("playing", share),
+        )
+    folder = output or lineup.run.path / FOLDER
+    if packed:
+        write_rounds(folder / f"{lineup.stem}{ROUNDS_SUFFIX}", replays)
+    else:
+        write_episodes(folder, lineup.stem, replays)
+    _show(replays)
+    out.print(f"\n{len(replays)} rounds in {escape(str(folder))}")
+
+
+def _show(replays: "list[Replay]") -> None:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for title in ("arena", "players", "engine", "winner"):
+        table.add_column(title)
+    for title in ("seconds", "frames", "decisions"):
+        table.add_column(title, justify="right")
+    for one in replays:
+        players = ", ".join(f"{role.name} {role.player}" for role in one.header.roles)
+        winner = one.outcome.winner if one.outcome else "(cut off)"
+        counts = (f"{one.seconds:.2f}", str(len(one.tick)), str(len(one.decision_frame)))
+        table.add_row(escape(one.arena.name), escape(players), one.header.engine, escape(winner), *counts)
+    out.print(table)

@@ -1,0 +1,30 @@
+"""`godojo report`: a run as one page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from godojo.cli.console import out, progress_report
+
+
+def report(
+    run: Annotated[str, typer.Argument(help="RUN; the newest one if left away.")] = "latest",
+    episodes: Annotated[
+        int, typer.Option("--episodes", "-n", help="Rounds against each opponent; 0 for no table of results.", min=0)
+    ] = 300,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed plays the same rounds.", min=0)] = 0,
+    output: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The page's file; report.html in the run's folder if left away.")
+    ] = None,
+) -> None:
+    """Write a run's report: one HTML page with charts, results, settings and rounds in 3D, which needs nothing else."""
+    from godojo.runs.folder import RunFolder  # brings torch, kernels and plots along
+    from godojo.show.report.page import FILE, write_report
+
+    folder = RunFolder.open(run)
+    path = output or folder.path / FILE
+    with progress_report() as shown:
+        write_report(folder, path, rounds=episodes, seed=seed, progress=shown.progress)
+    out.print(f"{escape(str(path))} ({path.stat().st_size / 1e6:.1f} MB); open it in any browser")

@@ -1,0 +1,335 @@
+"""A run's learning as pictures: `charts/*.png` in its folder."""
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from godojo.errors import GodojoError
+from godojo.evaluate.intervals import Z95
+from godojo.evaluate.league import LeagueReport
+from godojo.files import write_whole
+from godojo.runs.folder import RunFolder
+from godojo.show import style
+from godojo.show.curves import Curve, RunTables, smooth
+from godojo.show.league_chart import draw_league
+
+FOLDER = "charts"
+STEPS, SECONDS = "agent_steps", "seconds"
+SMOOTH = 9
+"""Updates that a noisy curve is averaged over."""
+
+
+def write_charts(run: RunFolder) -> list[Path]:
+    """All charts of a run; those with nothing to show are left out."""
+    tables = RunTables(run)
+    folder = _made(run.path / FOLDER)
+    pictures: dict[str, Callable[[RunTables], Figure | None]] = {
+        "learning": learning,
+        "win_rate": lambda tables: win_rate(tables, STEPS),
+        "win_rate_by_time": lambda tables: win_rate(tables, SECONDS),
+        "reward": lambda tables: reward(tables, STEPS),
+        "reward_by_time": lambda tables: reward(tables, SECONDS),
+        "reward_terms": reward_terms,
+        "episode_length": episode_length,
+        "rating": rating,
+        "speed": speed,
+    }
+    written = []
+    with style.look():
+        for name, draw in pictures.items():
+            made = draw(tables)
+            if made is not None:
+                written.append(_write(folder / f"{name}.png", made))
+    league = league_of(run)
+    if league is not None:
+        path = folder / "cross_play.png"
+        write_whole(path, draw_league(league))
+        written.append(path)
+    return written
+
+
+def league_of(run: RunFolder) -> LeagueReport | None:
+    """What `godojo league` left in the run, if anything that can be read."""
+    try:
+        return msgspec.json.decode((run.path / "league.json").read_bytes(), type=LeagueReport)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GodojoError(f"{folder} cannot be made ({error.strerror})") from None
+    return folder
+
+
+def _write(path: Path, made: Figure) -> Path:
+    picture = io.BytesIO()
+    made.savefig(picture, format="png")
+    write_whole(path, picture.getvalue())
+    return path
+
+
+def _x_axis(axes: Axes, x: str) -> None:
+    if x == STEPS:
+        style.count_axis(axes, "agent-steps")
+    else:
+        style.time_axis(axes)
+
+
+def _title(tables: RunTables) -> str:
+    config = tables.run.config
+    steps, seconds = tables.numbers(STEPS)[-1], tables.numbers(SECONDS)[-1]
+    spent = f"{style.counted(steps)} agent-steps in {style.clock(seconds)}"
+    return f"run {tables.run.run_id} · {config.game} on {config.engine} · {config.learner} · {spent}"
+
+
+@contextmanager
+def _lines(axes: Axes) -> Iterator[Callable[[Curve, str, str], None]]:
+    """Collects curves and writes their names at their ends, when all are drawn."""
+    ends: list[tuple[str, float, float, str]] = []
+
+    def add(curve: Curve, name: str, colour: str) -> None:
+        if len(curve):
+            style.band(axes, curve.at, curve.low, curve.middle, curve.high, colour)
+            ends.append((name, float(curve.at[-1]), float(curve.middle[-1]), colour))
+
+    yield add
+    if ends:
+        style.label_ends(axes, ends)
+    else:
+        axes.text(0.5, 0.5, "no such rounds", transform=axes.transAxes, ha="center", color=style.QUIET)
+
+
+def _draw_win_rate(axes: Axes, tables: RunTables, x: str, *, against_past: bool) -> None:
+    style.percent_axis(axes)
+    axes.axhline(0.5, color=style.QUIET, linewidth=1.0, linestyle=(0, (2, 3)))
+    with _lines(axes) as add:
+        for place, role in enumerate(tables.roles):
+            add(tables.win_rate(role, x, against_past=against_past), role, style.role_colour(role, place))
+    _x_axis(axes, x)
+
+
+def win_rate(tables: RunTables, x: str) -> Figure | None:
+    """Two panels: both sides as they are, and each against past selves of the other."""
+    if not any(role in set(tables.rounds["winner"]) for role in tables.roles):
+        return None
+    has_past = any(len(tables.win_rate(role, x, against_past=True)) for role in tables.roles)
+    made = style.figure(
+        "Rounds won", f"{_title(tables)} · bands: 95 % intervals", size=(12.0 if has_past else 9.6, 5.4)
+    )
+    panels = made.subplots(1, 2 if has_past else 1, squeeze=False)[0]
+    panels[0].set_title("against each other" if has_past else "")
+    _draw_win_rate(panels[0], tables, x, against_past=False)
+    if has_past:
+        panels[1].set_title("against past selves of the other side")
+        _draw_win_rate(panels[1], tables, x, against_past=True)
+    return made
+
+
+def reward(tables: RunTables, x: str) -> Figure:
+    made = style.figure("Reward of a round", f"{_title(tables)} · bands: 95 % intervals of the mean")
+    _draw_reward(made.subplots(), tables, x)
+    return made
+
+
+def _draw_reward(axes: Axes, tables: RunTables, x: str) -> None:
+    axes.axhline(0.0, color=style.QUIET, linewidth=1.0)
+    with _lines(axes) as add:
+        for place, role in enumerate(tables.roles):
+            add(tables.mean(f"{role}_reward", x), role, style.role_colour(role, place))
+    _x_axis(axes, x)
+
+
+def reward_terms(tables: RunTables) -> Figure | None:
+    """What each role's reward is made of, a panel each."""
+    if not any(tables.terms(role) for role in tables.roles):
+        return None
+    count = len(tables.roles)
+    made = style.figure("What the reward is made of", f"{_title(tables)} · means over rounds", size=(6.4 * count, 5.4))
+    for place, (role, axes) in enumerate(zip(tables.roles, made.subplots(1, count, squeeze=False)[0], strict=True)):
+        axes.set_title(role, color=style.role_colour(role, place))
+        axes.axhline(0.0, color=style.QUIET, linewidth=1.0)
+        terms = tables.terms(role)
+        with _lines(axes) as add:
+            for term, colour in zip(terms, style.colours(len(terms)), strict=True):
+                curve = tables.mean(f"{role}_{term}", STEPS)
+                if len(curve) and np.abs(curve.middle).max() > 0.0:
+                    add(curve, term, colour)
+        _x_axis(axes, STEPS)
+    return made
+
+
+def episode_length(tables: RunTables) -> Figure:
+    made = style.figure(
+        "How long rounds last", f"{_title(tables)} · mean with its 95 % interval; pale: eight of ten rounds"
+    )
+    _draw_length(made.subplots(), tables)
+    return made
+
+
+def _draw_length(axes: Axes, tables: RunTables) -> None:
+    mean, spread = tables.mean("length_s", STEPS), tables.spread("length_s", STEPS)
+    colour = style.OTHERS[0]
+    if len(mean):
+        axes.fill_between(spread.at, spread.low, spread.high, color=colour, alpha=0.1, linewidth=0)
+        style.band(axes, mean.at, mean.low, mean.middle, mean.high, colour)
+    axes.set_ylim(bottom=0.0)
+    axes.set_ylabel("seconds of the game")
+    _x_axis(axes, STEPS)
+
+
+def rating(tables: RunTables) -> Figure | None:
+    if not any(len(tables.update_numbers(f"{role}_rating")) for role in tables.roles):
+        return None
+    made = style.figure(
+        "Rating", f"{_title(tables)} · openskill, against past selves; bars: 95 % intervals at snapshots"
+    )
+    _draw_rating(made.subplots(), tables)
+    return made
+
+
+def _draw_rating(axes: Axes, tables: RunTables) -> None:
+    steps, ends = tables.update_numbers(STEPS), []
+    snapshots = [entry for entry in tables.run.snapshots().entries() if entry.agent_steps > 0]
+    for place, role in enumerate(tables.roles):
+        values = tables.update_numbers(f"{role}_rating")
+        if not len(values):
+            continue
+        colour = style.role_colour(role, place)
+        line = smooth(values, SMOOTH)
+        axes.plot(steps, values, color=colour, linewidth=1.0, alpha=0.35)
+        axes.plot(steps, line, color=colour)
+        for entry in snapshots:
+            found = entry.ratings.get(role)
+            if found:
+                middle, wide = float(found["mu"]), Z95 * float(found["sigma"])
+                axes.errorbar([entry.agent_steps], [middle], [wide], color=colour, capsize=3, linewidth=1.4, fmt="o")
+        ends.append((role, float(steps[-1]), float(line[-1]), colour))
+    if ends:
+        style.label_ends(axes, ends)
+    _x_axis(axes, STEPS)
+
+
+def speed(tables: RunTables) -> Figure | None:
+    values = tables.update_numbers("speed_agent_steps_per_s")
+    if not len(values):
+        return None
+    made = style.figure("Speed of training", f"{_title(tables)} · everything included: playing, learning, saving")
+    axes = made.subplots()
+    _draw_speed(axes, tables)
+    axes.set_ylabel("agent-steps a second")
+    return made
+
+
+def _draw_speed(axes: Axes, tables: RunTables) -> None:
+    seconds, values = tables.update_numbers(SECONDS), tables.update_numbers("speed_agent_steps_per_s")
+    axes.plot(seconds, values, color=style.BLOCKS["tall"])
+    axes.fill_between(seconds, 0, values, color=style.BLOCKS["tall"], alpha=0.12, linewidth=0)
+    axes.yaxis.set_major_formatter(lambda value, _: style.counted(value))
+    axes.set_ylim(bottom=0.0)
+    style.time_axis(axes)
+
+
+def learning(tables: RunTables) -> Figure:
+    """The whole story in four panels."""
+    made = style.figure("How they learnt", _title(tables), size=(13.6, 8.4))
+    (one, two), (three, four) = made.subplots(2, 2)
+    can_win = any(role in set(tables.rounds["winner"]) for role in tables.roles)
+    has_past = any(len(tables.win_rate(role, STEPS, against_past=True)) for role in tables.roles)
+    if can_win:
+        _draw_win_rate(one, tables, STEPS, against_past=has_past)
+        one.set_title("rounds won against past selves of the other side" if has_past else "rounds won")
+    else:
+        one.set_title("score of a round")
+        with _lines(one) as add:
+            for place, role in enumerate(tables.roles):
+                add(tables.mean(f"{role}_score", STEPS), role, style.role_colour(role, place))
+        _x_axis(one, STEPS)
+    if any(len(tables.update_numbers(f"{role}_rating")) for role in tables.roles):
+        _draw_rating(two, tables)
+        two.set_title("rating, with 95 % intervals")
+    else:
+        _draw_speed(two, tables)
+        two.set_title("agent-steps a second")
+    _draw_reward(three, tables, STEPS)
+    three.set_title("reward of a round")
+    _draw_length(four, tables)
+    four.set_title("how long rounds last")
+    four.set_ylabel("seconds")
+    return made
+
+
+class _Comparison(NamedTuple):
+    """A chart of several runs."""
+
+    name: str
+    title: str
+    curve: Callable[[RunTables, str, str], Curve]
+    by_role: bool = True
+    is_share: bool = False
+
+
+def _past_win_rate(tables: RunTables, role: str, x: str) -> Curve:
+    found = tables.win_rate(role, x, against_past=True)
+    return found if len(found) else tables.win_rate(role, x, against_past=False)
+
+
+def _rating_curve(tables: RunTables, role: str, x: str) -> Curve:
+    values = smooth(tables.update_numbers(f"{role}_rating"), SMOOTH)
+    return Curve(tables.update_numbers(x)[: len(values)], values, values, values)
+
+
+_COMPARISONS = (
+    _Comparison("win_rate", "Rounds won against past selves of the other side", _past_win_rate, is_share=True),
+    _Comparison("reward", "Reward of a round", lambda tables, role, x: tables.mean(f"{role}_reward", x)),
+    _Comparison("rating", "Rating", _rating_curve),
+    _Comparison("length", "How long rounds last", lambda tables, _, x: tables.mean("length_s", x), by_role=False),
+)
+
+
+def write_comparison(runs: Sequence[RunFolder], folder: Path) -> list[Path]:
+    """Several runs in the same charts: a panel a role, a colour a run."""
+    names = [run.run_id for run in runs]
+    if len(set(names)) < len(names):
+        raise GodojoError("the same run is named twice; compare different ones")
+    games = {run.config.game for run in runs}
+    if len(games) > 1:
+        raise GodojoError(f"runs of one game can be compared, not of {' and '.join(sorted(games))}")
+    all_tables = [RunTables(run) for run in runs]
+    _made(folder)
+    written = []
+    with style.look():
+        for x, suffix in ((STEPS, ""), (SECONDS, "_by_time")):
+            for chart in _COMPARISONS:
+                made = _compared(chart, all_tables, x)
+                if made is not None:
+                    written.append(_write(folder / f"compare_{chart.name}{suffix}.png", made))
+    return written
+
+
+def _compared(chart: _Comparison, all_tables: Sequence[RunTables], x: str) -> Figure | None:
+    roles = all_tables[0].roles if chart.by_role else all_tables[0].roles[:1]
+    curves = {role: [chart.curve(tables, role, x) for tables in all_tables] for role in roles}
+    if not any(len(curve) for found in curves.values() for curve in found):
+        return None
+    made = style.figure(chart.title, "bands: 95 % intervals", size=(6.6 * max(len(roles), 1.4), 5.4))
+    shades = style.colours(len(all_tables))
+    for panel, role in zip(made.subplots(1, len(roles), squeeze=False)[0], roles, strict=True):
+        if chart.is_share:
+            style.percent_axis(panel)
+        if chart.by_role:
+            panel.set_title(role, color=style.role_colour(role))
+        with _lines(panel) as add:
+            for curve, tables, shade in zip(curves[role], all_tables, shades, strict=True):
+                add(curve, tables.run.run_id, shade)
+        _x_axis(panel, x)
+    return made

@@ -1,0 +1,181 @@
+"""A run's tables as curves: rounds gathered into bins, each with an interval."""
+
+import csv
+import functools
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from godojo.errors import GodojoError
+from godojo.evaluate.intervals import Mean, wilson
+from godojo.runs.folder import RunFolder
+
+BINS = 36
+FEWEST = 12
+"""Rounds in a bin; one with fewer says nothing and is left out."""
+MOST_BYTES = 24 * 2**20
+"""A longer table is read in pieces from all over it."""
+PIECES = 96
+NOW = "now"
+"""The opponent that is the policy of the moment."""
+
+Summary = Callable[[np.ndarray], tuple[float, float, float]]
+"""Low, middle and high of a bin's values."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line and the bounds around it."""
+
+    at: np.ndarray
+    low: np.ndarray
+    middle: np.ndarray
+    high: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+
+class RunTables:
+    """What a run wrote down of its training. Rounds are sampled where there are too many to read."""
+
+    def __init__(self, run: RunFolder) -> None:
+        self.run = run
+        self.roles = run.config.roles
+        self._rounds, self.updates = read_table(run.metrics), read_table(run.updates)
+        self.rounds = self._rounds.columns
+        if not len(self.rounds.get("episode", ())):
+            raise GodojoError(f"run {run.run_id} has no round in metrics.csv yet; train it longer")
+
+    def terms(self, role: str) -> list[str]:
+        """What the role's reward is the sum of."""
+        others = {f"{role}_{name}" for name in ("reward", "score", "against")}
+        names = [name for name in self.rounds if name.startswith(f"{role}_") and name not in others]
+        return [name.removeprefix(f"{role}_") for name in names]
+
+    def numbers(self, name: str) -> np.ndarray:
+        return self._rounds.numbers(name)
+
+    def update_numbers(self, name: str) -> np.ndarray:
+        """Empty where updates.csv has no such column."""
+        return self.updates.numbers(name)
+
+    def win_rate(self, role: str, x: str, *, against_past: bool) -> Curve:
+        """How often the role won: against the other side of the moment, or against past selves."""
+        won = np.array([winner == role for winner in self.rounds["winner"]])
+
+        def share(part: np.ndarray) -> tuple[float, float, float]:
+            low, high = wilson(int(part.sum()), len(part))
+            return low, float(part.mean()), high
+
+        return self._binned(x, won, share, self._against(role, against_past))
+
+    def mean(self, name: str, x: str) -> Curve:
+        def mean(part: np.ndarray) -> tuple[float, float, float]:
+            found = Mean.of(part)
+            return found.low, found.mean, found.high
+
+        return self._binned(x, self.numbers(name), mean)
+
+    def spread(self, name: str, x: str) -> Curve:
+        """The median, and between what eight of ten rounds lie."""
+
+        def tenths(part: np.ndarray) -> tuple[float, float, float]:
+            low, middle, high = np.percentile(part, (10, 50, 90))
+            return float(low), float(middle), float(high)
+
+        return self._binned(x, self.numbers(name), tenths)
+
+    def _binned(self, x: str, values: np.ndarray, summary: Summary, where: np.ndarray | None = None) -> Curve:
+        places, at, rows = self._bins, self.numbers(x), []
+        for number in range(int(places.max()) + 1):
+            here = places == number if where is None else (places == number) & where
+            if np.count_nonzero(here) >= FEWEST:
+                rows.append((float(at[here].mean()), *summary(values[here])))
+        found = np.array(rows).T if rows else np.zeros((4, 0))
+        return Curve(*found)
+
+    @functools.cached_property
+    def _bins(self) -> np.ndarray:
+        """Which bin each round belongs to, by agent-steps.
+
+        All worlds begin at once, so for a while all rounds that are played to the end of the clock end together, and
+        short ones in between. A bin is as long as one or more such rounds, or its shares would swing with the clock.
+        """
+        steps, lengths = self.numbers("agent_steps"), self.numbers("length_s")
+        whole = float(steps.max())
+        worlds = float(self.run.config.learner_settings.get("worlds", 0))
+        played_s = float(lengths.mean() * self.numbers("episode")[-1]) / worlds if worlds else 0.0
+        rounds = played_s / float(np.percentile(lengths, 99)) if played_s else BINS
+        bins = int(rounds / np.ceil(rounds / BINS)) if rounds >= 1.0 else 1
+        # A round that ends just where a bin does belongs to it, not to the next.
+        found: np.ndarray = np.maximum(np.ceil(steps / whole * max(bins, 1) - 1e-6) - 1, 0).astype(np.int64)
+        return found
+
+    def _against(self, role: str, past: bool) -> np.ndarray:
+        others = [self.rounds[f"{role}_against"]] if past else [self.rounds[f"{each}_against"] for each in self.roles]
+        met_past = np.any([[name not in (NOW, "") for name in names] for names in others], axis=0)
+        found: np.ndarray = met_past if past else ~met_past
+        return found
+
+
+def smooth(values: np.ndarray, width: int) -> np.ndarray:
+    """A running mean that does not reach beyond the ends."""
+    if width < 2 or len(values) < 3:
+        return values
+    kernel = np.ones(min(width, len(values)))
+    found: np.ndarray = np.convolve(values, kernel, "same") / np.convolve(np.ones_like(values), kernel, "same")
+    return found
+
+
+class Table:
+    """A table of texts, by columns."""
+
+    def __init__(self, columns: Mapping[str, Sequence[str]]) -> None:
+        self.columns = columns
+
+    def numbers(self, name: str) -> np.ndarray:
+        """Not a number where there is none; empty where there is no such column."""
+        texts = self.columns.get(name, ())
+        try:
+            return np.array(texts, np.float64)
+        except ValueError:
+            return np.array([float(text) if text else np.nan for text in texts])
+
+
+def read_table(path: Path) -> Table:
+    """A table of a run, which may be growing: a row begun is left out. No rows where there is no file."""
+    try:
+        with path.open("rb") as file:
+            header = file.readline().decode().strip().split(",")
+            texts = _pieces(file)
+    except FileNotFoundError:
+        return Table({})
+    except OSError as error:
+        raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
+    rows: list[list[str]] = []
+    for text in texts:
+        whole = text[: text.rfind(b"\n") + 1].decode(errors="replace")
+        rows += [row for row in csv.reader(io.StringIO(whole)) if len(row) == len(header)]
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(header)
+    return Table(dict(zip(header, columns, strict=True)))
+
+
+def _pieces(file: BinaryIO) -> list[bytes]:
+    """All that follows, or pieces from all over it where that is too much; each begins with a row."""
+    start = file.tell()
+    size = file.seek(0, io.SEEK_END) - start
+    file.seek(start)
+    if size <= MOST_BYTES:
+        return [file.read()]
+    texts = []
+    for piece in range(PIECES):
+        file.seek(start + size * piece // PIECES)
+        if piece:
+            file.readline()
+        texts.append(file.read(MOST_BYTES // PIECES))
+    return texts

@@ -1,0 +1,91 @@
+"""H.264 films with PyAV: written beside their place, counted, and only then given their name."""
+
+import secrets
+from collections.abc import Iterable
+from contextlib import suppress
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+
+import av
+import numpy as np
+from av.video.reformatter import ColorRange, Colorspace
+
+from godojo.errors import GodojoError
+from godojo.files import PART
+from godojo.show.stage import Format
+
+QUALITY = "18"
+"""x264's constant rate factor: what most people cannot tell from the original."""
+_BT709 = 1
+
+
+class FilmWriter:
+    """Takes frames, uint8 [height, width, 3]; the film has its name when the block is left without an error."""
+
+    def __init__(self, path: Path, film: Format) -> None:
+        self.path, self.film, self.frames = path, film, 0
+        self._part = path.parent / f".{path.stem}.{secrets.token_hex(4)}{path.suffix}{PART}"
+
+    def __enter__(self) -> "FilmWriter":
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = av.open(str(self._part), "w", format="mp4", options={"movflags": "+faststart"})
+        except (OSError, av.FFmpegError) as error:
+            raise self._failed(error) from None
+        stream = self._file.add_stream("libx264", rate=self.film.fps)
+        stream.width, stream.height, stream.pix_fmt = self.film.width, self.film.height, "yuv420p"
+        stream.options = {"crf": QUALITY, "preset": "veryfast"}
+        stream.time_base = stream.codec_context.time_base = Fraction(1, self.film.fps)
+        stream.codec_context.gop_size = 2 * self.film.fps
+        context = stream.codec_context
+        context.colorspace = context.color_primaries = context.color_trc = _BT709
+        context.color_range = ColorRange.MPEG
+        self._stream = stream
+        return self
+
+    def write(self, picture: np.ndarray) -> None:
+        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="rgb24")
+        frame = frame.reformat(
+            format="yuv420p", dst_colorspace=Colorspace.ITU709, dst_color_range=ColorRange.MPEG, interpolation="BICUBIC"
+        )
+        frame.pts, frame.time_base = self.frames, Fraction(1, self.film.fps)
+        try:
+            self._file.mux(self._stream.encode(frame))
+        except (OSError, av.FFmpegError) as error:
+            raise self._failed(error) from None
+        self.frames += 1
+
+    def write_all(self, pictures: Iterable[np.ndarray]) -> None:
+        for picture in pictures:
+            self.write(picture)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is not None:
+                with suppress(OSError, av.FFmpegError):
+                    self._file.close()
+                return
+            try:
+                self._file.mux(self._stream.encode(None))
+                self._file.close()
+                found = count_frames(self._part)
+            except (OSError, av.FFmpegError) as trouble:
+                raise self._failed(trouble) from None
+            if found != self.frames or not found:
+                raise GodojoError(f"{self.path} got {found} frames instead of {self.frames} and was not kept")
+            self._part.replace(self.path)
+        finally:
+            self._part.unlink(missing_ok=True)
+
+    def _failed(self, error: Exception) -> GodojoError:
+        why = getattr(error, "strerror", None) or str(error)
+        return GodojoError(f"{self.path} could not be written ({why}); make room or make it writable, and try again")
+
+
+def count_frames(path: Path) -> int:
+    """How many frames a film has."""
+    with av.open(str(path)) as file:
+        return sum(1 for packet in file.demux(video=0) if packet.size)

@@ -1,0 +1,248 @@
+"""The report of a run: one HTML page with charts, results, rounds in 3D, settings and the commands behind it all."""
+
+import base64
+import html
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from godojo.engines.make import GAMES
+from godojo.errors import GodojoError, command
+from godojo.evaluate.judge import Judgement, Verdict, judge
+from godojo.files import write_whole
+from godojo.runs.folder import RunFolder
+from godojo.show import pick, style
+from godojo.show.charts import write_charts
+from godojo.show.curves import RunTables
+from godojo.show.lineup import Lineup
+from godojo.show.recording import one_thread, record_rounds
+from godojo.show.replay import Replay
+from godojo.show.report.replay_data import viewer_round
+
+PICKED_FROM = 60
+"""Rounds of the newest policies that the best catch and the best escape are chosen from."""
+MOST_STAGES = 4
+FEW_ROUNDS = 128
+BEFORE_S = 3.5
+"""How long before the moment worth seeing a picked round is shown from."""
+CHARTS = ("learning", "win_rate", "rating", "cross_play", "reward_terms", "episode_length", "reward", "speed")
+FILE = "report.html"
+
+Progress = Callable[[str, float | None], None]
+
+
+def write_report(run: RunFolder, path: Path, *, rounds: int = 300, seed: int = 0, progress: Progress) -> None:
+    """Plays what has to be played and writes the page."""
+    progress("drawing", None)
+    tables = RunTables(run)
+    charts = {chart.stem: chart for chart in write_charts(run)}
+    replays, judgement = [], None
+    if run.config.game in GAMES:
+        progress("playing rounds to show", None)
+        replays = shown_rounds(run, seed)
+        if len(run.config.roles) == 2 and rounds:
+            with one_thread() if rounds < FEW_ROUNDS else nullcontext():
+                judgement = judge(str(run.path), rounds=rounds, seed=seed, progress=progress)
+    parts = [
+        _head(run, tables),
+        _VIEWER if replays else "",
+        _results(judgement) if judgement is not None else "",
+        _pictures([charts[name] for name in CHARTS if name in charts]),
+        _settings(run),
+        _commands(run, rounds, seed),
+    ]
+    write_whole(path, _page(run, parts, replays))
+
+
+def shown_rounds(run: RunFolder, seed: int) -> list[dict[str, Any]]:
+    """Stages of the training in the same place, then the best catch and the best escape of the newest policies."""
+    where = str(run.path.absolute())
+    newest = Lineup.of(where, seed=seed)
+    many = record_rounds(newest.players, settings=newest.settings, episodes=PICKED_FROM, seed=seed, names=newest.names)
+    found = []
+    catch, escape = pick.best_catch(many), pick.best_escape(many)
+    for title, one in (("best catch", catch), ("best escape", escape)):
+        if one is not None:
+            found.append(viewer_round(one.replay, title, max(one.seconds - BEFORE_S, 0.0)))
+    for name in _stages(run):
+        stage = Lineup.of(f"{where}@{name}", seed=seed)
+        played = record_rounds(
+            stage.players, settings=stage.settings, arenas=[many[1].arena], seed=seed, names=stage.names
+        )
+        found.append(viewer_round(played[0], _stage_title(name)))
+    return found or [viewer_round(_liveliest(many), "a round")]
+
+
+def _stages(run: RunFolder) -> list[str]:
+    """A few snapshots, spread over the training, the first and the last among them."""
+    names = [entry.name for entry in run.snapshots().entries()]
+    if len(names) <= MOST_STAGES:
+        return names
+    return [names[place * (len(names) - 1) // (MOST_STAGES - 1)] for place in range(MOST_STAGES)]
+
+
+def _stage_title(name: str) -> str:
+    return f"after {name}" if name[:1].isdigit() else name
+
+
+def _liveliest(replays: Sequence[Replay]) -> Replay:
+    return max(replays, key=lambda replay: int(replay.sees().sum()))
+
+
+def _page(run: RunFolder, parts: Sequence[str], replays: Sequence[dict[str, Any]]) -> bytes:
+    files = resources.files(__package__)
+    css, script = (files.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "viewer.js"))
+    look = {
+        "backdrop": style.BACKDROP,
+        "floor": style.FLOOR,
+        "wall": style.WALL,
+        "blocks": style.BLOCKS,
+        "seeker": style.SEEKER,
+        "hider": style.HIDER,
+    }
+    data = f"const rounds = {_script_json(replays)};\nconst look = {_script_json(look)};\n"
+    body = "\n".join(part for part in parts if part)
+    # The page can reach nothing outside itself, whatever a run's names and settings hold.
+    policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+    text = f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>{html.escape(run.run_id)} · Godojo</title>
+<style>
+{css}</style>
+</head>
+<body>
+<main>
+{body}
+</main>
+{f"<script>{chr(10)}{data}{script}</script>" if replays else ""}
+</body>
+</html>
+"""
+    return text.encode()
+
+
+def _script_json(value: Any) -> str:
+    """JSON that no name can break out of: `<` would end the script."""
+    return msgspec.json.encode(value).decode().replace("<", "\\u003c").replace("\u2028", "\\u2028")
+
+
+def _head(run: RunFolder, tables: RunTables) -> str:
+    config = run.config
+    steps, seconds = tables.numbers("agent_steps")[-1], tables.numbers("seconds")[-1]
+    figures = {
+        "agent-steps": style.counted(float(steps)),
+        "of training": style.clock(float(seconds)),
+        "rounds played": f"{int(tables.numbers('episode')[-1]):,}",
+        "agent-steps a second": style.counted(float(steps / max(seconds, 1e-9))),
+    }
+    cells = "".join(f"<div><b>{html.escape(value)}</b>{html.escape(name)}</div>" for name, value in figures.items())
+    how = f"{config.game} on {config.engine}, learnt by {config.learner} from seed {config.seed}"
+    return (
+        f"<h1>{html.escape(run.run_id)}</h1>\n"
+        f'<p class="quiet">{html.escape(how)} · written {datetime.now(UTC):%Y-%m-%d %H:%M} UTC</p>\n'
+        f'<div class="figures">{cells}</div>'
+    )
+
+
+_VIEWER = """<div id="viewer">
+<div class="top"><span class="clock"></span><span class="line"></span><span class="who"></span></div>
+<canvas aria-label="a round in 3D; drag to turn, scroll to come closer"></canvas>
+<div class="bar"><button class="play">Pause</button>
+<input class="scrub" type="range" min="0" max="10" step="0.01" value="0" aria-label="time">
+<select class="speed" aria-label="speed"><option value="0.25">0.25x</option><option value="0.5">0.5x</option>
+<option value="1" selected>1x</option><option value="2">2x</option></select></div>
+<div class="rounds"></div>
+</div>"""
+
+
+def _results(found: Judgement) -> str:
+    rows = []
+    for verdict in found.verdicts:
+        cells = [_role(verdict.role), f"<td>{html.escape(verdict.opponent)}</td>", *_win_cells(verdict)]
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    titles = ("role", "against", "wins", "95 % interval", "", "reward", "median round")
+    head = "".join(f"<th>{title}</th>" for title in titles)
+    how = "doing what it thinks best" if found.greedy else "drawing lots"
+    return (
+        "<h2>How good they are</h2>\n"
+        f'<p class="quiet">{found.rounds} rounds each, {html.escape(found.arenas)} arenas, which training does not use;'
+        f" {how}; seed {found.seed}.</p>\n"
+        f'<div class="scroll"><table><tr>{head}</tr>{"".join(rows)}</table></div>'
+    )
+
+
+def _role(role: str) -> str:
+    return f'<td style="color:{style.role_colour(role)};font-weight:600">{html.escape(role)}</td>'
+
+
+def _win_cells(verdict: Verdict) -> list[str]:
+    reward = f"<td>{verdict.reward.mean:.2f}</td>"
+    length = f"<td>{verdict.median_length_s:.1f} s</td>"
+    wins = verdict.wins
+    if wins is None:
+        return ["<td></td>", "<td></td>", "<td></td>", reward, length]
+    colour = style.role_colour(verdict.role)
+    spread = f"left:{100 * wins.low:.1f}%;width:{100 * (wins.high - wins.low):.1f}%;background:{colour}"
+    track = f'<i style="{spread}"></i><u style="left:calc({100 * wins.rate:.1f}% - 1px);background:{colour}"></u>'
+    bounds = f"{100 * wins.low:.1f} to {100 * wins.high:.1f}"
+    return [
+        f"<td><b>{100 * wins.rate:.1f} %</b></td>",
+        f"<td>{bounds}</td>",
+        f'<td><span class="track">{track}</span></td>',
+        reward,
+        length,
+    ]
+
+
+def _pictures(charts: Sequence[Path]) -> str:
+    images = []
+    for chart in charts:
+        try:
+            content = base64.b64encode(chart.read_bytes()).decode()
+        except OSError as error:
+            raise GodojoError(f"{chart} cannot be read ({error.strerror})") from None
+        name = html.escape(chart.stem.replace("_", " "))
+        images.append(f'<img alt="{name}" src="data:image/png;base64,{content}">')
+    return "<h2>How they learnt</h2>\n" + "\n".join(images)
+
+
+def _settings(run: RunFolder) -> str:
+    parts = []
+    config = msgspec.to_builtins(run.config)
+    for title, value in (
+        ("The learner's", config.pop("learner_settings")),
+        ("The game's", config.pop("game_settings")),
+        ("The run's", config),
+        ("Machine and versions", _environment(run)),
+    ):
+        text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+        parts.append(f"<details><summary>{title}</summary><pre>{html.escape(text)}</pre></details>")
+    return "<h2>Settings</h2>\n" + "\n".join(parts)
+
+
+def _environment(run: RunFolder) -> Any:
+    try:
+        return msgspec.json.decode((run.path / "environment.json").read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return []
+
+
+def _commands(run: RunFolder, rounds: int, seed: int) -> str:
+    name, typed = run.name, " ".join(run.config.command)
+    lines = [
+        *([f"# what was typed\n{typed}"] if typed else []),
+        f"# this page\n{command(f'report {name} --episodes {rounds} --seed {seed}')}",
+        f"# the results, the cross-play matrix and the charts\n{command(f'eval {name}')}",
+        f"{command(f'league {name}')}\n{command(f'plot {name}')}",
+        f"# to see more\n{command(f'watch {name}')}\n{command(f'film {name}')}",
+    ]
+    return f"<h2>Commands</h2>\n<pre>{html.escape(chr(10).join(lines))}</pre>"

@@ -1,0 +1,278 @@
+"""The scenes of a film about a training, in their order: what is drawn in each, and what is written over it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PIL.Image import Image
+
+from godojo.runs.folder import RunFolder
+from godojo.show import titles
+from godojo.show.pick import Pick, best_catch, best_escape, catch_of
+from godojo.show.replay import Replay
+from godojo.show.stage import Format, Shot, steadily
+from godojo.show.style import counted
+from godojo.show.titles import Course, Layout, lay
+from godojo.show.yardstick import OPPONENT, Figures, in_words
+
+TITLE_S, END_S = 3.2, 5.0
+ROUND_S, FASTEST = 6.5, 1.6
+"""A round is shown in about so much time; one that takes longer runs faster, up to so many times."""
+AFTER_S = 1.4
+"""How long a round's end stays on screen."""
+TOGETHER_SPEED = 1.5
+LEAD_S, SLOW_BEFORE_S, SLOW_AFTER_S, REST_S = 2.4, 0.7, 0.2, 1.1
+"""Of a moment in slow motion: at full speed before it, slowly up to it, slowly after it, and at full speed again."""
+SLOW = 0.25
+TIMES = "\u00d7"
+FADE_S = 0.22
+GROW_S = 1.8
+"""How long the curve takes to grow to a stage."""
+
+Paint = Callable[[int, Sequence[np.ndarray]], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A piece of the film: shots that run side by side, and what becomes of their pictures."""
+
+    name: str
+    frames: int
+    shots: tuple[Shot, ...]
+    """None, one, or several; each has as many frames as the scene."""
+    format: Format
+    """Of the shots."""
+    paint: Paint
+
+
+@dataclass(frozen=True)
+class Story:
+    """What a film tells."""
+
+    run: RunFolder
+    film: Format
+    stages: Sequence[Figures]
+    rounds: Sequence[Sequence[Replay]]
+    """Of every stage the same rounds: same arenas, same places to begin."""
+    course: Course
+    yardstick_rounds: int
+
+    def scenes(self) -> list[Scene]:
+        """Title, stages one by one, all of them together, the best catch, the narrowest escape, the end."""
+        layout = Layout(self.film)
+        chosen = self.chosen()
+        made = [self._title(layout, chosen)]
+        made += [self._stage(layout, chosen, place) for place in range(len(self.stages))]
+        made.append(self._together(layout, chosen))
+        final = self.rounds[-1]
+        catch, escape = best_catch(final), best_escape(final)
+        if catch is not None:
+            text = f"touched after a chase of {catch.seconds - catch.begins:.1f} s"
+            made.append(self._slowly(layout, "catch", catch, "Longest chase, best catch", text, titles.SEEKER))
+        if escape is not None:
+            frame = int(np.argmin(np.abs(escape.replay.tick / 60.0 - escape.seconds)))
+            text = f"{max(float(escape.replay.gap_m()[frame]), 0.0):.1f} m between them, and never caught"
+            made.append(self._slowly(layout, "escape", escape, "Narrowest escape", text, titles.HIDER))
+        return [*made, self._end(layout)]
+
+    def chosen(self) -> int:
+        """Which of the rounds is shown at every stage.
+
+        The one that the last stage's seeker wins after the longest chase, of those that the first stage's did not win;
+        where it never does, the round with the narrowest escape.
+        """
+        first, last = self.rounds[0], self.rounds[-1]
+        worth = []
+        for before, after in zip(first, last, strict=True):
+            catch = catch_of(after)
+            was_caught = before.outcome is not None and before.outcome.winner == "seeker"
+            worth.append(-1.0 if catch is None else catch.worth - (100.0 if was_caught else 0.0))
+        if max(worth) == -1.0:
+            escape = best_escape(last)
+            return next((place for place, one in enumerate(last) if escape and one is escape.replay), 0)
+        return int(np.argmax(worth))
+
+    def _title(self, layout: Layout, chosen: int) -> Scene:
+        replay = self.rounds[-1][chosen]
+        shot = Shot(replay, steadily(0.0, TITLE_S, self.film.fps), camera="side", names=False, hud=0.0, announced=False)
+        last = self.stages[-1].snapshot
+        trained = f"{in_words(last)} of self-play, {counted(last.agent_steps)} decisions"
+        words = titles.centred(
+            layout,
+            [
+                ("Learning to play tag", 66, True, titles.PAPER),
+                ("two cubes, one seeks, one hides", 28, False, titles.PAPER),
+                (trained, 24, False, titles.QUIET),
+            ],
+        )
+
+        def paint(frame: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
+            made = titles.dimmed(pictures[0], layout)
+            lay(made, words, 0, 0, min(frame / (0.6 * self.film.fps), 1.0))
+            return made
+
+        return self._scene("title", (shot,), self.film, paint)
+
+    def _stage(self, layout: Layout, chosen: int, place: int) -> Scene:
+        replay, figures = self.rounds[place][chosen], self.stages[place]
+        speed = min(max(replay.seconds / ROUND_S, 1.0), FASTEST)
+        seconds = np.concatenate(
+            [
+                steadily(0.0, replay.seconds, self.film.fps, speed),
+                steadily(replay.seconds, replay.seconds + AFTER_S, self.film.fps),
+            ]
+        )
+        facts = [
+            titles.Fact(
+                role,
+                f"wins {share.rate:.0%}",
+                f"rating {figures.ratings[role]:.1f}" if role in figures.ratings else "",
+            )
+            for role, share in figures.wins.items()
+        ]
+        plate = titles.facts_panel(
+            layout,
+            figures.title,
+            "before training" if figures.is_untrained else "of training",
+            facts,
+            f"wins: {self.yardstick_rounds} rounds each against the scripted player “{OPPONENT}”; "
+            "rating: stages against each other",
+        )
+        before_s = self.stages[place - 1].snapshot.seconds if place else 0.0
+        box, curve = layout.facts, layout.curve
+        fast = titles.chip(layout, f"{TIMES}{speed:.1f}", size=17) if speed > 1.05 else None
+
+        def paint(frame: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
+            made = pictures[0].copy()
+            lay(made, plate, box.x, box.y, min(frame / (0.4 * self.film.fps), 1.0))
+            share = _eased(frame / (GROW_S * self.film.fps))
+            until_s = before_s + share * (figures.snapshot.seconds - before_s)
+            lay(made, self._curve(layout, until_s), curve.x, curve.y)
+            if fast is not None:
+                lay(made, fast, (self.film.width - fast.width) // 2, layout.px(82))
+            return made
+
+        return self._scene(f"stage-{place + 1}", (Shot(replay, seconds),), self.film, paint)
+
+    def _together(self, layout: Layout, chosen: int) -> Scene:
+        """All stages at once, from the same start."""
+        replays = [rounds[chosen] for rounds in self.rounds]
+        columns = (2 if len(replays) > 1 else 1) if layout.is_wide else 1
+        rows = -(-len(replays) // columns)
+        cell = Format(self.film.width // columns // 2 * 2, self.film.height // rows // 2 * 2, self.film.fps)
+        longest_s = max(replay.seconds for replay in replays)
+        seconds = np.concatenate(
+            [
+                steadily(0.0, longest_s, self.film.fps, TOGETHER_SPEED),
+                steadily(longest_s, longest_s + AFTER_S, self.film.fps),
+            ]
+        )
+        shots = tuple(Shot(replay, seconds, hud=1.55) for replay in replays)
+        chips = [titles.chip(layout, figures.title, size=24) for figures in self.stages]
+        note = titles.chip(layout, f"the same start, {TIMES}{TOGETHER_SPEED:g}", size=17, bold=False)
+
+        def paint(_: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
+            made = titles.empty(self.film)
+            gap = layout.px(2)
+            for place, picture in enumerate(pictures):
+                x, y = place % columns * cell.width, place // columns * cell.height
+                made[y + gap : y + cell.height - gap, x + gap : x + cell.width - gap] = picture[gap:-gap, gap:-gap]
+                lay(made, chips[place], x + layout.px(16), y + cell.height - chips[place].height - layout.px(14))
+            lay(made, note, (self.film.width - note.width) // 2, (self.film.height - note.height) // 2)
+            return made
+
+        return self._scene("together", shots, cell, paint)
+
+    def _slowly(self, layout: Layout, name: str, pick: Pick, title: str, text: str, colour: titles.Colour) -> Scene:
+        """A moment: at full speed up to it, then slowly."""
+        fps, replay = self.film.fps, pick.replay
+        slow_from, slow_to = max(pick.seconds - SLOW_BEFORE_S, 0.0), pick.seconds + SLOW_AFTER_S
+        begin = max(slow_from - LEAD_S, 0.0)
+        before = steadily(begin, slow_from, fps)
+        slowly = steadily(slow_from, slow_to, fps, SLOW)
+        after = steadily(slow_to, slow_to + REST_S, fps)
+        shot = Shot(replay, np.concatenate([before, slowly, after]), camera="side", announced=False)
+        plate = titles.caption(layout, title, text, colour)
+        slow = titles.chip(layout, f"slow motion {TIMES}{SLOW:g}", size=20)
+        first, last = len(before), len(before) + len(slowly)
+
+        def paint(frame: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
+            made = pictures[0].copy()
+            lay(made, plate, layout.px(28), self.film.height - plate.height - layout.px(28))
+            if first <= frame < last:
+                lay(made, slow, (self.film.width - slow.width) // 2, layout.px(86))
+            return made
+
+        return self._scene(name, (shot,), self.film, paint)
+
+    def _end(self, layout: Layout) -> Scene:
+        film = self.film
+        wide, high = (0.62, 0.6) if layout.is_wide else (0.9, 0.36)
+        box = titles.Box(
+            round(film.width * (1 - wide) / 2),
+            round(film.height * 0.235),
+            round(film.width * wide),
+            round(film.height * high),
+        )
+        last = self.stages[-1].snapshot
+        top = titles.centred(layout, [(f"{in_words(last)} of training", 48, True, titles.PAPER)], 0.12)
+        below = titles.centred(
+            layout,
+            [
+                (
+                    f"{self.yardstick_rounds} rounds a point, arenas not trained in, 95 % intervals",
+                    18,
+                    False,
+                    titles.QUIET,
+                ),
+                ("made with Godojo:  godojo train  ·  godojo film", 22, False, titles.PAPER),
+            ],
+            0.915,
+        )
+
+        def paint(frame: int, _: Sequence[np.ndarray]) -> np.ndarray:
+            made = titles.empty(film)
+            until_s = _eased(frame / (GROW_S * film.fps)) * last.seconds
+            title = f"rounds won against the scripted player “{OPPONENT}”"
+            lay(made, titles.curve_panel(layout, box, self.course, until_s, title, large=True), box.x, box.y)
+            lay(made, top, 0, 0)
+            lay(made, below, 0, 0)
+            return made
+
+        return Scene("end", round(END_S * film.fps), (), film, self._faded(paint, round(END_S * film.fps)))
+
+    def _curve(self, layout: Layout, until_s: float) -> Image:
+        title = f"rounds won against “{OPPONENT}”"
+        return titles.curve_panel(layout, layout.curve, self.course, until_s, title)
+
+    def _scene(self, name: str, shots: tuple[Shot, ...], cell: Format, paint: Paint) -> Scene:
+        return Scene(name, shots[0].frames, shots, cell, self._faded(paint, shots[0].frames))
+
+    def _faded(self, paint: Paint, frames: int) -> Paint:
+        """Every scene comes out of the dark and goes back into it, so that a cut is seen to be one."""
+        long = FADE_S * self.film.fps
+
+        def faded(frame: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
+            light = min((frame + 1) / long, (frames - frame) / long, 1.0)
+            made = paint(frame, pictures)
+            return made if light >= 1.0 else titles.mixed(made, light)
+
+        return faded
+
+
+def course_of(figures: Sequence[Figures], stages: Sequence[Figures]) -> Course:
+    """The curve through all moments that were measured."""
+    seconds = np.array([0.0 if one.is_untrained else one.snapshot.seconds for one in figures])
+    rates, bounds = {}, {}
+    for role in figures[0].wins:
+        shares = [one.wins[role] for one in figures]
+        rates[role] = np.array([share.rate for share in shares])
+        bounds[role] = np.array([share.low for share in shares]), np.array([share.high for share in shares])
+    marks = tuple((one.snapshot.seconds, "0" if one.is_untrained else one.title) for one in stages)
+    return Course(seconds, rates, bounds, marks)
+
+
+def _eased(share: float) -> float:
+    """From 0 to 1, gently at both ends."""
+    kept = min(max(share, 0.0), 1.0)
+    return kept * kept * (3.0 - 2.0 * kept)

@@ -1,0 +1,319 @@
+"""Letters, panels and curves that are laid over a film's pictures."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib as mpl
+import numpy as np
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
+
+from godojo.show import style
+from godojo.show.stage import Format
+
+PAPER, QUIET = (255, 248, 236), (186, 188, 204)
+INK = (23, 26, 38)
+SEEKER, HIDER = (255, 120, 16), (127, 176, 255)
+"""As the HUD has them: the hider's blue is lighter in letters, on a dark ground."""
+LETTERS = {"seeker": SEEKER, "hider": HIDER}
+OTHER = (246, 214, 96)
+PANEL_ALPHA = 205
+_FINER = 3
+"""Curves are drawn so much larger and made smaller again, so that their edges are smooth."""
+
+Colour = tuple[int, int, int]
+
+
+def colour_of(role: str) -> Colour:
+    return LETTERS.get(role, OTHER)
+
+
+@functools.cache
+def font(pixels: int, bold: bool = False) -> ImageFont.FreeTypeFont:
+    """DejaVu, which comes with matplotlib, so films look the same everywhere."""
+    name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"
+    return ImageFont.truetype(Path(mpl.get_data_path()) / "fonts" / "ttf" / name, max(pixels, 6))
+
+
+class Box(NamedTuple):
+    """A place in the picture, in pixels."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where things stand, so that the arena stays free: beside it on a wide screen, below it on a tall one."""
+
+    film: Format
+
+    @property
+    def scale(self) -> float:
+        """Pixels for each of a screen of 1280x720, or of 720x1280."""
+        wide, tall = (1280, 720) if self.is_wide else (720, 1280)
+        return min(self.film.width / wide, self.film.height / tall)
+
+    @property
+    def is_wide(self) -> bool:
+        return self.film.width >= self.film.height
+
+    def px(self, units: float) -> int:
+        return max(round(units * self.scale), 1)
+
+    @property
+    def facts(self) -> Box:
+        """What is known of a stage."""
+        px, height = self.px, self.film.height
+        if self.is_wide:
+            return Box(px(18), height - px(520) - px(60), px(226), px(520))
+        return Box(px(18), height - px(250), px(334), px(232))
+
+    @property
+    def curve(self) -> Box:
+        px, film = self.px, self.film
+        if self.is_wide:
+            return Box(film.width - px(244), film.height - px(310) - px(60), px(226), px(310))
+        return Box(film.width - px(352), film.height - px(250), px(334), px(232))
+
+
+def lay(picture: np.ndarray, over: Image.Image, x: int, y: int, strength: float = 1.0) -> None:
+    """Lays an RGBA image over a picture, in place."""
+    if strength <= 0.0:
+        return
+    top = np.asarray(over, np.uint16)
+    high, wide = min(top.shape[0], picture.shape[0] - y), min(top.shape[1], picture.shape[1] - x)
+    under = picture[y : y + high, x : x + wide]
+    top = top[:high, :wide]
+    alpha = (top[..., 3:] * round(strength * 256)) >> 8
+    under[:] = ((top[..., :3] * alpha + under * (255 - alpha)) // 255).astype(np.uint8)
+
+
+def panel(width: int, height: int, radius: int, alpha: int = PANEL_ALPHA) -> Image.Image:
+    """A dark plate with round corners."""
+    shape = Image.new("L", (width * 2, height * 2), 0)
+    ImageDraw.Draw(shape).rounded_rectangle((0, 0, width * 2 - 1, height * 2 - 1), radius * 2, fill=alpha)
+    plate = Image.new("RGBA", (width, height), (*INK, 0))
+    plate.putalpha(shape.resize((width, height), Image.Resampling.LANCZOS))
+    return plate
+
+
+def wrapped(text: str, letters: ImageFont.FreeTypeFont, width: int) -> list[str]:
+    """A sentence in lines that fit."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and letters.getlength(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+class Fact(NamedTuple):
+    """A role at a stage of training."""
+
+    role: str
+    wins: str
+    rating: str
+
+
+def facts_panel(layout: Layout, headline: str, below: str, facts: Sequence[Fact], footnote: str) -> Image.Image:
+    """How far training is, and how good everybody is by now."""
+    px, box = layout.px, layout.facts
+    plate = panel(box.width, box.height, px(16))
+    pen = ImageDraw.Draw(plate)
+    left, y = px(18), px(14)
+    size = 46 if layout.is_wide else 40
+    while font(px(size), True).getlength(headline) > box.width - 2 * left and size > 16:
+        size -= 2
+    pen.text((left, y), headline, PAPER, font(px(size), True))
+    y += px(56 if layout.is_wide else 46)
+    pen.text((left, y), below, QUIET, font(px(17)))
+    y += px(40 if layout.is_wide else 30)
+    step = (box.width - 2 * left) // max(len(facts), 1)
+    for place, fact in enumerate(facts):
+        x, top = (left, y + place * px(124)) if layout.is_wide else (left + place * step, y)
+        spot = px(15)
+        pen.rounded_rectangle((x, top + px(4), x + spot, top + px(4) + spot), px(4), fill=colour_of(fact.role))
+        pen.text((x + px(23), top), fact.role.capitalize(), PAPER, font(px(19), True))
+        pen.text((x, top + px(25)), fact.wins, colour_of(fact.role), font(px(34 if layout.is_wide else 32), True))
+        pen.text((x, top + px(68 if layout.is_wide else 64)), fact.rating, QUIET, font(px(16)))
+    letters = font(px(14 if layout.is_wide else 13))
+    lines = wrapped(footnote, letters, box.width - 2 * left)
+    y = box.height - px(14) - px(18) * len(lines)
+    for line in lines:
+        pen.text((left, y), line, QUIET, letters)
+        y += px(18)
+    return plate
+
+
+@dataclass(frozen=True)
+class Course:
+    """How the roles did in the course of training: the points of the curve."""
+
+    seconds: np.ndarray
+    rates: Mapping[str, np.ndarray]
+    """By role, from 0 to 1."""
+    bounds: Mapping[str, tuple[np.ndarray, np.ndarray]]
+    marks: tuple[tuple[float, str], ...]
+    """Moments that are named below the curve."""
+
+    def along(self, seconds: float | np.ndarray) -> np.ndarray:
+        """Where a moment is, from 0 to 1: early ones get more room than late ones, since most happens then."""
+        last = float(self.seconds[-1])
+        unit = max(min(10.0, last / 6.0), 1e-6)
+        place: np.ndarray = np.log1p(np.asarray(seconds) / unit) / np.log1p(max(last, 1e-6) / unit)
+        return place
+
+
+def curve_panel(
+    layout: Layout, box: Box, course: Course, until_s: float, title: str, *, large: bool = False
+) -> Image.Image:
+    """The curve up to a moment of training, on a dark plate."""
+    px = layout.px
+    grown = 1.7 if large else 1.0
+
+    def at(units: float) -> int:
+        return px(units * grown)
+
+    plate = panel(box.width, box.height, px(16))
+    pen = ImageDraw.Draw(plate)
+    letters, y = font(at(15), True), at(12)
+    for line in wrapped(title, letters, box.width - 2 * at(16)):
+        pen.text((at(16), y), line, PAPER, letters)
+        y += at(20)
+    left, right, top, bottom = at(50), box.width - at(20), y + at(14), box.height - at(34)
+    small = font(at(13))
+    for share in (0.0, 0.5, 1.0):
+        height = bottom - share * (bottom - top)
+        pen.line((left, height, right, height), fill=(*QUIET, 70), width=max(at(1), 1))
+        pen.text((left - at(7), height), f"{share:.0%}", QUIET, small, anchor="rm")
+    taken: list[tuple[float, float]] = []
+    for seconds, name in [*course.marks[:1], *reversed(course.marks[1:])]:  # the first and the last before others
+        half = small.getlength(name) / 2
+        x = min(max(left + float(course.along(seconds)) * (right - left), left), box.width - at(6) - half)
+        if all(x + half + at(6) < low or x - half - at(6) > high for low, high in taken):
+            pen.text((x, bottom + at(8)), name, QUIET, small, anchor="ma")
+            taken.append((x - half, x + half))
+    room = Room(left, right, top, bottom)
+    plate.alpha_composite(_lines(course, until_s, room, plate.size, at(3)))
+    last = float(np.clip(until_s, 0.0, course.seconds[-1]))
+    ends = sorted((float(np.interp(last, course.seconds, rates)), role) for role, rates in course.rates.items())
+    if large:
+        for place, (rate, role) in enumerate(ends):
+            apart = at(13) * (-1 if place else 1) if ends[-1][0] - ends[0][0] < 0.09 else 0
+            x = room.x(float(course.along(last))) - at(12)
+            text = f"{role.capitalize()} {rate:.0%}"
+            pen.text((x, room.y(rate) - at(15) + apart), text, colour_of(role), font(at(16), True), anchor="rm")
+    return plate
+
+
+class Room(NamedTuple):
+    """Where a curve is drawn."""
+
+    left: int
+    right: int
+    top: int
+    bottom: int
+
+    def x(self, share: float) -> float:
+        return self.left + share * (self.right - self.left)
+
+    def y(self, rate: float) -> float:
+        return self.bottom - rate * (self.bottom - self.top)
+
+
+def _lines(course: Course, until_s: float, room: Room, size: tuple[int, int], thick: int) -> Image.Image:
+    """Each role's line with its bounds, up to a moment, and a dot at its end."""
+    fine = Image.new("RGBA", (size[0] * _FINER, size[1] * _FINER), (0, 0, 0, 0))
+    last = float(np.clip(until_s, 0.0, course.seconds[-1]))
+    seconds = np.append(course.seconds[course.seconds < last], last)
+    for role, rates in course.rates.items():
+        colour = colour_of(role)
+
+        def points(values: np.ndarray) -> list[tuple[float, float]]:
+            heights = np.interp(seconds, course.seconds, values)
+            places = course.along(seconds)
+            return [
+                (room.x(float(x)) * _FINER, room.y(float(y)) * _FINER) for x, y in zip(places, heights, strict=True)
+            ]
+
+        low, high = (points(bound) for bound in course.bounds[role])
+        layer = Image.new("RGBA", fine.size, (*colour, 0))
+        pen = ImageDraw.Draw(layer)
+        if len(low) > 1:
+            pen.polygon([*low, *reversed(high)], fill=(*colour, 45))
+        line = points(rates)
+        pen.line(line, fill=(*colour, 255), width=thick * _FINER, joint="curve")
+        (x, y), reach = line[-1], 2.0 * thick * _FINER
+        pen.ellipse((x - reach, y - reach, x + reach, y + reach), fill=(*colour, 255))
+        fine.alpha_composite(layer)
+    return fine.resize(size, Image.Resampling.LANCZOS)
+
+
+def chip(layout: Layout, text: str, *, colour: Colour = PAPER, size: float = 18, bold: bool = True) -> Image.Image:
+    """A short word on a small plate."""
+    letters = font(layout.px(size), bold)
+    high = layout.px(size * 1.9)
+    plate = panel(round(letters.getlength(text)) + layout.px(size * 1.5), high, layout.px(size * 0.55))
+    ImageDraw.Draw(plate).text((plate.width / 2, high / 2), text, colour, letters, anchor="mm")
+    return plate
+
+
+def caption(layout: Layout, title: str, below: str, colour: Colour) -> Image.Image:
+    """What is seen: two lines on a plate, with a bar in a role's colour."""
+    px = layout.px
+    large, small = font(px(30), True), font(px(18))
+    lines = wrapped(below, small, layout.film.width - px(120))
+    wide = round(max(large.getlength(title), *(small.getlength(line) for line in lines))) + px(52)
+    plate = panel(wide, px(60) + px(25) * len(lines), px(16))
+    pen = ImageDraw.Draw(plate)
+    pen.rounded_rectangle((px(14), px(16), px(20), plate.height - px(16)), px(3), fill=colour)
+    pen.text((px(34), px(12)), title, PAPER, large)
+    for place, line in enumerate(lines):
+        pen.text((px(34), px(52) + place * px(25)), line, QUIET, small)
+    return plate
+
+
+def centred(layout: Layout, lines: Sequence[tuple[str, float, bool, Colour]], middle: float = 0.5) -> Image.Image:
+    """Lines of letters (text, size, bold, colour) in the middle of a whole, clear picture."""
+    film = layout.film
+    clear = Image.new("RGBA", (film.width, film.height), (0, 0, 0, 0))
+    pen = ImageDraw.Draw(clear)
+    fitted = []
+    for text, size, bold, colour in lines:
+        while font(layout.px(size), bold).getlength(text) > film.width * 0.92 and size > 10:
+            size -= 1
+        fitted.append((text, size, bold, colour))
+    y = film.height * middle - sum(layout.px(size * 1.45) for _, size, _, _ in fitted) / 2
+    for text, size, bold, colour in fitted:
+        y += layout.px(size * 0.72)
+        pen.text((film.width / 2, y), text, colour, font(layout.px(size), bold), anchor="mm")
+        y += layout.px(size * 1.45) - layout.px(size * 0.72)
+    shadow = Image.new("RGBA", clear.size, (*INK, 0))
+    shadow.putalpha(clear.getchannel("A").filter(ImageFilter.GaussianBlur(layout.px(5))))
+    shadow.alpha_composite(clear)
+    return shadow
+
+
+def dimmed(picture: np.ndarray, layout: Layout, light: float = 0.42) -> np.ndarray:
+    """A picture out of focus and in the dark, to write on."""
+    soft = Image.fromarray(picture).filter(ImageFilter.GaussianBlur(layout.px(7)))
+    return mixed(np.asarray(soft), light)
+
+
+def mixed(picture: np.ndarray, light: float) -> np.ndarray:
+    """A picture and the backdrop's colour, so much of the first."""
+    backdrop = np.array(tuple(int(style.BACKDROP[place : place + 2], 16) for place in (1, 3, 5)), np.float32)
+    made: np.ndarray = (picture * light + backdrop * (1.0 - light)).astype(np.uint8)
+    return made
+
+
+def empty(film: Format) -> np.ndarray:
+    """The backdrop."""
+    return mixed(np.zeros((film.height, film.width, 3), np.uint8), 0.0)

@@ -1,0 +1,282 @@
+"""The arena in 3D: boxes, agents with eyes, what they see, and where they have been."""
+
+import math
+from typing import Any
+
+import numpy as np
+import viser
+
+from godojo.games.tag.arenas import Arena
+from godojo.show import style
+from godojo.show.replay import HIDER, SEEKER, Moment, Replay
+
+MAT_M = 2.0
+WALL_M = 0.4
+CURB_M = 0.5
+"""Outer walls are shown this high, so that one sees over them."""
+TRAIL_S = 2.5
+TRAIL_STEPS = 40
+FOV_RAD = math.radians(45.0)
+PORTRAIT = 0.8
+"""Screens narrower than this, by their height, are held upright."""
+SPOTTED = (214, 16, 62)
+"""A ray that meets an opponent."""
+
+Colour = tuple[int, int, int]
+
+
+def rgb(text: str) -> Colour:
+    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
+
+
+def mixed(one: Colour, other: Colour, share: float) -> Colour:
+    r, g, b = (round(a + (z - a) * share) for a, z in zip(one, other, strict=True))
+    return r, g, b
+
+
+def as_lines(colours: np.ndarray) -> np.ndarray:
+    """Colours of lines, which the page takes for amounts of light and would show too pale."""
+    return np.asarray(255 * (np.asarray(colours) / 255.0) ** 2.2).astype(np.uint8)
+
+
+FLOOR, PAPER, INK = rgb(style.FLOOR), (255, 248, 236), rgb(style.INK)
+
+
+def turned(heading_rad: float) -> np.ndarray:
+    """As a quaternion w, x, y, z."""
+    return np.array([math.cos(heading_rad / 2), 0.0, math.sin(heading_rad / 2), 0.0])
+
+
+class Stage:
+    """Floor, walls and blocks of one arena; put up anew when the arena changes."""
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        self._scene = server.scene
+        self._parts: list[Any] = []
+        self._shown: Arena | None = None
+
+    def put_up(self, arena: Arena) -> bool:
+        """Says whether it is another arena than before."""
+        if arena == self._shown:
+            return False
+        for part in self._parts:
+            part.remove()
+        self._shown = arena
+        wide, deep = arena.size_m
+        self._parts = [self._box("floor", (0, -0.1, 0), (wide, 0.2, deep), style.FLOOR), self._mats(wide, deep)]
+        for name, x, z, size in (
+            ("north", 0.0, -(deep + WALL_M) / 2, (wide + 2 * WALL_M, WALL_M)),
+            ("south", 0.0, (deep + WALL_M) / 2, (wide + 2 * WALL_M, WALL_M)),
+            ("west", -(wide + WALL_M) / 2, 0.0, (WALL_M, deep)),
+            ("east", (wide + WALL_M) / 2, 0.0, (WALL_M, deep)),
+        ):
+            spot, shape = (x, (CURB_M - 0.2) / 2, z), (size[0], CURB_M + 0.2, size[1])
+            self._parts.append(self._box(name, spot, shape, style.WALL))
+        for number, box in enumerate(arena.boxes):
+            colour = style.BLOCKS.get(box.kind, style.BLOCKS["tall"])
+            self._parts.append(self._box(f"block{number}", box.position_m, box.size_m, colour))
+        return True
+
+    def _box(self, name: str, at: tuple[float, ...], size: tuple[float, ...], colour: str) -> Any:
+        return self._scene.add_box(
+            f"/arena/{name}", color=rgb(colour), dimensions=np.array(size), position=np.array(at)
+        )
+
+    def _mats(self, wide: float, deep: float) -> Any:
+        """Every other mat of the floor, a shade darker."""
+        corners: list[tuple[float, float, float]] = []
+        faces: list[tuple[int, int, int]] = []
+        for row in range(math.ceil(deep / MAT_M)):
+            for column in range(row % 2, math.ceil(wide / MAT_M), 2):
+                x, z = column * MAT_M - wide / 2, row * MAT_M - deep / 2
+                far_x, far_z = min(x + MAT_M, wide / 2), min(z + MAT_M, deep / 2)
+                first = len(corners)
+                corners += [(x, 0.01, z), (far_x, 0.01, z), (far_x, 0.01, far_z), (x, 0.01, far_z)]
+                faces += [(first, first + 2, first + 1), (first, first + 3, first + 2)]
+        return self._scene.add_mesh_simple(
+            "/arena/mats",
+            np.array(corners, np.float32),
+            np.array(faces, np.uint32),
+            color=rgb(style.FLOOR_OTHER),
+            cast_shadow=False,
+        )
+
+
+class Body:
+    """An agent: a cube with eyes, its rays and its trail."""
+
+    def __init__(self, server: viser.ViserServer, number: int, replay: Replay) -> None:
+        scene, size = server.scene, replay.settings.body.size_m
+        self.number, self._server = number, server
+        name = f"/agents/{number}"
+        self._frame = scene.add_frame(name, show_axes=False)
+        vertices, faces = rounded_cube(size * 0.94, size * 0.2)
+        self._shape = scene.add_mesh_simple(f"{name}/body", vertices, faces, color=FLOOR, flat_shading=False)
+        self._parts: list[Any] = [self._shape]
+        for side in (-1, 1):
+            at = np.array([side * size * 0.2, size * 0.14, size * 0.45])
+            white = scene.add_icosphere(f"{name}/white{side}", size * 0.135, color=PAPER, position=at)
+            ahead = at + np.array([0.0, 0.0, size * 0.09])
+            pupil = scene.add_icosphere(f"{name}/pupil{side}", size * 0.075, color=INK, position=ahead)
+            self._parts += [white, pupil]
+        nothing, dark = np.zeros((1, 2, 3), np.float32), np.zeros((1, 2, 3), np.uint8)
+        self._eyes = scene.add_frame(f"/eyes/{number}", show_axes=False)
+        self._rays = scene.add_line_segments(f"/eyes/{number}/rays", nothing, dark, thickness=0.025)
+        self._spots = scene.add_line_segments(f"/eyes/{number}/spots", nothing, dark, thickness=0.08)
+        self._trail = scene.add_line_segments(f"/trails/{number}", nothing, dark, thickness=0.09)
+        self._tint: Colour | None = None
+        self._decision = -2
+        self._directions = replay.rays
+        # Those that look most nearly straight ahead; all of them would be a bush.
+        up = np.abs(self._directions[1])
+        self._level = up <= up.min() + 1e-3
+        self._eye_m = replay.settings.sight.eye_height_m
+        self._half_m = size / 2
+
+    def remove(self) -> None:
+        for part in (*self._parts, self._rays, self._spots, self._eyes, self._trail, self._frame):
+            part.remove()
+
+    def show(self, moment: Moment, trail: np.ndarray, *, rays: bool, trails: bool) -> None:
+        """`trail`: where it was, the newest place last."""
+        number = self.number
+        self._frame.position = self._eyes.position = moment.position_m[number]
+        self._frame.wxyz = turned(float(moment.heading_rad[number]))
+        active, chases = bool(moment.active[number]), bool(moment.chases[number])
+        tint = rgb(style.SEEKER if chases else style.HIDER)
+        shown = tint if active else mixed(tint, PAPER, 0.55)
+        if shown != self._tint:
+            self._tint = self._shape.color = shown
+        self._rays.visible = self._spots.visible = rays and active
+        if rays and active and moment.decision != self._decision:
+            self._decision = moment.decision
+            self._eyes.wxyz = turned(float(moment.sight_heading_rad[number]))
+            self._look(moment, tint, HIDER if chases else SEEKER)
+        self._trail.visible = trails
+        if trails:
+            self._walk(trail, tint)
+
+    def _look(self, moment: Moment, tint: Colour, wanted: int) -> None:
+        reach, kinds = moment.sight_m[self.number], moment.sight_kind[self.number]
+        ends = (self._directions * reach).T
+        ends[:, 1] += self._eye_m
+        start = np.array([0.0, self._eye_m, 0.0], np.float32)
+        lines = np.stack([np.broadcast_to(start, ends.shape), ends], axis=1).astype(np.float32)
+        spotted = kinds == wanted
+        faint = as_lines(np.array([mixed(tint, FLOOR, 0.1), mixed(tint, FLOOR, 0.6)]))
+        level = lines[self._level & ~spotted]
+        if not len(level):
+            level = np.zeros((1, 2, 3), np.float32)
+        self._rays.points = level
+        self._rays.colors = np.broadcast_to(faint, level.shape).copy()
+        bright = lines[spotted] if spotted.any() else np.zeros((1, 2, 3), np.float32)
+        self._spots.points = bright
+        self._spots.colors = np.broadcast_to(as_lines(np.array(SPOTTED)), bright.shape).copy()
+
+    def _walk(self, trail: np.ndarray, tint: Colour) -> None:
+        places = trail - np.array([0.0, self._half_m - 0.04, 0.0], np.float32)
+        lines = np.stack([places[:-1], places[1:]], axis=1)
+        fade = np.linspace(0.95, 0.1, len(places))[:, None]
+        shades = as_lines(np.array(tint) * (1 - fade) + np.array(FLOOR) * fade)
+        self._trail.points = lines.astype(np.float32)
+        self._trail.colors = np.stack([shades[:-1], shades[1:]], axis=1)
+
+
+class Scene:
+    """All of it, for one replay after the other."""
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        self._server = server
+        self._stage = Stage(server)
+        self._bodies: list[Body] = []
+        self._replay: Replay | None = None
+        server.on_client_connect(self._greet)
+        server.scene.set_up_direction("+y")
+        server.scene.configure_environment_map(None)  # it would be fetched from far away
+        server.scene.configure_default_lights(enabled=False)
+        server.scene.add_light_hemisphere(
+            "/light/sky", sky_color=(255, 250, 240), ground_color=(150, 146, 160), intensity=2.2
+        )
+        server.scene.add_light_directional(
+            "/light/sun", color=(255, 244, 226), intensity=1.9, position=(7.0, 16.0, 9.0)
+        )
+        server.scene.set_background_image(np.broadcast_to(np.array(rgb(style.BACKDROP), np.uint8), (8, 8, 3)).copy())
+
+    def begin(self, replay: Replay) -> None:
+        before = self._replay
+        self._replay = replay
+        with self._server.atomic():
+            if self._stage.put_up(replay.arena):
+                self._aim(replay.arena)
+            is_same = before is not None and before.settings == replay.settings
+            if not is_same:
+                for body in self._bodies:
+                    body.remove()
+                self._bodies = [Body(self._server, number, replay) for number in range(replay.header.agents)]
+
+    def _aim(self, arena: Arena) -> None:
+        """The view that the page begins with, and comes back to."""
+        camera = self._server.initial_camera
+        camera.fov = FOV_RAD
+        camera.position, camera.look_at = view_of(arena, 1.4)
+
+    def _greet(self, client: viser.ClientHandle) -> None:
+        """Whoever comes with a tall, narrow screen gets a view that fits it."""
+        if self._replay is None or client.camera.image_height <= 0:
+            return
+        aspect = client.camera.image_width / client.camera.image_height
+        if aspect < PORTRAIT:
+            place, look_at = view_of(self._replay.arena, aspect)
+            with client.atomic():
+                client.camera.position, client.camera.look_at = np.array(place), np.array(look_at)
+
+    def show(self, seconds: float, *, rays: bool, trails: bool) -> Moment:
+        assert self._replay is not None
+        replay = self._replay
+        moment = replay.at(seconds)
+        times = (
+            np.linspace(max(seconds - TRAIL_S, 0.0), max(seconds, 1e-3), TRAIL_STEPS) * replay.header.ticks_per_second
+        )
+        with self._server.atomic():
+            for body in self._bodies:
+                way = replay.position_m[:, body.number]
+                trail = np.stack([np.interp(times, replay.tick, way[:, axis]) for axis in range(3)], axis=1)
+                body.show(moment, trail, rays=rays, trails=trails)
+        return moment
+
+
+def view_of(arena: Arena, aspect: float) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    """From where to where to look, so that a whole arena is on a screen of this shape (wide by high).
+
+    On a tall screen the arena is in its upper half: the panel is below.
+    """
+    wide, deep = arena.size_m
+    if aspect < PORTRAIT:
+        away = (wide / 2 + 1.0) / (math.tan(FOV_RAD / 2) * aspect)
+        return (0.0, away * 0.92, away * 0.62), (0.0, 0.0, away * 0.24)
+    away = max(deep * 0.66, wide * 0.92 / aspect) / math.tan(FOV_RAD / 2)
+    return (0.0, away * 0.78, away * 0.66), (0.0, 0.0, deep * 0.035)
+
+
+def rounded_cube(size: float, radius: float, cuts: int = 8) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices and faces of a cube whose edges are round."""
+    steps = np.linspace(-1.0, 1.0, cuts + 1)
+    steps = np.sign(steps) * np.abs(steps) ** 0.5  # finer near the edges, where it bends
+    half = size / 2
+    vertices: list[np.ndarray] = []
+    faces: list[tuple[int, int, int]] = []
+    for axis in range(3):
+        for sign in (-1.0, 1.0):
+            first = len(vertices)
+            for u in steps:
+                for v in steps:
+                    point = np.array([sign, u, v])[[(0 - axis) % 3, (1 - axis) % 3, (2 - axis) % 3]] * half
+                    inner = np.clip(point, -(half - radius), half - radius)
+                    away = point - inner
+                    vertices.append(inner + radius * away / max(float(np.linalg.norm(away)), 1e-9))
+            for row in range(cuts):
+                for column in range(cuts):
+                    a = first + row * (cuts + 1) + column
+                    b, c, d = a + 1, a + cuts + 1, a + cuts + 2
+                    faces += [(a, c, b), (b, c, d)] if sign > 0 else [(a, b, c), (b, d, c)]
+    return np.array(vertices, np.float32), np.array(faces, np.uint32)

@@ -1,0 +1,223 @@
+"""Replays: what is written down is what was played, and damage costs no more than what it hit."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from godojo.engines.godot.find import Engine
+from godojo.errors import GodojoError
+from godojo.games.tag.arenas import hand_made_arenas
+from godojo.games.tag.settings import TICK_S, TagSettings
+from godojo.games.tag.sim.twin import TagTwin
+from godojo.opponents import make_opponent
+from godojo.show import pick
+from godojo.show.recording import record_rounds
+from godojo.show.replay import HIDER, NOTHING, Replay
+from godojo.show.replay_file import from_lines, read_any, read_replay, read_rounds, to_lines, write_replay, write_rounds
+from tests.conftest import ROOT
+
+CUTS = 1000
+
+
+@pytest.fixture(scope="module")
+def replays() -> list[Replay]:
+    return scripted(10)
+
+
+def scripted(episodes: int, **values: object) -> list[Replay]:
+    settings = TagSettings.defaults().override(**values)
+    roles = ("player",) if settings.rules.mode == "classic" else ("seeker", "hider")
+    players = {role: make_opponent("sighted", role, 3) for role in roles}
+    return record_rounds(players, settings=settings, episodes=episodes, seed=5)
+
+
+def test_every_tick_is_that_of_the_game(replays: list[Replay]) -> None:
+    """Played again by the twin itself, every decision ends where the replay says."""
+    for replay in replays[:5]:
+        twin = TagTwin(1, settings=replay.settings, arenas=[replay.arena])
+        twin.begin(0)
+        agents = twin.agents[0]
+        agents["position"], agents["heading"] = replay.position_m[0], replay.heading_rad[0]
+        agents["nearest_m"] = np.linalg.norm(replay.position_m[0, 0] - replay.position_m[0, 1])
+        assert (np.diff(replay.tick) == 1).all()
+        assert replay.outcome is not None
+        assert replay.tick[-1] == replay.outcome.ticks
+        for decision, frame in enumerate(replay.decision_frame[:-1]):
+            twin.actions[:] = replay.action[decision]
+            twin.step()
+            after = frame + replay.header.ticks_per_decision
+            assert not twin.results.ended[0]
+            np.testing.assert_allclose(agents["position"], replay.position_m[after], atol=1e-4)
+            np.testing.assert_allclose(agents["velocity"], replay.velocity_mps[after], atol=1e-3)
+            np.testing.assert_array_equal(agents["grounded"], replay.grounded[after])
+            np.testing.assert_allclose(twin.results.terms, replay.terms[decision], atol=1e-4)
+        twin.actions[:] = replay.action[-1]
+        twin.step()
+        assert twin.results.ended[0]
+        assert twin.winners[twin.results.winner[0]] == replay.outcome.winner
+
+
+def test_the_last_frame_shows_the_touch() -> None:
+    caught = [one for one in scripted(20) if one.outcome is not None and one.outcome.winner == "seeker"]
+    assert caught
+    for replay in caught:
+        assert not replay.active[-1, 1]
+        assert replay.active[-2].all()
+        assert replay.gap_m()[-1] <= replay.settings.rules.touch_reach_m + 1e-4
+        assert (replay.gap_m()[:-1] > replay.settings.rules.touch_reach_m).all()
+
+
+def test_the_same_seed_begins_alike_whoever_plays(replays: list[Replay]) -> None:
+    idle = {role: make_opponent("random", role, 8) for role in ("seeker", "hider")}
+    for one, other in zip(replays, record_rounds(idle, episodes=10, seed=5), strict=True):
+        assert one.arena == other.arena
+        np.testing.assert_array_equal(one.position_m[0], other.position_m[0])
+
+
+def test_sights_are_those_of_the_eyes(replays: list[Replay]) -> None:
+    met = np.concatenate([one.sight_m[one.sight_kind == HIDER] for one in replays])
+    range_m = replays[0].settings.sight.range_m
+    assert len(met)
+    assert met.max() < range_m
+    for replay in replays:
+        np.testing.assert_allclose(replay.sight_m[replay.sight_kind == NOTHING], range_m, rtol=1e-5)
+
+
+def test_both_forms_keep_the_round(replays: list[Replay], tmp_path: Path) -> None:
+    write_replay(tmp_path / "ep_1.jsonl", replays[0])
+    write_rounds(tmp_path / "many.rounds", replays)
+    again = read_any(tmp_path)
+    assert len(again) == 1 + len(replays)
+    for one, other in zip([replays[0], *replays], again, strict=True):
+        assert one.header == other.header
+        assert one.outcome == other.outcome
+        np.testing.assert_array_equal(one.tick, other.tick)
+        np.testing.assert_array_equal(one.sight_kind, other.sight_kind)
+        np.testing.assert_array_equal(one.active, other.active)
+        np.testing.assert_array_equal(one.decision_frame, other.decision_frame)
+        np.testing.assert_allclose(one.position_m, other.position_m, atol=1e-4)
+        np.testing.assert_allclose(one.sight_m, other.sight_m, atol=0.02)
+        np.testing.assert_allclose(one.terms, other.terms, atol=1e-4)
+    packed, lines = (tmp_path / "many.rounds").stat().st_size, sum(len(to_lines(one)) for one in replays)
+    assert packed < lines / 3
+
+
+def test_a_cut_replay_plays_to_its_last_whole_frame() -> None:
+    replay = scripted(1, **{"rules.round_s": 1.0})[0]
+    whole = to_lines(replay)
+    ends = np.flatnonzero(np.frombuffer(whole, np.uint8) == ord("\n"))
+    for cut in np.random.default_rng(1).integers(0, len(whole), CUTS):
+        frames = int(np.count_nonzero(ends <= cut)) - 1
+        if frames < 1:
+            with pytest.raises(GodojoError, match="record it again"):
+                from_lines(whole[:cut])
+            continue
+        left = from_lines(whole[:cut])
+        assert len(left.tick) == min(frames, len(replay.tick))
+        left.at(left.seconds / 2)
+        left.gap_m()
+
+
+def test_a_spoilt_replay_never_crashes() -> None:
+    replay = scripted(1, **{"rules.round_s": 1.0})[0]
+    whole, rng = to_lines(replay), np.random.default_rng(2)
+    for _ in range(CUTS // 4):
+        spoilt = bytearray(whole)
+        for place in rng.integers(0, len(whole), 3):
+            spoilt[place] = rng.integers(0, 256)
+        try:
+            left = from_lines(bytes(spoilt))
+        except GodojoError:
+            continue
+        moment = left.at(left.seconds)
+        assert np.isfinite(moment.position_m).all()
+
+
+def test_cut_rounds_keep_those_before(replays: list[Replay], tmp_path: Path) -> None:
+    path = tmp_path / "many.rounds"
+    write_rounds(path, replays)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) * 3 // 4])
+    assert 1 <= len(read_rounds(path)) < len(replays)
+    path.write_bytes(whole[:20])
+    with pytest.raises(GodojoError, match="no whole round"):
+        read_rounds(path)
+
+
+def test_a_newer_version_is_refused_in_one_line(replays: list[Replay], tmp_path: Path) -> None:
+    newer = to_lines(replays[0]).replace(b"godojo-replay/1", b"godojo-replay/2", 1)
+    (tmp_path / "new.jsonl").write_bytes(newer)
+    with pytest.raises(GodojoError, match=r"newer Godojo \(godojo-replay/2.*update Godojo"):
+        read_replay(tmp_path / "new.jsonl")
+    (tmp_path / "new.rounds").write_bytes(b"godojo-rounds/2\n")
+    with pytest.raises(GodojoError, match="update Godojo"):
+        read_rounds(tmp_path / "new.rounds")
+
+
+def test_between_frames_nobody_leaves_the_way(replays: list[Replay]) -> None:
+    replay = replays[0]
+    for frame in (0, 7, 31, len(replay.tick) - 1):
+        np.testing.assert_allclose(replay.at(frame * TICK_S).position_m, replay.position_m[frame], atol=1e-4)
+    for seconds in np.linspace(0.0, replay.seconds, 97):
+        moment = replay.at(float(seconds))
+        frame = min(int(seconds / TICK_S + 1e-6), len(replay.tick) - 2)
+        pair = replay.position_m[frame : frame + 2]
+        assert (moment.position_m >= pair.min(axis=0) - 1e-3).all()
+        assert (moment.position_m <= pair.max(axis=0) + 1e-3).all()
+    assert replay.at(1e9).seconds == pytest.approx(replay.seconds)
+
+
+def test_picks_follow_their_rules() -> None:
+    rounds = scripted(40)
+    catch, escape = pick.best_catch(rounds), pick.best_escape(rounds)
+    assert catch is not None
+    assert escape is not None
+    assert catch.replay.outcome is not None
+    assert catch.replay.outcome.winner == "seeker"
+    chases = [one.seconds - one.begins for one in map(pick.catch_of, rounds) if one]
+    assert catch.seconds - catch.begins == pytest.approx(max(chases))
+    assert escape.replay.outcome is not None
+    assert escape.replay.outcome.winner == "hider"
+    assert escape.begins <= escape.seconds <= escape.replay.seconds
+    assert pick.best_catch([]) is None
+
+
+def test_many_agents_and_classic_tag_are_kept_too() -> None:
+    team = scripted(2, **{"rules.seekers": 2, "rules.hiders": 2})
+    assert team[0].position_m.shape[1] == 4
+    assert [role.agents for role in team[0].header.roles] == [2, 2]
+    classic = scripted(2, **{"rules.mode": "classic", "rules.players": 3})
+    assert (classic[0].chases.sum(axis=1) == 1).all()
+    assert from_lines(to_lines(classic[0])).outcome == classic[0].outcome
+
+
+def test_the_examples_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs/replays.md").read_text(encoding="utf-8")
+    for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(code, "docs/replays.md", "exec"), {})
+    assert (tmp_path / "ep_0.jsonl").exists()
+
+
+@pytest.mark.engine
+def test_the_real_engine_is_recorded_decision_by_decision(engine: Engine) -> None:
+    del engine
+    players = {role: make_opponent("sighted", role, 2) for role in ("seeker", "hider")}
+    settings = TagSettings.defaults().override(**{"rules.round_s": 4.0})
+    arenas = [hand_made_arenas()["open"]]
+    replay = record_rounds(players, settings=settings, arenas=arenas, episodes=1, seed=4, engine="godot")[0]
+    assert replay.outcome is not None
+    assert replay.tick[-1] == replay.outcome.ticks
+    assert (np.diff(replay.tick)[:-1] == settings.rules.ticks_per_decision).all()
+    moved = np.linalg.norm(np.diff(replay.position_m, axis=0), axis=2)
+    reach = settings.motion.seeker_speed_mps * settings.rules.ticks_per_decision * TICK_S
+    assert moved.max() < 2 * reach
+    assert moved.sum() > 1.0
+    assert from_lines(to_lines(replay)).header == replay.header
+
+
+def test_missing_players_are_named() -> None:
+    with pytest.raises(GodojoError, match="nobody plays hider"):
+        record_rounds({"seeker": make_opponent("random", "seeker")}, arenas=[hand_made_arenas()["open"]])

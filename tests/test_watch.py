@@ -1,0 +1,211 @@
+"""The page in the browser: who may look, that it moves, and that those who stall hold nobody up."""
+
+import io
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+import viser
+from matplotlib import image
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Subprotocol
+
+from godojo.errors import GodojoError
+from godojo.opponents import make_opponent
+from godojo.show.recording import record_rounds
+from godojo.show.replay_file import write_rounds
+from godojo.show.watch import gate as gate_room
+from godojo.show.watch.gate import Gate
+from godojo.show.watch.page import Page
+from godojo.show.watch.serve import opened
+from tests.browser import Tab, browser, chromium
+
+VIEWERS, STALLED = 12, 3
+
+
+@pytest.fixture(scope="module")
+def rounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("rounds") / "some.rounds"
+    players = {"seeker": make_opponent("sighted", "seeker"), "hider": make_opponent("sighted", "hider")}
+    write_rounds(path, record_rounds(players, episodes=5, seed=3))
+    return path
+
+
+@contextmanager
+def shown(what: Path | str, token: str = "") -> Iterator[tuple[Page, Gate]]:
+    """A page that runs."""
+    stop = threading.Event()
+    with opened(str(what), token=token) as (page, gate):
+        runner = threading.Thread(target=page.run, args=(stop.is_set,))
+        runner.start()
+        try:
+            yield page, gate
+        finally:
+            stop.set()
+            runner.join(20)
+
+
+def wait(until: Callable[[], bool], timeout_s: float = 20.0) -> None:
+    ends = time.monotonic() + timeout_s
+    while not until():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
+
+
+def test_only_its_own_address_and_the_token_open_the_door(rounds: Path) -> None:
+    with shown(rounds) as (_, gate):
+        assert "<html" in httpx.get(gate.url).text
+        assert httpx.get(gate.url, headers={"Host": "elsewhere.example"}).status_code == 403
+        assert httpx.get(gate.url, headers={"Origin": "http://elsewhere.example"}).status_code == 403
+    with shown(rounds, token="open-sesame") as (_, gate):
+        bare = gate.url.partition("?")[0]
+        assert httpx.get(bare).status_code == 401
+        assert httpx.get(f"{bare}?token=wrong-one").status_code == 401
+        with httpx.Client(follow_redirects=True) as client:
+            assert "<html" in client.get(gate.url).text
+            assert client.get(bare).status_code == 200
+        with pytest.raises(Exception, match="401"):
+            viewer(gate, stalls=False)
+
+
+def test_what_is_no_request_is_sent_away(rounds: Path) -> None:
+    with shown(rounds) as (_, gate):
+        for words in (b"\x00\xff\r\n\r\n", b"POST / HTTP/1.1\r\n\r\n", b"GET /" + b"x" * 70000):
+            # Silence and the end; or a reset, where we were still talking.
+            with socket.create_connection(("127.0.0.1", gate.port), timeout=10) as wire, suppress(ConnectionError):
+                wire.sendall(words)
+                assert wire.recv(100) == b""
+        assert httpx.get(gate.url).status_code == 200
+
+
+def test_beyond_this_machine_there_is_always_a_token(rounds: Path) -> None:
+    with opened(str(rounds), host="0.0.0.0") as (_, gate):
+        assert len(gate.token) >= 16
+        assert httpx.get(f"http://127.0.0.1:{gate.port}/").status_code == 401
+    with pytest.raises(GodojoError, match="--token must have"), opened(str(rounds), host="0.0.0.0", token="short"):
+        pass
+
+
+def test_a_taken_port_is_one_line(rounds: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with (
+            pytest.raises(GodojoError, match=f"port {port} .* cannot be used .* --port"),
+            opened(str(rounds), port=port),
+        ):
+            pass
+
+
+def test_a_run_without_policies_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(GodojoError, match="holds no replay"), opened(str(tmp_path / "empty")):
+        pass
+
+
+def viewer(gate: Gate, *, stalls: bool) -> ClientConnection:
+    """Somebody whose page is open; one who stalls never reads."""
+    wire = socket.socket()
+    if stalls:
+        wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+    wire.connect(("127.0.0.1", gate.port))
+    return connect(
+        f"ws://127.0.0.1:{gate.port}/",
+        sock=wire,
+        subprotocols=[Subprotocol(f"viser-v{viser.__version__}")],
+        max_queue=1 if stalls else None,
+        max_size=2**26,
+        ping_interval=None,
+        close_timeout=1,
+    )
+
+
+@pytest.mark.slow
+def test_who_stalls_is_let_go_and_holds_nobody_up(rounds: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate_room, "STALL_TIMEOUT_S", 1.0)
+    monkeypatch.setattr(gate_room, "BUFFER_BYTES", 16384)
+    with shown(rounds) as (page, gate), ExitStack() as stack:
+        # Whoever has sent no camera yet is no viewer to the page; here the page is to move for raw wires, too.
+        monkeypatch.setattr(page.server, "get_clients", lambda: {0: None})
+        wires = [stack.enter_context(viewer(gate, stalls=number < STALLED)) for number in range(VIEWERS)]
+        assert gate.viewers == VIEWERS
+        received = [0] * VIEWERS
+        stop = threading.Event()
+
+        def read(number: int) -> None:
+            while not stop.is_set():
+                try:
+                    received[number] += len(wires[number].recv(timeout=0.5))
+                except TimeoutError:
+                    continue
+
+        readers = [threading.Thread(target=read, args=(number,)) for number in range(STALLED, VIEWERS)]
+        for reader in readers:
+            reader.start()
+        wait(lambda: gate.dropped >= STALLED, 45)
+        before = list(received)
+        wait(lambda: all(received[number] > before[number] for number in range(STALLED, VIEWERS)))
+        stop.set()
+        for reader in readers:
+            reader.join(5)
+        wait(lambda: gate.viewers == VIEWERS - STALLED)
+
+
+def press(tab: Tab, word: str) -> None:
+    tab.run(f"[...document.querySelectorAll('button')].find(one => one.textContent === '{word}').click()")
+
+
+def coloured(picture: bytes, right: float, bottom: float) -> tuple[int, int, int]:
+    """Points of the scene that are orange, blue, and of the floor's straw."""
+    pixels = image.imread(io.BytesIO(picture))[..., :3]
+    pixels = pixels[: int(pixels.shape[0] * bottom), : int(pixels.shape[1] * right)]
+    red, green, blue = (pixels[..., channel] for channel in range(3))
+    orange = (red > 0.75) & (green > 0.35) & (green < 0.75) & (blue < 0.35)
+    deep = (blue > 0.55) & (red < 0.3) & (green < 0.5)
+    straw = (np.abs(red - 0.83) < 0.12) & (np.abs(green - 0.78) < 0.12) & (np.abs(blue - 0.68) < 0.14)
+    return int(orange.sum()), int(deep.sum()), int(straw.sum())
+
+
+@pytest.mark.slow
+@pytest.mark.rendering
+@pytest.mark.skipif(chromium() is None, reason="there is no Chromium here (apt install chromium)")
+def test_the_page_shows_a_round_on_a_desk_and_on_a_phone(rounds: Path, tmp_path: Path) -> None:
+    with shown(rounds) as (page, gate), browser() as new_tab:
+        tab = new_tab()
+        tab.size(1280, 800)
+        tab.open(gate.url)
+        tab.wait("document.querySelector('canvas') && document.body.innerText.includes('seeker')")
+        wait(lambda: page.seconds > 0.5)
+        press(tab, "Play / pause")
+        time.sleep(0.5)
+        stood = page.seconds
+        press(tab, "Step")
+        wait(lambda: page.seconds != stood)
+        assert page.seconds == pytest.approx(stood + 1 / 60, abs=1e-6)
+        for _ in range(60):  # drawing in software takes its time
+            orange, deep, straw = coloured(tab.picture(tmp_path / "desk.png"), 0.7, 1.0)
+            if min(orange, deep) > 60 and straw > 20000:
+                break
+            time.sleep(0.3)
+        assert orange > 60
+        assert deep > 60
+        assert straw > 20000
+        round_now = page.rounds_shown
+        press(tab, "Next round")
+        wait(lambda: page.rounds_shown > round_now)
+        tab.size(390, 844, mobile=True)
+        tab.open(gate.url)
+        tab.wait("document.querySelector('canvas') && document.body.innerText.includes('hider')")
+        for _ in range(60):
+            orange, deep, straw = coloured(tab.picture(tmp_path / "phone.png"), 1.0, 0.45)
+            if straw > 5000:
+                break
+            time.sleep(0.3)
+        assert straw > 5000
+        assert tab.run("document.documentElement.scrollWidth") <= 390
+        assert not [line for line in tab.said if "favicon" not in line]
