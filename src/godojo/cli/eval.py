@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 
 def evaluate(
     run: Annotated[
-        str, typer.Argument(help="RUN, RUN@SNAPSHOT or a policy file (*.pt); the newest run if left away.")
+        str,
+        typer.Argument(help="RUN, RUN@SNAPSHOT or a policy file (*.pt, *.dojo, *.onnx); the newest run if left away."),
     ] = "latest",
     opponent: Annotated[
         list[str] | None,
         typer.Option(
             "--opponent",
             "-o",
-            help="scripted:NAME, RUN, RUN@SNAPSHOT, POLICY.pt, file.py:Class, or itself; may be given several times."
-            " All scripted ones and itself if left away.",
+            help="scripted:NAME, RUN, RUN@SNAPSHOT, a policy file (*.pt, *.dojo, *.onnx), file.py:Class, or itself;"
+            " may be given several times. All scripted ones and itself if left away.",
         ),
     ] = None,
     role: Annotated[str | None, typer.Option("--role", help="Judge this role only, for example: seeker")] = None,
@@ -51,6 +52,7 @@ def evaluate(
     Played in arenas that training does not use. Example: godojo eval latest -o oracle -o my-other-run@1m --role hider
     """
     from godojo.evaluate.judge import judge  # brings torch and kernels along
+    from godojo.export.players import SHIPPED
 
     if episodes < 1:
         raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
@@ -64,6 +66,7 @@ def evaluate(
             engine=engine,
             seed=seed,
             greedy=not sampled,
+            files=SHIPPED,
             progress=shown.progress,
         )
     if as_json:

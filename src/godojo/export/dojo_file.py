@@ -236,7 +236,7 @@ def check_dojo(content: bytes) -> DojoFile:
         raise GodojoError(f"it is {what}: {len(content):,} bytes, and {claimed:,} were written")
     if hashlib.sha256(content[_PROLOGUE.size :]).digest() != digest:
         raise GodojoError("it is damaged: its checksum does not fit its content")
-    header = _header(content[_PROLOGUE.size : _PROLOGUE.size + header_bytes])
+    header = parse_header(content[_PROLOGUE.size : _PROLOGUE.size + header_bytes])
     blocks = header.blocks
     wanted = _FLOAT.itemsize * sum(math.prod(block) for block in blocks)
     if wanted != weight_bytes:
@@ -251,7 +251,8 @@ def check_dojo(content: bytes) -> DojoFile:
     return DojoFile(header, [piece.reshape(block) for piece, block in zip(cut, blocks, strict=True)])
 
 
-def _header(text: bytes) -> DojoHeader:
+def parse_header(text: bytes) -> DojoHeader:
+    """A header that fits together; GodojoError says why not."""
     try:
         header = msgspec.json.decode(text, type=DojoHeader)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
