@@ -8,7 +8,7 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 import godojo
-from godojo.cli import bench, doctor, engine, league, parity, play, serve, train
+from godojo.cli import bench, doctor, engine, export, league, parity, play, serve, train
 from godojo.cli import eval as judging
 from godojo.cli.console import complain, speak_plainly
 from godojo.errors import GodojoError, command
@@ -24,6 +24,7 @@ Begin here:
   [cyan]godojo parity tag[/cyan]       the embedded twin against the real engine, tick by tick
   [cyan]godojo eval RUN[/cyan]         how often a trained policy wins, against whom you like
   [cyan]godojo league RUN[/cyan]       how it got better: its training's moments against each other
+  [cyan]godojo export RUN[/cyan]       policies as files for games: pure GDScript, or ONNX
   [cyan]godojo serve[/cyan]            waits for your own Godot scene on port 8765, and plays it
   [cyan]godojo bench sim[/cyan]        how fast the twin is here
   [cyan]godojo doctor[/cyan]           what is installed, what is missing, and the cure
@@ -47,6 +48,7 @@ app.add_typer(bench.app, name="bench")
 app.command(name="train")(train.train)
 app.command(name="eval")(judging.evaluate)
 app.command(name="league")(league.league)
+app.command(name="export")(export.export)
 app.command(name="serve")(serve.serve)
 app.command(name="play", context_settings={"ignore_unknown_options": True})(play.play)
 

@@ -41,6 +41,21 @@ class Share(msgspec.Struct, frozen=True):
         return self.low > other.high
 
 
+class Difference(msgspec.Struct, frozen=True):
+    """By how much one share is above another, and between what bounds the truth lies (Newcombe's, from Wilson's)."""
+
+    rate: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, one: Share, other: Share) -> Self:
+        rate = one.rate - other.rate
+        below = math.hypot(one.rate - one.low, other.high - other.rate)
+        above = math.hypot(one.high - one.rate, other.rate - other.low)
+        return cls(rate, rate - below, rate + above)
+
+
 class Mean(msgspec.Struct, frozen=True):
     """A mean over rounds, and between what bounds the true one lies (normal approximation)."""
 

@@ -19,6 +19,8 @@ from godojo.games.parts import action_size
 
 SUFFIX = ".onnx"
 MAX_NODES = 512
+MAX_TOTAL_WIDTH = 2**19
+"""Of all values that are computed for one agent, together: 2 MiB."""
 PLAIN = frozenset(
     (
         *("Add", "Sub", "Mul", "Div", "Sqrt", "Max", "Min", "Clip", "MatMul"),
@@ -109,6 +111,7 @@ def _check_shapes(graph: onnx.GraphProto, header: DojoHeader) -> None:
         inputs["memory"] = outputs["next_memory"] = header.memory_size
     _check_widths("inputs", inputs, (value for value in graph.input if value.name not in names), exact=True)
     _check_widths("outputs", outputs, graph.output, exact=False)
+    total = 0
     known = {value.name: value for value in (*graph.input, *graph.output, *graph.value_info)}
     for name in (output for node in graph.node for output in node.output):
         if not name:
@@ -121,6 +124,9 @@ def _check_shapes(graph: onnx.GraphProto, header: DojoHeader) -> None:
             raise GodojoError(f"its {name[:80]!r} gets too large")
         if len(dims) == 2 and (dims[0].dim_value > 1 or not dims[1].HasField("dim_value")):
             raise GodojoError(f"its {name[:80]!r} does not have one row for each agent")
+        total += dims[-1].dim_value if dims else 1
+    if total > MAX_TOTAL_WIDTH:
+        raise GodojoError(f"it computes {total:,} numbers for each agent; {MAX_TOTAL_WIDTH:,} are the most")
 
 
 def _check_widths(what: str, wanted: dict[str, int], there: Iterable[onnx.ValueInfoProto], *, exact: bool) -> None:
