@@ -122,10 +122,10 @@ def _layout(card: PolicyCard) -> str:
         rows.append(f"| {place} | {part.name} | {shape} | {part.low:g} to {part.high:g} |")
         at += part.size
     done = []
-    for part in card.shape.action_parts:
-        several = "" if part.size == 1 else "s"
-        what = f"number{several} from -1 to 1" if part.kind == "continuous" else f"choice{several}"
-        done.append(f"| {part.name} | {part.size} {what} |")
+    for action in card.shape.action_parts:
+        several = "" if action.size == 1 else "s"
+        what = f"number{several} from -1 to 1" if action.kind == "continuous" else f"choice{several}"
+        done.append(f"| {action.name} | {action.size} {what} |")
     observed = f"## What it observes\n\n{at} numbers.\n\n| place | part | shape | about |\n|---|---|---|---|"
     settings = msgspec.json.format(msgspec.json.encode(card.settings), indent=2).decode()
     details = ("", "<details><summary>Settings of the game it was trained with</summary>", "")
