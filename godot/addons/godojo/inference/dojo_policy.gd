@@ -8,9 +8,6 @@ extends Resource
 ## and decide with a [DojoMind]. Many agents may share one. A file that is refused gives a policy
 ## whose [member error] says why; it cannot be played.
 
-## How the names of policy files end.
-const EXTENSION := "dojo"
-
 ## Why the file was refused, in one line; empty when it can be played.
 var error: String
 ## The game it was trained in.

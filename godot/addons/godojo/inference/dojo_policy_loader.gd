@@ -4,9 +4,13 @@ extends ResourceFormatLoader
 ## Lets the engine load [code].dojo[/code] files as [DojoPolicy] resources, in the editor, in games
 ## and in exported packs. The engine finds it by itself; nobody has to call it.
 
+const _EXTENSION := "dojo"
+# Loaded when first needed: the engine keeps loaders to its very end, and what they name with them.
+const _POLICY := "res://addons/godojo/inference/dojo_policy.gd"
+
 
 func _get_recognized_extensions() -> PackedStringArray:
-	return [DojoPolicy.EXTENSION]
+	return [_EXTENSION]
 
 
 func _handles_type(type: StringName) -> bool:
@@ -27,8 +31,8 @@ func _exists(path: String) -> bool:
 
 ## A file that is refused is loaded as a policy that says why: a scene with it still opens.
 func _load(path: String, _original: String, _threaded: bool, _cache_mode: int) -> Variant:
-	return DojoPolicy.load_file(path)
+	return (load(_POLICY) as GDScript).call(&"load_file", path)
 
 
 func _is_ours(path: String) -> bool:
-	return path.get_extension().to_lower() == DojoPolicy.EXTENSION
+	return path.get_extension().to_lower() == _EXTENSION
