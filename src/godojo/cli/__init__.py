@@ -8,7 +8,7 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 import godojo
-from godojo.cli import bench, doctor, engine, export, league, parity, play, serve, train
+from godojo.cli import bench, distil, doctor, engine, export, league, parity, play, serve, train
 from godojo.cli import eval as judging
 from godojo.cli.console import complain, speak_plainly
 from godojo.errors import GodojoError, command
@@ -20,11 +20,12 @@ Begin here:
 
   [cyan]godojo train[/cyan]            seeker and hider learn tag in five minutes, without Godot
   [cyan]godojo engine install[/cyan]   the real Godot, for you alone, nothing else touched
-  [cyan]godojo play tag[/cyan]         3D tag by hand, against a scripted opponent
+  [cyan]godojo play tag[/cyan]         3D tag by hand, against a trained opponent
   [cyan]godojo parity tag[/cyan]       the embedded twin against the real engine, tick by tick
   [cyan]godojo eval RUN[/cyan]         how often a trained policy wins, against whom you like
   [cyan]godojo league RUN[/cyan]       how it got better: its training's moments against each other
   [cyan]godojo export RUN[/cyan]       policies as files for games: pure GDScript, or ONNX
+  [cyan]godojo distil RUN[/cyan]       a smaller net that does the same, and what that costs
   [cyan]godojo serve[/cyan]            waits for your own Godot scene on port 8765, and plays it
   [cyan]godojo bench sim[/cyan]        how fast the twin is here
   [cyan]godojo doctor[/cyan]           what is installed, what is missing, and the cure
@@ -49,6 +50,7 @@ app.command(name="train")(train.train)
 app.command(name="eval")(judging.evaluate)
 app.command(name="league")(league.league)
 app.command(name="export")(export.export)
+app.command(name="distil")(distil.distil)
 app.command(name="serve")(serve.serve)
 app.command(name="play", context_settings={"ignore_unknown_options": True})(play.play)
 
