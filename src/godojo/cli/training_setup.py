@@ -18,7 +18,7 @@ from godojo.learn.presets import Preset, declared_values, learner_settings, read
 from godojo.learn.sac import check_actions
 from godojo.learn.settings import ALGORITHMS
 from godojo.learn.training import Budget, Training, starting_policies
-from godojo.runs.config import RunConfig
+from godojo.runs.config import GOES_ON_BY, RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import known
 
@@ -170,7 +170,7 @@ def _networks_of(source: RunFolder | None, algorithm: str, asked: dict[str, Any]
     if source is None:
         return {}
     config = source.config
-    if config.learner != algorithm:
+    if config.more.get(GOES_ON_BY, config.learner) != algorithm:
         raise GodojoError(f"run {source.name} was learnt by {config.learner}, and {algorithm} cannot go on with it")
     networks = {name: value for name, value in config.learner_settings.items() if name in NETWORK}
     for name in networks.keys() & asked.keys():
