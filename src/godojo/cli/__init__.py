@@ -8,7 +8,7 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 import godojo
-from godojo.cli import bench, distil, doctor, engine, export, league, parity, play, serve, train
+from godojo.cli import addon, bench, distil, doctor, engine, export, league, parity, play, serve, train
 from godojo.cli import eval as judging
 from godojo.cli.console import complain, speak_plainly
 from godojo.errors import GodojoError, command
@@ -26,6 +26,7 @@ Begin here:
   [cyan]godojo league RUN[/cyan]       how it got better: its training's moments against each other
   [cyan]godojo export RUN[/cyan]       policies as files for games: pure GDScript, or ONNX
   [cyan]godojo distil RUN[/cyan]       a smaller net that does the same, and what that costs
+  [cyan]godojo addon install[/cyan]    the addon in your own Godot project
   [cyan]godojo serve[/cyan]            waits for your own Godot scene on port 8765, and plays it
   [cyan]godojo bench sim[/cyan]        how fast the twin is here
   [cyan]godojo doctor[/cyan]           what is installed, what is missing, and the cure
@@ -43,6 +44,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(engine.app, name="engine")
+app.add_typer(addon.app, name="addon")
 app.command(name="doctor")(doctor.doctor)
 app.command(name="parity")(parity.parity)
 app.add_typer(bench.app, name="bench")
