@@ -1,6 +1,7 @@
 """Policies played in pure GDScript, in the real engine: what torch would do, to 1e-5."""
 
 import hashlib
+import json
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from godojo.cli.bench import app
 from godojo.engines.godot import run_project
 from godojo.engines.godot.find import Engine
 from godojo.engines.godot.project import problem_lines
@@ -164,3 +167,14 @@ def test_hostile_files_are_refused_with_the_reason(engine: Engine, tmp_path: Pat
         "layers in disorder": "do not fit",
     }.items():
         assert word in said[name]
+
+
+def test_the_bench_measures_every_net(engine: Engine) -> None:
+    assert engine
+    done = CliRunner().invoke(app, ["inference", "--json", "--seconds", "0.05", "--crowd", "8"])
+    assert done.exit_code == 0, done.output
+    nets = {net["title"]: net for net in json.loads(done.stdout)["nets"]}
+    for net in nets.values():
+        assert 0 < net["alone_quickest_us"] <= net["alone_us"]
+        assert 0 < net["crowd_quickest_us"] <= net["crowd_us"]
+    assert nets["2x256"]["alone_quickest_us"] > nets["2x64"]["alone_quickest_us"]
