@@ -8,6 +8,8 @@ fresh rounds quicker than old ones could be looked up.
 
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Literal
 
 import msgspec
@@ -94,17 +96,18 @@ class Lesson:
         self._action = torch.from_numpy(arrays.action).view(rows, -1)
 
     @torch.no_grad()
-    def decide(self, step: int, led: int, *, greedy: bool) -> None:
-        """Both look; in the first `led` rows it is done what the teacher wants."""
+    def decide(self, step: int, led: float, *, greedy: bool) -> None:
+        """Both look; in the first rows, a share of `led`, it is done what the teacher wants."""
         if step == 0:
             self._first_memory.copy_(self._memory)
         seen = self._seen[step]
         seen.copy_(self.teacher.look(self._raw))
         features, self._teacher_memory = self.teacher.features(seen, self._teacher_memory)
         self._wanted[step] = self.teacher.head.linear(features)
-        by_teacher = self.teacher.head.sample(features[:led], greedy=greedy, generator=self.generator).action
+        first = round(led * self.rows)
+        by_teacher = self.teacher.head.sample(features[:first], greedy=greedy, generator=self.generator).action
         features, self._memory = self.student.features(seen, self._memory)
-        by_student = self.student.head.sample(features[led:], greedy=greedy, generator=self.generator).action
+        by_student = self.student.head.sample(features[first:], greedy=greedy, generator=self.generator).action
         self._action.copy_(self.student.for_game(torch.cat((by_teacher, by_student)), self._raw))
 
     @torch.no_grad()
@@ -191,11 +194,17 @@ class Distillation:
             for place, (role, arrays) in enumerate(worlds.roles.items())
         }
         self.updates, self.agent_steps = 0, 0
+        # One thread a role, as in training: networks this small gain nothing by more.
+        self._threads = ThreadPoolExecutor(len(self.lessons), initializer=torch.set_num_threads, initargs=(1,))
         self._cards = {role: card for role, (_, card) in teachers.items()}
         self._is_stopping = False
 
     def stop(self) -> None:
         self._is_stopping = True
+
+    def close(self) -> None:
+        self._threads.shutdown()
+        self.worlds.close()
 
     def teach(self, budget: Budget, report: Report) -> bool:
         """Until the budget is spent or `stop` is called; whether it was spent."""
@@ -212,16 +221,18 @@ class Distillation:
         share = max(0.0, 1.0 - progress / settings.teacher_until)
         # Every other time the best action, every other time by lot: so the student gets off the beaten track, too.
         greedy = self.updates % 2 == 0
+        lessons = self.lessons.values()
         for step in range(settings.steps):
-            for lesson in self.lessons.values():
-                lesson.decide(step, round(share * lesson.rows), greedy=greedy)
+            decide = partial(Lesson.decide, step=step, led=share, greedy=greedy)
+            list(self._threads.map(decide, lessons))
             self.worlds.step()
-            for lesson in self.lessons.values():
+            for lesson in lessons:
                 lesson.take_in(step, self.worlds)
+        learnt = self._threads.map(partial(Lesson.learn, progress=progress), lessons)
         figures = {
             f"{role}/{name}": value
-            for role, lesson in self.lessons.items()
-            for name, value in lesson.learn(progress).items()
+            for role, found in zip(self.lessons, learnt, strict=True)
+            for name, value in found.items()
         }
         self.updates += 1
         self.agent_steps += settings.steps * sum(lesson.rows for lesson in self.lessons.values())

@@ -133,7 +133,7 @@ class DistilledRun:
                     self.run.snapshots().save("final", files, taught.agent_steps, time.monotonic() - began)
         finally:
             updates.close()
-            self.worlds.close()
+            taught.close()
         return is_spent
 
     def save(self) -> dict[str, bytes]:
