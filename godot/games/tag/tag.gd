@@ -48,6 +48,8 @@ func _ready() -> void:
 		return
 	_seat_players()
 	look.show_world(world)
+	if _options.overlay:
+		_show_overlay(false)
 	# A film needs no key hints.
 	var hints: String = TagScore.ATTRACT if _options.attract else ""
 	hud.show_hints("" if OS.has_feature("movie") else hints + _score.hints())

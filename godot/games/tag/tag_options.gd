@@ -15,6 +15,7 @@ extends RefCounted
 ## --demo                      nobody at the keyboard: scripted opponents play each other
 ## --attract                   nobody at the keyboard: trained opponents play each other until
 ##                             somebody moves
+## --overlay                   begins with what a trained opponent sees shown, as with F3
 ## [/codeblock]
 
 const ROLES: PackedStringArray = ["seeker", "hider"]
@@ -29,7 +30,8 @@ const OPTIONS: PackedStringArray = [
 	"--opponent=",
 	"--policy=",
 	"--demo",
-	"--attract"
+	"--attract",
+	"--overlay"
 ]
 
 ## What is wrong, in one line; empty when all is well.
@@ -54,6 +56,8 @@ var policies: PackedStringArray = []
 var demo: bool = false
 ## Whether trained opponents play each other until somebody moves.
 var attract: bool = false
+## Whether what a trained opponent sees is shown from the beginning.
+var overlay: bool = false
 
 
 ## Reads [param words]; look at [member error] before using the rest.
@@ -86,6 +90,8 @@ func _read(word: String) -> String:
 			opponent = "scripted"
 		"--attract!":
 			attract = true
+		"--overlay!":
+			overlay = true
 		"--level":
 			complaint = _unless_known(value, TagCast.LEVELS)
 			level = value

@@ -3,7 +3,7 @@ extends Control
 ## The drawing of [DojoOverlay]: text, a bar for each number, and rays that are taller the nearer
 ## something is.
 
-const _WIDTH := 330.0
+const _WIDTH := 290.0
 const _MARGIN := 12.0
 const _LINE := 17.0
 const _BAR := 7.0
@@ -98,8 +98,8 @@ func _draw_done(part: Dictionary, at: int) -> int:
 func _draw_numbers(title: String, numbers: PackedFloat32Array, low: float, high: float) -> void:
 	if numbers.size() == 1:
 		var line: float = _y
-		_write("%s  %+.2f" % [title.left(24), numbers[0]], _FAINT)
-		_draw_bar(Rect2(180.0, line + 5.0, _WIDTH - 190.0, _BAR), numbers[0], low, high)
+		_write("%s  %+.2f" % [title.left(18), numbers[0]], _FAINT)
+		_draw_bar(Rect2(150.0, line + 5.0, _WIDTH - 160.0, _BAR), numbers[0], low, high)
 		return
 	var left: int = numbers.size() - _MOST_BARS
 	_write(title + (" (%d more)" % left if left > 0 else ""), _FAINT)
