@@ -69,6 +69,8 @@ def export(
         print_json(msgspec.json.format(msgspec.json.encode(written), indent=2))
         return
     show(written)
+    if int8 and all(one.int8_cost is None for one in written):
+        console.print("what int8 costs in rounds won cannot be said here: nobody to play against")
     if card:
         console.print(f"and a page about them: {escape(str(page))}")
     if kind == "godot":

@@ -6,12 +6,11 @@ from pathlib import Path
 import msgspec
 
 from godojo import __version__
-from godojo.engines.make import GAMES
-from godojo.errors import GodojoError, command
+from godojo.errors import command
 from godojo.evaluate.judge import Judgement, default_opponents, judge
 from godojo.export.card_picture import draw
 from godojo.export.players import SHIPPED
-from godojo.export.ship import Progress, Shipped, Trained, gdscript_us
+from godojo.export.ship import Progress, Shipped, Trained, gdscript_us, has_rivals
 from godojo.files import write_whole
 from godojo.learn.policy_file import PolicyCard
 from godojo.runs.folder import RunFolder
@@ -31,7 +30,7 @@ def write_card(
     progress: Progress | None = None,
 ) -> Path:
     """`CARD.md` and `card.png` beside the files; what is judged are the files themselves."""
-    judged = _judged(written, rounds, progress)
+    judged = _judged(written, rounds, progress) if has_rivals(policies[0].card) else {}
     pieces = [
         f"# {written[0].game}: {' and '.join(dict.fromkeys(one.role for one in written))}",
         _origin(source, policies),
@@ -47,18 +46,9 @@ def write_card(
 
 
 def _judged(written: Sequence[Shipped], rounds: int, progress: Progress | None) -> dict[str, Judgement]:
-    """By path. A game that we cannot play by ourselves, or whose rounds have no winner, is not judged."""
-    if written[0].game not in GAMES:
-        return {}
+    """By path."""
     opponents = default_opponents("sim", 1)
-    found = {}
-    for one in written:
-        try:
-            found[one.path] = judge(one.path, opponents, rounds=rounds, files=SHIPPED, progress=progress)
-        except GodojoError as error:
-            if "nobody to play against" not in str(error):
-                raise
-    return found
+    return {one.path: judge(one.path, opponents, rounds=rounds, files=SHIPPED, progress=progress) for one in written}
 
 
 def _origin(source: str, policies: Sequence[Trained]) -> str:

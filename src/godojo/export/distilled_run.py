@@ -16,7 +16,7 @@ from godojo.evaluate.judge import default_opponents, judge
 from godojo.evaluate.players import policies_of
 from godojo.export.distil import Distillation, settings_for
 from godojo.export.dojo_file import dojo_bytes
-from godojo.export.ship import Progress, gdscript_us, weight_count
+from godojo.export.ship import Progress, gdscript_us, has_rivals, weight_count
 from godojo.files import write_whole
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, policy_bytes
@@ -146,11 +146,12 @@ class DistilledRun:
     def report(self, rounds: int = 500, progress: Progress | None = None) -> DistilReport:
         """Sizes and speeds; and, with rounds to play, what being small costs. Written to `distil.json` as well."""
         students = policies_of(str(self.run.path))
+        can_compare = rounds > 0 and has_rivals(next(iter(students.values()))[1])
         found = DistilReport(
             teacher=self.teacher,
             rounds=rounds,
             sizes={role: (figures(*self.teachers[role]), figures(*students[role])) for role in students},
-            prices=_prices(self._teacher_path, str(self.run.path), rounds, progress) if rounds else [],
+            prices=_prices(self._teacher_path, str(self.run.path), rounds, progress) if can_compare else [],
         )
         write_whole(self.run.path / REPORT, msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
         return found
@@ -187,13 +188,8 @@ def _prices(teacher: str, student: str, rounds: int, progress: Progress | None) 
     def told(who: str) -> Progress:
         return lambda what, share: None if progress is None else progress(f"{who}: {what}", share)
 
-    try:
-        before = judge(teacher, opponents, rounds=rounds, progress=told("teacher"))
-        after = judge(student, opponents, rounds=rounds, progress=told("student"))
-    except GodojoError as error:
-        if "nobody to play against" in str(error):
-            return []
-        raise
+    before = judge(teacher, opponents, rounds=rounds, progress=told("teacher"))
+    after = judge(student, opponents, rounds=rounds, progress=told("student"))
     prices = []
     for old, new in zip(before.verdicts, after.verdicts, strict=True):
         if old.wins is not None and new.wins is not None:

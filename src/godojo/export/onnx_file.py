@@ -76,7 +76,10 @@ class OnnxSession:
         fed: dict[str, Any] = {"observation": observation}
         if self.memory_size:
             fed["memory"] = memory
-        found = self._session.run(self._outputs, fed)
+        try:
+            found = self._session.run(self._outputs, fed)
+        except Exception as error:  # for instance a place that is not there, in a file of a stranger's
+            raise GodojoError(f"the ONNX model fails ({' '.join(str(error).split())[:200]})") from None
         return found[0], found[1] if self.memory_size else memory
 
 

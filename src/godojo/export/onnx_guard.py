@@ -99,7 +99,8 @@ def _header(model: onnx.ModelProto) -> DojoHeader:
     found = [entry.value for entry in model.metadata_props if entry.key == HEADER]
     if len(found) != 1:
         raise GodojoError("it was not written by `godojo export`: it does not say which game it plays")
-    return parse_header(found[0].encode())
+    text = found[0]  # bytes where it is no text
+    return parse_header(text if isinstance(text, bytes) else text.encode())
 
 
 def _check_shapes(graph: onnx.GraphProto, header: DojoHeader) -> None:

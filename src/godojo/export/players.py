@@ -37,6 +37,8 @@ class OnnxPlayer(TrainedPlayer):
         goes_on = ~(arrays.terminated | arrays.truncated | worlds.ended[:, None])
         memory = self._memory * goes_on.reshape(rows, 1)
         action, self._memory = self._session.decide(arrays.observation.reshape(rows, -1), memory)
+        if action.size != out.size:
+            raise GodojoError(f"{self.name} gives {action.shape} actions where {out.shape} are wanted")
         out[...] = action.reshape(out.shape)
 
 
