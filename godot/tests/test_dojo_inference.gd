@@ -106,6 +106,31 @@ func test_lots_are_drawn_by_the_seed() -> void:
 	check(seen[0][0] != seen[0][1], "lots differ from decision to decision")
 
 
+func test_lots_follow_the_policy() -> void:
+	var chance := RandomNumberGenerator.new()
+	chance.seed = 11
+	var policy: DojoPolicy = MadePolicy.policy(0.1, 1)
+	var crowd := DojoCrowd.new(policy, 8, chance)
+	var seen := PackedFloat32Array()
+	seen.resize(16)
+	var sum: float = 0.0
+	var squares: float = 0.0
+	var picks: PackedInt32Array = [0, 0, 0]
+	for _decision in 500:
+		var actions: PackedFloat32Array = crowd.decide(seen)
+		for agent in 8:
+			sum += actions[agent * 2]
+			squares += actions[agent * 2] ** 2
+			picks[int(actions[agent * 2 + 1])] += 1
+	var mean: float = sum / 4000
+	check_near(mean, 0.1, 0.02, "mean of the numbers")
+	check_near(sqrt(squares / 4000 - mean ** 2), exp(-1.0), 0.02, "spread of the numbers")
+	check_near(
+		picks[1] / 4000.0, exp(1.0) / (exp(1.0) + 2.0), 0.03, "share of the likeliest choice"
+	)
+	check_near(picks[0] / 4000.0, 1.0 / (exp(1.0) + 2.0), 0.03, "share of another")
+
+
 func test_rounds_begin_with_a_decision() -> void:
 	_seat(["a"])
 	agents[0].policy = MadePolicy.policy(0.0, 1)
@@ -124,6 +149,7 @@ func test_files_load_as_resources() -> void:
 	files.append(MadePolicy.write("bad", "DOJO and nothing more".to_ascii_buffer()))
 	var bad := load(files[-1]) as DojoPolicy
 	check(bad != null and "cut off" in bad.error, "a damaged file says why")
+	check(not DojoPolicy.new().error.is_empty(), "one from nowhere cannot be played")
 
 
 func test_the_key_shows_what_agents_see() -> void:

@@ -8,8 +8,8 @@ extends Resource
 ## and decide with a [DojoMind]. Many agents may share one. A file that is refused gives a policy
 ## whose [member error] says why; it cannot be played.
 
-## Why the file was refused, in one line; empty when it can be played.
-var error: String
+## Why it cannot be played, in one line; empty when it can.
+var error: String = "it was not loaded from a file"
 ## The game it was trained in.
 var game: String
 ## Whom it plays there.

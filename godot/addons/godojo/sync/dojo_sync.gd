@@ -20,7 +20,7 @@ enum Mode {
 	## Play by hand and call nobody.
 	HUMAN,
 	## Call nobody: agents that have a policy are played by it, the others by hand. For a game that
-	## is given to players.
+	## is given to players. A trainer that starts the game itself is answered in every mode.
 	INFERENCE,
 }
 
@@ -104,7 +104,7 @@ func _exit_tree() -> void:
 
 
 func _physics_process(_delta: float) -> void:
-	if mode == Mode.TRAINING and _phase == Phase.ALONE:
+	if (mode == Mode.TRAINING or _dialer.is_launched) and _phase == Phase.ALONE:
 		_look_for_trainer()
 	if _phase == Phase.ALONE:
 		if not _dialer.is_launched:
