@@ -187,6 +187,20 @@ def test_the_same_seed_teaches_the_same() -> None:
         assert all(torch.equal(one[name], two[name]) for name in one)
 
 
+@pytest.mark.usefixtures("root")
+def test_what_has_been_learnt_is_kept_when_it_is_stopped() -> None:
+    distilled = DistilledRun("small", (8,), Budget(minutes=60.0), run_id="short")
+    before = {
+        role: policy.head.linear.weight.clone() for role, (policy, _) in distilled.distillation.students().items()
+    }
+    assert not distilled.teach(lambda _what, _share: distilled.distillation.stop())
+    for role, (policy, card) in policies_of("short").items():
+        assert not torch.equal(policy.head.linear.weight, before[role])
+        assert card.agent_steps == 2 * 256 * 32
+    with pytest.raises(GodojoError, match="no snapshot"):
+        policies_of("short@final")
+
+
 def test_a_students_run_is_one_like_any_other(root: Path, godojo: Run) -> None:
     done = godojo("distil", "small", "--net", "6,5", "--steps", "20000", "--run-id", "tiny", "-n", "10", "--json")
     assert done.returncode == 0, done.stderr

@@ -160,6 +160,7 @@ def _conclude(run: "RunFolder", judge_rounds: int) -> None:
     for words in (
         f"eval {run.name}",
         f"league {run.name}",
+        f"export {run.name}",
         f"train {run.config.game} --resume {run.name} --minutes 10",
     ):
         out.print(f"  {command(words)}", markup=False)

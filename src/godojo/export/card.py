@@ -52,17 +52,22 @@ def _judged(written: Sequence[Shipped], rounds: int, progress: Progress | None) 
 
 
 def _origin(source: str, policies: Sequence[Trained]) -> str:
-    card = policies[0].card
+    card, name, made = policies[0].card, Path(source).name, []
+    if not source.endswith((".pt", ".dojo")):
+        run, snapshot = split_reference(source)
+        folder = RunFolder.open(run)
+        config, name = folder.config, folder.run_id + (f"@{snapshot}" if snapshot else "")
+        budget = ", ".join(f"{value:g} {unit.replace('_', '-')}" for unit, value in config.budget.items())
+        made.append(f"Learnt by {config.learner} on engine `{config.engine}`, seed {config.seed}, budget {budget}.")
+        if config.command:
+            # Without the folders of whoever trained it.
+            words = " ".join(Path(word).name if "/" in word or "\\" in word else word for word in config.command)
+            made.append(f"Made by `{command(words)}`.")
     steps = " to ".join(f"{count:,}" for count in sorted({one.card.agent_steps for one in policies}))
     lines = [
-        f"Trained on **{card.game}** for {steps} agent-steps; exported by Godojo {__version__} from `{_short(source)}`."
+        f"Trained on **{card.game}** for {steps} agent-steps; exported by Godojo {__version__} from `{name}`.",
+        *made,
     ]
-    if not source.endswith((".pt", ".dojo")):
-        config = RunFolder.open(split_reference(source)[0]).config
-        budget = ", ".join(f"{value:g} {name.replace('_', '-')}" for name, value in config.budget.items())
-        lines.append(f"Learnt by {config.learner} on engine `{config.engine}`, seed {config.seed}, budget {budget}.")
-        if config.command:
-            lines.append(f"Made by `{command(' '.join(config.command))}`.")
     memory = f", {card.shape.memory_size} {card.shape.memory} cells of memory" if card.shape.memory else ", no memory"
     widths = " and ".join(str(width) for width in card.shape.hidden)
     frame = "thinks in the agent's own frame" if card.shape.heading else "thinks along the world's axes"
@@ -140,8 +145,3 @@ def _how_to_load(written: Sequence[Shipped]) -> str:
         "Feed `observation`, and, where there is a memory, `memory`: zeros at a round's start, then the last"
         f" `next_memory`; do `action`. To judge it:\n\n{judging}"
     )
-
-
-def _short(source: str) -> str:
-    """Without the folders of whoever exported it."""
-    return Path(source).name

@@ -34,9 +34,11 @@ def readme(run: str, config: RunConfig) -> bytes:
 {command(f"eval {run}")}
 {command(f"eval {run} --opponent {run}@start")}
 {command(f"league {run}")}
+{command(f"export {run}")}
 ```
 
-The first goes on training from the newest checkpoint. The others judge the newest policies: against scripted opponents,
-against what the run began with, and against all its past selves. `{run}@NAME` is the snapshot of that name.
+The first goes on training from the newest checkpoint. The next three judge the newest policies: against scripted
+opponents, against what the run began with, and against all its past selves. The last writes them as files for games.
+`{run}@NAME` is the snapshot of that name.
 """
     return text.encode()
