@@ -8,6 +8,9 @@ extends Resource
 ## and decide with a [DojoMind]. Many agents may share one. A file that is refused gives a policy
 ## whose [member error] says why; it cannot be played.
 
+# Longest path that is repeated in a complaint.
+const _MOST_LETTERS := 300
+
 ## Why it cannot be played, in one line; empty when it can.
 var error: String = "it was not loaded from a file"
 ## The game it was trained in.
@@ -35,9 +38,10 @@ var frame: DojoFrame
 ## The policy in this file, which may lie in the project, in an exported pack or anywhere else.
 static func load_file(path: String) -> DojoPolicy:
 	var file: FileAccess = FileAccess.open(path, FileAccess.READ)
+	var told: String = OutsideText.quoted(path, _MOST_LETTERS)
 	if file == null:
 		var refused := DojoPolicy.new()
-		refused.error = "%s cannot be read (%s)" % [path, error_string(FileAccess.get_open_error())]
+		refused.error = "%s cannot be read (%s)" % [told, error_string(FileAccess.get_open_error())]
 		return refused
 	var policy: DojoPolicy
 	if file.get_length() > DojoPolicyReader.MAX_BYTES:
@@ -46,7 +50,7 @@ static func load_file(path: String) -> DojoPolicy:
 	else:
 		policy = DojoPolicyReader.read(file.get_buffer(file.get_length()))
 	if not policy.error.is_empty():
-		policy.error = "%s: %s" % [path, policy.error]
+		policy.error = "%s: %s" % [told, policy.error]
 	policy.resource_name = path.get_file().get_basename()
 	return policy
 
