@@ -146,6 +146,7 @@ func test_files_load_as_resources() -> void:
 	var good := load(_file("good", 0.5, 1)) as DojoPolicy
 	check(good != null and good.error.is_empty(), "a sound file")
 	check_equal(good.role, "a", "role")
+	check(ResourceLoader.load(files[0], "DojoPolicy") is DojoPolicy, "asked for by its type")
 	files.append(MadePolicy.write("bad", "DOJO and nothing more".to_ascii_buffer()))
 	var bad := load(files[-1]) as DojoPolicy
 	check(bad != null and "cut off" in bad.error, "a damaged file says why")

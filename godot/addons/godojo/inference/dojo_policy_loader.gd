@@ -14,7 +14,7 @@ func _get_recognized_extensions() -> PackedStringArray:
 
 
 func _handles_type(type: StringName) -> bool:
-	return type == &"Resource"
+	return type in [&"Resource", &"DojoPolicy"]
 
 
 func _get_resource_type(path: String) -> String:

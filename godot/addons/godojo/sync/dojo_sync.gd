@@ -53,7 +53,7 @@ const _IDLE_US := 1000
 ## Begins the lots of agents that draw them: the same seed gives the same lots.
 @export var policy_seed: int = 1
 ## Shows and hides what agents see and do, with Shift that of the next agent; [constant KEY_NONE]
-## for no key.
+## for no key. Games that were exported for release have none: they call [method show_overlay].
 @export var overlay_key: Key = KEY_F3
 
 @export_group("Trainer")
@@ -88,6 +88,7 @@ func _ready() -> void:
 	process_mode = Node.PROCESS_MODE_ALWAYS
 	# Actions are given before anybody else moves, so a decision is a whole number of ticks.
 	process_physics_priority = -1_000_000
+	set_process_unhandled_key_input(OS.is_debug_build())
 	_find_worlds()
 	var project_name: String = ProjectSettings.get_setting("application/config/name", "")
 	_dialer = DojoDialer.new(host, port, wire, game_name if game_name else project_name)
