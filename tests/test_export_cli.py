@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from godojo.cli.train import train
 from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
 from godojo.evaluate.players import policies_of
@@ -214,6 +215,8 @@ def test_a_students_run_is_one_like_any_other(root: Path, godojo: Run) -> None:
     assert export(trained_in("tiny"), root / "out")
     further = godojo("train", "--init-from", "tiny", "--steps", "1000", "--set", "worlds=8", "--judge", "0")
     assert further.returncode == 0, further.stderr
+    with pytest.raises(GodojoError, match="begin with it by --init-from tiny"):
+        train("tag", resume="tiny")
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,10 @@ def _to_resume(wishes: Wishes) -> RunFolder:
     if wishes.values or wishes.freeze or wishes.force:
         raise GodojoError("--resume goes on with a run as it is; leave --set, --freeze and --force away")
     run = RunFolder.open(wishes.resume)
+    if GOES_ON_BY in run.config.more:
+        raise GodojoError(
+            f"run {run.name} was made from another one, with nothing to resume; begin with it by --init-from {run.name}"
+        )
     if "project" not in run.config.more and run.config.game != wishes.game:
         raise GodojoError(f"run {run.name} is one of {run.config.game}, not of {wishes.game}")
     if wishes.algorithm not in (None, run.config.learner):
