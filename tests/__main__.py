@@ -65,6 +65,8 @@ def prepare_engine() -> tuple[str, str]:
                 install(rendering=True, report=report)
     except GodojoError as error:
         print(f"the engine cannot be installed: {error}")
+    else:
+        prepare_template()
     try:
         return find().version, ""
     except GodojoError as error:
@@ -86,6 +88,16 @@ def prepare_browser() -> None:
             )
         except subprocess.TimeoutExpired:
             print(f"apt-get {words[0]} did not end within {BROWSER_TIMEOUT_S} s")
+
+
+def prepare_template() -> None:
+    """What the tests of exported games need; they are skipped, with the reason, where it cannot be had."""
+    try:
+        if not os.environ.get("GODOT_BIN"):
+            with progress_report() as report:
+                install(templates=True, report=report)
+    except GodojoError as error:
+        print(f"exported games cannot be tested: {error}")
 
 
 def passes(name: str, words: list[str | Path]) -> bool:

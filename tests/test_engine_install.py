@@ -19,6 +19,7 @@ from godojo.engines.godot import home, official
 from godojo.engines.godot import install as installing
 from godojo.engines.godot.find import find
 from godojo.engines.godot.report import Silent
+from godojo.engines.godot.templates import exported_words, release_template
 from godojo.errors import GodojoError
 
 
@@ -89,6 +90,19 @@ def test_official_build_is_installed_and_found(releases: ReleaseServer) -> None:
     assert installing.uninstall()
     assert left_behind() == []
     assert not installing.uninstall()
+
+
+def test_the_official_build_brings_its_own_templates(
+    releases: ReleaseServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    releases.publish(release())
+    installed = installing.install(templates=True)
+    assert left_behind() == [installed.folder, "installed.json"]
+    with pytest.raises(GodojoError, match="no export template"):
+        release_template(find())
+    game = home.engine_folder() / "game.x86_64"
+    assert exported_words(find(), game) == [str(game)], "no loader is needed"
 
 
 def test_wrong_checksum_installs_nothing(releases: ReleaseServer) -> None:

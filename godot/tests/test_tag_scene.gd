@@ -106,6 +106,43 @@ func test_rounds_follow_each_other_with_a_banner() -> void:
 	check_equal(game.hud.shown_banner(), "", "banner in the next round")
 
 
+func test_trained_opponents_play_until_somebody_moves() -> void:
+	var game: TagScene = await _start(["--attract", "--arena=open"])
+	check_equal(game.look.human, -1, "nobody at the keyboard")
+	await ticks(60)
+	for agent in game.world.agents:
+		check(agent.wish.length() > 0.1, "the %s wants to go somewhere" % agent.role)
+	_press(KEY_F3, true)
+	_press(KEY_F3, false)
+	await ticks(2)
+	var shown: Array[Node] = game.find_children("*", "DojoOverlay", false, false)
+	check_equal(shown.size(), 1, "F3 shows what they see")
+	_press(KEY_W, true)
+	_press(KEY_W, false)
+	await ticks(3)
+	check_equal(game.look.human, 0, "whoever moves is the seeker")
+	check(game.world.tick_number < 5, "in a new round")
+
+
+func test_what_cannot_be_played_by_policy_is_played_by_script() -> void:
+	var words: Dictionary[String, String] = {
+		"--policy=no\nwhere.dojo": "no\\nwhere.dojo cannot be read",
+		"--set=sight.range_m=10": "another sight.range_m",
+	}
+	for word in words:
+		var options: TagOptions = TagOptions.parse([word])
+		check_equal(options.error, "", word)
+		var cast := TagCast.new(options)
+		var game: TagScene = await _start(["--demo"])
+		game.world.settings = options.settings
+		var player: TagPlayer = cast.player_for(game.world.agents[1], game.world)
+		check(player is ScriptedPlayer, "%s: a script plays" % word)
+		check_equal(cast.warnings.size(), 1, "%s: one warning" % word)
+		check(words[word] in cast.warnings[0], cast.warnings[0])
+		game.queue_free()
+		await ticks(2)
+
+
 func test_every_arena_and_mode_plays_by_itself() -> void:
 	for arena in ArenaData.hand_made():
 		for mode in SettingsSchema.MODES:
@@ -128,6 +165,8 @@ func test_bad_options_are_answered_with_the_good_ones() -> void:
 		"--role=judge": "known: seeker hider",
 		"--mode=chess": "hide_and_seek, classic",
 		"--camera=drone": "known: overview follow side",
+		"--level=extreme": "known: easy medium hard",
+		"--opponent=": "known: trained scripted",
 		"--seed=many": "whole number",
 		"--seed=": "whole number",
 		"--seed=1.5": "whole number",

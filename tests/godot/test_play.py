@@ -9,8 +9,10 @@ import pytest
 from godojo.engines.godot import display, run_project
 from godojo.engines.godot.find import Engine
 from godojo.engines.godot.project import problem_lines
+from godojo.export.dojo_file import dojo_bytes
 from godojo.processes import Finished, finish
 from tests.conftest import ROOT
+from tests.dojo_policies import drawn_policy
 
 pytestmark = pytest.mark.engine
 
@@ -47,6 +49,8 @@ def test_an_arena_of_ones_own(engine: Engine, tmp_path: Path) -> None:
         ("--set=motion.gravity_mps2=heavy", ["motion.gravity_mps2", "heavy"]),
         ("--set=rules.hiders=8", ["rules.hiders", "7"]),
         ("--seed=many", ["many"]),
+        ("--level=harder", ["harder", "easy medium hard"]),
+        ("--opponent=nobody", ["nobody", "trained scripted"]),
         ("--fast", ["--fast", "--arena="]),
     ],
 )
@@ -79,3 +83,32 @@ def test_the_command_itself_plays_in_a_window(engine: Engine) -> None:
     assert wrong.output.count("\n") == 1
     assert played.timed_out, f"the game ended by itself: {played.output}"
     assert problem_lines(played.output) == []
+
+
+def test_trained_players_play_several_rounds_without_a_complaint(engine: Engine) -> None:
+    done = play(engine, "--attract", "--level=hard", "--set=rules.round_s=3", frames=900)
+    assert (done.code, done.output.strip()) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--policy=/nowhere/mine.dojo"], "/nowhere/mine.dojo cannot be read"),
+        (["--policy={folder}/damaged.dojo"], "its checksum does not fit"),
+        (["--policy={folder}/other.dojo"], "it plays drawn as the agent, not tag as the hider"),
+        (["--set=sight.fov_deg=100"], "it was trained with another sight.fov_deg"),
+        (["--set=rules.ticks_per_decision=2"], "it was trained with another rules.ticks_per_decision"),
+    ],
+)
+def test_a_policy_that_cannot_play_is_one_line_and_a_script_plays(
+    engine: Engine, tmp_path: Path, options: list[str], why: str
+) -> None:
+    good = dojo_bytes(*drawn_policy())
+    (tmp_path / "other.dojo").write_bytes(good)
+    (tmp_path / "damaged.dojo").write_bytes(good[:-1] + b"?")
+    done = play(engine, *(option.format(folder=tmp_path) for option in options))
+    assert done.code == 0
+    lines = [line for line in done.output.splitlines() if line.strip()]
+    assert len(lines) == 1, done.output
+    assert lines[0].startswith("the hider is played by a script: ")
+    assert why in lines[0]

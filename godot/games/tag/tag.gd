@@ -1,10 +1,15 @@
 extends Node3D
-## The playable game: you at the keyboard against a scripted opponent, or scripts among themselves.
+## The playable game: you at the keyboard against a trained opponent or a scripted one, or these
+## among themselves.
 ##
 ## What can be said on the command line is told in [TagOptions].
 
 ## How long the banner stays before the next round begins.
 const PAUSE_S: float = 2.4
+## What ends the game that trained opponents play among themselves.
+const PLAYING: Array[StringName] = [
+	&"tag_left", &"tag_right", &"tag_forward", &"tag_back", &"tag_jump"
+]
 ## Exit status when the command line cannot be understood.
 const BAD_OPTIONS: int = 2
 
@@ -18,9 +23,10 @@ var look: TagLook
 var rounds_played: int = 0
 
 var _options: TagOptions
-var _players: Array[ScriptedPlayer] = []
+var _players: Array[TagPlayer] = []
 var _score: TagScore
 var _pause_s: float = 0.0
+var _overlay: DojoOverlay
 
 @onready var hud: TagHud = $Hud
 
@@ -42,8 +48,11 @@ func _ready() -> void:
 		return
 	_seat_players()
 	look.show_world(world)
+	if _options.overlay:
+		_show_overlay(false)
 	# A film needs no key hints.
-	hud.show_hints("" if OS.has_feature("movie") else _score.hints())
+	var hints: String = TagScore.ATTRACT if _options.attract else ""
+	hud.show_hints("" if OS.has_feature("movie") else hints + _score.hints())
 
 
 func _physics_process(delta: float) -> void:
@@ -74,19 +83,89 @@ func _unhandled_input(event: InputEvent) -> void:
 		world.reset()
 	elif event.is_action_pressed(&"tag_quit"):
 		get_tree().quit()
+	elif event.is_action_pressed(&"tag_overlay"):
+		_show_overlay((event as InputEventWithModifiers).shift_pressed)
+	elif _options.attract and _wants_to_play(event):
+		_join()
 
 
-## Who plays whom: the human gets the first agent of the wanted role, scripts get the rest.
+## Who plays whom: the human gets the first agent of the wanted role, others get the rest.
 func _seat_players() -> void:
+	var cast := TagCast.new(_options)
+	var has_human: bool = not _options.demo and not _options.attract
 	for agent in world.agents:
-		var fits: bool = agent.role in [_options.role, &"player"]
-		if look.human < 0 and fits and not _options.demo:
+		if look.human < 0 and _is_for_human(agent) and has_human:
 			look.human = agent.index
 		else:
-			_players.append(ScriptedPlayer.new(agent.index, _options.random_seed))
+			_players.append(cast.player_for(agent, world))
+	for warning in cast.warnings:
+		printerr(warning)
 	look.hero = maxi(look.human, 0)
 	look.rig.mode = _options.camera
-	_score = TagScore.new(world, look.human)
+	_score = TagScore.new(world, look.human, _titles())
+
+
+func _is_for_human(agent: TagAgent) -> bool:
+	return agent.role in [_options.role, &"player"]
+
+
+func _wants_to_play(event: InputEvent) -> bool:
+	for action in PLAYING:
+		if event.is_action_pressed(action):
+			return true
+	return false
+
+
+## Somebody has come while trained opponents played each other: it is their turn now.
+func _join() -> void:
+	_options.attract = false
+	for player in _players:
+		if _is_for_human(world.agents[player.index]):
+			look.human = player.index
+			_players.erase(player)
+			break
+	look.hero = maxi(look.human, 0)
+	_score = TagScore.new(world, look.human, _titles())
+	hud.show_hints(_score.hints())
+	world.reset()
+
+
+## What the opponents are called, by role.
+func _titles() -> Dictionary[StringName, String]:
+	var titles: Dictionary[StringName, String] = {}
+	for player in _players:
+		titles[world.agents[player.index].role] = player.title()
+	return titles
+
+
+## Shows or hides what trained opponents see and do, or goes on to the next of them.
+func _show_overlay(is_for_next: bool) -> void:
+	if _overlay != null:
+		if is_for_next:
+			_overlay.show_next()
+		else:
+			_overlay.visible = not _overlay.visible
+		return
+	_overlay = DojoOverlay.new()
+	_overlay.views = _views
+	add_child(_overlay)
+
+
+func _views() -> Array[DojoView]:
+	var views: Array[DojoView] = []
+	for player in _players:
+		if not player is TrainedPlayer:
+			continue
+		var trained: TrainedPlayer = player
+		var view := DojoView.new()
+		view.title = String(world.agents[player.index].role)
+		view.policy = trained.policy.title()
+		view.observation_parts = trained.policy.observation_parts
+		view.action_parts = trained.policy.action_parts
+		view.observation = trained.seen
+		view.action = trained.done
+		views.append(view)
+	return views
 
 
 func _act(index: int, action: Vector3) -> void:

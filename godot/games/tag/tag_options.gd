@@ -9,12 +9,29 @@ extends RefCounted
 ## --set=motion.gravity_mps2=20   any setting; may be given many times
 ## --seed=7                    starts the random numbers
 ## --camera=side               overview (default), follow or side
+## --level=hard                how well the opponent was trained: easy, medium (default) or hard
+## --opponent=scripted         trained (default), or one that follows a script
+## --policy=FILE.dojo          a policy of your own as the opponent; for each role one
 ## --demo                      nobody at the keyboard: scripted opponents play each other
+## --attract                   nobody at the keyboard: trained opponents play each other until
+##                             somebody moves
+## --overlay                   begins with what a trained opponent sees shown, as with F3
 ## [/codeblock]
 
 const ROLES: PackedStringArray = ["seeker", "hider"]
 const OPTIONS: PackedStringArray = [
-	"--arena=", "--mode=", "--role=", "--set=", "--seed=", "--camera=", "--demo"
+	"--arena=",
+	"--mode=",
+	"--role=",
+	"--set=",
+	"--seed=",
+	"--camera=",
+	"--level=",
+	"--opponent=",
+	"--policy=",
+	"--demo",
+	"--attract",
+	"--overlay"
 ]
 
 ## What is wrong, in one line; empty when all is well.
@@ -29,8 +46,18 @@ var role: StringName = &"seeker"
 var random_seed: int = 1
 ## Camera at the start.
 var camera: CameraRig.Mode = CameraRig.Mode.OVERVIEW
-## Whether nobody is at the keyboard.
+## How well a trained opponent was trained.
+var level: String = TagCast.USUAL_LEVEL
+## Whether opponents are trained or scripted.
+var opponent: String = "trained"
+## Files of policies that play instead of the usual ones.
+var policies: PackedStringArray = []
+## Whether scripts play each other.
 var demo: bool = false
+## Whether trained opponents play each other until somebody moves.
+var attract: bool = false
+## Whether what a trained opponent sees is shown from the beginning.
+var overlay: bool = false
 
 
 ## Reads [param words]; look at [member error] before using the rest.
@@ -60,6 +87,19 @@ func _read(word: String) -> String:
 	match option if word != option else word + "!":
 		"--demo!":
 			demo = true
+			opponent = "scripted"
+		"--attract!":
+			attract = true
+		"--overlay!":
+			overlay = true
+		"--level":
+			complaint = _unless_known(value, TagCast.LEVELS)
+			level = value
+		"--opponent":
+			complaint = _unless_known(value, TagCast.OPPONENTS)
+			opponent = value
+		"--policy":
+			policies.append(value)
 		"--mode":
 			complaint = settings.apply_override("rules.mode=" + value)
 		"--set":

@@ -7,17 +7,20 @@ const MANY: int = 4
 ## Key hints; a no-break space keeps a key and its meaning on one line.
 const PLAYER_KEYS := "WASD\u00a0\u00a0move     Space\u00a0\u00a0jump"
 const WATCHER_KEYS := "Tab\u00a0\u00a0camera     R\u00a0\u00a0restart     Esc\u00a0\u00a0quit"
+const ATTRACT := "Move to play      "
 
 var _world: TagWorld
 var _human: int
+var _titles: Dictionary[StringName, String]
 var _wins: Dictionary[StringName, int] = {&"seeker": 0, &"hider": 0}
 
 
 ## Keeps the score of [param world]; [param human] is the index of the agent at the keyboard, -1
-## for none.
-func _init(world: TagWorld, human: int) -> void:
+## for none. [param titles] says of roles who plays them, if it is somebody special.
+func _init(world: TagWorld, human: int, titles: Dictionary[StringName, String] = {}) -> void:
 	_world = world
 	_human = human
+	_titles = titles
 
 
 ## Goes on from so many rounds won, by role.
@@ -45,7 +48,7 @@ func show_on(hud: TagHud) -> void:
 			scores.append(("%.0f" if many else "%.1f") % _world.scores[agent.index])
 	else:
 		for role: StringName in _wins:
-			names.append(_role_name(role) + (" (you)" if _is_human(role) else ""))
+			names.append(_role_name(role) + _addition(role))
 			colors.append(TagStyle.agent_color(role == &"seeker"))
 			scores.append(str(_wins[role]))
 	hud.show_parties(names, colors, scores)
@@ -98,6 +101,13 @@ func _is_classic() -> bool:
 
 func _is_human(role: StringName) -> bool:
 	return _human >= 0 and _world.agents[_human].role == role
+
+
+func _addition(role: StringName) -> String:
+	if _is_human(role):
+		return " (you)"
+	var title: String = _titles.get(role, "")
+	return " (%s)" % title.left(16) if title else ""
 
 
 func _player_name(index: int, short: bool = false) -> String:

@@ -9,9 +9,12 @@ from typer.exceptions import Abort, TyperException
 
 import godojo
 from godojo.cli import (
+    addon,
     bench,
+    distil,
     doctor,
     engine,
+    export,
     film,
     league,
     parity,
@@ -35,13 +38,16 @@ Begin here:
 
   [cyan]godojo train[/cyan]            seeker and hider learn tag in five minutes, without Godot
   [cyan]godojo engine install[/cyan]   the real Godot, for you alone, nothing else touched
-  [cyan]godojo play tag[/cyan]         3D tag by hand, against a scripted opponent
+  [cyan]godojo play tag[/cyan]         3D tag by hand, against a trained opponent
   [cyan]godojo parity tag[/cyan]       the embedded twin against the real engine, tick by tick
   [cyan]godojo eval RUN[/cyan]         how often a trained policy wins, against whom you like
   [cyan]godojo league RUN[/cyan]       how it got better: its training's moments against each other
   [cyan]godojo watch RUN[/cyan]        any moment of its training in the browser, in 3D, while it trains too
   [cyan]godojo plot RUN[/cyan]         its curves as pictures; several runs are compared
   [cyan]godojo report RUN[/cyan]       all of it in one page
+  [cyan]godojo export RUN[/cyan]       policies as files for games: pure GDScript, or ONNX
+  [cyan]godojo distil RUN[/cyan]       a smaller net that does the same, and what that costs
+  [cyan]godojo addon install[/cyan]    the addon in your own Godot project
   [cyan]godojo serve[/cyan]            waits for your own Godot scene on port 8765, and plays it
   [cyan]godojo bench sim[/cyan]        how fast the twin is here
   [cyan]godojo doctor[/cyan]           what is installed, what is missing, and the cure
@@ -59,6 +65,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(engine.app, name="engine")
+app.add_typer(addon.app, name="addon")
 app.command(name="doctor")(doctor.doctor)
 app.command(name="parity")(parity.parity)
 app.add_typer(bench.app, name="bench")
@@ -72,6 +79,8 @@ app.command(name="record")(record.record)
 app.command(name="encode")(record.encode)
 app.command(name="film")(film.film)
 app.command(name="watch")(watch.watch)
+app.command(name="export")(export.export)
+app.command(name="distil")(distil.distil)
 app.command(name="serve")(serve.serve)
 app.command(name="play", context_settings={"ignore_unknown_options": True})(play.play)
 

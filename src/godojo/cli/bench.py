@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from godojo.evaluate.bench_bridge import BridgeReport
     from godojo.evaluate.bench_sim import BenchReport
     from godojo.evaluate.bench_train import TrainReport
+    from godojo.export.bench_inference import InferenceReport
 
 app = typer.Typer(help="How fast things are, on this machine, now.", no_args_is_help=True)
 
@@ -122,6 +123,51 @@ def train(
             f"[yellow]note:[/] the machine was not quiet ({found.busy_before:.1f} of {found.cores} cores busy before,"
             f" {found.busy_after:.1f} after): figures are low"
         )
+
+
+@app.command()
+def inference(
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+    seconds: Annotated[float, typer.Option(help="Length of each measurement.", min=0.05, max=60.0)] = 2.0,
+    crowd: Annotated[int, typer.Option(help="Agents that decide at once.", min=1, max=4096)] = 64,
+) -> None:
+    """Measure policies in the real Godot, in pure GDScript: microseconds of one decision, alone and in a crowd.
+
+    Nets with two hidden layers and 120 numbers observed. Close what else is running: the report says when the machine
+    was not quiet.
+    """
+    from godojo.export.bench_inference import measure
+
+    with progress_report() as report:
+        found = measure(seconds=seconds, crowd=crowd, report=report)
+    if as_json:
+        print_json(msgspec.json.format(msgspec.json.encode(found), indent=2))
+    else:
+        out.print(_inference_table(found))
+        out.print(escape(f"{found.machine}; Godot {found.engine}"))
+    if not found.is_quiet:
+        err.print(
+            f"[yellow]note:[/] the machine was not quiet ({found.busy_before:.1f} of {found.cores} cores busy before,"
+            f" {found.busy_after:.1f} after): figures are high"
+        )
+
+
+def _inference_table(found: "InferenceReport") -> Table:
+    title = f"One decision in GDScript, {found.observation_size} numbers observed, in microseconds"
+    table = Table(title=title, title_justify="left")
+    table.add_column("net")
+    for column in ("alone", "quickest", f"in a crowd of {found.crowd}", "quickest", "loads in ms"):
+        table.add_column(column, justify="right")
+    for net in found.nets:
+        table.add_row(
+            net.title,
+            f"{net.alone_us:.1f}",
+            f"{net.alone_quickest_us:.1f}",
+            f"{net.crowd_us:.1f}",
+            f"{net.crowd_quickest_us:.1f}",
+            f"{net.load_ms:.1f}",
+        )
+    return table
 
 
 def _table(found: "BenchReport") -> Table:

@@ -40,6 +40,9 @@ def install(
     rendering: Annotated[
         bool, typer.Option("--rendering", help="Also what pictures need without a GPU or a display (Mesa, Xvfb).")
     ] = False,
+    templates: Annotated[
+        bool, typer.Option("--templates", help="Also what exported games are made of (Debian's build).")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Install anew even if it is there.")] = False,
 ) -> None:
     """Install Godot for this user: the official build, or Debian's where that cannot be reached.
@@ -48,7 +51,7 @@ def install(
     stopped and started again at any moment.
     """
     with progress_report() as report:
-        installed = install_engine(rendering=rendering, force=force, report=report)
+        installed = install_engine(rendering=rendering, templates=templates, force=force, report=report)
     extra = ", able to draw" if installed.rendering else ""
     out.print(f"Godot [bold]{installed.version}[/] is installed ({installed.origin} build{extra}) in {engine_folder()}")
     used = find()

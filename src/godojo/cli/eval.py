@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 
 def evaluate(
     run: Annotated[
-        str, typer.Argument(help="RUN, RUN@SNAPSHOT or a policy file (*.pt); the newest run if left away.")
+        str,
+        typer.Argument(help="RUN, RUN@SNAPSHOT or a policy file (*.pt, *.dojo, *.onnx); the newest run if left away."),
     ] = "latest",
     opponent: Annotated[
         list[str] | None,
         typer.Option(
             "--opponent",
             "-o",
-            help="scripted:NAME, RUN, RUN@SNAPSHOT, POLICY.pt, file.py:Class, or itself; may be given several times."
-            " All scripted ones and itself if left away.",
+            help="scripted:NAME, RUN, RUN@SNAPSHOT, a policy file (*.pt, *.dojo, *.onnx), file.py:Class, or itself;"
+            " may be given several times. All scripted ones and itself if left away.",
         ),
     ] = None,
     role: Annotated[str | None, typer.Option("--role", help="Judge this role only, for example: seeker")] = None,
@@ -54,6 +55,7 @@ def evaluate(
     """
     from godojo.evaluate.both_engines import Comparison, compare_engines
     from godojo.evaluate.judge import Judgement, judge  # brings torch and kernels along
+    from godojo.export.players import SHIPPED
 
     if episodes < 1:
         raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
@@ -63,6 +65,7 @@ def evaluate(
         "rounds": episodes,
         "seed": seed,
         "greedy": not sampled,
+        "files": SHIPPED,
     }
     found: Judgement | Comparison
     with progress_report() as shown:

@@ -22,9 +22,11 @@ def play(
 ) -> None:
     """Play a game by hand: WASD to move, Space to jump, Tab for the camera, R to restart, Esc to quit.
 
-    Options are the game's own; for tag: --arena open|pillars|maze|platforms|mixed|FILE.json, --role seeker|hider,
-    --mode hide_and_seek|classic, --camera overview|follow|side, --seed N, --set key=value, and --demo to watch two
-    scripted players. Example: godojo play tag --arena maze --role hider
+    Options are the game's own; for tag: --level easy|medium|hard (how well your opponent was trained), --opponent
+    scripted, --policy FILE.dojo (one of your own), --arena open|pillars|maze|platforms|mixed|FILE.json, --role
+    seeker|hider, --mode hide_and_seek|classic, --camera overview|follow|side, --seed N, --set key=value, --attract to
+    watch two trained players until you move, and --demo to watch two scripted ones. F3 shows what a trained player
+    sees. Example: godojo play tag --level hard --role hider
     """
     scenes = game_scenes()
     if game not in scenes:
@@ -53,4 +55,4 @@ def game_words(options: list[str]) -> list[str]:
 
 def _in_full(word: str) -> str:
     name, _, value = word.partition("=")
-    return f"{name}={Path(value).absolute()}" if value.endswith(".json") else word
+    return f"{name}={Path(value).absolute()}" if value.endswith((".json", ".dojo")) else word

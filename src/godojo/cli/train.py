@@ -1,6 +1,5 @@
 """`godojo train`: two policies that play well, and a folder that explains itself."""
 
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from rich.table import Table
 
 from godojo.cli.console import err, out
 from godojo.cli.serve import token_in
+from godojo.cli.stopping import stopping
 from godojo.errors import GodojoError, command
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from godojo.runs.folder import RunFolder
 
 PLAIN_INTERVAL_S = 10.0
-SAME_PRESS_S = 0.3
-"""Programs such as `timeout` hand a Ctrl-C on that has reached us already; so soon after the first it is the same."""
 
 
 def train(
@@ -99,7 +97,7 @@ def train(
         run = training.run
         where = f"{run.config.game} on {run.config.engine}"
         _say(f"training {where}, run {run.name}, {training.worlds.num_worlds} worlds, seed {run.config.seed}")
-        with _stopping(training), _display(training) as report:
+        with stopping(training, _say), _display(training) as report:
             is_spent = training.train(report)
     if not is_spent:
         _say(f"stopped and saved; go on with: {command(f'train {training_setup.resume_words(run)}')}")
@@ -109,30 +107,6 @@ def train(
 
 def _say(sentence: str) -> None:
     err.print(sentence, markup=False)
-
-
-@contextmanager
-def _stopping(training: "Training") -> Iterator[None]:
-    """The first Ctrl-C (or SIGTERM) ends the training after the update under way; the second one ends it at once."""
-    asked_at: float | None = None
-
-    def stop(_number: int, _frame: object) -> None:
-        nonlocal asked_at
-        now = time.monotonic()
-        if asked_at is not None:
-            if now - asked_at > SAME_PRESS_S:
-                raise KeyboardInterrupt
-            return
-        asked_at = now
-        training.stop()
-        _say("stopping after this update; once more stops at once, without saving")
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager
@@ -225,6 +199,7 @@ def _conclude(run: "RunFolder", judge_rounds: int, log_trajectories: int, *, has
         f"watch {run.name}",
         f"eval {run.name}",
         f"league {run.name}",
+        f"export {run.name}",
         f"train {resume_words(run)} --minutes 10",
     ):
         out.print(f"  {command(words)}", markup=False)

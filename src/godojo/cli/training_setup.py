@@ -19,7 +19,7 @@ from godojo.learn.presets import Preset, declared_values, learner_settings, read
 from godojo.learn.sac import check_actions
 from godojo.learn.settings import ALGORITHMS
 from godojo.learn.training import Budget, Training, starting_policies
-from godojo.runs.config import RunConfig
+from godojo.runs.config import GOES_ON_BY, RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import known
 
@@ -113,6 +113,10 @@ def _to_resume(wishes: Wishes) -> RunFolder:
         raise GodojoError("--resume goes on with a run as it is; leave --set, --freeze and --force away")
     run = RunFolder.open(wishes.resume)
     config = run.config
+    if GOES_ON_BY in config.more:
+        raise GodojoError(
+            f"run {run.name} was made from another one, with nothing to resume; begin with it by --init-from {run.name}"
+        )
     if wishes.game not in (None, config.game):
         raise GodojoError(f"run {run.name} is one of {config.game}, not of {wishes.game}")
     if wishes.algorithm not in (None, config.learner):
@@ -247,7 +251,7 @@ def _networks_of(source: RunFolder | None, algorithm: str, asked: dict[str, Any]
     if source is None:
         return {}
     config = source.config
-    if config.learner != algorithm:
+    if config.more.get(GOES_ON_BY, config.learner) != algorithm:
         raise GodojoError(f"run {source.name} was learnt by {config.learner}, and {algorithm} cannot go on with it")
     networks = {name: value for name, value in config.learner_settings.items() if name in NETWORK}
     for name in networks.keys() & asked.keys():

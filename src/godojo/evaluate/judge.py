@@ -1,6 +1,6 @@
 """Judging: a trained policy of each role against opponents, on held-out arenas, with intervals."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -10,7 +10,7 @@ from godojo.errors import GodojoError
 from godojo.evaluate.held_out import BOTH, game_settings, judging_seed, judging_worlds
 from godojo.evaluate.intervals import Mean, Share
 from godojo.evaluate.matches import Player, play_matches
-from godojo.evaluate.players import PolicyPlayer, player_from, policies_of
+from godojo.evaluate.players import PlayerFile, TrainedPlayer, player_from, players_of
 from godojo.opponents import OPPONENTS
 
 ITSELF = "itself"
@@ -67,18 +67,17 @@ def judge(
     seed: int = 0,
     greedy: bool = True,
     from_pool: bool = False,
+    files: Mapping[str, PlayerFile] | None = None,
     progress: Callable[[str, float | None], None] | None = None,
 ) -> Judgement:
-    """Plays `rounds` rounds with each role of a policy (see `policies_of`) against each opponent (see `player_from`).
+    """Plays `rounds` rounds with each role of a policy (see `players_of`) against each opponent (see `player_from`).
 
     All opponents meet it in the same arenas, from the same places; `from_pool` says in which (see `judging_worlds`).
+    `files` are further kinds of players' files.
     """
     if rounds < 1:
         raise GodojoError(f"there must be at least one episode, not {rounds}")
-    judged = {
-        name: PolicyPlayer(*loaded, seed=seed, greedy=greedy, name=policy)
-        for name, loaded in policies_of(policy).items()
-    }
+    judged = players_of(policy, seed=seed, greedy=greedy, files=files)
     if role is not None and role not in judged:
         raise GodojoError(f"{policy} has no role {role!r}; it has: {', '.join(judged)}")
     cards = [player.card for player in judged.values()]
@@ -100,7 +99,7 @@ def judge(
                 f"{game} is played here by one role alone ({', '.join(worlds.roles)}): nobody to play against"
             )
         tables = [
-            (name, rival, _table(worlds, judged, name, rival, game, seed, greedy))
+            (name, rival, _table(worlds, judged, name, rival, game, seed, greedy, files))
             for name in chosen
             for rival in opponents
         ]
@@ -122,7 +121,14 @@ def judge(
 
 
 def _table(
-    worlds: Worlds, judged: dict[str, PolicyPlayer], role: str, rival: str, game: str, seed: int, greedy: bool
+    worlds: Worlds,
+    judged: dict[str, TrainedPlayer],
+    role: str,
+    rival: str,
+    game: str,
+    seed: int,
+    greedy: bool,
+    files: Mapping[str, PlayerFile] | None,
 ) -> dict[str, Player]:
     """Who plays what. Everybody is made, and refused, before the first round is played."""
     players: dict[str, Player] = {role: judged[role]}
@@ -132,7 +138,7 @@ def _table(
                 raise GodojoError(f"there is no policy of the {other} to be {ITSELF}")
             players[other] = judged[other]
         else:
-            players[other] = player_from(rival, other, game=game, seed=seed + 1 + place, greedy=greedy)
+            players[other] = player_from(rival, other, game=game, seed=seed + 1 + place, greedy=greedy, files=files)
     for player in players.values():
         player.begin(worlds)
     return {name: players[name] for name in worlds.roles}

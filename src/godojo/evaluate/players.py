@@ -1,6 +1,8 @@
 """Who plays in a match: trained policies, scripted opponents, a user's own class; each named by a text."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -19,7 +21,20 @@ SCRIPTED = "scripted:"
 POLICY_SUFFIX = ".pt"
 
 
-class PolicyPlayer(Opponent):
+class TrainedPlayer(Opponent):
+    """Whoever was trained, and so knows what it was trained on."""
+
+    card: PolicyCard
+    name: str
+
+
+class PlayerFile(Protocol):
+    """How a player is read from a file of some kind."""
+
+    def __call__(self, path: Path, *, seed: int, greedy: bool, name: str) -> TrainedPlayer: ...
+
+
+class PolicyPlayer(TrainedPlayer):
     """A trained policy: does what it thinks best (`greedy`), or draws lots as it does in training.
 
     Lots are drawn for all worlds at once, so they depend on the number of worlds.
@@ -90,24 +105,45 @@ def policies_of(text: str) -> dict[str, tuple[Policy, PolicyCard]]:
     return found
 
 
-def player_from(text: str, role: str, *, game: str = "tag", seed: int = 0, greedy: bool = True) -> Opponent:
+def players_of(
+    text: str, *, seed: int = 0, greedy: bool = True, files: Mapping[str, PlayerFile] | None = None
+) -> dict[str, TrainedPlayer]:
+    """Players of all roles that `text` names: see `policies_of`; `files` are further kinds of files, by suffix."""
+    path = Path(text).expanduser()
+    if files is not None and path.suffix in files:
+        player = files[path.suffix](path, seed=seed, greedy=greedy, name=text)
+        return {player.role: player}
+    return {
+        role: PolicyPlayer(*loaded, seed=seed, greedy=greedy, name=text) for role, loaded in policies_of(text).items()
+    }
+
+
+def player_from(
+    text: str,
+    role: str,
+    *,
+    game: str = "tag",
+    seed: int = 0,
+    greedy: bool = True,
+    files: Mapping[str, PlayerFile] | None = None,
+) -> Opponent:
     """A player by its name.
 
     `scripted:NAME` or just NAME (a scripted opponent), `file.py:Class` (a user's own), `RUN` (a run's newest policies),
-    `RUN@SNAPSHOT` (those of a moment of its training) or `policy.pt`.
+    `RUN@SNAPSHOT` (those of a moment of its training), `policy.pt`, or a file of another kind (`files`, by suffix).
     """
     scripted = text.removeprefix(SCRIPTED)
     if text.startswith(SCRIPTED) or scripted in OPPONENTS or scripted.endswith(".py") or ".py:" in scripted:
         return make_opponent(scripted, role, seed)
     try:
-        found = policies_of(text)
+        found = players_of(text, seed=seed, greedy=greedy, files=files)
     except GodojoError as error:
         if Path(text).suffix or "/" in text or "@" in text:
             raise
         raise GodojoError(f"{error} (or a scripted opponent: {', '.join(OPPONENTS)})") from None
-    first = next(iter(found.values()))[1]
+    first = next(iter(found.values())).card
     if first.game != game:
         raise GodojoError(f"{text} plays {first.game}, not {game}")
     if role not in found:
         raise GodojoError(f"{text} plays the {' and the '.join(found)}, not the {role}")
-    return PolicyPlayer(*found[role], seed=seed, greedy=greedy, name=text)
+    return found[role]

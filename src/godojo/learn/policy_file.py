@@ -2,11 +2,14 @@
 
 import io
 import pickle
+import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import torch
+from torch import Tensor
 
 from godojo.errors import GodojoError
 from godojo.files import write_whole
@@ -15,6 +18,7 @@ from godojo.learn.networks import Policy, PolicyShape
 
 FORMAT = "godojo-policy/1"
 MAX_BYTES = 256 * 2**20
+MAX_LAYERS = 64
 
 
 class PolicyCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,15 +51,17 @@ def load_policy(path: Path) -> tuple[Policy, PolicyCard]:
         size = path.stat().st_size
         if size > MAX_BYTES:
             raise GodojoError(f"{path} has {size:,} bytes; a policy has {MAX_BYTES:,} at most")
+        _check_unpacked(path)
         content = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError:
         raise GodojoError(f"{path}: there is no such policy file") from None
-    except (OSError, RuntimeError, ValueError, KeyError, EOFError, pickle.UnpicklingError) as error:
+    except (OSError, RuntimeError, ValueError, KeyError, EOFError, pickle.UnpicklingError, zipfile.BadZipFile) as error:
         raise GodojoError(f"{path} is no whole policy file ({' '.join(str(error).split())[:200]})") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise GodojoError(f"{path} is no policy of this version ({FORMAT})")
     try:
         card = msgspec.convert(content["card"], PolicyCard)
+        _check_sizes(card.shape, content["weights"])
         policy = Policy(card.shape)
         policy.load_state_dict(content["weights"])
     except (KeyError, TypeError, ValueError, RuntimeError, msgspec.ValidationError) as error:
@@ -64,3 +70,23 @@ def load_policy(path: Path) -> tuple[Policy, PolicyCard]:
         raise GodojoError(f"{path} holds weights that are not numbers")
     policy.eval()
     return policy, card
+
+
+def _check_unpacked(path: Path) -> None:
+    """A file may be packed a thousandfold; ours are not packed at all."""
+    with zipfile.ZipFile(path) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())
+    if size > MAX_BYTES:
+        raise GodojoError(f"{path} unpacks to {size:,} bytes; a policy has {MAX_BYTES:,} at most")
+
+
+def _check_sizes(shape: PolicyShape, weights: Mapping[str, Tensor]) -> None:
+    """Refuses a card that asks for more numbers than there are, before room is made for them."""
+    if len(shape.hidden) > MAX_LAYERS:
+        raise ValueError(f"{len(shape.hidden)} layers; {MAX_LAYERS} are the most")
+    with torch.device("meta"):  # sizes alone, no memory
+        wanted = {name: tensor.shape for name, tensor in Policy(shape).state_dict().items()}
+    if {name: tensor.shape for name, tensor in weights.items()} != wanted:
+        raise ValueError("its weights are not of the sizes that its card says")
+    if any(tensor.numel() * tensor.itemsize > tensor.untyped_storage().nbytes() for tensor in weights.values()):
+        raise ValueError("its weights are fewer numbers than they claim")

@@ -15,6 +15,8 @@ from godojo import __version__
 from godojo.errors import GodojoError
 
 FORMAT = "godojo-run/1"
+GOES_ON_BY = "goes_on_by"
+"""In `RunConfig.more`: the learner that can go on with the policies, where it is not the one that made them."""
 _PACKAGES = ("torch", "numpy", "numba", "msgspec", "openskill", "tensorboard")
 
 

@@ -37,10 +37,12 @@ def readme(run: str, config: RunConfig) -> bytes:
 {command(f"league {run}")}
 {command(f"watch {run}")}
 {command(f"report {run}")}
+{command(f"export {run}")}
 ```
 
 The first goes on training from the newest checkpoint. The next three judge the newest policies: against scripted
 opponents, against what the run began with, and against all its past selves. `watch` shows any moment of the training in
-the browser, and `report` puts everything into one page. `{run}@NAME` is the snapshot of that name.
+the browser, `report` puts everything into one page, and `export` writes the policies as files for games. `{run}@NAME` is
+the snapshot of that name.
 """
     return text.encode()

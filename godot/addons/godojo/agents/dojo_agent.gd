@@ -13,6 +13,8 @@ signal acted(action: PackedFloat32Array)
 signal round_began
 ## The round is over; [method reset] comes at the next decision.
 signal round_ended
+## Another [member policy] has been put in.
+signal policy_changed
 
 ## Agents with the same name learn one policy together.
 @export var policy_name: String = "agent"
@@ -24,6 +26,18 @@ signal round_ended
 @export var ends_world: bool = true
 ## What rewards are made of: [method add_reward] takes one of these names.
 @export var reward_terms: PackedStringArray = ["reward"]
+
+@export_group("Policy")
+## Plays this agent while no trainer does: drop a trained [code].dojo[/code] file here. Without one,
+## [member DojoSync.policies] are looked at, and else it is played by hand.
+@export var policy: DojoPolicy:
+	set(value):
+		policy = value
+		policy_changed.emit()
+## At how many decisions it thinks once; in between it goes on with what it decided.
+@export_range(1, 60, 1, "or_greater") var think_every: int = 1
+## Whether it draws lots, as it did in training, instead of doing what it thinks best.
+@export var draws_lots: bool = false
 
 ## The game's own score of this round, for people; nobody learns from it.
 var score: float = 0.0
@@ -105,6 +119,16 @@ func end_episode(has_won: bool = false) -> void:
 func truncate_episode() -> void:
 	if current.finish(DojoRound.End.TRUNCATED, false):
 		round_ended.emit()
+
+
+## Puts another policy in, while the game runs. Returns why it was refused, or an empty text; what
+## was there then goes on.
+func set_policy(path: String) -> String:
+	var fresh: DojoPolicy = DojoPolicy.load_file(path)
+	var complaint: String = fresh.complaint_about(observation_parts(), action_parts())
+	if complaint.is_empty():
+		policy = fresh
+	return complaint
 
 
 ## Whether the round is over and [method reset] is about to come.

@@ -19,6 +19,9 @@ var _world_ticks := PackedInt32Array()
 var _chances: Array[RandomNumberGenerator] = []
 var _is_first: bool = true
 var _is_by_hand: bool = false
+# Who plays by policy while no trainer does, and ticks until they decide.
+var _players: DojoPlayers
+var _ticks_left: int = 0
 
 
 func configure(request: Dictionary) -> String:
@@ -86,15 +89,54 @@ func play_by_hand() -> void:
 		if not trouble.is_empty():
 			print("Godojo: %s" % trouble)
 			return
+		_players = null
+		if sync.mode != DojoSync.Mode.HUMAN:
+			_players = DojoPlayers.new(sync, all_agents())
+		_ticks_left = 0
 		reset(randi())
 		_is_first = false
 	if not trouble.is_empty() or not _agents_are_there():
 		return
 	_pass_ticks(1)
-	_begin_anew(_worlds_that_ended())
-	for role in _roles:
-		for agent in role.agents:
+	# Where policies play, rounds begin with a decision, as they did in training.
+	var has_players: bool = _players != null and not _players.is_empty()
+	if not has_players or _ticks_left <= 0:
+		_begin_anew(_worlds_that_ended())
+	for agent in all_agents():
+		if not has_players or not _players.plays(agent):
 			agent.act(agent.human_action())
+	if has_players:
+		if _ticks_left <= 0:
+			_ticks_left = sync.ticks_per_decision
+			_players.decide()
+		_ticks_left -= 1
+
+
+func all_agents() -> Array[DojoAgent]:
+	var found: Array[DojoAgent] = []
+	for role in _roles:
+		found.append_array(role.agents)
+	return found
+
+
+func policies_changed() -> void:
+	if _players != null:
+		_players.seat_again()
+
+
+func views() -> Array[DojoView]:
+	var found: Array[DojoView] = []
+	for agent in all_agents():
+		var view := DojoView.new()
+		view.title = agent.name
+		view.observation_parts = agent.observation_parts()
+		view.action_parts = agent.action_parts()
+		var policy: DojoPolicy = _players.policy_of(agent) if _players != null else null
+		view.policy = policy.title() if policy != null else "no policy"
+		view.observation = _players.seen_by(agent) if policy != null else agent.observe()
+		view.action = _players.done_by(agent) if policy != null else PackedFloat32Array()
+		found.append(view)
+	return found
 
 
 ## Makes this many worlds and finds who lives there; returns what is wrong, or an empty text.

@@ -4,8 +4,8 @@ extends Node
 ## Connects a scene to a trainer in Python and keeps the two in step.
 ##
 ## Put one into a scene with [DojoAgent] nodes. While no trainer answers, the scene is played by
-## hand and the node goes on calling once a second. When one has answered, the game stands still on
-## every decision until the trainer has sent its actions.
+## policies and by hand, and the node goes on calling once a second. When one has answered, the game
+## stands still on every decision until the trainer has sent its actions.
 
 ## A trainer has answered.
 signal connected
@@ -15,10 +15,13 @@ signal disconnected(reason: String)
 signal trainer_said(text: String)
 
 enum Mode {
-	## Call a trainer and do what it says; until one answers, play by hand.
+	## Call a trainer and do what it says; until one answers, play as in [constant INFERENCE].
 	TRAINING,
 	## Play by hand and call nobody.
 	HUMAN,
+	## Call nobody: agents that have a policy are played by it, the others by hand. For a game that
+	## is given to players. A trainer that starts the game itself is answered in every mode.
+	INFERENCE,
 }
 
 ## How far things have come with a trainer.
@@ -43,6 +46,15 @@ const _IDLE_US := 1000
 @export var model: DojoModel
 ## What plays many worlds at once, for games that have their own; normally empty.
 @export var worlds: DojoWorlds
+
+@export_group("Policies")
+## By [member DojoAgent.policy_name], what plays agents that have no policy of their own.
+@export var policies: Dictionary[String, DojoPolicy] = {}
+## Begins the lots of agents that draw them: the same seed gives the same lots.
+@export var policy_seed: int = 1
+## Shows and hides what agents see and do, with Shift that of the next agent; [constant KEY_NONE]
+## for no key. Games that were exported for release have none: they call [method show_overlay].
+@export var overlay_key: Key = KEY_F3
 
 @export_group("Trainer")
 ## What the trainer is told that the game is called; empty: the project's name.
@@ -69,12 +81,14 @@ var _blocks: bool = false
 var _patience_us: int = 0
 var _usual_ticks_per_second: int = 60
 var _usual_steps_per_frame: int = 8
+var _overlay: DojoOverlay
 
 
 func _ready() -> void:
 	process_mode = Node.PROCESS_MODE_ALWAYS
 	# Actions are given before anybody else moves, so a decision is a whole number of ticks.
 	process_physics_priority = -1_000_000
+	set_process_unhandled_key_input(OS.is_debug_build())
 	_find_worlds()
 	var project_name: String = ProjectSettings.get_setting("application/config/name", "")
 	_dialer = DojoDialer.new(host, port, wire, game_name if game_name else project_name)
@@ -91,14 +105,14 @@ func _exit_tree() -> void:
 
 
 func _physics_process(_delta: float) -> void:
-	if mode == Mode.TRAINING and _phase == Phase.ALONE:
+	if (mode == Mode.TRAINING or _dialer.is_launched) and _phase == Phase.ALONE:
 		_look_for_trainer()
 	if _phase == Phase.ALONE:
 		if not _dialer.is_launched:
 			worlds.play_by_hand()
 		# Nobody looks at a headless game that waits for its trainer, so it need not hurry; and Jolt
 		# complains when ticks follow each other faster than its threads wake up.
-		if _blocks:
+		if _blocks and mode != Mode.INFERENCE:
 			OS.delay_usec(_IDLE_US)
 		return
 	if _phase == Phase.TICKING:
@@ -107,6 +121,49 @@ func _physics_process(_delta: float) -> void:
 			return
 		_send_results()
 	_hear_trainer()
+
+
+func _unhandled_key_input(event: InputEvent) -> void:
+	var key := event as InputEventKey
+	if key != null and key.pressed and not key.echo and overlay_key != KEY_NONE:
+		if key.keycode != overlay_key and key.physical_keycode != overlay_key:
+			return
+		if key.shift_pressed and _overlay != null:
+			_overlay.show_next()
+		else:
+			show_overlay(_overlay == null or not _overlay.visible)
+
+
+## Shows or hides what agents see and do.
+func show_overlay(is_shown: bool) -> void:
+	if _overlay == null and is_shown:
+		_overlay = DojoOverlay.new()
+		_overlay.views = worlds.views
+		add_child(_overlay)
+	if _overlay != null:
+		_overlay.visible = is_shown
+
+
+## Puts another policy in for all agents with this name, while the game runs. Returns why it was
+## refused, or an empty text; what was there then goes on.
+func set_policy(policy_name: String, path: String) -> String:
+	var fresh: DojoPolicy = DojoPolicy.load_file(path)
+	var complaint: String = fresh.error
+	for agent in worlds.all_agents():
+		if complaint.is_empty() and agent.policy_name == policy_name:
+			complaint = complaint_about(fresh, agent)
+	if complaint.is_empty():
+		policies[policy_name] = fresh
+		worlds.policies_changed()
+	return complaint
+
+
+## What keeps [param policy] from playing [param agent], or an empty text.
+func complaint_about(policy: DojoPolicy, agent: DojoAgent) -> String:
+	var complaint: String = policy.complaint_about(agent.observation_parts(), agent.action_parts())
+	if complaint.is_empty() and not game_name.is_empty() and policy.game != game_name:
+		complaint = "it plays %s, not %s" % [OutsideText.quoted(policy.game), game_name]
+	return complaint
 
 
 ## Whether a trainer decides what agents do.

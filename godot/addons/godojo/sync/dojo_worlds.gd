@@ -64,6 +64,21 @@ func collect() -> DojoResults:
 	return DojoResults.new()
 
 
-## One physics frame without a trainer: somebody may play by hand.
+## One physics frame without a trainer: policies may play, and somebody by hand.
 func play_by_hand() -> void:
 	pass
+
+
+## The agents that are nodes, in all worlds.
+func all_agents() -> Array[DojoAgent]:
+	return []
+
+
+## [member DojoSync.policies] are others now.
+func policies_changed() -> void:
+	pass
+
+
+## What agents see and do, for [DojoOverlay].
+func views() -> Array[DojoView]:
+	return []

@@ -66,12 +66,7 @@ func describe() -> Dictionary:
 					"name": _role_names[role],
 					"agents": _role_agents[role],
 					"observation": TagObservation.parts(_options.settings),
-					"action":
-					[
-						DojoParts.move("move_x", 1),
-						DojoParts.move("move_z", 1),
-						DojoParts.move("jump", 1, -1.0)
-					],
+					"action": TagAction.parts(),
 					"heading": TagObservation.HEADING,
 				}
 			)

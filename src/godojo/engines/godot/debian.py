@@ -18,6 +18,9 @@ from godojo.processes import finish, started
 SUITE = "forky"
 TRIPLETS = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
 DRAWING_PACKAGES = ("libgl1-mesa-dri", "libglx-mesa0", "libgl1", "libegl1", "mesa-vulkan-drivers", "libvulkan1")
+TEMPLATE_PACKAGE = "godot-template-release"
+TEMPLATE = f"usr/bin/{TEMPLATE_PACKAGE}"
+"""What exported games are made of, below the prefix."""
 KEYRINGS = ("/usr/share/keyrings/debian-archive-keyring.gpg", "/usr/share/keyrings/debian-archive-keyring.pgp")
 _QUERY_TIMEOUT_S = 60.0
 _UNPACK_TIMEOUT_S = 300.0
@@ -58,6 +61,27 @@ def fetch_debian(folder: Path, downloads: Path, *, rendering: bool, report: Repo
         (folder / "rendering").touch()
     _write_wrapper(folder, TRIPLETS[architecture])
     return "godot"
+
+
+def fetch_template(folder: Path, downloads: Path, *, report: Report) -> Path:
+    """Debian's template for exported games alone, unpacked below the folder; what it needs, the engine needs too."""
+    apt = _PrivateApt(downloads, _architecture())
+    report.step("reading Debian's package lists")
+    apt.update()
+    report.step("downloading Debian's export template")
+    archive = apt.download_one(TEMPLATE_PACKAGE)
+    report.step("unpacking")
+    _unpack_one(archive, folder)
+    return folder / TEMPLATE
+
+
+def loader_of(prefix: Path) -> tuple[Path, str]:
+    """The prefix's own loader, and where it is to look for libraries: how anything that needs the prefix is started."""
+    loaders = sorted((prefix / "usr/lib").glob("*/ld-linux-*.so.*"))
+    if not loaders:
+        raise GodojoError(f"{prefix} holds no loader; install the engine anew")
+    libraries = loaders[0].parent
+    return loaders[0], f"{libraries}:{libraries / 'pulseaudio'}"
 
 
 def _architecture() -> str:
@@ -138,6 +162,17 @@ Acquire::https::Timeout "30";
                     said.append(line)
             if process.wait():
                 raise GodojoError(f"Debian's Godot cannot be downloaded: {_complaint(''.join(said))}")
+
+    def download_one(self, package: str) -> Path:
+        """Fetches a package without what it needs."""
+        place = self._folder / "single"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        done = finish(["env", "-C", place, *self._apt, "download", package], timeout_s=_DOWNLOAD_TIMEOUT_S)
+        archives = list(place.glob("*.deb"))
+        if done.code or len(archives) != 1:
+            raise GodojoError(f"Debian's {package} cannot be downloaded: {_complaint(done.output)}")
+        return archives[0]
 
     def wanted(self, packages: Sequence[str]) -> list[Path]:
         """The archives of these packages and of all they depend on; older ones may lie beside them."""

@@ -19,11 +19,12 @@ from typing import Literal
 import filelock
 
 from godojo.engines.godot import home
-from godojo.engines.godot.debian import fetch_debian
+from godojo.engines.godot.debian import TEMPLATE, fetch_debian, fetch_template
 from godojo.engines.godot.display import has_screen, has_virtual_screen
 from godojo.engines.godot.find import ask_version
 from godojo.engines.godot.official import Unreachable, fetch_official
 from godojo.engines.godot.report import Report, Silent
+from godojo.engines.godot.templates import template_version
 from godojo.errors import GodojoError, command
 from godojo.processes import finish
 
@@ -31,8 +32,13 @@ _LOCK_TIMEOUT_S = 1800.0
 _SYSTEM_DRAWING_PACKAGES = ("libvulkan1", "mesa-vulkan-drivers", "libgl1")
 
 
-def install(*, rendering: bool = False, force: bool = False, report: Report | None = None) -> home.Installed:
-    """Makes sure that an engine is installed, with what pictures need where asked for; does nothing where it is."""
+def install(
+    *, rendering: bool = False, templates: bool = False, force: bool = False, report: Report | None = None
+) -> home.Installed:
+    """Makes sure that an engine is installed, with what pictures need where asked for; does nothing where it is.
+
+    With `templates`, also what exported games are made of, where the engine is Debian's.
+    """
     report = report or Silent()
     folder = home.engine_folder()
     try:
@@ -41,6 +47,8 @@ def install(*, rendering: bool = False, force: bool = False, report: Report | No
             installed = None if force else home.read_installed()
             if installed is None or (rendering and installed.origin == "debian" and not installed.rendering):
                 installed = _install(folder, rendering, report)
+            if templates:
+                _install_template(folder, installed, report)
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise GodojoError(
@@ -107,6 +115,28 @@ def _fetch(
                 f"{error}, and Debian's package cannot be had either: {other}."
                 " Download Godot 4.4 or newer by hand and set GODOT_BIN to it"
             ) from None
+
+
+def _install_template(folder: Path, installed: home.Installed, report: Report) -> None:
+    """Adds Debian's template to the prefix, once it has been tried: it appears there whole or not at all."""
+    place = folder / installed.folder
+    if installed.origin != "debian":
+        report.say("the official build fetches its templates itself: in the editor, Editor, Manage Export Templates")
+        return
+    if (place / TEMPLATE).is_file():
+        return
+    staging = Path(tempfile.mkdtemp(prefix="staging-", dir=folder))
+    try:
+        program = fetch_template(staging, folder / "downloads", report=report)
+        report.step("trying it")
+        version = template_version(program, place)
+        if version != installed.version:
+            again = command("engine install --force --templates")
+            raise GodojoError(f"Debian's template is {version}, and the engine {installed.version}; run: {again}")
+        program.replace(place / TEMPLATE)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+        shutil.rmtree(folder / "downloads", ignore_errors=True)
 
 
 def _install_screen(installed: home.Installed, report: Report) -> None:

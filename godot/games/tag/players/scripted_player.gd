@@ -1,9 +1,6 @@
 class_name ScriptedPlayer
-extends RefCounted
+extends TagPlayer
 ## Plays one agent by script: chases while the agent is to chase, flees while it is not.
-
-## Index of the agent that is played.
-var index: int
 
 var _chasing: ScriptedOpponent
 var _fleeing: ScriptedOpponent
@@ -11,18 +8,16 @@ var _chases: bool = false
 
 
 func _init(agent_index: int, game_seed: int) -> void:
-	index = agent_index
+	super(agent_index)
 	_chasing = ScriptedOpponent.for_role(true, game_seed * 31 + agent_index)
 	_fleeing = ScriptedOpponent.for_role(false, game_seed * 31 + agent_index)
 
 
-## Forgets the last round.
 func begin_round() -> void:
 	_chasing.begin_round()
 	_fleeing.begin_round()
 
 
-## What the agent does at this decision: move_x, move_z, jump.
 func act(world: TagWorld) -> Vector3:
 	var agent: TagAgent = world.agents[index]
 	if not agent.active:

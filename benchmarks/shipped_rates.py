@@ -1,0 +1,63 @@
+"""The policies that ship with tag, played by the game itself and by torch on the twin: do they win as often?
+
+    python benchmarks/shipped_rates.py                      every level, 1,000 rounds each
+    python benchmarks/shipped_rates.py --level hard --rounds 4000
+
+Both play the same hand-made arenas with the same settings; where rounds begin is drawn anew. Rates are the seeker's.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from godojo.engines.make import make_vec
+from godojo.evaluate.intervals import Difference, Share
+from godojo.evaluate.matches import play_matches
+from godojo.evaluate.players import PolicyPlayer
+from godojo.export.dojo_file import load_dojo
+from godojo.export.game_rounds import play_in_game
+from godojo.games.tag.godot import TagInGodot
+from godojo.resources import godot_sources
+
+LEVELS = ("easy", "medium", "hard")
+ROLES = ("seeker", "hider")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--level", choices=LEVELS, action="append")
+    parser.add_argument("--rounds", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    wanted = parser.parse_args()
+    for level in wanted.level or LEVELS:
+        files = {role: godot_sources() / f"games/tag/policies/{level}_{role}.dojo" for role in ROLES}
+        game = in_game(files, wanted.rounds, wanted.seed)
+        twin = on_twin(files, wanted.rounds, wanted.seed)
+        difference = Difference.of(game, twin)
+        say(f"{level}: in the game {told(game)}, on the twin {told(twin)}")
+        low, high = 100 * difference.low, 100 * difference.high
+        say(f"  difference {100 * difference.rate:+.1f} points (95 %: {low:+.1f} to {high:+.1f})")
+    return 0
+
+
+def in_game(files: dict[str, Path], rounds: int, seed: int) -> Share:
+    return play_in_game(files, TagInGodot().configure_options, rounds, worlds=50, seed=seed).wins("seeker")
+
+
+def on_twin(files: dict[str, Path], rounds: int, seed: int) -> Share:
+    with make_vec("tag", num_worlds=min(rounds, 500), seed=seed) as worlds:
+        players = {role: PolicyPlayer(*load_dojo(path)) for role, path in files.items()}
+        return play_matches(worlds, players, rounds, seed=seed).wins("seeker")
+
+
+def told(share: Share) -> str:
+    return f"{100 * share.rate:.1f} % of {share.rounds} ({100 * share.low:.1f} to {100 * share.high:.1f})"
+
+
+def say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+@tool
+@icon("res://addons/godojo/icons/dojo_model.svg")
+class_name DojoPolicy
+extends Resource
+## A trained policy from a [code].dojo[/code] file, played without Python.
+##
+## Drop the file onto a [DojoAgent]'s [member DojoAgent.policy], or load it with [method load_file]
+## and decide with a [DojoMind]. Many agents may share one. A file that is refused gives a policy
+## whose [member error] says why; it cannot be played.
+
+# Longest path that is repeated in a complaint.
+const _MOST_LETTERS := 300
+
+## Why it cannot be played, in one line; empty when it can.
+var error: String = "it was not loaded from a file"
+## The game it was trained in.
+var game: String
+## Whom it plays there.
+var role: String
+## What its observations are made of, see [DojoParts].
+var observation_parts: Array[Dictionary] = []
+## What its actions are made of, see [DojoParts].
+var action_parts: Array[Dictionary] = []
+## How many numbers it remembers from decision to decision.
+var memory_size: int = 0
+## Decisions it was trained with.
+var agent_steps: int = 0
+## The game's settings it was trained with.
+var settings: Dictionary = {}
+## Its network; null when it was refused.
+var net: DojoNet
+## Makes actions of what comes out of the network.
+var chooser: DojoChooser
+## How it is turned into the agent's own frame; null where it is not.
+var frame: DojoFrame
+
+
+## The policy in this file, which may lie in the project, in an exported pack or anywhere else.
+static func load_file(path: String) -> DojoPolicy:
+	var file: FileAccess = FileAccess.open(path, FileAccess.READ)
+	var told: String = OutsideText.quoted(path, _MOST_LETTERS)
+	if file == null:
+		var refused := DojoPolicy.new()
+		refused.error = "%s cannot be read (%s)" % [told, error_string(FileAccess.get_open_error())]
+		return refused
+	var policy: DojoPolicy
+	if file.get_length() > DojoPolicyReader.MAX_BYTES:
+		policy = DojoPolicy.new()
+		policy.error = "it has more than %d MiB" % (DojoPolicyReader.MAX_BYTES >> 20)
+	else:
+		policy = DojoPolicyReader.read(file.get_buffer(file.get_length()))
+	if not policy.error.is_empty():
+		policy.error = "%s: %s" % [told, policy.error]
+	policy.resource_name = path.get_file().get_basename()
+	return policy
+
+
+## What keeps this policy from playing an agent that sees and does this, or an empty text.
+func complaint_about(observed: Array[Dictionary], acted: Array[Dictionary]) -> String:
+	if not error.is_empty():
+		return error
+	var known: PackedStringArray = _told(observation_parts, _observation_text)
+	var here: PackedStringArray = _told(observed, _observation_text)
+	if known != here:
+		return "it observes %s, and here there is %s" % _first_difference(known, here)
+	known = _told(action_parts, _action_text)
+	here = _told(acted, _action_text)
+	if known != here:
+		return "it does %s, and here there is %s" % _first_difference(known, here)
+	return ""
+
+
+## Name and training, for people.
+func title() -> String:
+	var name: String = resource_name if resource_name else role
+	return "%s (%s of %s, %s decisions)" % [name, role, game, _grouped(agent_steps)]
+
+
+static func _told(parts: Array[Dictionary], told: Callable) -> PackedStringArray:
+	var texts: PackedStringArray = []
+	for part in parts:
+		texts.append(told.call(part))
+	return texts
+
+
+static func _observation_text(part: Dictionary) -> String:
+	var extents: PackedStringArray = []
+	for extent: int in part["shape"]:
+		extents.append(str(extent))
+	return "%s (%s)" % [part["name"], " x ".join(extents)]
+
+
+static func _action_text(part: Dictionary) -> String:
+	var kind: String = "numbers" if part["kind"] == "continuous" else "choices"
+	return "%s (%d %s)" % [part["name"], part["size"], kind]
+
+
+static func _first_difference(some: PackedStringArray, others: PackedStringArray) -> Array[String]:
+	for index in maxi(some.size(), others.size()):
+		var one: String = some[index] if index < some.size() else "no more"
+		var other: String = others[index] if index < others.size() else "no more"
+		if one != other:
+			return [OutsideText.quoted(one), OutsideText.quoted(other)]
+	return ["", ""]
+
+
+static func _grouped(number: int) -> String:
+	if number >= 1_000_000:
+		return "%.1f million" % (number / 1e6)
+	return str(number)

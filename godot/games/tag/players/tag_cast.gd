@@ -1,0 +1,51 @@
+class_name TagCast
+extends RefCounted
+## Finds who plays an agent: a trained policy by its level or its file, or else a script.
+
+## The levels there are, and the usual one.
+const LEVELS: PackedStringArray = ["easy", "medium", "hard"]
+const USUAL_LEVEL := "medium"
+## Who an opponent may be.
+const OPPONENTS: PackedStringArray = ["trained", "scripted"]
+const _FILE := "res://games/tag/policies/%s_%s.dojo"
+
+## What went wrong, one line for each role that is played by a script instead.
+var warnings: PackedStringArray = []
+
+var _options: TagOptions
+# Of each role that has been asked for; null where a script plays.
+var _policies: Dictionary[StringName, DojoPolicy] = {}
+
+
+## Players as [param options] want them.
+func _init(options: TagOptions) -> void:
+	_options = options
+
+
+## Who plays [param agent] of [param world].
+func player_for(agent: TagAgent, world: TagWorld) -> TagPlayer:
+	if not _policies.has(agent.role):
+		_policies[agent.role] = _policy_for(agent.role, world.settings)
+	var policy: DojoPolicy = _policies[agent.role]
+	if policy == null:
+		return ScriptedPlayer.new(agent.index, _options.random_seed)
+	return TrainedPlayer.new(agent.index, policy)
+
+
+func _policy_for(role: StringName, settings: TagSettings) -> DojoPolicy:
+	var policy: DojoPolicy = null
+	for path in _options.policies:
+		policy = DojoPolicy.load_file(path)
+		if policy.error.is_empty() and policy.role == role:
+			break
+	# Nobody has been trained for the classic rules.
+	if policy == null and role != &"player" and _options.opponent == "trained":
+		policy = DojoPolicy.load_file(_FILE % [_options.level, role])
+		policy.resource_name = _options.level
+	if policy == null:
+		return null
+	var complaint: String = TrainedPlayer.complaint_about(policy, role, settings)
+	if complaint.is_empty():
+		return policy
+	warnings.append("the %s is played by a script: %s" % [role, complaint])
+	return null

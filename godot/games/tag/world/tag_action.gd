@@ -1,0 +1,10 @@
+class_name TagAction
+extends RefCounted
+## What an agent can do at a decision: where to go along the arena's axes, and whether to jump.
+
+
+## The three numbers, in the words of the wire.
+static func parts() -> Array[Dictionary]:
+	return [
+		DojoParts.move("move_x", 1), DojoParts.move("move_z", 1), DojoParts.move("jump", 1, -1.0)
+	]

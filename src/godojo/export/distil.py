@@ -1,0 +1,249 @@
+"""Distillation: a smaller student learns to do what a teacher would do, in the situations the student gets into.
+
+Imitation alone fails where the student's own mistakes lead it to places the teacher never was. So the student plays,
+after a while in all worlds, and the teacher says at every decision what it would have done (DAgger, Ross et al. 2011).
+The teacher sees the same observations and keeps its own memory of them. Nothing is kept between updates: the twin makes
+fresh rounds quicker than old ones could be looked up.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Literal
+
+import msgspec
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from godojo.engines.base import RoleArrays, Worlds
+from godojo.errors import GodojoError
+from godojo.export.dojo_file import MAX_LAYERS, MAX_WIDTH
+from godojo.learn.networks import ActionHead, Policy, PolicyShape
+from godojo.learn.policy_file import PolicyCard
+from godojo.learn.training import Budget
+
+Report = Callable[[float, dict[str, float]], None]
+
+
+class DistilSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a student is taught."""
+
+    hidden: tuple[int, ...] = (32, 32)
+    """Widths of the student's layers."""
+    memory: Literal["", "leaky", "gru"] = ""
+    """What it remembers with: as its teacher."""
+    memory_size: int = 0
+    own_frame: bool = True
+    """It thinks in its agent's own frame where its teacher does."""
+    worlds: int = 256
+    """Copies of the game that are played at once."""
+    steps: int = 32
+    """Decisions in each world between two updates."""
+    epochs: int = 2
+    minibatches: int = 4
+    """Gradient steps an epoch; each takes a part of the worlds with all their decisions."""
+    learning_rate: float = 4e-3
+    final_learning_rate: float = 2e-4
+    max_gradient: float = 1.0
+    teacher_until: float = 0.3
+    """Up to this share of the budget the teacher plays in some worlds: in all at first, then in ever fewer."""
+
+    def check(self) -> None:
+        if not 1 <= len(self.hidden) <= MAX_LAYERS - 3 or any(not 1 <= width <= MAX_WIDTH for width in self.hidden):
+            raise GodojoError(
+                f"a net is 1 to {MAX_LAYERS - 3} widths from 1 to {MAX_WIDTH}, such as 32,32;"
+                f" not {','.join(str(width) for width in self.hidden)}"
+            )
+        if self.memory and not 1 <= self.memory_size <= MAX_WIDTH:
+            raise GodojoError(f"a memory has from 1 to {MAX_WIDTH} numbers, not {self.memory_size}")
+
+
+def settings_for(teacher: PolicyShape, hidden: tuple[int, ...], memory_size: int | None = None) -> DistilSettings:
+    """A student with these layers; it remembers with as many numbers as its teacher, or as its first layer has."""
+    size = 0
+    if teacher.memory:
+        size = min([teacher.memory_size, *hidden[:1]]) if memory_size is None else memory_size
+    elif memory_size is not None:
+        raise GodojoError("the teacher remembers nothing, and neither can its student; leave --memory-size away")
+    found = DistilSettings(
+        hidden=hidden, memory=teacher.memory, memory_size=size, own_frame=teacher.heading is not None
+    )
+    found.check()
+    return found
+
+
+class Lesson:
+    """One role: its teacher, its student, and what both made of the last decisions."""
+
+    def __init__(self, arrays: RoleArrays, teacher: Policy, settings: DistilSettings, seed: int) -> None:
+        self.arrays, self.teacher, self.settings = arrays, teacher.requires_grad_(False), settings
+        torch.manual_seed(seed)
+        self.student = student_of(teacher, settings)
+        learning = [one for name, one in self.student.named_parameters() if name != "head.log_std"]
+        self.optimiser = torch.optim.Adam(learning, lr=settings.learning_rate, eps=1e-5)
+        self.generator = torch.Generator().manual_seed(seed)
+        rows = arrays.observation.shape[0] * arrays.observation.shape[1]
+        self.rows = rows
+        self._teacher_memory, self._memory = teacher.begin(rows), self.student.begin(rows)
+        self._seen = torch.zeros(settings.steps, rows, teacher.shape.observation_size)
+        self._wanted = torch.zeros(settings.steps, rows, teacher.head.linear.out_features)
+        self._goes_on, self._counts = torch.ones(settings.steps, rows), torch.zeros(settings.steps, rows)
+        self._first_memory = self.student.begin(rows)
+        self._raw = torch.from_numpy(arrays.observation).view(rows, -1)
+        self._action = torch.from_numpy(arrays.action).view(rows, -1)
+
+    @torch.no_grad()
+    def decide(self, step: int, led: float, *, greedy: bool) -> None:
+        """Both look; in the first rows, a share of `led`, it is done what the teacher wants."""
+        if step == 0:
+            self._first_memory.copy_(self._memory)
+        seen = self._seen[step]
+        seen.copy_(self.teacher.look(self._raw))
+        features, self._teacher_memory = self.teacher.features(seen, self._teacher_memory)
+        self._wanted[step] = self.teacher.head.linear(features)
+        first = round(led * self.rows)
+        by_teacher = self.teacher.head.sample(features[:first], greedy=greedy, generator=self.generator).action
+        features, self._memory = self.student.features(seen, self._memory)
+        by_student = self.student.head.sample(features[first:], greedy=greedy, generator=self.generator).action
+        self._action.copy_(self.student.for_game(torch.cat((by_teacher, by_student)), self._raw))
+
+    @torch.no_grad()
+    def take_in(self, step: int, worlds: Worlds) -> None:
+        """Who took part, and where a round ended: both forget it."""
+        arrays = self.arrays
+        self._counts[step] = torch.from_numpy(arrays.acted).view(-1).float()
+        goes_on = torch.from_numpy(~(arrays.terminated | arrays.truncated | worlds.ended[:, None])).view(-1)
+        if step + 1 < len(self._goes_on):
+            self._goes_on[step + 1] = goes_on
+        self._memory *= goes_on[:, None]
+        self._teacher_memory *= goes_on[:, None]
+
+    def learn(self, progress: float) -> dict[str, float]:
+        """What the student learns from the last decisions."""
+        settings, total, apart, count = self.settings, 0.0, 0.0, 0
+        for group in self.optimiser.param_groups:
+            group["lr"] = settings.learning_rate + progress * (settings.final_learning_rate - settings.learning_rate)
+        for _ in range(settings.epochs):
+            for rows in torch.randperm(self.rows, generator=self.generator).chunk(settings.minibatches):
+                features = self.student.features_of_sequence(
+                    self._seen[:, rows], self._first_memory[rows], self._goes_on[:, rows]
+                )
+                given, wanted = self.student.head.linear(features), self._wanted[:, rows]
+                loss = imitation_loss(self.teacher, given, wanted, self._counts[:, rows])
+                self.optimiser.zero_grad()
+                loss.backward()  # type: ignore[no-untyped-call]
+                torch.nn.utils.clip_grad_norm_(self.student.parameters(), settings.max_gradient)
+                self.optimiser.step()
+                total, count = total + float(loss.detach()), count + 1
+                apart += float((given.detach().clamp(-1.0, 1.0) - wanted.clamp(-1.0, 1.0)).abs().mean())
+        if not np.isfinite(total):
+            raise GodojoError("the student's loss is not a number; take a smaller net or another teacher")
+        return {"loss": total / count, "apart": apart / count}
+
+
+def student_of(teacher: Policy, settings: DistilSettings) -> Policy:
+    """A new one, which sees as its teacher does and, where lots are drawn, draws as wide."""
+    shape = msgspec.structs.replace(
+        teacher.shape, hidden=settings.hidden, memory=settings.memory, memory_size=settings.memory_size
+    )
+    student = Policy(shape)
+    student.normaliser.load_state_dict(teacher.normaliser.state_dict())
+    if isinstance(teacher.head, ActionHead) and isinstance(student.head, ActionHead):
+        with torch.no_grad():
+            student.head.log_std.copy_(teacher.head.log_std)
+    return student
+
+
+def imitation_loss(teacher: Policy, given: Tensor, wanted: Tensor, counts: Tensor) -> Tensor:
+    """How far two heads' outputs are apart: numbers by the teacher's own spread (Huber's), choices by probability."""
+    if isinstance(teacher.head, ActionHead):
+        numbers, choices = teacher.head.numbers, teacher.head.choices
+        spread = teacher.head.log_std.exp()
+    else:
+        numbers, choices = given.shape[-1], []
+        spread = torch.ones(numbers)
+    apart = functional.huber_loss(given[..., :numbers] / spread, wanted[..., :numbers] / spread, reduction="none").sum(
+        -1
+    )
+    parts = (torch.split(one[..., numbers:], choices, -1) for one in (given, wanted))
+    for ours, theirs in zip(*parts, strict=True):
+        logs = ours.log_softmax(-1)
+        apart = apart + functional.kl_div(logs, theirs.log_softmax(-1), reduction="none", log_target=True).sum(-1)
+    return (apart * counts).sum() / counts.sum().clamp(min=1.0)
+
+
+class Distillation:
+    """All roles of a game, taught at once. `stop()` ends it after the update under way."""
+
+    def __init__(
+        self,
+        worlds: Worlds,
+        teachers: Mapping[str, tuple[Policy, PolicyCard]],
+        settings: Mapping[str, DistilSettings],
+        seed: int = 1,
+    ) -> None:
+        missing = [role for role in worlds.roles if role not in teachers]
+        if missing:
+            raise GodojoError(f"there is no teacher for the {' and the '.join(missing)}; name a whole run")
+        self.worlds = worlds
+        self.lessons = {
+            role: Lesson(arrays, teachers[role][0], settings[role], seed + place)
+            for place, (role, arrays) in enumerate(worlds.roles.items())
+        }
+        self.updates, self.agent_steps = 0, 0
+        # One thread a role, as in training: networks this small gain nothing by more.
+        self._threads = ThreadPoolExecutor(len(self.lessons), initializer=torch.set_num_threads, initargs=(1,))
+        self._cards = {role: card for role, (_, card) in teachers.items()}
+        self._is_stopping = False
+
+    def stop(self) -> None:
+        self._is_stopping = True
+
+    def close(self) -> None:
+        self._threads.shutdown()
+        self.worlds.close()
+
+    def teach(self, budget: Budget, report: Report) -> bool:
+        """Until the budget is spent or `stop` is called; whether it was spent."""
+        began = time.monotonic()
+        while (progress := budget.progress(time.monotonic() - began, self.agent_steps)) < 1.0:
+            if self._is_stopping:
+                return False
+            report(progress, self.iterate(progress))
+        return True
+
+    def iterate(self, progress: float) -> dict[str, float]:
+        """Some decisions in all worlds, and what is learnt from them."""
+        settings = next(iter(self.lessons.values())).settings
+        share = max(0.0, 1.0 - progress / settings.teacher_until)
+        # Every other time the best action, every other time by lot: so the student gets off the beaten track, too.
+        greedy = self.updates % 2 == 0
+        lessons = self.lessons.values()
+        for step in range(settings.steps):
+            decide = partial(Lesson.decide, step=step, led=share, greedy=greedy)
+            list(self._threads.map(decide, lessons))
+            self.worlds.step()
+            for lesson in lessons:
+                lesson.take_in(step, self.worlds)
+        learnt = self._threads.map(partial(Lesson.learn, progress=progress), lessons)
+        figures = {
+            f"{role}/{name}": value
+            for role, found in zip(self.lessons, learnt, strict=True)
+            for name, value in found.items()
+        }
+        self.updates += 1
+        self.agent_steps += settings.steps * sum(lesson.rows for lesson in self.lessons.values())
+        return figures | {"teacher_share": share}
+
+    def students(self) -> dict[str, tuple[Policy, PolicyCard]]:
+        """As they are now, by role."""
+        return {
+            role: (
+                lesson.student,
+                msgspec.structs.replace(self._cards[role], shape=lesson.student.shape, agent_steps=self.agent_steps),
+            )
+            for role, lesson in self.lessons.items()
+        }

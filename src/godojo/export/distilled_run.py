@@ -1,0 +1,229 @@
+"""A student as a run: a folder that can be judged, exported and trained further like any other."""
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+import torch
+
+from godojo.engines.make import GAMES, make_vec
+from godojo.errors import GodojoError, command
+from godojo.evaluate.held_out import game_settings
+from godojo.evaluate.intervals import Difference, Share
+from godojo.evaluate.judge import default_opponents, judge
+from godojo.evaluate.players import policies_of
+from godojo.export.distil import Distillation, settings_for
+from godojo.export.dojo_file import dojo_bytes
+from godojo.export.ship import Progress, gdscript_us, has_rivals, weight_count
+from godojo.files import write_whole
+from godojo.learn.networks import Policy
+from godojo.learn.policy_file import PolicyCard, policy_bytes
+from godojo.learn.training import Budget
+from godojo.runs.config import GOES_ON_BY, Environment, RunConfig
+from godojo.runs.folder import RunFolder
+from godojo.runs.names import split_reference
+from godojo.runs.updates import UpdateLog
+
+LEARNER = "distil"
+REPORT = "distil.json"
+SAVED_EVERY_S = 10.0
+_TIMED_DECISIONS = 200
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """What a policy costs."""
+
+    hidden: tuple[int, ...]
+    memory_size: int
+    weights: int
+    dojo_bytes: int
+    torch_us: float
+    """One decision of one agent, on this machine, the median of many."""
+    gdscript_us: float
+    """The matrices of one decision, by the price of a 4 x 4 block."""
+
+
+class Price(msgspec.Struct, frozen=True):
+    """What being small costs in rounds won."""
+
+    role: str
+    opponent: str
+    teacher: Share
+    student: Share
+    difference: Difference
+    """The student's less the teacher's."""
+
+
+class DistilReport(msgspec.Struct, frozen=True):
+    """What came out of a distillation."""
+
+    teacher: str
+    rounds: int
+    sizes: dict[str, tuple[Figures, Figures]]
+    """By role: the teacher's and the student's."""
+    prices: list[Price]
+
+
+class DistilledRun:
+    """One distillation in a run's folder."""
+
+    def __init__(
+        self,
+        teacher: str,
+        hidden: tuple[int, ...],
+        budget: Budget,
+        *,
+        memory_size: int | None = None,
+        run_id: str | None = None,
+        force: bool = False,
+        seed: int = 1,
+        typed: Sequence[str] = (),
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        # Before there is a new run, which would be the latest one.
+        self.teacher, self._teacher_path = _resolved(teacher)
+        self.budget, self.teachers = budget, policies_of(self._teacher_path)
+        card = next(iter(self.teachers.values()))[1]
+        if card.game not in GAMES:
+            raise GodojoError(f"{card.game} has no twin to practise in; there is one of: {', '.join(GAMES)}")
+        settings = {
+            role: settings_for(policy.shape, hidden, memory_size) for role, (policy, _) in self.teachers.items()
+        }
+        game = game_settings(card.game, card.settings)
+        first = next(iter(settings.values()))
+        self.worlds = make_vec(card.game, num_worlds=first.worlds, seed=seed, settings=game, generated_share=1.0)
+        self.distillation = Distillation(self.worlds, self.teachers, settings, seed)
+        config = RunConfig(
+            game=card.game,
+            engine="sim",
+            roles=tuple(self.worlds.roles),
+            learner=LEARNER,
+            learner_settings=msgspec.to_builtins(first),
+            game_settings=msgspec.to_builtins(game),
+            seed=seed,
+            budget=budget.as_config(),
+            command=tuple(typed),
+            more={"teacher": self.teacher, GOES_ON_BY: "sac" if card.shape.squashed else "ppo"},
+        )
+        self.run = RunFolder.create(config, run_id, force=force, say=say)
+        write_whole(self.run.path / "README.md", _readme(self.run, self.teacher))
+        self.run.add_environment(Environment.here())
+
+    def teach(self, progress: Progress) -> bool:
+        """Until the budget is spent or the distillation is told to stop; what was learnt is saved either way."""
+        taught = self.distillation
+        updates = UpdateLog(self.run.updates, self.run.tensorboard)
+        began = saved = time.monotonic()
+
+        def report(share: float, figures: dict[str, float]) -> None:
+            nonlocal saved
+            updates.write(taught.updates, taught.agent_steps, time.monotonic() - began, figures)
+            progress("the students practise", share)
+            if time.monotonic() - saved > SAVED_EVERY_S:
+                saved = time.monotonic()
+                self.save()
+
+        try:
+            with self.run.lock():
+                is_spent = taught.teach(self.budget, report)
+                files = self.save()
+                if is_spent:
+                    self.run.snapshots().save("final", files, taught.agent_steps, time.monotonic() - began)
+        finally:
+            updates.close()
+            taught.close()
+        return is_spent
+
+    def save(self) -> dict[str, bytes]:
+        """The students as they are now."""
+        files = {role: policy_bytes(*student) for role, student in self.distillation.students().items()}
+        for role, content in files.items():
+            self.run.save_policy(role, content)
+        return files
+
+    def report(self, rounds: int = 500, progress: Progress | None = None) -> DistilReport:
+        """Sizes and speeds; and, with rounds to play, what being small costs. Written to `distil.json` as well."""
+        students = policies_of(str(self.run.path))
+        can_compare = rounds > 0 and has_rivals(next(iter(students.values()))[1])
+        found = DistilReport(
+            teacher=self.teacher,
+            rounds=rounds,
+            sizes={role: (figures(*self.teachers[role]), figures(*students[role])) for role in students},
+            prices=_prices(self._teacher_path, str(self.run.path), rounds, progress) if can_compare else [],
+        )
+        write_whole(self.run.path / REPORT, msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
+        return found
+
+
+def figures(policy: Policy, card: PolicyCard) -> Figures:
+    """What a policy costs."""
+    return Figures(
+        hidden=policy.shape.hidden,
+        memory_size=policy.memory_size,
+        weights=weight_count(policy.shape),
+        dojo_bytes=len(dojo_bytes(policy, card)),
+        torch_us=_torch_us(policy),
+        gdscript_us=gdscript_us(policy.shape),
+    )
+
+
+@torch.no_grad()
+def _torch_us(policy: Policy) -> float:
+    raw, memory = torch.zeros(1, policy.shape.observation_size), policy.begin(1)
+    times = []
+    for _ in range(_TIMED_DECISIONS):
+        began = time.perf_counter()
+        features, memory = policy.features(policy.look(raw), memory)
+        policy.for_game(policy.head.sample(features, greedy=True).action, raw)
+        times.append(time.perf_counter() - began)
+    return 1e6 * statistics.median(times)
+
+
+def _prices(teacher: str, student: str, rounds: int, progress: Progress | None) -> list[Price]:
+    """Both play the same rounds against the same scripted opponents."""
+    opponents = default_opponents("sim", 1)
+
+    def told(who: str) -> Progress:
+        return lambda what, share: None if progress is None else progress(f"{who}: {what}", share)
+
+    before = judge(teacher, opponents, rounds=rounds, progress=told("teacher"))
+    after = judge(student, opponents, rounds=rounds, progress=told("student"))
+    prices = []
+    for old, new in zip(before.verdicts, after.verdicts, strict=True):
+        if old.wins is not None and new.wins is not None:
+            prices.append(Price(old.role, old.opponent, old.wins, new.wins, Difference.of(new.wins, old.wins)))
+    return prices
+
+
+def _resolved(text: str) -> tuple[str, str]:
+    """How the teacher is called, and how it is found whatever is trained meanwhile."""
+    if text.endswith(".pt"):
+        return Path(text).name, text
+    name, snapshot = split_reference(text)
+    run = RunFolder.open(name)
+    at = f"@{snapshot}" if snapshot else ""
+    return f"{run.run_id}{at}", f"{run.path.absolute()}{at}"
+
+
+def _readme(run: RunFolder, teacher: str) -> bytes:
+    text = f"""# {run.config.game}, distilled from {teacher}
+
+| file | what it is |
+|---|---|
+| `policy_ROLE.pt` | the student of each role |
+| `{REPORT}` | sizes, speeds, and rounds won beside the teacher's |
+| `updates.csv`, `tensorboard/` | one row an update: how far students and teachers are apart |
+| `snapshots/` | the students at the end |
+| `config.json`, `environment.json` | the game, all settings, the seed, the command; versions and the machine |
+
+## How to go on
+
+```
+{command(f"eval {run.name}")}
+{command(f"export {run.name}")}
+{command(f"train {run.config.game} --init-from {run.name}")}
+```
+"""
+    return text.encode()

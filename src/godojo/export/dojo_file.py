@@ -1,0 +1,322 @@
+"""The `.dojo` policy file: a trained policy as plain numbers, for games without Python.
+
+`docs/dojo-file.md` says what is where, byte by byte. Nothing in a file is run, nothing is unpacked, and every size is
+compared with the limits below before anything is made by it.
+"""
+
+import hashlib
+import itertools
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import msgspec
+import numpy as np
+import torch
+from torch import nn
+
+from godojo import __version__
+from godojo.errors import GodojoError
+from godojo.files import write_whole
+from godojo.games.parts import ActionPart, Heading, ObservationPart, action_size, observation_size
+from godojo.learn.memory import GatedMemory
+from godojo.learn.networks import LOG_STD_LIMITS, NORMALISED_LIMIT, ActionHead, Policy, PolicyShape
+from godojo.learn.policy_file import PolicyCard
+
+SUFFIX = ".dojo"
+MAGIC = b"DOJO"
+VERSION = 1
+MAX_BYTES = 64 * 2**20
+MAX_HEADER_BYTES = 2**20
+MAX_WIDTH = 4096
+MAX_OBSERVATION = 65_536
+MAX_LAYERS = 16
+MAX_PARTS = 256
+VARIANCE_FLOOR = 1e-6
+"""What the normaliser adds to a variance before it divides by it."""
+
+_PROLOGUE = struct.Struct("<4sHHII32s")
+"""Magic, version, zero, bytes of the header, bytes of the weights, SHA-256 of both together."""
+_FLOAT = np.dtype("<f4")
+
+Width = Annotated[int, msgspec.Meta(ge=1, le=MAX_WIDTH)]
+
+
+class Layer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One step of the network."""
+
+    name: Literal["eyes", "memory", "mind", "head"]
+    kind: Literal["relu", "leaky", "gru", "linear"]
+    inputs: Annotated[int, msgspec.Meta(ge=1, le=MAX_OBSERVATION)]
+    outputs: Width
+
+    @property
+    def blocks(self) -> tuple[tuple[int, ...], ...]:
+        """The shapes of its weights, in the order of the file: a matrix, then its bias."""
+        if self.kind == "leaky":
+            return (2 * self.outputs, self.inputs), (2 * self.outputs,)
+        if self.kind == "gru":
+            three = 3 * self.outputs
+            return (three, self.inputs), (three,), (three, self.outputs), (three,)
+        return (self.outputs, self.inputs), (self.outputs,)
+
+
+class DojoHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a `.dojo` file says about itself."""
+
+    game: Annotated[str, msgspec.Meta(max_length=64)]
+    role: Annotated[str, msgspec.Meta(max_length=64)]
+    observation_parts: Annotated[tuple[ObservationPart, ...], msgspec.Meta(min_length=1, max_length=MAX_PARTS)]
+    action_parts: Annotated[tuple[ActionPart, ...], msgspec.Meta(min_length=1, max_length=MAX_PARTS)]
+    heading: Heading | None
+    layers: Annotated[tuple[Layer, ...], msgspec.Meta(min_length=2, max_length=MAX_LAYERS)]
+    memory: Literal["", "leaky", "gru"]
+    memory_size: Annotated[int, msgspec.Meta(ge=0, le=MAX_WIDTH)]
+    squashed: bool
+    log_std: bool
+    """Whether the logarithms of the numbers' spreads come last among the weights."""
+    log_std_limits: tuple[float, float]
+    """Between what a squashed policy's are cut."""
+    normalised_limit: Annotated[float, msgspec.Meta(gt=0.0, le=1e6)]
+    """Normalised observations are cut at this and at minus this."""
+    agent_steps: Annotated[int, msgspec.Meta(ge=0)]
+    godojo: Annotated[str, msgspec.Meta(max_length=64)]
+    """The version that wrote it."""
+    settings: dict[str, Any]
+    """The game's settings it was trained with."""
+
+    @property
+    def observation_size(self) -> int:
+        return observation_size(self.observation_parts)
+
+    @property
+    def numbers(self) -> int:
+        """Of an action; the others are choices."""
+        return sum(part.size for part in self.action_parts if part.kind == "continuous")
+
+    @property
+    def blocks(self) -> list[tuple[int, ...]]:
+        """The shapes of all weights, in the order of the file."""
+        ends: list[tuple[int, ...]] = [(self.numbers,)] if self.log_std else []
+        normaliser: list[tuple[int, ...]] = [(self.observation_size,)] * 2
+        return [*normaliser, *itertools.chain.from_iterable(layer.blocks for layer in self.layers), *ends]
+
+    @property
+    def shape(self) -> PolicyShape:
+        return PolicyShape(
+            observation_size=self.observation_size,
+            action_parts=self.action_parts,
+            hidden=tuple(layer.outputs for layer in self.layers if layer.name in ("eyes", "mind")),
+            memory=self.memory,
+            memory_size=self.memory_size,
+            heading=self.heading,
+            squashed=self.squashed,
+        )
+
+    @property
+    def card(self) -> PolicyCard:
+        return PolicyCard(
+            game=self.game,
+            role=self.role,
+            observation_parts=self.observation_parts,
+            shape=self.shape,
+            agent_steps=self.agent_steps,
+            settings=self.settings,
+        )
+
+
+class DojoFile(NamedTuple):
+    """A file that has been read and checked."""
+
+    header: DojoHeader
+    weights: list[np.ndarray]
+    """float32, in the order and of the shapes of `header.blocks`."""
+
+
+def layers_of(shape: PolicyShape) -> tuple[Layer, ...]:
+    """The steps of a policy's network, first to last."""
+    *first, last = shape.hidden
+    widths = [shape.observation_size, *first]
+    layers = [Layer("eyes", "relu", *pair) for pair in itertools.pairwise(widths)]
+    remembered = 0
+    if shape.memory:
+        remembered = shape.memory_size
+        layers.append(Layer("memory", shape.memory, widths[-1], remembered))
+    layers.append(Layer("mind", "relu", widths[-1] + remembered, last))
+    outputs = sum(part.size for part in shape.action_parts)
+    layers.append(Layer("head", "linear", last, 2 * outputs if shape.squashed else outputs))
+    return tuple(layers)
+
+
+def dojo_bytes(policy: Policy, card: PolicyCard) -> bytes:
+    """The whole file."""
+    header = DojoHeader(
+        game=card.game,
+        role=card.role,
+        observation_parts=card.observation_parts,
+        action_parts=card.shape.action_parts,
+        heading=card.shape.heading,
+        layers=layers_of(card.shape),
+        memory=card.shape.memory,
+        memory_size=card.shape.memory_size if card.shape.memory else 0,
+        squashed=card.shape.squashed,
+        log_std=not card.shape.squashed and any(part.kind == "continuous" for part in card.shape.action_parts),
+        log_std_limits=LOG_STD_LIMITS,
+        normalised_limit=NORMALISED_LIMIT,
+        agent_steps=card.agent_steps,
+        godojo=__version__,
+        settings=card.settings,
+    )
+    text = msgspec.json.encode(header)
+    text += b" " * (-len(text) % 4)
+    weights = b"".join(np.ascontiguousarray(block, _FLOAT).tobytes() for block in _weights(policy))
+    digest = hashlib.sha256(text + weights).digest()
+    content = _PROLOGUE.pack(MAGIC, VERSION, 0, len(text), len(weights), digest) + text + weights
+    try:
+        check_dojo(content)
+    except GodojoError as error:
+        raise GodojoError(f"the policy of the {card.role} cannot become a {SUFFIX} file: {error}") from None
+    return content
+
+
+def write_dojo(path: Path, policy: Policy, card: PolicyCard) -> None:
+    write_whole(path, dojo_bytes(policy, card))
+
+
+def read_dojo(path: Path) -> DojoFile:
+    """A file that is whole and fits together; GodojoError says why not."""
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise GodojoError(f"{path} has {size:,} bytes; a {SUFFIX} file has {MAX_BYTES:,} at most")
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)  # a device or a pipe has no size to look at
+    except FileNotFoundError:
+        raise GodojoError(f"{path}: there is no such policy file") from None
+    except OSError as error:
+        raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
+    try:
+        return check_dojo(content)
+    except GodojoError as error:
+        raise GodojoError(f"{path}: {error}") from None
+
+
+def load_dojo(path: Path) -> tuple[Policy, PolicyCard]:
+    """The policy in a file, to go on with in Python."""
+    header, weights = read_dojo(path)
+    policy = Policy(header.shape)
+    scale, offset, *others = weights
+    with torch.no_grad():
+        policy.normaliser.variance.copy_(torch.from_numpy(1.0 / scale.astype(np.float64) ** 2 - VARIANCE_FLOOR))
+        policy.normaliser.mean.copy_(torch.from_numpy(-offset / scale))
+        for tensor, block in zip(_tensors(policy), others, strict=True):
+            tensor.copy_(torch.from_numpy(block.copy()))
+    policy.eval()
+    return policy, header.card
+
+
+def check_dojo(content: bytes) -> DojoFile:
+    """What the bytes hold, if they are a file that fits together."""
+    if len(content) > MAX_BYTES:
+        raise GodojoError(f"it has more than {MAX_BYTES:,} bytes")
+    if content[: len(MAGIC)] != MAGIC:
+        raise GodojoError(f"it is no {SUFFIX} file: it does not begin with {MAGIC.decode()}")
+    if len(content) < _PROLOGUE.size:
+        raise GodojoError("it is cut off in its first bytes")
+    _, version, zero, header_bytes, weight_bytes, digest = _PROLOGUE.unpack_from(content)
+    if version != VERSION or zero != 0:
+        raise GodojoError(f"it has version {version}, and only version {VERSION} is known here; export it again")
+    if header_bytes > MAX_HEADER_BYTES or header_bytes % 4:
+        raise GodojoError(f"its header claims {header_bytes:,} bytes; a multiple of 4 up to {MAX_HEADER_BYTES:,} fits")
+    claimed = _PROLOGUE.size + header_bytes + weight_bytes
+    if claimed != len(content):
+        what = "cut off" if len(content) < claimed else "longer than it says"
+        raise GodojoError(f"it is {what}: {len(content):,} bytes, and {claimed:,} were written")
+    if hashlib.sha256(content[_PROLOGUE.size :]).digest() != digest:
+        raise GodojoError("it is damaged: its checksum does not fit its content")
+    header = parse_header(content[_PROLOGUE.size : _PROLOGUE.size + header_bytes])
+    blocks = header.blocks
+    wanted = _FLOAT.itemsize * sum(math.prod(block) for block in blocks)
+    if wanted != weight_bytes:
+        raise GodojoError(f"it has {weight_bytes:,} bytes of weights, and its layers need {wanted:,}")
+    numbers = np.frombuffer(content, _FLOAT, offset=_PROLOGUE.size + header_bytes)
+    if not np.isfinite(numbers).all():
+        raise GodojoError("it holds weights that are not numbers")
+    if not (numbers[: header.observation_size] > 0.0).all():
+        raise GodojoError("it holds a scale of observations that is not above 0")
+    ends = itertools.accumulate(math.prod(block) for block in blocks)
+    cut = np.split(numbers, list(ends)[:-1])
+    return DojoFile(header, [piece.reshape(block) for piece, block in zip(cut, blocks, strict=True)])
+
+
+def parse_header(text: bytes) -> DojoHeader:
+    """A header that fits together; GodojoError says why not."""
+    try:
+        header = msgspec.json.decode(text, type=DojoHeader)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise GodojoError(f"its header is not one of a policy ({error})") from None
+    for part in header.observation_parts:
+        if not part.shape or any(not 1 <= size <= MAX_OBSERVATION for size in part.shape):
+            raise GodojoError(f"its observation {part.name!r} has the shape {part.shape}")
+    if header.observation_size > MAX_OBSERVATION:
+        raise GodojoError(f"it observes {header.observation_size:,} numbers; {MAX_OBSERVATION:,} are the most")
+    for action in header.action_parts:
+        if not 1 <= action.size <= MAX_WIDTH:
+            raise GodojoError(f"its action {action.name!r} has the size {action.size}")
+    if header.squashed and header.numbers != action_size(header.action_parts):
+        raise GodojoError("it is squashed, and yet has choices to make")
+    if header.heading is not None:
+        _check_heading(header.heading, header.observation_size, _number_places(header.action_parts))
+    if header.log_std != (not header.squashed and header.numbers > 0):
+        raise GodojoError("it says the wrong thing about its log_std")
+    shape = header.shape
+    if not shape.hidden or bool(header.memory) != bool(header.memory_size) or header.layers != layers_of(shape):
+        raise GodojoError("its layers do not fit together")
+    return header
+
+
+def _check_heading(heading: Heading, observed: int, acted: Sequence[int]) -> None:
+    places = [*heading.forward, *itertools.chain.from_iterable(heading.observed)]
+    if any(not 0 <= place < observed for place in places):
+        raise GodojoError("its heading is of observations that are not there")
+    if any(place not in acted for place in itertools.chain.from_iterable(heading.acted)):
+        raise GodojoError("its heading is of actions that are not there")
+
+
+def _number_places(parts: Sequence[ActionPart]) -> list[int]:
+    """Where in an action numbers are."""
+    found: list[int] = []
+    at = 0
+    for part in parts:
+        if part.kind == "continuous":
+            found += range(at, at + part.size)
+        at += part.width
+    return found
+
+
+def _weights(policy: Policy) -> Iterator[np.ndarray]:
+    normaliser = policy.normaliser
+    scale = torch.rsqrt(normaliser.variance + VARIANCE_FLOOR)  # as `Normaliser` does, to the bit
+    yield scale.numpy()
+    yield (-normaliser.mean * scale).numpy()
+    for tensor in _tensors(policy):
+        yield tensor.detach().numpy()
+
+
+def _tensors(policy: Policy) -> Iterator[torch.Tensor]:
+    """All weights behind the normaliser, in the order of the file."""
+    for layer in policy.eyes:
+        if isinstance(layer, nn.Linear):
+            yield from (layer.weight, layer.bias)
+    if isinstance(policy.recall, GatedMemory):
+        cell = policy.recall.cell
+        yield from (cell.weight_ih, cell.bias_ih, cell.weight_hh, cell.bias_hh)
+    elif policy.recall is not None:
+        yield from (policy.recall.linear.weight, policy.recall.linear.bias)
+    mind = policy.mind[0]
+    assert isinstance(mind, nn.Linear)
+    yield from (mind.weight, mind.bias, policy.head.linear.weight, policy.head.linear.bias)
+    if isinstance(policy.head, ActionHead) and policy.head.numbers:
+        yield policy.head.log_std

@@ -1,0 +1,104 @@
+"""ONNX files: written, compared with torch at once, and made small (int8)."""
+
+import contextlib
+import logging
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+
+from godojo.errors import GodojoError
+from godojo.export.dojo_file import check_dojo, dojo_bytes
+from godojo.export.onnx_graph import build
+from godojo.export.vectors import Vectors, make_vectors
+from godojo.learn.networks import Policy
+from godojo.learn.policy_file import PolicyCard
+
+TOLERANCE = 1e-5
+CHECKED_DECISIONS = 64
+CHECKED_STREAMS = 32
+
+
+def onnx_bytes(policy: Policy, card: PolicyCard) -> tuple[bytes, float]:
+    """The model, and by how much its actions differ at most from torch's; GodojoError if it is too much."""
+    content: bytes = build(check_dojo(dojo_bytes(policy, card))).SerializeToString()
+    vectors = make_vectors(policy, card, CHECKED_DECISIONS, streams=CHECKED_STREAMS)
+    difference = float(np.abs(replayed(OnnxSession(content), vectors) - vectors.action).max())
+    if not difference <= TOLERANCE:
+        raise GodojoError(
+            f"the ONNX model of the {card.role} differs from torch by {difference:.1e}; nothing is written"
+        )
+    return content, difference
+
+
+def int8_bytes(content: bytes) -> bytes:
+    """The same model with weights of one byte each; what is seen is rounded as it comes (dynamic quantisation)."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic  # slow to import, and seldom wanted
+
+    with tempfile.TemporaryDirectory() as folder, _quiet():
+        small = Path(folder) / "int8.onnx"
+        quantize_dynamic(
+            onnx.load_from_string(content),
+            small,
+            per_channel=True,
+            weight_type=QuantType.QInt8,
+            op_types_to_quantize=["MatMul"],
+        )
+        model = onnx.load(small)
+    # It also marks the graph as quantised by onnxruntime's own operators, of which it used none.
+    del model.opset_import[:]
+    model.opset_import.extend(onnx.load_from_string(content).opset_import)
+    small_content: bytes = model.SerializeToString()
+    return small_content
+
+
+class OnnxSession:
+    """A model in onnxruntime, on one thread. Only for what we wrote ourselves or `onnx_guard` let through."""
+
+    def __init__(self, content: bytes) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.log_severity_level = 3
+        try:
+            self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # onnxruntime's errors have no class in common
+            raise GodojoError(f"onnxruntime does not take it ({' '.join(str(error).split())[:200]})") from None
+        shapes = {one.name: one.shape for one in self._session.get_inputs()}
+        self.memory_size = int(shapes["memory"][1]) if "memory" in shapes else 0
+        self._outputs = ["action", "next_memory"] if self.memory_size else ["action"]
+
+    def decide(self, observation: np.ndarray, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The best actions as the game wants them, and what is remembered; rows are agents."""
+        fed: dict[str, Any] = {"observation": observation}
+        if self.memory_size:
+            fed["memory"] = memory
+        try:
+            found = self._session.run(self._outputs, fed)
+        except Exception as error:  # for instance a place that is not there, in a file of a stranger's
+            raise GodojoError(f"the ONNX model fails ({' '.join(str(error).split())[:200]})") from None
+        return found[0], found[1] if self.memory_size else memory
+
+
+def replayed(session: OnnxSession, vectors: Vectors) -> np.ndarray:
+    """The actions for the observations of `vectors`, [T, S, A]."""
+    memory = np.zeros((vectors.observation.shape[1], session.memory_size), np.float32)
+    actions = []
+    for seen, fresh in zip(vectors.observation, vectors.fresh, strict=True):
+        action, memory = session.decide(seen, memory * (1.0 - fresh)[:, None])
+        actions.append(action)
+    return np.stack(actions)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """The quantiser recommends a preparation through the root logger that our graphs do not need."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(before)

@@ -1,0 +1,140 @@
+"""Reading ONNX files from strangers: only what `godojo export` could have written, and nothing that can harm.
+
+A model from outside could name files to read (external data), hold loops, or a few operators that fill all memory.
+So before a runtime sees it: a limit on its bytes, no external data, no subgraphs, no functions, a short list of plain
+operators, and no value wider than an observation.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import onnx
+from google.protobuf.message import DecodeError
+from onnx import AttributeProto, TensorProto, shape_inference
+
+from godojo.errors import GodojoError
+from godojo.export.dojo_file import MAX_BYTES, MAX_OBSERVATION, DojoHeader, parse_header
+from godojo.export.onnx_graph import HEADER
+from godojo.games.parts import action_size
+
+SUFFIX = ".onnx"
+MAX_NODES = 512
+MAX_TOTAL_WIDTH = 2**19
+"""Of all values that are computed for one agent, together: 2 MiB."""
+PLAIN = frozenset(
+    (
+        *("Add", "Sub", "Mul", "Div", "Sqrt", "Max", "Min", "Clip", "MatMul"),
+        *("Relu", "Sigmoid", "Tanh", "ArgMax", "Cast", "Concat", "Gather"),
+        *("DynamicQuantizeLinear", "MatMulInteger"),
+    )
+)
+"""Operators whose results are no larger than what they are given; the last ones are those of an int8 model."""
+DOMAINS = ("", "ai.onnx")
+
+
+def read_onnx(path: Path) -> tuple[bytes, DojoHeader]:
+    """A model that may be given to a runtime, and what it says about itself; GodojoError says why not."""
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise GodojoError(f"{path} has {size:,} bytes; a policy has {MAX_BYTES:,} at most")
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise GodojoError(f"{path}: there is no such policy file") from None
+    except OSError as error:
+        raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
+    try:
+        return content, check_onnx(content)
+    except GodojoError as error:
+        raise GodojoError(f"{path}: {error}") from None
+
+
+def check_onnx(content: bytes) -> DojoHeader:
+    """The header of a model that holds nothing but what ours hold."""
+    if len(content) > MAX_BYTES:
+        raise GodojoError(f"it has more than {MAX_BYTES:,} bytes")
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(content)
+    except DecodeError:
+        raise GodojoError("it is no ONNX model") from None
+    if not model.HasField("graph"):
+        raise GodojoError("it is no ONNX model")
+    _check_operators(model)
+    _check_constants(model)
+    header = _header(model)
+    try:
+        onnx.checker.check_model(content)
+        inferred = shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
+    except (onnx.checker.ValidationError, shape_inference.InferenceError, ValueError, RuntimeError) as error:
+        raise GodojoError(f"it does not fit together ({' '.join(str(error).split())[:200]})") from None
+    _check_shapes(inferred.graph, header)
+    return header
+
+
+def _check_operators(model: onnx.ModelProto) -> None:
+    if len(model.graph.node) > MAX_NODES:
+        raise GodojoError(f"it has {len(model.graph.node):,} operators; {MAX_NODES} are the most")
+    if model.functions or model.training_info or model.graph.sparse_initializer or model.graph.quantization_annotation:
+        raise GodojoError("it holds functions, training or sparse numbers; only plain policies are taken")
+    for node in model.graph.node:
+        if node.domain not in DOMAINS or node.op_type not in PLAIN:
+            name = f"{node.domain}.{node.op_type}".removeprefix(".")
+            raise GodojoError(f"it holds the operator {name[:80]}, which no policy of ours does")
+        for attribute in node.attribute:
+            if attribute.type not in (AttributeProto.INT, AttributeProto.INTS, AttributeProto.FLOAT):
+                raise GodojoError(f"its operator {node.op_type} holds more than numbers")
+
+
+def _check_constants(model: onnx.ModelProto) -> None:
+    for tensor in model.graph.initializer:
+        if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
+            raise GodojoError("it wants numbers from other files (external data); only what is inside it is taken")
+        if len(tensor.dims) > 2 or any(not 0 <= size <= MAX_OBSERVATION for size in tensor.dims):
+            raise GodojoError(f"its constant {tensor.name[:80]!r} has the shape {tuple(tensor.dims)[:8]}")
+
+
+def _header(model: onnx.ModelProto) -> DojoHeader:
+    found = [entry.value for entry in model.metadata_props if entry.key == HEADER]
+    if len(found) != 1:
+        raise GodojoError("it was not written by `godojo export`: it does not say which game it plays")
+    text = found[0]  # bytes where it is no text
+    return parse_header(text if isinstance(text, bytes) else text.encode())
+
+
+def _check_shapes(graph: onnx.GraphProto, header: DojoHeader) -> None:
+    """Inputs and outputs are those of the header, and nothing in between is larger than rows of an observation."""
+    names = {tensor.name for tensor in graph.initializer}
+    inputs = {"observation": header.observation_size}
+    outputs = {"action": action_size(header.action_parts)}
+    if header.memory:
+        inputs["memory"] = outputs["next_memory"] = header.memory_size
+    _check_widths("inputs", inputs, (value for value in graph.input if value.name not in names), exact=True)
+    _check_widths("outputs", outputs, graph.output, exact=False)
+    total = 0
+    known = {value.name: value for value in (*graph.input, *graph.output, *graph.value_info)}
+    for name in (output for node in graph.node for output in node.output):
+        if not name:
+            continue
+        value = known.get(name)
+        if value is None or not value.type.tensor_type.HasField("shape"):
+            raise GodojoError(f"it does not say how large {name[:80]!r} gets")
+        dims = value.type.tensor_type.shape.dim
+        if len(dims) > 2 or any(size.dim_value > MAX_OBSERVATION for size in dims):
+            raise GodojoError(f"its {name[:80]!r} gets too large")
+        if len(dims) == 2 and (dims[0].dim_value > 1 or not dims[1].HasField("dim_value")):
+            raise GodojoError(f"its {name[:80]!r} does not have one row for each agent")
+        total += dims[-1].dim_value if dims else 1
+    if total > MAX_TOTAL_WIDTH:
+        raise GodojoError(f"it computes {total:,} numbers for each agent; {MAX_TOTAL_WIDTH:,} are the most")
+
+
+def _check_widths(what: str, wanted: dict[str, int], there: Iterable[onnx.ValueInfoProto], *, exact: bool) -> None:
+    found = {}
+    for value in there:
+        dims = value.type.tensor_type.shape.dim
+        is_float = value.type.tensor_type.elem_type == TensorProto.FLOAT
+        found[value.name] = dims[1].dim_value if is_float and len(dims) == 2 and dims[0].dim_param else 0
+    if any(found.get(name) != width for name, width in wanted.items()) or (exact and len(found) != len(wanted)):
+        raise GodojoError(f"its {what} are not those of the policy that it says it is")

@@ -1,0 +1,57 @@
+"""Shipped policies as players: so that what was exported can be judged as what it was exported from."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from godojo.engines.base import Worlds
+from godojo.errors import GodojoError
+from godojo.evaluate.players import PlayerFile, PolicyPlayer, TrainedPlayer, check_layout
+from godojo.export import dojo_file, onnx_guard
+from godojo.export.onnx_file import OnnxSession
+from godojo.learn.policy_file import PolicyCard
+from godojo.opponents.base import check_role
+
+
+class OnnxPlayer(TrainedPlayer):
+    """A policy in onnxruntime; always does what it thinks best."""
+
+    def __init__(self, content: bytes, card: PolicyCard, name: str = "") -> None:
+        super().__init__(card.role)
+        self.card, self.name = card, name or f"ONNX policy of {card.role}"
+        self._session = OnnxSession(content)
+        self._memory: np.ndarray | None = None
+
+    def begin(self, worlds: Worlds) -> None:
+        check_role(worlds, self.role)
+        check_layout(self.card, worlds.roles[self.role], self.name)
+        count, agents, _ = worlds.roles[self.role].observation.shape
+        self._memory = np.zeros((count * agents, self._session.memory_size), np.float32)
+
+    def act(self, worlds: Worlds, out: np.ndarray) -> None:
+        arrays = worlds.roles[self.role]
+        rows = arrays.observation.shape[0] * arrays.observation.shape[1]
+        if self._memory is None or len(self._memory) != rows:
+            raise GodojoError("a player must be told of the worlds first: call begin(worlds) after each reset")
+        goes_on = ~(arrays.terminated | arrays.truncated | worlds.ended[:, None])
+        memory = self._memory * goes_on.reshape(rows, 1)
+        action, self._memory = self._session.decide(arrays.observation.reshape(rows, -1), memory)
+        if action.size != out.size:
+            raise GodojoError(f"{self.name} gives {action.shape} actions where {out.shape} are wanted")
+        out[...] = action.reshape(out.shape)
+
+
+def read_onnx_player(path: Path, *, seed: int, greedy: bool, name: str) -> TrainedPlayer:  # noqa: ARG001 - no lots
+    if not greedy:
+        raise GodojoError(f"{name} does what it thinks best and draws no lots; leave --sampled away")
+    content, header = onnx_guard.read_onnx(path)
+    return OnnxPlayer(content, header.card, name)
+
+
+def read_dojo_player(path: Path, *, seed: int, greedy: bool, name: str) -> TrainedPlayer:
+    return PolicyPlayer(*dojo_file.load_dojo(path), seed=seed, greedy=greedy, name=name)
+
+
+SHIPPED: Mapping[str, PlayerFile] = {dojo_file.SUFFIX: read_dojo_player, onnx_guard.SUFFIX: read_onnx_player}
+"""How players are read from what `godojo export` writes, by suffix."""

@@ -1,0 +1,222 @@
+"""Exporting: the policies of a run, of a moment of its training, or of a file, written in a format that games read."""
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from godojo.engines.make import GAMES, make_vec
+from godojo.errors import GodojoError
+from godojo.evaluate.held_out import game_settings, judging_seed, judging_worlds
+from godojo.evaluate.intervals import Difference, Share
+from godojo.evaluate.matches import play_matches
+from godojo.evaluate.players import player_from, policies_of
+from godojo.export import dojo_file
+from godojo.export.dojo_file import dojo_bytes, layers_of, load_dojo
+from godojo.export.onnx_file import int8_bytes, onnx_bytes
+from godojo.export.players import OnnxPlayer
+from godojo.files import write_whole
+from godojo.learn.networks import Policy, PolicyShape
+from godojo.learn.policy_file import PolicyCard
+from godojo.runs.folder import RunFolder
+from godojo.runs.names import checked_name, split_reference
+
+Format = Literal["godot", "onnx"]
+FORMATS: tuple[Format, ...] = ("godot", "onnx")
+YARDSTICK = "sighted"
+"""The scripted opponent that a small model is compared with its original against."""
+BLOCK_NS = 22
+"""What a 4 x 4 block of a matrix costs in GDScript."""
+
+Progress = Callable[[str, float | None], None]
+
+
+class Trained(NamedTuple):
+    """A policy to export, and how its file's name begins."""
+
+    prefix: str
+    policy: Policy
+    card: PolicyCard
+
+
+class Int8Cost(msgspec.Struct, frozen=True):
+    """What rounding the weights to a byte costs, in rounds won."""
+
+    opponent: str
+    before: Share
+    after: Share
+    difference: Difference
+    """After less before."""
+
+
+class Shipped(msgspec.Struct, frozen=True):
+    """A file that was written."""
+
+    path: str
+    game: str
+    role: str
+    format: str
+    """`godot`, `onnx` or `onnx int8`."""
+    bytes: int
+    sha256: str
+    weights: int
+    agent_steps: int
+    differs: float | None = None
+    """From torch, at most, in what it does; where it was compared."""
+    int8_cost: Int8Cost | None = None
+
+
+def trained_in(text: str, role: str | None = None, levels: Mapping[str, str] | None = None) -> list[Trained]:
+    """The policies of `RUN`, `RUN@SNAPSHOT`, `policy.pt` or `policy.dojo`; with `levels`, of a snapshot for each."""
+    if not levels:
+        _, snapshot = ("", None) if _is_file(text) else split_reference(text)
+        found = [Trained(f"{snapshot}_" if snapshot else "", *loaded) for loaded in _policies(text).values()]
+    else:
+        if _is_file(text) or split_reference(text)[1] is not None:
+            raise GodojoError("levels are moments of a run's training: name the run alone, such as: latest")
+        run = RunFolder.open(text).path.absolute()
+        found = [
+            Trained(f"{checked_name('level', level)}_", *loaded)
+            for level, snapshot in levels.items()
+            for loaded in policies_of(f"{run}@{snapshot}").values()
+        ]
+    chosen = [one for one in found if role in (None, one.card.role)]
+    if not chosen:
+        roles = dict.fromkeys(one.card.role for one in found)
+        raise GodojoError(f"{text} has no role {role!r}; it has: {', '.join(roles)}")
+    return chosen
+
+
+def default_folder(text: str) -> Path:
+    """Where exports go unless told otherwise: `export` in the run's folder, or beside the file."""
+    if _is_file(text):
+        return Path(text).expanduser().parent
+    return RunFolder.open(split_reference(text)[0]).path / "export"
+
+
+def export(
+    policies: list[Trained],
+    out: Path,
+    kind: Format = "godot",
+    *,
+    int8: bool = False,
+    rounds: int = 500,
+    progress: Progress | None = None,
+) -> list[Shipped]:
+    """Writes a file for each policy, `PREFIX_ROLE.dojo` or `.onnx`; with `int8`, also one of a quarter of its size."""
+    if kind not in FORMATS:
+        raise GodojoError(f"there is no format {kind!r}; there is: {', '.join(FORMATS)}")
+    if int8 and kind != "onnx":
+        raise GodojoError("--int8 makes ONNX models small; add --format onnx")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GodojoError(f"{out} cannot be made ({error.strerror})") from None
+    written = []
+    for prefix, policy, card in policies:
+        name = f"{prefix}{checked_name('role', card.role)}"
+        if kind == "godot":
+            written.append(_write(out / f"{name}{dojo_file.SUFFIX}", dojo_bytes(policy, card), card, "godot"))
+            continue
+        content, differs = onnx_bytes(policy, card)
+        written.append(_write(out / f"{name}.onnx", content, card, "onnx", differs))
+        if int8:
+            small = int8_bytes(content)
+            cost = int8_cost(content, small, card, rounds=rounds, progress=progress) if has_rivals(card) else None
+            written.append(_write(out / f"{name}_int8.onnx", small, card, "onnx int8", None, cost))
+    return written
+
+
+def int8_cost(
+    content: bytes,
+    small: bytes,
+    card: PolicyCard,
+    *,
+    rounds: int = 500,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Int8Cost:
+    """Both models play the same rounds against the same scripted opponent."""
+    settings = game_settings(card.game, card.settings)
+    shares: list[Share] = []
+    with judging_worlds(card.game, settings, rounds=rounds, seed=seed) as worlds:
+        for title, model in (("float32", content), ("int8", small)):
+            players = {
+                role: OnnxPlayer(model, card)
+                if role == card.role
+                else player_from(YARDSTICK, role, game=card.game, seed=seed + 1)
+                for role in worlds.roles
+            }
+            told = f"{card.role} ({title}) against {YARDSTICK}"
+            report = None if progress is None else (lambda share, told=told: progress(told, share))
+            results = play_matches(worlds, players, rounds, seed=judging_seed(seed), progress=report)
+            shares.append(results.wins(card.role))
+    before, after = shares
+    return Int8Cost(YARDSTICK, before, after, Difference.of(after, before))
+
+
+def has_rivals(card: PolicyCard) -> bool:
+    """Whether we can play its game by ourselves, and there is somebody in it to play against."""
+    if card.game not in GAMES:
+        return False
+    with make_vec(card.game, settings=game_settings(card.game, card.settings)) as worlds:
+        return len(worlds.roles) > 1 and card.role in worlds.winners
+
+
+def weight_count(shape: PolicyShape) -> int:
+    """Of all layers."""
+    return sum(math.prod(block) for layer in layers_of(shape) for block in layer.blocks)
+
+
+def gdscript_us(shape: PolicyShape) -> float:
+    """What the matrices of one decision cost in GDScript, by the price of a 4 x 4 block; activations come on top."""
+    matrices = [block for layer in layers_of(shape) for block in layer.blocks if len(block) == 2]
+    return sum(math.ceil(rows / 4) * math.ceil(columns / 4) for rows, columns in matrices) * BLOCK_NS / 1000.0
+
+
+def parse_levels(text: str) -> dict[str, str]:
+    """`easy=10s,hard=final` as a table."""
+    levels = {}
+    for word in text.split(","):
+        level, equals, snapshot = (piece.strip() for piece in word.partition("="))
+        if not equals or not level or not snapshot or level in levels:
+            raise GodojoError(f"--levels {text!r} is no list such as easy=10s,medium=1m,hard=final")
+        levels[checked_name("level", level)] = snapshot
+    return levels
+
+
+def _is_file(text: str) -> bool:
+    return text.endswith((".pt", dojo_file.SUFFIX))
+
+
+def _policies(text: str) -> dict[str, tuple[Policy, PolicyCard]]:
+    if text.endswith(dojo_file.SUFFIX):
+        policy, card = load_dojo(Path(text).expanduser())
+        return {card.role: (policy, card)}
+    return policies_of(text)
+
+
+def _write(
+    path: Path,
+    content: bytes,
+    card: PolicyCard,
+    kind: str,
+    differs: float | None = None,
+    cost: Int8Cost | None = None,
+) -> Shipped:
+    write_whole(path, content)
+    return Shipped(
+        path=str(path),
+        game=card.game,
+        role=card.role,
+        format=kind,
+        bytes=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
+        weights=weight_count(card.shape),
+        agent_steps=card.agent_steps,
+        differs=differs,
+        int8_cost=cost,
+    )

@@ -1,0 +1,53 @@
+"""Small policies of every kind, with weights drawn by lot, for tests of the games that play them."""
+
+from typing import Literal
+
+import torch
+
+from godojo.games.parts import ActionPart, Heading, ObservationPart, observation_size
+from godojo.learn.networks import Policy, PolicyShape
+from godojo.learn.policy_file import PolicyCard
+
+MOVES = (
+    ActionPart("move_x", "continuous", 1),
+    ActionPart("move_z", "continuous", 1),
+    ActionPart("jump", "continuous", 1, rest=-1.0),
+)
+MIXED = (ActionPart("gear", "discrete", 5), ActionPart("push", "continuous", 2), ActionPart("horn", "discrete", 2))
+SEEN = (ObservationPart("place", (8,), low=-2.0, high=2.0), ObservationPart("rays", (27, 4), low=0.0))
+HEADING = Heading(forward=(6, 7), observed=((0, 2), (3, 5)), acted=((0, 1),))
+
+
+def drawn_policy(
+    *,
+    hidden: tuple[int, ...] = (64, 64),
+    memory: Literal["", "leaky", "gru"] = "",
+    memory_size: int = 0,
+    action_parts: tuple[ActionPart, ...] = MOVES,
+    observation_parts: tuple[ObservationPart, ...] = SEEN,
+    heading: Heading | None = None,
+    squashed: bool = False,
+    game: str = "drawn",
+    role: str = "agent",
+    seed: int = 0,
+) -> tuple[Policy, PolicyCard]:
+    """A policy as training might leave it: its head speaks up, its normaliser has seen something."""
+    shape = PolicyShape(
+        observation_size=observation_size(observation_parts),
+        action_parts=action_parts,
+        hidden=hidden,
+        memory=memory,
+        memory_size=memory_size,
+        heading=heading,
+        squashed=squashed,
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        policy = Policy(shape)
+        with torch.no_grad():
+            policy.head.linear.weight.normal_(0.0, 0.2)
+            for parameter in policy.parameters():
+                parameter.add_(torch.randn_like(parameter) * 0.02)
+            policy.normaliser.learn(torch.randn(500, shape.observation_size) * 0.7 + 0.2)
+    policy.eval()
+    return policy, PolicyCard(game, role, observation_parts, shape, 12_345)

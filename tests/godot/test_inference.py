@@ -1,0 +1,180 @@
+"""Policies played in pure GDScript, in the real engine: what torch would do, to 1e-5."""
+
+import hashlib
+import json
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from godojo.cli.bench import app
+from godojo.engines.godot import run_project
+from godojo.engines.godot.find import Engine
+from godojo.engines.godot.project import problem_lines
+from godojo.errors import GodojoError
+from godojo.export.dojo_file import check_dojo, dojo_bytes, write_dojo
+from godojo.export.vectors import make_vectors, write_vectors
+from tests.dojo_policies import HEADING, MIXED, drawn_policy
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(240)]
+
+STREAMS = 8
+STEPS = {"leaky": 1250}
+"""Ten thousand observations for the kind that is trained most, a thousand for the others."""
+KINDS: dict[str, dict[str, Any]] = {
+    "plain": {"heading": HEADING},
+    "leaky": {"memory": "leaky", "memory_size": 32, "heading": HEADING},
+    "gru": {"memory": "gru", "memory_size": 30, "hidden": (33, 41), "action_parts": MIXED},
+    "choices": {"hidden": (32, 32), "action_parts": MIXED},
+    "squashed": {"hidden": (30, 50, 22), "squashed": True, "heading": HEADING},
+    "narrow": {"hidden": (7,), "memory": "leaky", "memory_size": 3},
+}
+
+
+def answer(engine: Engine, folders: list[Path], timeout_s: float = 120) -> None:
+    words = ["--headless", "--no-header", "--script", "res://tests/inference/answer_vectors.gd", "--"]
+    done = run_project(engine, [*words, *map(str, folders)], timeout_s=timeout_s)
+    assert (done.code, problem_lines(done.output)) == (0, []), done.output
+
+
+@pytest.mark.slow
+def test_decisions_are_those_of_torch(engine: Engine, tmp_path: Path) -> None:
+    expected = {}
+    for name, kind in KINDS.items():
+        (tmp_path / name).mkdir()
+        policy, card = drawn_policy(**kind)
+        expected[name] = make_vectors(policy, card, STEPS.get(name, 125), streams=STREAMS)
+        write_dojo(tmp_path / name / "policy.dojo", policy, card)
+        write_vectors(tmp_path / name / "vectors.bin", expected[name])
+    answer(engine, [tmp_path / name for name in KINDS])
+    for name, vectors in expected.items():
+        assert np.ptp(vectors.action, axis=(0, 1)).min() > 0.1, "actions that are all alike prove nothing"
+        minds = np.fromfile(tmp_path / name / "minds.bin", "<f4")
+        action, memory = np.split(minds, [vectors.action.size])
+        crowd = np.fromfile(tmp_path / name / "crowd.bin", "<f4")
+        np.testing.assert_allclose(action.reshape(vectors.action.shape), vectors.action, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(crowd.reshape(vectors.action.shape), vectors.action, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(memory.reshape(vectors.memory.shape), vectors.memory, rtol=0, atol=1e-5)
+
+
+def sealed(header: bytes, weights: bytes, version: int = 1, zero: int = 0) -> bytes:
+    """A file whose checksum fits, whatever is in it."""
+    header += b" " * (-len(header) % 4)
+    digest = hashlib.sha256(header + weights).digest()
+    return struct.pack("<4sHHII32s", b"DOJO", version, zero, len(header), len(weights), digest) + header + weights
+
+
+def hostile_files() -> dict[str, bytes]:
+    """What is wrong with each, and the file."""
+    good = dojo_bytes(*drawn_policy(memory="leaky", memory_size=8, hidden=(12, 12), heading=HEADING))
+    length = struct.unpack_from("<I", good, 8)[0]
+    text, weights = good[48 : 48 + length], good[48 + length :]
+    header: dict[str, Any] = msgspec.json.decode(text)
+
+    def changed(change: Callable[[dict[str, Any]], object]) -> bytes:
+        fresh = msgspec.json.decode(text)
+        change(fresh)
+        return sealed(msgspec.json.encode(fresh), weights)
+
+    nan = np.frombuffer(weights, "<f4").copy()
+    nan[-5] = np.nan
+    scale = np.frombuffer(weights, "<f4").copy()
+    scale[3] = 0.0
+    files = {
+        "nothing": b"",
+        "three letters": b"DOJ",
+        "a pickle": b"\x80\x04\x95" + good,
+        "only the magic": b"DOJO",
+        "a version to come": sealed(text, weights, version=2),
+        "a flag to come": sealed(text, weights, zero=1),
+        "cut off": good[:-100],
+        "too long": good + b"\0",
+        "a bit that flipped": good[:-7] + bytes([good[-7] ^ 1]) + good[-6:],
+        "a huge header": good[:8] + struct.pack("<II", 2**31, 4) + good[16:],
+        "no text": sealed(b"\xff\xfe\x00\x01", weights),
+        "no JSON": sealed(b'{"game": }', weights),
+        "a list": sealed(b"[1, 2]", weights),
+        "deep JSON": sealed(b"[" * 20_000 + b"]" * 20_000, weights),
+        "a number too large": sealed(text.replace(b"12345", b"1e999"), weights),
+        "fewer weights": sealed(text, weights[:-4]),
+        "not a number": sealed(text, nan.tobytes()),
+        "a scale of zero": sealed(text, scale.tobytes()),
+        "something new": changed(lambda h: h.update(extra=1)),
+        "a heading elsewhere": changed(lambda h: h["heading"].update(forward=[6, 7000])),
+        "a heading by a choice": changed(lambda h: h["heading"].update(acted=[[0, 3]])),
+        "a heading of nothing": changed(lambda h: h.update(heading=[])),
+        "layers in disorder": changed(lambda h: h["layers"].reverse()),
+        "no mind": changed(lambda h: h["layers"].pop(2)),
+        "another width": changed(lambda h: h["layers"][0].update(outputs=13)),
+        "half a neuron": changed(lambda h: h["layers"][0].update(outputs=12.5)),
+        "a huge layer": changed(lambda h: h["layers"][0].update(outputs=2**40)),
+        "a huge observation": changed(lambda h: h["observation_parts"][0].update(shape=[60000, 60000])),
+        "an observation of nothing": changed(lambda h: h["observation_parts"][0].update(shape=[0])),
+        "another memory": changed(lambda h: h.update(memory="lstm")),
+        "no memory": changed(lambda h: h.update(memory="")),
+        "a gru": changed(lambda h: h.update(memory="gru")),
+        "squashed": changed(lambda h: h.update(squashed=True)),
+        "no spread": changed(lambda h: h.update(log_std=False)),
+        "no limit": changed(lambda h: h.update(normalised_limit=0)),
+        "a choice of none": changed(lambda h: h["action_parts"][0].update(size=0)),
+        "a new kind of action": changed(lambda h: h["action_parts"][0].update(kind="dance")),
+    }
+    return files | {f"no {key}": changed(lambda h, key=key: h.pop(key)) for key in header}  # type: ignore[misc]
+
+
+def test_hostile_files_are_refused_with_the_reason(engine: Engine, tmp_path: Path) -> None:
+    files = hostile_files()
+    names = list(files)
+    for number, content in enumerate(files.values()):
+        (tmp_path / f"{number}.dojo").write_bytes(content)
+    write_dojo(tmp_path / "good.dojo", *drawn_policy())
+    with (tmp_path / "huge.dojo").open("wb") as huge:
+        huge.truncate(65 * 2**20)
+    paths = [tmp_path / f"{name}.dojo" for name in (*range(len(files)), "missing", "huge", "good")]
+    (tmp_path / "list").write_text("\n".join(map(str, paths)), encoding="utf-8")
+    words = [
+        "--headless",
+        "--no-header",
+        "--script",
+        "res://tests/inference/try_files.gd",
+        "--",
+        str(tmp_path / "list"),
+    ]
+    done = run_project(engine, words, timeout_s=60)
+    assert (done.code, problem_lines(done.output)) == (0, []), done.output
+    lines = done.output.strip().splitlines()
+    *refused, missing, oversized, good = lines
+    assert good == "sound 3"
+    assert "cannot be read" in missing
+    assert oversized == "refused it has more than 64 MiB"
+    for name, content, line in zip(names, files.values(), refused, strict=True):
+        with pytest.raises(GodojoError):
+            check_dojo(content)
+        assert line.startswith("refused "), f"{name} was taken: {line}"
+    said = dict(zip(names, refused, strict=True))
+    for name, word in {
+        "a pickle": "does not begin with DOJO",
+        "a version to come": "version 2",
+        "cut off": "cut off",
+        "too long": "longer than it says",
+        "a bit that flipped": "checksum",
+        "not a number": "not numbers",
+        "layers in disorder": "do not fit",
+    }.items():
+        assert word in said[name]
+
+
+def test_the_bench_measures_every_net(engine: Engine) -> None:
+    assert engine
+    done = CliRunner().invoke(app, ["inference", "--json", "--seconds", "0.05", "--crowd", "8"])
+    assert done.exit_code == 0, done.output
+    nets = {net["title"]: net for net in json.loads(done.stdout)["nets"]}
+    for net in nets.values():
+        assert 0 < net["alone_quickest_us"] <= net["alone_us"]
+        assert 0 < net["crowd_quickest_us"] <= net["crowd_us"]
+    assert nets["2x256"]["alone_quickest_us"] > nets["2x64"]["alone_quickest_us"]
