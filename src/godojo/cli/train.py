@@ -1,7 +1,6 @@
 """`godojo train`: two policies that play well, and a folder that explains itself."""
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -42,7 +42,7 @@ def readme(run: str, config: RunConfig) -> bytes:
 
 The first goes on training from the newest checkpoint. The next three judge the newest policies: against scripted
 opponents, against what the run began with, and against all its past selves. `watch` shows any moment of the training in
-the browser, `report` puts everything into one page, and `export` writes the policies as files for games. `{run}@NAME` is
-the snapshot of that name.
+the browser, `report` puts everything into one page, and `export` writes the policies as files for games. `{run}@NAME`
+is the snapshot of that name.
 """
     return text.encode()
