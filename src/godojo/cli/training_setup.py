@@ -13,7 +13,6 @@ from godojo.engines.base import Worlds
 from godojo.engines.make import ENGINES, GAMES, make_vec, open_game
 from godojo.errors import GodojoError
 from godojo.evaluate.held_out import HELD_OUT_SEED
-from godojo.games.tag.settings import TagSettings
 from godojo.learn.presets import Preset, declared_values, learner_settings, read_preset, split_words
 from godojo.learn.sac import check_actions
 from godojo.learn.settings import ALGORITHMS
@@ -133,7 +132,7 @@ def _new(wishes: Wishes, source: RunFolder | None) -> tuple[RunConfig, Worlds]:
             config = msgspec.structs.replace(config, learner=_algorithm(model.get("algorithm", "ppo")))
         declared = declared_values(model, config.learner) | {"worlds": worlds.num_worlds}
     else:
-        game = TagSettings.defaults().override(**preset.game).override_texts(game_texts)
+        game = GAMES[wishes.game].settings.defaults().override(**preset.game).override_texts(game_texts)
         config = msgspec.structs.replace(config, game_settings=msgspec.to_builtins(game))
         declared = {"worlds": GODOT_WORLDS} if wishes.engine == "godot" else {}
     networks = _networks_of(source, config.learner, learner_values)
@@ -180,10 +179,11 @@ def _networks_of(source: RunFolder | None, algorithm: str, asked: dict[str, Any]
 
 
 def _worlds(config: RunConfig) -> Worlds:
-    """The game to train in: arenas are generated, so that the hand-made ones stay unseen."""
+    """The game to train in."""
     if "project" in config.more:
         return open_game(config.more["project"], num_processes=config.more["processes"], seed=config.seed)
-    settings = TagSettings.from_json(msgspec.json.encode(config.game_settings))
+    game = GAMES[config.game]
+    settings = game.settings.from_values(config.game_settings)
     learner = learner_settings(config.learner, config.learner_settings)
     more: dict[str, Any] = {"num_processes": config.more["processes"]} if config.engine == "godot" else {}
     worlds = make_vec(
@@ -192,7 +192,7 @@ def _worlds(config: RunConfig) -> Worlds:
         num_worlds=learner.worlds,
         seed=config.seed,
         settings=settings,
-        generated_share=1.0,
+        **game.training_options(settings),
         **more,
     )
     if config.engine == "sim":

@@ -9,21 +9,19 @@ from godojo.engines.godot.open import await_game, launch_games, open_game
 from godojo.engines.godot.worlds import MAX_RESTARTS, GodotWorlds
 from godojo.engines.sim import SimWorlds
 from godojo.errors import GodojoError
-from godojo.games.tag.godot import TagInGodot
-from godojo.games.tag.sim.twin import TagTwin
+from godojo.games.base import all_games
 
 __all__ = ["ENGINES", "GAMES", "make_vec", "open_game"]
 
-GAMES = {"tag": TagTwin}
-GAMES_IN_GODOT = {"tag": TagInGodot}
+GAMES = all_games()
 ENGINES = ("sim", "godot")
 
 
 def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int = 0, **options: Any) -> Worlds:
     """Many copies of a game, ready for their first step: on the embedded twin (`sim`) or in the real Godot (`godot`).
 
-    Options are the game's own; for tag: `settings` (TagSettings), `arenas` (a list of Arena), `generated_share` and
-    `truncate_after`; see `godojo.games.tag.sim.twin.TagTwin`. On `godot` there are besides:
+    Options are the game's own, those of its twin (`godojo.games.tag.sim.twin.TagTwin`, ...): every game has `settings`
+    and `truncate_after`, tag also `arenas` (a list of Arena) and `generated_share`. On `godot` there are besides:
 
     - `num_processes` (1): over how many games the worlds are spread;
     - `connect` (False) or `port` (8765), `host`, `token`: wait for a game that is started by hand instead;
@@ -34,7 +32,7 @@ def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int =
         raise GodojoError(f"there is no game {game!r}; there is: {', '.join(GAMES)}")
     if engine not in ENGINES:
         raise GodojoError(f"there is no engine {engine!r}; there is: {', '.join(ENGINES)}")
-    known = [name for name in inspect.signature(GAMES[game]).parameters if name != "worlds"]
+    known = [name for name in inspect.signature(GAMES[game].twin).parameters if name != "worlds"]
     godots = [name for name in inspect.signature(_in_godot).parameters if name not in ("game", "num_worlds", "seed")]
     own = {name: value for name, value in options.items() if name in known}
     others = {name: value for name, value in options.items() if name not in known}
@@ -45,14 +43,14 @@ def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int =
             there_is = known + (godots if engine == "godot" else [])
             raise GodojoError(f"{game} has no option {name!r}; it has: {', '.join(there_is)}")
     if engine == "godot":
-        return _in_godot(GAMES_IN_GODOT[game](seed=seed, **own), num_worlds, seed, **others)
-    worlds = SimWorlds(GAMES[game](num_worlds, **own))
+        return _in_godot(GAMES[game].in_godot(seed=seed, **own), num_worlds, seed, **others)
+    worlds = SimWorlds(GAMES[game].twin(num_worlds, **own))
     worlds.reset(seed)
     return worlds
 
 
 def _in_godot(
-    game: TagInGodot,
+    game: Any,
     num_worlds: int,
     seed: int,
     *,

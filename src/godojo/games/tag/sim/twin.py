@@ -44,6 +44,7 @@ class TagTwin:
         self.num_worlds = worlds
         self.ticks_per_decision = self.settings.rules.ticks_per_decision
         self.roles = roles(self.settings)
+        self._generated_share, self._truncate_after = generated_share, truncate_after
         self.numbers = state.numbers(self.settings, worlds, generated_share, truncate_after)
         self.catalogue = state.catalogue(self.arenas, self.settings)
         for arena, record in zip(self.arenas, self.catalogue, strict=False):
@@ -89,6 +90,14 @@ class TagTwin:
             self.tables,
             self.results,
         )
+
+    def change_settings(self, settings: TagSettings) -> None:
+        """Plays by these from now on; who plays and what they see must stay as it is."""
+        settings.check()
+        if roles(settings) != self.roles or settings.sight != self.settings.sight:
+            raise GodojoError("rules.mode, the number of agents and their eyes cannot change while tag is played")
+        self.settings = settings
+        self.numbers[:] = state.numbers(settings, self.num_worlds, self._generated_share, self._truncate_after)
 
     def privileged(self) -> Privileged:
         """The true state, which eyes do not see."""
