@@ -145,6 +145,16 @@ func apply_override(text: String) -> String:
 	return _take(values)
 
 
+## All values, shaped like the file of defaults.
+func to_dict() -> Dictionary:
+	var tree: Dictionary = {}
+	var values: Dictionary = _flat()
+	for path: String in values:
+		var section: Dictionary = tree.get_or_add(path.get_slice(".", 0), {})
+		section[path.get_slice(".", 1)] = values[path]
+	return tree
+
+
 ## Ticks of a round.
 func round_ticks() -> int:
 	return maxi(roundi(rules.round_s / Walker.TICK_S), 1)

@@ -5,6 +5,9 @@ extends DojoWorlds
 ## Every course is put up once, in a physics space of its own, and shared by all worlds. Where
 ## [member stage] is set, there is one world, played there for all to see.
 
+## The worlds were made anew.
+signal configured
+
 ## What a trainer may ask for.
 const OPTIONS: PackedStringArray = ["settings", "courses", "truncate_after"]
 const MAX_COURSES := 256
@@ -60,6 +63,7 @@ func configure(request: Dictionary) -> String:
 	_truncate_after = int(decisions as float)
 	_courses = courses
 	_build(request["worlds"] as int)
+	configured.emit()
 	return ""
 
 
