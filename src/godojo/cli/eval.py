@@ -1,6 +1,7 @@
 """`godojo eval`: how good a trained policy is, against whom you like."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
@@ -11,6 +12,7 @@ from godojo.cli.console import out, print_json, progress_report
 from godojo.errors import GodojoError
 
 if TYPE_CHECKING:
+    from godojo.evaluate.alone import AloneJudgement
     from godojo.evaluate.intervals import Share
     from godojo.evaluate.judge import Judgement
 
@@ -50,26 +52,74 @@ def evaluate(
 
     Played in arenas that training does not use. Example: godojo eval latest -o oracle -o my-other-run@1m --role hider
     """
-    from godojo.evaluate.judge import judge  # brings torch and kernels along
-
     if episodes < 1:
         raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
+    judge_and_show(
+        run,
+        opponent or [],
+        role=role,
+        arenas=arenas,
+        rounds=episodes,
+        engine=engine,
+        seed=seed,
+        greedy=not sampled,
+        as_json=as_json,
+    )
+
+
+def judge_and_show(
+    run: str,
+    opponents: Sequence[str] = (),
+    *,
+    role: str | None = None,
+    arenas: str = "held-out",
+    rounds: int = 500,
+    engine: str = "sim",
+    seed: int = 0,
+    greedy: bool = True,
+    as_json: bool = False,
+) -> None:
+    """Judges a policy in the way that suits its game, and tells a person or a program."""
+    from godojo.evaluate.alone import AloneJudgement, is_played_alone, judge_alone  # bring torch and kernels along
+    from godojo.evaluate.judge import Judgement, judge
+
+    how: dict[str, Any] = {"arenas": arenas, "rounds": rounds, "engine": engine, "seed": seed, "greedy": greedy}
+    found: Judgement | AloneJudgement
     with progress_report() as shown:
-        found = judge(
-            run,
-            opponent or [],
-            role=role,
-            arenas=arenas,
-            rounds=episodes,
-            engine=engine,
-            seed=seed,
-            greedy=not sampled,
-            progress=shown.progress,
-        )
+        if is_played_alone(run):
+            if opponents:
+                raise GodojoError(f"{run} plays alone: there is nobody to play against; leave --opponent away")
+            found = judge_alone(run, **how, progress=shown.progress)
+        else:
+            found = judge(run, opponents, role=role, **how, progress=shown.progress)
     if as_json:
         print_json(msgspec.json.format(msgspec.json.encode(found), indent=2))
-    else:
+    elif isinstance(found, Judgement):
         show(found)
+    else:
+        show_alone(found)
+
+
+def show_alone(found: "AloneJudgement") -> None:
+    """What the rounds of somebody who plays alone were like."""
+    how = "what it thinks best" if found.greedy else "by lot"
+    out.print(f"[bold]{escape(found.policy)}[/], {found.game} on {found.engine}, {escape(found.arenas)} courses")
+    out.print(
+        f"[dim]{found.rounds} rounds; it does {how}; agent-steps trained: {found.agent_steps:,}; seed {found.seed}[/]\n"
+    )
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("rounds")
+    for title in ("share", "95 % interval", "target", *found.by_arena):
+        table.add_column(escape(title), justify="right")
+    for name, share in found.measures.items():
+        target = f"{100 * found.targets[name]:.0f} %" if name in found.targets else ""
+        places = (percent(shares[name]) for shares in found.by_arena.values())
+        table.add_row(name, percent(share), interval(share), target, *places)
+    out.print(table)
+    terms = ", ".join(f"{name} {mean.mean:.2f}" for name, mean in found.terms.items())
+    out.print(f"\nreward {found.reward.mean:.2f} ({terms}); median round {found.median_length_s:.1f} s")
+    if found.lost_rounds:
+        out.print(f"[yellow]note:[/] {found.lost_rounds} rounds were cut short by a lost game and played again")
 
 
 def show(found: "Judgement") -> None:

@@ -1,4 +1,4 @@
-"""`godojo train`: two policies that play well, and a folder that explains itself."""
+"""`godojo train`: policies that play well, and a folder that explains itself."""
 
 import signal
 import sys
@@ -16,7 +16,8 @@ from godojo.cli.console import err, out
 from godojo.errors import command
 
 if TYPE_CHECKING:
-    from godojo.learn.training import Standing, Training
+    from godojo.cli.training_setup import AnyTraining
+    from godojo.learn.training import Standing
     from godojo.runs.folder import RunFolder
 
 PLAIN_INTERVAL_S = 10.0
@@ -34,7 +35,13 @@ def train(
     resume: Annotated[str | None, typer.Option(help="Go on with this run (an id, a path or latest).")] = None,
     force: Annotated[bool, typer.Option(help="Replace a run of the same name.")] = False,
     init_from: Annotated[str | None, typer.Option(help="Begin with the policies of this run.", metavar="RUN")] = None,
-    preset: Annotated[str, typer.Option(help="default, quick, team, …")] = "default",
+    preset: Annotated[
+        str | None, typer.Option(help="default, quick, team, …; what there is depends on the game.")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="A preset of your own in JSON; see: godojo config example.", metavar="FILE.json")
+    ] = None,
+    trainer: Annotated[str | None, typer.Option(help="built-in, or sb3 (Stable-Baselines3).")] = None,
     values: Annotated[
         list[str] | None,
         typer.Option("--set", help="A setting: the learner's (epochs=3) or the game's (motion.gravity_mps2=20)."),
@@ -45,16 +52,23 @@ def train(
     project: Annotated[
         Path | None, typer.Option(help="Somebody's Godot project instead of a game of ours (dojo/1 or godot_rl).")
     ] = None,
+    num_envs: Annotated[int | None, typer.Option(help="Copies of the game at once.", min=1)] = None,
+    reward: Annotated[
+        str | None, typer.Option(help="A reward of your own in the game's place.", metavar="file.py:Class")
+    ] = None,
+    tasks: Annotated[
+        str | None, typer.Option(help="Arenas or courses to mix, each told apart by a task id.", metavar="NAME,NAME")
+    ] = None,
     judge_rounds: Annotated[
-        int, typer.Option("--judge", help="Rounds of each match at the end; 0 for none.", min=0)
+        int, typer.Option("--judge", "--eval", help="Rounds of each match at the end; 0 for none.", min=0)
     ] = 500,
 ) -> None:
-    """Train both roles of a game by self-play, and judge them against scripted opponents.
+    """Train all roles of a game, by self-play where there are several, and judge them.
 
     With no further words: tag, on the embedded twin, five minutes. Ctrl-C saves and says how to go on.
 
     Examples: godojo train tag --minutes 1 --run-id first · godojo train --resume first --minutes 5 · godojo train tag
-    --engine godot --set worlds=64
+    --engine godot --set worlds=64 · godojo train navigation --trainer sb3 --preset quick_test
     """
     from godojo.cli import training_setup  # brings torch and kernels along
 
@@ -74,6 +88,11 @@ def train(
         freeze=tuple(freeze or ()),
         processes=processes,
         project=project,
+        trainer=trainer,
+        config=config,
+        num_envs=num_envs,
+        reward=reward,
+        tasks=tuple(task.strip() for task in tasks.split(",")) if tasks else (),
     )
     with training_setup.prepared(wishes, _say) as training:
         run = training.run
@@ -92,7 +111,7 @@ def _say(sentence: str) -> None:
 
 
 @contextmanager
-def _stopping(training: "Training") -> Iterator[None]:
+def _stopping(training: "AnyTraining") -> Iterator[None]:
     """The first Ctrl-C (or SIGTERM) ends the training after the update under way; the second one ends it at once."""
     asked_at: float | None = None
 
@@ -116,7 +135,7 @@ def _stopping(training: "Training") -> Iterator[None]:
 
 
 @contextmanager
-def _display(training: "Training") -> Iterator[Any]:
+def _display(training: "AnyTraining") -> Iterator[Any]:
     """A live table on a terminal, one line an interval elsewhere."""
     if not err.is_terminal:
         last = -PLAIN_INTERVAL_S
@@ -172,22 +191,17 @@ def _conclude(run: "RunFolder", judge_rounds: int) -> None:
     """A small table, where everything lies, and what to try next."""
     from godojo.engines.make import GAMES
 
-    if judge_rounds and run.config.game in GAMES and len(run.config.roles) == 2:
-        from godojo.cli.console import progress_report
-        from godojo.cli.eval import show
-        from godojo.evaluate.judge import judge
+    game = GAMES.get(run.config.game)
+    is_alone = game is not None and game.measures is not None
+    if judge_rounds and (is_alone or (game is not None and len(run.config.roles) == 2)):
+        from godojo.cli.eval import judge_and_show
 
-        with progress_report() as shown:
-            found = judge(str(run.path), rounds=judge_rounds, progress=shown.progress)
-        show(found)
+        judge_and_show(str(run.path), rounds=judge_rounds)
     out.print(f"\neverything lies in {run.path}", markup=False)
     for role in run.config.roles:
         out.print(f"  policy_{role}.pt", markup=False)
     out.print("next:")
-    for words in (
-        f"eval {run.name}",
-        f"league {run.name}",
-        f"train {run.config.game} --resume {run.name} --minutes 10",
-    ):
+    league = [] if is_alone else [f"league {run.name}"]
+    for words in (f"eval {run.name}", *league, f"train {run.config.game} --resume {run.name} --minutes 10"):
         out.print(f"  {command(words)}", markup=False)
     sys.stdout.flush()
