@@ -61,12 +61,14 @@ func settle(world: NavigationWorld) -> void:
 	var remaining_m: float = world.remaining_m()
 	var new_ground_m: float = maxf(_least_m - remaining_m, 0.0)
 	comfort = comfort_of(world.walker, _settings)
+	var warning: float = 0.0
 	if comfort < _comfort.warn_below:
 		warnings += 1
+		warning = _weights.comfort_warning
 	terms[0] = _weights.goal if world.winner == &"walker" else 0.0
 	terms[1] = _weights.progress_per_m * (_remaining_m - remaining_m)
 	terms[2] = _weights.smooth_per_m * new_ground_m * _smoothness(world.walker.action)
-	terms[3] = _weights.comfort_per_m * new_ground_m * comfort
+	terms[3] = _weights.comfort_per_m * new_ground_m * comfort + warning
 	terms[4] = _weights.collision * _bumps
 	terms[5] = _weights.fall if world.winner == &"gap" else 0.0
 	terms[6] = _weights.timeout if world.winner == &"clock" else 0.0

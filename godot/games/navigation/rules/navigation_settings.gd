@@ -75,6 +75,7 @@ class Rewards:
 	var progress_per_m: float
 	var smooth_per_m: float
 	var comfort_per_m: float
+	var comfort_warning: float
 	var collision: float
 	var fall: float
 	var timeout: float

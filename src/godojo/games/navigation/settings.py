@@ -96,6 +96,8 @@ class Rewards(Section, frozen=True):
     progress_per_m: float
     smooth_per_m: float
     comfort_per_m: float
+    comfort_warning: float
+    """For each decision with a comfort warning, within the same term."""
     collision: float
     fall: float
     timeout: float

@@ -62,12 +62,14 @@ def settle(n: Any, course: Any, walker: Any, outcome: int, terms: np.ndarray) ->
     x = float(walker.velocity[X])
     z = float(walker.velocity[Z])
     comfort = comfort_of(n, walker.smoothed[ROTATE], math.sqrt(x * x + z * z), walker.roll)
+    warning = 0.0
     if comfort < n.warn_below:
         walker.warnings += 1
+        warning = n.comfort_warning
     terms[GOAL] = n.weights[GOAL] if outcome == WALKER else 0.0
     terms[PROGRESS] = n.weights[PROGRESS] * (walker.remaining_m - now_m)
     terms[SMOOTH] = n.weights[SMOOTH] * new_ground_m * smoothness(walker.action, walker.last_action)
-    terms[COMFORT] = n.weights[COMFORT] * new_ground_m * comfort
+    terms[COMFORT] = n.weights[COMFORT] * new_ground_m * comfort + warning
     terms[COLLISION] = n.weights[COLLISION] * walker.collisions
     terms[FALL] = n.weights[FALL] if outcome == GAP else 0.0
     terms[TIMEOUT] = n.weights[TIMEOUT] if outcome == CLOCK else 0.0

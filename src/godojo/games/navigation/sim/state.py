@@ -106,6 +106,7 @@ NUMBERS = np.dtype(
         ("roll_rad", "f8"),
         ("roll_loss", "f8"),
         ("warn_below", "f8"),
+        ("comfort_warning", "f8"),
         ("weights", "f8", TERMS),
     ],
     align=True,
@@ -159,6 +160,7 @@ def numbers(settings: NavigationSettings, truncate_after: int) -> np.ndarray:
         "roll_rad": comfort.roll_rad,
         "roll_loss": comfort.roll_loss,
         "warn_below": comfort.warn_below,
+        "comfort_warning": settings.rewards.comfort_warning,
         "weights": weights(settings),
     }
     record = np.zeros(1, NUMBERS)
