@@ -8,7 +8,7 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 import godojo
-from godojo.cli import bench, doctor, engine, league, parity, play, serve, train
+from godojo.cli import bench, doctor, engine, league, parity, play, serve, serve_game, train
 from godojo.cli import eval as judging
 from godojo.cli.console import complain, speak_plainly
 from godojo.errors import GodojoError, command
@@ -25,6 +25,7 @@ Begin here:
   [cyan]godojo eval RUN[/cyan]         how often a trained policy wins, against whom you like
   [cyan]godojo league RUN[/cyan]       how it got better: its training's moments against each other
   [cyan]godojo serve[/cyan]            waits for your own Godot scene on port 8765, and plays it
+  [cyan]godojo serve-game[/cyan]       VR navigation in the real engine, played by you over HTTP
   [cyan]godojo bench sim[/cyan]        how fast the twin is here
   [cyan]godojo doctor[/cyan]           what is installed, what is missing, and the cure
 
@@ -48,6 +49,7 @@ app.command(name="train")(train.train)
 app.command(name="eval")(judging.evaluate)
 app.command(name="league")(league.league)
 app.command(name="serve")(serve.serve)
+app.command(name="serve-game", context_settings={"ignore_unknown_options": True})(serve_game.serve_game)
 app.command(name="play", context_settings={"ignore_unknown_options": True})(play.play)
 
 

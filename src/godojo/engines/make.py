@@ -1,12 +1,14 @@
 """`make_vec`: a game on an engine, by name. `open_game`: anybody's game."""
 
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 from godojo.engines.base import Worlds
+from godojo.engines.godot.http_worlds import HttpWorlds
 from godojo.engines.godot.launch import own_scene
 from godojo.engines.godot.open import await_game, launch_games, open_game
-from godojo.engines.godot.worlds import MAX_RESTARTS, GodotWorlds
+from godojo.engines.godot.worlds import MAX_RESTARTS
 from godojo.engines.sim import SimWorlds
 from godojo.errors import GodojoError
 from godojo.games.base import all_games
@@ -25,6 +27,8 @@ def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int =
 
     - `num_processes` (1): over how many games the worlds are spread;
     - `connect` (False) or `port` (8765), `host`, `token`: wait for a game that is started by hand instead;
+    - `http` (an address, or a list of them): games that listen for HTTP, one world in each; with `scene`, `token` and
+      `reload_every` (`godojo.engines.godot.http_worlds.HttpWorlds`);
     - `start_timeout_s`, `step_timeout_s` (30), `reconnect_s` (60), `max_restarts`: how long to wait, and how often to
       begin again (`godojo.engines.godot.worlds.GodotWorlds`).
     """
@@ -63,7 +67,29 @@ def _in_godot(
     step_timeout_s: float = 30.0,
     reconnect_s: float = 60.0,
     max_restarts: int = MAX_RESTARTS,
-) -> GodotWorlds:
+    http: str | Sequence[str] | None = None,
+    scene: str | None = None,
+    reload_every: int = 0,
+) -> Worlds:
+    if http is not None:
+        urls = [http] if isinstance(http, str) else list(http)
+        if num_worlds not in (1, len(urls)):
+            raise GodojoError(f"over HTTP there is one world for each address: {len(urls)}, not {num_worlds}")
+        return HttpWorlds(
+            urls,
+            token=token,
+            scene=scene,
+            options=game.configure_options,
+            ticks_per_decision=game.ticks_per_decision,
+            settings=game.settings,
+            seed=seed,
+            start_timeout_s=10.0 if start_timeout_s is None else start_timeout_s,
+            step_timeout_s=step_timeout_s,
+            reconnect_s=reconnect_s,
+            reload_every=reload_every,
+        )
+    if scene is not None or reload_every:
+        raise GodojoError("scene and reload_every are for games over HTTP: give http as well")
     if connect or port is not None:
         if num_processes != 1:
             raise GodojoError("a game that is started by hand is one process: leave num_processes away")

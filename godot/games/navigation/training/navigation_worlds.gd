@@ -3,7 +3,8 @@ extends DojoWorlds
 ## Many walks in one process, for a trainer: a decision of all of them at a time.
 ##
 ## Every course is put up once, in a physics space of its own, and shared by all worlds. Where
-## [member stage] is set, there is one world, played there for all to see.
+## [member stage] is set, there is one world, played there for all to see; of the courses that a
+## trainer asks for it plays the one that the scene shows.
 
 ## The worlds were made anew.
 signal configured
@@ -175,8 +176,14 @@ func _read_courses(options: Dictionary, into: Array[CourseData]) -> String:
 	for course in into:
 		if not course.error.is_empty():
 			return course.error
-	if stage != null and into.size() != 1:
-		return "courses: this scene shows one course"
+	if stage != null:
+		into.assign(
+			into.filter(
+				func(course: CourseData) -> bool: return course_names.has(course.name)
+			)
+		)
+		if into.size() != 1:
+			return "courses: this scene shows %s, and so must one of them" % ", ".join(course_names)
 	return ""
 
 
