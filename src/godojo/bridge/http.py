@@ -191,7 +191,7 @@ class GameClient:
         return self._ask("POST", "/rl/reset", Told, fields)
 
     def act(self, action: Sequence[float], ticks: int | None = None) -> Step:
-        """Plays one decision, or as many `ticks`, with this action, or until the round ends."""
+        """Plays whole decisions with this action, one or until so many `ticks` are over, or until the round ends."""
         fields: dict[str, Any] = {"action": action}
         if ticks is not None:
             fields["ticks"] = ticks

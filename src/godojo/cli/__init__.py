@@ -8,7 +8,7 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 import godojo
-from godojo.cli import bench, doctor, engine, league, parity, play, serve, serve_game, train
+from godojo.cli import bench, config, doctor, engine, league, parity, play, serve, serve_game, train
 from godojo.cli import eval as judging
 from godojo.cli.console import complain, speak_plainly
 from godojo.errors import GodojoError, command
@@ -46,6 +46,7 @@ app.command(name="doctor")(doctor.doctor)
 app.command(name="parity")(parity.parity)
 app.add_typer(bench.app, name="bench")
 app.command(name="train")(train.train)
+app.add_typer(config.app, name="config")
 app.command(name="eval")(judging.evaluate)
 app.command(name="league")(league.league)
 app.command(name="serve")(serve.serve)

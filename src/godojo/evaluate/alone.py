@@ -1,19 +1,23 @@
 """Judging whoever plays alone: not by whom it beats, but by what its rounds were like, with intervals."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from godojo.engines.base import Worlds
 from godojo.engines.make import GAMES
-from godojo.engines.mixed import TASK
+from godojo.engines.mixed import TASK, MixedWorlds
 from godojo.errors import GodojoError
 from godojo.evaluate.held_out import BOTH, game_settings, judging_seed, judging_worlds
 from godojo.evaluate.intervals import Mean, Share
 from godojo.evaluate.matches import MADE_FOR_THE_ROUND, MatchResults, Player, play_matches
-from godojo.evaluate.players import PolicyPlayer, policies_of
+from godojo.evaluate.players import POLICY_SUFFIX, PolicyPlayer, policies_of
 from godojo.games.base import PlayedRounds
+from godojo.learn.policy_file import PolicyCard
+from godojo.runs.folder import RunFolder
+from godojo.runs.names import split_reference
 
 
 class AloneJudgement(msgspec.Struct, frozen=True):
@@ -60,11 +64,10 @@ def judge_alone(
 ) -> AloneJudgement:
     """Plays `rounds` rounds with a policy (see `policies_of`) and says what they were like."""
     ((role, (network, card)),) = policies_of(policy).items()
-    if any(part.name == TASK for part in card.observation_parts):
-        raise GodojoError(f"{policy} is told its task: judge it where it was trained (godojo train ... --eval N)")
     player = PolicyPlayer(network, card, seed=seed, greedy=greedy, name=policy)
     settings = game_settings(card.game, card.settings)
-    with judging_worlds(card.game, settings, arenas=arenas, rounds=rounds, engine=engine, seed=seed) as worlds:
+    tasks = _tasks_of(policy, card)
+    with _worlds(card.game, settings, tasks or [arenas], bool(tasks), rounds, engine, seed) as worlds:
         report = None if progress is None else (lambda share: progress("playing", share))
         results = judged_rounds(worlds, {role: player}, rounds, seed, report)
         found = measured(card.game, worlds, results, role)
@@ -86,6 +89,26 @@ def judge_alone(
         median_length_s=float(np.median(results.length_s)),
         lost_rounds=results.lost,
     )
+
+
+def _tasks_of(policy: str, card: PolicyCard) -> list[str]:
+    """What a policy that is told its task was trained for, in order; a policy that is not has none."""
+    if not any(part.name == TASK for part in card.observation_parts):
+        return []
+    if policy.endswith(POLICY_SUFFIX):
+        raise GodojoError(f"{policy} is told its task, and only its run knows which: give the run instead of the file")
+    tasks: list[str] = RunFolder.open(split_reference(policy)[0]).config.more["tasks"]
+    return tasks
+
+
+def _worlds(
+    game: str, settings: Any, arenas: Sequence[str], tells_task: bool, rounds: int, engine: str, seed: int
+) -> Worlds:
+    each = -(-rounds // len(arenas))
+    parts = {
+        name: judging_worlds(game, settings, arenas=name, rounds=each, engine=engine, seed=seed) for name in arenas
+    }
+    return MixedWorlds(parts) if tells_task else parts[arenas[0]]
 
 
 def judged_rounds(
