@@ -144,7 +144,7 @@ class GameClient:
             place = httpx.URL(url)
         except (httpx.InvalidURL, TypeError) as error:
             raise GodojoError(f"{shown(str(url), 200)!r} is no address ({error})") from None
-        if place.scheme not in ("http", "https") or not place.host:
+        if place.scheme not in ("http", "https") or not place.host or not 0 < (place.port or 80) < 65536:
             raise GodojoError(f"{shown(str(url), 200)!r} is no address; one is like http://127.0.0.1:8080")
         if not token.isascii() or not token.isprintable():
             raise GodojoError("a token has visible letters of ASCII only")

@@ -14,7 +14,7 @@ from godojo.errors import GodojoError
 
 
 def serve_game(
-    game: Annotated[str, typer.Argument(help="Which game; navigation has an API.")] = "navigation",
+    game: Annotated[str, typer.Argument(help="Which game, for example: navigation")],
     options: Annotated[list[str] | None, typer.Argument(help="The game's own options.", metavar="[OPTIONS]")] = None,
     port: Annotated[int, typer.Option(help="Where it listens; 0 for any free port.", min=0, max=65535)] = HTTP_PORT,
     host: Annotated[str, typer.Option(help="Which of this computer's addresses it listens on.")] = "127.0.0.1",

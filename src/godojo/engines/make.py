@@ -62,7 +62,7 @@ def _in_godot(
     connect: bool = False,
     port: int | None = None,
     host: str = "127.0.0.1",
-    token: str | None = None,
+    token: Any = None,
     start_timeout_s: float | None = None,
     step_timeout_s: float = 30.0,
     reconnect_s: float = 60.0,

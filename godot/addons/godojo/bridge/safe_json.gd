@@ -4,8 +4,9 @@ extends RefCounted
 
 ## A text in JSON, quotes included.
 const _TEXT := '(?s)"(?:[^"\\\\]++|\\\\.)*+"'
-## The engine warns about numbers with exponents beyond 511; none here needs three digits.
-const _HUGE := "[0-9.][eE][+-]?[0-9]{3,}"
+## The engine warns about numbers with exponents beyond 511; no great number needs three digits, and
+## a tiny one may have them.
+const _HUGE := "[0-9.][eE](?:[+]?[0-9]{3,}|-(?:[5-9][0-9]{2}|[0-9]{4,}))"
 ## The engine complains about the character 0.
 const _ZERO := "(?<!\\\\)(?:\\\\\\\\)*\\\\u0000"
 

@@ -86,8 +86,8 @@ func reset(seed_number: int) -> String:
 	return _worlds.trouble
 
 
-## Plays [param ticks] with this action, or until the round ends. Returns what it brought; an
-## object with only [code]message[/code] where the game cannot go on.
+## Plays whole decisions with this action until [param ticks] are over or the round ends. Returns
+## what it brought; an object with only [code]message[/code] where the game cannot go on.
 func act(action: PackedFloat32Array, ticks: int) -> Dictionary:
 	var terms: Dictionary[String, float] = {}
 	for term: String in description["reward_terms"]:

@@ -15,16 +15,18 @@ const _TERMS := {"type": "object", "additionalProperties": {"type": "number"}}
 static func describe(scenes: Array, game: DojoHttpGame) -> Dictionary:
 	var is_known: bool = game != null and game.is_driven()
 	var action: Dictionary = _NUMBERS.duplicate(true)
-	action["items"] = {"type": "number", "minimum": -1, "maximum": 1}
+	var most: float = DojoHttpRoutes.MAX_NUMBER
+	action["items"] = {"type": "number", "minimum": -most, "maximum": most}
+	action["description"] = "As a rule from -1 to 1; what is beyond is cut by the game."
 	var ticks: Dictionary = {
-		"type": "integer", "minimum": 1, "maximum": DojoHttpGame.MAX_TICKS, "description": ""
+		"type": "integer",
+		"minimum": 1,
+		"maximum": DojoHttpGame.MAX_TICKS,
+		"description": "Whole decisions are played until so many ticks are over; one by default.",
 	}
-	ticks["description"] = "Whole decisions; without it, one."
 	if is_known:
 		action["minItems"] = game.action_size
 		action["maxItems"] = game.action_size
-		ticks["minimum"] = game.ticks_per_decision
-		ticks["multipleOf"] = game.ticks_per_decision
 	var wanted_scene: Dictionary = {"type": "string", "enum": scenes} if scenes else _TEXT
 	var reset: Dictionary = {
 		"seed": {"type": "integer", "minimum": 0, "maximum": DojoHttpRoutes.MAX_SEED},

@@ -8,6 +8,8 @@ extends RefCounted
 const OPEN: PackedStringArray = ["/health", "/openapi.json"]
 ## Most a seed can be: the engine reads numbers of JSON as 64-bit floats.
 const MAX_SEED := 9007199254740991
+## Most a number of an action can be, either way.
+const MAX_NUMBER := 1.0e6
 const _SCENE_FRAMES := 600
 
 ## The game that is played; null while a scene is being loaded.
@@ -192,16 +194,15 @@ func _action(fields: Dictionary) -> DojoHttpReply:
 	var list: Array = fields["action"]
 	var action := PackedFloat32Array()
 	for number: Variant in list.slice(0, game.action_size):
-		if not (number is float or number is int) or not absf(number as float) <= 1.0e6:
-			return DojoHttpReply.fail(422, "action must hold numbers, from -1000000 to 1000000")
+		if not (number is float or number is int) or not absf(number as float) <= MAX_NUMBER:
+			return DojoHttpReply.fail(422, "action must hold numbers up to %d" % MAX_NUMBER)
 		action.append(number as float)
 	if list.size() != game.action_size:
 		return DojoHttpReply.fail(422, "action must have exactly %d numbers" % game.action_size)
-	var step: int = game.ticks_per_decision
-	var ticks: Variant = fields.get("ticks", step)
-	if not _is_whole(ticks, step, DojoHttpGame.MAX_TICKS) or int(ticks as float) % step != 0:
+	var ticks: Variant = fields.get("ticks", 1)
+	if not _is_whole(ticks, 1, DojoHttpGame.MAX_TICKS):
 		return DojoHttpReply.fail(
-			422, "ticks must be %d or a multiple of it, up to %d" % [step, DojoHttpGame.MAX_TICKS]
+			422, "ticks must be a whole number from 1 to %d" % DojoHttpGame.MAX_TICKS
 		)
 	var told: Dictionary = await game.act(action, int(ticks as float))
 	if told.has("message"):

@@ -178,9 +178,7 @@ func _read_courses(options: Dictionary, into: Array[CourseData]) -> String:
 			return course.error
 	if stage != null:
 		into.assign(
-			into.filter(
-				func(course: CourseData) -> bool: return course_names.has(course.name)
-			)
+			into.filter(func(course: CourseData) -> bool: return course_names.has(course.name))
 		)
 		if into.size() != 1:
 			return "courses: this scene shows %s, and so must one of them" % ", ".join(course_names)

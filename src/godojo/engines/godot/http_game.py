@@ -37,11 +37,15 @@ class _Note(msgspec.Struct, frozen=True):
 
 def http_words(engine: Engine, game: str, *, port: int, window: bool = False, options: Sequence[str] = ()) -> list[str]:
     """The command that starts one of Godojo's games with its API. Without a window it runs as fast as it is asked."""
-    scenes = game_scenes()
-    if game not in scenes:
-        raise GodojoError(f"there is no game {game!r}; there is: {', '.join(scenes)}")
+    folder, scenes = prepared_project(engine), game_scenes()
+    listeners = [name for name, scene in scenes.items() if _has_api(folder / scene.removeprefix("res://"))]
+    if game not in listeners:
+        there_is = f"there is: {', '.join(listeners)}"
+        raise GodojoError(
+            f"{game} has no API; {there_is}" if game in scenes else f"there is no game {game!r}; {there_is}"
+        )
     manner = ("--audio-driver", "Dummy") if window else ("--headless", "--fixed-fps", "60")
-    project = ("--path", str(prepared_project(engine)), scenes[game])
+    project = ("--path", str(folder), scenes[game])
     return [str(engine.program), "--no-header", *manner, *project, "--", "--http", f"--http-port={port}", *options]
 
 
@@ -59,6 +63,10 @@ def started_game(
             yield HttpGame(_url_in(note, process, timeout_s), token, process)
         finally:
             process.end()
+
+
+def _has_api(scene: Path) -> bool:
+    return "addons/godojo/http/dojo_http.gd" in scene.read_text(encoding="utf-8")
 
 
 def _url_in(note: Path, process: GameProcess, timeout_s: float) -> str:

@@ -20,15 +20,16 @@ _WHOLE_IN_JSON = 2**53
 class HttpWorlds(Worlds):
     """One world for each address. A game that is lost is waited for and begins a new round; no transition spans that.
 
-    `scene` is loaded first, if given; `options` are the game's own. With `reload_every` above 0 every game loads its
-    scene anew after so many decisions, as a test of its stability: its round is cut short as if the game were lost.
+    `token` is one for all games, or one for each. `scene` is loaded first, if given; `options` are the game's own. With
+    `reload_every` above 0 every game loads its scene anew after so many decisions, as a test of its stability: its
+    round is cut short as if the game were lost.
     """
 
     def __init__(
         self,
         urls: str | Sequence[str],
         *,
-        token: str | None = None,
+        token: str | Sequence[str] | None = None,
         scene: str | None = None,
         options: Mapping[str, Any] | None = None,
         ticks_per_decision: int | None = None,
@@ -58,7 +59,12 @@ class HttpWorlds(Worlds):
         self._since_reload = 0
         self._cuts = 0
         self._pending: list[Future[Step | Exception]] | None = None
-        self._clients = [GameClient(place, token, timeout_s=step_timeout_s) for place in places]
+        tokens = [token] * len(places) if token is None or isinstance(token, str) else list(token)
+        if len(tokens) != len(places):
+            raise GodojoError(
+                f"there are {len(places)} addresses and {len(tokens)} tokens; give one for all, or one each"
+            )
+        self._clients = [GameClient(*each, timeout_s=step_timeout_s) for each in zip(places, tokens, strict=True)]
         self._workers = ThreadPoolExecutor(max_workers=len(places), thread_name_prefix="godojo-http")
         try:
             self._seed = _checked_seed(seed)
