@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 from rich.live import Live
 from rich.table import Table
 
 from godojo.cli.console import err, out
 from godojo.errors import command
+from godojo.files import write_whole
 
 if TYPE_CHECKING:
     from godojo.cli.training_setup import AnyTraining
@@ -59,6 +61,13 @@ def train(
     tasks: Annotated[
         str | None, typer.Option(help="Arenas or courses to mix, each told apart by a task id.", metavar="NAME,NAME")
     ] = None,
+    http: Annotated[
+        str | None, typer.Option(help="Train over HTTP in games that run already (godojo serve-game).", metavar="URL,…")
+    ] = None,
+    scene: Annotated[str | None, typer.Option(help="The scene to load there first.")] = None,
+    reload_every: Annotated[
+        int, typer.Option(help="Load the scene anew after so many decisions, as a test of its stability.", min=0)
+    ] = 0,
     judge_rounds: Annotated[
         int, typer.Option("--judge", "--eval", help="Rounds of each match at the end; 0 for none.", min=0)
     ] = 500,
@@ -92,18 +101,47 @@ def train(
         config=config,
         num_envs=num_envs,
         reward=reward,
-        tasks=tuple(task.strip() for task in tasks.split(",")) if tasks else (),
+        tasks=_words(tasks),
+        http=_words(http),
+        scene=scene,
+        reload_every=reload_every,
     )
     with training_setup.prepared(wishes, _say) as training:
         run = training.run
         where = f"{run.config.game} on {run.config.engine}"
         _say(f"training {where}, run {run.name}, {training.worlds.num_worlds} worlds, seed {run.config.seed}")
-        with _stopping(training), _display(training) as report:
+        with _stopping(training), _display(training) as report, _stability(training):
             is_spent = training.train(report)
     if not is_spent:
         _say(f"stopped and saved; go on with: {command(f'train {game} --resume {run.name}')}")
         raise typer.Exit(130)
     _conclude(run, judge_rounds)
+
+
+def _words(text: str | None) -> tuple[str, ...]:
+    """Some words with commas between."""
+    return tuple(word.strip() for word in text.split(",") if word.strip()) if text else ()
+
+
+@contextmanager
+def _stability(training: "AnyTraining") -> Iterator[None]:
+    """Tells how games over HTTP bore the training, and leaves it in the run as `stability.json`."""
+    from godojo.evaluate.stability import http_worlds, memory_mb, stability
+
+    worlds = http_worlds(training.worlds)
+    if worlds is None:
+        yield
+        return
+    before_mb = memory_mb(worlds)
+    yield
+    found = stability(worlds, training.agent_steps, before_mb)
+    text = msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
+    write_whole(training.run.path / "stability.json", text)
+    health = ", ".join(f"{game.url} {game.status} ({game.memory_mb:.0f} MB)" for game in found.games)
+    _say(
+        f"stability: {found.agent_steps:,} decisions, {found.reloads} reloads, {found.restarts} losses, memory "
+        f"{found.memory_growth_mb:+.1f} MB; {health}"
+    )
 
 
 def _say(sentence: str) -> None:

@@ -35,6 +35,8 @@ from godojo.runs.names import known
 TRAINING_SEEDS = HELD_OUT_SEED
 GODOT_WORLDS = 64
 """Copies of the game on the real engine, unless asked for otherwise."""
+HTTP_PPO = {"steps": 512, "minibatches": 1, "epochs": 4}
+"""What suits few worlds: longer looks between updates."""
 BUILT_IN, SB3 = "built-in", "sb3"
 TRAINERS = (BUILT_IN, SB3)
 NETWORK = ("hidden", "memory", "memory_size", "own_frame")
@@ -64,6 +66,9 @@ class Wishes(NamedTuple):
     num_envs: int | None = None
     reward: str | None = None
     tasks: tuple[str, ...] = ()
+    http: tuple[str, ...] = ()
+    scene: str | None = None
+    reload_every: int = 0
 
 
 class AnyTraining(Protocol):
@@ -71,6 +76,9 @@ class AnyTraining(Protocol):
 
     run: RunFolder
     worlds: Worlds
+
+    @property
+    def agent_steps(self) -> int: ...
 
     def train(self, report: Callable[[Standing], None]) -> bool: ...
 
@@ -121,7 +129,7 @@ def _check_time(wishes: Wishes) -> None:
 
 
 def _to_resume(wishes: Wishes) -> RunFolder:
-    for name in ("run_id", "init_from", "project"):
+    for name in ("run_id", "init_from", "project", "scene"):
         if getattr(wishes, name) is not None:
             raise GodojoError(f"--resume goes on with a run as it is; leave --{name.replace('_', '-')} away")
     if wishes.values or wishes.freeze or wishes.force:
@@ -145,6 +153,10 @@ def _new(wishes: Wishes, source: RunFolder | None) -> tuple[RunConfig, Worlds]:
         raise GodojoError(f"there is no game {wishes.game!r}; {known(wishes.game, GAMES)}")
     if not 0 <= wishes.seed < TRAINING_SEEDS:
         raise GodojoError(f"--seed must be from 0 to {TRAINING_SEEDS - 1}, not {wishes.seed}: judging uses those above")
+    if wishes.http:
+        wishes = wishes._replace(engine="godot")
+    elif wishes.scene is not None or wishes.reload_every:
+        raise GodojoError("--scene and --reload-every are for games over HTTP; give --http URL as well")
     preset = _preset(wishes)
     trainer = _trainer(wishes.trainer or BUILT_IN)
     learner_values, game_texts = split_words(wishes.values)
@@ -172,6 +184,13 @@ def _new(wishes: Wishes, source: RunFolder | None) -> tuple[RunConfig, Worlds]:
         game = GAMES[wishes.game].settings.defaults().override(**preset.game).override_texts(game_texts)
         config = msgspec.structs.replace(config, game_settings=msgspec.to_builtins(game))
         declared = {"worlds": GODOT_WORLDS} if wishes.engine == "godot" else {}
+    if wishes.http:
+        if wishes.num_envs is not None or wishes.tasks:
+            raise GodojoError("over HTTP there is one world for each address: leave --num-envs and --tasks away")
+        count = len(wishes.http)
+        learner_values |= {"num_envs": count} if trainer == SB3 else {"worlds": count}
+        declared = {}
+        learner_values = ({} if trainer == SB3 else HTTP_PPO) | learner_values
     if wishes.num_envs is not None:
         learner_values.setdefault("num_envs" if trainer == SB3 else "worlds", wishes.num_envs)
     learner: Any
@@ -207,6 +226,8 @@ def _preset(wishes: Wishes) -> Preset:
 def _more(wishes: Wishes, preset: Preset) -> dict[str, Any]:
     """What else decides about the worlds to train in."""
     more: dict[str, Any] = {"processes": wishes.processes} if wishes.engine == "godot" else {}
+    if wishes.http:
+        more = {"http": list(wishes.http), "scene": wishes.scene, "reload_every": wishes.reload_every}
     reward = wishes.reward or preset.reward
     if reward:
         more["reward"] = users_reward(reward).source
@@ -281,7 +302,9 @@ def _worlds(config: RunConfig) -> Worlds:
     game = GAMES[config.game]
     settings = game.settings.from_values(config.game_settings)
     options = {**game.training_options(settings), **config.more.get("options", {})}
-    if config.engine == "godot":
+    if "http" in config.more:
+        options |= {name: config.more[name] for name in ("http", "scene", "reload_every")}
+    elif config.engine == "godot":
         options["num_processes"] = config.more["processes"]
     count = _world_count(config)
 

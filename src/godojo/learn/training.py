@@ -104,6 +104,10 @@ class Training:
         self._is_stopping = False
 
     @property
+    def agent_steps(self) -> int:
+        return self.learner.agent_steps
+
+    @property
     def seconds(self) -> float:
         """Spent training, earlier stretches included."""
         return self._seconds_before + time.monotonic() - self._begun
