@@ -18,10 +18,11 @@ import pytest
 import godojo
 from godojo.bridge.http import GameClient, HttpRefused
 from godojo.bridge.messages import Silent
-from godojo.engines.godot.find import find
+from godojo.engines.godot.find import Engine, find
+from godojo.engines.godot.game_process import GameProcess
 from godojo.engines.godot.http_game import HttpGame, started_game
 from godojo.engines.godot.http_worlds import HttpWorlds
-from godojo.engines.godot.project import problem_lines
+from godojo.engines.godot.project import prepared_project, problem_lines
 from godojo.errors import GodojoError
 
 pytestmark = [pytest.mark.engine]
@@ -162,6 +163,37 @@ def test_two_games_are_two_worlds(game: HttpGame) -> None:
             worlds.step({"walker": np.array([[[0.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]]], np.float32)})
             moved = np.linalg.norm(walker.observation[:, 0, :3] - before[:, 0, :3], axis=1)
             assert moved[0] < 0.01 < moved[1]
+
+
+def test_any_scene_with_agents_can_be_played(engine: Engine, tmp_path: Path) -> None:
+    """A scene of DojoAgent nodes, which the engine itself moves, frame by frame: only while it is asked to."""
+    note = tmp_path / "note.json"
+    words = ["--headless", "--fixed-fps", "60", "--path", prepared_project(engine), "res://tests/dojo/http_any.tscn"]
+    process = GameProcess([engine.program, *words, "--", "--http-port=0", f"--http-note={note}"], {})
+    try:
+        deadline = time.monotonic() + 30
+        while not note.is_file() or not note.read_bytes():
+            assert time.monotonic() < deadline, process.quoted()
+            time.sleep(0.05)
+        told = msgspec.json.decode(note.read_bytes())
+        with GameClient(told["url"], told["token"]) as client:
+            assert client.status().scenes == ("any",)
+            first = client.reset(3)
+            time.sleep(0.2)
+            assert client.observation().observation == first.observation
+            ready = client.state().ready()
+            action = [0.0] * ready.roles[0].action_size
+            action[0] = 1.0
+            step = client.act(action, ticks=20)
+            assert step.ticks == 20
+            assert step.observation != first.observation
+            time.sleep(0.2)
+            assert client.observation().observation == step.observation
+            assert client.reload_scene().scene == "any"
+            assert len(client.reset(3).observation) == ready.roles[0].observation_size
+        assert not process.complaints()
+    finally:
+        process.end()
 
 
 @pytest.mark.slow

@@ -6,12 +6,12 @@ const SURFACE: Shader = preload("res://games/navigation/look/surface.gdshader")
 const CAMERAS: PackedStringArray = NavigationOptions.CAMERAS
 ## Colours of each kind of box: two of tiles, one of seams, and how large tiles are in metres.
 const OUTDOOR: Dictionary[StringName, Array] = {
-	&"floor": [Color("8fae5d"), Color("84a555"), Color("6f9148"), 1.0],
+	&"floor": [Color("8fae5d"), Color("87a657"), Color("7f9f51"), 0.5],
 	&"bridge": [Color("b98a58"), Color("ad7e4e"), Color("7d5836"), 0.25],
 	&"platform": [Color("cfc3ad"), Color("c4b79f"), Color("9c8f78"), 0.5],
 	&"step": [Color("d8ccb6"), Color("cdc0a8"), Color("a2957e"), 0.5],
-	&"wall": [Color("3f7447"), Color("376a40"), Color("2c5a35"), 0.35],
-	&"block": [Color("c08a5a"), Color("b37e50"), Color("855a36"), 0.3],
+	&"wall": [Color("4a7f4c"), Color("356a3f"), Color("3d7344"), 0.09],
+	&"block": [Color("c6935f"), Color("b9854f"), Color("8a5f38"), 0.25],
 }
 const INDOOR: Dictionary[StringName, Array] = {
 	&"floor": [Color("b99b78"), Color("ae8f6c"), Color("86694a"), 0.5],
@@ -37,7 +37,7 @@ var _extent_m: float = 10.0
 
 func _ready() -> void:
 	add_child(_person)
-	_outside.fov = 55.0
+	_outside.fov = 48.0
 	add_child(_outside)
 
 
@@ -48,10 +48,9 @@ func show_course(course: CourseData) -> void:
 	var bounds := AABB(course.boxes[0].position, Vector3.ZERO)
 	for box in course.boxes:
 		bounds = bounds.merge(AABB(box.position - box.size * 0.5, box.size))
-		var radius_m: float = 0.06 if box.kind in [&"block", &"wall"] else 0.015
-		_add(RoundedBox.build(box.size, radius_m, 2), _material(colours[box.kind]), box.position)
+		_add_box(box, _material(colours[box.kind]))
 	_middle = bounds.get_center()
-	_extent_m = maxf(bounds.size.x, bounds.size.z)
+	_extent_m = Vector2(bounds.size.x, bounds.size.z).length()
 	_add_depth(bounds)
 	_light()
 
@@ -65,14 +64,14 @@ func follow(world: NavigationWorld, rig: NavigationRig) -> void:
 	_person.visible = _mode != "first"
 	_person.follow(world)
 	if _mode == "follow":
-		var behind: Vector3 = Vector3(0.0, 2.6, 3.4).rotated(Vector3.UP, world.walker.yaw_rad)
+		var behind: Vector3 = Vector3(1.1, 2.5, 3.3).rotated(Vector3.UP, world.walker.yaw_rad)
 		var eye: Vector3 = world.walker.feet() + behind
 		var ahead: Vector3 = world.walker.feet() + Vector3.UP * 1.1
 		_outside.global_transform = Transform3D(Basis.IDENTITY, eye).looking_at(ahead)
 	elif _mode == "overview":
-		var from := Vector3(_extent_m * 0.34, _extent_m * 0.42, _extent_m * 0.55)
+		var from := Vector3(0.52, 0.46, 0.52) * _extent_m
 		_outside.global_transform = Transform3D(Basis.IDENTITY, _middle + from).looking_at(
-			_middle + Vector3(0.0, -_extent_m * 0.05, _extent_m * 0.06)
+			_middle + Vector3(0.02, -0.02, 0.03) * _extent_m
 		)
 	else:
 		rig.camera.current = true
@@ -92,6 +91,17 @@ func choose_camera(mode: String, rig: NavigationRig) -> void:
 ## The next camera.
 func cycle_camera(rig: NavigationRig) -> void:
 	choose_camera(CAMERAS[(CAMERAS.find(_mode) + 1) % CAMERAS.size()], rig)
+
+
+func _add_box(box: CourseData.Box, material: Material) -> void:
+	var size: Vector3 = box.size
+	var at: Vector3 = box.position
+	if box.kind == &"wall":
+		# Drawn down to the foundations, so that no light shows between wall and floor.
+		size.y += 1.0
+		at.y -= 0.5
+	var radius_m: float = 0.06 if box.kind in [&"block", &"wall"] else 0.012
+	_add(RoundedBox.build(size, radius_m, 2), material, at)
 
 
 func _put_marks(world: NavigationWorld) -> void:
@@ -122,10 +132,10 @@ func _add_depth(bounds: AABB) -> void:
 
 func _light() -> void:
 	var sky := ProceduralSkyMaterial.new()
-	sky.sky_top_color = Color("5b9bd5") if _is_outdoor else Color("1d2230")
-	sky.sky_horizon_color = Color("cfe3ee") if _is_outdoor else Color("343a4c")
-	sky.ground_horizon_color = Color("b9d0d8") if _is_outdoor else Color("343a4c")
-	sky.ground_bottom_color = Color("6f93a0") if _is_outdoor else Color("1d2230")
+	sky.sky_top_color = Color("5b9bd5") if _is_outdoor else Color("8f8a86")
+	sky.sky_horizon_color = Color("cfe3ee") if _is_outdoor else Color("c9c0b4")
+	sky.ground_horizon_color = Color("b9d0d8") if _is_outdoor else Color("c9c0b4")
+	sky.ground_bottom_color = Color("6f93a0") if _is_outdoor else Color("5a5652")
 	sky.sun_angle_max = 12.0
 	var environment := Environment.new()
 	environment.background_mode = Environment.BG_SKY

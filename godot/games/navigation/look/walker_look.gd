@@ -25,6 +25,10 @@ func _init() -> void:
 	ball.radius = 0.135
 	ball.height = 0.29
 	_add(_head, ball, SKIN)
+	var strap := TorusMesh.new()
+	strap.inner_radius = 0.125
+	strap.outer_radius = 0.15
+	_add(_head, strap, DARK, Vector3(0.0, 0.03, 0.0))
 	_add(_head, RoundedBox.build(Vector3(0.23, 0.13, 0.13), 0.04, 3), DARK, Vector3(0, 0.03, -0.1))
 	_add(
 		_head,
