@@ -261,6 +261,8 @@ def test_the_documented_command(tmp_path: Path) -> None:
             assert (told["url"], told["token"]) == (url[1], token[1])
             with GameClient(url[1], token[1]) as client:
                 assert client.status().scene == "maze"
+                assert len(client.reset(1).observation) == 48
+                assert client.state().ready().arenas == ("maze",)
         finally:
             process.terminate()
             process.wait(10)

@@ -51,8 +51,9 @@ func _ready() -> void:
 	look.show_course(CourseData.load_named(course_name))
 	rig.start(_options.wants_xr)
 	look.choose_camera(_options.camera, rig)
-	hud.show_hints(not (OS.has_feature("movie") or _options.is_served))
-	if not _options.is_served:
+	hud.show_hints(not OS.has_feature("movie"))
+	# Nobody sits before a game without a window that is played over HTTP.
+	if not (_options.is_served and DisplayServer.get_name() == "headless"):
 		_play_by_hand.call_deferred()
 
 

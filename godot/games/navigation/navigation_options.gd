@@ -27,7 +27,7 @@ var random_seed: int = 1
 var camera: String = "first"
 var demo: bool = false
 var wants_xr: bool = false
-## Whether nobody plays by hand.
+## Whether it is played over HTTP.
 var is_served: bool = false
 
 

@@ -110,7 +110,6 @@ func _begin() -> void:
 		)
 		return
 	_routes = DojoHttpRoutes.new(get_tree(), scenes)
-	_routes.game = DojoHttpGame.new(get_tree(), get_tree().current_scene)
 	var token: String = OS.get_environment("GODOJO_HTTP_TOKEN")
 	var is_ours: bool = token.is_empty()
 	if is_ours:

@@ -24,6 +24,7 @@ var decisions: int = 0
 var round_terms: Dictionary[String, float] = {}
 
 var _tree: SceneTree
+var _scene_id: int = 0
 var _worlds: DojoWorlds
 var _usual_ticks: int = 4
 
@@ -31,6 +32,7 @@ var _usual_ticks: int = 4
 ## The first [DojoWorlds] of [param scene] is played, or that of its [DojoSync].
 func _init(tree: SceneTree, scene: Node) -> void:
 	_tree = tree
+	_scene_id = scene.get_instance_id()
 	for node in scene.find_children("*", "DojoWorlds", true, false):
 		_worlds = node
 		break
@@ -41,6 +43,11 @@ func _init(tree: SceneTree, scene: Node) -> void:
 		# Two cannot drive the same worlds.
 		sync.process_mode = Node.PROCESS_MODE_DISABLED
 		_worlds.process_mode = Node.PROCESS_MODE_PAUSABLE
+
+
+## Whether [param scene] is the one that is played.
+func is_in(scene: Node) -> bool:
+	return scene != null and scene.get_instance_id() == _scene_id
 
 
 ## Whether there is something to play.

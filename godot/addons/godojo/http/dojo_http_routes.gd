@@ -12,7 +12,7 @@ const MAX_SEED := 9007199254740991
 const MAX_NUMBER := 1.0e6
 const _SCENE_FRAMES := 600
 
-## The game that is played; null while a scene is being loaded.
+## The game that is played; null until somebody asks for it.
 var game: DojoHttpGame
 ## Names of scenes that may be loaded, each with its path.
 var scenes: Dictionary[String, String] = {}
@@ -99,7 +99,7 @@ func _status() -> DojoHttpReply:
 				"godot": "%d.%d.%d" % [version["major"], version["minor"], version["patch"]],
 				"scene": _scene_name(),
 				"scenes": scenes.keys(),
-				"driven": game != null and game.is_driven(),
+				"driven": game != null and game.is_in(_tree.current_scene) and game.is_driven(),
 				"uptime_s": (Time.get_ticks_msec() - _began_ms) * 0.001,
 				"requests": counts["requests"],
 				"reloads": _reloads,
@@ -227,6 +227,8 @@ func _scene(fields: Dictionary) -> DojoHttpReply:
 func _reload(fields: Dictionary) -> DojoHttpReply:
 	for key: Variant in fields:
 		return _unknown(key, "nothing")
+	if _tree.current_scene == null:
+		return DojoHttpReply.fail(409, "there is no scene at the moment; ask again")
 	_reloads += 1
 	return await _load(_tree.current_scene.scene_file_path)
 
@@ -237,13 +239,11 @@ func _load(path: String) -> DojoHttpReply:
 	game = null
 	var before: Node = _tree.current_scene
 	if _tree.change_scene_to_file(path) != OK:
-		game = DojoHttpGame.new(_tree, before)
 		return DojoHttpReply.fail(500, "the scene cannot be loaded")
 	for _frame in _SCENE_FRAMES:
 		await _tree.process_frame
 		var scene: Node = _tree.current_scene
 		if scene != null and scene != before and scene.is_node_ready():
-			game = DojoHttpGame.new(_tree, scene)
 			return DojoHttpReply.make({"scene": _scene_name(), "reloads": _reloads})
 	return DojoHttpReply.fail(500, "the scene did not come up")
 
@@ -264,7 +264,11 @@ func _first_round() -> DojoHttpReply:
 
 
 func _unless_playable() -> DojoHttpReply:
-	if game == null or not game.can_play():
+	var scene: Node = _tree.current_scene
+	# The game may have changed its scene by itself.
+	if scene != null and (game == null or not game.is_in(scene)):
+		game = DojoHttpGame.new(_tree, scene)
+	if scene == null or not game.can_play():
 		return DojoHttpReply.fail(
 			409, "this scene has nothing to play: it needs DojoAgent nodes and a DojoSync"
 		)

@@ -1,0 +1,56 @@
+"""What dojo/1 gains over HTTP: decisions a second of navigation in the real Godot, both ways in turn.
+
+python benchmarks/http_speed.py                  five seconds each
+python benchmarks/http_speed.py --seconds 1      the short form
+"""
+
+import argparse
+import sys
+import time
+
+import numpy as np
+
+import godojo
+from godojo.engines.base import Worlds
+from godojo.engines.godot.http_game import started_game
+from godojo.engines.godot.http_worlds import HttpWorlds
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--worlds", type=int, default=64, help="of dojo/1, where there are many")
+    wanted = parser.parse_args()
+    with started_game("navigation") as game, HttpWorlds(game.url, token=game.token, scene="course") as worlds:
+        say("HTTP, one world", measured(worlds, wanted.seconds))
+        frames = worlds.clients[0].metrics()
+        sys.stdout.write(
+            f"  meanwhile the game made {frames.fps:.0f} frames a second, "
+            f"the longest serving within one took {frames.longest_serving_us / 1000:.0f} ms\n"
+        )
+    for count in (1, wanted.worlds):
+        with godojo.make_vec("navigation", engine="godot", num_worlds=count) as many:
+            say(f"dojo/1, {count} worlds in one process", measured(many, wanted.seconds))
+    return 0
+
+
+def measured(worlds: Worlds, seconds: float) -> float:
+    """Decisions of all worlds in a second, by random play."""
+    chance = np.random.default_rng(0)
+    action = worlds.roles["walker"].action
+    worlds.step()
+    decisions, begun = 0, time.perf_counter()
+    while time.perf_counter() - begun < seconds:
+        action[:] = chance.uniform(-1, 1, action.shape)
+        worlds.step()
+        decisions += worlds.num_worlds
+    return decisions / (time.perf_counter() - begun)
+
+
+def say(what: str, per_s: float) -> None:
+    sys.stdout.write(f"{what}: {per_s:.0f} decisions/s\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
