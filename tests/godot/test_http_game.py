@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import check_env
 
 import godojo
 from godojo.bridge.http import GameClient, HttpRefused
@@ -23,6 +24,7 @@ from godojo.engines.godot.game_process import GameProcess
 from godojo.engines.godot.http_game import HttpGame, started_game
 from godojo.engines.godot.http_worlds import HttpWorlds
 from godojo.engines.godot.project import prepared_project, problem_lines
+from godojo.envs.alone import AloneEnv
 from godojo.errors import GodojoError
 
 pytestmark = [pytest.mark.engine]
@@ -123,6 +125,20 @@ def test_worlds_over_http_tell_what_dojo_tells(game: HttpGame) -> None:
                     assert getattr(over_http, name)[0] == getattr(over_dojo, name)[0], name
                 np.testing.assert_allclose(one.final_score, other.final_score)
         assert ended == 2
+
+
+def test_as_a_gymnasium_environment(game: HttpGame) -> None:
+    env = AloneEnv("navigation", engine="godot", http=game.url, token=game.token, scene="course", truncate_after=20)
+    try:
+        check_env(env, skip_render_check=True)
+        first, _ = env.reset(seed=3)
+        again, _ = env.reset(seed=3)
+        np.testing.assert_array_equal(first, again)
+        ends = [env.step(np.array([0.0, 1.0, 0.0], np.float32)) for _ in range(20)]
+        assert [end[3] for end in ends] == [False] * 19 + [True]
+        assert ends[-1][4]["arena"] == "course"
+    finally:
+        env.close()
 
 
 def test_settings_travel(game: HttpGame) -> None:
@@ -226,6 +242,13 @@ def test_nobody_there() -> None:
     for url in ("", "tcp://127.0.0.1:1", "127.0.0.1:8080", "http://", "http://a:99999999"):
         with pytest.raises(GodojoError, match="address"):
             GameClient(url)
+
+
+def test_a_port_that_is_taken(game: HttpGame) -> None:
+    port = int(game.url.rpartition(":")[2])
+    taken = pytest.raises(GodojoError, match=r"exit status 1 before it listened: .*cannot listen on 127\.0\.0\.1")
+    with taken, started_game("navigation", port=port):
+        pass
 
 
 def test_the_documented_command(tmp_path: Path) -> None:

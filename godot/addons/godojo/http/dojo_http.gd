@@ -102,12 +102,10 @@ func _begin() -> void:
 	if get_parent() != get_tree().root:
 		reparent(get_tree().root)
 	if _server.listen(port, host) != OK:
-		printerr(
-			(
-				"Godojo: cannot listen on %s:%d; is another game there? Try --http-port=0"
-				% [host, port]
-			)
-		)
+		printerr("Godojo: cannot listen on %s:%d; try --http-port=0 for a free one" % [host, port])
+		if _is_headless:
+			# Nobody could see or reach it.
+			get_tree().quit(1)
 		return
 	_routes = DojoHttpRoutes.new(get_tree(), scenes)
 	var token: String = OS.get_environment("GODOJO_HTTP_TOKEN")

@@ -41,7 +41,7 @@ class Ramp:
 const FOLDER := "res://games/navigation/courses"
 const VERSION := 1
 ## Boxes, the steps of ramps among them.
-const MAX_BOXES := 128
+const MAX_BOXES := 64
 const MAX_LIST := 32
 const KINDS: PackedStringArray = ["floor", "bridge", "platform", "wall", "block"]
 const LOOKS: PackedStringArray = ["indoor", "outdoor"]
