@@ -184,7 +184,14 @@ def test_two_games_are_two_worlds(game: HttpGame) -> None:
 def test_any_scene_with_agents_can_be_played(engine: Engine, tmp_path: Path) -> None:
     """A scene of DojoAgent nodes, which the engine itself moves, frame by frame: only while it is asked to."""
     note = tmp_path / "note.json"
-    words = ["--headless", "--fixed-fps", "60", "--path", prepared_project(engine), "res://tests/dojo/http_any.tscn"]
+    words: list[str | Path] = [
+        "--headless",
+        "--fixed-fps",
+        "60",
+        "--path",
+        prepared_project(engine),
+        "res://tests/dojo/http_any.tscn",
+    ]
     process = GameProcess([engine.program, *words, "--", "--http-port=0", f"--http-note={note}"], {})
     try:
         deadline = time.monotonic() + 30

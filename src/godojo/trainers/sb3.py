@@ -115,7 +115,12 @@ class Sb3Training:
             self.save()
         if self.progress < 1.0:
             left = self.budget.agent_steps - self.agent_steps if self.budget.agent_steps is not None else 2**40
-            self.model.learn(left, callback=_Watch(self, report), reset_num_timesteps=False)
+            threads = torch.get_num_threads()
+            torch.set_num_threads(1)  # batches are small: more would only wait for each other
+            try:
+                self.model.learn(left, callback=_Watch(self, report), reset_num_timesteps=False)
+            finally:
+                torch.set_num_threads(threads)
         self.save()
         is_spent = self.progress >= 1.0
         if is_spent:
@@ -250,7 +255,9 @@ class _Watch(BaseCallback):
             self._rounds += int(np.count_nonzero(worlds.ended))
             winner = worlds.winners.index(training.role.name)
             self._won += int(np.count_nonzero(worlds.winner[worlds.ended] == winner))
-        return not training.is_stopping and training.progress < 1.0
+        if training.budget.agent_steps is None and training.progress >= 1.0:
+            return False
+        return not training.is_stopping  # by steps, Stable-Baselines3 ends itself, after it has learnt from the last
 
     def _on_rollout_end(self) -> None:
         training = self._training
