@@ -1,5 +1,7 @@
 """What dojo/1 gains over HTTP: decisions a second of navigation in the real Godot, both ways in turn.
 
+And what a busy client costs a game that goes by the clock: frames a second without and with one.
+
 python benchmarks/http_speed.py                  five seconds each
 python benchmarks/http_speed.py --seconds 1      the short form
 """
@@ -23,14 +25,16 @@ def main() -> int:
     wanted = parser.parse_args()
     with started_game("navigation") as game, HttpWorlds(game.url, token=game.token, scene="course") as worlds:
         say("HTTP, one world", measured(worlds, wanted.seconds))
-        frames = worlds.clients[0].metrics()
-        sys.stdout.write(
-            f"  meanwhile the game made {frames.fps:.0f} frames a second, "
-            f"the longest serving within one took {frames.longest_serving_us / 1000:.0f} ms\n"
-        )
     for count in (1, wanted.worlds):
         with godojo.make_vec("navigation", engine="godot", num_worlds=count) as many:
             say(f"dojo/1, {count} worlds in one process", measured(many, wanted.seconds))
+    with started_game("navigation", paced=True) as game, HttpWorlds(game.url, token=game.token) as worlds:
+        for what, play in (("idle", time.sleep), ("busy", lambda seconds: measured(worlds, seconds))):
+            before, begun = worlds.clients[0].metrics(), time.perf_counter()
+            play(wanted.seconds)
+            after, took_s = worlds.clients[0].metrics(), time.perf_counter() - begun
+            ticks = (after.physics_frames - before.physics_frames) / took_s
+            sys.stdout.write(f"by the clock, {what}: {ticks:.1f} physics ticks/s, {after.fps:.0f} frames/s\n")
     return 0
 
 

@@ -24,7 +24,8 @@ def play(
 
     Options are the game's own; for tag: --arena open|pillars|maze|platforms|mixed|FILE.json, --role seeker|hider,
     --mode hide_and_seek|classic, --camera overview|follow|side, --seed N, --set key=value, and --demo to watch two
-    scripted players. Example: godojo play tag --arena maze --role hider
+    scripted players. For navigation: --course course|obstacle_course|maze, --turn smooth|snap, --camera
+    first|follow|overview, --seed N, --set key=value, --demo, --http; Q and E turn. Example: godojo play tag --arena maze
     """
     scenes = game_scenes()
     if game not in scenes:

@@ -48,6 +48,9 @@ var _note_path: String = ""
 var _is_busy: bool = false
 var _heard_us: int = -_SOON_US
 var _budget_us: int = 0
+# The frame that is being made, and what serving has taken of it.
+var _frame: int = -1
+var _spent_us: int = 0
 var _is_headless: bool = DisplayServer.get_name() == "headless"
 
 
@@ -75,18 +78,22 @@ func _notification(what: int) -> void:
 
 func _physics_process(_delta: float) -> void:
 	var began_us: int = Time.get_ticks_usec()
-	while true:
+	# A frame that is late has several ticks, and they share what may be taken of it.
+	if Engine.get_process_frames() != _frame:
+		_frame = Engine.get_process_frames()
+		_spent_us = 0
+	while _spent_us < _budget_us:
 		_admit()
 		var has_served: bool = _serve()
 		var now_us: int = Time.get_ticks_usec()
 		if has_served:
 			_heard_us = now_us
-		if now_us - began_us >= _budget_us or now_us - _heard_us > _SOON_US:
+		if _spent_us + now_us - began_us >= _budget_us or now_us - _heard_us > _SOON_US:
 			break
 		if not has_served:
 			OS.delay_usec(_NAP_US)
-	var took_us: int = Time.get_ticks_usec() - began_us
-	_routes.counts["longest_serving_us"] = maxi(_routes.counts["longest_serving_us"], took_us)
+	_spent_us += Time.get_ticks_usec() - began_us
+	_routes.counts["longest_serving_us"] = maxi(_routes.counts["longest_serving_us"], _spent_us)
 	if _is_headless and Time.get_ticks_usec() - _heard_us > _SOON_US:
 		# Nobody looks at a headless game that has nothing to do.
 		OS.delay_usec(_IDLE_US)

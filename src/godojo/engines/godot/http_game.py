@@ -35,8 +35,13 @@ class _Note(msgspec.Struct, frozen=True):
     url: str
 
 
-def http_words(engine: Engine, game: str, *, port: int, window: bool = False, options: Sequence[str] = ()) -> list[str]:
-    """The command that starts one of Godojo's games with its API. Without a window it runs as fast as it is asked."""
+def http_words(
+    engine: Engine, game: str, *, port: int, window: bool = False, paced: bool = False, options: Sequence[str] = ()
+) -> list[str]:
+    """The command that starts one of Godojo's games with its API.
+
+    Without a window it runs as fast as it is asked, or `paced`: by the clock, as a game with a window does.
+    """
     folder, scenes = prepared_project(engine), game_scenes()
     listeners = [name for name, scene in scenes.items() if _has_api(folder / scene.removeprefix("res://"))]
     if game not in listeners:
@@ -44,20 +49,25 @@ def http_words(engine: Engine, game: str, *, port: int, window: bool = False, op
         raise GodojoError(
             f"{game} has no API; {there_is}" if game in scenes else f"there is no game {game!r}; {there_is}"
         )
-    manner = ("--audio-driver", "Dummy") if window else ("--headless", "--fixed-fps", "60")
+    manner = ("--audio-driver", "Dummy") if window else ("--headless", *(() if paced else ("--fixed-fps", "60")))
     project = ("--path", str(folder), scenes[game])
     return [str(engine.program), "--no-header", *manner, *project, "--", "--http", f"--http-port={port}", *options]
 
 
 @contextmanager
 def started_game(
-    game: str = "navigation", *, port: int = 0, options: Sequence[str] = (), timeout_s: float = 60.0
+    game: str = "navigation",
+    *,
+    port: int = 0,
+    paced: bool = False,
+    options: Sequence[str] = (),
+    timeout_s: float = 60.0,
 ) -> Iterator[HttpGame]:
     """A headless game that answers over HTTP on a free port as long as the block lasts."""
     token = secrets.token_urlsafe(24)
     with tempfile.TemporaryDirectory(prefix="godojo-http-") as folder:
         note = Path(folder) / "note.json"
-        words = http_words(find(), game, port=port, options=[*options, f"--http-note={note}"])
+        words = http_words(find(), game, port=port, paced=paced, options=[*options, f"--http-note={note}"])
         process = GameProcess(words, {TOKEN_VARIABLE: token})
         try:
             yield HttpGame(_url_in(note, process, timeout_s), token, process)
