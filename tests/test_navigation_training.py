@@ -108,9 +108,10 @@ def _same_as_theirs(run: RunFolder) -> None:
     env = AloneVecEnv(make_vec("navigation", num_worlds=16, seed=9))
     normalise = pickle.loads((run.path / "model_normalize.pkl").read_bytes())
     model = PPO.load(run.path / "model.zip", device="cpu")
-    told = env.reset()
+    env.reset()
     for _ in range(20):
-        told = env.step(np.tile(np.array([0.3, 0.8, 0.1], np.float32), (16, 1)))[0]
+        env.step(np.tile(np.array([0.3, 0.8, 0.1], np.float32), (16, 1)))
+    told = env.role.observation[:, 0].copy()
     theirs, _ = model.predict(normalise.normalize_obs(told), deterministic=True)
     policy, _ = load_policy(run.policy(WALKER))
     raw = torch.from_numpy(np.asarray(told))

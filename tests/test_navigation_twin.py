@@ -53,7 +53,7 @@ class Walk:
     @property
     def outcome(self) -> str:
         assert self.worlds.ended[0]
-        return self.worlds.winners[self.worlds.winner[0]]
+        return str(self.worlds.winners[self.worlds.winner[0]])
 
     @property
     def at(self) -> np.ndarray:

@@ -20,6 +20,11 @@ def readme(run: str, config: RunConfig) -> bytes:
         ("`config.json`", "the game, the learner and all their settings, the seed, the command"),
         ("`environment.json`", "versions and the machine, one entry for every stretch of training"),
     ]
+    if config.learner == "sb3":
+        rows = [
+            *rows,
+            ("`model.zip`, `best_model.zip`", "the same for Stable-Baselines3, with `*_normalize.pkl` beside"),
+        ]
     files = "\n".join(f"| {name} | {meaning} |" for name, meaning in rows)
     text = f"""# {config.game}, learnt by {config.learner}
 
@@ -32,11 +37,24 @@ def readme(run: str, config: RunConfig) -> bytes:
 ```
 {command(f"train {config.game} --resume {run}")}
 {command(f"eval {run}")}
-{command(f"eval {run} --opponent {run}@start")}
+{_against(run) if len(config.roles) > 1 else _alone(run)}"""
+    return text.encode()
+
+
+def _against(run: str) -> str:
+    return f"""{command(f"eval {run} --opponent {run}@start")}
 {command(f"league {run}")}
 ```
 
 The first goes on training from the newest checkpoint. The others judge the newest policies: against scripted opponents,
 against what the run began with, and against all its past selves. `{run}@NAME` is the snapshot of that name.
 """
-    return text.encode()
+
+
+def _alone(run: str) -> str:
+    return f"""{command(f"eval {run}@start")}
+```
+
+The first goes on training from the newest checkpoint. The others judge the newest policy, and the one that the run began
+with. `{run}@NAME` is the snapshot of that name.
+"""

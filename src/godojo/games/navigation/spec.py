@@ -28,31 +28,25 @@ ACTION_SIZE = 3
 OBSERVATION_SIZE = 48
 REWARD_TERMS = ("goal", "progress", "smooth", "comfort", "collision", "fall", "timeout", "teleport")
 WINNERS = ("nobody", "walker", "gap", "clock")
-FAR_M = 1000.0
-"""No course is larger."""
 
 
 def observation_parts(settings: NavigationSettings) -> tuple[ObservationPart, ...]:
     """The table above, with bounds."""
-    motion, rig = settings.motion, settings.rig
-    hands_m = rig.hand_side_m + rig.hand_height_m + rig.hand_ahead_m + rig.swing_m + rig.lift_m
-    speed, turn = max(motion.speed_mps, motion.fall_speed_mps), np.radians(motion.turn_rate_degps)
-    hands_mps = 60.0 * hands_m
     sizes: tuple[tuple[str, int, float, float], ...] = (
-        ("camera_position", 3, -FAR_M, FAR_M),
+        ("camera_position", 3, -100.0, 100.0),
         ("camera_rotation", 4, -1.0, 1.0),
-        ("camera_velocity", 3, -speed, speed),
-        ("camera_angular_velocity", 3, -120.0 - turn, 120.0 + turn),
+        ("camera_velocity", 3, -20.0, 20.0),
+        ("camera_angular_velocity", 3, -20.0, 20.0),
         ("rays", RAYS, 0.0, settings.sight.range_m),
-        ("left_position", 3, -hands_m, hands_m),
-        ("right_position", 3, -hands_m, hands_m),
-        ("left_velocity", 3, -hands_mps, hands_mps),
-        ("right_velocity", 3, -hands_mps, hands_mps),
-        ("goal_position", 3, -2.0 * FAR_M, 2.0 * FAR_M),
-        ("goal_distance", 1, 0.0, 4.0 * FAR_M),
+        ("left_position", 3, -5.0, 5.0),
+        ("right_position", 3, -5.0, 5.0),
+        ("left_velocity", 3, -20.0, 20.0),
+        ("right_velocity", 3, -20.0, 20.0),
+        ("goal_position", 3, -100.0, 100.0),
+        ("goal_distance", 1, 0.0, 200.0),
         ("goal_direction", 3, -1.0, 1.0),
     )
-    return tuple(ObservationPart(name, (size,), low=float(low), high=float(high)) for name, size, low, high in sizes)
+    return tuple(ObservationPart(name, (size,), low=low, high=high) for name, size, low, high in sizes)
 
 
 def roles(settings: NavigationSettings) -> tuple[Role, ...]:
