@@ -25,6 +25,8 @@ from godojo.games.navigation.spec import WALKER
 from godojo.learn.policy_file import load_policy
 from godojo.learn.presets import preset_names, read_preset
 from godojo.runs.folder import RunFolder
+from godojo.trainers.sb3_settings import Sb3Settings
+from tests.conftest import ROOT
 
 SB3 = (
     *("--trainer", "sb3", "--set", "n_steps=32", "--set", "n_epochs=2", "--num-envs", "4", "--eval", "0"),
@@ -268,3 +270,14 @@ def test_mistakes_are_answered_in_one_line(
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+def test_the_page_names_everything_and_its_reward_works(tmp_path: Path) -> None:
+    page = (ROOT / "docs/games/navigation-training.md").read_text(encoding="utf-8")
+    for name in (*preset_names("navigation"), *(field.name for field in msgspec.structs.fields(Sb3Settings))):
+        assert f"`{name}`" in page, name
+    own = next(block for block in page.split("```python")[1:] if "class Gentle" in block).split("```")[0]
+    (tmp_path / "own.py").write_text(own)
+    worlds = RewardedWorlds(make_vec("navigation", num_worlds=3), reward=UsersReward(f"{tmp_path}/own.py:Gentle"))
+    worlds.step({WALKER: np.ones((3, 1, 3), np.float32)})
+    assert worlds.roles[WALKER].terms[:, 0, 1] == pytest.approx([-0.3] * 3)

@@ -1,5 +1,6 @@
 """The game's HTTP API against its own description, by schemathesis: generated requests, good and bad."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +19,7 @@ from godojo.engines.godot.project import problem_lines
 from godojo.errors import GodojoError
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
-EXAMPLES = 20
+EXAMPLES = int(os.environ.get("GODOJO_FUZZ", "12"))
 """Of each operation, good ones and bad ones."""
 
 

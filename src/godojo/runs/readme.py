@@ -55,6 +55,6 @@ def _alone(run: str) -> str:
     return f"""{command(f"eval {run}@start")}
 ```
 
-The first goes on training from the newest checkpoint. The others judge the newest policy, and the one that the run began
+The first goes on training from the newest checkpoint. The others judge the newest policy, and the one it began
 with. `{run}@NAME` is the snapshot of that name.
 """
