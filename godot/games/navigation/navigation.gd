@@ -63,7 +63,7 @@ func _physics_process(delta: float) -> void:
 	if _is_by_hand:
 		_walk(delta)
 	rig.follow(world)
-	look.follow(world, rig)
+	look.follow(world)
 	hud.follow(world)
 
 

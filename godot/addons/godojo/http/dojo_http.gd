@@ -1,4 +1,4 @@
-@icon("res://addons/godojo/icons/dojo_sync.svg")
+@icon("res://addons/godojo/icons/dojo_http.svg")
 class_name DojoHttp
 extends Node
 ## Lets programs play a game over HTTP: put one into the main scene, or make it an autoload.

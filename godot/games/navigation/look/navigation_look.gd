@@ -56,7 +56,7 @@ func show_course(course: CourseData) -> void:
 
 
 ## Shows where everybody and everything is in [param world].
-func follow(world: NavigationWorld, rig: NavigationRig) -> void:
+func follow(world: NavigationWorld) -> void:
 	if world.marks != _shown_marks:
 		_put_marks(world)
 	for number in _marks.size():
@@ -73,8 +73,6 @@ func follow(world: NavigationWorld, rig: NavigationRig) -> void:
 		_outside.global_transform = Transform3D(Basis.IDENTITY, _middle + from).looking_at(
 			_middle + Vector3(0.02, -0.02, 0.03) * _extent_m
 		)
-	else:
-		rig.camera.current = true
 
 
 ## Looks through the eyes, from behind, or from above: see [constant CAMERAS].
@@ -121,7 +119,7 @@ func _put_marks(world: NavigationWorld) -> void:
 ## Water below gardens, darkness below halls.
 func _add_depth(bounds: AABB) -> void:
 	var plane := PlaneMesh.new()
-	plane.size = Vector2.ONE * (_extent_m * (12.0 if _is_outdoor else 1.6))
+	plane.size = Vector2.ONE * (3000.0 if _is_outdoor else _extent_m * 1.6)
 	var material := StandardMaterial3D.new()
 	material.albedo_color = Color("3d7f95") if _is_outdoor else Color("14161d")
 	material.roughness = 0.12 if _is_outdoor else 1.0
@@ -134,7 +132,7 @@ func _light() -> void:
 	var sky := ProceduralSkyMaterial.new()
 	sky.sky_top_color = Color("5b9bd5") if _is_outdoor else Color("8f8a86")
 	sky.sky_horizon_color = Color("cfe3ee") if _is_outdoor else Color("c9c0b4")
-	sky.ground_horizon_color = Color("b9d0d8") if _is_outdoor else Color("c9c0b4")
+	sky.ground_horizon_color = Color("cfe3ee") if _is_outdoor else Color("c9c0b4")
 	sky.ground_bottom_color = Color("6f93a0") if _is_outdoor else Color("5a5652")
 	sky.sun_angle_max = 12.0
 	var environment := Environment.new()
