@@ -217,6 +217,13 @@ def test_a_reward_of_a_users_own(runs: Path) -> None:
     assert {"walker_speed", "walker_end"} <= set(rows(runs / "own/metrics.csv")[0])
 
 
+def test_stable_baselines3_is_for_one_agent_and_no_run_is_left(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["train", "tag", "--trainer", "sb3", "--num-envs", "4"])
+    assert "not played by one agent alone" in capsys.readouterr().err
+    assert not list(runs.glob("*"))
+
+
 def test_presets_are_those_of_the_requirements() -> None:
     assert set(preset_names("navigation")) == {
         "default",
@@ -259,6 +266,7 @@ def test_an_example_goes_out_and_in_again(tmp_path: Path, capsys: pytest.Capture
         (("--reward", "nowhere.py:Own"), "no such file"),
         (("--config", "nowhere.json"), "No such file"),
         (("--config", "x.json", "--preset", "default"), "not both"),
+        (("--trainer", "sb3", "--algorithm", "sac"), "trains by PPO from the start"),
         (("--reload-every", "5"), "give --http URL as well"),
         (("--http", "http://127.0.0.1:9", "--num-envs", "3"), "leave --num-envs"),
     ],

@@ -19,6 +19,7 @@ _TEACHING = """\
 Begin here:
 
   [cyan]godojo train[/cyan]            seeker and hider learn tag in five minutes, without Godot
+  [cyan]godojo train navigation[/cyan] a walker learns a VR course; --trainer sb3 for Stable-Baselines3
   [cyan]godojo engine install[/cyan]   the real Godot, for you alone, nothing else touched
   [cyan]godojo play tag[/cyan]         3D tag by hand, against a scripted opponent
   [cyan]godojo parity tag[/cyan]       the embedded twin against the real engine, tick by tick

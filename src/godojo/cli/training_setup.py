@@ -13,6 +13,7 @@ from godojo.engines.base import Worlds
 from godojo.engines.make import ENGINES, GAMES, make_vec, open_game
 from godojo.engines.mixed import MixedWorlds
 from godojo.engines.rewarded import RewardedWorlds, UsersReward, users_reward
+from godojo.envs.alone import only_agent
 from godojo.errors import GodojoError
 from godojo.evaluate.held_out import HELD_OUT_SEED
 from godojo.games.curriculum import Curriculum, Stage
@@ -159,6 +160,10 @@ def _new(wishes: Wishes, source: RunFolder | None) -> tuple[RunConfig, Worlds]:
         raise GodojoError("--scene and --reload-every are for games over HTTP; give --http URL as well")
     preset = _preset(wishes)
     trainer = _trainer(wishes.trainer or BUILT_IN)
+    if trainer == SB3 and (wishes.init_from is not None or wishes.freeze or wishes.algorithm not in (None, "ppo")):
+        raise GodojoError(
+            "Stable-Baselines3 trains by PPO from the start: leave --init-from, --freeze, --algorithm away"
+        )
     learner_values, game_texts = split_words(wishes.values)
     config = RunConfig(
         game=wishes.game,
@@ -204,6 +209,8 @@ def _new(wishes: Wishes, source: RunFolder | None) -> tuple[RunConfig, Worlds]:
     worlds = worlds or _worlds(config)
     if config.learner == "sac":
         check_actions(worlds.roles)
+    if trainer == SB3:
+        only_agent(worlds)
     for role in wishes.freeze:
         if role not in worlds.roles:
             raise GodojoError(f"there is no role {role!r} to freeze; there is: {', '.join(worlds.roles)}")
