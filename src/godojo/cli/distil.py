@@ -130,8 +130,8 @@ def show(report: "DistilReport") -> None:
             percent(price.teacher),
             percent(price.student),
             interval(price.student),
-            f"{0.0 - 100 * apart.rate:.1f}",
-            f"{0.0 - 100 * apart.high:.1f} to {0.0 - 100 * apart.low:.1f}",
+            f"{0.0 - apart.points:.1f}",
+            f"{0.0 - apart.high:.1f} to {0.0 - apart.low:.1f}",
         )
     out.print(table)
     out.print(f"[dim]{report.rounds} rounds each; costs in points of rounds won[/]")

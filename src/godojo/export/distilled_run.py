@@ -183,7 +183,7 @@ def _torch_us(policy: Policy) -> float:
 
 def _prices(teacher: str, student: str, rounds: int, progress: Progress | None) -> list[Price]:
     """Both play the same rounds against the same scripted opponents."""
-    opponents = default_opponents("sim", 1)
+    opponents = default_opponents(1)
 
     def told(who: str) -> Progress:
         return lambda what, share: None if progress is None else progress(f"{who}: {what}", share)

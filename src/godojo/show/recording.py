@@ -17,7 +17,7 @@ from godojo.games.tag.settings import TICK_S, TagSettings
 from godojo.games.tag.sim.twin import TagTwin
 from godojo.games.tag.spec import NUMBERS_PER_RAY, OWN_NUMBERS
 from godojo.opponents import Opponent
-from godojo.show.replay import Header, Outcome, Replay, ReplayRole
+from godojo.show.replay import HIDER, NOTHING, SEEKER, WALL, Header, Outcome, Replay, ReplayRole
 from godojo.show.trace import FIELDS, states_now, trace
 
 MOST_WORLDS = {"sim": 64, "godot": 8}
@@ -195,7 +195,8 @@ class _Round:
         range_m = header.settings.sight.range_m
         told = np.stack(self.told)[:, :, OWN_NUMBERS:]
         rays = told.reshape(*told.shape[:2], -1, NUMBERS_PER_RAY)
-        kinds = np.where(rays[..., 1:].any(axis=-1), rays[..., 1:].argmax(axis=-1) + 1, 0)
+        solid = np.where(rays[..., 0] < 1.0, WALL, NOTHING)
+        kinds = np.where(rays[..., 1] > 0.0, HIDER, np.where(rays[..., 1] < 0.0, SEEKER, solid))
         return Replay(
             header=header,
             tick=np.array(self.ticks, np.int32),

@@ -126,8 +126,10 @@ func _draw_rays(numbers: PackedFloat32Array, per_ray: int) -> void:
 		var nearness: float = 1.0 - clampf(numbers[ray * per_ray], 0.0, 1.0)
 		var kind: int = 0
 		for channel in range(1, per_ray):
-			if numbers[ray * per_ray + channel] > 0.5:
-				kind = channel
+			var told: float = numbers[ray * per_ray + channel]
+			if absf(told) > 0.5:
+				# A single channel tells two kinds apart by its sign.
+				kind = channel if per_ray > 2 else 3 if told > 0.0 else 2
 		var tall: float = maxf(nearness * (_RAYS - 6.0), 1.0)
 		var bar := Rect2(10.0 + ray * wide, _y + _RAYS - 6.0 - tall, maxf(wide - 1.0, 0.5), tall)
 		draw_rect(bar, _KINDS[kind % _KINDS.size()])
