@@ -108,7 +108,7 @@ def show_alone(found: "AloneJudgement") -> None:
         f"[dim]{found.rounds} rounds; it does {how}; agent-steps trained: {found.agent_steps:,}; seed {found.seed}[/]\n"
     )
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("rounds")
+    table.add_column("rounds", no_wrap=True)
     for title in ("share", "95 % interval", "target", *found.by_arena):
         table.add_column(escape(title), justify="right")
     for name, share in found.measures.items():
