@@ -25,7 +25,7 @@ def play(
     Options are the game's own; for tag: --arena open|pillars|maze|platforms|mixed|FILE.json, --role seeker|hider,
     --mode hide_and_seek|classic, --camera overview|follow|side, --seed N, --set key=value, and --demo to watch two
     scripted players. For navigation: --course course|obstacle_course|maze, --turn smooth|snap, --camera
-    first|follow|overview, --seed N, --set key=value, --demo, --http; Q and E turn. Example: godojo play tag --arena maze
+    first|follow|overview, --seed N, --set key=value, --demo, --http; Q and E turn. Example: godojo play navigation
     """
     scenes = game_scenes()
     if game not in scenes:
