@@ -261,18 +261,8 @@ def test_a_port_that_is_taken(game: HttpGame) -> None:
 def test_the_documented_command(tmp_path: Path) -> None:
     """`godojo serve-game` prints where it is and its token, and leaves both in a file of the owner's alone."""
     note = tmp_path / "note.json"
-    words = [
-        sys.executable,
-        "-m",
-        "godojo",
-        "serve-game",
-        "navigation",
-        "--port",
-        "0",
-        "--course",
-        "maze",
-        f"--http-note={note}",
-    ]
+    words = [sys.executable, "-m", "godojo", "serve-game", "navigation", "--port", "0", "--course", "maze"]
+    words += ["--set", "motion.speed_mps=0.5", "--set", "rules.ticks_per_decision=6", f"--http-note={note}"]
     env = {name: value for name, value in os.environ.items() if name != "GODOJO_HTTP_TOKEN"}
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env) as process:
         try:
@@ -292,7 +282,10 @@ def test_the_documented_command(tmp_path: Path) -> None:
             with GameClient(url[1], token[1]) as client:
                 assert client.status().scene == "maze"
                 assert len(client.reset(1).observation) == 48
-                assert client.state().ready().arenas == ("maze",)
+                ready = client.state().ready()
+                assert (ready.arenas, ready.ticks_per_decision) == (("maze",), 6)
+                step = client.act([0.0, 1.0, 0.0], ticks=120)
+                assert 0.45 < -step.observation[9] < 0.51
         finally:
             process.terminate()
             process.wait(10)

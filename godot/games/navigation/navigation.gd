@@ -47,6 +47,7 @@ func _ready() -> void:
 		return
 	_has_chosen = true
 	worlds.course_names = [course_name]
+	worlds.usual_settings = _options.settings
 	worlds.configured.connect(_on_configured)
 	look.show_course(CourseData.load_named(course_name))
 	rig.start(_options.wants_xr)
@@ -77,10 +78,7 @@ func _unhandled_input(event: InputEvent) -> void:
 
 
 func _play_by_hand() -> void:
-	var tree: Dictionary = _options.settings.to_dict()
-	var request: Dictionary = {
-		"worlds": 1, "ticks_per_decision": null, "options": {"settings": tree}
-	}
+	var request: Dictionary = {"worlds": 1, "ticks_per_decision": null, "options": {}}
 	worlds.configured.disconnect(_on_configured)
 	var complaint: String = worlds.configure(request)
 	worlds.configured.connect(_on_configured)

@@ -101,14 +101,21 @@ def show_alone(found: "AloneJudgement") -> None:
         f"[dim]{found.rounds} rounds; it does {how}; agent-steps trained: {found.agent_steps:,}; seed {found.seed}[/]\n"
     )
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("rounds")
-    for title in ("share", "95 % interval", "target", *found.by_arena):
-        table.add_column(escape(title), justify="right")
+    table.add_column("rounds", no_wrap=True)
+    for title in ("share", "95 % interval", "target"):
+        table.add_column(title, justify="right", no_wrap=True)
     for name, share in found.measures.items():
         target = f"{100 * found.targets[name]:.0f} %" if name in found.targets else ""
-        places = (percent(shares[name]) for shares in found.by_arena.values())
-        table.add_row(name, percent(share), interval(share), target, *places)
+        table.add_row(name, percent(share), interval(share), target)
     out.print(table)
+    if len(found.by_arena) > 1:
+        places = Table(box=None, pad_edge=False, header_style="dim")
+        places.add_column("\nby course", no_wrap=True)
+        for title in found.by_arena:
+            places.add_column(f"\n{escape(title)}", justify="right")
+        for name in found.measures:
+            places.add_row(name, *(percent(shares[name]) for shares in found.by_arena.values()))
+        out.print(places)
     terms = ", ".join(f"{name} {mean.mean:.2f}" for name, mean in found.terms.items())
     out.print(f"\nreward {found.reward.mean:.2f} ({terms}); median round {found.median_length_s:.1f} s")
     if found.lost_rounds:

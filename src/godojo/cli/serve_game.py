@@ -1,5 +1,6 @@
 """`godojo serve-game`: one of Godojo's games, played by whoever asks over HTTP."""
 
+import ipaddress
 import os
 import subprocess
 from typing import Annotated
@@ -27,7 +28,13 @@ def serve_game(
     """
     if window and not has_screen():
         raise GodojoError("there is no display to show it on; leave --window away")
-    own = [*game_words(options or []), f"--http-host={host}"]
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        raise GodojoError(
+            f"--host takes an address of this computer such as 127.0.0.1 or 0.0.0.0, not {host!r}"
+        ) from None
+    own = [*game_words(options or []), f"--http-host={address}"]
     words = http_words(ready_engine(), game, port=port, window=window, options=own)
     if os.name == "nt":
         raise typer.Exit(subprocess.call(words))

@@ -26,7 +26,8 @@ var round_terms: Dictionary[String, float] = {}
 var _tree: SceneTree
 var _scene_id: int = 0
 var _worlds: DojoWorlds
-var _usual_ticks: int = 4
+# Null where there is no DojoSync: the worlds say it themselves.
+var _usual_ticks: Variant = null
 
 
 ## The first [DojoWorlds] of [param scene] is played, or that of its [DojoSync].
@@ -71,7 +72,7 @@ func configure(options: Dictionary, ticks: Variant) -> String:
 	var roles: Array = told["roles"]
 	if roles.size() != 1 or roles[0]["agents"] != 1:
 		return "this scene has more than one agent; over HTTP one is played, over dojo/1 all of them"
-	told.merge({"worlds": 1, "ticks_per_decision": wanted})
+	told.merge({"worlds": 1, "ticks_per_decision": wanted if wanted != null else 1})
 	description = told
 	ticks_per_decision = int(told["ticks_per_decision"] as float)
 	observation_size = DojoParts.observation_size(roles[0]["observation"] as Array)

@@ -18,7 +18,6 @@ const _REASONS: Dictionary[int, String] = {
 	422: "Unprocessable Content",
 	431: "Request Header Fields Too Large",
 	500: "Internal Server Error",
-	501: "Not Implemented",
 	503: "Service Unavailable",
 	505: "HTTP Version Not Supported",
 }
@@ -39,7 +38,6 @@ const _CODES: Dictionary[int, String] = {
 	422: "invalid",
 	431: "headers_too_large",
 	500: "game_failed",
-	501: "unknown_method",
 	503: "busy",
 	505: "version_not_supported",
 }

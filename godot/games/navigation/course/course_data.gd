@@ -28,16 +28,6 @@ class Start:
 	var spread_rad: float
 
 
-## A chain of low steps.
-class Ramp:
-	extends RefCounted
-	var position: Vector3
-	var size: Vector3
-	## Unit vector in which it rises.
-	var toward: Vector3
-	var steps: int
-
-
 const FOLDER := "res://games/navigation/courses"
 const VERSION := 1
 ## Boxes, the steps of ramps among them.
@@ -60,8 +50,6 @@ var title: String
 var look: String
 ## Everything solid, the steps of ramps last.
 var boxes: Array[Box] = []
-## The ramps, for whoever draws them.
-var ramps: Array[Ramp] = []
 var starts: Array[Start] = []
 ## Marks on the ground to walk to; the last one is the goal.
 var routes: Array[PackedVector3Array] = []
@@ -186,21 +174,17 @@ func _read_ramp(entry: Variant) -> String:
 	var steps: Variant = fields["steps"]
 	if not (steps is float or steps is int) or not (steps >= 1 and steps <= MAX_BOXES):
 		return "steps: must be from 1 to %d" % MAX_BOXES
-	var ramp := Ramp.new()
-	ramp.position = _vector3(fields["position_m"])
-	ramp.size = _vector3(fields["size_m"])
-	ramp.toward = TOWARD[fields["toward"]]
-	ramp.steps = int(steps as float)
-	ramps.append(ramp)
-	var part: float = 1.0 / ramp.steps
-	var along: Vector3 = ramp.toward.abs()
-	for number in ramp.steps:
-		var height: float = ramp.size.y * (number + 1) * part
-		var length: Vector3 = ramp.size * along
-		var step: Vector3 = ramp.size * (Vector3.ONE - along) + length * part
+	var foot: Vector3 = _vector3(fields["position_m"])
+	var size: Vector3 = _vector3(fields["size_m"])
+	var toward: Vector3 = TOWARD[fields["toward"]]
+	var part: float = 1.0 / int(steps as float)
+	var length: Vector3 = size * toward.abs()
+	for number in int(steps as float):
+		var height: float = size.y * (number + 1) * part
+		var step: Vector3 = size - length + length * part
 		step.y = height
-		var ahead: Vector3 = length * ramp.toward * ((number + 0.5) * part - 0.5)
-		complaint = _add_box(ramp.position + ahead + Vector3.UP * height * 0.5, step, "step")
+		var ahead: Vector3 = length * toward * ((number + 0.5) * part - 0.5)
+		complaint = _add_box(foot + ahead + Vector3.UP * height * 0.5, step, "step")
 		if not complaint.is_empty():
 			return complaint
 	return ""

@@ -18,6 +18,8 @@ const MAX_COURSES := 256
 ## The courses that are walked where a trainer names none; empty: all that were made by hand.
 @export var course_names: PackedStringArray = []
 
+## The settings where a trainer sends none.
+var usual_settings: NavigationSettings = NavigationSettings.load_defaults()
 ## The worlds, once configured.
 var worlds: Array[NavigationWorld] = []
 var settings: NavigationSettings = NavigationSettings.load_defaults()
@@ -43,8 +45,8 @@ func configure(request: Dictionary) -> String:
 		if not key is String or not OPTIONS.has(key as String):
 			var asked: String = OutsideText.quoted(key)
 			return "options: no such option %s; known: %s" % [asked, " ".join(OPTIONS)]
-	var wanted: NavigationSettings = NavigationSettings.load_defaults()
-	var complaint: String = wanted.set_all(options["settings"]) if options.has("settings") else ""
+	var wanted := NavigationSettings.new()
+	var complaint: String = wanted.set_all(options.get("settings", usual_settings.to_dict()))
 	if complaint.is_empty() and request["ticks_per_decision"] != null:
 		complaint = wanted.apply_override(
 			"rules.ticks_per_decision=%d" % request["ticks_per_decision"]
