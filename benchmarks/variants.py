@@ -8,9 +8,9 @@ import os
 import sys
 import tempfile
 import time
-from typing import Any
 
-from godojo.cli.training_setup import Wishes, prepared
+from godojo.cli.training_setup import prepared
+from godojo.cli.wishes import Wishes
 from godojo.evaluate.judge import judge
 
 NARROW = (
@@ -67,11 +67,11 @@ def main() -> int:
 def row(name: str, seed: int, steps: int, rounds: int) -> str:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GODOJO_RUNS"] = folder
-        wishes = Wishes(**DEFAULTS | {"steps": steps, "values": VARIANTS[name], "seed": seed})
+        wishes = Wishes(game="tag", steps=steps, values=VARIANTS[name], seed=seed)
         with prepared(wishes, lambda _: None) as training:
             begun = time.monotonic()
             training.train(lambda _: None)
-            speed = training.learner.agent_steps / (time.monotonic() - begun)
+            speed = training.agent_steps / (time.monotonic() - begun)
             path = str(training.run.path)
         found = judge(path, ["sighted", "oracle", "itself"], rounds=rounds)
     cells = []
@@ -80,16 +80,6 @@ def row(name: str, seed: int, steps: int, rounds: int) -> str:
         assert wins is not None
         cells.append(f"{100 * wins.rate:.0f} ({100 * wins.low:.0f} to {100 * wins.high:.0f})")
     return f"| {name} | {seed} | {speed / 1e3:.0f} | {' | '.join(cells)} |"
-
-
-DEFAULTS: dict[str, Any] = dict.fromkeys(Wishes._fields) | {
-    "game": "tag",
-    "engine": "sim",
-    "force": False,
-    "preset": "default",
-    "freeze": (),
-    "processes": 1,
-}
 
 
 def write(line: str) -> None:

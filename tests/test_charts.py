@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib import image
 
-from godojo.cli.train import _attempt
+from godojo.cli.conclusion import _attempt
 from godojo.errors import GodojoError
 from godojo.runs.folder import RunFolder
 from godojo.show import curves, style

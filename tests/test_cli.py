@@ -78,7 +78,7 @@ def test_a_broken_engine_is_one_line(godojo: Run, tmp_path: Path) -> None:
 def test_play_knows_its_games(godojo: Run) -> None:
     done = godojo("play", "chess")
     assert done.returncode == 2
-    assert done.stderr == "godojo: there is no game 'chess'; there is: first_agent, tag\n"
+    assert done.stderr == "godojo: there is no game 'chess'; there is: first_agent, navigation, tag\n"
 
 
 def test_play_needs_a_display(godojo: Run) -> None:

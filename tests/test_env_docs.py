@@ -26,4 +26,4 @@ def test_example(request: pytest.FixtureRequest, title: str, code: str) -> None:
 
 
 def test_every_example_was_found() -> None:
-    assert len(EXAMPLES) == PAGE.read_text(encoding="utf-8").count("```python") == 6
+    assert len(EXAMPLES) == PAGE.read_text(encoding="utf-8").count("```python") == 7

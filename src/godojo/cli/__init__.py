@@ -11,6 +11,7 @@ import godojo
 from godojo.cli import (
     addon,
     bench,
+    config,
     distil,
     doctor,
     engine,
@@ -24,6 +25,7 @@ from godojo.cli import (
     replay,
     report,
     serve,
+    serve_game,
     train,
     watch,
 )
@@ -37,6 +39,7 @@ _TEACHING = """\
 Begin here:
 
   [cyan]godojo train[/cyan]            seeker and hider learn tag in five minutes, without Godot
+  [cyan]godojo train navigation[/cyan] a walker learns a VR course; --trainer sb3 for Stable-Baselines3
   [cyan]godojo engine install[/cyan]   the real Godot, for you alone, nothing else touched
   [cyan]godojo play tag[/cyan]         3D tag by hand, against a trained opponent
   [cyan]godojo parity tag[/cyan]       the embedded twin against the real engine, tick by tick
@@ -49,6 +52,7 @@ Begin here:
   [cyan]godojo distil RUN[/cyan]       a smaller net that does the same, and what that costs
   [cyan]godojo addon install[/cyan]    the addon in your own Godot project
   [cyan]godojo serve[/cyan]            waits for your own Godot scene on port 8765, and plays it
+  [cyan]godojo serve-game[/cyan]       VR navigation in the real engine, played by you over HTTP
   [cyan]godojo bench sim[/cyan]        how fast the twin is here
   [cyan]godojo doctor[/cyan]           what is installed, what is missing, and the cure
 
@@ -70,6 +74,7 @@ app.command(name="doctor")(doctor.doctor)
 app.command(name="parity")(parity.parity)
 app.add_typer(bench.app, name="bench")
 app.command(name="train")(train.train)
+app.add_typer(config.app, name="config")
 app.command(name="eval")(judging.evaluate)
 app.command(name="league")(league.league)
 app.command(name="plot")(plot.plot)
@@ -82,6 +87,7 @@ app.command(name="watch")(watch.watch)
 app.command(name="export")(export.export)
 app.command(name="distil")(distil.distil)
 app.command(name="serve")(serve.serve)
+app.command(name="serve-game", context_settings={"ignore_unknown_options": True})(serve_game.serve_game)
 app.command(name="play", context_settings={"ignore_unknown_options": True})(play.play)
 
 

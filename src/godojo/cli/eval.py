@@ -11,6 +11,7 @@ from godojo.cli.console import out, print_json, progress_report
 from godojo.errors import GodojoError
 
 if TYPE_CHECKING:
+    from godojo.evaluate.alone import AloneJudgement
     from godojo.evaluate.both_engines import Comparison
     from godojo.evaluate.intervals import Share
     from godojo.evaluate.judge import Judgement
@@ -53,32 +54,72 @@ def evaluate(
     Played in arenas that training does not use. Example: godojo eval latest -o oracle -o my-other-run@1m --role hider.
     With --engine both, the same on the embedded game and in the real one, and by how much they differ.
     """
-    from godojo.evaluate.both_engines import Comparison, compare_engines
-    from godojo.evaluate.judge import Judgement, judge  # brings torch and kernels along
-    from godojo.export.players import SHIPPED
+    from godojo.evaluate.alone import AloneJudgement  # all of these bring torch and kernels along
+    from godojo.evaluate.both_engines import Comparison
 
     if episodes < 1:
         raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
-    wishes: dict[str, Any] = {
-        "role": role,
-        "arenas": arenas,
-        "rounds": episodes,
-        "seed": seed,
-        "greedy": not sampled,
-        "files": SHIPPED,
-    }
-    found: Judgement | Comparison
+    how = {"arenas": arenas, "rounds": episodes, "seed": seed, "greedy": not sampled}
     with progress_report() as shown:
-        if engine == "both":
-            found = compare_engines(run, opponent or [], **wishes, progress=shown.progress)
-        else:
-            found = judge(run, opponent or [], **wishes, engine=engine, progress=shown.progress)
+        found = _judged(run, opponent or [], role, engine, how | {"progress": shown.progress})
     if as_json:
         print_json(msgspec.json.format(msgspec.json.encode(found), indent=2))
+    elif isinstance(found, AloneJudgement):
+        show_alone(found)
     elif isinstance(found, Comparison):
         show_comparison(found)
     else:
         show(found)
+
+
+def _judged(
+    run: str, opponents: list[str], role: str | None, engine: str, how: dict[str, Any]
+) -> "AloneJudgement | Comparison | Judgement":
+    """Judges a policy in the way that suits its game."""
+    from godojo.evaluate.alone import is_played_alone, judge_alone
+    from godojo.evaluate.both_engines import compare_engines
+    from godojo.evaluate.judge import judge
+    from godojo.export.players import SHIPPED
+
+    if not is_played_alone(run, SHIPPED):
+        how = how | {"role": role, "files": SHIPPED}
+        if engine == "both":
+            return compare_engines(run, opponents, **how)
+        return judge(run, opponents, **how, engine=engine)
+    if opponents or role is not None:
+        raise GodojoError(f"{run} plays alone: there is nobody to play against; leave --opponent and --role away")
+    if engine == "both":
+        raise GodojoError(f"{run} plays alone: judge it on one engine after the other, --engine sim and --engine godot")
+    return judge_alone(run, **how, engine=engine, files=SHIPPED)
+
+
+def show_alone(found: "AloneJudgement") -> None:
+    """What the rounds of somebody who plays alone were like."""
+    how = "what it thinks best" if found.greedy else "by lot"
+    out.print(f"[bold]{escape(found.policy)}[/], {found.game} on {found.engine}, {escape(found.arenas)} courses")
+    out.print(
+        f"[dim]{found.rounds} rounds; it does {how}; agent-steps trained: {found.agent_steps:,}; seed {found.seed}[/]\n"
+    )
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("rounds", no_wrap=True)
+    for title in ("share", "95 % interval", "target"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for name, share in found.measures.items():
+        target = f"{100 * found.targets[name]:.0f} %" if name in found.targets else ""
+        table.add_row(name, percent(share), interval(share), target)
+    out.print(table)
+    if len(found.by_arena) > 1:
+        places = Table(box=None, pad_edge=False, header_style="dim")
+        places.add_column("\nby course", no_wrap=True)
+        for title in found.by_arena:
+            places.add_column(f"\n{escape(title)}", justify="right")
+        for name in found.measures:
+            places.add_row(name, *(percent(shares[name]) for shares in found.by_arena.values()))
+        out.print(places)
+    terms = ", ".join(f"{name} {mean.mean:.2f}" for name, mean in found.terms.items())
+    out.print(f"\nreward {found.reward.mean:.2f} ({terms}); median round {found.median_length_s:.1f} s")
+    if found.lost_rounds:
+        out.print(f"[yellow]note:[/] {found.lost_rounds} rounds were cut short by a lost game and played again")
 
 
 def show(found: "Judgement") -> None:

@@ -13,17 +13,20 @@ from godojo.cli.engine import ready_engine
 from godojo.errors import GodojoError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from godojo.engines.godot.find import Engine
     from godojo.evaluate.parity.report import Example, Figure, Report
 
-GAMES = ("tag",)
+GAMES = ("tag", "navigation")
 
 
 def parity(
     game: Annotated[str, typer.Argument(help="Which game, for example: tag")],
-    episodes: Annotated[int, typer.Option("--episodes", "-n", help="Episodes of ten seconds to play.")] = 64,
+    episodes: Annotated[int, typer.Option("--episodes", "-n", help="Episodes to play.")] = 64,
     arenas: Annotated[
         Path | None,
-        typer.Option("--arenas", help="A folder of your own arenas (*.json); otherwise hand-made and generated ones."),
+        typer.Option("--arenas", help="A folder of your own arenas or courses (*.json); otherwise those of the game."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="The same seed plays the same episodes.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
@@ -37,22 +40,19 @@ def parity(
     with 1 when a target is missed.
     """
     # Kernels and plots take a second or two to load, which other verbs need not wait for.
-    from godojo.evaluate.parity import check_parity, default_arenas
     from godojo.evaluate.parity.picture import draw
-    from godojo.games.tag.arenas import read_arenas
 
     if game not in GAMES:
         raise GodojoError(f"there is no game {game!r} with a twin; there is: {', '.join(GAMES)}")
     if episodes < 1 or seed < 0:
         raise GodojoError("--episodes must be 1 or more, --seed 0 or more")
-    rooms = default_arenas() if arenas is None else tuple(read_arenas(arenas).values())
     engine = ready_engine()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise GodojoError(f"--out {folder}: {error.strerror}") from None
     with progress_report() as shown:
-        report = check_parity(engine, episodes=episodes, arenas=rooms, seed=seed, progress=shown.progress)
+        report = _checked(game, engine, episodes, arenas, seed, shown.progress)
         shown.step("drawing")
         draw(report, folder / "error_over_time.png")
     text = msgspec.json.format(msgspec.json.encode({"is_met": report.is_met, **msgspec.to_builtins(report)}))
@@ -62,6 +62,28 @@ def parity(
     else:
         show(report, folder)
     raise typer.Exit(0 if report.is_met else 1)
+
+
+def _checked(
+    game: str,
+    engine: "Engine",
+    episodes: int,
+    arenas: Path | None,
+    seed: int,
+    progress: "Callable[[str, float | None], None]",
+) -> "Report":
+    """What the game's own way of comparing found."""
+    if game == "navigation":
+        from godojo.evaluate.parity.walks import check_walks
+        from godojo.games.navigation.courses import read_courses
+
+        courses = None if arenas is None else list(read_courses(arenas).values())
+        return check_walks(engine.version, episodes=episodes, seed=seed, progress=progress, courses=courses)
+    from godojo.evaluate.parity import check_parity, default_arenas
+    from godojo.games.tag.arenas import read_arenas
+
+    rooms = default_arenas() if arenas is None else tuple(read_arenas(arenas).values())
+    return check_parity(engine, episodes=episodes, arenas=rooms, seed=seed, progress=progress)
 
 
 def show(report: "Report", folder: Path) -> None:
@@ -83,7 +105,7 @@ def show(report: "Report", folder: Path) -> None:
             count = f"{mechanism.agent_ticks} of {report.agent_ticks:,}"
             out.print(f"  {escape(mechanism.name)}: {count}, worst {_length(mechanism.worst_m)}")
             out.print(f"    [dim]{escape(_place(mechanism.example))}[/]")
-    else:
+    elif report.mechanisms is not None:
         out.print("\nNo single tick, begun with Godot's own state, came out differently.")
     out.print("\nLargest differences:")
     for example in report.examples:

@@ -26,7 +26,8 @@ def play(
     scripted, --policy FILE.dojo (one of your own), --arena open|pillars|maze|platforms|mixed|FILE.json, --role
     seeker|hider, --mode hide_and_seek|classic, --camera overview|follow|side, --seed N, --set key=value, --attract to
     watch two trained players until you move, and --demo to watch two scripted ones. F3 shows what a trained player
-    sees. Example: godojo play tag --level hard --role hider
+    sees. For navigation: --course course|obstacle_course|maze, --turn smooth|snap, --camera first|follow|overview,
+    --seed N, --set key=value, --demo, --http; Q and E turn. Example: godojo play tag --level hard --role hider
     """
     scenes = game_scenes()
     if game not in scenes:

@@ -1,23 +1,24 @@
-"""`godojo train`: two policies that play well, and a folder that explains itself."""
+"""`godojo train`: policies that play well, and a folder that explains itself."""
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 from rich.live import Live
 from rich.table import Table
 
-from godojo.cli.console import err, out
+from godojo.cli.console import err
 from godojo.cli.serve import token_in
 from godojo.cli.stopping import stopping
 from godojo.errors import GodojoError, command
+from godojo.files import write_whole
 
 if TYPE_CHECKING:
-    from godojo.learn.training import Standing, Training
-    from godojo.runs.folder import RunFolder
+    from godojo.cli.training_setup import AnyTraining
+    from godojo.learn.training import Standing
 
 PLAIN_INTERVAL_S = 10.0
 
@@ -34,7 +35,13 @@ def train(
     resume: Annotated[str | None, typer.Option(help="Go on with this run (an id, a path or latest).")] = None,
     force: Annotated[bool, typer.Option(help="Replace a run of the same name.")] = False,
     init_from: Annotated[str | None, typer.Option(help="Begin with the policies of this run.", metavar="RUN")] = None,
-    preset: Annotated[str | None, typer.Option(help="default, quick, team, …")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="default, quick, team, …; what there is depends on the game.")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="A preset of your own in JSON; see: godojo config example.", metavar="FILE.json")
+    ] = None,
+    trainer: Annotated[str | None, typer.Option(help="built-in, or sb3 (Stable-Baselines3).")] = None,
     values: Annotated[
         list[str] | None,
         typer.Option("--set", help="A setting: the learner's (epochs=3) or the game's (motion.gravity_mps2=20)."),
@@ -55,26 +62,42 @@ def train(
     token_file: Annotated[
         Path | None, typer.Option(help="With --connect: a file with the token that the game must know.")
     ] = None,
+    num_envs: Annotated[int | None, typer.Option(help="Copies of the game at once.", min=1)] = None,
+    reward: Annotated[
+        str | None, typer.Option(help="A reward of your own in the game's place.", metavar="file.py:Class")
+    ] = None,
+    tasks: Annotated[
+        str | None, typer.Option(help="Arenas or courses to mix, each told apart by a task id.", metavar="NAME,NAME")
+    ] = None,
+    http: Annotated[
+        str | None, typer.Option(help="Train over HTTP in games that run already (godojo serve-game).", metavar="URL,…")
+    ] = None,
+    scene: Annotated[str | None, typer.Option(help="The scene to load there first.")] = None,
+    reload_every: Annotated[
+        int, typer.Option(help="Load the scene anew after so many decisions, as a test of its stability.", min=0)
+    ] = 0,
     judge_rounds: Annotated[
-        int, typer.Option("--judge", help="Rounds of each match at the end; 0 for none.", min=0)
+        int, typer.Option("--judge", "--eval", help="Rounds of each match at the end; 0 for none.", min=0)
     ] = 500,
     log_trajectories: Annotated[
         int,
         typer.Option(help="Rounds of every snapshot to keep in trajectories/ at the end, tick by tick (tag).", min=0),
     ] = 0,
 ) -> None:
-    """Train both roles of a game by self-play, and judge them against scripted opponents.
+    """Train all roles of a game, by self-play where there are several, and judge them.
 
     With no further words: tag, on the embedded twin, five minutes. Ctrl-C saves and says how to go on.
 
     Examples: godojo train tag --minutes 1 --run-id first · godojo train --resume first --minutes 5 · godojo train tag
-    --engine godot --set worlds=64 · godojo train --connect
+    --engine godot --set worlds=64 · godojo train --connect · godojo train navigation --trainer sb3 --preset quick_test
     """
-    from godojo.cli import training_setup  # brings torch and kernels along
+    from godojo.cli.conclusion import conclude  # these bring torch and kernels along
+    from godojo.cli.training_setup import prepared, resume_words
+    from godojo.cli.wishes import Door, Wishes
 
     if not connect and (port is not None or host is not None or token_file is not None):
         raise GodojoError("--port, --host and --token-file say where to wait for a game: they need --connect")
-    wishes = training_setup.Wishes(
+    wishes = Wishes(
         game=game,
         engine=engine,
         algorithm=algorithm,
@@ -90,18 +113,52 @@ def train(
         freeze=tuple(freeze or ()),
         processes=processes,
         project=project,
-        door=training_setup.Door(host, port, token_in(token_file)) if connect else None,
+        door=Door(host, port, token_in(token_file)) if connect else None,
+        trainer=trainer,
+        config=config,
+        num_envs=num_envs,
+        reward=reward,
+        tasks=_words(tasks),
+        http=_words(http),
+        scene=scene,
+        reload_every=reload_every,
     )
-    with training_setup.prepared(wishes, _say) as training:
+    with prepared(wishes, _say) as training:
         run = training.run
         where = f"{run.config.game} on {run.config.engine}"
         _say(f"training {where}, run {run.name}, {training.worlds.num_worlds} worlds, seed {run.config.seed}")
-        with stopping(training, _say), _display(training) as report:
+        with stopping(training, _say), _display(training) as report, _stability(training):
             is_spent = training.train(report)
     if not is_spent:
-        _say(f"stopped and saved; go on with: {command(f'train {training_setup.resume_words(run)}')}")
+        _say(f"stopped and saved; go on with: {command(f'train {resume_words(run)}')}")
         raise typer.Exit(130)
-    _conclude(run, judge_rounds, log_trajectories, has_begun_with_others=init_from is not None)
+    conclude(run, judge_rounds, log_trajectories, has_begun_with_others=init_from is not None)
+
+
+def _words(text: str | None) -> tuple[str, ...]:
+    """Some words with commas between."""
+    return tuple(word.strip() for word in text.split(",") if word.strip()) if text else ()
+
+
+@contextmanager
+def _stability(training: "AnyTraining") -> Iterator[None]:
+    """Tells how games over HTTP bore the training, and leaves it in the run as `stability.json`."""
+    from godojo.evaluate.stability import http_worlds, memory_mb, stability
+
+    worlds = http_worlds(training.worlds)
+    if worlds is None:
+        yield
+        return
+    before_mb = memory_mb(worlds)
+    yield
+    found = stability(worlds, training.agent_steps, before_mb)
+    text = msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
+    write_whole(training.run.path / "stability.json", text)
+    health = ", ".join(f"{game.url} {game.status} ({game.memory_mb:.0f} MB)" for game in found.games)
+    _say(
+        f"stability: {found.agent_steps:,} decisions, {found.reloads} reloads, {found.restarts} losses, memory "
+        f"{found.memory_growth_mb:+.1f} MB; {health}"
+    )
 
 
 def _say(sentence: str) -> None:
@@ -109,7 +166,7 @@ def _say(sentence: str) -> None:
 
 
 @contextmanager
-def _display(training: "Training") -> Iterator[Any]:
+def _display(training: "AnyTraining") -> Iterator[Any]:
     """A live table on a terminal, one line an interval elsewhere."""
     if not err.is_terminal:
         last = -PLAIN_INTERVAL_S
@@ -159,68 +216,3 @@ def _table(standing: "Standing", run: str) -> Table:
         ),
     )
     return table
-
-
-def _conclude(run: "RunFolder", judge_rounds: int, log_trajectories: int, *, has_begun_with_others: bool) -> None:
-    """A small table, where everything lies, and what to try next.
-
-    Whoever began with policies that knew something sees what they have learnt since.
-    """
-    from godojo.cli.training_setup import resume_words
-    from godojo.engines.make import GAMES
-
-    if judge_rounds and run.config.game in GAMES and len(run.config.roles) == 2:
-        from godojo.cli.console import progress_report
-        from godojo.cli.eval import show, show_progress
-        from godojo.evaluate.judge import judge
-
-        learning = [role for role in run.config.roles if run.role_map().read().get(role, "train") == "train"]
-        role = learning[0] if has_begun_with_others and len(learning) == 1 else None
-        with progress_report() as shown:
-            found = judge(str(run.path), role=role, rounds=judge_rounds, progress=shown.progress)
-            if has_begun_with_others:
-                before = judge(f"{run.path}@start", role=role, rounds=judge_rounds, progress=shown.progress)
-        if has_begun_with_others:
-            show_progress(before, found)
-        else:
-            show(found)
-    charts = _attempt("charts", lambda: _charts(run))
-    kept = _attempt("trajectories", lambda: _trajectories(run, log_trajectories)) if log_trajectories else 0
-    out.print(f"\neverything lies in {run.path}", markup=False)
-    for role in run.config.roles:
-        out.print(f"  policy_{role}.pt", markup=False)
-    if charts:
-        out.print(f"  charts/ ({charts} pictures, learning.png first)", markup=False)
-    if kept:
-        out.print(f"  trajectories/ ({kept} rounds)", markup=False)
-    out.print("next:")
-    for words in (
-        f"watch {run.name}",
-        f"eval {run.name}",
-        f"league {run.name}",
-        f"export {run.name}",
-        f"train {resume_words(run)} --minutes 10",
-    ):
-        out.print(f"  {command(words)}", markup=False)
-    sys.stdout.flush()
-
-
-def _attempt(what: str, write: Callable[[], int]) -> int:
-    """How many of them were written. A training that is done and saved is not to fail for lack of a picture."""
-    try:
-        return write()
-    except Exception as error:
-        _say(f"no {what}: {error}")
-        return 0
-
-
-def _charts(run: "RunFolder") -> int:
-    from godojo.show.charts import write_charts
-
-    return len(write_charts(run))
-
-
-def _trajectories(run: "RunFolder", rounds: int) -> int:
-    from godojo.show.trajectories import write_trajectories
-
-    return len(write_trajectories(run, rounds))

@@ -120,6 +120,10 @@ class Worlds(abc.ABC):
         """The game's true state, for oracles and for value functions that may see everything."""
         raise GodojoError("this engine does not tell what eyes do not see; take engine='sim'")
 
+    def change_settings(self, settings: Any) -> None:  # noqa: ARG002 - engines that can, use it
+        """Plays by other settings of the game from now on; what agents see and do must stay what it is."""
+        raise GodojoError("this engine cannot change a game's settings while it plays; take engine='sim'")
+
     def save_state(self) -> dict[str, np.ndarray] | None:
         """Everything a later `load_state` needs to go on bit by bit; None where an engine cannot."""
         return None

@@ -1,33 +1,35 @@
 """`make_vec`: a game on an engine, by name. `open_game`: anybody's game."""
 
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 from godojo.engines.base import Worlds
+from godojo.engines.godot.http_worlds import HttpWorlds
 from godojo.engines.godot.launch import own_scene
 from godojo.engines.godot.open import await_game, launch_games, open_game
-from godojo.engines.godot.worlds import MAX_RESTARTS, GodotWorlds
+from godojo.engines.godot.worlds import MAX_RESTARTS
 from godojo.engines.sim import SimWorlds
 from godojo.errors import GodojoError
-from godojo.games.tag.godot import TagInGodot
-from godojo.games.tag.sim.twin import TagTwin
+from godojo.games.base import all_games
 
 __all__ = ["ENGINES", "GAMES", "make_vec", "open_game"]
 
-GAMES = {"tag": TagTwin}
-GAMES_IN_GODOT = {"tag": TagInGodot}
+GAMES = all_games()
 ENGINES = ("sim", "godot")
 
 
 def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int = 0, **options: Any) -> Worlds:
     """Many copies of a game, ready for their first step: on the embedded twin (`sim`) or in the real Godot (`godot`).
 
-    Options are the game's own; for tag: `settings` (TagSettings), `arenas` (a list of Arena), `generated_share` and
-    `truncate_after`; see `godojo.games.tag.sim.twin.TagTwin`. On `godot` there are besides:
+    Options are the game's own, those of its twin (`godojo.games.tag.sim.twin.TagTwin`, ...): every game has `settings`
+    and `truncate_after`, tag also `arenas` (a list of Arena) and `generated_share`. On `godot` there are besides:
 
     - `num_processes` (1): over how many games the worlds are spread;
     - `truth` (False): the game also tells what no eyes see, for `privileged()`;
     - `connect` (False) or `port` (8765), `host`, `token`: wait for a game that is started by hand instead;
+    - `http` (an address, or a list of them): games that listen for HTTP, one world in each; with `scene`, `token` and
+      `reload_every` (`godojo.engines.godot.http_worlds.HttpWorlds`);
     - `start_timeout_s`, `step_timeout_s` (30), `reconnect_s` (60), `max_restarts`: how long to wait, and how often to
       begin again (`godojo.engines.godot.worlds.GodotWorlds`).
     """
@@ -35,7 +37,7 @@ def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int =
         raise GodojoError(f"there is no game {game!r}; there is: {', '.join(GAMES)}")
     if engine not in ENGINES:
         raise GodojoError(f"there is no engine {engine!r}; there is: {', '.join(ENGINES)}")
-    known = [name for name in inspect.signature(GAMES[game]).parameters if name != "worlds"]
+    known = [name for name in inspect.signature(GAMES[game].twin).parameters if name != "worlds"]
     godots = [name for name in inspect.signature(_in_godot).parameters if name not in ("game", "num_worlds", "seed")]
     own = {name: value for name, value in options.items() if name in known}
     others = {name: value for name, value in options.items() if name not in known}
@@ -46,14 +48,14 @@ def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int =
             there_is = known + (godots if engine == "godot" else [])
             raise GodojoError(f"{game} has no option {name!r}; it has: {', '.join(there_is)}")
     if engine == "godot":
-        return _in_godot(GAMES_IN_GODOT[game](seed=seed, **own), num_worlds, seed, **others)
-    worlds = SimWorlds(GAMES[game](num_worlds, **own))
+        return _in_godot(GAMES[game].in_godot(seed=seed, **own), num_worlds, seed, **others)
+    worlds = SimWorlds(GAMES[game].twin(num_worlds, **own))
     worlds.reset(seed)
     return worlds
 
 
 def _in_godot(
-    game: TagInGodot,
+    game: Any,
     num_worlds: int,
     seed: int,
     *,
@@ -62,12 +64,34 @@ def _in_godot(
     connect: bool = False,
     port: int | None = None,
     host: str = "127.0.0.1",
-    token: str | None = None,
+    token: Any = None,
     start_timeout_s: float | None = None,
     step_timeout_s: float = 30.0,
     reconnect_s: float = 60.0,
     max_restarts: int = MAX_RESTARTS,
-) -> GodotWorlds:
+    http: str | Sequence[str] | None = None,
+    scene: str | None = None,
+    reload_every: int = 0,
+) -> Worlds:
+    if http is not None:
+        urls = [http] if isinstance(http, str) else list(http)
+        if num_worlds not in (1, len(urls)):
+            raise GodojoError(f"over HTTP there is one world for each address: {len(urls)}, not {num_worlds}")
+        return HttpWorlds(
+            urls,
+            token=token,
+            scene=scene,
+            options=game.configure_options,
+            ticks_per_decision=game.ticks_per_decision,
+            settings=game.settings,
+            seed=seed,
+            start_timeout_s=10.0 if start_timeout_s is None else start_timeout_s,
+            step_timeout_s=step_timeout_s,
+            reconnect_s=reconnect_s,
+            reload_every=reload_every,
+        )
+    if scene is not None or reload_every:
+        raise GodojoError("scene and reload_every are for games over HTTP: give http as well")
     if connect or port is not None:
         if num_processes != 1:
             raise GodojoError("a game that is started by hand is one process: leave num_processes away")

@@ -57,6 +57,8 @@ class Twin(Protocol):
 
     def privileged(self) -> Any: ...
 
+    def change_settings(self, settings: Any) -> None: ...
+
     def state(self) -> dict[str, np.ndarray]:
         """The arrays that hold all that goes on, to be copied from and into."""
 
@@ -117,6 +119,10 @@ class SimWorlds(Worlds):
 
     def privileged(self) -> Any:
         return self.twin.privileged()
+
+    def change_settings(self, settings: Any) -> None:
+        self.twin.change_settings(settings)
+        self.settings = self.twin.settings
 
     def save_state(self) -> dict[str, np.ndarray]:
         return {name: array.copy() for name, array in self.twin.state().items()}

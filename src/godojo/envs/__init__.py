@@ -1,6 +1,7 @@
 """Standard environments over a game's worlds: Gymnasium, PettingZoo and Stable-Baselines3.
 
-Importing this package makes `godojo/Tag-v0` known to Gymnasium; `gym.make("godojo.envs:godojo/Tag-v0")` does both.
+Importing this package makes `godojo/Tag-v0` and `godojo/Navigation-v0` known to Gymnasium;
+`gym.make("godojo.envs:godojo/Tag-v0")` does both.
 """
 
 import gymnasium
@@ -13,3 +14,8 @@ if TAG_ID not in gymnasium.registry:
         entry_point="godojo.envs.gymnasium:TagEnv",
         vector_entry_point="godojo.envs.gymnasium:TagVectorEnv",
     )
+
+NAVIGATION_ID = "godojo/Navigation-v0"
+
+if NAVIGATION_ID not in gymnasium.registry:
+    gymnasium.register(id=NAVIGATION_ID, entry_point="godojo.envs.alone:AloneEnv", kwargs={"game": "navigation"})

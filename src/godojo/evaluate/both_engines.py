@@ -1,6 +1,6 @@
 """The same policies on the embedded game and in the real Godot: by how many points do their win rates differ?"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -8,6 +8,7 @@ from godojo.errors import GodojoError
 from godojo.evaluate.held_out import BOTH
 from godojo.evaluate.intervals import Difference, Share
 from godojo.evaluate.judge import Judgement, judge
+from godojo.evaluate.players import PlayerFile
 
 ENGINES = ("sim", "godot")
 
@@ -40,6 +41,7 @@ def compare_engines(
     rounds: int = 500,
     seed: int = 0,
     greedy: bool = True,
+    files: Mapping[str, PlayerFile] | None = None,
     progress: Callable[[str, float | None], None] | None = None,
 ) -> Comparison:
     """Judges a policy twice, in the same arenas. Where bodies start differs: each engine draws its own lots."""
@@ -56,6 +58,7 @@ def compare_engines(
             seed=seed,
             greedy=greedy,
             from_pool=True,
+            files=files,
             progress=report,
         )
     rows = []

@@ -5,14 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from godojo.engines.base import Worlds
 from godojo.engines.make import GAMES, make_vec
+from godojo.engines.mixed import TASK, MixedWorlds
 from godojo.errors import GodojoError
-from godojo.games.tag.arenas import hand_made_arenas, read_arenas
-from godojo.games.tag.godot import generated_pool
-from godojo.games.tag.settings import TagSettings
+from godojo.learn.policy_file import PolicyCard
+from godojo.runs.folder import RunFolder
+from godojo.runs.names import split_reference
 
 HELD_OUT_SEED = 2**40
 """Training's seeds are below, those of judging begin here, so that generated arenas are others, too."""
@@ -22,19 +21,20 @@ MAX_SEED = HELD_OUT_SEED - 1
 MOST_WORLDS = {"sim": 1024, "godot": 64}
 """More of them at once are no quicker."""
 MOST_PROCESSES = 8
-BOTH, HAND_MADE, GENERATED = "held-out", "hand-made", "generated"
+BOTH = "held-out"
+"""What a game has that no policy was trained in."""
 
 
-def game_settings(game: str, values: Mapping[str, Any]) -> TagSettings:
+def game_settings(game: str, values: Mapping[str, Any]) -> Any:
     """A game's settings as a policy file or a run holds them; none are the defaults."""
-    if game != "tag":
+    if game not in GAMES:
         raise GodojoError(f"there is no game {game!r} to judge in; there is: {', '.join(GAMES)}")
-    return TagSettings.from_json(msgspec.json.encode(values)) if values else TagSettings.defaults()
+    return GAMES[game].settings.from_values(dict(values))
 
 
 def judging_worlds(
     game: str,
-    settings: TagSettings,
+    settings: Any,
     *,
     arenas: str = BOTH,
     rounds: int = 500,
@@ -44,25 +44,38 @@ def judging_worlds(
 ) -> Worlds:
     """Worlds for so many rounds, in which oracles can play, too.
 
-    `arenas`: `held-out` (every other round, about, in a hand-made arena, the others in one made for the round),
-    `hand-made`, `generated`, or a folder of a user's own. The real Godot makes no arenas: it takes one of a few that
-    are made beforehand. With `from_pool` the embedded game takes one of the same, so that the two can be compared.
+    What `arenas` may be, the game says (`judging_options` in its `game.py`). The real Godot makes no arenas: it takes
+    one of a few that are made beforehand. With `from_pool` the embedded game takes one of the same, so that the two can
+    be compared.
     """
-    options: dict[str, Any] = {"settings": settings}
-    if arenas == GENERATED:
-        options["generated_share"] = 1.0
-    elif arenas in (BOTH, HAND_MADE):
-        options["arenas"] = list(hand_made_arenas(settings).values())
-        options["generated_share"] = 0.5 if arenas == BOTH else 0.0
-    else:
-        options["arenas"] = list(read_arenas(_folder(arenas), settings).values())
+    asked = GAMES[game].judging_options(settings, arenas)
+    options: dict[str, Any] = {"settings": settings, **asked}
     worlds = max(1, min(rounds, MOST_WORLDS.get(engine, 64)))
     if engine == "godot":
         options["num_processes"] = min(_cores(), MOST_PROCESSES, worlds)
         options["truth"] = True
-    elif from_pool and options.get("generated_share"):
-        options["generated_arenas"] = generated_pool(judging_seed(seed), settings)
+    elif from_pool:
+        options |= GAMES[game].pool_options(settings, asked, judging_seed(seed))
     return make_vec(game, engine=engine, num_worlds=worlds, seed=judging_seed(seed), **options)
+
+
+def worlds_for(policy: str, card: PolicyCard, *, arenas: str = BOTH, rounds: int = 500, **how: Any) -> Worlds:
+    """Worlds to judge a policy in (see `judging_worlds`); one that is told its task plays all it was trained for."""
+    settings, tasks = game_settings(card.game, card.settings), _tasks_of(policy, card)
+    if not tasks:
+        return judging_worlds(card.game, settings, arenas=arenas, rounds=rounds, **how)
+    each = -(-rounds // len(tasks))
+    return MixedWorlds({task: judging_worlds(card.game, settings, arenas=task, rounds=each, **how) for task in tasks})
+
+
+def _tasks_of(policy: str, card: PolicyCard) -> list[str]:
+    """What a policy that is told its task was trained for, in order; a policy that is not has none."""
+    if not any(part.name == TASK for part in card.observation_parts):
+        return []
+    if Path(policy).expanduser().is_file():
+        raise GodojoError(f"{policy} is told its task, and only its run knows which: give the run instead of the file")
+    tasks: list[str] = RunFolder.open(split_reference(policy)[0]).config.more["tasks"]
+    return tasks
 
 
 def judging_seed(seed: int) -> int:
@@ -75,10 +88,3 @@ def judging_seed(seed: int) -> int:
 def _cores() -> int:
     """Those we may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _folder(text: str) -> Path:
-    folder = Path(text).expanduser()
-    if not folder.is_dir():
-        raise GodojoError(f"{text} is neither a folder of arenas nor one of: {BOTH}, {HAND_MADE}, {GENERATED}")
-    return folder

@@ -7,7 +7,7 @@ import numpy as np
 
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
-from godojo.evaluate.held_out import BOTH, game_settings, judging_seed, judging_worlds
+from godojo.evaluate.held_out import BOTH, judging_seed, worlds_for
 from godojo.evaluate.intervals import Mean, Share
 from godojo.evaluate.matches import Player, play_matches
 from godojo.evaluate.players import PlayerFile, TrainedPlayer, player_from, players_of
@@ -85,14 +85,8 @@ def judge(
     opponents = list(opponents) or default_opponents(len(judged))
     chosen = [name for name in judged if role in (None, name)]
     verdicts = []
-    with judging_worlds(
-        game,
-        game_settings(game, cards[0].settings),
-        arenas=arenas,
-        rounds=rounds,
-        engine=engine,
-        seed=seed,
-        from_pool=from_pool,
+    with worlds_for(
+        policy, cards[0], arenas=arenas, rounds=rounds, engine=engine, seed=seed, from_pool=from_pool
     ) as worlds:
         if len(worlds.roles) < 2:
             raise GodojoError(

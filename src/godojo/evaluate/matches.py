@@ -1,7 +1,7 @@
 """Matches: many rounds between players, counted so that short rounds weigh no more than long ones."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.evaluate.intervals import Mean, Share
-from godojo.games.tag.settings import TICK_S
+from godojo.games.settings import TICK_S
 
 MAX_ROUND_DECISIONS = 20_000
 """A world whose round takes longer is taken to play for ever."""
@@ -40,6 +40,8 @@ class MatchResults:
     """By role: the sum over the round, averaged over the role's agents."""
     score: Mapping[str, np.ndarray]
     """By role: the game's own score, averaged over the role's agents."""
+    terms: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """By role: [rounds, terms], the reward by term, likewise."""
     lost: int = 0
     """Rounds that were cut short from outside, for instance by a crash, and played again."""
 
@@ -127,6 +129,7 @@ class _Tally:
         self._arena = np.zeros(rounds, np.int32)
         self._reward = {role: np.zeros(rounds) for role in worlds.roles}
         self._score = {role: np.zeros(rounds) for role in worlds.roles}
+        self._terms = {role: np.zeros((rounds, len(worlds.reward_terms))) for role in worlds.roles}
 
     def count(self, worlds: Worlds) -> None:
         """Takes in what the last step ended."""
@@ -152,6 +155,7 @@ class _Tally:
         self._arena[rows] = worlds.arena[counts]
         for role, arrays in worlds.roles.items():
             self._reward[role][rows] = arrays.final_terms[counts].sum(axis=2).mean(axis=1)
+            self._terms[role][rows] = arrays.final_terms[counts].mean(axis=1)
             self._score[role][rows] = arrays.final_score[counts].mean(axis=1)
         self._played += counts
         self.left -= len(rows)
@@ -165,5 +169,6 @@ class _Tally:
             arena=self._arena,
             reward=self._reward,
             score=self._score,
+            terms=self._terms,
             lost=self._lost,
         )

@@ -11,11 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from godojo.evaluate.held_out import HAND_MADE, game_settings, judging_seed, judging_worlds
+from godojo.evaluate.held_out import game_settings, judging_seed, judging_worlds
 from godojo.evaluate.judge import Judgement
 from godojo.evaluate.players import TrainedPlayer, player_from, players_of
 from godojo.export.players import SHIPPED
 from godojo.export.ship import YARDSTICK, Shipped
+from godojo.games.tag.game import HAND_MADE
 from godojo.games.tag.settings import TICK_S
 
 _INK = "#22262e"

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -49,6 +49,18 @@ class Heading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Of the unit vector it looks along, in the observation."""
     observed: tuple[tuple[int, int], ...]
     acted: tuple[tuple[int, int], ...]
+
+
+class Role(NamedTuple):
+    """A group of agents that share a policy."""
+
+    name: str
+    first: int
+    """Index of its first agent."""
+    agents: int
+    observation_parts: tuple[ObservationPart, ...]
+    action_parts: tuple[ActionPart, ...]
+    heading: Heading | None = None
 
 
 def observation_size(parts: Iterable[ObservationPart]) -> int:

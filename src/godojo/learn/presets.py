@@ -4,12 +4,18 @@ import difflib
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib import resources
-from typing import Any, Literal, overload
+from pathlib import Path
+from typing import Any, Literal, TypeVar, overload
 
 import msgspec
 
 from godojo.errors import GodojoError
+from godojo.games.curriculum import Stage
 from godojo.learn.settings import ALGORITHMS, PpoSettings, Settings
+
+AnySettings = TypeVar("AnySettings", bound=msgspec.Struct)
+"""Of a learner: a structure with a `check()`."""
+BUDGETS = ("minutes", "agent_steps")
 
 
 class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -20,8 +26,19 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Values of the learner's settings that differ from the defaults, when it learns by PPO."""
     sac: dict[str, Any] = {}
     """The same for SAC."""
+    sb3: dict[str, Any] = {}
+    """The same for Stable-Baselines3 (`--trainer sb3`)."""
     game: dict[str, Any] = {}
     """Values of the game's settings that differ, by path."""
+    options: dict[str, Any] = {}
+    """The game's options, such as `truncate_after`, that training uses besides its own."""
+    curriculum: tuple[Stage, ...] = ()
+    tasks: tuple[str, ...] = ()
+    """Played side by side, each agent told which is its own: the game's arenas or courses by name."""
+    reward: str = ""
+    """A reward of a user's own in the game's place, as `file.py:Class`."""
+    reward_scale: float = 1.0
+    """What the learner sees of the reward; tables keep the game's own scale."""
 
     def learner(self, algorithm: str) -> dict[str, Any]:
         values: dict[str, Any] = getattr(self, algorithm)
@@ -38,7 +55,36 @@ def read_preset(game: str, name: str) -> Preset:
     if name not in names:
         raise GodojoError(f"{game} has no preset {name!r}; {_nearest(name, names)}")
     text = (resources.files("godojo.games") / game / "presets" / f"{name}.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), Preset)
+    return preset_from(tomllib.loads(text), f"preset {name}")
+
+
+def read_config(path: Path) -> Preset:
+    """A preset of a user's own, in JSON: what `godojo config example` writes."""
+    try:
+        tree = msgspec.json.decode(path.read_bytes())
+    except OSError as error:
+        raise GodojoError(f"{path}: {error.strerror}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise GodojoError(f"{path}: {error}") from None
+    return preset_from(tree, str(path))
+
+
+def preset_from(tree: Any, source: str) -> Preset:
+    """Checked; GodojoError names the source and the reason."""
+    if not isinstance(tree, dict):
+        raise GodojoError(f"{source}: a configuration is an object with sections, not {type(tree).__name__}")
+    known = [field.name for field in msgspec.structs.fields(Preset)]
+    for name in tree:
+        if name not in known:
+            raise GodojoError(f"{source}: there is no section {name!r}; {_nearest(name, known)}")
+    try:
+        preset = msgspec.convert(tree, Preset)
+    except msgspec.ValidationError as error:
+        raise GodojoError(f"{source}: {error}") from None
+    for name in preset.budget:
+        if name not in BUDGETS:
+            raise GodojoError(f"{source}: there is no budget {name!r}; {_nearest(name, list(BUDGETS))}")
+    return preset
 
 
 def split_words(words: Iterable[str]) -> tuple[dict[str, Any], list[str]]:
@@ -64,7 +110,11 @@ def learner_settings(algorithm: str, *layers: Mapping[str, Any]) -> Settings:
     """An algorithm's defaults with these on top, later ones above earlier ones."""
     if algorithm not in ALGORITHMS:
         raise GodojoError(f"there is no algorithm {algorithm!r}; {_nearest(algorithm, list(ALGORITHMS))}")
-    kind = ALGORITHMS[algorithm]
+    return filled(ALGORITHMS[algorithm], *layers)
+
+
+def filled(kind: type[AnySettings], *layers: Mapping[str, Any]) -> AnySettings:
+    """Settings of a kind with these values, later layers above earlier ones, checked."""
     known = [field.name for field in msgspec.structs.fields(kind)]
     values: dict[str, Any] = {}
     for layer in layers:
@@ -73,10 +123,10 @@ def learner_settings(algorithm: str, *layers: Mapping[str, Any]) -> Settings:
                 raise GodojoError(f"the learner has no setting {name!r}; {_nearest(name, known)}")
         values |= layer
     try:
-        settings: Settings = msgspec.convert(values, kind)
+        settings = msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
         raise GodojoError(f"the learner's settings: {error}") from None
-    settings.check()
+    settings.check()  # type: ignore[attr-defined]
     return settings
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
+from godojo.games.curriculum import Curriculum
 from godojo.learn.learner import Iteration, Learner, Task
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, load_policy, policy_bytes
@@ -70,8 +71,11 @@ class Training:
         *,
         resume: bool,
         policies: Mapping[str, Policy] | None = None,
+        curriculum: Curriculum | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
+        """With a `curriculum`, the worlds play by its stages' settings; success is that of the first role."""
+        self.curriculum = curriculum
         self.run, self.worlds, self.budget, self._say = run, worlds, budget, say
         self.roles = run.role_map(say)
         self.learner = make_learner(run.config, worlds, policies, self.roles.read())
@@ -86,13 +90,22 @@ class Training:
             self._seconds_before, episodes = entry.seconds, state["episodes"]
             self._recent = [(rounds, wins) for rounds, wins in state["recent"]]
             update, agent_steps = entry.update, entry.agent_steps
+            if curriculum is not None:
+                curriculum.load_state(state["curriculum"])
             run.snapshots().cut_back(agent_steps)
         run.add_environment(Environment.here(getattr(worlds, "godot_version", "")))
         self.episodes = EpisodeLog(run.metrics, worlds, episodes, say)
         self.updates = UpdateLog(run.updates, run.tensorboard, update, agent_steps)
+        if curriculum is not None:
+            worlds.change_settings(curriculum.settings[curriculum.at])
+        self._terms = RoundTerms(worlds)
         self._begun = time.monotonic()
         self._steps_before = self.learner.agent_steps
         self._is_stopping = False
+
+    @property
+    def agent_steps(self) -> int:
+        return self.learner.agent_steps
 
     @property
     def seconds(self) -> float:
@@ -120,6 +133,7 @@ class Training:
                 self.learner.tasks.update(self.roles.read())
                 iteration = self.learner.iterate(progress, self._watch)
                 report(self._note(progress, iteration))
+                self._next_stage(iteration)
                 for name, moment in MOMENTS.items():
                     if name not in taken and self.seconds >= moment > self._seconds_before:
                         taken.add(name)
@@ -141,6 +155,8 @@ class Training:
         learner = self.learner
         self.updates.sync()
         state = {"learner": learner.state(), "episodes": self.episodes.sync(), "recent": self._recent}
+        if self.curriculum is not None:
+            state["curriculum"] = self.curriculum.state()
         self.checkpoints.save(state, learner.agent_steps, learner.updates, self.seconds)
         for role, content in self._policy_files().items():
             self.run.save_policy(role, content)
@@ -151,7 +167,16 @@ class Training:
         self.updates.close()
         self.learner.close()
 
+    def _next_stage(self, iteration: Iteration) -> None:
+        curriculum, role = self.curriculum, next(iter(self.worlds.roles))
+        if curriculum is None:
+            return
+        if curriculum.after(self.learner.agent_steps, iteration.rounds, iteration.wins[role]):
+            self.worlds.change_settings(curriculum.settings[curriculum.at])
+            self._say(f"stage {curriculum.stage.name} begins after {self.learner.agent_steps:,} agent-steps")
+
     def _watch(self, worlds: Worlds) -> None:
+        self._terms.collect(worlds)
         against = {name: np.zeros(worlds.num_worlds, np.int64) for name in self.learner.policies}
         for guest in self.learner.sitting:
             for other in against.keys() - {guest.role}:
@@ -184,6 +209,9 @@ class Training:
         }
         figures |= {f"{role}/win_rate": rate for role, rate in standing.win_rates.items()}
         figures |= {f"{role}/rating": rating[0] for role, rating in standing.ratings.items()}
+        figures |= self._terms.means()
+        if self.curriculum is not None:
+            figures["curriculum/stage"] = self.curriculum.at
         figures |= {"speed/agent_steps_per_s": speed, "progress": progress}
         self.updates.write(learner.updates, learner.agent_steps, seconds, figures)
         return standing
@@ -218,6 +246,34 @@ class Training:
             )
             files[name] = policy_bytes(policy, card)
         return files
+
+
+class RoundTerms:
+    """What rounds were worth, by role and by term: means over the rounds that ended since the last look."""
+
+    def __init__(self, worlds: Worlds) -> None:
+        self._names = worlds.reward_terms
+        self._sums = {name: np.zeros(len(self._names)) for name in worlds.roles}
+        self._rounds = 0
+
+    def collect(self, worlds: Worlds) -> None:
+        if worlds.ended.any():
+            self._rounds += int(np.count_nonzero(worlds.ended))
+            for name, role in worlds.roles.items():
+                self._sums[name] += role.final_terms[worlds.ended].mean(axis=1, dtype=np.float64).sum(axis=0)
+
+    def means(self) -> dict[str, float]:
+        if not self._rounds:
+            return {}
+        found = {
+            f"{role}/reward_{term}": float(total / self._rounds)
+            for role, sums in self._sums.items()
+            for term, total in zip(self._names, sums, strict=True)
+        }
+        for sums in self._sums.values():
+            sums[:] = 0.0
+        self._rounds = 0
+        return found
 
 
 def make_learner(

@@ -22,6 +22,9 @@ class Opponent(abc.ABC):
     keeps: tuple[str, ...] = ("_memory",)
     """Names of the arrays in which it remembers."""
 
+    knows_everything = False
+    """Whether it plays by `Worlds.privileged()`, which not every engine tells unasked."""
+
     def __init__(self, role: str, seed: int = 0) -> None:
         self.role = role
         self.seed = seed

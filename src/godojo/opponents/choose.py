@@ -1,9 +1,7 @@
 """`make_opponent`: an opponent by name, or a user's own class as `file.py:Class`."""
 
 import difflib
-import importlib.util
 import inspect
-import traceback
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ from godojo.opponents.base import Opponent, check_role
 from godojo.opponents.oracle import OracleOpponent
 from godojo.opponents.sighted import SightedOpponent
 from godojo.opponents.simple import RandomOpponent, WanderOpponent
+from godojo.users_code import load_class, told
 
 OPPONENTS: dict[str, type[Opponent]] = {
     "random": RandomOpponent,
@@ -30,7 +29,7 @@ def make_opponent(name_or_file: str, role: str, seed: int = 0) -> Opponent:
         return OPPONENTS[name_or_file](role, seed)
     path, colon, name = name_or_file.rpartition(":")
     if colon and path.endswith(".py"):
-        return UsersOpponent(_load(Path(path).expanduser(), name), name_or_file, role, seed)
+        return UsersOpponent(load_class(Path(path).expanduser(), name), name_or_file, role, seed)
     if name_or_file.endswith(".py"):
         raise GodojoError(f"which class of {name_or_file}? Write it as {name_or_file}:Class")
     near = difflib.get_close_matches(name_or_file, OPPONENTS, n=1, cutoff=0.5)
@@ -39,36 +38,9 @@ def make_opponent(name_or_file: str, role: str, seed: int = 0) -> Opponent:
     raise GodojoError(f"there is no opponent {name_or_file!r};{hint} There is: {known}, or your own as file.py:Class")
 
 
-def _load(path: Path, name: str) -> type:
-    if not path.is_file():
-        raise GodojoError(f"{path}: there is no such file")
-    spec = importlib.util.spec_from_file_location(f"godojo_user_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        raise GodojoError(f"{path} could not be loaded: {_told(error, path)}") from error
-    found = getattr(module, name, None)
-    if not isinstance(found, type):
-        classes = [
-            key
-            for key, value in vars(module).items()
-            if isinstance(value, type) and value.__module__ == module.__name__
-        ]
-        near = difflib.get_close_matches(name, classes, n=1, cutoff=0.5)
-        hint = f"; did you mean {near[0]}?" if near else f"; it has: {', '.join(classes) or 'no class at all'}"
-        raise GodojoError(f"{path} has no class {name!r}{hint}")
-    return found
-
-
-def _told(error: BaseException, path: Path) -> str:
-    """The error in a line, with the line of the user's file where it came about."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
-    line = error.lineno if isinstance(error, SyntaxError) else frames[-1].lineno if frames else None
-    where = f" (line {line})" if line else ""
-    return f"{type(error).__name__}: {error}{where}".replace("\n", " ")
+def may_know_everything(name_or_file: str) -> bool:
+    """Whether worlds should tell the truth to whoever has this name; a user's own class may want to know it."""
+    return name_or_file not in OPPONENTS or OPPONENTS[name_or_file].knows_everything
 
 
 class UsersOpponent(Opponent):
@@ -88,7 +60,7 @@ class UsersOpponent(Opponent):
         try:
             self._own: Any = kind(role, seed)
         except Exception as error:
-            raise GodojoError(f"{source} could not be made: {_told(error, self._path)}") from error
+            raise GodojoError(f"{source} could not be made: {told(error, self._path)}") from error
 
     def _check_call(self, function: Any, method: str, given: tuple[object, ...]) -> None:
         wanted = {"__init__": "__init__(self, role, seed)", "begin": "begin(self, worlds)"}
@@ -107,7 +79,7 @@ class UsersOpponent(Opponent):
         except GodojoError:
             raise
         except Exception as error:
-            raise GodojoError(f"{self.source}: begin failed: {_told(error, self._path)}") from error
+            raise GodojoError(f"{self.source}: begin failed: {told(error, self._path)}") from error
 
     def act(self, worlds: Worlds, out: np.ndarray) -> None:
         try:
@@ -115,7 +87,7 @@ class UsersOpponent(Opponent):
         except GodojoError:
             raise
         except Exception as error:
-            raise GodojoError(f"{self.source}: act failed: {_told(error, self._path)}") from error
+            raise GodojoError(f"{self.source}: act failed: {told(error, self._path)}") from error
         if given is not None and given is not out:
             self._take(given, out)
         if not np.isfinite(out).all():

@@ -29,6 +29,7 @@ class OracleOpponent(Opponent):
     """Knows everything that `Privileged` tells."""
 
     keeps = ("_memory", "_plans", "_is_new")
+    knows_everything = True
     _memory: np.ndarray | None = None
 
     def begin(self, worlds: Worlds) -> None:

@@ -21,6 +21,11 @@ def readme(run: str, config: RunConfig) -> bytes:
         ("`config.json`", "the game, the learner and all their settings, the seed, the command"),
         ("`environment.json`", "versions and the machine, one entry for every stretch of training"),
     ]
+    if config.learner == "sb3":
+        rows = [
+            *rows,
+            ("`model.zip`, `best_model.zip`", "the same for Stable-Baselines3, with `*_normalize.pkl` beside"),
+        ]
     files = "\n".join(f"| {name} | {meaning} |" for name, meaning in rows)
     text = f"""# {config.game}, learnt by {config.learner}
 
@@ -33,7 +38,12 @@ def readme(run: str, config: RunConfig) -> bytes:
 ```
 {command(f"train {config.game} --resume {run}")}
 {command(f"eval {run}")}
-{command(f"eval {run} --opponent {run}@start")}
+{_against(run) if len(config.roles) > 1 else _alone(run)}"""
+    return text.encode()
+
+
+def _against(run: str) -> str:
+    return f"""{command(f"eval {run} --opponent {run}@start")}
 {command(f"league {run}")}
 {command(f"watch {run}")}
 {command(f"report {run}")}
@@ -45,4 +55,15 @@ opponents, against what the run began with, and against all its past selves. `wa
 the browser, `report` puts everything into one page, and `export` writes the policies as files for games. `{run}@NAME`
 is the snapshot of that name.
 """
-    return text.encode()
+
+
+def _alone(run: str) -> str:
+    return f"""{command(f"eval {run}@start")}
+{command(f"report {run}")}
+{command(f"export {run}")}
+```
+
+The first goes on training from the newest checkpoint. The next two judge the newest policy, and the one it began
+with. `report` puts everything into one page, and `export` writes the policy as a file for games. `{run}@NAME` is the
+snapshot of that name.
+"""

@@ -16,17 +16,23 @@ from godojo.runs.names import known, split_reference
 GENERATED = "generated:"
 
 
+def can_be_shown(run: RunFolder) -> bool:
+    """Whether rounds of its game can be shown in 3D."""
+    return run.config.game == "tag"
+
+
 def run_to_show(text: str | Path | None) -> RunFolder:
     """A run that can be shown: one of tag."""
     run = RunFolder.open(text)
-    if run.config.game != "tag":
+    if not can_be_shown(run):
         raise GodojoError(f"run {run.run_id} plays {run.config.game}; only runs of tag can be shown in 3D")
     return run
 
 
 def settings_of(run: RunFolder) -> TagSettings:
     """The game as the run played it."""
-    return game_settings(run.config.game, run.config.game_settings)
+    settings: TagSettings = game_settings(run.config.game, run.config.game_settings)
+    return settings
 
 
 @dataclass(frozen=True)

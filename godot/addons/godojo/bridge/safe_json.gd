@@ -4,10 +4,16 @@ extends RefCounted
 
 ## A text in JSON, quotes included.
 const _TEXT := '(?s)"(?:[^"\\\\]++|\\\\.)*+"'
-## The engine warns about numbers with exponents beyond 511; none here needs three digits.
-const _HUGE := "[0-9.][eE][+-]?[0-9]{3,}"
+## The engine warns about numbers with exponents beyond 511; no great number needs three digits, and
+## a tiny one may have them.
+const _HUGE := "[0-9.][eE](?:[+]?[0-9]{3,}|-(?:[5-9][0-9]{2}|[0-9]{4,}))"
 ## The engine complains about the character 0.
 const _ZERO := "(?<!\\\\)(?:\\\\\\\\)*\\\\u0000"
+
+# Made once, since a game that is played over HTTP reads a text for every action.
+static var _text := RegEx.create_from_string(_TEXT)
+static var _huge := RegEx.create_from_string(_HUGE)
+static var _zero := RegEx.create_from_string(_ZERO)
 
 ## What was read; nothing when [member error] is set.
 var data: Variant
@@ -19,9 +25,9 @@ var error: String
 static func read(text: String) -> SafeJson:
 	var result := SafeJson.new()
 	var json := JSON.new()
-	if RegEx.create_from_string(_ZERO).search(text) != null:
+	if _zero.search(text) != null:
 		result.error = "a text has the character 0"
-	elif RegEx.create_from_string(_HUGE).search(_without_texts(text)) != null:
+	elif _huge.search(_without_texts(text)) != null:
 		result.error = "a number is too large"
 	elif json.parse(text) == OK:
 		result.data = json.data
@@ -31,4 +37,4 @@ static func read(text: String) -> SafeJson:
 
 
 static func _without_texts(text: String) -> String:
-	return RegEx.create_from_string(_TEXT).sub(text, '""', true)
+	return _text.sub(text, '""', true)

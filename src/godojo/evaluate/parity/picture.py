@@ -25,7 +25,7 @@ def draw(report: Report, path: Path) -> None:
         figure = Figure(figsize=(12, 5.4), dpi=130, layout="constrained", facecolor="white")
         left, right = figure.subplots(1, 2, sharey=True)
         figure.suptitle(
-            f"How far the twin is from Godot: tag, {report.episodes} episodes in {len(report.arenas)} arenas",
+            f"How far the twin is from Godot: {report.game}, {report.episodes} episodes in {len(report.arenas)} arenas",
             fontsize=15,
             fontweight="bold",
             color=_INK,
@@ -33,7 +33,7 @@ def draw(report: Report, path: Path) -> None:
         _panel(
             left,
             report.one_second,
-            "One second, begun with Godot's state",
+            "One second, begun with Godot's state" if report.mechanisms is not None else "The first second",
             ("median", AT_MOST["one_second_median_position_error_m"]),
             ("95th percentile", AT_MOST["one_second_p95_position_error_m"]),
         )

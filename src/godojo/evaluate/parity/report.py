@@ -13,7 +13,7 @@ from godojo.evaluate.parity.compare import (
     rays_apart,
     terms_apart,
 )
-from godojo.games.tag.settings import TICK_S
+from godojo.games.settings import TICK_S
 
 AT_MOST = {
     "one_second_median_position_error_m": 0.001,
@@ -93,7 +93,8 @@ class Report(msgspec.Struct, frozen=True):
     games: dict[str, int]
     agent_ticks: int
     figures: list[Figure]
-    mechanisms: list[Mechanism]
+    mechanisms: list[Mechanism] | None
+    """None where single ticks were not played by themselves."""
     causes: list[str]
     """For each target that is missed: which mechanism differs."""
     examples: list[Example]

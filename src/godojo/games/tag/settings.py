@@ -3,25 +3,18 @@
 The limits are those of `settings_limits.json` there; both engines read both files.
 """
 
-import difflib
-import math
-from typing import Any, Literal, Self
-
-import msgspec
+from typing import ClassVar, Literal
 
 from godojo.errors import GodojoError
-from godojo.resources import godot_sources
+from godojo.games.settings import TICK_S, GameSettings, Section, flatten, ticks_in, whole_numbers
 
-TICK_S = 1.0 / 60.0
+__all__ = ["TICK_S", "TagSettings", "flatten", "ticks_in", "whole_numbers"]
+
 MAX_AGENTS = 8
 MAX_RAYS = 256
 
 
-class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A part of the settings."""
-
-
-class Rules(_Section, frozen=True):
+class Rules(Section, frozen=True):
     """How a round is played."""
 
     mode: Literal["hide_and_seek", "classic"]
@@ -38,13 +31,13 @@ class Rules(_Section, frozen=True):
     ticks_per_decision: int
 
 
-class Body(_Section, frozen=True):
+class Body(Section, frozen=True):
     """The agents' bodies."""
 
     size_m: float
 
 
-class Motion(_Section, frozen=True):
+class Motion(Section, frozen=True):
     """How agents move. A seeker's numbers also hold for whoever is it, a hider's for whoever is not."""
 
     seeker_speed_mps: float
@@ -67,14 +60,14 @@ class Motion(_Section, frozen=True):
     """Gap that a stopped body keeps from what stopped it."""
 
 
-class SightRow(_Section, frozen=True):
+class SightRow(Section, frozen=True):
     """A row of rays, spread evenly over the field of view."""
 
     elevation_deg: float
     columns: int
 
 
-class Sight(_Section, frozen=True):
+class Sight(Section, frozen=True):
     """The agents' eyes."""
 
     fov_deg: float
@@ -84,7 +77,7 @@ class Sight(_Section, frozen=True):
     rows: tuple[SightRow, ...]
 
 
-class Spawns(_Section, frozen=True):
+class Spawns(Section, frozen=True):
     """Where rounds begin."""
 
     distance_m: float
@@ -93,7 +86,7 @@ class Spawns(_Section, frozen=True):
     """Random placings looked at before the best one is taken."""
 
 
-class RewardWeights(_Section, frozen=True):
+class RewardWeights(Section, frozen=True):
     """Weights of the four terms of one role's reward."""
 
     distance_per_m: float
@@ -105,14 +98,14 @@ class RewardWeights(_Section, frozen=True):
     """Once, when the clock runs out."""
 
 
-class Rewards(_Section, frozen=True):
+class Rewards(Section, frozen=True):
     """What counts, for either role."""
 
     seeker: RewardWeights
     hider: RewardWeights
 
 
-class Shell(_Section, frozen=True):
+class Shell(Section, frozen=True):
     """What all arenas share: floor, ceiling and outer walls."""
 
     wall_height_m: float
@@ -121,8 +114,10 @@ class Shell(_Section, frozen=True):
     thickness_m: float
 
 
-class TagSettings(_Section, frozen=True):
+class TagSettings(GameSettings, frozen=True):
     """All of them."""
+
+    folder: ClassVar[str] = "games/tag"
 
     rules: Rules
     body: Body
@@ -132,55 +127,8 @@ class TagSettings(_Section, frozen=True):
     rewards: Rewards
     arena: Shell
 
-    @classmethod
-    def defaults(cls) -> Self:
-        return cls.from_json((godot_sources() / "games/tag/settings.json").read_bytes())
-
-    @classmethod
-    def from_json(cls, text: bytes | str) -> Self:
-        """Checked in full; GodojoError names the setting and the reason."""
-        try:
-            settings = msgspec.convert(whole_numbers(msgspec.json.decode(text)), cls)
-        except (msgspec.DecodeError, RecursionError) as error:
-            raise GodojoError(f"settings: {error}") from None
-        settings.check()
-        return settings
-
-    def to_json(self) -> bytes:
-        return msgspec.json.format(msgspec.json.encode(self), indent=2)
-
-    def override(self, **values: object) -> Self:
-        """A copy with some values changed, each named by its path: `override(**{"motion.gravity_mps2": 20})`."""
-        tree = msgspec.to_builtins(self)
-        for path, value in values.items():
-            *sections, name = path.split(".")
-            branch = tree
-            for section in sections:
-                branch = branch.get(section, {}) if isinstance(branch, dict) else {}
-            if not isinstance(branch, dict) or name not in branch:
-                raise GodojoError(f"there is no setting {path!r}{_nearest(path)}")
-            branch[name] = value
-        return type(self).from_json(msgspec.json.encode(tree))
-
-    def override_texts(self, texts: list[str]) -> Self:
-        """The same from texts, as on a command line: `motion.gravity_mps2=20`."""
-        values: dict[str, object] = {}
-        for text in texts:
-            path, found, word = text.partition("=")
-            if not found:
-                raise GodojoError(f"{text!r} is no setting; write it as motion.gravity_mps2=20")
-            try:
-                values[path.strip()] = msgspec.json.decode(word)
-            except msgspec.DecodeError:
-                values[path.strip()] = word.strip()
-        return self.override(**values)
-
     def check(self) -> None:
-        flat = flatten(msgspec.to_builtins(self))
-        for path, (least, most) in _limits().items():
-            value = flat[path]
-            if not math.isfinite(value) or not least <= value <= most:
-                raise GodojoError(f"{path} must be from {least} to {most}, not {value}")
+        super().check()
         if self.rules.seekers + self.rules.hiders > MAX_AGENTS:
             raise GodojoError(f"rules.hiders: there can be {MAX_AGENTS} agents in all")
         if abs(self.sight.eye_height_m) >= self.body.size_m / 2:
@@ -206,37 +154,3 @@ class TagSettings(_Section, frozen=True):
     @property
     def round_ticks(self) -> int:
         return max(ticks_in(self.round_length_s), 1)
-
-
-def whole_numbers(tree: Any) -> Any:
-    """The same with 2.0 written as 2: JSON does not tell them apart, and neither does Godot."""
-    if isinstance(tree, dict):
-        return {name: whole_numbers(value) for name, value in tree.items()}
-    if isinstance(tree, list):
-        return [whole_numbers(value) for value in tree]
-    return int(tree) if isinstance(tree, float) and tree.is_integer() else tree
-
-
-def ticks_in(seconds: float) -> int:
-    """As many ticks as Godot's `roundi` gives: halves are rounded up."""
-    return math.floor(seconds / TICK_S + 0.5)
-
-
-def flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Every value by its path."""
-    flat: dict[str, Any] = {}
-    for name, value in tree.items():
-        path = f"{prefix}{name}"
-        flat |= flatten(value, f"{path}.") if isinstance(value, dict) else {path: value}
-    return flat
-
-
-def _limits() -> dict[str, tuple[float, float]]:
-    text = (godot_sources() / "games/tag/settings_limits.json").read_bytes()
-    return msgspec.json.decode(text, type=dict[str, tuple[float, float]])
-
-
-def _nearest(path: str) -> str:
-    known = list(flatten(msgspec.to_builtins(TagSettings.defaults())))
-    near = difflib.get_close_matches(path, known, n=3, cutoff=0.4)
-    return f"; did you mean {' or '.join(near)}?" if near else f"; there are: {', '.join(known)}"

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from godojo.games.parts import ActionPart, Heading, ObservationPart
+from godojo.games.parts import ActionPart, Heading, ObservationPart, Role
 from godojo.games.tag.settings import TagSettings
 
 ACTION_SIZE = 3
@@ -37,18 +37,6 @@ HEADING = Heading(forward=(6, 7), observed=((0, 2), (3, 5)), acted=((0, 1),))
 NUMBERS_PER_RAY = 2
 REWARD_TERMS: tuple[str, ...] = ("distance", "time", "tag", "survival")
 WINNERS: tuple[str, ...] = ("nobody", "seeker", "hider")
-
-
-class Role(NamedTuple):
-    """A group of agents that share a policy."""
-
-    name: str
-    first: int
-    """Index of its first agent."""
-    agents: int
-    observation_parts: tuple[ObservationPart, ...]
-    action_parts: tuple[ActionPart, ...]
-    heading: Heading | None = HEADING
 
 
 class Privileged(NamedTuple):
@@ -83,8 +71,11 @@ def roles(settings: TagSettings) -> tuple[Role, ...]:
     rules = settings.rules
     parts = observation_parts(settings), ACTION_PARTS
     if rules.mode == "classic":
-        return (Role("player", 0, rules.players, *parts),)
-    return (Role("seeker", 0, rules.seekers, *parts), Role("hider", rules.seekers, rules.hiders, *parts))
+        return (Role("player", 0, rules.players, *parts, HEADING),)
+    return (
+        Role("seeker", 0, rules.seekers, *parts, HEADING),
+        Role("hider", rules.seekers, rules.hiders, *parts, HEADING),
+    )
 
 
 def observation_parts(settings: TagSettings) -> tuple[ObservationPart, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 from godojo.games.tag.arenas import MAX_BOXES, MAX_SPAWNS, Arena
 from godojo.games.tag.settings import TICK_S, TagSettings, ticks_in
 from godojo.games.tag.spec import ACTION_SIZE, REWARD_TERMS, Privileged, observation_size, ray_directions, roles
+from godojo.kernels.results import Results, new_results
 
 SEEKER_MAY, HIDER_MAY = 1, 2
 """Bits of who may start in a spawn area."""
@@ -105,30 +106,6 @@ NUMBERS = np.dtype(
     ],
     align=True,
 )
-
-
-class Results(NamedTuple):
-    """What a step gives to whoever asked for it.
-
-    Arrays of agents have one row an agent, ordered by role, then world, then agent, so that each role's part of them is
-    one contiguous block: `row = role.first * worlds + world * role.agents + place in the role`.
-    """
-
-    observation: np.ndarray
-    final_observation: np.ndarray
-    terms: np.ndarray
-    reward: np.ndarray
-    acted: np.ndarray
-    terminated: np.ndarray
-    truncated: np.ndarray
-    final_terms: np.ndarray
-    """Summed over a round that ended."""
-    final_score: np.ndarray
-    ended: np.ndarray
-    """One entry a world, here and below."""
-    winner: np.ndarray
-    length_ticks: np.ndarray
-    arena: np.ndarray
 
 
 class Tables(NamedTuple):
@@ -249,22 +226,7 @@ def privileged(agents: np.ndarray, arena_slots: np.ndarray, settings: TagSetting
 
 
 def results(settings: TagSettings, worlds: int) -> Results:
-    rows, size = worlds * settings.agent_count, observation_size(settings)
-    return Results(
-        observation=np.zeros((rows, size), np.float32),
-        final_observation=np.zeros((rows, size), np.float32),
-        terms=np.zeros((rows, TERMS), np.float32),
-        reward=np.zeros(rows, np.float32),
-        acted=np.zeros(rows, np.bool_),
-        terminated=np.zeros(rows, np.bool_),
-        truncated=np.zeros(rows, np.bool_),
-        final_terms=np.zeros((rows, TERMS), np.float32),
-        final_score=np.zeros(rows, np.float32),
-        ended=np.zeros(worlds, np.bool_),
-        winner=np.zeros(worlds, np.int8),
-        length_ticks=np.zeros(worlds, np.int32),
-        arena=np.zeros(worlds, np.int32),
-    )
+    return new_results(worlds, settings.agent_count, observation_size(settings), TERMS)
 
 
 def actions(settings: TagSettings, worlds: int) -> np.ndarray:

@@ -13,9 +13,10 @@ from numba import prange
 from godojo.games.tag.sim.rewards import TAG, add_distances, measure, settle
 from godojo.games.tag.sim.rounds import begin_round
 from godojo.games.tag.sim.sight import observe
-from godojo.games.tag.sim.state import CHUNKS, TERMS, Results, Tables
+from godojo.games.tag.sim.state import CHUNKS, TERMS, Tables
 from godojo.kernels.bodies import X, Y, Z, find_near, free_m
 from godojo.kernels.compile import kernel, over_worlds
+from godojo.kernels.results import Results
 
 TICK_S = 1.0 / 60.0
 MAX_STEP_M = 1.0

@@ -50,7 +50,8 @@ class TagTwin:
         self.ticks_per_decision = self.settings.rules.ticks_per_decision
         self.roles = roles(self.settings)
         counts = len(self.arenas), len(options.generated_arenas)
-        self.numbers = state.numbers(self.settings, worlds, generated_share, truncate_after, *counts)
+        self._asked = worlds, generated_share, truncate_after, *counts
+        self.numbers = state.numbers(self.settings, *self._asked)
         everywhere = (*self.arenas, *options.generated_arenas)
         self.catalogue = state.catalogue(everywhere, self.settings, len(self.arenas))
         for arena, record in zip(everywhere, self.catalogue, strict=False):
@@ -96,6 +97,14 @@ class TagTwin:
             self.tables,
             self.results,
         )
+
+    def change_settings(self, settings: TagSettings) -> None:
+        """Plays by these from now on; who plays and what they see must stay as it is."""
+        settings.check()
+        if roles(settings) != self.roles or settings.sight != self.settings.sight:
+            raise GodojoError("rules.mode, the number of agents and their eyes cannot change while tag is played")
+        self.settings = settings
+        self.numbers[:] = state.numbers(settings, *self._asked)
 
     def privileged(self) -> Privileged:
         """The true state, which eyes do not see."""

@@ -1,0 +1,117 @@
+class_name NavigationScene
+extends Node3D
+## A course to walk: by hand, by a script, or by whoever asks over HTTP.
+##
+## What can be said on the command line is told in [NavigationOptions].
+
+const PAUSE_S := 2.0
+const BAD_OPTIONS := 2
+const SCENES: Dictionary[String, String] = {
+	"course": "res://games/navigation/navigation.tscn",
+	"obstacle_course": "res://games/navigation/obstacle_course.tscn",
+	"maze": "res://games/navigation/maze.tscn",
+}
+
+static var _has_chosen: bool = false
+
+## Which course this scene is.
+@export var course_name: String = "course"
+
+## The words after [code]--[/code] on the command line.
+var arguments: PackedStringArray = OS.get_cmdline_user_args()
+## The walk; null until the first physics frame.
+var world: NavigationWorld
+## Rounds played to their end by hand.
+var rounds_played: int = 0
+
+var _options: NavigationOptions
+var _is_by_hand: bool = true
+var _pause_s: float = 0.0
+
+@onready var worlds: NavigationWorlds = $Worlds
+@onready var rig: NavigationRig = $Rig
+@onready var look: NavigationLook = $Look
+@onready var hud: NavigationHud = $Hud
+
+
+func _ready() -> void:
+	set_physics_process(false)
+	_options = NavigationOptions.parse(arguments)
+	if not _options.error.is_empty():
+		printerr(_options.error)
+		get_tree().quit(BAD_OPTIONS)
+		return
+	if _options.course and not _has_chosen and _options.course != course_name:
+		_has_chosen = true
+		get_tree().change_scene_to_file.call_deferred(SCENES[_options.course])
+		return
+	_has_chosen = true
+	worlds.course_names = [course_name]
+	worlds.usual_settings = _options.settings
+	worlds.configured.connect(_on_configured)
+	look.show_course(CourseData.load_named(course_name))
+	rig.start(_options.wants_xr)
+	look.choose_camera(_options.camera, rig)
+	hud.show_hints(not OS.has_feature("movie"))
+	# Nobody sits before a game without a window that is played over HTTP.
+	if not (_options.is_served and DisplayServer.get_name() == "headless"):
+		_play_by_hand.call_deferred()
+
+
+func _physics_process(delta: float) -> void:
+	if world == null or world.walker == null or world.marks.is_empty():
+		return
+	if _is_by_hand:
+		_walk(delta)
+	rig.follow(world)
+	look.follow(world)
+	hud.follow(world)
+
+
+func _unhandled_input(event: InputEvent) -> void:
+	if event.is_action_pressed(&"tag_camera"):
+		look.cycle_camera(rig)
+	elif event.is_action_pressed(&"tag_restart") and _is_by_hand:
+		_begin_round()
+	elif event.is_action_pressed(&"tag_quit"):
+		get_tree().quit()
+
+
+func _play_by_hand() -> void:
+	var request: Dictionary = {"worlds": 1, "ticks_per_decision": null, "options": {}}
+	worlds.configured.disconnect(_on_configured)
+	var complaint: String = worlds.configure(request)
+	worlds.configured.connect(_on_configured)
+	assert(complaint.is_empty(), complaint)
+	await get_tree().physics_frame
+	if not _is_by_hand:
+		return
+	_begin_round()
+	set_physics_process(true)
+
+
+func _begin_round() -> void:
+	worlds.reset(_options.random_seed + rounds_played)
+	world = worlds.worlds[0]
+	rig.cut()
+
+
+func _walk(delta: float) -> void:
+	if world.round_over:
+		_pause_s -= delta
+		if _pause_s <= 0.0:
+			rounds_played += 1
+			_begin_round()
+		return
+	var action: Vector3 = ScriptedWalker.act(world) if _options.demo else rig.wanted()
+	world.set_action(action.x, action.y, action.z)
+	world.tick()
+	if world.round_over:
+		_pause_s = PAUSE_S
+
+
+## Somebody else has taken over.
+func _on_configured() -> void:
+	_is_by_hand = false
+	world = worlds.worlds[0]
+	set_physics_process(true)

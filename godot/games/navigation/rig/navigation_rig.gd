@@ -1,0 +1,80 @@
+class_name NavigationRig
+extends XROrigin3D
+## Origin, camera and controllers of a person in a headset, who walks with the thumbsticks.
+##
+## Without a headset a mock moves the same nodes: the head leans and the hands swing as the walker's
+## do. The rules see the walker only, so both walk alike.
+
+const DEAD_ZONE := 0.15
+
+## How strongly the edge of the view is darkened, from 0 to 1.
+var vignette: float = 0.0
+
+var _has_headset: bool = false
+
+@onready var camera: XRCamera3D = $Camera
+@onready var left: XRController3D = $Left
+@onready var right: XRController3D = $Right
+@onready var _shade: MeshInstance3D = $Camera/Vignette
+
+
+## Looks for a headset if [param wants_xr]; without one the mock takes its place.
+func start(wants_xr: bool) -> void:
+	if not wants_xr:
+		return
+	var interface: XRInterface = XRServer.find_interface("OpenXR")
+	if interface == null or not interface.initialize():
+		print("Godojo: there is no headset; a mock rig takes its place")
+		return
+	_has_headset = true
+	get_viewport().use_xr = true
+
+
+## What the thumbsticks, the keys or a gamepad ask for: strafe, forward, rotate.
+func wanted() -> Vector3:
+	var move: Vector2 = left.get_vector2(&"primary")
+	var turn: float = right.get_vector2(&"primary").x
+	move.x += _keys(KEY_A, KEY_D) + _axis(JOY_AXIS_LEFT_X)
+	move.y += _keys(KEY_S, KEY_W) - _axis(JOY_AXIS_LEFT_Y)
+	turn += _keys(KEY_Q, KEY_E) + _keys(KEY_LEFT, KEY_RIGHT) + _axis(JOY_AXIS_RIGHT_X)
+	move.y += _keys(KEY_DOWN, KEY_UP)
+	return Vector3(clampf(move.x, -1.0, 1.0), clampf(move.y, -1.0, 1.0), clampf(turn, -1.0, 1.0))
+
+
+## Goes where the walker of [param world] is.
+func follow(world: NavigationWorld) -> void:
+	var walker: Walker = world.walker
+	transform = Transform3D(Basis(Vector3.UP, walker.yaw_rad), walker.feet())
+	if not _has_headset:
+		camera.position = Vector3.UP * world.settings.rig.eye_height_m
+		camera.rotation = Vector3(0.0, 0.0, walker.roll_rad)
+		left.position = walker.hands[0]
+		right.position = walker.hands[1]
+	_darken(world)
+
+
+## The next place has nothing to do with the last one.
+func cut() -> void:
+	vignette = 0.0
+	reset_physics_interpolation()
+
+
+## Turning and speed narrow the view, which keeps people from getting sick; it opens again slowly.
+func _darken(world: NavigationWorld) -> void:
+	var walker: Walker = world.walker
+	var speed_mps: float = Vector2(walker.velocity.x, walker.velocity.z).length()
+	var comfort: NavigationSettings.Comfort = world.settings.comfort
+	var fast: float = speed_mps / world.settings.motion.speed_mps - comfort.speed_share
+	var turning: float = absf(walker.smoothed[2])
+	var wanted_share: float = clampf(maxf(turning * 0.9, fast * 3.0), 0.0, 1.0)
+	vignette = lerpf(vignette, wanted_share, 0.25 if wanted_share > vignette else 0.06)
+	(_shade.material_override as ShaderMaterial).set_shader_parameter(&"strength", vignette)
+
+
+static func _keys(less: Key, more: Key) -> float:
+	return float(Input.is_physical_key_pressed(more)) - float(Input.is_physical_key_pressed(less))
+
+
+static func _axis(axis: JoyAxis) -> float:
+	var pushed: float = Input.get_joy_axis(0, axis)
+	return pushed if absf(pushed) > DEAD_ZONE else 0.0

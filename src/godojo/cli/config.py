@@ -1,0 +1,49 @@
+"""`godojo config`: configurations of a training as JSON, to be changed and given to `godojo train --config`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from godojo.cli.console import print_json
+from godojo.errors import GodojoError, command
+from godojo.files import write_whole
+
+app = typer.Typer(help="Configurations of a training, as JSON.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None: ...
+
+
+@app.command()
+def example(
+    game: Annotated[str, typer.Argument(help="Which game.")] = "navigation",
+    preset: Annotated[str, typer.Option(help="The preset to begin with.")] = "default",
+    file: Annotated[
+        Path | None, typer.Option("--out", help="Write it here instead of printing it.", metavar="FILE.json")
+    ] = None,
+) -> None:
+    """Print a preset with every value filled in, for `godojo train GAME --config FILE.json`."""
+    from godojo.engines.make import GAMES
+    from godojo.learn.presets import filled, learner_settings, read_preset
+    from godojo.runs.names import known
+    from godojo.trainers.sb3_settings import Sb3Settings
+
+    if game not in GAMES:
+        raise GodojoError(f"there is no game {game!r}; {known(game, GAMES)}")
+    own = read_preset(game, preset)
+    whole = msgspec.structs.replace(
+        own,
+        budget=own.budget or {"minutes": 5.0},
+        ppo=msgspec.to_builtins(learner_settings("ppo", own.ppo)),
+        sac=msgspec.to_builtins(learner_settings("sac", own.sac)),
+        sb3=msgspec.to_builtins(filled(Sb3Settings, own.sb3)),
+    )
+    text = msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n"
+    if file is None:
+        print_json(text)
+        return
+    write_whole(file, text)
+    typer.echo(f"wrote {file}; train with it: {command(f'train {game} --config {file}')}")

@@ -1,0 +1,86 @@
+"""The worlds that a run is trained in, made as its configuration says."""
+
+from typing import Any
+
+import msgspec
+
+from godojo.engines.base import Worlds
+from godojo.engines.make import GAMES, make_vec, open_game
+from godojo.engines.mixed import MixedWorlds
+from godojo.engines.rewarded import RewardedWorlds, UsersReward
+from godojo.errors import GodojoError
+from godojo.games.curriculum import Curriculum, Stage
+from godojo.learn.presets import filled, learner_settings
+from godojo.opponents import may_know_everything
+from godojo.runs.config import RunConfig
+from godojo.trainers.sb3_settings import SB3, Sb3Settings
+
+
+def worlds_of(config: RunConfig, token: str | None = None, num_worlds: int | None = None) -> Any:
+    """The game to train in.
+
+    `token` is what a game that is started by hand must know. Somebody's game is asked for `num_worlds` where the
+    configuration does not say yet how many there are.
+    """
+    more, waits = config.more, config.more.get("connect")
+    if "project" in more:
+        return open_game(more["project"], num_processes=more["processes"], seed=config.seed)
+    if waits is not None and config.game not in GAMES:
+        count = num_worlds or config.learner_settings.get("worlds")
+        return open_game(num_worlds=count, seed=config.seed, token=token, **waits)
+    worlds = _tasks(config, token)
+    reward, scale = more.get("reward"), more.get("reward_scale", 1.0)
+    if reward is not None or scale != 1.0:
+        worlds = RewardedWorlds(worlds, reward=None if reward is None else UsersReward(reward), scale=scale)
+    if config.engine == "sim":
+        worlds.step()  # compiles, so that it does not count as training
+        worlds.reset(config.seed)
+    return worlds
+
+
+def curriculum_of(config: RunConfig) -> Curriculum | None:
+    stages = config.more.get("curriculum")
+    if not stages:
+        return None
+    if config.engine != "sim":
+        raise GodojoError("a curriculum changes the game's settings while it plays, which only engine sim can")
+    settings = GAMES[config.game].settings.from_values(config.game_settings)
+    return Curriculum(msgspec.convert(stages, list[Stage]), settings)
+
+
+def _tasks(config: RunConfig, token: str | None) -> Worlds:
+    """One game of ours, or several tasks of it side by side."""
+    game, tasks, count = GAMES[config.game], config.more.get("tasks", []), _count(config)
+    settings = game.settings.from_values(config.game_settings)
+    options = {"settings": settings, **game.training_options(settings), **config.more.get("options", {})}
+    options |= _whence(config, token)
+
+    def made(number: int, **task: Any) -> Worlds:
+        return make_vec(config.game, engine=config.engine, num_worlds=number, seed=config.seed, **options | task)
+
+    if not tasks:
+        return made(count)
+    shares = [count // len(tasks) + (place < count % len(tasks)) for place in range(len(tasks))]
+    if 0 in shares:
+        raise GodojoError(f"{count} worlds are too few for {len(tasks)} tasks")
+    asked = [game.judging_options(settings, task) for task in tasks]
+    return MixedWorlds({task: made(number, **own) for task, number, own in zip(tasks, shares, asked, strict=True)})
+
+
+def _whence(config: RunConfig, token: str | None) -> dict[str, Any]:
+    """Where games of the real engine come from, and what they are asked to tell."""
+    more = config.more
+    if config.engine != "godot":
+        return {}
+    if "http" in more:
+        return {name: more[name] for name in ("http", "scene", "reload_every")}
+    truth = {"truth": any(may_know_everything(name) for name in config.learner_settings.get("sparring", ()))}
+    if "connect" in more:
+        return {"connect": True, "token": token, **more["connect"], **truth}
+    return {"num_processes": more["processes"], **truth}
+
+
+def _count(config: RunConfig) -> int:
+    if config.learner == SB3:
+        return filled(Sb3Settings, config.learner_settings).num_envs
+    return learner_settings(config.learner, config.learner_settings).worlds

@@ -1,0 +1,130 @@
+"""Every number of the game of navigation, typed and checked. The defaults live beside the Godot game.
+
+The limits are those of `settings_limits.json` there; both engines read both files.
+"""
+
+from typing import ClassVar, Literal
+
+from godojo.errors import GodojoError
+from godojo.games.settings import GameSettings, Section, ticks_in
+
+RAYS = 16
+"""The observation has a place for so many."""
+
+
+class Rules(Section, frozen=True):
+    """How a round is played."""
+
+    round_s: float
+    ticks_per_decision: int
+    goal_within_m: float
+    """Only marks within so many metres of walking are asked for, the last of them the goal; 0 for all."""
+    mark_radius_m: float
+    mark_height_m: float
+    fall_below_m: float
+    """Below the course's lowest ground by so much is fallen."""
+    collision_again_s: float
+    """How long a contact must have been over before another counts."""
+
+
+class Motion(Section, frozen=True):
+    """How the walker moves."""
+
+    turn: Literal["smooth", "snap"]
+    speed_mps: float
+    turn_rate_degps: float
+    smoothing_s: float
+    """How long the walker takes to follow a change of what it wants, about."""
+    snap_deg: float
+    gravity_mps2: float
+    fall_speed_mps: float
+    body_m: float
+    """Edge of the cube that bumps into things."""
+    step_up_m: float
+    skin_m: float
+    """Gap that a stopped body keeps from what stopped it."""
+
+
+class Rig(Section, frozen=True):
+    """Where head and hands are."""
+
+    eye_height_m: float
+    lean_rad: float
+    """Roll of the head at full turn."""
+    hand_side_m: float
+    hand_height_m: float
+    hand_ahead_m: float
+    swing_m: float
+    lift_m: float
+    stride_radpm: float
+
+
+class SightRow(Section, frozen=True):
+    """A row of rays, spread evenly over its field of view."""
+
+    elevation_deg: float
+    fov_deg: float
+    columns: int
+
+
+class Sight(Section, frozen=True):
+    """The rays."""
+
+    height_m: float
+    """Above the feet."""
+    range_m: float
+    rows: tuple[SightRow, ...]
+
+
+class Comfort(Section, frozen=True):
+    """What comfort loses, and from which share of the limits on."""
+
+    turn_share: float
+    turn_loss: float
+    speed_share: float
+    speed_loss: float
+    roll_rad: float
+    roll_loss: float
+    warn_below: float
+    """A decision less comfortable than this is a warning."""
+
+
+class Rewards(Section, frozen=True):
+    """What counts."""
+
+    goal: float
+    progress_per_m: float
+    smooth_per_m: float
+    comfort_per_m: float
+    comfort_warning: float
+    """For each decision with a comfort warning, within the same term."""
+    collision: float
+    fall: float
+    timeout: float
+    teleport: float
+
+
+class NavigationSettings(GameSettings, frozen=True):
+    """All of them."""
+
+    folder: ClassVar[str] = "games/navigation"
+
+    rules: Rules
+    motion: Motion
+    rig: Rig
+    sight: Sight
+    comfort: Comfort
+    rewards: Rewards
+
+    def check(self) -> None:
+        super().check()
+        rays = sum(row.columns for row in self.sight.rows)
+        if rays != RAYS:
+            raise GodojoError(f"sight.rows: there must be {RAYS} rays in all, not {rays}")
+        for row in self.sight.rows:
+            if row.columns < 1 or not abs(row.elevation_deg) <= 89.0 or not 0.0 <= row.fov_deg <= 360.0:
+                raise GodojoError("sight.rows: a row has columns, an elevation from -89 to 89 and a fov from 0 to 360")
+
+    @property
+    def round_ticks(self) -> int:
+        return max(ticks_in(self.rules.round_s), 1)

@@ -1,0 +1,112 @@
+"""What the settings of all games share: defaults beside the Godot game, limits, overrides by path, checks."""
+
+import difflib
+import math
+from typing import Any, ClassVar, Self
+
+import msgspec
+
+from godojo.errors import GodojoError
+from godojo.resources import godot_sources
+
+TICK_S = 1.0 / 60.0
+
+
+class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of the settings."""
+
+
+class GameSettings(Section, frozen=True):
+    """Every number of a game, typed and checked. A game's own have their sections as fields."""
+
+    folder: ClassVar[str]
+    """Where the Godot game lies, with `settings.json` (the defaults) and `settings_limits.json` in it."""
+
+    @classmethod
+    def defaults(cls) -> Self:
+        return cls.from_json((godot_sources() / cls.folder / "settings.json").read_bytes())
+
+    @classmethod
+    def from_json(cls, text: bytes | str) -> Self:
+        """Checked in full; GodojoError names the setting and the reason."""
+        try:
+            settings = msgspec.convert(whole_numbers(msgspec.json.decode(text)), cls)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise GodojoError(f"settings: {error}") from None
+        settings.check()
+        return settings
+
+    @classmethod
+    def from_values(cls, values: dict[str, Any]) -> Self:
+        """As a run or a policy file holds them; none are the defaults."""
+        return cls.from_json(msgspec.json.encode(values)) if values else cls.defaults()
+
+    def to_json(self) -> bytes:
+        return msgspec.json.format(msgspec.json.encode(self), indent=2)
+
+    def override(self, **values: object) -> Self:
+        """A copy with some values changed, each named by its path: `override(**{"motion.gravity_mps2": 20})`."""
+        tree = msgspec.to_builtins(self)
+        for path, value in values.items():
+            *sections, name = path.split(".")
+            branch = tree
+            for section in sections:
+                branch = branch.get(section, {}) if isinstance(branch, dict) else {}
+            if not isinstance(branch, dict) or name not in branch:
+                raise GodojoError(f"there is no setting {path!r}{self._nearest(path)}")
+            branch[name] = value
+        return type(self).from_json(msgspec.json.encode(tree))
+
+    def override_texts(self, texts: list[str]) -> Self:
+        """The same from texts, as on a command line: `motion.gravity_mps2=20`."""
+        values: dict[str, object] = {}
+        for text in texts:
+            path, found, word = text.partition("=")
+            if not found:
+                raise GodojoError(f"{text!r} is no setting; write it as motion.gravity_mps2=20")
+            try:
+                values[path.strip()] = msgspec.json.decode(word)
+            except msgspec.DecodeError:
+                values[path.strip()] = word.strip()
+        return self.override(**values)
+
+    def check(self) -> None:
+        """Refuses what could not be played; games add what limits cannot say."""
+        flat = flatten(msgspec.to_builtins(self))
+        for path, (least, most) in self._limits().items():
+            value = flat[path]
+            if not math.isfinite(value) or not least <= value <= most:
+                raise GodojoError(f"{path} must be from {least} to {most}, not {value}")
+
+    @classmethod
+    def _limits(cls) -> dict[str, tuple[float, float]]:
+        text = (godot_sources() / cls.folder / "settings_limits.json").read_bytes()
+        return msgspec.json.decode(text, type=dict[str, tuple[float, float]])
+
+    def _nearest(self, path: str) -> str:
+        known = list(flatten(msgspec.to_builtins(self)))
+        near = difflib.get_close_matches(path, known, n=3, cutoff=0.4)
+        return f"; did you mean {' or '.join(near)}?" if near else f"; there are: {', '.join(known)}"
+
+
+def whole_numbers(tree: Any) -> Any:
+    """The same with 2.0 written as 2: JSON does not tell them apart, and neither does Godot."""
+    if isinstance(tree, dict):
+        return {name: whole_numbers(value) for name, value in tree.items()}
+    if isinstance(tree, list):
+        return [whole_numbers(value) for value in tree]
+    return int(tree) if isinstance(tree, float) and tree.is_integer() else tree
+
+
+def ticks_in(seconds: float) -> int:
+    """As many ticks as Godot's `roundi` gives: halves are rounded up."""
+    return math.floor(seconds / TICK_S + 0.5)
+
+
+def flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Every value by its path."""
+    flat: dict[str, Any] = {}
+    for name, value in tree.items():
+        path = f"{prefix}{name}"
+        flat |= flatten(value, f"{path}.") if isinstance(value, dict) else {path: value}
+    return flat

@@ -1,0 +1,40 @@
+"""Tag, as others know it."""
+
+from pathlib import Path
+from typing import Any
+
+from godojo.errors import GodojoError
+from godojo.games.base import Game
+from godojo.games.tag.arenas import hand_made_arenas, read_arenas
+from godojo.games.tag.godot import TagInGodot, generated_pool
+from godojo.games.tag.settings import TagSettings
+from godojo.games.tag.sim.twin import TagTwin
+
+BOTH, HAND_MADE, GENERATED = "held-out", "hand-made", "generated"
+
+
+def training_options(_: TagSettings) -> dict[str, Any]:
+    """Arenas are generated, so that the hand-made ones stay unseen."""
+    return {"generated_share": 1.0}
+
+
+def judging_options(settings: TagSettings, arenas: str) -> dict[str, Any]:
+    """`held-out`: every other round, about, in a hand-made arena, the others in one made for the round; `hand-made`,
+    `generated`, or a folder of a user's own."""
+    if arenas == GENERATED:
+        return {"generated_share": 1.0}
+    if arenas in (BOTH, HAND_MADE):
+        share = 0.5 if arenas == BOTH else 0.0
+        return {"arenas": list(hand_made_arenas(settings).values()), "generated_share": share}
+    folder = Path(arenas).expanduser()
+    if not folder.is_dir():
+        raise GodojoError(f"{arenas} is neither a folder of arenas nor one of: {BOTH}, {HAND_MADE}, {GENERATED}")
+    return {"arenas": list(read_arenas(folder, settings).values())}
+
+
+def pool_options(settings: TagSettings, asked: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Godot makes no arenas for a round; it takes one of those that are sent along."""
+    return {"generated_arenas": generated_pool(seed, settings)} if asked.get("generated_share") else {}
+
+
+GAME = Game("tag", TagSettings, TagTwin, TagInGodot, training_options, judging_options, pool_options)

@@ -1,0 +1,317 @@
+"""Training with Stable-Baselines3 in a run's folder: the same tables, checkpoints and policy files as the built-in's.
+
+Observations are normalised by what has been seen (`VecNormalize`), in the very way our policies do it, so that what is
+learnt here is also `policy_ROLE.pt`: judged, watched and shipped like any other.
+"""
+
+import io
+import pickle
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from godojo.engines.base import Worlds
+from godojo.envs.alone import only_agent
+from godojo.envs.alone_sb3 import AloneVecEnv
+from godojo.errors import GodojoError
+from godojo.evaluate.alone import judge_alone
+from godojo.files import write_whole
+from godojo.games.curriculum import Curriculum
+from godojo.learn.learner import Iteration
+from godojo.learn.networks import NORMALISED_LIMIT, Policy, PolicyShape
+from godojo.learn.policy_file import PolicyCard, policy_bytes
+from godojo.learn.presets import filled
+from godojo.learn.training import WINDOW, Budget, RoundTerms, Standing
+from godojo.runs.config import Environment
+from godojo.runs.episodes import EpisodeLog
+from godojo.runs.folder import RunFolder
+from godojo.runs.updates import UpdateLog
+from godojo.trainers.sb3_settings import Sb3Settings
+
+try:
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.callbacks import BaseCallback
+    from stable_baselines3.common.vec_env import VecNormalize
+except ImportError as error:
+    raise GodojoError("Stable-Baselines3 is not installed: pip install godojo[sb3]") from error
+
+VARIANCE_FLOOR = 1e-6
+"""Added to variances, as our normaliser does."""
+
+
+class Sb3Training:
+    """One stretch of training in a run's folder. `stop()` ends it after the decision under way."""
+
+    def __init__(
+        self,
+        run: RunFolder,
+        worlds: Worlds,
+        budget: Budget,
+        *,
+        resume: bool,
+        curriculum: Curriculum | None = None,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.run, self.worlds, self.budget, self.curriculum, self._say = run, worlds, budget, curriculum, say
+        self.settings = filled(Sb3Settings, run.config.learner_settings)
+        self.role = only_agent(worlds)
+        self.env = VecNormalize(
+            AloneVecEnv(worlds, run.config.seed),
+            norm_reward=True,
+            gamma=self.settings.gamma,
+            clip_obs=NORMALISED_LIMIT,
+            epsilon=VARIANCE_FLOOR,
+        )
+        self.model = _model(self.env, self.settings, run.config.seed)
+        self.checkpoints = run.checkpoints(say)
+        self.updates_made, self._seconds_before, episodes = 0, 0.0, None
+        self.best = -np.inf
+        if resume:
+            state, entry = self.checkpoints.newest()
+            self._load(state)
+            self.updates_made, self._seconds_before = entry.update, entry.seconds
+            episodes = state["episodes"]
+            run.snapshots().cut_back(entry.agent_steps)
+        self._resumed = resume
+        if curriculum is not None:
+            worlds.change_settings(curriculum.settings[curriculum.at])
+        run.add_environment(Environment.here(getattr(worlds, "godot_version", "")))
+        self.episodes = EpisodeLog(run.metrics, worlds, episodes, say)
+        update = self.updates_made if resume else None
+        self.updates = UpdateLog(run.updates, run.tensorboard, update, self.agent_steps)
+        self.terms = RoundTerms(worlds)
+        self._recent: list[Iteration] = []
+        self._judged: dict[str, float] = {}
+        """What the last look for a best model found, for the next row of figures."""
+        self._begun = time.monotonic()
+        self._steps_before = self.agent_steps
+        self.is_stopping = False
+
+    @property
+    def agent_steps(self) -> int:
+        return int(self.model.num_timesteps)
+
+    @property
+    def seconds(self) -> float:
+        """Spent training, earlier stretches included."""
+        return self._seconds_before + time.monotonic() - self._begun
+
+    @property
+    def progress(self) -> float:
+        return self.budget.progress(self.seconds, self.agent_steps)
+
+    def stop(self) -> None:
+        self.is_stopping = True
+
+    def train(self, report: Callable[[Standing], None]) -> bool:
+        """Trains until the budget is spent or `stop` is called; whether it was spent. The run is saved either way."""
+        self._begun = time.monotonic()
+        if not self._resumed:
+            self._snapshot("start")
+            self.save()
+        if self.progress < 1.0:
+            left = self.budget.agent_steps - self.agent_steps if self.budget.agent_steps is not None else 2**40
+            threads = torch.get_num_threads()
+            torch.set_num_threads(1)  # batches are small: more would only wait for each other
+            try:
+                self.model.learn(left, callback=_Watch(self, report), reset_num_timesteps=False)
+            finally:
+                torch.set_num_threads(threads)
+        self.save()
+        is_spent = self.progress >= 1.0
+        if is_spent:
+            self._snapshot("final")
+        return is_spent
+
+    def note(self, rounds: int, won: int) -> Standing:
+        """An update is due: writes its figures down."""
+        self.episodes.write()
+        name = self.role.name
+        self._recent.append(Iteration(rounds, {name: won}, {}))
+        while len(self._recent) > 1 and sum(one.rounds for one in self._recent[1:]) >= WINDOW // 10:
+            self._recent.pop(0)
+        played = sum(one.rounds for one in self._recent)
+        rate = sum(one.wins[name] for one in self._recent) / max(played, 1)
+        seconds = self.seconds
+        speed = (self.agent_steps - self._steps_before) / max(seconds - self._seconds_before, 1e-9)
+        figures = {f"{name}/win_rate": rate, "speed/agent_steps_per_s": speed, "progress": self.progress}
+        figures |= self.terms.means() | self._judged
+        self._judged = {}
+        learnt = self.model.logger.name_to_value if self.updates_made else {}
+        figures |= {
+            f"{name}/{key.partition('/')[2]}": float(value)
+            for key, value in learnt.items()
+            if key.startswith("train/") and isinstance(value, int | float)
+        }
+        if self.curriculum is not None:
+            figures["curriculum/stage"] = self.curriculum.at
+        self.updates_made += 1
+        self.updates.write(self.updates_made, self.agent_steps, seconds, figures)
+        if self.curriculum is not None and self.curriculum.after(self.agent_steps, rounds, won):
+            self.worlds.change_settings(self.curriculum.settings[self.curriculum.at])
+            self._say(f"stage {self.curriculum.stage.name} begins after {self.agent_steps:,} agent-steps")
+        return Standing(
+            progress=self.progress,
+            seconds=seconds,
+            agent_steps=self.agent_steps,
+            steps_per_s=speed,
+            updates=self.updates_made,
+            episodes=self.episodes.episodes,
+            win_rates={name: rate},
+            ratings={},
+        )
+
+    def save(self) -> None:
+        """Everything that is needed to go on, the newest policy, and the model for whoever has Stable-Baselines3."""
+        self.updates.sync()
+        state: dict[str, Any] = {
+            "parameters": self.model.get_parameters(),
+            "agent_steps": self.agent_steps,
+            "observed": _moments(self.env.obs_rms),
+            "rewarded": _moments(self.env.ret_rms),
+            "best": float(self.best),
+            "episodes": self.episodes.sync(),
+        }
+        if self.curriculum is not None:
+            state["curriculum"] = self.curriculum.state()
+        self.checkpoints.save(state, self.agent_steps, self.updates_made, self.seconds)
+        self.run.save_policy(self.role.name, self.policy_file())
+        self._save_model("model")
+
+    def save_best(self) -> None:
+        """Judges the present policy; the best so far is `best_model.zip`, and a snapshot."""
+        if not self.settings.best_rounds or self.run.config.more.get("tasks"):
+            return
+        path = self.run.path / f"policy_{self.role.name}.pt"
+        found = judge_alone(str(path), rounds=self.settings.best_rounds, seed=self.run.config.seed)
+        if found.reward.mean > self.best:
+            self.best = found.reward.mean
+            self._save_model("best_model")
+            self._snapshot("best")
+        name = self.role.name
+        self._judged = {f"{name}/judged_reward": found.reward.mean}
+        for measure, share in found.measures.items():
+            self._judged[f"{name}/judged_{measure.replace(' ', '_')}"] = share.rate
+
+    def policy_file(self) -> bytes:
+        """The policy as ours: what was seen on average, the layers, and the head."""
+        shape = PolicyShape(self.role.observation.shape[2], self.role.action_parts, self.settings.net)
+        policy = Policy(shape)
+        policy.load_state_dict(_as_ours(self.model.policy.state_dict(), self.env.obs_rms, policy))
+        card = PolicyCard(
+            game=self.run.config.game,
+            role=self.role.name,
+            observation_parts=self.role.observation_parts,
+            shape=shape,
+            agent_steps=self.agent_steps,
+            settings=self.run.config.game_settings,
+        )
+        return policy_bytes(policy, card)
+
+    def close(self) -> None:
+        self.episodes.close()
+        self.updates.close()
+        self.env.close()
+
+    def _snapshot(self, name: str) -> None:
+        files = {self.role.name: self.policy_file()}
+        self.run.snapshots().save(name, files, self.agent_steps, self.seconds, {})
+
+    def _save_model(self, name: str) -> None:
+        """For whoever goes on with Stable-Baselines3 itself: `PPO.load` and `VecNormalize.load`."""
+        buffer = io.BytesIO()
+        self.model.save(buffer)
+        write_whole(self.run.path / f"{name}.zip", buffer.getvalue())
+        write_whole(self.run.path / f"{name}_normalize.pkl", pickle.dumps(self.env))
+
+    def _load(self, state: Mapping[str, Any]) -> None:
+        self.model.set_parameters(state["parameters"])
+        self.model.num_timesteps = int(state["agent_steps"])
+        self.best = float(state["best"])
+        _set_moments(self.env.obs_rms, state["observed"])
+        _set_moments(self.env.ret_rms, state["rewarded"])
+        if self.curriculum is not None:
+            self.curriculum.load_state(state["curriculum"])
+
+
+class _Watch(BaseCallback):
+    """Looks at every decision and at every update."""
+
+    def __init__(self, training: Sb3Training, report: Callable[[Standing], None]) -> None:
+        super().__init__()
+        self._training, self._report = training, report
+        self._rounds = self._won = 0
+        self._saved_at = training.agent_steps
+
+    def _on_step(self) -> bool:
+        training, worlds = self._training, self._training.worlds
+        if worlds.ended.any():
+            training.episodes.collect(worlds, training.agent_steps, training.seconds)
+            training.terms.collect(worlds)
+            self._rounds += int(np.count_nonzero(worlds.ended))
+            winner = worlds.winners.index(training.role.name)
+            self._won += int(np.count_nonzero(worlds.winner[worlds.ended] == winner))
+        if training.budget.agent_steps is None and training.progress >= 1.0:
+            return False
+        return not training.is_stopping  # by steps, Stable-Baselines3 ends itself, after it has learnt from the last
+
+    def _on_rollout_end(self) -> None:
+        training = self._training
+        self._report(training.note(self._rounds, self._won))
+        self._rounds = self._won = 0
+        if training.agent_steps - self._saved_at >= training.settings.checkpoint_steps:
+            self._saved_at = training.agent_steps
+            training.save()
+            training.save_best()
+
+
+def _model(env: VecNormalize, settings: Sb3Settings, seed: int) -> PPO:
+    return PPO(
+        "MlpPolicy",
+        env,
+        learning_rate=settings.learning_rate,
+        n_steps=settings.n_steps,
+        batch_size=settings.batch_size,
+        n_epochs=settings.n_epochs,
+        gamma=settings.gamma,
+        gae_lambda=settings.gae_lambda,
+        clip_range=settings.clip_range,
+        ent_coef=settings.ent_coef,
+        vf_coef=settings.vf_coef,
+        max_grad_norm=settings.max_grad_norm,
+        policy_kwargs={"net_arch": list(settings.net), "activation_fn": nn.ReLU},
+        seed=seed,
+        device="cpu",
+        verbose=0,
+    )
+
+
+def _as_ours(weights: Mapping[str, torch.Tensor], seen: Any, like: Policy) -> dict[str, torch.Tensor]:
+    """The weights of an MlpPolicy under the names that our policy has for them."""
+    linear = [name.removesuffix(".weight") for name in weights if name.startswith("mlp_extractor.policy_net.")]
+    layers = list(dict.fromkeys(name.removesuffix(".bias") for name in linear))
+    own = [name.removesuffix(".weight") for name in like.state_dict() if name.startswith(("eyes.", "mind."))]
+    ours = list(dict.fromkeys(name.removesuffix(".bias") for name in own))
+    found = {}
+    for theirs, name in zip(layers, ours, strict=True):
+        for part in ("weight", "bias"):
+            found[f"{name}.{part}"] = weights[f"{theirs}.{part}"]
+    found["head.linear.weight"], found["head.linear.bias"] = weights["action_net.weight"], weights["action_net.bias"]
+    found["head.log_std"] = weights["log_std"]
+    found["normaliser.mean"] = torch.from_numpy(np.asarray(seen.mean, np.float32).copy())
+    found["normaliser.variance"] = torch.from_numpy(np.asarray(seen.var, np.float32).copy())
+    found["normaliser.count"] = torch.tensor(float(seen.count), dtype=torch.float64)
+    return found
+
+
+def _moments(seen: Any) -> dict[str, Any]:
+    return {"mean": np.asarray(seen.mean), "var": np.asarray(seen.var), "count": float(seen.count)}
+
+
+def _set_moments(seen: Any, state: Mapping[str, Any]) -> None:
+    seen.mean, seen.var = np.asarray(state["mean"], np.float64), np.asarray(state["var"], np.float64)
+    seen.count = float(state["count"])

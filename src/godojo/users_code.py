@@ -1,0 +1,48 @@
+"""A class of a user's own, given as `file.py:Class`; whatever is wrong with it is said in one line."""
+
+import difflib
+import importlib.util
+import traceback
+from pathlib import Path
+
+from godojo.errors import GodojoError
+
+
+def split_class(text: str) -> tuple[Path, str]:
+    """The file and the class of `file.py:Class`."""
+    path, colon, name = text.rpartition(":")
+    if not colon or not path.endswith(".py"):
+        raise GodojoError(f"{text!r} is no class of a file; write it as file.py:Class")
+    return Path(path).expanduser(), name
+
+
+def load_class(path: Path, name: str) -> type:
+    if not path.is_file():
+        raise GodojoError(f"{path}: there is no such file")
+    spec = importlib.util.spec_from_file_location(f"godojo_user_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise GodojoError(f"{path} could not be loaded: {told(error, path)}") from error
+    found = getattr(module, name, None)
+    if not isinstance(found, type):
+        classes = [
+            key
+            for key, value in vars(module).items()
+            if isinstance(value, type) and value.__module__ == module.__name__
+        ]
+        near = difflib.get_close_matches(name, classes, n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]}?" if near else f"; it has: {', '.join(classes) or 'no class at all'}"
+        raise GodojoError(f"{path} has no class {name!r}{hint}")
+    return found
+
+
+def told(error: BaseException, path: Path) -> str:
+    """The error in a line, with the line of the user's file where it came about."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
+    line = error.lineno if isinstance(error, SyntaxError) else frames[-1].lineno if frames else None
+    where = f" (line {line})" if line else ""
+    return f"{type(error).__name__}: {error}{where}".replace("\n", " ")

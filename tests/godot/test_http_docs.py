@@ -1,0 +1,40 @@
+"""docs/http.md: its commands work as they stand there, and its table has every request there is."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from godojo.bridge.http import GameClient
+from godojo.engines.godot.find import Engine
+from godojo.engines.godot.http_game import started_game
+from tests.conftest import ROOT
+
+pytestmark = [pytest.mark.engine]
+TEXT = (ROOT / "docs/http.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("engine")
+def test_the_commands_work() -> None:
+    if shutil.which("curl") is None:
+        pytest.skip("there is no curl here")
+    (block,) = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)
+    with started_game("navigation") as game:
+        env = {**os.environ, "URL": game.url, "TOKEN": game.token}
+        done = subprocess.run(["bash", "-e", "-c", block], env=env, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stdout + done.stderr
+        for word in ('"status":"ok"', '"scene":"obstacle_course"', '"fps":', '"ticks":20', '"reloads":1'):
+            assert word in done.stdout
+        with GameClient(game.url, game.token) as client:
+            assert client.status().scene == "obstacle_course"
+
+
+def test_every_request_stands_there(engine: Engine) -> None:
+    assert engine
+    source = (ROOT / "godot/addons/godojo/http/dojo_http_routes.gd").read_text(encoding="utf-8")
+    routes = re.findall(r'^\t"(/\S+)": \{"(\w+)"', source, re.MULTILINE)
+    assert len(routes) == 10
+    for path, method in routes:
+        assert f"| `{method} {path}` |" in TEXT

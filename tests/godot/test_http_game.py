@@ -1,0 +1,291 @@
+"""Games over HTTP: the command that starts one, the client, and the contract of worlds."""
+
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import godojo
+from godojo.bridge.http import GameClient, HttpRefused
+from godojo.bridge.messages import Silent
+from godojo.engines.godot.find import Engine, find
+from godojo.engines.godot.game_process import GameProcess
+from godojo.engines.godot.http_game import HttpGame, started_game
+from godojo.engines.godot.http_worlds import HttpWorlds
+from godojo.engines.godot.project import prepared_project, problem_lines
+from godojo.envs.alone import AloneEnv
+from godojo.errors import GodojoError
+
+pytestmark = [pytest.mark.engine]
+
+
+@pytest.fixture(scope="module")
+def game() -> Iterator[HttpGame]:
+    try:
+        find()
+    except GodojoError as error:
+        pytest.skip(str(error))
+    with started_game("navigation") as started:
+        yield started
+        assert not problem_lines("\n".join(started.process.last_lines(10_000)))
+
+
+@pytest.fixture
+def client(game: HttpGame) -> Iterator[GameClient]:
+    with GameClient(game.url, game.token) as client:
+        yield client
+
+
+def test_what_it_tells_of_itself(client: GameClient) -> None:
+    client.load_scene("course")
+    status = client.status()
+    assert status.scene == "course"
+    assert status.scenes == ("course", "obstacle_course", "maze")
+    metrics = client.metrics()
+    assert metrics.memory_bytes > 1e6
+    assert metrics.objects > 100
+    assert metrics.nodes > 10
+    ready = client.state().ready()
+    assert ready.roles[0].observation_size == 48
+    assert ready.roles[0].action_size == 3
+    assert ready.arenas == ("course",)
+
+
+def test_an_action_is_played_in_lock_step(client: GameClient) -> None:
+    client.load_scene("course")
+    first = client.reset(7)
+    time.sleep(0.2)
+    assert client.observation().observation == first.observation  # nobody moves unasked
+    step = client.act([0.0, 1.0, 0.0], ticks=60)
+    assert step.ticks == 60
+    assert not step.terminated
+    assert not step.truncated
+    assert step.final is None
+    walked = np.subtract(step.observation[:3], first.observation[:3])
+    assert 1.5 < np.hypot(walked[0], walked[2]) < 2.0
+    assert step.reward == pytest.approx(sum(step.terms.values()))
+    assert client.reset(7).observation == first.observation
+
+
+def test_a_scene_is_loaded_and_loaded_anew(client: GameClient) -> None:
+    before = client.status().reloads
+    assert client.load_scene("maze").scene == "maze"
+    assert client.state().ready().arenas == ("maze",)
+    assert client.reload_scene().reloads == before + 1
+    assert client.status().scene == "maze"
+    with pytest.raises(HttpRefused, match="there is no such scene") as refusal:
+        client.load_scene("kitchen")
+    assert refusal.value.status == 404
+    assert refusal.value.code == "not_found"
+
+
+def test_worlds_over_http_tell_what_dojo_tells(game: HttpGame) -> None:
+    """The same seed, course and actions over both wires: the same numbers."""
+    chance = np.random.default_rng(1)
+    actions = chance.uniform(-1, 1, (150, 1, 1, 3)).astype(np.float32)
+    actions[:, :, :, 1] = np.abs(actions[:, :, :, 1])
+    options: dict[str, Any] = {"courses": ["course"], "truncate_after": 60}
+    over_http = godojo.make_vec(
+        "navigation", engine="godot", http=game.url, token=game.token, scene="course", seed=5, **options
+    )
+    with over_http, godojo.make_vec("navigation", engine="godot", seed=5, **options) as over_dojo:
+        assert over_http.reward_terms == over_dojo.reward_terms
+        assert over_http.winners == over_dojo.winners
+        ended = 0
+        for action in actions:
+            for worlds in (over_http, over_dojo):
+                worlds.step({"walker": action})
+            one, other = over_http.roles["walker"], over_dojo.roles["walker"]
+            for name in (
+                "observation",
+                "terms",
+                "acted",
+                "terminated",
+                "truncated",
+                "final_observation",
+                "final_terms",
+            ):
+                np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-5, err_msg=name)
+            np.testing.assert_allclose(one.reward, one.terms.sum(axis=2), atol=1e-4)
+            assert over_http.ended[0] == over_dojo.ended[0]
+            if over_http.ended[0]:
+                ended += 1
+                for name in ("winner", "length_ticks", "arena"):
+                    assert getattr(over_http, name)[0] == getattr(over_dojo, name)[0], name
+                np.testing.assert_allclose(one.final_score, other.final_score)
+        assert ended == 2
+
+
+def test_as_a_gymnasium_environment(game: HttpGame) -> None:
+    env = AloneEnv("navigation", engine="godot", http=game.url, token=game.token, scene="course", truncate_after=20)
+    try:
+        check_env(env, skip_render_check=True)
+        first, _ = env.reset(seed=3)
+        again, _ = env.reset(seed=3)
+        np.testing.assert_array_equal(first, again)
+        ends = [env.step(np.array([0.0, 1.0, 0.0], np.float32)) for _ in range(20)]
+        assert [end[3] for end in ends] == [False] * 19 + [True]
+        assert ends[-1][4]["arena"] == "course"
+    finally:
+        env.close()
+
+
+def test_settings_travel(game: HttpGame) -> None:
+    settings = godojo.make_vec("navigation").settings.override(**{"motion.speed_mps": 0.5, "rules.round_s": 1.0})
+    with godojo.make_vec(
+        "navigation", engine="godot", http=game.url, token=game.token, scene="maze", settings=settings
+    ) as worlds:
+        walker = worlds.roles["walker"]
+        for _ in range(15):
+            worlds.step({"walker": np.array([[[0.0, 1.0, 0.0]]], np.float32)})
+        assert worlds.ended[0]
+        assert worlds.winners[worlds.winner[0]] == "clock"
+        assert walker.truncated[0, 0]
+        assert np.linalg.norm(walker.final_observation[0, 0, 7:10]) < 0.51
+
+
+def test_scenes_are_loaded_anew_every_so_often(game: HttpGame) -> None:
+    with HttpWorlds(game.url, token=game.token, scene="course", reload_every=10) as worlds:
+        cuts = 0
+        for number in range(25):
+            worlds.step({"walker": np.zeros((1, 1, 3), np.float32)})
+            walker = worlds.roles["walker"]
+            assert walker.truncated[0, 0] == (number in (9, 19)) == (not walker.acted[0, 0])
+            cuts += int(worlds.ended[0])
+        assert worlds.reloads == cuts == 2
+
+
+def test_two_games_are_two_worlds(game: HttpGame) -> None:
+    with started_game("navigation") as second:
+        urls = [game.url, second.url]
+        with pytest.raises(HttpRefused, match="token"):
+            HttpWorlds(urls, token=game.token, scene="course")
+        with HttpWorlds(urls, token=[game.token, second.token], scene="course", seed=4) as worlds:
+            walker = worlds.roles["walker"]
+            assert walker.observation.shape == (2, 1, 48)
+            assert not np.array_equal(walker.observation[0], walker.observation[1])
+            before = walker.observation.copy()
+            worlds.step({"walker": np.array([[[0.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]]], np.float32)})
+            moved = np.linalg.norm(walker.observation[:, 0, :3] - before[:, 0, :3], axis=1)
+            assert moved[0] < 0.01 < moved[1]
+
+
+def test_any_scene_with_agents_can_be_played(engine: Engine, tmp_path: Path) -> None:
+    """A scene of DojoAgent nodes, which the engine itself moves, frame by frame: only while it is asked to."""
+    note = tmp_path / "note.json"
+    words: list[str | Path] = [
+        "--headless",
+        "--fixed-fps",
+        "60",
+        "--path",
+        prepared_project(engine),
+        "res://tests/dojo/http_any.tscn",
+    ]
+    process = GameProcess([engine.program, *words, "--", "--http-port=0", f"--http-note={note}"], {})
+    try:
+        deadline = time.monotonic() + 30
+        while not note.is_file() or not note.read_bytes():
+            assert time.monotonic() < deadline, process.quoted()
+            time.sleep(0.05)
+        told = msgspec.json.decode(note.read_bytes())
+        with GameClient(told["url"], told["token"]) as client:
+            assert client.status().scenes == ("any",)
+            first = client.reset(3)
+            time.sleep(0.2)
+            assert client.observation().observation == first.observation
+            ready = client.state().ready()
+            action = [0.0] * ready.roles[0].action_size
+            action[0] = 1.0
+            step = client.act(action, ticks=20)
+            assert step.ticks == 20
+            assert step.observation != first.observation
+            time.sleep(0.2)
+            assert client.observation().observation == step.observation
+            assert client.reload_scene().scene == "any"
+            assert len(client.reset(3).observation) == ready.roles[0].observation_size
+        assert not process.complaints()
+    finally:
+        process.end()
+
+
+@pytest.mark.slow
+def test_a_lost_game_is_waited_for(game: HttpGame) -> None:
+    """Frozen for longer than a step may take: its round is cut short, and it plays on."""
+    with HttpWorlds(game.url, token=game.token, scene="course", step_timeout_s=0.5) as worlds:
+        worlds.step()
+        last = worlds.roles["walker"].observation.copy()
+        os.kill(game.process.pid, signal.SIGSTOP)
+        try:
+            worlds.start()
+        finally:
+            os.kill(game.process.pid, signal.SIGCONT)
+        worlds.finish()
+        walker = worlds.roles["walker"]
+        assert worlds.restarts == 1
+        assert worlds.ended[0]
+        assert walker.truncated[0, 0]
+        assert not walker.acted[0, 0]
+        np.testing.assert_array_equal(walker.final_observation, last)
+        worlds.step()
+        assert walker.acted[0, 0]
+
+
+def test_nobody_there() -> None:
+    with GameClient("http://127.0.0.1:9", timeout_s=1.0) as client, pytest.raises(Silent, match="start it there"):
+        client.wait_until_healthy(0.3)
+    with pytest.raises(GodojoError, match="tag has no API; there is: navigation"), started_game("tag"):
+        pass
+    for url in ("", "tcp://127.0.0.1:1", "127.0.0.1:8080", "http://", "http://a:99999999"):
+        with pytest.raises(GodojoError, match="address"):
+            GameClient(url)
+
+
+def test_a_port_that_is_taken(game: HttpGame) -> None:
+    port = int(game.url.rpartition(":")[2])
+    taken = pytest.raises(GodojoError, match=r"exit status 1 before it listened: .*cannot listen on 127\.0\.0\.1")
+    with taken, started_game("navigation", port=port):
+        pass
+
+
+def test_the_documented_command(tmp_path: Path) -> None:
+    """`godojo serve-game` prints where it is and its token, and leaves both in a file of the owner's alone."""
+    note = tmp_path / "note.json"
+    words = [sys.executable, "-m", "godojo", "serve-game", "navigation", "--port", "0", "--course", "maze"]
+    words += ["--set", "motion.speed_mps=0.5", "--set", "rules.ticks_per_decision=6", f"--http-note={note}"]
+    env = {name: value for name, value in os.environ.items() if name != "GODOJO_HTTP_TOKEN"}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env) as process:
+        try:
+            said = ""
+            assert process.stdout is not None
+            for line in process.stdout:
+                said += line
+                if "both are in" in line:
+                    break
+            url = re.search(r"answers at (http://127\.0\.0\.1:\d+)", said)
+            token = re.search(r"its token is (\w{32,})", said)
+            assert url is not None, said
+            assert token is not None, said
+            assert stat.S_IMODE(note.stat().st_mode) == 0o600
+            told = msgspec.json.decode(note.read_bytes())
+            assert (told["url"], told["token"]) == (url[1], token[1])
+            with GameClient(url[1], token[1]) as client:
+                assert client.status().scene == "maze"
+                assert len(client.reset(1).observation) == 48
+                ready = client.state().ready()
+                assert (ready.arenas, ready.ticks_per_decision) == (("maze",), 6)
+                step = client.act([0.0, 1.0, 0.0], ticks=120)
+                assert 0.45 < -step.observation[9] < 0.51
+        finally:
+            process.terminate()
+            process.wait(10)

@@ -1,0 +1,65 @@
+"""Navigation in the real engine and in the twin: the same walks, and training over HTTP with scenes loaded anew."""
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from godojo.cli import main
+from godojo.engines.godot.find import Engine
+from godojo.engines.godot.http_game import started_game
+from godojo.engines.make import make_vec
+from godojo.evaluate.parity.walks import check_walks, planned, played
+from godojo.evaluate.stability import Stability
+from godojo.games.navigation.spec import WALKER, WINNERS
+
+pytestmark = pytest.mark.engine
+
+
+@pytest.mark.slow
+def test_the_twin_walks_as_godot_does(engine: Engine) -> None:
+    report = check_walks(engine.version, episodes=15, seed=3)
+    assert [(figure.name, figure.value) for figure in report.figures if not figure.is_met] == []
+    assert report.arenas == ["course", "maze", "obstacle_course"]
+    assert report.figure("median_position_error_m").value < 1e-4
+    assert report.figure("round_length_agreement").value == 1.0
+    assert report.figure("observation_agreement").value > 0.999
+    assert report.figure("reward_agreement").value > 0.999
+
+
+def test_planned_walks_bump_fall_and_arrive() -> None:
+    """Otherwise the figures would say little."""
+    worlds = make_vec("navigation", num_worlds=96, seed=4)
+    actions = planned(worlds, seed=1)
+    worlds.reset(4)
+    walks = played(worlds, actions)
+    assert set(walks.outcome) >= {"walker", "gap", "clock"}
+    assert (walks.terms[:, :, 4] < 0).any(axis=1).mean() > 0.2
+    assert tuple(worlds.winners) == WINNERS
+
+
+@pytest.mark.usefixtures("engine")
+def test_both_engines_describe_the_same_game() -> None:
+    twin = make_vec("navigation", num_worlds=2)
+    with make_vec("navigation", engine="godot", num_worlds=2) as godot:
+        assert (godot.reward_terms, godot.winners) == (twin.reward_terms, twin.winners)
+        assert godot.arena_names == twin.arena_names
+        assert godot.roles[WALKER].observation_parts == twin.roles[WALKER].observation_parts
+        assert godot.roles[WALKER].action_parts == twin.roles[WALKER].action_parts
+        assert np.isfinite(godot.roles[WALKER].observation).all()
+
+
+@pytest.mark.usefixtures("engine")
+def test_training_over_http_reloads_the_scene_and_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GODOJO_RUNS", str(tmp_path))
+    words = ["train", "navigation", "--run-id", "far", "--scene", "maze", "--reload-every", "100", "--eval", "0"]
+    with started_game("navigation") as game:
+        monkeypatch.setenv("GODOJO_HTTP_TOKEN", game.token)
+        with pytest.raises(SystemExit) as ended:
+            main([*words, "--http", game.url, "--steps", "512", "--set", "steps=256"])
+    assert ended.value.code == 0
+    found = msgspec.json.decode((tmp_path / "far/stability.json").read_bytes(), type=Stability)
+    assert (found.agent_steps, found.reloads, found.restarts) == (512, 5, 0)
+    assert [(one.status, one.scene) for one in found.games] == [("ok", "maze")]
+    assert (tmp_path / "far/policy_walker.pt").is_file()

@@ -1,0 +1,291 @@
+"""Training and judging whoever plays alone: both trainers, own rewards, tasks, stages, and what is refused."""
+
+import csv
+import pickle
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import msgspec
+import numpy as np
+import pytest
+import torch
+from gymnasium.utils.env_checker import check_env
+from stable_baselines3 import PPO
+
+import godojo.envs
+from godojo.cli import main
+from godojo.engines.make import make_vec
+from godojo.engines.mixed import MixedWorlds
+from godojo.engines.rewarded import RewardedWorlds, UsersReward
+from godojo.envs.alone_sb3 import AloneVecEnv
+from godojo.errors import GodojoError
+from godojo.evaluate.alone import judge_alone
+from godojo.games.navigation.spec import WALKER
+from godojo.learn.policy_file import load_policy
+from godojo.learn.presets import preset_names, read_preset
+from godojo.runs.folder import RunFolder
+from godojo.trainers.sb3_settings import Sb3Settings
+from tests.conftest import ROOT
+
+SB3 = (
+    *("--trainer", "sb3", "--set", "n_steps=32", "--set", "n_epochs=2", "--num-envs", "4", "--eval", "0"),
+    *("--set", "best_rounds=4", "--set", "rules.round_s=2"),
+)
+SMALL = ("--set", "worlds=16", "--set", "steps=16", "--set", "hidden=[16,16]", "--eval", "0")
+
+
+@pytest.fixture(autouse=True)
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GODOJO_RUNS", str(tmp_path / "runs"))
+    return tmp_path / "runs"
+
+
+def train(*words: str, status: int = 0) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["train", "navigation", *words])
+    assert ended.value.code == status
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_gymnasium_environment() -> None:
+    env = gym.make(godojo.envs.NAVIGATION_ID, courses=["maze"], truncate_after=5)
+    check_env(env.unwrapped, skip_render_check=True, skip_close_check=True)
+    told, info = env.reset(seed=4)
+    again, _ = env.reset(seed=4)
+    assert np.array_equal(told, again)
+    for _ in range(5):
+        assert info == {}
+        told, reward, terminated, truncated, info = env.step(np.array([0.0, 1.0, 0.0], np.float32))
+    assert (terminated, truncated) == (False, True)
+    assert info["arena"] == "maze"
+    assert info["is_success"] is False
+    assert info["length_ticks"] == 20
+    assert isinstance(reward, float)
+    with pytest.raises(GodojoError, match="call reset"):
+        env.unwrapped.step(np.zeros(3, np.float32))
+    with pytest.raises(GodojoError, match="not played by one agent alone"):
+        gym.make(godojo.envs.NAVIGATION_ID, game="tag")
+
+
+def test_the_vector_environment_tells_how_rounds_end() -> None:
+    env = AloneVecEnv(make_vec("navigation", num_worlds=3, truncate_after=4), seed=1)
+    first = env.reset()
+    for _ in range(4):
+        told, _, done, infos = env.step(np.ones((3, 3), np.float32))
+    assert isinstance(told, np.ndarray)
+    assert done.all()
+    assert all(info["TimeLimit.truncated"] and info["winner"] == "nobody" for info in infos)
+    assert not np.array_equal(infos[0]["terminal_observation"], told[0])
+    assert not np.array_equal(first, told)
+
+
+@pytest.mark.slow
+def test_stable_baselines3_trains_in_a_run_and_goes_on() -> None:
+    train(*SB3, "--preset", "quick_test", "--steps", "512", "--run-id", "mine", "--set", "checkpoint_steps=256")
+    run = RunFolder.open("mine")
+    assert (run.config.learner, run.config.roles) == ("sb3", (WALKER,))
+    assert run.config.learner_settings["net"] == [256, 256]
+    assert run.config.learner_settings["learning_rate"] == 3e-4
+    assert {entry.name for entry in run.snapshots().entries()} == {"start", "best", "final"}
+    for name in ("model.zip", "best_model.zip", "metrics.csv", "policy_walker.pt", "README.md"):
+        assert (run.path / name).is_file()
+    assert list(run.tensorboard.iterdir())
+    train("--resume", "mine", "--steps", "768", "--eval", "0")
+    steps = [int(row["agent_steps"]) for row in rows(run.updates)]
+    assert steps == sorted(set(steps))
+    assert steps[-1] == 768
+    figures = rows(run.updates)[-1]
+    assert {f"walker_reward_{term}" for term in ("goal", "comfort", "teleport")} <= set(figures)
+    assert judge_alone("mine", rounds=8).agent_steps == 768
+    _same_as_theirs(run)
+
+
+def _same_as_theirs(run: RunFolder) -> None:
+    """What our policy file does is what Stable-Baselines3's own model does."""
+    env = AloneVecEnv(make_vec("navigation", num_worlds=16, seed=9))
+    normalise = pickle.loads((run.path / "model_normalize.pkl").read_bytes())
+    model = PPO.load(run.path / "model.zip", device="cpu")
+    env.reset()
+    for _ in range(20):
+        env.step(np.tile(np.array([0.3, 0.8, 0.1], np.float32), (16, 1)))
+    told = env.role.observation[:, 0].copy()
+    theirs, _ = model.predict(normalise.normalize_obs(told), deterministic=True)
+    policy, _ = load_policy(run.policy(WALKER))
+    raw = torch.from_numpy(np.asarray(told))
+    with torch.no_grad():
+        features, _ = policy.features(policy.look(raw), policy.begin(16))
+        ours = policy.for_game(policy.head.sample(features, greedy=True).action, raw).numpy()
+    assert ours == pytest.approx(theirs, abs=1e-4)
+
+
+def test_the_built_in_trainer_goes_through_stages(runs: Path) -> None:
+    config = {
+        "budget": {"agent_steps": 1024},
+        "game": {"rules.round_s": 1.0},
+        "curriculum": [
+            {"name": "near", "agent_steps": 512, "game": {"rules.goal_within_m": 5.0}},
+            {"name": "all"},
+        ],
+    }
+    file = runs.parent / "mine.json"
+    file.write_bytes(msgspec.json.encode(config))
+    train("--config", str(file), *SMALL, "--run-id", "staged")
+    stages = [float(row["curriculum_stage"]) for row in rows(runs / "staged/updates.csv")]
+    assert stages == [0.0, 0.0, 1.0, 1.0]
+    train("--resume", "staged", "--steps", "1280", "--eval", "0")
+    assert float(rows(runs / "staged/updates.csv")[-1]["curriculum_stage"]) == 1.0
+    episodes = rows(runs / "staged/metrics.csv")
+    assert {row["winner"] for row in episodes} <= {"clock", "gap", "walker"}
+    assert "walker_collision" in episodes[0]
+
+
+def test_tasks_are_mixed_and_told_apart(runs: Path) -> None:
+    train(*SMALL, "--steps", "256", "--tasks", "course,maze", "--run-id", "tasks", "--set", "rules.round_s=1")
+    policy, card = load_policy(runs / "tasks/policy_walker.pt")
+    assert policy.shape.observation_size == 50
+    assert card.observation_parts[-1].name == "task"
+    found = judge_alone("tasks", rounds=6)
+    assert set(found.by_arena) == {"course", "maze"}
+    with pytest.raises(GodojoError, match="only its run knows which"):
+        judge_alone(str(runs / "tasks/policy_walker.pt"), rounds=2)
+
+
+def test_mixed_worlds_are_their_parts_side_by_side() -> None:
+    def part(name: str, seed: int) -> Any:
+        return make_vec("navigation", num_worlds=3, seed=seed, courses=[name], truncate_after=7)
+
+    mixed, alone = MixedWorlds({"a": part("maze", 1), "b": part("course", 2)}), part("maze", 1)
+    role = mixed.roles[WALKER]
+    assert role.observation.shape == (6, 1, 50)
+    assert role.observation[:, 0, 48:].tolist() == [[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 3
+    role.action[:] = alone.roles[WALKER].action[:] = (0.2, 0.9, -0.3)
+    for _ in range(7):
+        mixed.step()
+        alone.step()
+        assert np.array_equal(role.observation[:3, 0, :48], alone.roles[WALKER].observation[:, 0])
+        assert np.array_equal(role.reward[:3], alone.roles[WALKER].reward)
+    assert mixed.ended.all()
+    assert [mixed.arena_names[place] for place in mixed.arena] == ["maze"] * 3 + ["course"] * 3
+
+
+REWARD = """
+import numpy as np
+
+class Hurry:
+    terms = ("speed", "end")
+
+    def reward(self, step):
+        speed = np.hypot(step.next_observation[..., 7], step.next_observation[..., 9])
+        return {"speed": speed, "end": -5.0 * (step.outcome == "nobody")}
+
+class Wrong:
+    def reward(self, step):
+        return np.zeros(2)
+
+class Silent:
+    pass
+"""
+
+
+def test_a_reward_of_a_users_own(runs: Path) -> None:
+    file = runs.parent / "own.py"
+    file.write_text(REWARD)
+    inner = make_vec("navigation", num_worlds=4, truncate_after=3)
+    worlds = RewardedWorlds(inner, reward=UsersReward(f"{file}:Hurry"), scale=0.5)
+    role = worlds.roles[WALKER]
+    worlds.reset(1)
+    total = np.zeros(4)
+    for _ in range(3):
+        worlds.step({WALKER: np.tile(np.array([0.0, 1.0, 0.0], np.float32), (4, 1, 1))})
+        total += role.terms[:, 0].sum(axis=1)
+        assert role.reward[:, 0] == pytest.approx(0.5 * role.terms[:, 0].sum(axis=1))
+    assert worlds.ended.all()
+    assert role.terms[:, 0, 1].tolist() == [-5.0] * 4
+    assert role.final_terms[:, 0].sum(axis=1) == pytest.approx(total)
+    with pytest.raises(GodojoError, match="has the shape"):
+        RewardedWorlds(inner, reward=UsersReward(f"{file}:Wrong")).step()
+    with pytest.raises(GodojoError, match="no method reward"):
+        UsersReward(f"{file}:Silent")
+    with pytest.raises(GodojoError, match="did you mean Hurry"):
+        UsersReward(f"{file}:Hury")
+    train(*SMALL, "--steps", "256", "--reward", f"{file}:Hurry", "--run-id", "own", "--set", "rules.round_s=1")
+    assert {"walker_speed", "walker_end"} <= set(rows(runs / "own/metrics.csv")[0])
+
+
+def test_stable_baselines3_is_for_one_agent_and_no_run_is_left(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["train", "tag", "--trainer", "sb3", "--num-envs", "4"])
+    assert "not played by one agent alone" in capsys.readouterr().err
+    assert not list(runs.glob("*"))
+
+
+def test_presets_are_those_of_the_requirements() -> None:
+    assert set(preset_names("navigation")) == {
+        "default",
+        "quick_test",
+        "full_training",
+        "curriculum_learning",
+        "comfort_optimized",
+    }
+    quick, full, staged, comfort = (
+        read_preset("navigation", name)
+        for name in ("quick_test", "full_training", "curriculum_learning", "comfort_optimized")
+    )
+    assert (quick.budget["agent_steps"], quick.sb3["checkpoint_steps"]) == (10_000, 2_000)
+    assert (full.budget["agent_steps"], full.options["truncate_after"]) == (5_000_000, 1_000)
+    assert (staged.budget["agent_steps"], comfort.budget["agent_steps"]) == (3_000_000, 1_000_000)
+    goals = [stage.game.get("rules.goal_within_m", staged.game["rules.goal_within_m"]) for stage in staged.curriculum]
+    assert goals == [10.0, 20.0, 30.0]
+    assert [stage.agent_steps for stage in staged.curriculum] == [500_000, 1_000_000, None]
+
+
+def test_an_example_goes_out_and_in_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "example.json"
+    with pytest.raises(SystemExit):
+        main(["config", "example", "navigation", "--preset", "quick_test", "--out", str(file)])
+    assert "--config" in capsys.readouterr().out
+    train("--config", str(file), *SMALL, "--steps", "256", "--run-id", "again")
+    assert RunFolder.open("again").config.learner_settings["gamma"] == 0.99
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--preset", "quick_tst"), "did you mean quick_test?"),
+        (("--trainer", "sb4"), "did you mean sb3?"),
+        (("--trainer", "sb3", "--set", "gama=1"), "did you mean gamma?"),
+        (("--trainer", "sb3", "--set", "batch_size=99999999"), "batch_size must be from 2"),
+        (("--set", "rules.rond_s=1"), "did you mean rules.round_s"),
+        (("--tasks", "course,mase"), "neither a folder of courses nor one of"),
+        (("--reward", "own"), "file.py:Class"),
+        (("--reward", "nowhere.py:Own"), "no such file"),
+        (("--config", "nowhere.json"), "No such file"),
+        (("--config", "x.json", "--preset", "default"), "not both"),
+        (("--trainer", "sb3", "--algorithm", "sac"), "trains by PPO from the start"),
+        (("--reload-every", "5"), "give --http URL as well"),
+        (("--http", "http://127.0.0.1:9", "--num-envs", "3"), "leave --num-envs"),
+    ],
+)
+def test_mistakes_are_answered_in_one_line(
+    words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train(*words, status=2)
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_the_page_names_everything_and_its_reward_works(tmp_path: Path) -> None:
+    page = (ROOT / "docs/games/navigation-training.md").read_text(encoding="utf-8")
+    for name in (*preset_names("navigation"), *(field.name for field in msgspec.structs.fields(Sb3Settings))):
+        assert f"`{name}`" in page, name
+    own = next(block for block in page.split("```python")[1:] if "class Gentle" in block).split("```")[0]
+    (tmp_path / "own.py").write_text(own)
+    worlds = RewardedWorlds(make_vec("navigation", num_worlds=3), reward=UsersReward(f"{tmp_path}/own.py:Gentle"))
+    worlds.step({WALKER: np.ones((3, 1, 3), np.float32)})
+    assert worlds.roles[WALKER].terms[:, 0, 1] == pytest.approx([-0.3] * 3)
