@@ -20,7 +20,7 @@ SEEKER, HIDER = (255, 120, 16), (127, 176, 255)
 LETTERS = {"seeker": SEEKER, "hider": HIDER}
 OTHER = (246, 214, 96)
 PANEL_ALPHA = 205
-_FINER = 3
+_FINER = 2
 """Curves are drawn so much larger and made smaller again, so that their edges are smooth."""
 
 Colour = tuple[int, int, int]
@@ -187,7 +187,8 @@ def curve_panel(
     for line in wrapped(title, letters, box.width - 2 * at(16)):
         pen.text((at(16), y), line, PAPER, letters)
         y += at(20)
-    left, right, top, bottom = at(50), box.width - at(20), y + at(14), box.height - at(34)
+    spare = at(86) if large else at(20)
+    left, right, top, bottom = at(50), box.width - spare, y + at(14), box.height - at(34)
     small = font(at(13))
     for share in (0.0, 0.5, 1.0):
         height = bottom - share * (bottom - top)
@@ -202,15 +203,21 @@ def curve_panel(
             taken.append((x - half, x + half))
     room = Room(left, right, top, bottom)
     plate.alpha_composite(_lines(course, until_s, room, plate.size, at(3)))
+    if large:
+        _name_ends(pen, course, until_s, room, at(14))
+    return plate
+
+
+def _name_ends(pen: ImageDraw.ImageDraw, course: Course, until_s: float, room: "Room", pixels: int) -> None:
+    """Names and figures beside the ends of the lines, apart from each other."""
     last = float(np.clip(until_s, 0.0, course.seconds[-1]))
     ends = sorted((float(np.interp(last, course.seconds, rates)), role) for role, rates in course.rates.items())
-    if large:
-        for place, (rate, role) in enumerate(ends):
-            apart = at(13) * (-1 if place else 1) if ends[-1][0] - ends[0][0] < 0.09 else 0
-            x = room.x(float(course.along(last))) - at(12)
-            text = f"{role.capitalize()} {rate:.0%}"
-            pen.text((x, room.y(rate) - at(15) + apart), text, colour_of(role), font(at(16), True), anchor="rm")
-    return plate
+    lowest = float("inf")
+    for rate, role in ends:
+        height = min(room.y(rate), lowest - pixels * 2.6)
+        lowest = height
+        place = (room.x(float(course.along(last))) + pixels, height)
+        pen.multiline_text(place, f"{role.capitalize()}\n{rate:.0%}", colour_of(role), font(pixels, True), anchor="lm")
 
 
 class Room(NamedTuple):
