@@ -241,11 +241,13 @@ class Story:
         def curve(until_s: float) -> Image:
             return titles.curve_panel(layout, box, self.course, until_s, title, large=True)
 
+        card = titles.empty(film)
+        lay(card, top, 0, 0)
+        lay(card, below, 0, 0)
+
         def paint(frame: int, _: Sequence[np.ndarray]) -> np.ndarray:
-            made = titles.empty(film)
+            made = card.copy()
             lay(made, curve(_eased(frame / (GROW_S * film.fps)) * last.seconds), box.x, box.y)
-            lay(made, top, 0, 0)
-            lay(made, below, 0, 0)
             return made
 
         return Scene("end", round(END_S * film.fps), (), film, self._faded(paint, round(END_S * film.fps)))
