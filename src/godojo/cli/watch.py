@@ -1,6 +1,7 @@
 """`godojo watch`: rounds in 3D, in the browser."""
 
 import os
+import sys
 from contextlib import suppress
 from typing import Annotated
 
@@ -38,6 +39,14 @@ def watch(
 
     if seconds is not None and seconds <= 0:
         raise GodojoError(f"--seconds must be above 0, not {seconds:g}")
-    with suppress(OSError, AttributeError):
-        os.nice(19)  # whoever trains meanwhile goes first
+    give_way()
     serve(run, host=host, port=port, token=token, seed=seed, seconds=seconds, say=say)
+
+
+def give_way() -> None:
+    """Whoever trains meanwhile goes first: we get what is left over, where the system knows of such a thing."""
+    with suppress(OSError, AttributeError):
+        os.nice(19)
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

@@ -99,6 +99,8 @@ class Gate:
             is_done = True
         except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
             pass  # somebody who does not speak HTTP, or has gone
+        except asyncio.CancelledError:
+            pass  # the door is being closed
         finally:
             if not is_done:
                 writer.transport.abort()
