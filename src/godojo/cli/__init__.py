@@ -42,6 +42,7 @@ Begin here:
   [cyan]godojo watch RUN[/cyan]        any moment of its training in the browser, in 3D, while it trains too
   [cyan]godojo plot RUN[/cyan]         its curves as pictures; several runs are compared
   [cyan]godojo report RUN[/cyan]       all of it in one page
+  [cyan]godojo film RUN[/cyan]         the film of how it got good; [cyan]record RUN[/cyan] films some rounds
   [cyan]godojo serve[/cyan]            waits for your own Godot scene on port 8765, and plays it
   [cyan]godojo bench sim[/cyan]        how fast the twin is here
   [cyan]godojo doctor[/cyan]           what is installed, what is missing, and the cure
