@@ -122,33 +122,48 @@ class Fact(NamedTuple):
     rating: str
 
 
+class _Sizes(NamedTuple):
+    """Of letters in the panel of facts, and how far apart things stand."""
+
+    headline: int
+    after_headline: int
+    after_below: int
+    wins: int
+    rating_at: int
+    footnote: int
+
+
+_BESIDE = _Sizes(46, 56, 40, 34, 68, 14)
+_BELOW = _Sizes(34, 42, 27, 24, 54, 12)
+
+
 def facts_panel(layout: Layout, headline: str, below: str, facts: Sequence[Fact], footnote: str) -> Image.Image:
-    """How far training is, and how good everybody is by now."""
+    """How far training is, and how good everybody is by now: roles below each other, or beside on a tall screen."""
     px, box = layout.px, layout.facts
+    sizes = _BESIDE if layout.is_wide else _BELOW
     plate = panel(box.width, box.height, px(16))
     pen = ImageDraw.Draw(plate)
-    left, y = px(18), px(14)
-    size = 46 if layout.is_wide else 40
+    left, y, size = px(18), px(12), sizes.headline
     while font(px(size), True).getlength(headline) > box.width - 2 * left and size > 16:
         size -= 2
     pen.text((left, y), headline, PAPER, font(px(size), True))
-    y += px(56 if layout.is_wide else 46)
-    pen.text((left, y), below, QUIET, font(px(17)))
-    y += px(40 if layout.is_wide else 30)
+    y += px(sizes.after_headline)
+    pen.text((left, y), below, QUIET, font(px(16)))
+    y += px(sizes.after_below)
     step = (box.width - 2 * left) // max(len(facts), 1)
     for place, fact in enumerate(facts):
         x, top = (left, y + place * px(124)) if layout.is_wide else (left + place * step, y)
         spot = px(15)
         pen.rounded_rectangle((x, top + px(4), x + spot, top + px(4) + spot), px(4), fill=colour_of(fact.role))
-        pen.text((x + px(23), top), fact.role.capitalize(), PAPER, font(px(19), True))
-        pen.text((x, top + px(25)), fact.wins, colour_of(fact.role), font(px(34 if layout.is_wide else 32), True))
-        pen.text((x, top + px(68 if layout.is_wide else 64)), fact.rating, QUIET, font(px(16)))
-    letters = font(px(14 if layout.is_wide else 13))
+        pen.text((x + px(23), top), fact.role.capitalize(), PAPER, font(px(18), True))
+        pen.text((x, top + px(25)), fact.wins, colour_of(fact.role), font(px(sizes.wins), True))
+        pen.text((x, top + px(sizes.rating_at)), fact.rating, QUIET, font(px(15)))
+    letters = font(px(sizes.footnote))
     lines = wrapped(footnote, letters, box.width - 2 * left)
-    y = box.height - px(14) - px(18) * len(lines)
+    y = box.height - px(12) - px(sizes.footnote * 1.25) * len(lines)
     for line in lines:
         pen.text((left, y), line, QUIET, letters)
-        y += px(18)
+        y += px(sizes.footnote * 1.25)
     return plate
 
 
