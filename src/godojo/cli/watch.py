@@ -1,7 +1,6 @@
 """`godojo watch`: rounds in 3D, in the browser."""
 
 import os
-import sys
 from contextlib import suppress
 from typing import Annotated
 
@@ -44,9 +43,6 @@ def watch(
 
 
 def give_way() -> None:
-    """Whoever trains meanwhile goes first: we get what is left over, where the system knows of such a thing."""
+    """Whoever trains goes first; but not so that we would never get a turn on a busy machine (SCHED_IDLE)."""
     with suppress(OSError, AttributeError):
         os.nice(19)
-    if sys.platform == "linux":
-        with suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
