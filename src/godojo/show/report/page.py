@@ -27,7 +27,8 @@ from godojo.show.report.replay_data import viewer_round
 PICKED_FROM = 60
 """Rounds of the newest policies that the best catch and the best escape are chosen from."""
 MOST_STAGES = 4
-FEW_ROUNDS = 128
+FEW_ROUNDS = 512
+"""Fewer are judged on one thread: on a busy machine threads that wait for each other take many times as long."""
 BEFORE_S = 3.5
 """How long before the moment worth seeing a picked round is shown from."""
 CHARTS = ("learning", "win_rate", "rating", "cross_play", "reward_terms", "episode_length", "reward", "speed")
