@@ -240,9 +240,9 @@ def _environment(run: RunFolder) -> Any:
 def _commands(run: RunFolder, rounds: int, seed: int) -> str:
     name, typed = run.name, " ".join(run.config.command)
     lines = [
-        *([f"# what was typed\n{typed}"] if typed else []),
+        *([f"# what was typed\n{command(typed)}"] if typed else []),
         f"# this page\n{command(f'report {name} --episodes {rounds} --seed {seed}')}",
-        f"# the results, the cross-play matrix and the charts\n{command(f'eval {name}')}",
+        f"# the results, the cross-play matrix and the charts\n{command(f'eval {name} -n {rounds or 500}')}",
         f"{command(f'league {name}')}\n{command(f'plot {name}')}",
         f"# to see more\n{command(f'watch {name}')}\n{command(f'film {name}')}",
     ]
