@@ -116,7 +116,7 @@ def test_an_opponent_of_another_layout_is_refused_before_anything_is_played(root
     make_run(root, "few-rays", DEFAULTS.override(**{"sight.rows": rows}))
     played: list[str] = []
     with pytest.raises(
-        GodojoError, match="few-rays was trained on other observations: rays is 9 x 4 to it, and 32 x 4"
+        GodojoError, match="few-rays was trained on other observations: rays is 9 x 2 to it, and 48 x 2"
     ):
         judge("small", ["random", "few-rays"], rounds=1, progress=lambda title, _: played.append(title))
     assert not played

@@ -161,7 +161,7 @@ def test_a_policy_of_another_layout_is_refused() -> None:
     rows = [{"elevation_deg": 0.0, "columns": 9}]
     worlds = make_vec("tag", settings=TagSettings.defaults().override(**{"sight.rows": rows}))
     with pytest.raises(
-        GodojoError, match="mine@final was trained on other observations: rays is 32 x 4 to it, and 9 x 4"
+        GodojoError, match="mine@final was trained on other observations: rays is 48 x 2 to it, and 9 x 2"
     ):
         player.begin(worlds)
     classic = make_vec("tag", settings=TagSettings.defaults().override(**{"rules.mode": "classic"}))
