@@ -67,7 +67,7 @@ def _next(run: RunFolder) -> list[str]:
     works = {
         "watch": can_be_shown(run),
         "eval": _is_alone(run) or _has_opponents(run),
-        "league": _has_opponents(run),
+        "league": _has_opponents(run) and "tasks" not in run.config.more,
         "export": True,
     }
     words = [f"{name} {run.name}" for name, is_there in works.items() if is_there]
