@@ -13,19 +13,38 @@ from godojo.cli.training_setup import prepared
 from godojo.cli.wishes import Wishes
 from godojo.evaluate.judge import judge
 
+NARROW = (
+    "sight.fov_deg=120",
+    'sight.rows=[{"elevation_deg":0,"columns":20},{"elevation_deg":15,"columns":6},{"elevation_deg":-15,"columns":6}]',
+)
+ROUND = (
+    "sight.fov_deg=300",
+    'sight.rows=[{"elevation_deg":0,"columns":48},{"elevation_deg":15,"columns":4},{"elevation_deg":-15,"columns":4}]',
+)
+DISTANCE = (
+    "rewards.seeker.distance_per_m=-0.1",
+    "rewards.hider.distance_per_m=0.1",
+    "rewards.hider.time_per_decision=0.005",
+)
 VARIANTS: dict[str, tuple[str, ...]] = {
     "default": (),
-    "world frame": ("own_frame=false",),
+    "no sparring": ("sparring_share=0", "past_share=0.5"),
+    "no past selves": ("past_share=0",),
+    "guests in all worlds": ("sparring_share=0.8", "past_share=0.2"),
+    "narrow eyes (120 degrees)": NARROW,
+    "wide eyes (300 degrees)": ROUND,
+    "paid for distance": DISTANCE,
+    "no distance reward": ("rewards.seeker.distance_per_m=0", "rewards.hider.distance_per_m=0"),
+    "slippery floor": ("motion.ground_acceleration_mps2=15", "motion.deceleration_mps2=15"),
+    "slower seeker (6.0 m/s)": ("motion.seeker_speed_mps=6.0",),
     "no memory": ('memory=""',),
     "gru memory": ("memory=gru",),
-    "no past selves": ("past_share=0",),
-    "half past selves": ("past_share=0.5",),
+    "larger memory, longer rollouts": ("memory_size=64", "steps=64", "worlds=512"),
     "wider net": ("hidden=[128,128]",),
-    "slow learning": ("learning_rate=0.001", "final_learning_rate=0.0001"),
+    "two epochs": ("epochs=2", "minibatches=8"),
+    "quick learning": ("learning_rate=0.003",),
+    "world frame": ("own_frame=false",),
     "gamma 0.99": ("gamma=0.99",),
-    "no distance reward": ("rewards.seeker.distance_per_m=0", "rewards.hider.distance_per_m=0"),
-    "third of the distance reward": ("rewards.seeker.distance_per_m=-0.03", "rewards.hider.distance_per_m=0.03"),
-    "four epochs": ("epochs=4",),
 }
 MATCHES = (("seeker", "sighted"), ("seeker", "oracle"), ("hider", "sighted"), ("hider", "oracle"), ("seeker", "itself"))
 

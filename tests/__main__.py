@@ -118,7 +118,9 @@ def run_tests() -> tuple[dict[str, int], bool]:
     with tempfile.TemporaryDirectory() as folder:
         listing = Path(folder) / "tests.xml"
         try:
-            code = subprocess.call([PYTHON, "-m", "pytest", f"--junitxml={listing}"], timeout=TESTS_TIMEOUT_S)
+            code = subprocess.call(
+                [PYTHON, "-m", "pytest", "--durations=25", f"--junitxml={listing}"], timeout=TESTS_TIMEOUT_S
+            )
         except subprocess.TimeoutExpired:
             code = 1
             print(f"the tests did not end within {TESTS_TIMEOUT_S} s")

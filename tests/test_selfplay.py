@@ -240,13 +240,20 @@ def test_a_state_goes_on_bit_by_bit_elsewhere() -> None:
 
 def test_the_critic_of_each_agent_sees_all_the_others() -> None:
     worlds = tag(rules={"rules.seekers": 2, "rules.hiders": 2})
-    own = {name: role.observation[:, :, :13].copy() for name, role in worlds.roles.items()}
+    told = {name: role.observation[:, :, :13].copy() for name, role in worlds.roles.items()}
     seen = OthersView(worlds.roles, "hider").of({name: role.observation for name, role in worlds.roles.items()})
-    rows = seen.reshape(SMALL.worlds, 2, -1).numpy()
-    seekers = own["seeker"].reshape(SMALL.worlds, -1)
+    rows = seen.reshape(SMALL.worlds, 2, 3, 13).numpy()
     for agent in (0, 1):
-        wanted = np.concatenate([seekers, own["hider"][:, 1 - agent]], axis=1)
-        assert np.array_equal(rows[:, agent], wanted)
+        own = told["hider"][:, agent]
+        others = [told["seeker"][:, 0], told["seeker"][:, 1], told["hider"][:, 1 - agent]]
+        for row, other in zip(rows[:, agent].swapaxes(0, 1), others, strict=True):
+            # Complex numbers turn: divided by the heading, what is along the world's axes is left of it and ahead.
+            ahead = own[:, 7] - 1j * own[:, 6]
+            for x, z, is_from_own_place in ((0, 2, True), (3, 5, True), (6, 7, False)):
+                way = other[:, x] - own[:, x] * is_from_own_place + 1j * (other[:, z] - own[:, z] * is_from_own_place)
+                assert np.allclose(row[:, x] + 1j * row[:, z], way / ahead, atol=1e-5)
+            same = [1, 4, 8, 9, 10, 11, 12]
+            assert np.array_equal(row[:, same], other[:, same])
 
 
 def test_a_policy_survives_its_file(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import httpx
+import msgspec
 import numpy as np
 import pytest
 import viser
@@ -17,16 +18,31 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from godojo.errors import GodojoError
-from godojo.opponents import make_opponent
+from godojo.opponents import OPPONENTS, make_opponent
 from godojo.show.recording import record_rounds
 from godojo.show.replay_file import write_rounds
 from godojo.show.watch import gate as gate_room
 from godojo.show.watch.gate import Gate
 from godojo.show.watch.page import Page
+from godojo.show.watch.rounds import GENERATED, NEWEST, Choice, RunRounds
 from godojo.show.watch.serve import opened
 from tests.browser import Tab, browser, chromium
+from tests.judged_runs import make_run
 
 VIEWERS, STALLED = 12, 3
+CAMERA = {
+    "type": "ViewerCameraMessage",
+    "wxyz": (1.0, 0.0, 0.0, 0.0),
+    "position": (0.0, 20.0, 20.0),
+    "fov": 0.8,
+    "near": 0.01,
+    "far": 1000.0,
+    "image_height": 800,
+    "image_width": 1280,
+    "look_at": (0.0, 0.0, 0.0),
+    "up_direction": (0.0, 1.0, 0.0),
+}
+"""What a page says first; the round moves while there is somebody who has."""
 
 
 @pytest.fixture(scope="module")
@@ -102,10 +118,33 @@ def test_a_taken_port_is_one_line(rounds: Path) -> None:
             pass
 
 
-def test_a_run_without_policies_is_one_line(tmp_path: Path) -> None:
+def test_an_empty_folder_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(GodojoError, match="holds no replay"), opened(str(tmp_path / "empty")):
         pass
+
+
+def test_a_training_is_followed_and_anybody_can_meet_anybody(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    source = RunRounds(run)
+    assert source.players("seeker") == [NEWEST, "start", "final", *(f"scripted: {name}" for name in OPPONENTS)]
+    first = source.next(Choice("open", {"seeker": NEWEST, "hider": "scripted: random"}))
+    assert first.arena.name == "open"
+    assert [role.player for role in first.header.roles] == [NEWEST, "random"]
+    run_ahead = np.linalg.norm(first.position_m[-1, 0] - first.position_m[0, 0])
+    assert run_ahead > 0.5, "the newest policy runs where it looks"
+    newer = run.policy("seeker", "start").read_bytes()  # it stands still
+    run.save_policy("seeker", newer)
+    second = source.next(Choice(GENERATED, {"seeker": NEWEST, "hider": "start"}))
+    assert second.arena.name.startswith("generated")
+    assert np.ptp(second.position_m[:, 0], axis=0).max() < 0.01
+    (run.path / "policy_seeker.pt").unlink()
+    with pytest.raises(GodojoError, match="no policy of the seeker yet"):
+        source.next(Choice("open", {}))
+    for path in run.path.glob("snapshots/*/policy_seeker.pt"):
+        path.unlink()
+    with pytest.raises(GodojoError, match="train it longer"):
+        RunRounds(run)
 
 
 def viewer(gate: Gate, *, stalls: bool) -> ClientConnection:
@@ -114,7 +153,7 @@ def viewer(gate: Gate, *, stalls: bool) -> ClientConnection:
     if stalls:
         wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
     wire.connect(("127.0.0.1", gate.port))
-    return connect(
+    looks = connect(
         f"ws://127.0.0.1:{gate.port}/",
         sock=wire,
         subprotocols=[Subprotocol(f"viser-v{viser.__version__}")],
@@ -123,15 +162,15 @@ def viewer(gate: Gate, *, stalls: bool) -> ClientConnection:
         ping_interval=None,
         close_timeout=1,
     )
+    looks.send(msgspec.msgpack.encode(CAMERA))
+    return looks
 
 
 @pytest.mark.slow
 def test_who_stalls_is_let_go_and_holds_nobody_up(rounds: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate_room, "STALL_TIMEOUT_S", 1.0)
     monkeypatch.setattr(gate_room, "BUFFER_BYTES", 16384)
-    with shown(rounds) as (page, gate), ExitStack() as stack:
-        # Whoever has sent no camera yet is no viewer to the page; here the page is to move for raw wires, too.
-        monkeypatch.setattr(page.server, "get_clients", lambda: {0: None})
+    with shown(rounds) as (_, gate), ExitStack() as stack:
         wires = [stack.enter_context(viewer(gate, stalls=number < STALLED)) for number in range(VIEWERS)]
         assert gate.viewers == VIEWERS
         received = [0] * VIEWERS

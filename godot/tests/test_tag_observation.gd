@@ -102,4 +102,5 @@ func _observe(world: TagWorld, index: int) -> PackedFloat32Array:
 
 func _check_ray(seen: PackedFloat32Array, ray: int, expected: Array, what: String) -> void:
 	for place in 4:
-		check_near(seen[TagObservation.OWN + ray * TagObservation.PER_RAY + place], expected[place] as float, 1e-4, what)
+		var at: int = TagObservation.OWN + ray * TagObservation.PER_RAY + place
+		check_near(seen[at], expected[place] as float, 1e-4, what)

@@ -41,6 +41,7 @@ func test_clock_score_and_banner_tell_of_the_round() -> void:
 		await get_tree().process_frame
 	check_equal(show.hud.shown_banner(), "Seeker wins", "banner")
 	check_equal(_scores(show), ["3", "1"], "score")
+	check_near(show.world.time_left_s, show.world.round_s - 0.5, 1e-4, "the clock stands still")
 	check_equal(tags.size(), 1, "tags")
 
 

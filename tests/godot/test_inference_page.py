@@ -47,7 +47,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which everything has been done that the page says, up to training."""
     place = tmp_path_factory.mktemp("page") / "flags"
     shutil.copytree(ROOT / "godot/addons/godojo", place / "addons/godojo")
-    for name, content in FILES[:3]:
+    for name, content in FILES[:4]:
         (place / name).write_text(content, encoding="utf-8")
     return place
 
@@ -71,7 +71,7 @@ def shipped(project: Path) -> Path:
         policy.normaliser.mean.zero_()
         policy.normaliser.variance.fill_(1.0)
     write_dojo(project / "runner.dojo", policy, card)
-    name, content = FILES[3]
+    name, content = FILES[4]
     (project / name).write_text(content, encoding="utf-8")
     return project
 
@@ -82,7 +82,13 @@ def flags(output: str) -> int:
 
 
 def test_the_page_has_all_files() -> None:
-    assert [name for name, _ in FILES] == ["project.godot", "runner_agent.gd", "main.tscn", "main.tscn"]
+    assert [name for name, _ in FILES] == [
+        "project.godot",
+        "runner_agent.gd",
+        "field.tscn",
+        "main.tscn",
+        "field.tscn",
+    ]
 
 
 def test_without_a_policy_it_is_played_by_hand(engine: Engine, project: Path) -> None:

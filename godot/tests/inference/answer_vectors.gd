@@ -5,12 +5,15 @@ extends SceneTree
 ## godot --headless --path godot --script res://tests/inference/answer_vectors.gd -- FOLDER ...
 ## [/codeblock]
 ## Each folder holds policy.dojo and vectors.bin; minds.bin gets the actions and then what is
-## remembered, by a mind for each agent, and crowd.bin the actions of one crowd.
+## remembered, by a mind for each agent, and crowd.bin the first actions of one crowd.
+
+## Decisions of the crowd.
+const CROWD_STEPS := 160
 
 
 func _initialize() -> void:
 	for folder in OS.get_cmdline_user_args():
-		var policy: DojoPolicy = DojoPolicy.load_file(folder.path_join("policy.dojo"))
+		var policy: DojoPolicy = DojoPolicyReader.load_file(folder.path_join("policy.dojo"))
 		if not policy.error.is_empty():
 			printerr(policy.error)
 			quit(2)
@@ -39,7 +42,8 @@ func _answer(policy: DojoPolicy, folder: String) -> void:
 				minds[agent].forget()
 				crowd.forget(agent)
 		var first: int = seen_at + step * agents * size
-		crowd_actions.append_array(crowd.decide(numbers.slice(first, first + agents * size)))
+		if step < CROWD_STEPS:
+			crowd_actions.append_array(crowd.decide(numbers.slice(first, first + agents * size)))
 		for agent in agents:
 			var at: int = first + agent * size
 			actions.append_array(minds[agent].decide(numbers.slice(at, at + size)))

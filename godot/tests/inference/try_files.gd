@@ -10,7 +10,7 @@ extends SceneTree
 func _initialize() -> void:
 	var list: String = FileAccess.get_file_as_string(OS.get_cmdline_user_args()[0])
 	for path in list.split("\n", false):
-		var policy: DojoPolicy = DojoPolicy.load_file(path)
+		var policy: DojoPolicy = DojoPolicyReader.load_file(path)
 		if policy.error.is_empty():
 			var observation := PackedFloat32Array()
 			observation.resize(policy.net.inputs)

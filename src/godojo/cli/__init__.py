@@ -51,6 +51,7 @@ Begin here:
   [cyan]godojo export RUN[/cyan]       policies as files for games: pure GDScript, or ONNX
   [cyan]godojo distil RUN[/cyan]       a smaller net that does the same, and what that costs
   [cyan]godojo addon install[/cyan]    the addon in your own Godot project
+  [cyan]godojo film RUN[/cyan]         the film of how it got good; [cyan]record RUN[/cyan] films some rounds
   [cyan]godojo serve[/cyan]            waits for your own Godot scene on port 8765, and plays it
   [cyan]godojo serve-game[/cyan]       VR navigation in the real engine, played by you over HTTP
   [cyan]godojo bench sim[/cyan]        how fast the twin is here

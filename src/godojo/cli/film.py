@@ -8,6 +8,7 @@ import typer
 
 from godojo.cli.console import progress_report, say
 from godojo.cli.engine import ready_engine
+from godojo.engines.godot.display import check_screen
 
 
 def film(
@@ -46,6 +47,7 @@ def film(
     size = format_of(preset)
     folder = run_to_show(run)
     path = film_path(folder.path, "learn_progress", output or folder.path / f"learn_progress-{date.today()}.mp4")
+    check_screen()
     ready_engine()
     with progress_report() as shown:
         story = filming.story_of(folder, size, stages=stage or (), arena=arena, seed=seed, progress=shown.progress)

@@ -7,6 +7,7 @@ import typer
 
 from godojo.cli.console import progress_report, say
 from godojo.cli.engine import ready_engine
+from godojo.engines.godot.display import check_screen
 from godojo.errors import GodojoError, command
 
 
@@ -60,6 +61,7 @@ def record(
         raise GodojoError(f"there is nobody called {hero!r} to follow; there is: {', '.join(lineup.run.config.roles)}")
     path = recording.film_path(lineup.run.path, "recording", output)
     arenas = arenas_from(arena, lineup.settings)
+    check_screen()
     ready_engine()
     with progress_report() as shown:
         replays = recording.played_in_godot(lineup, arenas, rounds, seed=seed, progress=shown.progress)

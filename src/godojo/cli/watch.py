@@ -38,6 +38,11 @@ def watch(
 
     if seconds is not None and seconds <= 0:
         raise GodojoError(f"--seconds must be above 0, not {seconds:g}")
-    with suppress(OSError, AttributeError):
-        os.nice(19)  # whoever trains meanwhile goes first
+    give_way()
     serve(run, host=host, port=port, token=token, seed=seed, seconds=seconds, say=say)
+
+
+def give_way() -> None:
+    """Whoever trains goes first; but not so that we would never get a turn on a busy machine (SCHED_IDLE)."""
+    with suppress(OSError, AttributeError):
+        os.nice(19)

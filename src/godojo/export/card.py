@@ -63,7 +63,8 @@ def _origin(source: str, policies: Sequence[Trained]) -> str:
             # Without the folders of whoever trained it.
             words = " ".join(Path(word).name if "/" in word or "\\" in word else word for word in config.command)
             made.append(f"Made by `{command(words)}`.")
-    steps = " to ".join(f"{count:,}" for count in sorted({one.card.agent_steps for one in policies}))
+    counts = sorted({one.card.agent_steps for one in policies})
+    steps = " to ".join(f"{count:,}" for count in dict.fromkeys((counts[0], counts[-1])))
     lines = [
         f"Trained on **{card.game}** for {steps} agent-steps; exported by Godojo {__version__} from `{name}`.",
         *made,

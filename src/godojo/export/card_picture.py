@@ -117,6 +117,8 @@ def _from_above(axes: Axes, shown: Round) -> None:
 def _rounds_won(axes: Axes, judged: Mapping[str, Judgement]) -> None:
     names = [verdict.opponent for verdict in next(iter(judged.values())).verdicts]
     tall = 0.8 / len(judged)
+    roles = [found.verdicts[0].role for found in judged.values()]
+    colours = dict(zip(dict.fromkeys(roles), _COLOURS, strict=False))
     for index, (path, found) in enumerate(judged.items()):
         shares = [verdict.wins for verdict in found.verdicts if verdict.wins is not None]
         at = np.arange(len(shares)) + (index - (len(judged) - 1) / 2) * tall
@@ -127,7 +129,8 @@ def _rounds_won(axes: Axes, judged: Mapping[str, Judgement]) -> None:
             100 * rates,
             0.9 * tall,
             xerr=100 * wide,
-            color=_COLOURS[index % len(_COLOURS)],
+            color=colours.get(roles[index], _INK),
+            alpha=(1 + roles[: index + 1].count(roles[index])) / (1 + roles.count(roles[index])),  # later files darker
             error_kw={"ecolor": _INK, "elinewidth": 1.2, "capsize": 3},
             label=Path(path).name,
         )

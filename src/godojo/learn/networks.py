@@ -3,9 +3,10 @@
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -13,6 +14,8 @@ from torch.nn import functional
 from godojo.errors import GodojoError
 from godojo.games.parts import ActionPart, Heading
 from godojo.learn.memory import MEMORIES
+
+Array = TypeVar("Array", Tensor, np.ndarray)
 
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 NORMALISED_LIMIT = 5.0
@@ -176,6 +179,11 @@ class SquashedHead(nn.Module):
         raise GodojoError("PPO cannot go on with a policy of SAC; begin anew, or train with --algorithm sac")
 
 
+def in_frame(x: Array, z: Array, x_ahead: Array, z_ahead: Array) -> tuple[Array, Array]:
+    """What is x and z along the world's axes: how much of it is to the left of a heading, and how much ahead."""
+    return x * z_ahead - z * x_ahead, x * x_ahead + z * z_ahead
+
+
 def number_columns(parts: Sequence[ActionPart]) -> Iterator[slice]:
     """Where in an action numbers are, not choices; neighbours together."""
     at, start = 0, None
@@ -231,9 +239,7 @@ class Policy(nn.Module):
         x_ahead, z_ahead = (raw[:, place] for place in self.heading.forward)
         turned = raw.clone()
         for x_at, z_at in self.heading.observed:
-            x, z = raw[:, x_at], raw[:, z_at]
-            turned[:, x_at] = x * z_ahead - z * x_ahead
-            turned[:, z_at] = x * x_ahead + z * z_ahead
+            turned[:, x_at], turned[:, z_at] = in_frame(raw[:, x_at], raw[:, z_at], x_ahead, z_ahead)
         return turned
 
     def world_frame(self, action: Tensor, raw: Tensor) -> Tensor:

@@ -11,8 +11,9 @@ from torch import Tensor
 
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.engines.part import PartOfWorlds
+from godojo.games.parts import Heading
 from godojo.learn.advantages import advantages
-from godojo.learn.networks import Critic, Policy
+from godojo.learn.networks import Critic, Policy, in_frame
 from godojo.opponents.base import Opponent
 
 NORMALISER_STEPS = 8
@@ -36,7 +37,9 @@ def small_columns(role: RoleArrays) -> list[slice]:
 class OthersView:
     """What a role's critic sees beyond the agent's own observation: what all other agents know of themselves.
 
-    An agent that plays alone has no others; a zero stands for them, since a network must be fed something.
+    Where the game tells headings, it sees them from the agent's place and in its frame: how far ahead and to its left
+    another one is, how fast it comes nearer, where it looks. An agent that plays alone has no others; a zero stands
+    for them, since a network must be fed something.
     """
 
     def __init__(self, roles: Mapping[str, RoleArrays], role: str) -> None:
@@ -45,19 +48,37 @@ class OthersView:
         own = [agent for name, agent in everybody if name == role]
         self._others = [[(*who, columns[who[0]]) for who in everybody if who != (role, agent)] for agent in own]
         self.size = max(sum(part.stop - part.start for _, _, parts in self._others[0] for part in parts), 1)
+        self._role, self._heading = role, roles[role].heading
+        self._headings = {name: arrays.heading for name, arrays in roles.items()}
 
     def of(self, observations: Mapping[str, np.ndarray]) -> Tensor:
         """[N * n, size] from every role's observations [N, n, D]."""
         count = len(next(iter(observations.values())))
         seen = np.zeros((count, len(self._others), self.size), np.float32)
         for agent, others in enumerate(self._others):
+            own = observations[self._role][:, agent]
             at = 0
             for name, other, parts in others:
+                told = self._from(own, observations[name][:, other], self._headings[name])
                 for part in parts:
                     width = part.stop - part.start
-                    seen[:, agent, at : at + width] = observations[name][:, other, part]
+                    seen[:, agent, at : at + width] = told[:, part]
                     at += width
         return torch.from_numpy(seen.reshape(-1, self.size))
+
+    def _from(self, own: np.ndarray, other: np.ndarray, heading: Heading | None) -> np.ndarray:
+        """What another agent was told, seen from an agent's place and in its frame."""
+        if self._heading is None or heading is None:
+            return other
+        ahead = [own[:, place] for place in self._heading.forward]
+        told = other.copy()
+        for (x_at, z_at), (own_x, own_z) in zip(heading.observed, self._heading.observed, strict=False):
+            told[:, x_at], told[:, z_at] = in_frame(
+                other[:, x_at] - own[:, own_x], other[:, z_at] - own[:, own_z], *ahead
+            )
+        x_at, z_at = heading.forward
+        told[:, x_at], told[:, z_at] = in_frame(other[:, x_at], other[:, z_at], *ahead)
+        return told
 
 
 class Guests(NamedTuple):

@@ -68,13 +68,15 @@ class FilmWriter:
                 with suppress(OSError, av.FFmpegError):
                     self._file.close()
                 return
+            if not self.frames:
+                raise GodojoError(f"{self.path} would have no frames and was not made")
             try:
                 self._file.mux(self._stream.encode(None))
                 self._file.close()
                 found = count_frames(self._part)
             except (OSError, av.FFmpegError) as trouble:
                 raise self._failed(trouble) from None
-            if found != self.frames or not found:
+            if found != self.frames:
                 raise GodojoError(f"{self.path} got {found} frames instead of {self.frames} and was not kept")
             self._part.replace(self.path)
         finally:

@@ -103,7 +103,9 @@ def _drawn(
             pictures: list[Iterator[np.ndarray]] = []
             for shot in scene.shots:
                 assert done is not None
-                pictures.append(itertools.islice(frames_in(folder / done.file, done), first, first + shot.frames))
+                pictures.append(
+                    itertools.islice(frames_in(folder / done.file, done.frames), first, first + shot.frames)
+                )
                 first += shot.frames
             yield scene, pictures
         if done is not None:

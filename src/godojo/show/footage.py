@@ -117,7 +117,7 @@ class Drawing:
         said = self._watch(words, progress)
         for left in (job, job.with_suffix(".bin")):
             left.unlink(missing_ok=True)
-        check_piece(path, piece, said)
+        check_piece(path, film, piece.frames, said)
         return piece
 
     def _watch(self, words: Sequence[str | Path], progress: Progress) -> str:
@@ -175,24 +175,26 @@ def check_room(folder: Path, frames: int, film: Format) -> None:
         )
 
 
-def check_piece(path: Path, piece: Piece, said: str) -> None:
+def check_piece(path: Path, film: Format, frames: int, said: str) -> None:
     """Whether all frames are there; GodojoError says why not."""
-    count = 0
+    count, size = 0, ""
     with suppress(OSError, av.FFmpegError), av.open(str(path), format=MJPEG) as file:
-        count = sum(1 for packet in file.demux(video=0) if packet.size)
-    if count == piece.frames:
+        stream = file.streams.video[0]
+        size = f"{stream.width}x{stream.height}"
+        count = sum(1 for packet in file.demux(stream) if packet.size)
+    if (count, size) == (frames, film.size):
         return
     if count and shutil.disk_usage(path.parent).free < SPARE_BYTES:
-        raise GodojoError(f"the disk of {path.parent} is full after {count} of {piece.frames} frames; make room")
+        raise GodojoError(f"the disk of {path.parent} is full after {count} of {frames} frames; make room")
     complaints = "; ".join(problem_lines(said)[:3] or said.strip().splitlines()[-1:]) or "no word of why"
     if not count:
         cure = f"if drivers are missing: {command('engine install --rendering')}"
         raise GodojoError(f"Godot drew nothing ({complaints}); {cure}")
-    raise GodojoError(f"Godot drew {count} frames instead of {piece.frames} ({complaints}); try again")
+    raise GodojoError(f"Godot drew {count} frames instead of {frames} ({complaints}); try again")
 
 
-def frames_in(path: Path, piece: Piece) -> Iterator[np.ndarray]:
-    """The frames of a piece, uint8 [height, width, 3]."""
+def frames_in(path: Path, frames: int) -> Iterator[np.ndarray]:
+    """So many frames from a file, uint8 [height, width, 3]."""
     count = 0
     try:
         with av.open(str(path), format=MJPEG) as file:
@@ -201,8 +203,8 @@ def frames_in(path: Path, piece: Piece) -> Iterator[np.ndarray]:
                 yield frame.to_ndarray(format="rgb24")
     except (OSError, av.FFmpegError) as error:
         raise GodojoError(f"{path} cannot be read ({error}); draw it again") from None
-    if count != piece.frames:
-        raise GodojoError(f"{path} has {count} frames instead of {piece.frames}; draw it again")
+    if count != frames:
+        raise GodojoError(f"{path} has {count} frames instead of {frames}; draw it again")
 
 
 def write_note(folder: Path, note: Note) -> None:

@@ -95,7 +95,7 @@ def _camera(crew: Drawing, frames: Path, replay: Replay, camera: str, film: Form
     middle_s = replay.seconds * 0.6
     shot = Shot(replay, steadily(middle_s - LEAD_FRAMES / film.fps, middle_s, film.fps), camera=camera)
     piece = arrived(crew.draw([shot], "camera", lambda _: None, film))
-    return _written(list(frames_in(frames / piece.file, piece))[-1], path)
+    return _written(list(frames_in(frames / piece.file, piece.frames))[-1], path)
 
 
 def _painted(crew: Drawing, frames: Path, scene: Scene, wanted: range) -> list[np.ndarray]:
@@ -104,7 +104,7 @@ def _painted(crew: Drawing, frames: Path, scene: Scene, wanted: range) -> list[n
     if scene.shots:
         shots = [replace(shot, seconds=shot.seconds[wanted.start : wanted.stop]) for shot in scene.shots]
         piece = arrived(crew.draw(shots, "scene", lambda _: None, scene.format))
-        everything = list(frames_in(frames / piece.file, piece))
+        everything = list(frames_in(frames / piece.file, piece.frames))
         drawn = [everything[place * len(wanted) : (place + 1) * len(wanted)] for place in range(len(shots))]
     return [scene.paint(frame, [each[place] for each in drawn]) for place, frame in enumerate(wanted)]
 

@@ -76,7 +76,7 @@ def film_shots(shots: Sequence[Shot], path: Path, film: Format, *, fine: bool = 
     """Draws shots and encodes them; returns the number of frames, which is that of the shots."""
     with scratch(path.parent) as folder, drawing(folder, film, fine=fine) as crew, FilmWriter(path, film) as writer:
         for piece in drawn(crew, shots, progress):
-            writer.write_all(frames_in(folder / piece.file, piece))
+            writer.write_all(frames_in(folder / piece.file, piece.frames))
             (folder / piece.file).unlink()
     return writer.frames
 
@@ -118,7 +118,7 @@ def encode(folder: Path, path: Path, *, progress: Progress) -> int:
     total = sum(piece.frames for piece in note.pieces)
     with FilmWriter(path, note.film) as writer:
         for piece in note.pieces:
-            for picture in frames_in(folder / piece.file, piece):
+            for picture in frames_in(folder / piece.file, piece.frames):
                 writer.write(picture)
                 progress("encoding", writer.frames / total)
     return writer.frames

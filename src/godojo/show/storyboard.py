@@ -1,5 +1,6 @@
 """The scenes of a film about a training, in their order: what is drawn in each, and what is written over it."""
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -142,12 +143,16 @@ class Story:
         box, curve = layout.facts, layout.curve
         fast = titles.chip(layout, f"{TIMES}{speed:.1f}", size=17) if speed > 1.05 else None
 
+        @functools.lru_cache(1)  # it grows for a while, and then stays as it is
+        def grown(until_s: float) -> Image:
+            return titles.curve_panel(layout, curve, self.course, until_s, f"rounds won against “{OPPONENT}”")
+
         def paint(frame: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
             made = pictures[0].copy()
             lay(made, plate, box.x, box.y, min(frame / (0.4 * self.film.fps), 1.0))
             share = _eased(frame / (GROW_S * self.film.fps))
             until_s = before_s + share * (figures.snapshot.seconds - before_s)
-            lay(made, self._curve(layout, until_s), curve.x, curve.y)
+            lay(made, grown(until_s), curve.x, curve.y)
             if fast is not None:
                 lay(made, fast, (self.film.width - fast.width) // 2, layout.px(82))
             return made
@@ -230,20 +235,22 @@ class Story:
             0.915,
         )
 
+        title = f"rounds won against the scripted player “{OPPONENT}”"
+
+        @functools.lru_cache(1)  # it grows for a while, and then stays as it is
+        def curve(until_s: float) -> Image:
+            return titles.curve_panel(layout, box, self.course, until_s, title, large=True)
+
+        card = titles.empty(film)
+        lay(card, top, 0, 0)
+        lay(card, below, 0, 0)
+
         def paint(frame: int, _: Sequence[np.ndarray]) -> np.ndarray:
-            made = titles.empty(film)
-            until_s = _eased(frame / (GROW_S * film.fps)) * last.seconds
-            title = f"rounds won against the scripted player “{OPPONENT}”"
-            lay(made, titles.curve_panel(layout, box, self.course, until_s, title, large=True), box.x, box.y)
-            lay(made, top, 0, 0)
-            lay(made, below, 0, 0)
+            made = card.copy()
+            lay(made, curve(_eased(frame / (GROW_S * film.fps)) * last.seconds), box.x, box.y)
             return made
 
         return Scene("end", round(END_S * film.fps), (), film, self._faded(paint, round(END_S * film.fps)))
-
-    def _curve(self, layout: Layout, until_s: float) -> Image:
-        title = f"rounds won against “{OPPONENT}”"
-        return titles.curve_panel(layout, layout.curve, self.course, until_s, title)
 
     def _scene(self, name: str, shots: tuple[Shot, ...], cell: Format, paint: Paint) -> Scene:
         return Scene(name, shots[0].frames, shots, cell, self._faded(paint, shots[0].frames))

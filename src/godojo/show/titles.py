@@ -20,7 +20,7 @@ SEEKER, HIDER = (255, 120, 16), (127, 176, 255)
 LETTERS = {"seeker": SEEKER, "hider": HIDER}
 OTHER = (246, 214, 96)
 PANEL_ALPHA = 205
-_FINER = 3
+_FINER = 2
 """Curves are drawn so much larger and made smaller again, so that their edges are smooth."""
 
 Colour = tuple[int, int, int]
@@ -122,33 +122,48 @@ class Fact(NamedTuple):
     rating: str
 
 
+class _Sizes(NamedTuple):
+    """Of letters in the panel of facts, and how far apart things stand."""
+
+    headline: int
+    after_headline: int
+    after_below: int
+    wins: int
+    rating_at: int
+    footnote: int
+
+
+_BESIDE = _Sizes(46, 56, 40, 34, 68, 14)
+_BELOW = _Sizes(34, 42, 27, 24, 54, 12)
+
+
 def facts_panel(layout: Layout, headline: str, below: str, facts: Sequence[Fact], footnote: str) -> Image.Image:
-    """How far training is, and how good everybody is by now."""
+    """How far training is, and how good everybody is by now: roles below each other, or beside on a tall screen."""
     px, box = layout.px, layout.facts
+    sizes = _BESIDE if layout.is_wide else _BELOW
     plate = panel(box.width, box.height, px(16))
     pen = ImageDraw.Draw(plate)
-    left, y = px(18), px(14)
-    size = 46 if layout.is_wide else 40
+    left, y, size = px(18), px(12), sizes.headline
     while font(px(size), True).getlength(headline) > box.width - 2 * left and size > 16:
         size -= 2
     pen.text((left, y), headline, PAPER, font(px(size), True))
-    y += px(56 if layout.is_wide else 46)
-    pen.text((left, y), below, QUIET, font(px(17)))
-    y += px(40 if layout.is_wide else 30)
+    y += px(sizes.after_headline)
+    pen.text((left, y), below, QUIET, font(px(16)))
+    y += px(sizes.after_below)
     step = (box.width - 2 * left) // max(len(facts), 1)
     for place, fact in enumerate(facts):
         x, top = (left, y + place * px(124)) if layout.is_wide else (left + place * step, y)
         spot = px(15)
         pen.rounded_rectangle((x, top + px(4), x + spot, top + px(4) + spot), px(4), fill=colour_of(fact.role))
-        pen.text((x + px(23), top), fact.role.capitalize(), PAPER, font(px(19), True))
-        pen.text((x, top + px(25)), fact.wins, colour_of(fact.role), font(px(34 if layout.is_wide else 32), True))
-        pen.text((x, top + px(68 if layout.is_wide else 64)), fact.rating, QUIET, font(px(16)))
-    letters = font(px(14 if layout.is_wide else 13))
+        pen.text((x + px(23), top), fact.role.capitalize(), PAPER, font(px(18), True))
+        pen.text((x, top + px(25)), fact.wins, colour_of(fact.role), font(px(sizes.wins), True))
+        pen.text((x, top + px(sizes.rating_at)), fact.rating, QUIET, font(px(15)))
+    letters = font(px(sizes.footnote))
     lines = wrapped(footnote, letters, box.width - 2 * left)
-    y = box.height - px(14) - px(18) * len(lines)
+    y = box.height - px(12) - px(sizes.footnote * 1.25) * len(lines)
     for line in lines:
         pen.text((left, y), line, QUIET, letters)
-        y += px(18)
+        y += px(sizes.footnote * 1.25)
     return plate
 
 
@@ -187,7 +202,8 @@ def curve_panel(
     for line in wrapped(title, letters, box.width - 2 * at(16)):
         pen.text((at(16), y), line, PAPER, letters)
         y += at(20)
-    left, right, top, bottom = at(50), box.width - at(20), y + at(14), box.height - at(34)
+    spare = at(86) if large else at(20)
+    left, right, top, bottom = at(50), box.width - spare, y + at(14), box.height - at(34)
     small = font(at(13))
     for share in (0.0, 0.5, 1.0):
         height = bottom - share * (bottom - top)
@@ -202,15 +218,21 @@ def curve_panel(
             taken.append((x - half, x + half))
     room = Room(left, right, top, bottom)
     plate.alpha_composite(_lines(course, until_s, room, plate.size, at(3)))
+    if large:
+        _name_ends(pen, course, until_s, room, at(14))
+    return plate
+
+
+def _name_ends(pen: ImageDraw.ImageDraw, course: Course, until_s: float, room: "Room", pixels: int) -> None:
+    """Names and figures beside the ends of the lines, apart from each other."""
     last = float(np.clip(until_s, 0.0, course.seconds[-1]))
     ends = sorted((float(np.interp(last, course.seconds, rates)), role) for role, rates in course.rates.items())
-    if large:
-        for place, (rate, role) in enumerate(ends):
-            apart = at(13) * (-1 if place else 1) if ends[-1][0] - ends[0][0] < 0.09 else 0
-            x = room.x(float(course.along(last))) - at(12)
-            text = f"{role.capitalize()} {rate:.0%}"
-            pen.text((x, room.y(rate) - at(15) + apart), text, colour_of(role), font(at(16), True), anchor="rm")
-    return plate
+    lowest = float("inf")
+    for rate, role in ends:
+        height = min(room.y(rate), lowest - pixels * 2.6)
+        lowest = height
+        place = (room.x(float(course.along(last))) + pixels, height)
+        pen.multiline_text(place, f"{role.capitalize()}\n{rate:.0%}", colour_of(role), font(pixels, True), anchor="lm")
 
 
 class Room(NamedTuple):

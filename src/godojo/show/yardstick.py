@@ -85,7 +85,7 @@ def _measured(run: RunFolder, stages: Sequence[Snapshot], rounds: int, progress:
     where = str(run.path.absolute())
     found = []
     ratings: dict[str, dict[str, float]] = {}
-    if len(stages) > 1:
+    if len(stages) > 1 and len(run.config.roles) == 2:
         league = play_league(
             where,
             [stage.name for stage in stages],

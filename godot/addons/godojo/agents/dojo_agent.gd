@@ -124,7 +124,7 @@ func truncate_episode() -> void:
 ## Puts another policy in, while the game runs. Returns why it was refused, or an empty text; what
 ## was there then goes on.
 func set_policy(path: String) -> String:
-	var fresh: DojoPolicy = DojoPolicy.load_file(path)
+	var fresh: DojoPolicy = DojoPolicyReader.load_file(path)
 	var complaint: String = fresh.complaint_about(observation_parts(), action_parts())
 	if complaint.is_empty():
 		policy = fresh

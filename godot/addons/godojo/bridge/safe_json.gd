@@ -23,7 +23,7 @@ var error: String
 
 ## Reads [param text].
 static func read(text: String) -> SafeJson:
-	var result := SafeJson.new()
+	var result := new()
 	var json := JSON.new()
 	if _zero.search(text) != null:
 		result.error = "a text has the character 0"

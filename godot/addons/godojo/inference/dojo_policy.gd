@@ -4,12 +4,10 @@ class_name DojoPolicy
 extends Resource
 ## A trained policy from a [code].dojo[/code] file, played without Python.
 ##
-## Drop the file onto a [DojoAgent]'s [member DojoAgent.policy], or load it with [method load_file]
-## and decide with a [DojoMind]. Many agents may share one. A file that is refused gives a policy
-## whose [member error] says why; it cannot be played.
-
-# Longest path that is repeated in a complaint.
-const _MOST_LETTERS := 300
+## Drop the file onto a [DojoAgent]'s [member DojoAgent.policy], or load it like any resource (from
+## elsewhere with [method DojoPolicyReader.load_file]) and decide with a [DojoMind]. Many agents may
+## share one. A file that is refused gives a policy whose [member error] says why; it cannot be
+## played.
 
 ## Why it cannot be played, in one line; empty when it can.
 var error: String = "it was not loaded from a file"
@@ -33,26 +31,6 @@ var net: DojoNet
 var chooser: DojoChooser
 ## How it is turned into the agent's own frame; null where it is not.
 var frame: DojoFrame
-
-
-## The policy in this file, which may lie in the project, in an exported pack or anywhere else.
-static func load_file(path: String) -> DojoPolicy:
-	var file: FileAccess = FileAccess.open(path, FileAccess.READ)
-	var told: String = OutsideText.quoted(path, _MOST_LETTERS)
-	if file == null:
-		var refused := DojoPolicy.new()
-		refused.error = "%s cannot be read (%s)" % [told, error_string(FileAccess.get_open_error())]
-		return refused
-	var policy: DojoPolicy
-	if file.get_length() > DojoPolicyReader.MAX_BYTES:
-		policy = DojoPolicy.new()
-		policy.error = "it has more than %d MiB" % (DojoPolicyReader.MAX_BYTES >> 20)
-	else:
-		policy = DojoPolicyReader.read(file.get_buffer(file.get_length()))
-	if not policy.error.is_empty():
-		policy.error = "%s: %s" % [told, policy.error]
-	policy.resource_name = path.get_file().get_basename()
-	return policy
 
 
 ## What keeps this policy from playing an agent that sees and does this, or an empty text.

@@ -40,7 +40,7 @@ var action_parts: Array[Dictionary] = []
 var observation_size: int
 ## Empty where a policy does not think in the agent's own frame.
 var heading: Dictionary
-var layers: Array[Layer] = []
+var layers: Array[DojoPolicyLayer] = []
 var memory_size: int
 var is_squashed: bool
 ## Between what a squashed policy's spreads are cut.
@@ -51,26 +51,9 @@ var agent_steps: int
 var settings: Dictionary
 
 
-## One step of the network.
-class Layer:
-	var name: String
-	var kind: String
-	var inputs: int
-	var outputs: int
-
-	## How many numbers its matrices and biases have.
-	func weights() -> int:
-		match kind:
-			"leaky":
-				return 2 * outputs * (inputs + 1)
-			"gru":
-				return 3 * outputs * (inputs + 1) + 3 * outputs * (outputs + 1)
-		return outputs * (inputs + 1)
-
-
 ## The header in these bytes; look at [member error] before using the rest.
 static func read(bytes: PackedByteArray) -> DojoPolicyHeader:
-	var header := DojoPolicyHeader.new()
+	var header := new()
 	if not OutsideText.is_utf8(bytes):
 		header.error = "its header is no text"
 		return header
@@ -234,7 +217,7 @@ func _take_layers(given: Array, memory: String) -> String:
 	if not memory in ["", "leaky", "gru"] or memory.is_empty() != (memory_size == 0):
 		return "its memory is of no known kind"
 	for fields: Variant in given:
-		var layer: Layer = _layer(fields)
+		var layer: DojoPolicyLayer = _layer(fields)
 		if layer == null:
 			return _NO_FIT
 		layers.append(layer)
@@ -271,7 +254,7 @@ func _has_widths(memory: String) -> bool:
 	return wide == wanted * (2 if is_squashed else 1)
 
 
-static func _layer(given: Variant) -> Layer:
+static func _layer(given: Variant) -> DojoPolicyLayer:
 	if not given is Dictionary:
 		return null
 	var fields: Dictionary = given
@@ -281,7 +264,7 @@ static func _layer(given: Variant) -> Layer:
 		return null
 	if not _is_whole(fields.get("outputs"), 1, _MAX_WIDTH):
 		return null
-	var layer := Layer.new()
+	var layer := DojoPolicyLayer.new()
 	layer.name = fields["name"]
 	layer.kind = fields["kind"]
 	layer.inputs = int(fields["inputs"] as float)

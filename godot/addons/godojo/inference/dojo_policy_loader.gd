@@ -6,7 +6,8 @@ extends ResourceFormatLoader
 
 const _EXTENSION := "dojo"
 # Loaded when first needed: the engine keeps loaders to its very end, and what they name with them.
-const _POLICY := "res://addons/godojo/inference/dojo_policy.gd"
+# For the same reason no script behind it names itself, or another that names it.
+const _READER := "res://addons/godojo/inference/dojo_policy_reader.gd"
 
 
 func _get_recognized_extensions() -> PackedStringArray:
@@ -31,7 +32,7 @@ func _exists(path: String) -> bool:
 
 ## A file that is refused is loaded as a policy that says why: a scene with it still opens.
 func _load(path: String, _original: String, _threaded: bool, _cache_mode: int) -> Variant:
-	return (load(_POLICY) as GDScript).call(&"load_file", path)
+	return (load(_READER) as GDScript).call(&"load_file", path)
 
 
 func _is_ours(path: String) -> bool:

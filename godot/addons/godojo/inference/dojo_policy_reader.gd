@@ -7,6 +7,8 @@ extends RefCounted
 ## Most bytes of a file.
 const MAX_BYTES := 64 << 20
 
+# Longest path that is repeated in a complaint.
+const _MOST_LETTERS := 300
 const _MAGIC := "DOJO"
 const _VERSION := 1
 const _PROLOGUE := 48
@@ -19,9 +21,29 @@ var _at: int
 var _header: DojoPolicyHeader
 
 
+## The policy in this file, which may lie in the project, in an exported pack or anywhere else.
+static func load_file(path: String) -> DojoPolicy:
+	var file: FileAccess = FileAccess.open(path, FileAccess.READ)
+	var told: String = OutsideText.quoted(path, _MOST_LETTERS)
+	if file == null:
+		var refused := DojoPolicy.new()
+		refused.error = "%s cannot be read (%s)" % [told, error_string(FileAccess.get_open_error())]
+		return refused
+	var policy: DojoPolicy
+	if file.get_length() > MAX_BYTES:
+		policy = DojoPolicy.new()
+		policy.error = "it has more than %d MiB" % (MAX_BYTES >> 20)
+	else:
+		policy = read(file.get_buffer(file.get_length()))
+	if not policy.error.is_empty():
+		policy.error = "%s: %s" % [told, policy.error]
+	policy.resource_name = path.get_file().get_basename()
+	return policy
+
+
 ## The policy in [param bytes]; its [member DojoPolicy.error] says what is wrong with them.
 static func read(bytes: PackedByteArray) -> DojoPolicy:
-	var reader := DojoPolicyReader.new()
+	var reader := new()
 	reader._bytes = bytes
 	var policy := DojoPolicy.new()
 	policy.error = reader._complaint()
@@ -103,7 +125,7 @@ func _fill(policy: DojoPolicy) -> void:
 		policy.frame = DojoFrame.new(_header.heading)
 
 
-func _add_layer(net: DojoNet, layer: DojoPolicyHeader.Layer) -> void:
+func _add_layer(net: DojoNet, layer: DojoPolicyLayer) -> void:
 	var wide: int = layer.outputs
 	var ins: PackedInt32Array = [layer.inputs]
 	match layer.name:

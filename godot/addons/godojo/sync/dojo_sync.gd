@@ -147,7 +147,7 @@ func show_overlay(is_shown: bool) -> void:
 ## Puts another policy in for all agents with this name, while the game runs. Returns why it was
 ## refused, or an empty text; what was there then goes on.
 func set_policy(policy_name: String, path: String) -> String:
-	var fresh: DojoPolicy = DojoPolicy.load_file(path)
+	var fresh: DojoPolicy = DojoPolicyReader.load_file(path)
 	var complaint: String = fresh.error
 	for agent in worlds.all_agents():
 		if complaint.is_empty() and agent.policy_name == policy_name:

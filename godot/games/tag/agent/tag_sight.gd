@@ -15,8 +15,8 @@ var distances_m := PackedFloat32Array()
 var kinds := PackedByteArray()
 ## Unit direction of each ray in the body's frame, where +z is forward.
 var directions := PackedVector3Array()
-## The same as an observation has it, two numbers a ray: distance by range, 1 where nothing is within
-## it; then who was hit: 1 a hider, -1 a seeker, 0 a wall or nothing.
+## The same as an observation has it, two numbers a ray: distance by range, 1 where nothing is
+## within it; then who was hit: 1 a hider, -1 a seeker, 0 a wall or nothing.
 var numbers := PackedFloat32Array()
 
 var _eye: Vector3

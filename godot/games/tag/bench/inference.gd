@@ -33,7 +33,7 @@ func _initialize() -> void:
 	var found: Array[Dictionary] = []
 	for file in files:
 		var started_us: int = Time.get_ticks_usec()
-		var policy: DojoPolicy = DojoPolicy.load_file(file)
+		var policy: DojoPolicy = DojoPolicyReader.load_file(file)
 		var load_us: int = Time.get_ticks_usec() - started_us
 		if not policy.error.is_empty():
 			_give_up(policy.error)

@@ -62,7 +62,7 @@ func _run(plan: Dictionary) -> void:
 
 func _seat(files: Dictionary, count: int) -> String:
 	for role: Dictionary in _worlds.describe()["roles"]:
-		var policy: DojoPolicy = DojoPolicy.load_file(files.get(role["name"], "") as String)
+		var policy: DojoPolicy = DojoPolicyReader.load_file(files.get(role["name"], "") as String)
 		var seen: Array[Dictionary] = []
 		seen.assign(role["observation"] as Array)
 		var complaint: String = policy.complaint_about(seen, TagAction.parts())

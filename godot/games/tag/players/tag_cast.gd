@@ -35,12 +35,12 @@ func player_for(agent: TagAgent, world: TagWorld) -> TagPlayer:
 func _policy_for(role: StringName, settings: TagSettings) -> DojoPolicy:
 	var policy: DojoPolicy = null
 	for path in _options.policies:
-		policy = DojoPolicy.load_file(path)
+		policy = DojoPolicyReader.load_file(path)
 		if policy.error.is_empty() and policy.role == role:
 			break
 	# Nobody has been trained for the classic rules.
 	if policy == null and role != &"player" and _options.opponent == "trained":
-		policy = DojoPolicy.load_file(_FILE % [_options.level, role])
+		policy = DojoPolicyReader.load_file(_FILE % [_options.level, role])
 		policy.resource_name = _options.level
 	if policy == null:
 		return null

@@ -4,8 +4,8 @@ extends Node
 ## [codeblock]
 ## godot --fixed-fps 30 res://games/tag/replay/draw_replay.tscn -- JOB.json FRAMES.mjpeg
 ## [/codeblock]
-## The engine's own movie maker writes pictures of the project's size only, and does not tell when
-## the disk is full. This one draws any size, larger than the screen too.
+## The engine's own movie maker writes pictures of the project's size only. This one draws any size,
+## larger than the screen too, and ends with a line when the disk is full.
 
 const SHOW: PackedScene = preload("res://games/tag/replay/replay_show.tscn")
 const ReplayShow: GDScript = preload("res://games/tag/replay/replay_show.gd")

@@ -92,11 +92,12 @@ func _next_shot() -> void:
 ## Puts everybody where the frame says; [param goes_on] when it follows another of the same shot.
 func _stand(frame: int, goes_on: bool) -> void:
 	var second: float = job.second(_shot, frame)
-	world.time_left_s = maxf(world.round_s - second, 0.0)
+	var played_s: float = second if _shot.winner.is_empty() else minf(second, _shot.end_s)
+	world.time_left_s = maxf(world.round_s - played_s, 0.0)
 	for agent in world.agents:
 		_stand_agent(agent, frame, goes_on)
 	var has_ended: bool = not _shot.winner.is_empty() and second >= _shot.end_s
-	world.tick_number = roundi(minf(second, _shot.end_s) / TagAgent.TICK_S)
+	world.tick_number = roundi(played_s / TagAgent.TICK_S)
 	world.winner = _shot.winner
 	world.winner_index = _shot.winner_index
 	if has_ended and not world.round_over:

@@ -23,16 +23,21 @@ def has_virtual_screen() -> bool:
     return shutil.which("Xvfb") is not None
 
 
+def check_screen() -> None:
+    """Says in a line what is missing where nothing can be drawn on."""
+    if not has_screen() and not has_virtual_screen():
+        raise GodojoError(
+            f"no display, and no Xvfb to stand in for one; install it with: {command('engine install --rendering')}"
+        )
+
+
 @contextmanager
 def display(size: str = "1920x1080") -> Iterator[dict[str, str]]:
     """An environment in which a window can be opened; a virtual screen lives as long as the block."""
     if has_screen():
         yield dict(os.environ)
         return
-    if not has_virtual_screen():
-        raise GodojoError(
-            f"no display, and no Xvfb to stand in for one; install it with: {command('engine install --rendering')}"
-        )
+    check_screen()
     reading, writing = os.pipe()
     words = ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{size}x24", "-nolisten", "tcp"]
     with os.fdopen(reading, encoding="ascii") as number, started(words, pass_fds=[writing]):

@@ -27,7 +27,8 @@ from godojo.show.report.replay_data import viewer_round
 PICKED_FROM = 60
 """Rounds of the newest policies that the best catch and the best escape are chosen from."""
 MOST_STAGES = 4
-FEW_ROUNDS = 128
+FEW_ROUNDS = 512
+"""Fewer are judged on one thread: on a busy machine threads that wait for each other take many times as long."""
 BEFORE_S = 3.5
 """How long before the moment worth seeing a picked round is shown from."""
 CHARTS = ("learning", "win_rate", "rating", "cross_play", "reward_terms", "episode_length", "reward", "speed")
@@ -239,9 +240,9 @@ def _environment(run: RunFolder) -> Any:
 def _commands(run: RunFolder, rounds: int, seed: int) -> str:
     name, typed = run.name, " ".join(run.config.command)
     lines = [
-        *([f"# what was typed\n{typed}"] if typed else []),
+        *([f"# what was typed\n{command(typed)}"] if typed else []),
         f"# this page\n{command(f'report {name} --episodes {rounds} --seed {seed}')}",
-        f"# the results, the cross-play matrix and the charts\n{command(f'eval {name}')}",
+        f"# the results, the cross-play matrix and the charts\n{command(f'eval {name} -n {rounds or 500}')}",
         f"{command(f'league {name}')}\n{command(f'plot {name}')}",
         f"# to see more\n{command(f'watch {name}')}\n{command(f'film {name}')}",
     ]

@@ -7,6 +7,7 @@ The server behind it listens on loopback alone and trusts everybody who gets the
 import asyncio
 import hmac
 import ipaddress
+import os
 import socket
 import threading
 from collections.abc import Mapping
@@ -52,7 +53,8 @@ class Gate:
             self._server = listening.result(HEAD_TIMEOUT_S)
         except (OSError, OverflowError) as error:
             self._end_loop()
-            reason = getattr(error, "strerror", None) or str(error)
+            number = getattr(error, "errno", None)
+            reason = os.strerror(number) if number else str(error)
             raise GodojoError(
                 f"port {port} of {host} cannot be used ({reason}); take another one with --port, or 0 for any free one"
             ) from None
@@ -99,6 +101,8 @@ class Gate:
             is_done = True
         except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
             pass  # somebody who does not speak HTTP, or has gone
+        except asyncio.CancelledError:
+            pass  # the door is being closed
         finally:
             if not is_done:
                 writer.transport.abort()

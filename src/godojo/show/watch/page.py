@@ -22,6 +22,8 @@ from godojo.show.watch.rounds import Choice, Rounds
 from godojo.show.watch.scene import Scene, rgb
 
 FRAMES_PER_S = 30.0
+FULL_RATE_VIEWERS = 6
+FEWEST_FRAMES_PER_S = 8.0
 SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "4x")
 PAUSE_AFTER_S = 1.0
 """How long the end of a round stays on screen."""
@@ -83,12 +85,13 @@ class Page:
         while not stop():
             now = time.monotonic()
             passed, before = now - before, now
-            if self.replay is not None and not self.server.get_clients():
+            viewers = len(self.server.get_clients())
+            if self.replay is not None and not viewers:
                 time.sleep(NOBODY_S)  # nobody looks, so nothing moves and nothing is played
                 continue
             if self._advance(min(passed, 0.25)):
                 shown_at = -np.inf
-            if self.replay is not None and now - shown_at >= 0.9 / FRAMES_PER_S:
+            if self.replay is not None and now - shown_at >= 0.9 / frames_per_s(viewers):
                 shown_at = now
                 moment = self.scene.show(self.seconds, rays=self._rays.value, trails=self._trails.value)
                 if now - clock_at >= 0.1:
@@ -98,7 +101,7 @@ class Page:
                 curves_at = now
                 self._draw_curves()
                 self._refresh_choices()
-            time.sleep(max(1.0 / FRAMES_PER_S - (time.monotonic() - now), 0.004))
+            time.sleep(max(1.0 / frames_per_s(viewers) - (time.monotonic() - now), 0.004))
 
     def _build(self) -> None:
         gui = self.server.gui
@@ -250,6 +253,11 @@ class Page:
                 legend=uplot.Legend(show=False),
                 height=170,
             )
+
+
+def frames_per_s(viewers: int) -> float:
+    """Every frame is packed for every viewer: a crowd sees fewer of them, and costs no more for it."""
+    return max(min(FRAMES_PER_S, FRAMES_PER_S * FULL_RATE_VIEWERS / max(viewers, 1)), FEWEST_FRAMES_PER_S)
 
 
 def _series(roles: tuple[str, ...]) -> tuple[uplot.Series, ...]:

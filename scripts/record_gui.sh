@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Draws rounds of a run with the real Godot, over the shoulder of one role, and leaves the frames in trainer/frames.
+# `scripts/encode_frames.sh` makes a film of them. Where there is no display, Xvfb stands in for one.
+#
+#   scripts/record_gui.sh seeker        the run trained last, over the seeker's shoulder
+#   scripts/record_gui.sh hider         over the hider's
+#   scripts/record_gui.sh hider RUN     of that run
+#
+# Words after the run go to `godojo record`, for example: scripts/record_gui.sh seeker latest --rounds 5 --preset 1080p60
+#
+# From outside:
+#   GODOT_BIN    another Godot than the one `godojo engine install` brought
+#   GODOJO       another command than `python3 dojo.py`, for example: godojo
+#   GODOJO_RUNS  where runs lie (runs/)
+set -euo pipefail
+
+DEADLINE_S=7200 # without a GPU a frame may take a second
+
+fail() {
+	echo "scripts/record_gui.sh: $*" >&2
+	exit 2
+}
+
+cd "$(dirname "$0")/.."
+hero="${1:-}"
+case "$hero" in
+seeker | hider) shift ;;
+*) fail "say over whose shoulder: seeker or hider" ;;
+esac
+run=latest
+case "${1:-}" in
+'' | -*) ;;
+*)
+	run="$1"
+	shift
+	;;
+esac
+deadline="$(command -v timeout || command -v gtimeout)" ||
+	fail "there is no 'timeout' here; install it (on macOS: brew install coreutils)"
+read -ra godojo <<<"${GODOJO:-python3 dojo.py}"
+exec "$deadline" --foreground --signal=INT --kill-after=10 "$DEADLINE_S" \
+	"${godojo[@]}" record "$run" --camera follow --hero "$hero" --frames trainer/frames "$@"

@@ -1,0 +1,122 @@
+"""Films by the real engine: as many frames as were asked for, with the agents in them; one line when it cannot be."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import av
+import msgspec
+import numpy as np
+import pytest
+
+from godojo.engines.godot import display, run_project
+from godojo.engines.godot.find import Engine
+from godojo.games.tag.settings import TagSettings
+from godojo.runs.folder import RunFolder
+from godojo.show.film import make_film, story_of
+from godojo.show.lineup import Lineup
+from godojo.show.recording import record_rounds
+from godojo.show.stage import PRESETS, SCENE, Format, Shot, steadily, write_job
+from tests.conftest import ROOT, Run
+from tests.judged_runs import make_run
+
+pytestmark = [pytest.mark.engine, pytest.mark.rendering]
+SMALL = PRESETS["small"]
+ROUND_S, PAUSE_S = 1.0, 2.0
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """With rounds of a second."""
+    tree = msgspec.to_builtins(TagSettings.defaults())
+    tree["rules"]["round_s"] = ROUND_S
+    return make_run(tmp_path_factory.mktemp("runs"), "small", TagSettings.from_json(msgspec.json.encode(tree)))
+
+
+def pictures(path: Path) -> list[np.ndarray]:
+    with av.open(str(path)) as file:
+        return [frame.to_ndarray(format="rgb24") for frame in file.decode(video=0)]
+
+
+def shares(picture: np.ndarray) -> tuple[float, float]:
+    """How much of a picture, below clock and score, has the seeker's and the hider's colour."""
+    red, green, blue = np.moveaxis(picture[40:].astype(int), -1, 0)
+    orange = (red > 200) & (green > 70) & (green < 170) & (blue < 90)
+    deep_blue = (blue > 150) & (red < 90) & (green < 130)
+    return float(orange.mean()), float(deep_blue.mean())
+
+
+def script(name: str, run: RunFolder, folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    env = {**os.environ, "GODOJO": f"{sys.executable} -m godojo", "GODOJO_RUNS": str(run.path.parent)}
+    (folder / "scripts").mkdir(exist_ok=True)
+    here = folder / "scripts" / name
+    here.write_bytes((ROOT / "scripts" / name).read_bytes())
+    here.chmod(0o755)
+    return subprocess.run([str(here), *words], env=env, capture_output=True, text=True, timeout=100)
+
+
+@pytest.mark.slow
+def test_frames_are_dumped_by_one_script_and_encoded_by_the_other(
+    engine: Engine, run: RunFolder, tmp_path: Path
+) -> None:
+    """Played in Godot's physics over the bridge, drawn, and encoded."""
+    assert engine
+    done = script("record_gui.sh", run, tmp_path, "hider", "small", "--rounds", "1", "--preset", "small")
+    assert done.returncode == 0, done.stderr
+    frames = round((ROUND_S + PAUSE_S) * SMALL.fps)
+    assert f"{frames} frames" in done.stdout
+    done = script("encode_frames.sh", run, tmp_path, "trainer/frames", "--out", "film.mp4")
+    assert done.returncode == 0, done.stderr
+    found = pictures(tmp_path / "film.mp4")
+    assert len(found) == frames
+    assert found[0].shape == (SMALL.height, SMALL.width, 3)
+    assert all(shares(one)[1] > 0.001 for one in found), "the hider is not in every picture"
+
+
+@pytest.mark.slow
+def test_a_whole_film_from_nothing_but_a_run(engine: Engine, run: RunFolder) -> None:
+    assert engine
+    tiny = Format(320, 180, 4)
+    story = story_of(run, tiny, rounds=3, yardstick_rounds=6, progress=lambda *_: None)
+    path = run.path / "learn_progress-test.mp4"
+    before = {file.name for file in run.path.iterdir()}
+    frames = make_film(story, path, progress=lambda *_: None)
+    found = pictures(path)
+    assert len(found) == frames == sum(scene.frames for scene in story.scenes())
+    assert {file.name for file in run.path.iterdir()} == {*before, path.name}
+    first = 0
+    for scene in story.scenes():
+        middle = found[first + scene.frames // 2]
+        assert middle.std() > 10, f"{scene.name} is all but empty"
+        if scene.name.startswith("stage"):
+            assert min(shares(middle)) > 0.0005, f"somebody is missing in {scene.name}"
+        first += scene.frames
+
+
+def test_a_full_disk_ends_the_drawing(engine: Engine, run: RunFolder, tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("needs a disk that is always full")
+    lineup = Lineup.of(str(run.path))
+    replay = record_rounds(lineup.players, settings=lineup.settings)[0]
+    write_job(tmp_path / "job.json", [Shot(replay, steadily(0.0, 1.0, SMALL.fps))], SMALL)
+    words = ["--audio-driver", "Dummy", "--fixed-fps", "15", SCENE, "--", str(tmp_path / "job.json"), "/dev/full"]
+    with display() as env:
+        done = run_project(engine, words, timeout_s=60, env=env)
+    assert done.code == 3, done.output
+    assert "/dev/full" in done.output
+
+
+def test_without_any_display_it_is_one_line(engine: Engine, run: RunFolder, godojo: Run, tmp_path: Path) -> None:
+    if sys.platform != "linux":
+        pytest.skip("there is always a display")
+    env = {"GODOJO_RUNS": str(run.path.parent), "GODOT_BIN": str(engine.program), "DISPLAY": "", "WAYLAND_DISPLAY": ""}
+    (tmp_path / "bin").mkdir()
+    for name in ("sh", "dirname", "readlink"):
+        (tmp_path / "bin" / name).symlink_to(f"/bin/{name}")
+    done = godojo("record", "small", "--rounds", "1", "--preset", "small", **env, PATH=str(tmp_path / "bin"))
+    assert done.returncode == 2
+    assert "no display, and no Xvfb" in done.stderr.splitlines()[-1]
+    assert done.stderr.count("\n") == 1
+    assert not list(run.path.glob("recording*"))
+    assert not list(run.path.glob(".frames*"))
