@@ -19,7 +19,8 @@ def wilson(wins: int, rounds: int) -> tuple[float, float]:
     share, z2 = wins / rounds, Z95 * Z95 / rounds
     middle = (share + z2 / 2) / (1 + z2)
     wide = Z95 * math.sqrt(share * (1 - share) / rounds + z2 / (4 * rounds)) / (1 + z2)
-    return max(middle - wide, 0.0), min(middle + wide, 1.0)
+    # The share itself is always between, also where rounding would have it otherwise.
+    return min(max(middle - wide, 0.0), share), max(min(middle + wide, 1.0), share)
 
 
 class Share(msgspec.Struct, frozen=True):

@@ -166,6 +166,8 @@ class Seat:
         self.scripted = [(opponent, PartOfWorlds(worlds, where)) for opponent, where in guests.scripted]
         for opponent, part in self.scripted:
             opponent.begin(part)
+            opponent.act(part, part.roles[name].action)  # compiles, so that it does not count as training
+            opponent.begin(part)
         self.memory = policy.begin(self.columns)
         self._raw = torch.from_numpy(self.arrays.observation).view(self.columns, -1)
         self._action = torch.from_numpy(self.arrays.action).view(self.columns, -1)
