@@ -280,6 +280,32 @@ def test_mistakes_are_answered_in_one_line(
     assert error.count("\n") == 1
 
 
+@pytest.mark.parametrize("words", [("--engine", "both"), ("--opponent", "oracle"), ("--role", WALKER)])
+def test_whoever_plays_alone_is_judged_alone(
+    words: tuple[str, ...], runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train(*SMALL, "--steps", "256", "--run-id", "alone", "--set", "rules.round_s=1")
+    said = capsys.readouterr().out
+    assert "eval alone" in said
+    assert "watch" not in said
+    assert "league" not in said
+    with pytest.raises(SystemExit) as ended:
+        main(["eval", str(runs / "alone"), *words])
+    assert ended.value.code == 2
+    assert "plays alone" in capsys.readouterr().err
+
+
+def test_its_report_says_what_its_rounds_are_like(runs: Path) -> None:
+    train(*SMALL, "--steps", "1024", "--run-id", "told", "--set", "rules.round_s=1")
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(runs / "told"), "-n", "4"])
+    assert ended.value.code == 0
+    page = (runs / "told/report.html").read_text(encoding="utf-8")
+    assert "How good it is" in page
+    assert "without a collision" in page
+    assert "godojo watch" not in page
+
+
 def test_the_page_names_everything_and_its_reward_works(tmp_path: Path) -> None:
     page = (ROOT / "docs/games/navigation-training.md").read_text(encoding="utf-8")
     for name in (*preset_names("navigation"), *(field.name for field in msgspec.structs.fields(Sb3Settings))):

@@ -8,6 +8,7 @@ import pytest
 
 from godojo.engines.base import Worlds
 from godojo.engines.make import make_vec
+from godojo.engines.mixed import MixedWorlds
 from godojo.engines.sim import SimWorlds
 from godojo.errors import GodojoError
 from godojo.games.tag.arenas import Arena, Box, SpawnArea
@@ -218,6 +219,24 @@ def test_privileged_is_the_state() -> None:
     assert told.position_m.shape == (3, 2, 3)
     assert not np.array_equal(before[:, told.first_agent["seeker"]], told.position_m[:, told.first_agent["seeker"]])
     assert (told.box_high_m[0, :, : told.box_count[0]] > told.box_low_m[0, :, : told.box_count[0]]).all()
+
+
+def test_the_truth_about_tasks_side_by_side() -> None:
+    """An oracle plays in each task as it does there alone."""
+    parts = {name: make_vec("tag", num_worlds=3, seed=place) for place, name in enumerate(("one", "other"))}
+    mixed = MixedWorlds(parts)
+    player = make_opponent("oracle", "seeker")
+    player.begin(mixed)
+    for _ in range(40):
+        player.act(mixed, mixed.roles["seeker"].action)
+        mixed.step()
+    told = mixed.privileged()
+    for place, part in enumerate(parts.values()):
+        alone = part.privileged()
+        rows = slice(3 * place, 3 * place + 3)
+        assert told.position_m[rows] == pytest.approx(alone.position_m)
+        assert (told.box_low_m[rows] == alone.box_low_m).all()
+    assert told.first_agent == alone.first_agent
 
 
 def test_mistakes_in_calling() -> None:

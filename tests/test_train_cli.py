@@ -154,6 +154,10 @@ def test_resuming(godojo: Run, runs: Path) -> None:
         (("--seed", "5"), "begun with the seed 1, and keeps it"),
         (("--processes", "3"), "leave --processes away"),
         (("--connect",), "leave --connect away"),
+        (("--tasks", "generated"), "leave --tasks away"),
+        (("--num-envs", "3"), "leave --num-envs away"),
+        (("--trainer", "sb3"), "leave --trainer away"),
+        (("--http", "http://127.0.0.1:9"), "played in 0 games over HTTP"),
         (("--port", "8766"), "they need --connect"),
     ):
         done = godojo("train", "tag", "--resume", "one", *words)
@@ -330,6 +334,7 @@ def test_a_game_that_was_started_by_hand(godojo: Run, runs: Path) -> None:
         (("--project", "somewhere"), "leave --project away"),
         (("--processes", "2"), "leave --processes away"),
         (("--engine", "sim"), "--connect is for the real engine"),
+        (("--http", "http://127.0.0.1:9"), "leave --http away"),
         (("--host", "0.0.0.0"), "token"),
     ],
 )

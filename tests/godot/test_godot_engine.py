@@ -17,6 +17,7 @@ from pettingzoo.test import parallel_api_test  # type: ignore[import-untyped]
 
 import godojo
 import godojo.envs
+from godojo.cli import main
 from godojo.engines.base import Worlds
 from godojo.engines.godot.display import has_screen, has_virtual_screen
 from godojo.engines.godot.launch import own_scene
@@ -177,6 +178,16 @@ def test_a_game_started_by_hand_is_taken_up() -> None:
         assert len(list(play(worlds, 20))) == 20
         worlds.close()
         assert game.wait(10) == 0
+
+
+def test_training_spars_with_whoever_knows_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As tag's own preset asks for: the game is asked to tell the truth."""
+    monkeypatch.setenv("GODOJO_RUNS", str(tmp_path))
+    short = ["--steps", "2000", "--judge", "0", "--set", "worlds=24", "--set", "rules.round_s=1"]
+    with pytest.raises(SystemExit) as ended:
+        main(["train", "tag", "--engine", "godot", "--processes", "1", "--run-id", "spars", *short])
+    assert ended.value.code == 0
+    assert "oracle" in (tmp_path / "spars/metrics.csv").read_text()
 
 
 @pytest.mark.rendering

@@ -6,21 +6,20 @@ from collections.abc import Callable
 from godojo.cli.console import err, out, progress_report
 from godojo.cli.eval import show, show_alone, show_progress
 from godojo.cli.training_setup import resume_words
-from godojo.engines.make import GAMES
 from godojo.errors import command
-from godojo.evaluate.alone import judge_alone
-from godojo.evaluate.judge import judge
+from godojo.evaluate.alone import is_judged_alone, judge_alone
+from godojo.evaluate.judge import has_opponents, judge
 from godojo.runs.folder import RunFolder
 from godojo.show.lineup import can_be_shown
 
 
 def conclude(run: RunFolder, judge_rounds: int, log_trajectories: int, *, has_begun_with_others: bool) -> None:
     """`judge_rounds` of each match and `log_trajectories` of every snapshot; 0 for none."""
-    if judge_rounds and _is_alone(run):
+    if judge_rounds and is_judged_alone(run.config.game):
         with progress_report() as shown:
             alone = judge_alone(str(run.path), rounds=judge_rounds, progress=shown.progress)
         show_alone(alone)
-    elif judge_rounds and _has_opponents(run):
+    elif judge_rounds and has_opponents(run.config):
         _judge(run, judge_rounds, has_begun_with_others=has_begun_with_others)
     charts = _attempt("charts", lambda: _charts(run))
     kept = _attempt("trajectories", lambda: _trajectories(run, log_trajectories)) if log_trajectories else 0
@@ -35,17 +34,6 @@ def conclude(run: RunFolder, judge_rounds: int, log_trajectories: int, *, has_be
     for words in _next(run):
         out.print(f"  {command(words)}", markup=False)
     sys.stdout.flush()
-
-
-def _is_alone(run: RunFolder) -> bool:
-    """Whether its game is judged by what rounds are like."""
-    game = GAMES.get(run.config.game)
-    return game is not None and game.measures is not None
-
-
-def _has_opponents(run: RunFolder) -> bool:
-    """Whether its game is judged by who beats whom."""
-    return run.config.game in GAMES and not _is_alone(run) and len(run.config.roles) == 2
 
 
 def _judge(run: RunFolder, rounds: int, *, has_begun_with_others: bool) -> None:
@@ -66,8 +54,8 @@ def _next(run: RunFolder) -> list[str]:
     """Commands that work with this run."""
     works = {
         "watch": can_be_shown(run),
-        "eval": _is_alone(run) or _has_opponents(run),
-        "league": _has_opponents(run),
+        "eval": is_judged_alone(run.config.game) or has_opponents(run.config),
+        "league": has_opponents(run.config) and "tasks" not in run.config.more,
         "export": True,
     }
     words = [f"{name} {run.name}" for name, is_there in works.items() if is_there]

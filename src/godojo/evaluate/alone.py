@@ -39,10 +39,14 @@ class AloneJudgement(msgspec.Struct, frozen=True):
     """Cut short from outside and played again."""
 
 
+def is_judged_alone(game: str) -> bool:
+    """Whether a game is judged by what its rounds are like."""
+    return game in GAMES and GAMES[game].measures is not None
+
+
 def is_played_alone(policy: str, files: Mapping[str, PlayerFile] | None = None) -> bool:
-    """Whether a policy (see `players_of`) is of a game that is judged by what its rounds are like."""
-    game = GAMES.get(next(iter(players_of(policy, files=files).values())).card.game)
-    return game is not None and game.measures is not None
+    """The same of the game that a policy (see `players_of`) plays."""
+    return is_judged_alone(next(iter(players_of(policy, files=files).values())).card.game)
 
 
 def judge_alone(

@@ -6,12 +6,14 @@ import msgspec
 import numpy as np
 
 from godojo.engines.base import Worlds
+from godojo.engines.make import GAMES
 from godojo.errors import GodojoError
 from godojo.evaluate.held_out import BOTH, judging_seed, worlds_for
 from godojo.evaluate.intervals import Mean, Share
 from godojo.evaluate.matches import Player, play_matches
 from godojo.evaluate.players import PlayerFile, TrainedPlayer, player_from, players_of
 from godojo.opponents import OPPONENTS
+from godojo.runs.config import RunConfig
 
 ITSELF = "itself"
 """The opponent that is the judged run's own policy of the other role."""
@@ -49,6 +51,11 @@ class Judgement(msgspec.Struct, frozen=True):
 
     def verdict(self, role: str, opponent: str) -> Verdict:
         return next(one for one in self.verdicts if (one.role, one.opponent) == (role, opponent))
+
+
+def has_opponents(config: RunConfig) -> bool:
+    """Whether a run's policies are judged by whom they beat."""
+    return config.game in GAMES and len(config.roles) == 2
 
 
 def default_opponents(roles: int) -> list[str]:

@@ -93,7 +93,8 @@ class DistilledRun:
         }
         game = game_settings(card.game, card.settings)
         first = next(iter(settings.values()))
-        self.worlds = make_vec(card.game, num_worlds=first.worlds, seed=seed, settings=game, generated_share=1.0)
+        options = {"settings": game, **GAMES[card.game].training_options(game)}
+        self.worlds = make_vec(card.game, num_worlds=first.worlds, seed=seed, **options)
         self.distillation = Distillation(self.worlds, self.teachers, settings, seed)
         config = RunConfig(
             game=card.game,

@@ -17,15 +17,16 @@ GENERATED = "generated:"
 
 
 def can_be_shown(run: RunFolder) -> bool:
-    """Whether rounds of its game can be shown in 3D."""
-    return run.config.game == "tag"
+    """Whether its rounds can be shown in 3D: those of tag, by policies that are not told a task."""
+    return run.config.game == "tag" and "tasks" not in run.config.more
 
 
 def run_to_show(text: str | Path | None) -> RunFolder:
     """A run that can be shown: one of tag."""
     run = RunFolder.open(text)
     if not can_be_shown(run):
-        raise GodojoError(f"run {run.run_id} plays {run.config.game}; only runs of tag can be shown in 3D")
+        tasks = " in several tasks" if "tasks" in run.config.more else ""
+        raise GodojoError(f"run {run.run_id} plays {run.config.game}{tasks}; only plain runs of tag can be shown in 3D")
     return run
 
 

@@ -11,15 +11,16 @@ from typing import Any
 
 import msgspec
 
-from godojo.engines.make import GAMES
 from godojo.errors import GodojoError, command
-from godojo.evaluate.judge import Judgement, Verdict, judge
+from godojo.evaluate.alone import AloneJudgement, is_judged_alone, judge_alone
+from godojo.evaluate.intervals import Share
+from godojo.evaluate.judge import Judgement, Verdict, has_opponents, judge
 from godojo.files import write_whole
 from godojo.runs.folder import RunFolder
 from godojo.show import pick, style
 from godojo.show.charts import write_charts
 from godojo.show.curves import RunTables
-from godojo.show.lineup import Lineup
+from godojo.show.lineup import Lineup, can_be_shown
 from godojo.show.recording import one_thread, record_rounds
 from godojo.show.replay import Replay
 from godojo.show.report.replay_data import viewer_round
@@ -42,17 +43,20 @@ def write_report(run: RunFolder, path: Path, *, rounds: int = 300, seed: int = 0
     progress("drawing", None)
     tables = RunTables(run)
     charts = {chart.stem: chart for chart in write_charts(run)}
-    replays, judgement = [], None
-    if run.config.game in GAMES:
+    replays, results = [], ""
+    if can_be_shown(run):
         progress("playing rounds to show", None)
         replays = shown_rounds(run, seed)
-        if len(run.config.roles) == 2 and rounds:
-            with one_thread() if rounds < FEW_ROUNDS else nullcontext():
-                judgement = judge(str(run.path), rounds=rounds, seed=seed, progress=progress)
+    if rounds:
+        with one_thread() if rounds < FEW_ROUNDS else nullcontext():
+            if is_judged_alone(run.config.game):
+                results = _alone(judge_alone(str(run.path), rounds=rounds, seed=seed, progress=progress))
+            elif has_opponents(run.config):
+                results = _results(judge(str(run.path), rounds=rounds, seed=seed, progress=progress))
     parts = [
         _head(run, tables),
         _VIEWER if replays else "",
-        _results(judgement) if judgement is not None else "",
+        results,
         _pictures([charts[name] for name in CHARTS if name in charts]),
         _settings(run),
         _commands(run, rounds, seed),
@@ -166,17 +170,37 @@ _VIEWER = """<div id="viewer">
 
 
 def _results(found: Judgement) -> str:
+    """Who wins how often against whom."""
     rows = []
     for verdict in found.verdicts:
         cells = [_role(verdict.role), f"<td>{html.escape(verdict.opponent)}</td>", *_win_cells(verdict)]
         rows.append(f"<tr>{''.join(cells)}</tr>")
     titles = ("role", "against", "wins", "95 % interval", "", "reward", "median round")
-    head = "".join(f"<th>{title}</th>" for title in titles)
     how = "doing what it thinks best" if found.greedy else "drawing lots"
+    about = (
+        f"{found.rounds} rounds each, {html.escape(found.arenas)} arenas, which training does not use; {how}; seed"
+        f" {found.seed}."
+    )
+    return _table("How good they are", about, titles, rows)
+
+
+def _alone(found: AloneJudgement) -> str:
+    """What the rounds of somebody who plays alone are like."""
+    colour, rows = style.role_colour(""), []
+    for name, share in found.measures.items():
+        target = f"{100 * found.targets[name]:.0f} %" if name in found.targets else ""
+        rows.append(f"<tr><td>{html.escape(name)}</td>{''.join(_share_cells(share, colour))}<td>{target}</td></tr>")
+    about = (
+        f"{found.rounds} rounds, seed {found.seed}; median round {found.median_length_s:.1f} s, mean reward"
+        f" {found.reward.mean:.2f}."
+    )
+    return _table("How good it is", about, ("rounds", "share", "95 % interval", "", "target"), rows)
+
+
+def _table(title: str, about: str, titles: Sequence[str], rows: Sequence[str]) -> str:
+    head = "".join(f"<th>{each}</th>" for each in titles)
     return (
-        "<h2>How good they are</h2>\n"
-        f'<p class="quiet">{found.rounds} rounds each, {html.escape(found.arenas)} arenas, which training does not use;'
-        f" {how}; seed {found.seed}.</p>\n"
+        f'<h2>{title}</h2>\n<p class="quiet">{about}</p>\n'
         f'<div class="scroll"><table><tr>{head}</tr>{"".join(rows)}</table></div>'
     )
 
@@ -188,19 +212,18 @@ def _role(role: str) -> str:
 def _win_cells(verdict: Verdict) -> list[str]:
     reward = f"<td>{verdict.reward.mean:.2f}</td>"
     length = f"<td>{verdict.median_length_s:.1f} s</td>"
-    wins = verdict.wins
-    if wins is None:
+    if verdict.wins is None:
         return ["<td></td>", "<td></td>", "<td></td>", reward, length]
-    colour = style.role_colour(verdict.role)
-    spread = f"left:{100 * wins.low:.1f}%;width:{100 * (wins.high - wins.low):.1f}%;background:{colour}"
-    track = f'<i style="{spread}"></i><u style="left:calc({100 * wins.rate:.1f}% - 1px);background:{colour}"></u>'
-    bounds = f"{100 * wins.low:.1f} to {100 * wins.high:.1f}"
+    return [*_share_cells(verdict.wins, style.role_colour(verdict.role)), reward, length]
+
+
+def _share_cells(share: Share, colour: str) -> list[str]:
+    spread = f"left:{100 * share.low:.1f}%;width:{100 * (share.high - share.low):.1f}%;background:{colour}"
+    track = f'<i style="{spread}"></i><u style="left:calc({100 * share.rate:.1f}% - 1px);background:{colour}"></u>'
     return [
-        f"<td><b>{100 * wins.rate:.1f} %</b></td>",
-        f"<td>{bounds}</td>",
+        f"<td><b>{100 * share.rate:.1f} %</b></td>",
+        f"<td>{100 * share.low:.1f} to {100 * share.high:.1f}</td>",
         f'<td><span class="track">{track}</span></td>',
-        reward,
-        length,
     ]
 
 
@@ -242,8 +265,8 @@ def _commands(run: RunFolder, rounds: int, seed: int) -> str:
     lines = [
         *([f"# what was typed\n{command(typed)}"] if typed else []),
         f"# this page\n{command(f'report {name} --episodes {rounds} --seed {seed}')}",
-        f"# the results, the cross-play matrix and the charts\n{command(f'eval {name} -n {rounds or 500}')}",
-        f"{command(f'league {name}')}\n{command(f'plot {name}')}",
-        f"# to see more\n{command(f'watch {name}')}\n{command(f'film {name}')}",
+        f"# the results and the charts\n{command(f'eval {name} -n {rounds or 500}')}\n{command(f'plot {name}')}",
+        *([f"# the cross-play matrix\n{command(f'league {name}')}"] if has_opponents(run.config) else []),
+        *([f"# to see more\n{command(f'watch {name}')}\n{command(f'film {name}')}"] if can_be_shown(run) else []),
     ]
     return f"<h2>Commands</h2>\n<pre>{html.escape(chr(10).join(lines))}</pre>"
