@@ -203,6 +203,7 @@ def test_laying_over_is_the_usual_mixture() -> None:
     assert under[0, 0].tolist() == [100, 100, 100]
 
 
+@pytest.mark.slow
 def test_a_run_that_cannot_be_filmed_is_told_in_a_line(run: Path, tmp_path: Path, godojo: Run) -> None:
     bare = tmp_path / "runs" / "bare"
     shutil.copytree(run, bare)

@@ -75,6 +75,7 @@ func _job(changes: Dictionary, speed: float = 1.0) -> Dictionary:
 		"arena": plain_fields(),
 		"frames": FRAMES,
 		"camera": "side",
+		"zoom": 1.5,
 		"hero": 0,
 		"is_tagged_by_name": true,
 		"hud": 1.0,

@@ -58,6 +58,8 @@ class Shot:
     seconds: np.ndarray
     """float [frames]: which moment of the round each frame shows; beyond its end everybody stays where they are."""
     camera: str = "overview"
+    zoom: float = 1.0
+    """How much closer than usual `side` may come."""
     hero: int = 0
     """Index of the agent that `follow` follows."""
     names: bool = True
@@ -104,6 +106,7 @@ def _told(shot: Shot) -> dict[str, Any]:
         "arena": msgspec.to_builtins(header.arena),
         "frames": shot.frames,
         "camera": shot.camera,
+        "zoom": shot.zoom,
         "hero": shot.hero,
         "is_tagged_by_name": shot.names,
         "hud": shot.hud,

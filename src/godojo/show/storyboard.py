@@ -25,6 +25,7 @@ TOGETHER_SPEED = 1.5
 LEAD_S, SLOW_BEFORE_S, SLOW_AFTER_S, REST_S = 2.4, 0.7, 0.2, 1.1
 """Of a moment in slow motion: at full speed before it, slowly up to it, slowly after it, and at full speed again."""
 SLOW = 0.25
+CLOSER = 1.5
 TIMES = "\u00d7"
 FADE_S = 0.22
 GROW_S = 1.8
@@ -196,7 +197,7 @@ class Story:
         before = steadily(begin, slow_from, fps)
         slowly = steadily(slow_from, slow_to, fps, SLOW)
         after = steadily(slow_to, slow_to + REST_S, fps)
-        shot = Shot(replay, np.concatenate([before, slowly, after]), camera="side", announced=False)
+        shot = Shot(replay, np.concatenate([before, slowly, after]), camera="side", zoom=CLOSER, announced=False)
         plate = titles.caption(layout, title, text, colour)
         slow = titles.chip(layout, f"slow motion {TIMES}{SLOW:g}", size=20)
         first, last = len(before), len(before) + len(slowly)

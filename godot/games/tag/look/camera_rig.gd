@@ -36,6 +36,8 @@ const FOLLOW_SWING_RADPS: float = 1.7
 var mode := Mode.OVERVIEW
 ## How far from the camera shadows are needed.
 var shadow_reach_m: float = 100.0
+## How much closer than usual the side camera may come.
+var zoom: float = 1.0
 ## The camera that is moved.
 var camera := Camera3D.new()
 
@@ -159,7 +161,9 @@ func _side(middles: PackedVector3Array, delta: float) -> void:
 		most = most.max(at)
 	var screen: Vector2 = _screen()
 	var spread: Vector2 = (most - least) * 0.5 + Vector2(2.6, 2.6)
-	var wanted_m: float = maxf(SIDE_LEAST_M, maxf(spread.y * 1.15, spread.x * screen.y / screen.x))
+	var wanted_m: float = maxf(
+		SIDE_LEAST_M / zoom, maxf(spread.y * 1.15, spread.x * screen.y / screen.x)
+	)
 	var middle: Vector2 = _keep_inside(
 		(least + most) * 0.5, wanted_m * screen.x / screen.y, wanted_m
 	)

@@ -76,6 +76,7 @@ func _next_shot() -> void:
 	add_child(look)
 	look.hero = _shot.hero
 	look.rig.mode = _shot.camera
+	look.rig.zoom = _shot.zoom
 	look.show_world(world)
 	_score = TagScore.new(world, -1)
 	_score.begin_with(_shot.wins)

@@ -13,7 +13,16 @@ const FIELDS: int = 13
 const WARM_UP: int = 3
 ## What a shot must say of itself.
 const KEYS: PackedStringArray = [
-	"settings", "arena", "frames", "camera", "hero", "is_tagged_by_name", "hud", "wins", "ending"
+	"settings",
+	"arena",
+	"frames",
+	"camera",
+	"zoom",
+	"hero",
+	"is_tagged_by_name",
+	"hud",
+	"wins",
+	"ending"
 ]
 
 
@@ -26,6 +35,8 @@ class Shot:
 	var frames: int
 	var first: int
 	var camera: CameraRig.Mode
+	## How much closer than usual the side camera may come.
+	var zoom: float
 	## Index of the agent that the follow camera follows.
 	var hero: int
 	## Whether roles are written above the agents.
@@ -110,6 +121,7 @@ func _read(fields: Dictionary) -> String:
 func _read_manner(shot: Shot, source: Dictionary) -> void:
 	shot.frames = roundi(source["frames"] as float)
 	shot.camera = maxi(CameraRig.NAMES.find(source["camera"] as String), 0) as CameraRig.Mode
+	shot.zoom = maxf(source["zoom"] as float, 0.1)
 	shot.hero = clampi(roundi(source["hero"] as float), 0, shot.settings.agent_count() - 1)
 	shot.is_tagged_by_name = source["is_tagged_by_name"]
 	shot.hud = source["hud"]
