@@ -18,6 +18,7 @@ from godojo.learn.networks import Policy, PolicyShape, SquashedHead
 from godojo.learn.policy_file import PolicyCard, load_policy, save_policy
 from godojo.learn.presets import learner_settings
 from godojo.learn.replay import Transitions
+from godojo.learn.rollout import OthersView
 from godojo.learn.sac import Critics, SoftSelfPlay, policy_loss, shape_for, targets
 from godojo.learn.settings import SacSettings
 from godojo.runs.folder import RunFolder
@@ -235,9 +236,8 @@ def test_a_cut_round_is_valued_by_what_everybody_saw_last() -> None:
     assert cut.mean() > 0.5
     final = {name: torch.from_numpy(said[name]["final_observation"]).flatten(0, 1) for name in said}
     assert torch.equal(batch.next_observation[cut], final["seeker"][cut])
-    known = torch.from_numpy(np.flatnonzero(cut))
-    width = batch.next_others.shape[1]
-    assert torch.equal(batch.next_others[known], final["hider"][known][:, :width])
+    others = OthersView(made.worlds.roles, "seeker").of({name: said[name]["final_observation"] for name in said})
+    assert torch.equal(batch.next_others[cut], others[torch.from_numpy(cut)])
     assert (batch.goes_on[cut] == 1.0).all()
     assert keep[cut].all()
     made.close()

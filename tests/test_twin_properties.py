@@ -364,8 +364,9 @@ def test_a_decision_of_many_ticks_is_many_decisions_of_one(game: Game) -> None:
 
 
 def test_the_judge_sees_what_is_wrong() -> None:
-    """The slow geometry itself, at cases worked out by hand."""
-    settings = TagSettings.defaults()
+    """The slow geometry itself, at cases worked out by hand; the tenth of twenty rays looks nearly straight ahead."""
+    rows = [{"elevation_deg": 0.0, "columns": 20}]
+    settings = TagSettings.defaults().override(**{"sight.fov_deg": 120.0, "sight.rows": rows})
     worlds = Game(settings, (roomy_arena(),), 0.0, 0, 1, "held").make(1)
     agents, arenas = worlds.twin.agents.copy(), worlds.twin.arena_slots.copy()  # type: ignore[attr-defined]
     agents["position"][0, 0] = (0, 0.451, 0)

@@ -11,7 +11,7 @@ from gymnasium.spaces import Box
 from godojo.errors import GodojoError
 from godojo.games.tag.arenas import Arena, hand_made_arenas, read_arena, read_arenas
 from godojo.games.tag.settings import TagSettings
-from godojo.games.tag.spec import ACTION_SIZE, observation_size
+from godojo.games.tag.spec import ACTION_SIZE, NUMBERS_PER_RAY, OWN_NUMBERS, observation_size
 
 SettingsLike = TagSettings | Mapping[str, object] | None
 """The settings, or some of their values by path (`{"rules.hiders": 3}`), or the defaults."""
@@ -36,6 +36,7 @@ def observation_space(settings: TagSettings) -> Box:
     low = np.zeros(observation_size(settings), np.float32)
     high = np.ones_like(low)
     low[:8] = (-1.0, 0.0, -1.0, -along, -motion.fall_speed_mps / jump_mps, -along, -1.0, -1.0)
+    low[OWN_NUMBERS + 1 :: NUMBERS_PER_RAY] = -1.0
     high[:8] = (1.0, settings.arena.collider_height_m / settings.arena.wall_height_m, 1.0, along, 1.0, along, 1.0, 1.0)
     return Box(low, high, dtype=np.float32)
 
