@@ -15,7 +15,8 @@ from tests.watched_games import PRETEND, marked_processes
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds processes by /proc")
 PARENT = """
-import sys, os, time
+import signal, sys, os, time
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests by nohup has it ignored
 from godojo.engines.godot.launch import Recipe, own_scene
 from godojo.engines.godot.open import launch_games
 from godojo.games.tag.godot import TagInGodot

@@ -54,6 +54,7 @@ def _next(run: RunFolder) -> list[str]:
     """Commands that work with this run."""
     works = {
         "watch": can_be_shown(run),
+        "film": can_be_shown(run),
         "eval": is_judged_alone(run.config.game) or has_opponents(run.config),
         "league": has_opponents(run.config) and "tasks" not in run.config.more,
         "export": True,
