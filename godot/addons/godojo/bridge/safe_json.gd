@@ -1,3 +1,4 @@
+@tool
 class_name SafeJson
 extends RefCounted
 ## Reads JSON from strangers without a word from the engine.
