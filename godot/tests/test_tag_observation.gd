@@ -8,7 +8,7 @@ func test_the_layout_adds_up() -> void:
 	for part in TagObservation.layout(settings):
 		sum += part["size"] as int
 	check_equal(sum, TagObservation.size(settings), "sum of the parts")
-	check_equal(sum, 13 + 32 * 4, "size with the default eyes")
+	check_equal(sum, 13 + 48 * 2, "size with the default eyes")
 
 
 func test_own_state() -> void:
@@ -39,8 +39,9 @@ func test_rays() -> void:
 
 func test_the_first_ray_is_on_the_left() -> void:
 	var rows := 'sight.rows=[{"elevation_deg": 0, "columns": 3}]'
+	var cone := "sight.fov_deg=120"
 	# Looking along +z with y up, left is +x.
-	var world: TagWorld = make_world(plain_arena([[6, 1.5, 3.5, 2, 3, 2]]), [rows])
+	var world: TagWorld = make_world(plain_arena([[6, 1.5, 3.5, 2, 3, 2]]), [rows, cone])
 	put(world, 0, Vector3.ZERO, 0.0)
 	var seen: PackedFloat32Array = _observe(world, 0)
 	check(seen[13] < 0.5 and seen[13 + 4] == 1.0, "left %f, right %f" % [seen[13], seen[13 + 4]])
@@ -101,6 +102,6 @@ func _observe(world: TagWorld, index: int) -> PackedFloat32Array:
 
 
 func _check_ray(seen: PackedFloat32Array, ray: int, expected: Array, what: String) -> void:
-	for place in 4:
+	for place in expected.size():
 		var at: int = TagObservation.OWN + ray * TagObservation.PER_RAY + place
 		check_near(seen[at], expected[place] as float, 1e-4, what)

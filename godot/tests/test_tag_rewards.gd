@@ -24,10 +24,10 @@ func test_terms_add_up_and_match_the_path() -> void:
 				check_near(world.rewards.total(index), total, 1e-6, "total")
 	var opened_m: float = _apart_m(world) - start_m
 	check_equal(decisions, 150, "decisions in a round")
-	check_near(sums[0], -0.1 * opened_m, 1e-3, "seeker: distance")
-	check_near(sums[4], 0.1 * opened_m, 1e-3, "hider: distance")
+	check_near(sums[0], -0.05 * opened_m, 1e-3, "seeker: distance")
+	check_near(sums[4], 0.02 * opened_m, 1e-3, "hider: distance")
 	check_near(sums[1], -0.005 * decisions, 1e-4, "seeker: time")
-	check_near(sums[5], 0.005 * decisions, 1e-4, "hider: time")
+	check_near(sums[5], 0.02 * decisions, 1e-4, "hider: time")
 	check_equal([sums[2], sums[6]], [0.0, 0.0], "no tag")
 	check_equal([sums[3], sums[7]], [-1.0, 1.0], "survival")
 
@@ -47,7 +47,7 @@ func test_a_caught_hider_earns_nothing_more() -> void:
 	put(world, 0, Vector3.ZERO)
 	put(world, 1, Vector3(0.5, 0.0, 0.0))
 	drive(world, 4)
-	check_near(world.rewards.term_of(1, TagRewards.TIME), 0.005, 1e-6, "the decision of the tag")
+	check_near(world.rewards.term_of(1, TagRewards.TIME), 0.02, 1e-6, "the decision of the tag")
 	drive(world, 56)
 	check(world.round_over, "the clock has run out")
 	check_equal(world.rewards.total(1), 0.0, "the caught hider's last decision")

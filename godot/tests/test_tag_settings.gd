@@ -24,9 +24,9 @@ func test_overrides() -> void:
 	check_equal(settings.apply_override("rewards.seeker.tag=5.5"), "", "deep")
 	check_equal(settings.rewards.seeker.tag, 5.5, "reward")
 	check_equal(
-		settings.apply_override('sight.rows=[{"elevation_deg":0,"columns":48}]'), "", "rows"
+		settings.apply_override('sight.rows=[{"elevation_deg":0,"columns":50}]'), "", "rows"
 	)
-	check_equal(TagObservation.size(settings), 13 + 48 * 4, "size of the observation")
+	check_equal(TagObservation.size(settings), 13 + 50 * 2, "size of the observation")
 
 
 func test_bad_overrides_are_refused_and_change_nothing() -> void:

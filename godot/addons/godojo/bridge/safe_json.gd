@@ -1,4 +1,3 @@
-@tool
 class_name SafeJson
 extends RefCounted
 ## Reads JSON from strangers without a word from the engine.
@@ -11,11 +10,6 @@ const _HUGE := "[0-9.][eE](?:[+]?[0-9]{3,}|-(?:[5-9][0-9]{2}|[0-9]{4,}))"
 ## The engine complains about the character 0.
 const _ZERO := "(?<!\\\\)(?:\\\\\\\\)*\\\\u0000"
 
-# Made once, since a game that is played over HTTP reads a text for every action.
-static var _text := RegEx.create_from_string(_TEXT)
-static var _huge := RegEx.create_from_string(_HUGE)
-static var _zero := RegEx.create_from_string(_ZERO)
-
 ## What was read; nothing when [member error] is set.
 var data: Variant
 ## Why the text was refused; empty when it was read.
@@ -26,9 +20,9 @@ var error: String
 static func read(text: String) -> SafeJson:
 	var result := new()
 	var json := JSON.new()
-	if _zero.search(text) != null:
+	if RegEx.create_from_string(_ZERO).search(text) != null:
 		result.error = "a text has the character 0"
-	elif _huge.search(_without_texts(text)) != null:
+	elif RegEx.create_from_string(_HUGE).search(_without_texts(text)) != null:
 		result.error = "a number is too large"
 	elif json.parse(text) == OK:
 		result.data = json.data
@@ -38,4 +32,4 @@ static func read(text: String) -> SafeJson:
 
 
 static func _without_texts(text: String) -> String:
-	return _text.sub(text, '""', true)
+	return RegEx.create_from_string(_TEXT).sub(text, '""', true)
