@@ -146,28 +146,20 @@ def after_update(worlds: Worlds, settings: PpoSettings, spoil: bool) -> tuple[di
 
 
 def nonsense(made: SelfPlay, name: str) -> int:
-    """Spoils past selves' columns, and rows without a decision; how many rows that were."""
-    seat = made.seats[name]
-    track, past = seat.track, seat.past_columns
-    others = torch.ones(seat.columns, dtype=torch.bool)
-    others[past] = False
-    for values in (track.observation, track.others, track.action, track.log_probability, track.advantage, track.value):
-        values[:, past] = 0.7
-    track.memory[past] = 0.7
-    idle = ~track.acted & others
+    """Spoils rows without a decision; how many that were."""
+    track = made.seats[name].track
+    idle = ~track.acted
     # What was seen in such a row may be remembered in the next one, so that stays.
     for values in (track.action, track.log_probability, track.reward, track.value[:-1], track.others[:-1]):
         values[idle] = 0.7
-    played_by_past = len(range(seat.columns)[past]) * len(track.action)
-    return int(idle.sum()) + played_by_past
+    return int(idle.sum())
 
 
-def test_past_selves_and_idle_rows_change_no_bit_of_an_update() -> None:
+def test_idle_rows_change_no_bit_of_an_update() -> None:
     """Three seekers against five hiders, where a caught hider waits for the round to end."""
     rules = {"rules.seekers": 3, "rules.hiders": 5, "spawns.distance_m": 0.0, "rules.touch_reach_m": 0.09}
     settings = msgspec.structs.replace(SMALL, steps=24)
     clean, _ = after_update(tag(SMALL.worlds, rules=rules), settings, spoil=False)
     spoilt, rows = after_update(tag(SMALL.worlds, rules=rules), settings, spoil=True)
-    past = 24 * 6 * (3 + 5)
-    assert rows > past, "somebody had to wait"
+    assert rows > 0, "somebody had to wait"
     assert clean == spoilt

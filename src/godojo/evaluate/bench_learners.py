@@ -147,5 +147,5 @@ def training_worlds(settings: PpoSettings, seed: int) -> Worlds:
 
 def learnt_steps(learner: SelfPlay) -> int:
     """How many decisions it has learnt from: not those of past selves. One against one, everybody always acts."""
-    columns = sum(len(seat.learning_columns) for seat in learner.seats.values())
+    columns = sum(seat.track.columns for seat in learner.seats.values())
     return learner.updates * learner.settings.steps * columns

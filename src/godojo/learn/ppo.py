@@ -66,18 +66,17 @@ class NotFinite(GodojoError):
 
 
 def update(seat: Seat, optimiser: torch.optim.Optimizer, settings: PpoSettings) -> dict[str, float]:
-    """Learns from a seat's track, all but the columns that a past self played; says how it went."""
-    policy, critic, track, columns = seat.policy, seat.critic, seat.track, seat.learning_columns
+    """Learns from a seat's track; says how it went."""
+    policy, critic, track = seat.policy, seat.critic, seat.track
     parameters = [*policy.parameters(), *critic.parameters()]
-    weight = track.acted[:, columns].float()
-    advantage = track.advantage[:, columns]
+    weight = track.acted.float()
     total = weight.sum().clamp(min=1.0)
-    mean = (advantage * weight).sum() / total
-    deviation = (((advantage - mean).square() * weight).sum() / total).sqrt() + 1e-8
+    mean = (track.advantage * weight).sum() / total
+    deviation = (((track.advantage - mean).square() * weight).sum() / total).sqrt() + 1e-8
     target = track.advantage + track.value[:-1]
     history = []
     for _ in range(settings.epochs):
-        shuffled = columns[torch.randperm(len(columns), generator=seat.generator)]
+        shuffled = torch.randperm(track.columns, generator=seat.generator)
         for chosen in shuffled.chunk(settings.minibatches):
             batch = Minibatch(
                 observation=track.observation[:-1].index_select(1, chosen),
@@ -86,7 +85,7 @@ def update(seat: Seat, optimiser: torch.optim.Optimizer, settings: PpoSettings) 
                 log_probability=track.log_probability.index_select(1, chosen),
                 advantage=(track.advantage.index_select(1, chosen) - mean) / deviation,
                 target=target.index_select(1, chosen),
-                weight=track.acted.index_select(1, chosen).float(),
+                weight=weight.index_select(1, chosen),
                 goes_on=track.goes_on.index_select(1, chosen),
                 memory=track.memory.index_select(0, chosen),
             )
@@ -102,7 +101,7 @@ def update(seat: Seat, optimiser: torch.optim.Optimizer, settings: PpoSettings) 
             optimiser.step()
             history.append(values)
     figures = {name: sum(values[name] for values in history) / len(history) for name in history[0]}
-    figures["explained"] = explained_share(track.value[:-1, columns], target[:, columns], weight)
+    figures["explained"] = explained_share(track.value[:-1], target, weight)
     return figures
 
 

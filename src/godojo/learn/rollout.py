@@ -82,7 +82,7 @@ class OthersView:
 
 
 class Guests(NamedTuple):
-    """In which worlds somebody else than the present policy plays a role."""
+    """In which worlds somebody else than the present policy plays a role: the first ones, or the last ones."""
 
     all: slice
     past: slice
@@ -92,7 +92,7 @@ class Guests(NamedTuple):
 
 @dataclass
 class Track:
-    """T decisions of the C agents of one role (all worlds, then all agents of a world)."""
+    """T decisions of the C agents of one role that its policy plays (world by world, all agents of a world)."""
 
     observation: Tensor
     """[T + 1, C, D], normalised."""
@@ -112,10 +112,13 @@ class Track:
     value: Tensor
     advantage: Tensor
 
+    @property
+    def columns(self) -> int:
+        return self.action.shape[1]
+
     @classmethod
-    def make(cls, steps: int, role: RoleArrays, others: int, memory: int) -> "Track":
-        worlds, agents, size = role.observation.shape
-        columns, actions = worlds * agents, role.action.shape[2]
+    def make(cls, steps: int, columns: int, role: RoleArrays, others: int, memory: int) -> "Track":
+        size, actions = role.observation.shape[2], role.action.shape[2]
         flags = [torch.zeros(steps, columns, dtype=torch.bool) for _ in range(3)]
         return cls(
             observation=torch.zeros(steps + 1, columns, size),
@@ -153,31 +156,34 @@ class Seat:
         self.arrays = worlds.roles[name]
         self.name, self.policy, self.critic = name, policy, critic
         self.others = OthersView(worlds.roles, name)
-        self.track = Track.make(steps, self.arrays, self.others.size, policy.memory_size)
         count, agents, _ = self.arrays.observation.shape
-        self.columns, self.generator, self.greedy = count * agents, generator, False
+        self.generator, self.greedy = generator, False
         self.learns = True
         """If not, the policy stays as it is, and so does what it normalises with."""
+        self.worlds = slice(0, guests.all.start) if guests.all.start else slice(guests.all.stop, count)
+        """Those in which the policy plays."""
+        self.columns = slice(self.worlds.start * agents, self.worlds.stop * agents)
+        """Their agents among all of the role, world by world; likewise below."""
         self.past_columns = slice(guests.past.start * agents, guests.past.stop * agents)
-        everybody = torch.arange(self.columns)
-        self.learning_columns = torch.cat(
-            (everybody[: guests.all.start * agents], everybody[guests.all.stop * agents :])
+        self.track = Track.make(
+            steps, self.columns.stop - self.columns.start, self.arrays, self.others.size, policy.memory_size
         )
         self.scripted = [(opponent, PartOfWorlds(worlds, where)) for opponent, where in guests.scripted]
         for opponent, part in self.scripted:
             opponent.begin(part)
             opponent.act(part, part.roles[name].action)  # compiles, so that it does not count as training
             opponent.begin(part)
-        self.memory = policy.begin(self.columns)
-        self._raw = torch.from_numpy(self.arrays.observation).view(self.columns, -1)
-        self._action = torch.from_numpy(self.arrays.action).view(self.columns, -1)
+        self.memory = policy.begin(self.track.columns)
+        everybody = torch.from_numpy(self.arrays.observation).view(count * agents, -1)
+        self._raw, self._past_raw = everybody[self.columns], everybody[self.past_columns]
+        actions = torch.from_numpy(self.arrays.action).view(count * agents, -1)
+        self._action, self._past_action = actions[self.columns], actions[self.past_columns]
         self.sit_in(None)
 
     def sit_in(self, past: Policy | None) -> None:
         """From now on `past` plays in this role's worlds of past selves; without one, the policy itself does."""
-        self.past = past
-        rows = self.past_columns.stop - self.past_columns.start
-        self.past_memory = past.begin(rows) if past is not None else torch.zeros(rows, 0)
+        self.past = past or self.policy
+        self.past_memory = self.past.begin(self.past_columns.stop - self.past_columns.start)
 
     @torch.no_grad()
     def decide(self, step: int, worlds: Worlds) -> None:
@@ -191,11 +197,14 @@ class Seat:
         track.action[step] = choice.action
         track.log_probability[step] = choice.log_probability
         self._action.copy_(policy.for_game(choice.action, self._raw))
-        if self.past is not None:
-            self._action[self.past_columns] = self._past_action()
+        if len(self._past_raw):
+            seen, past = self.past.look(self._past_raw), self.past
+            features, self.past_memory = past.features(seen, self.past_memory)
+            choice = past.head.sample(features, generator=self.generator)
+            self._past_action.copy_(past.for_game(choice.action, self._past_raw))
 
     def ask_scripted(self) -> None:
-        """Lets the scripted guests act, after the policy did everywhere."""
+        """Lets the scripted guests act."""
         for opponent, part in self.scripted:
             opponent.act(part, part.roles[self.name].action)
 
@@ -203,10 +212,10 @@ class Seat:
     def see(self, step: int, worlds: Worlds) -> Tensor:
         """Keeps what the policy and the critic see now; returns the policy's part."""
         own = self.policy.own_frame(self._raw)
-        others = self.others.of({name: role.observation for name, role in worlds.roles.items()})
+        others = self.others.of({name: role.observation[self.worlds] for name, role in worlds.roles.items()})
         if self.learns and step % NORMALISER_STEPS == 0 and step < len(self.track.action):
-            self.policy.normaliser.learn(own[self.learning_columns])
-            self.critic.normaliser.learn(others[self.learning_columns])
+            self.policy.normaliser.learn(own)
+            self.critic.normaliser.learn(others)
         self.critic.normaliser(others, out=self.track.others[step])
         seen: Tensor = self.policy.normaliser(own, out=self.track.observation[step])
         return seen
@@ -216,14 +225,15 @@ class Seat:
         """Keeps what the decision led to."""
         track, arrays = self.track, self.arrays
         for name in ("reward", "terminated", "truncated", "acted"):
-            getattr(track, name)[step] = torch.from_numpy(getattr(arrays, name)).view(-1)
-        ended = torch.from_numpy(arrays.terminated | arrays.truncated | worlds.ended[:, None]).view(-1)
-        if arrays.truncated.any():
+            getattr(track, name)[step] = torch.from_numpy(getattr(arrays, name)).view(-1)[self.columns]
+        everybody = torch.from_numpy(arrays.terminated | arrays.truncated | worlds.ended[:, None]).view(-1)
+        ended = everybody[self.columns]
+        if track.truncated[step].any():
             self._value_cuts(step, worlds)
         if step + 1 < len(track.goes_on):
             track.goes_on[step + 1] = ~ended
         self.memory *= ~ended[:, None]
-        self.past_memory *= ~ended[self.past_columns, None]
+        self.past_memory *= ~everybody[self.past_columns, None]
 
     @torch.no_grad()
     def close_rollout(self, gamma: float, gae_lambda: float) -> None:
@@ -243,17 +253,11 @@ class Seat:
             track.advantage.numpy(),
         )
 
-    def _past_action(self) -> Tensor:
-        assert self.past is not None
-        raw = self._raw[self.past_columns]
-        features, self.past_memory = self.past.features(self.past.look(raw), self.past_memory)
-        return self.past.for_game(self.past.head.sample(features, generator=self.generator).action, raw)
-
     def _value_cuts(self, step: int, worlds: Worlds) -> None:
         """A round that was cut short goes on in value: that of what its agents saw last."""
-        cut = torch.from_numpy(self.arrays.truncated).view(-1)
-        final = torch.from_numpy(self.arrays.final_observation).view(self.columns, -1)[cut]
-        others = self.others.of({name: role.final_observation for name, role in worlds.roles.items()})[cut]
+        cut = self.track.truncated[step]
+        final = torch.from_numpy(self.arrays.final_observation[self.worlds]).flatten(0, 1)[cut]
+        others = self.others.of({name: role.final_observation[self.worlds] for name, role in worlds.roles.items()})[cut]
         value = self.critic(self.policy.look(final), self.critic.normaliser(others))
         self.track.cut_value[step, cut] = value
 

@@ -1,7 +1,7 @@
 """Self-play: every role learns at once, against the present others and against past selves.
 
-The worlds are split into blocks. In one block for each role, that role is played by guests (a past self, scripted
-opponents), and only the others learn there; in all other worlds everybody plays and learns.
+In the first worlds one role is played by guests (a past self, scripted opponents), in the last ones the other, and
+only the opponents of guests learn there; in all worlds in between everybody plays and learns.
 """
 
 from collections.abc import Callable, Mapping
@@ -42,7 +42,7 @@ def guests_of(index: int, role: str, worlds: Worlds, settings: PpoSettings, seed
     past = int(worlds.num_worlds * settings.past_share / 2)
     each = int(worlds.num_worlds * settings.sparring_share / 2 / max(len(settings.sparring), 1))
     block = past + each * len(settings.sparring)
-    start = index * block
+    start = index * (worlds.num_worlds - block)
     scripted = [
         (make_opponent(name, role, seed), slice(start + past + place * each, start + past + (place + 1) * each))
         for place, name in enumerate(settings.sparring)
@@ -131,7 +131,7 @@ class SelfPlay:
             wait(lessons.values())  # all of them, also when one breaks down: nobody may still be learning afterwards
             figures = {name: lesson.result() for name, lesson in lessons.items()}
         self.updates += 1
-        self.agent_steps += settings.steps * sum(seat.columns for seat in self.seats.values())
+        self.agent_steps += settings.steps * sum(role.action[..., 0].size for role in self.worlds.roles.values())
         if self.league is not None:
             self._rate(self.league)
         return Iteration(rounds, self._free, figures)
