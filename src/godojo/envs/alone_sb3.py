@@ -1,24 +1,16 @@
 """Any game with a single agent for Stable-Baselines3: a VecEnv over a batch of worlds on whatever engine."""
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from godojo.engines.base import Worlds
 from godojo.envs.alone import end_of, only_agent, spaces_of
-from godojo.envs.spaces import MOST_SEED, checked_actions, checked_seed
-from godojo.errors import GodojoError
-
-try:
-    from stable_baselines3.common.vec_env import VecEnv
-except ImportError as error:
-    raise GodojoError("Stable-Baselines3 is not installed: pip install godojo[sb3]") from error
-
-Indices = int | Iterable[int] | None
+from godojo.envs.sb3_base import BatchVecEnv
+from godojo.envs.spaces import MOST_SEED, checked_actions
 
 
-class AloneVecEnv(VecEnv):
+class AloneVecEnv(BatchVecEnv):
     """A VecEnv over worlds: `AloneVecEnv(make_vec("navigation", num_worlds=16))`.
 
     In the step in which a round ends, its `info` holds `terminal_observation`, `TimeLimit.truncated` and what
@@ -33,10 +25,6 @@ class AloneVecEnv(VecEnv):
         self._chance = np.random.default_rng(seed)
         if seed is not None:
             self.seed(seed)
-
-    def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """One seed for all worlds, each of which has a random stream of its own; used by the next `reset`."""
-        return super().seed(None if seed is None else checked_seed(seed))
 
     def reset(self) -> np.ndarray:
         seed = self._seeds[0]
@@ -62,26 +50,3 @@ class AloneVecEnv(VecEnv):
 
     def close(self) -> None:
         self.worlds.close()
-
-    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        return [getattr(self, attr_name) for _ in self._get_indices(indices)]
-
-    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:  # noqa: ARG002 (Stable-Baselines3's)
-        setattr(self, attr_name, value)
-
-    def env_method(
-        self,
-        method_name: str,
-        *_: Any,
-        indices: Indices = None,  # noqa: ARG002 (Stable-Baselines3's)
-        **__: Any,
-    ) -> list[Any]:
-        raise GodojoError(f"the worlds of a batch have no methods of their own, so there is no {method_name!r} to call")
-
-    def env_is_wrapped(
-        self,
-        wrapper_class: type[Any],  # noqa: ARG002 (Stable-Baselines3's)
-        indices: Indices = None,
-    ) -> list[bool]:
-        """Never: wrap the whole, as in VecMonitor(env)."""
-        return [False for _ in self._get_indices(indices)]

@@ -1,6 +1,6 @@
 """Tag for Stable-Baselines3: a VecEnv over a batch of worlds, one agent in each against a chosen opponent."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,26 +8,19 @@ import numpy as np
 from godojo.envs.gymnasium import check_rounds_end_together
 from godojo.envs.match import Match
 from godojo.envs.render import draw, scene_of
+from godojo.envs.sb3_base import BatchVecEnv
 from godojo.envs.spaces import (
     MOST_SEED,
     ArenasLike,
     SettingsLike,
     action_space,
     checked_render_mode,
-    checked_seed,
     observation_space,
 )
 from godojo.errors import GodojoError
 
-try:
-    from stable_baselines3.common.vec_env import VecEnv
-except ImportError as error:
-    raise GodojoError("Stable-Baselines3 is not installed: pip install godojo[sb3]") from error
 
-Indices = int | Iterable[int] | None
-
-
-class TagVecEnv(VecEnv):
+class TagVecEnv(BatchVecEnv):
     """Like `godojo.envs.gymnasium.TagVectorEnv`, in the words of Stable-Baselines3.
 
     In the step in which a world's round ends, its `info` holds `terminal_observation`, `TimeLimit.truncated` and what
@@ -69,10 +62,6 @@ class TagVecEnv(VecEnv):
         if seed is not None:
             self.seed(seed)
 
-    def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """One seed for all worlds, each of which has a random stream of its own; used by the next `reset`."""
-        return super().seed(None if seed is None else checked_seed(seed))
-
     def reset(self) -> np.ndarray:
         seed = self._seeds[0]
         if seed is not None:
@@ -109,32 +98,6 @@ class TagVecEnv(VecEnv):
 
     def close(self) -> None:
         self.match.close()
-
-    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """All worlds share one set of attributes: those of this object."""
-        return [getattr(self, attr_name) for _ in self._get_indices(indices)]
-
-    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
-        if indices is not None:
-            raise GodojoError("all worlds share their attributes: leave indices away to set one for all")
-        setattr(self, attr_name, value)
-
-    def env_method(
-        self,
-        method_name: str,
-        *_: Any,
-        indices: Indices = None,  # noqa: ARG002 (Stable-Baselines3's)
-        **__: Any,
-    ) -> list[Any]:
-        raise GodojoError(f"the worlds of a batch have no methods of their own, so there is no {method_name!r} to call")
-
-    def env_is_wrapped(
-        self,
-        wrapper_class: type[Any],  # noqa: ARG002 (Stable-Baselines3's)
-        indices: Indices = None,
-    ) -> list[bool]:
-        """Never: wrap the whole, as in VecMonitor(env)."""
-        return [False for _ in self._get_indices(indices)]
 
 
 def _plain(value: Any) -> Any:
