@@ -17,10 +17,7 @@ NARROW = (
     "sight.fov_deg=120",
     'sight.rows=[{"elevation_deg":0,"columns":20},{"elevation_deg":15,"columns":6},{"elevation_deg":-15,"columns":6}]',
 )
-ROUND = (
-    "sight.fov_deg=300",
-    'sight.rows=[{"elevation_deg":0,"columns":48},{"elevation_deg":15,"columns":4},{"elevation_deg":-15,"columns":4}]',
-)
+EVEN = ("motion.seeker_speed_mps=6.5", "motion.seeker_acceleration_mps2=40", "rules.round_s=10")
 DISTANCE = (
     "rewards.seeker.distance_per_m=-0.1",
     "rewards.hider.distance_per_m=0.1",
@@ -32,16 +29,21 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     "no past selves": ("past_share=0",),
     "guests in all worlds": ("sparring_share=0.8", "past_share=0.2"),
     "narrow eyes (120 degrees)": NARROW,
-    "wide eyes (300 degrees)": ROUND,
+    "240 degrees": ("sight.fov_deg=240",),
     "paid for distance": DISTANCE,
     "no distance reward": ("rewards.seeker.distance_per_m=0", "rewards.hider.distance_per_m=0"),
-    "slippery floor": ("motion.ground_acceleration_mps2=15", "motion.deceleration_mps2=15"),
-    "slower seeker (6.0 m/s)": ("motion.seeker_speed_mps=6.0",),
+    "even-footed": EVEN,
+    "heavier (3 m/s2)": ("motion.seeker_acceleration_mps2=3",),
+    "lighter (8 m/s2)": ("motion.seeker_acceleration_mps2=8",),
+    "rounds of 10 s": ("rules.round_s=10",),
+    "faster hider (7 m/s)": ("motion.hider_speed_mps=7",),
     "no memory": ('memory=""',),
     "gru memory": ("memory=gru",),
     "larger memory, longer rollouts": ("memory_size=64", "steps=64", "worlds=512"),
     "wider net": ("hidden=[128,128]",),
-    "two epochs": ("epochs=2", "minibatches=8"),
+    "two epochs": ("epochs=2", "minibatches=16"),
+    "16 minibatches": ("minibatches=16",),
+    "half the entropy": ("entropy_weight=0.005",),
     "quick learning": ("learning_rate=0.003",),
     "world frame": ("own_frame=false",),
     "gamma 0.99": ("gamma=0.99",),

@@ -95,7 +95,8 @@ def all_settings(draw: st.DrawFn, /, fixed: dict[str, object]) -> TagSettings:
         values |= {
             "motion.seeker_speed_mps": draw(st.sampled_from([0.1, 6.5, 26.0, 60.0])),
             "motion.hider_speed_mps": draw(st.sampled_from([0.1, 6.0, 24.0, 60.0])),
-            "motion.ground_acceleration_mps2": draw(st.sampled_from([0.1, 40.0, 1000.0, 10000.0])),
+            "motion.seeker_acceleration_mps2": draw(st.sampled_from([0.1, 40.0, 1000.0, 10000.0])),
+            "motion.hider_acceleration_mps2": draw(st.sampled_from([0.1, 30.0, 1000.0, 10000.0])),
             "motion.air_acceleration_mps2": draw(st.sampled_from([0.0, 15.0, 10000.0])),
             "motion.deceleration_mps2": draw(st.sampled_from([0.1, 50.0, 10000.0])),
             "motion.turn_rate_radps": draw(st.sampled_from([0.1, 8.0, 1000.0])),

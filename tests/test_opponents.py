@@ -18,6 +18,12 @@ from godojo.opponents import OPPONENTS, make_opponent
 
 NAMES = tuple(OPPONENTS)
 ROLES = ("seeker", "hider")
+EVEN: dict[str, object] = {
+    "motion.seeker_speed_mps": 6.5,
+    "motion.seeker_acceleration_mps2": 40.0,
+    "rules.round_s": 10.0,
+}
+"""A seeker as light on its feet as the hider: what it does is what it wants, not what its weight lets it."""
 
 
 def play(worlds: Worlds, names: dict[str, str], decisions: int, seed: int = 7) -> np.ndarray:
@@ -36,7 +42,7 @@ def play(worlds: Worlds, names: dict[str, str], decisions: int, seed: int = 7) -
 
 def seeker_wins(seeker: str, hider: str, generated: float = 0.0, **values: object) -> float:
     """Share of rounds that the seeker wins: the first round of each of 200 worlds."""
-    settings = TagSettings.defaults().override(**values)
+    settings = TagSettings.defaults().override(**EVEN | values)
     worlds = make_vec("tag", num_worlds=200, seed=11, settings=settings, generated_share=generated)
     players = {"seeker": make_opponent(seeker, "seeker", 1), "hider": make_opponent(hider, "hider", 2)}
     for player in players.values():
@@ -151,7 +157,9 @@ def test_sighted_never_asks_for_the_state(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_oracle_finds_the_way_round() -> None:
     """The only opening is at the far end of the wall, out of sight of both."""
-    worlds = make_vec("tag", num_worlds=8, seed=2, arenas=[walled(opening=True)])
+    worlds = make_vec(
+        "tag", num_worlds=8, seed=2, arenas=[walled(opening=True)], settings=TagSettings.defaults().override(**EVEN)
+    )
     assert isinstance(worlds, SimWorlds)
     player = make_opponent("oracle", "seeker", 1)
     player.begin(worlds)
@@ -170,7 +178,7 @@ def test_oracle_climbs_to_whom_it_seeks() -> None:
         SpawnArea((3.6, 2.0, 0.0), (0.5, 0.5), ("hider",)),
     )
     arena = Arena(1, "stairs", "Stairs", (12.0, 12.0), boxes, spawns)
-    worlds = make_vec("tag", num_worlds=8, seed=2, arenas=[arena])
+    worlds = make_vec("tag", num_worlds=8, seed=2, arenas=[arena], settings=TagSettings.defaults().override(**EVEN))
     player = make_opponent("oracle", "seeker", 1)
     player.begin(worlds)
     caught = np.zeros(8, bool)

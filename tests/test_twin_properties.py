@@ -55,7 +55,8 @@ def test_energy_never_appears(game: Game) -> None:
             old_mps, new_mps = flat_speed(before), flat_speed(after)
             most_mps = old_mps
             if wish >= motion.dead_zone - 1e-6:
-                rate = max(motion.ground_acceleration_mps2, motion.air_acceleration_mps2)
+                ground = motion.seeker_acceleration_mps2 if before["chases"] else motion.hider_acceleration_mps2
+                rate = max(ground, motion.air_acceleration_mps2)
                 most_mps = max(old_mps, min(old_mps + rate * TICK_S, top_speed(before, game.settings) * min(wish, 1)))
             assert new_mps <= most_mps + push_mps + 1e-4 * (1 + most_mps), "along the ground"
 

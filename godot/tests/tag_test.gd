@@ -13,15 +13,26 @@ const WAYS: PackedVector2Array = [
 	Vector2(1, -1),
 	Vector2(-1, -1),
 ]
+## A seeker as light on its feet as the hider, and rounds of ten seconds: what is tested here is not
+## the game's balance, and does not change with it.
+const EVEN: PackedStringArray = [
+	"motion.seeker_speed_mps=6.5", "motion.seeker_acceleration_mps2=40", "rules.round_s=10"
+]
 
 
-## A world with [param overrides] to the default settings.
+## The default settings with [constant EVEN] and [param overrides].
+func make_settings(overrides: PackedStringArray = []) -> TagSettings:
+	var settings: TagSettings = TagSettings.load_defaults()
+	for override in EVEN + overrides:
+		check_equal(settings.apply_override(override), "", override)
+	return settings
+
+
+## A world with the settings of [method make_settings].
 func make_world(
 	arena: ArenaData, overrides: PackedStringArray = [], game_seed: int = 1
 ) -> TagWorld:
-	var settings: TagSettings = TagSettings.load_defaults()
-	for override in overrides:
-		check_equal(settings.apply_override(override), "", override)
+	var settings: TagSettings = make_settings(overrides)
 	var world := TagWorld.new()
 	# Worlds at the same place would bump into each other's walls.
 	world.position.x = 100.0 * get_child_count()

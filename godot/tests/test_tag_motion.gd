@@ -12,7 +12,8 @@ func test_motion_follows_the_closed_form_at_four_times_the_speed() -> void:
 	var fast: PackedStringArray = [
 		"motion.seeker_speed_mps=26",
 		"motion.hider_speed_mps=24",
-		"motion.ground_acceleration_mps2=160",
+		"motion.seeker_acceleration_mps2=160",
+		"motion.hider_acceleration_mps2=120",
 		"motion.jump_speed_mps=16",
 	]
 	_compare(fast, 3000)
@@ -69,7 +70,7 @@ func test_time_to_top_speed_and_stopping_distance() -> void:
 	var world: TagWorld = make_world(plain_arena())
 	var agent: TagAgent = put(world, 0, Vector3(-10.0, 0.0, 0.0))
 	var motion: TagSettings.Motion = world.settings.motion
-	var rise: int = ceili(motion.seeker_speed_mps / motion.ground_acceleration_mps2 / TICK_S)
+	var rise: int = ceili(motion.seeker_speed_mps / motion.seeker_acceleration_mps2 / TICK_S)
 	drive(world, rise - 1, Vector2.RIGHT)
 	check(agent.velocity.x < motion.seeker_speed_mps - 1e-3, "top speed too early")
 	drive(world, 1, Vector2.RIGHT)

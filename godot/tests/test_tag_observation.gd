@@ -53,7 +53,7 @@ func test_what_cannot_be_seen_changes_nothing() -> void:
 	put(world, 1, Vector3(0.0, 0.0, 5.0))
 	var hidden: PackedFloat32Array = _observe(world, 0).duplicate()
 	for place: Vector3 in [
-		Vector3(0, 0, 6), Vector3(0.5, 0, 5), Vector3(0, 0, -5), Vector3(-9, 0, -9)
+		Vector3(0, 0, 6), Vector3(0.5, 0, 5), Vector3(0, 0, -5), Vector3(-3, 0, -9)
 	]:
 		put(world, 1, place)
 		world.agents[1].velocity = Vector3(1, 2, 3)

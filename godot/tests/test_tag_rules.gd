@@ -67,7 +67,7 @@ func test_the_clock_wins_for_the_hider() -> void:
 	check_equal(world.tick_number, 150, "ticks after the end")
 
 
-func test_the_default_round_lasts_ten_seconds() -> void:
+func test_a_round_lasts_ten_seconds() -> void:
 	var world: TagWorld = make_world(plain_arena())
 	drive(world, 599)
 	check(not world.round_over, "over before ten seconds")

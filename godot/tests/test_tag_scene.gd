@@ -9,9 +9,9 @@ func test_keys_move_the_human() -> void:
 	var ways: Dictionary[Key, Vector2] = {
 		KEY_W: Vector2(0, -1), KEY_S: Vector2(0, 1), KEY_A: Vector2(-1, 0), KEY_D: Vector2(1, 0)
 	}
-	var game: TagScene = await _start(["--arena=open", "--role=seeker"])
+	var game: TagScene = await _start(["--arena=open", "--role=hider"])
 	var human: TagAgent = game.world.agents[game.look.human]
-	check_equal(human.role, &"seeker", "role at the keyboard")
+	check_equal(human.role, &"hider", "role at the keyboard")
 	for key in ways:
 		_press(key, true)
 		await ticks(4)
@@ -81,7 +81,7 @@ func test_the_clock_tells_the_time_left() -> void:
 	check_equal(TagHud.clock_text(0.01), "0.1", "not over yet")
 	check_equal(TagHud.clock_text(0.0), "0.0", "over")
 	check_equal(TagHud.clock_text(-1.0), "0.0", "never negative")
-	var game: TagScene = await _start(["--demo", "--arena=maze"])
+	var game: TagScene = await _start(["--demo", "--set=rules.round_s=10", "--arena=maze"])
 	await ticks(90)
 	await get_tree().process_frame
 	var shown: String = game.hud.shown_time()

@@ -9,7 +9,7 @@ func test_worlds_in_one_arena_do_not_see_each_other() -> void:
 	put(worlds[0], 0, Vector3.ZERO)
 	put(worlds[0], 1, Vector3(0.0, 0.0, -5.0))
 	put(worlds[1], 0, Vector3(0.0, 0.0, -5.0))
-	put(worlds[1], 1, Vector3(0.0, 0.0, 3.0))
+	put(worlds[1], 1, Vector3(0.0, 0.0, 0.5))
 	for _turn in 2:
 		check_equal(_hiders_seen(worlds[0]), 0, "of the other world")
 		check(_hiders_seen(worlds[1]) > 0, "its own hider")
@@ -57,7 +57,7 @@ func test_who_is_out_is_not_in_the_way() -> void:
 
 
 func _worlds_on_stage(arenas: Array[ArenaData], count: int) -> Array[TagWorld]:
-	var settings: TagSettings = TagSettings.load_defaults()
+	var settings: TagSettings = make_settings()
 	var stage := TagStage.new()
 	add_child(stage)
 	stage.build(arenas, settings)

@@ -144,7 +144,8 @@ func _fast_world(arena: ArenaData, factor: float) -> TagWorld:
 		arena,
 		[
 			"motion.seeker_speed_mps=%f" % (6.5 * factor),
-			"motion.ground_acceleration_mps2=%f" % (40.0 * factor),
+			"motion.seeker_acceleration_mps2=%f" % (40.0 * factor),
+			"motion.hider_acceleration_mps2=%f" % (40.0 * factor),
 			"motion.air_acceleration_mps2=%f" % (15.0 * factor),
 			"motion.hider_speed_mps=%f" % (6.5 * factor),
 			# A tag must not end the round.

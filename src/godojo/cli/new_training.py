@@ -75,11 +75,11 @@ def new_training(wishes: Wishes, source: RunFolder | None) -> tuple[RunConfig, W
         model = worlds.declared_model or {}
         if wishes.algorithm is None:
             config = msgspec.structs.replace(config, learner=_algorithm(model.get("algorithm", "ppo")))
-        declared = declared_values(model, config.learner) | {"worlds": worlds.num_worlds}
+        declared = declared_values(model, config.learner) | _suiting(worlds.num_worlds, config.learner)
     else:
         rules = GAMES[game].settings.defaults().override(**preset.game).override_texts(game_texts)
         config = msgspec.structs.replace(config, game_settings=msgspec.to_builtins(rules))
-        declared = {"worlds": GODOT_WORLDS} if engine == "godot" else {}
+        declared = _suiting(GODOT_WORLDS, config.learner) if engine == "godot" else {}
     if wishes.http:
         here = {"num_envs": len(wishes.http)} if trainer == SB3 else {"worlds": len(wishes.http)}
         learner_values = ({} if trainer == SB3 else HTTP_PPO) | learner_values | here
@@ -185,6 +185,11 @@ def _algorithm(name: str) -> str:
     if name not in ALGORITHMS:
         raise GodojoError(f"there is no algorithm {name!r}; {known(name, ALGORITHMS)}")
     return name
+
+
+def _suiting(worlds: int, algorithm: str) -> dict[str, Any]:
+    """What suits the few worlds that the real engine plays: gradient steps that still learn from enough."""
+    return {"worlds": worlds} | ({"minibatches": max(worlds // 16, 1)} if algorithm == "ppo" else {})
 
 
 def _of_others(

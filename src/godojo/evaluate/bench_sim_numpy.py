@@ -45,6 +45,7 @@ class NumpyTag:
         self.reward = np.zeros((worlds, 2), np.float32)
         self.ended = np.zeros(worlds, bool)
         self.top_mps = np.array([settings.motion.seeker_speed_mps, settings.motion.hider_speed_mps], np.float32)
+        self.rate_mps2 = np.array([settings.motion.seeker_acceleration_mps2, settings.motion.hider_acceleration_mps2])
         weights = (settings.rewards.seeker, settings.rewards.hider)
         self.weights = np.array([[w.distance_per_m, w.time_per_decision, w.tag, w.survival] for w in weights])
 
@@ -96,7 +97,7 @@ class NumpyTag:
     ) -> None:
         motion = self.settings.motion
         is_wished = length >= motion.dead_zone
-        rate = np.where(is_wished, motion.ground_acceleration_mps2, motion.deceleration_mps2)
+        rate = np.where(is_wished, self.rate_mps2, motion.deceleration_mps2)
         rate = np.where(self.grounded, rate, motion.air_acceleration_mps2) * TICK_S
         speed = np.where(is_wished, self.top_mps, 0.0)
         lack_x = (wish[..., 0] * speed).astype(np.float32) - self.velocity[0]

@@ -17,7 +17,7 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Decisions in each world between two updates."""
     epochs: int = 1
     """Times each rollout is learnt from."""
-    minibatches: int = 16
+    minibatches: int = 32
     """Gradient steps an epoch; each takes a part of the worlds with all their decisions."""
     learning_rate: float = 2e-3
     final_learning_rate: float = 2e-4
@@ -27,7 +27,8 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gae_lambda: float = 0.95
     clip: float = 0.2
     """How far a policy may move away from the one that played, in probability ratio."""
-    entropy_weight: float = 0.005
+    entropy_weight: float = 0.01
+    """What chance in a policy's decisions is worth, so that it goes on trying."""
     value_weight: float = 0.5
     max_gradient: float = 1.0
     """Longer gradients are shortened to this."""

@@ -52,7 +52,8 @@ var _is_wished: bool
 var _wished_heading_rad: float
 # Changes of speed and heading in a tick, and other numbers of the motion that never change.
 var _dead_zone: float
-var _ground_step: float
+var _seeker_step: float
+var _hider_step: float
 var _air_step: float
 var _brake_step: float
 var _turn_step: float
@@ -73,7 +74,8 @@ func setup(agent_index: int, agent_role: StringName, settings: TagSettings) -> v
 	half_m = settings.body.size_m * 0.5
 	var motion: TagSettings.Motion = settings.motion
 	_dead_zone = motion.dead_zone
-	_ground_step = motion.ground_acceleration_mps2 * TICK_S
+	_seeker_step = motion.seeker_acceleration_mps2 * TICK_S
+	_hider_step = motion.hider_acceleration_mps2 * TICK_S
 	_air_step = motion.air_acceleration_mps2 * TICK_S
 	_brake_step = motion.deceleration_mps2 * TICK_S
 	_turn_step = motion.turn_rate_radps * TICK_S
@@ -131,8 +133,10 @@ func forward() -> Vector3:
 func step(push: Vector2) -> void:
 	var speed: Vector3 = velocity
 	var change: float = _air_step
-	if grounded:
-		change = _ground_step if _is_wished else _brake_step
+	if grounded and _is_wished:
+		change = _seeker_step if is_seeker_like else _hider_step
+	elif grounded:
+		change = _brake_step
 	var flat := Vector2(speed.x, speed.z)
 	if _is_wished:
 		var top_mps: float = _seeker_speed_mps if is_seeker_like else _hider_speed_mps

@@ -44,8 +44,10 @@ class Motion:
 	var seeker_speed_mps: float
 	## Top speed of a hider, and of whoever is not "it".
 	var hider_speed_mps: float
-	## Change of horizontal speed on the ground.
-	var ground_acceleration_mps2: float
+	## Change of a seeker's horizontal speed on the ground, and of "it".
+	var seeker_acceleration_mps2: float
+	## Change of a hider's horizontal speed on the ground, and of whoever is not "it".
+	var hider_acceleration_mps2: float
 	## Change of horizontal speed in the air.
 	var air_acceleration_mps2: float
 	## Change of horizontal speed on the ground when there is no wish to move.

@@ -15,13 +15,14 @@ const VARIANTS: PackedStringArray = [
 	"",
 	(
 		"motion.seeker_speed_mps=26 motion.hider_speed_mps=24"
-		+ " motion.ground_acceleration_mps2=160 motion.air_acceleration_mps2=60"
+		+ " motion.seeker_acceleration_mps2=160 motion.hider_acceleration_mps2=160"
+		+ " motion.air_acceleration_mps2=60"
 	),
 	"rules.seekers=2 rules.hiders=6 rules.round_s=5",
 	(
 		"rules.mode=classic rules.players=8 rules.classic_round_s=5 motion.jump_speed_mps=32"
 		+ " motion.seeker_speed_mps=26 motion.hider_speed_mps=24"
-		+ " motion.ground_acceleration_mps2=1000"
+		+ " motion.seeker_acceleration_mps2=1000 motion.hider_acceleration_mps2=1000"
 	),
 	"rules.mode=classic rules.players=3 rules.classic_round_s=10 body.size_m=0.6",
 	"motion.gravity_mps2=96 motion.jump_speed_mps=16 motion.fall_speed_mps=60",

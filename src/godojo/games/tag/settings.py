@@ -42,7 +42,9 @@ class Motion(Section, frozen=True):
 
     seeker_speed_mps: float
     hider_speed_mps: float
-    ground_acceleration_mps2: float
+    seeker_acceleration_mps2: float
+    """On the ground, with a wish to move: how fast the velocity follows it, in any direction."""
+    hider_acceleration_mps2: float
     air_acceleration_mps2: float
     deceleration_mps2: float
     """On the ground, without a wish to move."""

@@ -80,7 +80,8 @@ NUMBERS = np.dtype(
         ("skin_m", "f8"),
         ("seeker_speed", "f8"),
         ("hider_speed", "f8"),
-        ("ground_step", "f8"),  # change of speed in a tick; likewise below
+        ("seeker_step", "f8"),  # change of speed in a tick; likewise below
+        ("hider_step", "f8"),
         ("air_step", "f8"),
         ("brake_step", "f8"),
         ("turn_step", "f8"),
@@ -152,7 +153,8 @@ def numbers(
         "skin_m": motion.skin_m,
         "seeker_speed": motion.seeker_speed_mps,
         "hider_speed": motion.hider_speed_mps,
-        "ground_step": motion.ground_acceleration_mps2 * TICK_S,
+        "seeker_step": motion.seeker_acceleration_mps2 * TICK_S,
+        "hider_step": motion.hider_acceleration_mps2 * TICK_S,
         "air_step": motion.air_acceleration_mps2 * TICK_S,
         "brake_step": motion.deceleration_mps2 * TICK_S,
         "turn_step": motion.turn_rate_radps * TICK_S,

@@ -198,8 +198,10 @@ def steer(n: Any, agent: Any) -> None:
     """Speed and heading follow the wish, each at its own rate."""
     is_wished = agent.wish_length >= n.dead_zone
     step = n.air_step
-    if agent.grounded:
-        step = n.ground_step if is_wished else n.brake_step
+    if agent.grounded and is_wished:
+        step = n.seeker_step if agent.chases else n.hider_step
+    elif agent.grounded:
+        step = n.brake_step
     speed = top_speed(n, agent) if is_wished else 0.0
     target_x = np.float32(agent.wish[0] * np.float32(speed))
     target_z = np.float32(agent.wish[1] * np.float32(speed))
