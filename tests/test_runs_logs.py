@@ -39,7 +39,7 @@ def test_every_round_is_a_row(tmp_path: Path) -> None:
         log = EpisodeLog(path, worlds)
         past = np.array([0, 0, 0, 0, 0, 0, 1, 1])
         assert log.opponent("1m") == 1
-        expected = play(worlds, log, 400, {"seeker": past})
+        expected = play(worlds, log, 600, {"seeker": past})
         log.close()
         assert log.episodes == len(expected) > 10
     rows = read(path)

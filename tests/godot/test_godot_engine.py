@@ -89,7 +89,7 @@ def test_both_engines_describe_the_same_game(changes: dict[str, object]) -> None
 
 def test_rounds_end_as_the_rules_say(worlds: GodotWorlds) -> None:
     ends, round_ticks = 0, worlds.settings.round_ticks
-    for _ in play(worlds, 400):
+    for _ in play(worlds, 3 * round_ticks // worlds.ticks_per_decision):
         seeker, hider = worlds.roles["seeker"], worlds.roles["hider"]
         for role in (seeker, hider):
             assert np.isfinite(role.observation).all()
