@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from godojo.games.tag.arenas import Arena
 from godojo.games.tag.settings import TagSettings
 
 NOTHING, WALL, SEEKER, HIDER = 0, 1, 2, 3
@@ -114,3 +115,35 @@ def _slab_m(eye: np.ndarray, way: np.ndarray, low: np.ndarray, high: np.ndarray)
         ends = sorted(((low[axis] - eye[axis]) / way[axis], (high[axis] - eye[axis]) / way[axis]))
         enter, leave = max(enter, ends[0]), min(leave, ends[1])
     return enter if enter <= leave and enter > 0 else None
+
+
+def parts_of_floor(arena: Arena, body_m: float) -> set[int]:
+    """The parts of the floor that a body can walk between, by number, in which somebody may start."""
+    pitch = 0.1
+    half_x, half_z = (extent / 2 - body_m / 2 for extent in arena.size_m)
+    x, z = np.arange(-half_x, half_x, pitch), np.arange(-half_z, half_z, pitch)
+    free = np.ones((len(x), len(z)), bool)
+    for box in arena.boxes:
+        low, high = np.array(box.low) - body_m / 2 + 1e-6, np.array(box.high) + body_m / 2 - 1e-6
+        if box.high[1] > 1.0:
+            free &= ~(((x > low[0]) & (x < high[0]))[:, None] & ((z > low[2]) & (z < high[2]))[None, :])
+    starts = set()
+    for area in arena.spawns:
+        start = (int(np.abs(x - area.position_m[0]).argmin()), int(np.abs(z - area.position_m[2]).argmin()))
+        assert free[start], "a start inside a wall"
+        starts.add(start)
+    part = np.zeros(free.shape, int)
+    number = 0
+    for start in starts:
+        if part[start]:
+            continue
+        number += 1
+        edge = [start]
+        part[start] = number
+        while edge:
+            i, j = edge.pop()
+            for near in ((i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1)):
+                if 0 <= near[0] < len(x) and 0 <= near[1] < len(z) and free[near] and not part[near]:
+                    part[near] = number
+                    edge.append(near)
+    return {int(part[start]) for start in starts}

@@ -11,7 +11,7 @@ from godojo.games.tag.arenas import Arena, SpawnArea, generate_arena
 from godojo.games.tag.settings import TagSettings
 from godojo.games.tag.sim.sight import HIDER, OWN_NUMBERS, SEEKER, WALL
 from tests.tag_games import TICK_S, Game, all_settings, examples, games, play
-from tests.tag_geometry import depth_m, look, outside_m
+from tests.tag_geometry import depth_m, look, outside_m, parts_of_floor
 from tests.tag_referee import (
     check_start,
     flat_speed,
@@ -230,13 +230,7 @@ def test_where_there_is_room_bodies_begin_apart(game: Game) -> None:
 def test_generated_arenas_are_good_for_any_settings(settings: TagSettings, seed: int) -> None:
     """`generate_arena` checks what it made, as Godot would; what a round is played in is made the same way."""
     arena = generate_arena(seed, settings)
-    for number, one in enumerate(arena.boxes):
-        for at in (0, 2):
-            wall_m = arena.size_m[at // 2] / 2 - abs(one.position_m[at]) - one.size_m[at] / 2
-            assert wall_m > settings.body.size_m, "a body fits along the outer walls"
-        for two in arena.boxes[:number]:
-            gaps_m = [max(one.low[at] - two.high[at], two.low[at] - one.high[at]) for at in (0, 2)]
-            assert max(gaps_m) > settings.body.size_m, "and between any two boxes"
+    assert len(parts_of_floor(arena, settings.body.size_m)) == 1, "every place can be reached"
     assert len(arena.spawns) >= 4
 
 
