@@ -276,6 +276,7 @@ class _Comparison(NamedTuple):
     curve: Callable[[RunTables, str, str], Curve]
     by_role: bool = True
     is_share: bool = False
+    note: str = ""
 
 
 def _past_win_rate(tables: RunTables, role: str, x: str) -> Curve:
@@ -289,7 +290,13 @@ def _rating_curve(tables: RunTables, role: str, x: str) -> Curve:
 
 
 _COMPARISONS = (
-    _Comparison("win_rate", "Rounds won against past selves of the other side", _past_win_rate, is_share=True),
+    _Comparison(
+        "win_rate",
+        "Rounds won in training",
+        _past_win_rate,
+        is_share=True,
+        note="against past selves of the other side, where there are any; ",
+    ),
     _Comparison("reward", "Reward of a round", lambda tables, role, x: tables.mean(f"{role}_reward", x)),
     _Comparison("rating", "Rating", _rating_curve),
     _Comparison("length", "How long rounds last", lambda tables, _, x: tables.mean("length_s", x), by_role=False),
@@ -321,7 +328,7 @@ def _compared(chart: _Comparison, all_tables: Sequence[RunTables], x: str) -> Fi
     curves = {role: [chart.curve(tables, role, x) for tables in all_tables] for role in roles}
     if not any(len(curve) for found in curves.values() for curve in found):
         return None
-    made = style.figure(chart.title, "bands: 95 % intervals", size=(6.6 * max(len(roles), 1.4), 5.4))
+    made = style.figure(chart.title, f"{chart.note}bands: 95 % intervals", size=(6.6 * max(len(roles), 1.4), 5.4))
     shades = style.colours(len(all_tables))
     for panel, role in zip(made.subplots(1, len(roles), squeeze=False)[0], roles, strict=True):
         if chart.is_share:

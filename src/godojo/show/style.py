@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, Locator
 
 INK, QUIET, GRID, PAPER = "#171a26", "#6d6f7c", "#e7e2d8", "#fffdf9"
 SEEKER, HIDER = "#ff7810", "#1b55d8"
@@ -125,7 +125,24 @@ def counted(value: float) -> str:
     return f"{value:.3g}"
 
 
+class TimeLocator(Locator):
+    """A few ticks at times that people count in: every 10 s, every minute, every half an hour."""
+
+    STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200)
+    MOST = 6
+
+    def __call__(self) -> Sequence[float]:
+        assert self.axis is not None
+        return self.tick_values(*self.axis.get_view_interval())
+
+    def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
+        step = next((step for step in self.STEPS_S if vmax / step <= self.MOST), self.STEPS_S[-1])
+        ticks: np.ndarray = np.arange(np.ceil(max(vmin, 0.0) / step), np.floor(vmax / step) + 1) * step
+        return list(ticks)
+
+
 def time_axis(axes: Axes) -> None:
+    axes.xaxis.set_major_locator(TimeLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: clock(value)))
     axes.set_xlabel("time spent training")
 
