@@ -35,6 +35,7 @@ const _SPAWN_KEYS: PackedStringArray = ["position_m", "size_m", "roles"]
 
 var _source: String
 var _body_m: float
+var _tall_m: float
 var _apart_m: float
 var _top_m: float
 var _arena := ArenaData.new()
@@ -45,6 +46,8 @@ func _init(source: String, settings: TagSettings = null) -> void:
 	_source = source
 	var measure: TagSettings = settings if settings != null else TagSettings.load_defaults()
 	_body_m = measure.body.size_m
+	# It stands a skin above the ground, and nothing may touch its head.
+	_tall_m = _body_m + 2.0 * measure.motion.skin_m
 	_apart_m = TagSpawns.apart_m(measure)
 	_top_m = measure.arena.collider_height_m
 
@@ -181,7 +184,7 @@ func _check_room(area: SpawnArea, where: String) -> bool:
 	var flat := Vector3(area.size.x, 0.0, area.size.y)
 	var room := AABB(area.position - flat * 0.5, flat).grow(_body_m * 0.5)
 	room.position.y = area.position.y + TOUCHING_M
-	room.size.y = _body_m
+	room.size.y = _tall_m
 	var half: Vector2 = _arena.size_m * 0.5
 	if maxf(-room.position.x, room.end.x) > half.x or maxf(-room.position.z, room.end.z) > half.y:
 		return _fail(

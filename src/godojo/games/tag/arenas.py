@@ -171,15 +171,16 @@ def _flat(box: Box, arena: Arena) -> list[tuple[float, float, float]]:
 
 def _spawn_fault(arena: Arena, index: int, area: SpawnArea, settings: TagSettings) -> str:
     body = settings.body.size_m
+    tall = body + 2 * settings.motion.skin_m  # it stands a skin above the ground, and nothing may touch its head
     (x, y, z), (wide, deep) = area.position_m, area.size_m
     if wide < 0 or deep < 0:
         return "size_m: must not be negative"
     reach_x, reach_z = (wide + body) / 2, (deep + body) / 2
     if abs(x) + reach_x > arena.size_m[0] / 2 or abs(z) + reach_z > arena.size_m[1] / 2:
         return "position_m: no room for a body between the area and the outer wall"
-    if y < -TOUCHING_M or y + body > settings.arena.collider_height_m:
+    if y < -TOUCHING_M or y + tall > settings.arena.collider_height_m:
         return "position_m: is not between floor and ceiling"
-    low, high = (x - reach_x, y + TOUCHING_M, z - reach_z), (x + reach_x, y + body, z + reach_z)
+    low, high = (x - reach_x, y + TOUCHING_M, z - reach_z), (x + reach_x, y + tall, z + reach_z)
     stands = abs(y) <= TOUCHING_M
     for number, box in enumerate(arena.boxes):
         if _overlap(low, high, box.low, box.high):
