@@ -25,7 +25,7 @@ TUNED: dict[str, Any] = {
     "ent_coef": 0.003,
     "policy_kwargs": {"net_arch": [64, 64], "activation_fn": nn.ReLU},
 }
-"""Worlds, rollout, network and rates as our learner's, batches as large as they may be."""
+"""Worlds, rollout and network as our learner's, batches as large as they may be; rates chosen by hand."""
 
 
 class Sb3Learner(Contender):
