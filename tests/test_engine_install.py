@@ -157,6 +157,15 @@ def test_what_dead_installations_left_is_swept_up(releases: ReleaseServer) -> No
     assert left_behind() == [installed.folder, "installed.json"]
 
 
+def test_what_one_killed_once_it_was_noted_left_is_swept_up_by_the_next(releases: ReleaseServer) -> None:
+    releases.publish(release())
+    installed = installing.install()
+    (home.engine_folder() / "downloads").mkdir()
+    (home.engine_folder() / "godot-4.0-official-replaced").mkdir()
+    assert installing.install() == installed
+    assert left_behind() == [installed.folder, "installed.json"]
+
+
 @pytest.mark.skipif(not Path("/usr/bin/apt-get").exists(), reason="Debian's package needs apt")
 @pytest.mark.slow
 @pytest.mark.timeout(900)

@@ -49,6 +49,7 @@ def install(
                 installed = _install(folder, rendering, report)
             if templates:
                 _install_template(folder, installed, report)
+            _sweep(folder, keep={installed.folder})  # also after one that was killed when it had just been noted
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise GodojoError(
@@ -95,7 +96,6 @@ def _install(folder: Path, rendering: bool, report: Report) -> home.Installed:
         raise
     installed = home.Installed(final.name, program, version, origin, drivers)
     home.write_installed(installed)
-    _sweep(folder, keep={final.name})
     return installed
 
 
