@@ -74,7 +74,7 @@ def one_rollout(made: SelfPlay) -> None:
         for seat in made.seats.values():
             work(seat)
 
-    play(made.worlds, made.seats, made.settings.steps, one_by_one, lambda _: None)
+    play(made.worlds, made.settings.steps, one_by_one, lambda _: None)
     for seat in made.seats.values():
         seat.close_rollout(made.settings.gamma, made.settings.gae_lambda)
 

@@ -127,8 +127,8 @@ def test_a_turned_world_is_the_same_to_the_agent_and_gets_the_turned_action(angl
     features, _ = policy.features(policy.look(raw), policy.begin(40))
     own = policy.head.sample(features, greedy=True).action
     own = own / (1.0 + own.norm(dim=1, keepdim=True))  # what is within reach of either world's axes
-    there = policy.world_frame(own, raw_turned)
-    assert torch.allclose(turned(HEADING.acted, policy.world_frame(own, raw), angle), there, atol=1e-5)
+    there = policy.for_game(own, raw_turned)
+    assert torch.allclose(turned(HEADING.acted, policy.for_game(own, raw), angle), there, atol=1e-5)
 
 
 def test_ahead_is_where_the_agent_looks() -> None:
@@ -141,7 +141,7 @@ def test_ahead_is_where_the_agent_looks() -> None:
     assert torch.equal(own[:, [3, 5]], raw[:, [3, 5]]), "what is not along the world's axes stays"
     ahead = torch.zeros(40, 3)
     ahead[:, 2], ahead[:, 1] = 1.0, 0.7
-    action = policy.world_frame(ahead, raw)
+    action = policy.for_game(ahead, raw)
     assert torch.allclose(action[:, [0, 2]], raw[:, :2], atol=1e-6)
     assert torch.equal(action[:, 1], ahead[:, 1])
 
@@ -153,9 +153,9 @@ def test_frames_are_each_others_inverse() -> None:
     raw = seen_by(40)
     raw /= 1.0 + raw[:, 2:].norm(dim=1, keepdim=True)
     raw[:, :2] /= raw[:, :2].norm(dim=1, keepdim=True)
-    there_and_back = policy.world_frame(policy.own_frame(raw), raw)
+    there_and_back = policy.for_game(policy.own_frame(raw), raw)
     assert torch.allclose(there_and_back[:, [2, 4]], raw[:, [2, 4]], atol=1e-6)
-    assert policy_of().own_frame(raw) is raw, "without a heading nothing is turned"
+    assert torch.equal(policy_of().own_frame(raw), raw), "without a heading nothing is turned"
 
 
 @pytest.mark.parametrize("memory", ["leaky", "gru"])

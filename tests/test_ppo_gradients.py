@@ -139,7 +139,7 @@ def after_update(worlds: Worlds, settings: PpoSettings, spoil: bool) -> tuple[di
         one_rollout(made)
         spoilt = sum(nonsense(made, name) for name in made.seats) if spoil else 0
         for name, seat in made.seats.items():
-            ppo.update(seat, made.optimisers[name], settings)
+            ppo.update(seat, made.teachers[name], made.optimisers[name], settings)
         return fingerprints(made), spoilt
     finally:
         made.close()

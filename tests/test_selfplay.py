@@ -11,10 +11,9 @@ import torch
 from godojo.engines.base import Worlds
 from godojo.engines.godot.open import launch_games
 from godojo.errors import GodojoError
-from godojo.learn import ppo
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, load_policy, save_policy
-from godojo.learn.rollout import OthersView
+from godojo.learn.rollout import OthersView, Track
 from godojo.learn.selfplay import SelfPlay, shape_for
 from godojo.opponents import make_opponent
 from tests.learning_games import SMALL, fingerprint, fingerprints, iterated, learner, one_rollout, tag
@@ -279,16 +278,12 @@ def test_a_policy_survives_its_file(tmp_path: Path) -> None:
 def test_learning_that_breaks_down_leaves_both_roles_as_before_the_update(monkeypatch: pytest.MonkeyPatch) -> None:
     """One role's loss is no number in its second gradient step; by then, the other one may have learnt all it could."""
     made = iterated(learner(), 2)
-    losses, calls = ppo.losses, 0
+    teacher, calls = made.teachers["hider"], 0
 
-    def breaking(policy: Policy, *given: Any) -> ppo.Losses:
+    def breaking(track: Track, advantage: torch.Tensor, target: torch.Tensor, chosen: torch.Tensor) -> list[float]:
         nonlocal calls
-        found = losses(policy, *given)
-        if policy is made.seats["hider"].policy:
-            calls += 1
-            if calls == 2:
-                return found._replace(value=found.value * float("nan"))
-        return found
+        calls += 1
+        return teacher(track, advantage, target * float("nan") if calls == 2 else target, chosen)
 
     def weights() -> dict[str, list[torch.Tensor]]:
         return {
@@ -300,7 +295,7 @@ def test_learning_that_breaks_down_leaves_both_roles_as_before_the_update(monkey
         }
 
     before = weights()
-    monkeypatch.setattr(ppo, "losses", breaking)
+    monkeypatch.setitem(made.teachers, "hider", breaking)
     with pytest.raises(GodojoError, match="learning of hider broke down: the value term is nan"):
         made.iterate(0.0)
     assert calls == 2

@@ -36,5 +36,7 @@ def stopping(learning: Stoppable, say: Callable[[str], None]) -> Iterator[None]:
     try:
         yield
     finally:
+        if asked_at is not None:  # a press that is still being handed on must not meet a program that is about to end
+            time.sleep(max(asked_at + SAME_PRESS_S - time.monotonic(), 0.0))
         for number, handler in before.items():
             signal.signal(number, handler)

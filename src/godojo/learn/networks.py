@@ -2,8 +2,8 @@
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -13,11 +13,12 @@ from torch.nn import functional
 
 from godojo.errors import GodojoError
 from godojo.games.parts import ActionPart, Heading
+from godojo.learn import frames
 from godojo.learn.memory import MEMORIES
 
-Array = TypeVar("Array", Tensor, np.ndarray)
-
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
+VARIANCE_FLOOR = 1e-6
+"""Added to a variance before something is divided by its root."""
 NORMALISED_LIMIT = 5.0
 """Normalised numbers are cut here, so that a sensor that hardly ever fires does not shout when it does."""
 LOG_STD_LIMITS = (-5.0, 2.0)
@@ -58,16 +59,20 @@ class Normaliser(nn.Module):
         self.register_buffer("count", torch.zeros((), dtype=torch.float64))
 
     def forward(self, raw: Tensor, out: Tensor | None = None) -> Tensor:
-        scale = torch.rsqrt(self.variance + 1e-6)
-        normalised = torch.addcmul(-self.mean * scale, raw, scale, out=out)
-        return normalised.clamp_(-NORMALISED_LIMIT, NORMALISED_LIMIT)
+        """Rows of observations; nothing is learnt through it."""
+        out = torch.empty_like(raw) if out is None else out
+        rows = raw.numpy()
+        floor, limit = rows.dtype.type(VARIANCE_FLOOR), rows.dtype.type(NORMALISED_LIMIT)
+        frames.scale(rows, self.mean.numpy(), self.variance.numpy(), floor, limit, out.numpy())
+        return out
 
     @torch.no_grad()
     def learn(self, raw: Tensor) -> None:
         """Takes more observations into account; rows of any shape."""
         rows = raw.reshape(-1, raw.shape[-1])
         count = float(rows.shape[0])
-        mean, variance = rows.mean(0), rows.var(0, correction=0)
+        mean, variance = torch.empty_like(self.mean), torch.empty_like(self.mean)
+        frames.moments(rows.numpy(), mean.numpy(), variance.numpy())
         total = float(self.count) + count
         share, shift = count / total, mean - self.mean
         self.variance.mul_(1.0 - share).add_(variance * share).add_(shift.square() * (share * (1.0 - share)))
@@ -106,20 +111,21 @@ class ActionHead(nn.Module):
         self._all_numbers = not self.choices
 
     def sample(self, features: Tensor, *, greedy: bool = False, generator: torch.Generator | None = None) -> Choice:
-        raw = self.linear(features)
-        action = torch.empty((*features.shape[:-1], len(self._numbers_at) + len(self._choices_at)))
-        log_probability = torch.zeros(features.shape[:-1])
-        if self.numbers:
-            mean = raw[..., : self.numbers]
-            if greedy:
-                numbers = mean
-            else:
-                noise = torch.empty_like(mean).normal_(generator=generator)
-                numbers = torch.addcmul(mean, noise, self.log_std.exp())
-                log_probability = -(0.5 * noise.square() + self.log_std + LOG_SQRT_2PI).sum(-1)
-            if self._all_numbers:
-                return Choice(numbers, log_probability)
-            action[..., self._numbers_at] = numbers
+        return self.pick(self.linear(features), greedy=greedy, generator=generator)
+
+    def pick(self, raw: Tensor, *, greedy: bool = False, generator: torch.Generator | None = None) -> Choice:
+        """An action by what the linear layer says."""
+        log_probability, numbers = torch.zeros(raw.shape[:-1]), raw[..., : self.numbers].detach()
+        if self.numbers and not greedy:
+            noise = torch.empty(numbers.shape).normal_(generator=generator)
+            means, noises = (each.reshape(-1, self.numbers).numpy() for each in (numbers, noise))
+            log_std, numbers = self.log_std.detach().numpy(), torch.empty(numbers.shape)
+            out, probabilities = numbers.view(-1, self.numbers).numpy(), log_probability.view(-1).numpy()
+            frames.draw(means, noises, log_std, log_std.dtype.type(LOG_SQRT_2PI), out, probabilities)
+        if self._all_numbers:
+            return Choice(numbers, log_probability)
+        action = torch.empty((*raw.shape[:-1], len(self._numbers_at) + len(self._choices_at)))
+        action[..., self._numbers_at] = numbers
         for column, logits in zip(self._choices_at, self._logits(raw), strict=True):
             if greedy:
                 chosen = logits.argmax(-1)
@@ -138,14 +144,17 @@ class ActionHead(nn.Module):
         if self.numbers:
             mean = raw[..., : self.numbers]
             numbers = action if self._all_numbers else action[..., self._numbers_at]
-            distance = (numbers - mean) * torch.exp(-self.log_std)
-            log_probability = log_probability - (0.5 * distance.square() + self.log_std + LOG_SQRT_2PI).sum(-1)
+            log_probability = self._log_probability((numbers - mean) * torch.exp(-self.log_std))
             entropy = entropy + (self.log_std + 0.5 + LOG_SQRT_2PI).sum()
         for column, logits in zip(self._choices_at, self._logits(raw), strict=True):
             logs = logits.log_softmax(-1)
             log_probability = log_probability + logs.gather(-1, action[..., column, None].long())[..., 0]
             entropy = entropy - (logs.exp() * logs).sum(-1)
         return log_probability, entropy
+
+    def _log_probability(self, distance: Tensor) -> Tensor:
+        """Of numbers so many standard deviations away from their means."""
+        return -0.5 * distance.square().sum(-1) - (self.log_std + LOG_SQRT_2PI).sum()
 
     def _logits(self, raw: Tensor) -> Sequence[Tensor]:
         return torch.split(raw[..., self.numbers :], self.choices, -1)
@@ -163,10 +172,13 @@ class SquashedHead(nn.Module):
         nn.init.zeros_(self.linear.bias)
 
     def sample(self, features: Tensor, *, greedy: bool = False, generator: torch.Generator | None = None) -> Choice:
-        """Gradients flow through the action that was drawn."""
-        mean, spread = self.linear(features).chunk(2, -1)
+        return self.pick(self.linear(features), greedy=greedy, generator=generator)
+
+    def pick(self, raw: Tensor, *, greedy: bool = False, generator: torch.Generator | None = None) -> Choice:
+        """An action by what the linear layer says. Gradients flow through the action that was drawn."""
+        mean, spread = raw.chunk(2, -1)
         if greedy:
-            return Choice(mean.tanh(), torch.zeros(features.shape[:-1]))
+            return Choice(mean.tanh(), torch.zeros(raw.shape[:-1]))
         log_std = spread.clamp(*LOG_STD_LIMITS)
         noise = torch.empty_like(mean).normal_(generator=generator)
         number = torch.addcmul(mean, noise, log_std.exp())
@@ -179,23 +191,17 @@ class SquashedHead(nn.Module):
         raise GodojoError("PPO cannot go on with a policy of SAC; begin anew, or train with --algorithm sac")
 
 
-def in_frame(x: Array, z: Array, x_ahead: Array, z_ahead: Array) -> tuple[Array, Array]:
-    """What is x and z along the world's axes: how much of it is to the left of a heading, and how much ahead."""
-    return x * z_ahead - z * x_ahead, x * x_ahead + z * z_ahead
-
-
-def number_columns(parts: Sequence[ActionPart]) -> Iterator[slice]:
-    """Where in an action numbers are, not choices; neighbours together."""
-    at, start = 0, None
+def number_places(parts: Sequence[ActionPart]) -> Iterator[int]:
+    """Where in an action numbers are, not choices."""
+    at = 0
     for part in parts:
-        if part.kind == "continuous" and start is None:
-            start = at
-        elif part.kind == "discrete" and start is not None:
-            yield slice(start, at)
-            start = None
+        if part.kind == "continuous":
+            yield from range(at, at + part.width)
         at += part.width
-    if start is not None:
-        yield slice(start, at)
+
+
+def places(found: Iterable[Any]) -> np.ndarray:
+    return np.array(list(found), np.int64)
 
 
 def mlp(sizes: Sequence[int]) -> nn.Sequential:
@@ -225,48 +231,30 @@ class Policy(nn.Module):
         self.recall = MEMORIES[shape.memory](width, self.memory_size) if shape.memory else None
         self.mind = mlp([width + self.memory_size, last])
         self.head = (SquashedHead if shape.squashed else ActionHead)(last, shape.action_parts)
-        self._numbers = list(number_columns(shape.action_parts))
+        self.acting = frames.Acting(
+            places(shape.heading.forward if shape.heading else ()),
+            places(shape.heading.acted if shape.heading else ()).reshape(-1, 2),
+            places(number_places(shape.action_parts)),
+        )
+        self._observed = places(shape.heading.observed if shape.heading else ()).reshape(-1, 2)
 
     def look(self, raw: Tensor, out: Tensor | None = None) -> Tensor:
         """Observations as the policy wants them: in the agent's own frame, and normalised."""
-        seen: Tensor = self.normaliser(self.own_frame(raw), out=out)
+        turned = self.own_frame(raw, out)
+        seen: Tensor = self.normaliser(turned, out=turned)
         return seen
 
-    def own_frame(self, raw: Tensor) -> Tensor:
+    def own_frame(self, raw: Tensor, out: Tensor | None = None) -> Tensor:
         """What is along the world's axes, along the agent's: ahead and to its left."""
-        if self.heading is None:
-            return raw
-        x_ahead, z_ahead = (raw[:, place] for place in self.heading.forward)
-        turned = raw.clone()
-        for x_at, z_at in self.heading.observed:
-            turned[:, x_at], turned[:, z_at] = in_frame(raw[:, x_at], raw[:, z_at], x_ahead, z_ahead)
-        return turned
+        out = torch.empty_like(raw) if out is None else out
+        frames.turn(raw.numpy(), self.acting.forward, self._observed, out.numpy())
+        return out
 
-    def world_frame(self, action: Tensor, raw: Tensor) -> Tensor:
-        """What is along the agent's axes, along the world's."""
-        turned = action.clone()
-        if self.heading is not None:
-            x_ahead, z_ahead = (raw[:, place] for place in self.heading.forward)
-            for x_at, z_at in self.heading.acted:
-                left, ahead = action[:, x_at], action[:, z_at]
-                turned[:, x_at] = left * z_ahead + ahead * x_ahead
-                turned[:, z_at] = ahead * z_ahead - left * x_ahead
-        return turned
-
-    def for_game(self, action: Tensor, raw: Tensor) -> Tensor:
-        """Actions as the game wants them: along its axes, and its numbers from -1 to 1.
-
-        A direction is shortened, not cut axis by axis: it must not bend.
-        """
-        turned = self.world_frame(action, raw)
-        if self.heading is not None:
-            for x_at, z_at in self.heading.acted:
-                length = torch.hypot(turned[:, x_at], turned[:, z_at]).clamp_(min=1.0)
-                turned[:, x_at] /= length
-                turned[:, z_at] /= length
-        for columns in self._numbers:
-            turned[:, columns].clamp_(-1.0, 1.0)
-        return turned
+    def for_game(self, action: Tensor, raw: Tensor, out: Tensor | None = None) -> Tensor:
+        """Actions as the game wants them: along its axes, and its numbers from -1 to 1."""
+        out = torch.empty_like(action) if out is None else out
+        frames.turn_back(action.detach().numpy(), raw.numpy(), self.acting, out.numpy())
+        return out
 
     def begin(self, rows: int) -> Tensor:
         """What is remembered at a round's start: nothing."""

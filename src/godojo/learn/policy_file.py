@@ -35,7 +35,9 @@ class PolicyCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def policy_bytes(policy: Policy, card: PolicyCard) -> bytes:
-    content = {"format": FORMAT, "card": msgspec.to_builtins(card), "weights": policy.state_dict()}
+    # Copies: a policy that learns lies in one row with its critic, and all of the row would be written.
+    weights = {name: tensor.clone() for name, tensor in policy.state_dict().items()}
+    content = {"format": FORMAT, "card": msgspec.to_builtins(card), "weights": weights}
     buffer = io.BytesIO()
     torch.save(content, buffer)
     return buffer.getvalue()

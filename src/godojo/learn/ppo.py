@@ -1,14 +1,14 @@
 """Proximal policy optimisation (Schulman et al. 2017): one role's update from one rollout."""
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 
 from godojo.errors import GodojoError
 from godojo.learn.networks import Critic, Policy
-from godojo.learn.rollout import Seat
+from godojo.learn.rollout import Seat, Track
 from godojo.learn.settings import PpoSettings
 
 
@@ -22,6 +22,9 @@ class Losses(NamedTuple):
     """Approximate KL divergence from the policy that played."""
     clipped: Tensor
     """Share of decisions whose ratio was beyond the clip."""
+
+
+FIGURES = (*Losses._fields, "gradient")
 
 
 class Minibatch(NamedTuple):
@@ -65,42 +68,61 @@ class NotFinite(GodojoError):
     """A loss that is no number; the weights are those before it."""
 
 
-def update(seat: Seat, optimiser: torch.optim.Optimizer, settings: PpoSettings) -> dict[str, float]:
+class Teacher(Protocol):
+    """Writes the gradient by some columns of a track, shortened where it is too long; returns `FIGURES`."""
+
+    def __call__(self, track: Track, advantage: Tensor, target: Tensor, chosen: Tensor) -> list[float]: ...
+
+
+class TorchTeacher:
+    """By torch, for any policy. `lesson.py` has a quicker one for those whose actions are numbers."""
+
+    def __init__(self, policy: Policy, critic: Critic, weights: nn.Parameter, settings: PpoSettings) -> None:
+        self._policy, self._critic, self._weights, self._settings = policy, critic, weights, settings
+
+    def __call__(self, track: Track, advantage: Tensor, target: Tensor, chosen: Tensor) -> list[float]:
+        settings = self._settings
+        batch = Minibatch(
+            observation=track.observation[:-1].index_select(1, chosen),
+            others=track.others[:-1].index_select(1, chosen),
+            action=track.action.index_select(1, chosen),
+            log_probability=track.log_probability.index_select(1, chosen),
+            advantage=advantage.index_select(1, chosen),
+            target=target.index_select(1, chosen),
+            weight=track.acted.index_select(1, chosen).float(),
+            goes_on=track.goes_on.index_select(1, chosen),
+            memory=track.memory.index_select(0, chosen),
+        )
+        found = losses(self._policy, self._critic, batch, settings.clip)
+        loss = found.policy + settings.value_weight * found.value - settings.entropy_weight * found.entropy
+        assert self._weights.grad is not None
+        self._weights.grad.zero_()
+        loss.backward()  # type: ignore[no-untyped-call]
+        length = nn.utils.clip_grad_norm_([self._weights], settings.max_gradient)
+        figures: list[float] = torch.stack([*(each.detach() for each in found), length]).tolist()
+        return figures
+
+
+def update(seat: Seat, teacher: Teacher, optimiser: torch.optim.Optimizer, settings: PpoSettings) -> dict[str, float]:
     """Learns from a seat's track; says how it went."""
-    policy, critic, track = seat.policy, seat.critic, seat.track
-    parameters = [*policy.parameters(), *critic.parameters()]
+    track = seat.track
     weight = track.acted.float()
     total = weight.sum().clamp(min=1.0)
     mean = (track.advantage * weight).sum() / total
     deviation = (((track.advantage - mean).square() * weight).sum() / total).sqrt() + 1e-8
+    advantage = (track.advantage - mean) / deviation
     target = track.advantage + track.value[:-1]
     history = []
     for _ in range(settings.epochs):
         shuffled = torch.randperm(track.columns, generator=seat.generator)
         for chosen in shuffled.chunk(settings.minibatches):
-            batch = Minibatch(
-                observation=track.observation[:-1].index_select(1, chosen),
-                others=track.others[:-1].index_select(1, chosen),
-                action=track.action.index_select(1, chosen),
-                log_probability=track.log_probability.index_select(1, chosen),
-                advantage=(track.advantage.index_select(1, chosen) - mean) / deviation,
-                target=target.index_select(1, chosen),
-                weight=weight.index_select(1, chosen),
-                goes_on=track.goes_on.index_select(1, chosen),
-                memory=track.memory.index_select(0, chosen),
-            )
-            found = losses(policy, critic, batch, settings.clip)
-            loss = found.policy + settings.value_weight * found.value - settings.entropy_weight * found.entropy
-            optimiser.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            length = nn.utils.clip_grad_norm_(parameters, settings.max_gradient)
-            values = {name: value.item() for name, value in found._asdict().items()} | {"gradient": length.item()}
-            for name, value in values.items():
+            values = teacher(track, advantage, target, chosen)
+            for name, value in zip(FIGURES, values, strict=True):
                 if not math.isfinite(value):
                     raise NotFinite(f"the {name} term is {value}")
             optimiser.step()
             history.append(values)
-    figures = {name: sum(values[name] for values in history) / len(history) for name in history[0]}
+    figures = dict(zip(FIGURES, torch.tensor(history).mean(0).tolist(), strict=True))
     figures["explained"] = explained_share(track.value[:-1], target, weight)
     return figures
 

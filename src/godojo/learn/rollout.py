@@ -13,7 +13,9 @@ from godojo.engines.base import RoleArrays, Worlds
 from godojo.engines.part import PartOfWorlds
 from godojo.games.parts import Heading
 from godojo.learn.advantages import advantages
-from godojo.learn.networks import Critic, Policy, in_frame
+from godojo.learn.frames import forget, tell
+from godojo.learn.networks import Critic, Policy
+from godojo.learn.quick import make_player
 from godojo.opponents.base import Opponent
 
 NORMALISER_STEPS = 8
@@ -22,14 +24,13 @@ SMALL = 16
 """Parts of an observation with at most so many numbers are what an agent knows of itself; others' critics see them."""
 
 
-def small_columns(role: RoleArrays) -> list[slice]:
-    """Where the small parts are; neighbours together."""
-    columns: list[slice] = []
+def small_columns(role: RoleArrays) -> list[int]:
+    """Where the small parts are."""
+    columns: list[int] = []
     at = 0
     for part in role.observation_parts:
         if part.size <= SMALL:
-            start = columns.pop().start if columns and columns[-1].stop == at else at
-            columns.append(slice(start, at + part.size))
+            columns += range(at, at + part.size)
         at += part.size
     return columns
 
@@ -43,42 +44,36 @@ class OthersView:
     """
 
     def __init__(self, roles: Mapping[str, RoleArrays], role: str) -> None:
-        columns = {name: small_columns(arrays) for name, arrays in roles.items()}
         everybody = [(name, agent) for name, arrays in roles.items() for agent in range(arrays.observation.shape[1])]
         own = [agent for name, agent in everybody if name == role]
-        self._others = [[(*who, columns[who[0]]) for who in everybody if who != (role, agent)] for agent in own]
-        self.size = max(sum(part.stop - part.start for _, _, parts in self._others[0] for part in parts), 1)
-        self._role, self._heading = role, roles[role].heading
-        self._headings = {name: arrays.heading for name, arrays in roles.items()}
+        self._others = [[who for who in everybody if who != (role, agent)] for agent in own]
+        self._columns = {name: np.array(small_columns(arrays), np.int64) for name, arrays in roles.items()}
+        self.size = max(sum(len(self._columns[name]) for name, _ in self._others[0]), 1)
+        self._role, heading = role, roles[role].heading
+        self._forward = np.array(heading.forward if heading else (), np.int64)
+        self._pairs = {name: self._pairs_of(arrays.heading, heading, name) for name, arrays in roles.items()}
+
+    def _pairs_of(self, told: Heading | None, own: Heading | None, name: str) -> np.ndarray:
+        """What `tell` turns of what an agent of this role knows of itself."""
+        found: list[tuple[int, ...]] = []
+        if told is not None and own is not None:
+            columns = self._columns[name].tolist()
+            pairs = [*zip(told.observed, own.observed, strict=False), (told.forward, (-1, -1))]
+            found = [(columns.index(x), columns.index(z), x, z, *mine) for (x, z), mine in pairs]
+        return np.array(found, np.int64).reshape(-1, 6)
 
     def of(self, observations: Mapping[str, np.ndarray]) -> Tensor:
         """[N * n, size] from every role's observations [N, n, D]."""
         count = len(next(iter(observations.values())))
         seen = np.zeros((count, len(self._others), self.size), np.float32)
         for agent, others in enumerate(self._others):
-            own = observations[self._role][:, agent]
-            at = 0
-            for name, other, parts in others:
-                told = self._from(own, observations[name][:, other], self._headings[name])
-                for part in parts:
-                    width = part.stop - part.start
-                    seen[:, agent, at : at + width] = told[:, part]
-                    at += width
+            own, at = observations[self._role][:, agent], 0
+            for name, other in others:
+                columns = self._columns[name]
+                out = seen[:, agent, at : at + len(columns)]
+                tell(own, observations[name][:, other], self._forward, self._pairs[name], columns, out)
+                at += len(columns)
         return torch.from_numpy(seen.reshape(-1, self.size))
-
-    def _from(self, own: np.ndarray, other: np.ndarray, heading: Heading | None) -> np.ndarray:
-        """What another agent was told, seen from an agent's place and in its frame."""
-        if self._heading is None or heading is None:
-            return other
-        ahead = [own[:, place] for place in self._heading.forward]
-        told = other.copy()
-        for (x_at, z_at), (own_x, own_z) in zip(heading.observed, self._heading.observed, strict=False):
-            told[:, x_at], told[:, z_at] = in_frame(
-                other[:, x_at] - own[:, own_x], other[:, z_at] - own[:, own_z], *ahead
-            )
-        x_at, z_at = heading.forward
-        told[:, x_at], told[:, z_at] = in_frame(other[:, x_at], other[:, z_at], *ahead)
-        return told
 
 
 class Guests(NamedTuple):
@@ -174,66 +169,92 @@ class Seat:
             opponent.act(part, part.roles[name].action)  # compiles, so that it does not count as training
             opponent.begin(part)
         self.memory = policy.begin(self.track.columns)
+        self._player = make_player(policy, self.track.columns)
         everybody = torch.from_numpy(self.arrays.observation).view(count * agents, -1)
         self._raw, self._past_raw = everybody[self.columns], everybody[self.past_columns]
         actions = torch.from_numpy(self.arrays.action).view(count * agents, -1)
         self._action, self._past_action = actions[self.columns], actions[self.past_columns]
+        self._results = [
+            (getattr(self.track, name).numpy(), getattr(self.arrays, name).reshape(-1)[self.columns])
+            for name in ("reward", "terminated", "truncated", "acted")
+        ]
+        """Of each result: where it is kept, and where the worlds write it."""
+        self._past_seen = torch.empty_like(self._past_raw)
         self.sit_in(None)
 
     def sit_in(self, past: Policy | None) -> None:
         """From now on `past` plays in this role's worlds of past selves; without one, the policy itself does."""
         self.past = past or self.policy
+        self._past_player = make_player(self.past, len(self._past_raw))
         self.past_memory = self.past.begin(self.past_columns.stop - self.past_columns.start)
 
     @torch.no_grad()
     def decide(self, step: int, worlds: Worlds) -> None:
-        """Looks, and writes what every agent does next."""
-        track, policy = self.track, self.policy
+        """Looks at what the last decision led to, and writes what every agent does next, the guests too."""
+        if step > 0:
+            self.take_in(step - 1, worlds)
+        track = self.track
         if step == 0:
             track.memory.copy_(self.memory)
-        seen = self.see(step, worlds)
-        features, self.memory = policy.features(seen, self.memory)
-        choice = policy.head.sample(features, greedy=self.greedy, generator=self.generator)
-        track.action[step] = choice.action
-        track.log_probability[step] = choice.log_probability
-        self._action.copy_(policy.for_game(choice.action, self._raw))
+            self._player.refresh()
+            self._past_player.refresh()
+        self._player.act(
+            self.see(step, worlds),
+            self._raw,
+            self.memory,
+            track.action[step],
+            track.log_probability[step],
+            self._action,
+            greedy=self.greedy,
+            generator=self.generator,
+        )
         if len(self._past_raw):
-            seen, past = self.past.look(self._past_raw), self.past
-            features, self.past_memory = past.features(seen, self.past_memory)
-            choice = past.head.sample(features, generator=self.generator)
-            self._past_action.copy_(past.for_game(choice.action, self._past_raw))
-
-    def ask_scripted(self) -> None:
-        """Lets the scripted guests act."""
+            seen = self.past.look(self._past_raw, out=self._past_seen)
+            chosen, probability = torch.empty_like(self._past_action), torch.empty(len(seen))
+            self._past_player.act(
+                seen,
+                self._past_raw,
+                self.past_memory,
+                chosen,
+                probability,
+                self._past_action,
+                greedy=False,
+                generator=self.generator,
+            )
         for opponent, part in self.scripted:
             opponent.act(part, part.roles[self.name].action)
 
     @torch.no_grad()
     def see(self, step: int, worlds: Worlds) -> Tensor:
         """Keeps what the policy and the critic see now; returns the policy's part."""
-        own = self.policy.own_frame(self._raw)
+        own = self.policy.own_frame(self._raw, out=self.track.observation[step])
         others = self.others.of({name: role.observation[self.worlds] for name, role in worlds.roles.items()})
         if self.learns and step % NORMALISER_STEPS == 0 and step < len(self.track.action):
             self.policy.normaliser.learn(own)
             self.critic.normaliser.learn(others)
         self.critic.normaliser(others, out=self.track.others[step])
-        seen: Tensor = self.policy.normaliser(own, out=self.track.observation[step])
+        seen: Tensor = self.policy.normaliser(own, out=own)
         return seen
 
     @torch.no_grad()
     def take_in(self, step: int, worlds: Worlds) -> None:
         """Keeps what the decision led to."""
         track, arrays = self.track, self.arrays
-        for name in ("reward", "terminated", "truncated", "acted"):
-            getattr(track, name)[step] = torch.from_numpy(getattr(arrays, name)).view(-1)[self.columns]
-        everybody = torch.from_numpy(arrays.terminated | arrays.truncated | worlds.ended[:, None]).view(-1)
-        ended = everybody[self.columns]
-        if track.truncated[step].any():
+        for rows, results in self._results:
+            rows[step] = results
+        flags = (arrays.terminated, arrays.truncated, worlds.ended)
+        if arrays.truncated.any() and track.truncated[step].any():
             self._value_cuts(step, worlds)
         if step + 1 < len(track.goes_on):
-            track.goes_on[step + 1] = ~ended
-        self.memory *= ~ended[:, None]
-        self.past_memory *= ~everybody[self.past_columns, None]
+            track.goes_on[step + 1] = 1.0
+            forget(track.goes_on[step + 1, :, None].numpy(), *flags, self.columns.start)
+        forget(self.memory.numpy(), *flags, self.columns.start)
+        forget(self.past_memory.numpy(), *flags, self.past_columns.start)
+
+    def close(self, steps: int, worlds: Worlds) -> None:
+        """Looks at what the last decision of all led to."""
+        self.take_in(steps - 1, worlds)
+        self.see(steps, worlds)
 
     @torch.no_grad()
     def close_rollout(self, gamma: float, gae_lambda: float) -> None:
@@ -264,7 +285,6 @@ class Seat:
 
 def play(
     worlds: Worlds,
-    seats: Mapping[str, Seat],
     steps: int,
     side_by_side: Callable[[Callable[[Seat], object]], None],
     after_step: Callable[[Worlds], None],
@@ -272,10 +292,6 @@ def play(
     """`steps` decisions in every world, by everybody's policy; `side_by_side` does something for every seat."""
     for step in range(steps):
         side_by_side(partial(Seat.decide, step=step, worlds=worlds))
-        for seat in seats.values():
-            seat.ask_scripted()
         worlds.step()
-        for seat in seats.values():
-            seat.take_in(step, worlds)
         after_step(worlds)
-    side_by_side(partial(Seat.see, step=steps, worlds=worlds))
+    side_by_side(partial(Seat.close, steps=steps, worlds=worlds))

@@ -14,8 +14,10 @@ import torch
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.errors import GodojoError
 from godojo.learn import ppo
+from godojo.learn.layers import in_one_row
 from godojo.learn.league import League
 from godojo.learn.learner import Iteration, Sitting, Task
+from godojo.learn.lesson import make_teacher
 from godojo.learn.networks import Critic, Policy, PolicyShape
 from godojo.learn.rollout import Guests, OthersView, Seat, play
 from godojo.learn.settings import PpoSettings
@@ -74,6 +76,7 @@ class SelfPlay:
         self.guests = {name: guests_of(index, name, worlds, settings, seed) for index, name in enumerate(names)}
         self.seats: dict[str, Seat] = {}
         self.optimisers: dict[str, torch.optim.Adam] = {}
+        self.teachers: dict[str, ppo.Teacher] = {}
         self._rng = np.random.default_rng(seed)
         for name, role in worlds.roles.items():
             torch.manual_seed(int(self._rng.integers(2**62)))
@@ -82,8 +85,9 @@ class SelfPlay:
             critic = Critic(role.observation.shape[2], OthersView(worlds.roles, name).size, settings.hidden)
             generator = torch.Generator().manual_seed(int(self._rng.integers(2**62)))
             self.seats[name] = Seat(worlds, name, policy, critic, settings.steps, self.guests[name], generator)
-            parameters = [*policy.parameters(), *critic.parameters()]
-            self.optimisers[name] = torch.optim.Adam(parameters, lr=settings.learning_rate, eps=1e-5, fused=True)
+            weights = in_one_row([*policy.parameters(), *critic.parameters()])
+            self.teachers[name] = make_teacher(policy, critic, weights, settings)
+            self.optimisers[name] = torch.optim.Adam([weights], lr=settings.learning_rate, eps=1e-5, fused=True)
         self.updates, self.agent_steps = 0, 0
         self._sitting: dict[str, int | None] = dict.fromkeys(names)
         self._sat_down_at = 0
@@ -146,7 +150,7 @@ class SelfPlay:
             group["lr"] = rate
         seat.close_rollout(self.settings.gamma, self.settings.gae_lambda)
         try:
-            return ppo.update(seat, optimiser, self.settings)
+            return ppo.update(seat, self.teachers[name], optimiser, self.settings)
         except ppo.NotFinite as error:
             raise GodojoError(f"learning of {name} broke down: {error}") from None
 
@@ -193,7 +197,7 @@ class SelfPlay:
                         past = self.guests[name].past
                         results[winner] += int((whole[past] & won[past]).sum())
 
-        play(worlds, self.seats, steps, self._side_by_side, after_step)
+        play(worlds, steps, self._side_by_side, after_step)
         return rounds
 
     def _rate(self, league: League) -> None:

@@ -73,14 +73,13 @@ def evade(
     me: int,
     mind: Any,
     scratch: Scratch,
-    chunk: int,
 ) -> None:
     """Goes to the refuge from which it will be able to get away best; far from seekers and unseen it stays."""
     position = state.position[world, me]
     feet = position[1] - r.half_m
-    hold = scratch.waves[chunk]
-    threat = scratch.threat[chunk]
-    way = scratch.way[chunk]
+    hold = scratch.waves
+    threat = scratch.threat
+    way = scratch.way
     clear(threat[0])
     clear(hold[0])
     is_seen = False
@@ -95,7 +94,7 @@ def evade(
     if not is_seen and held == HORIZON and not is_in(threat[HORIZON], start):
         mind.keep = 2
         return
-    cell = choose_refuge(r, state, plan, world, mind, held, start, scratch, chunk)
+    cell = choose_refuge(r, state, plan, world, mind, held, start, scratch)
     count = 0
     for step in range(held):
         before = cell_before(plan, hold[held - step - 1], cell)
@@ -129,10 +128,9 @@ def choose_refuge(
     held: int,
     start: int,
     scratch: Scratch,
-    chunk: int,
 ) -> int:
     """Compares some of the cells held to the last by how the race would go on from there, the seeker having come."""
-    last = scratch.waves[chunk, held]
+    last = scratch.waves[held]
     stride = max(count_in(last, plan.rows) // PLACES, 1)
     number = stride // 2
     best = start
@@ -147,7 +145,7 @@ def choose_refuge(
             if number % stride != 0:
                 continue
             cell = (row - 1) * CELLS + column
-            worth = worth_of_refuge(r, state, plan, world, mind, held, cell, scratch, chunk)
+            worth = worth_of_refuge(r, state, plan, world, mind, held, cell, scratch)
             if worth > most:
                 most = worth
                 best = cell
@@ -166,13 +164,12 @@ def worth_of_refuge(
     held: int,
     cell: int,
     scratch: Scratch,
-    chunk: int,
 ) -> float:
     """Seconds of further freedom, distance and room to run; a little for being unseen and for staying with a plan."""
-    hold = scratch.later[chunk]
-    threat = scratch.later_threat[chunk]
+    hold = scratch.later
+    threat = scratch.later_threat
     clear(threat[0])
-    away = seekers_come(plan, scratch.threat[chunk, held], cell, hold, threat[0])
+    away = seekers_come(plan, scratch.threat[held], cell, hold, threat[0])
     later = LATER
     room = ROOMY
     if away < LATER:

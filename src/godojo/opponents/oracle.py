@@ -8,18 +8,15 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from godojo.engines.base import Worlds
 from godojo.games.tag.settings import TICK_S, TagSettings
-from godojo.kernels.compile import kernel, over_worlds
+from godojo.kernels.compile import alone, kernel
 from godojo.opponents.base import Opponent, check_out, new_memory
 from godojo.opponents.evade import HORIZON, LATER, evade
 from godojo.opponents.grid import PLAN, ROWS, cell_of, clear, entry_m, is_clear, is_in, put_in, spread_back, survey
 from godojo.opponents.ways import MIND, RULES, WAVES, Scratch, State, go_along, next_cell
 
-CHUNKS = 16
-"""Worlds are worked on in so many pieces, each with scratch space of its own."""
 MAX_LEAD_S = 0.45
 THINK_EVERY = 3
 """Decisions for which a way is kept."""
@@ -50,11 +47,11 @@ class OracleOpponent(Opponent):
         self._rules = _rules(worlds.settings)
         self._plans = np.zeros(worlds.num_worlds, PLAN)
         self._scratch = Scratch(
-            np.zeros((CHUNKS, WAVES + 1, ROWS), np.uint64),
-            np.zeros((CHUNKS, HORIZON + 2, ROWS), np.uint64),
-            np.zeros((CHUNKS, LATER + 2, ROWS), np.uint64),
-            np.zeros((CHUNKS, LATER + 2, ROWS), np.uint64),
-            np.zeros((CHUNKS, WAVES + 1), np.int64),
+            np.zeros((WAVES + 1, ROWS), np.uint64),
+            np.zeros((HORIZON + 2, ROWS), np.uint64),
+            np.zeros((LATER + 2, ROWS), np.uint64),
+            np.zeros((LATER + 2, ROWS), np.uint64),
+            np.zeros(WAVES + 1, np.int64),
         )
         self._is_new = np.ones(worlds.num_worlds, np.bool_)
 
@@ -76,7 +73,7 @@ def _rules(settings: TagSettings) -> np.ndarray:
     return rules
 
 
-@over_worlds
+@alone
 def play_knowing(
     rules: np.ndarray,
     state: State,
@@ -87,21 +84,19 @@ def play_knowing(
     is_new: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    per_chunk = (len(plans) + CHUNKS - 1) // CHUNKS
-    for chunk in prange(CHUNKS):
-        for world in range(chunk * per_chunk, min((chunk + 1) * per_chunk, len(plans))):
-            r = rules[0]
-            plan = plans[world]
+    for world in range(len(plans)):
+        r = rules[0]
+        plan = plans[world]
+        if is_new[world]:
+            low = state.low[world]
+            high = state.high[world]
+            survey(plan, low, high, state.boxes[world], state.size[world], r.half_m, r.climb_m)
+        for place in range(memory.shape[1]):
+            mind = memory[world, place]
             if is_new[world]:
-                low = state.low[world]
-                high = state.high[world]
-                survey(plan, low, high, state.boxes[world], state.size[world], r.half_m, r.climb_m)
-            for place in range(memory.shape[1]):
-                mind = memory[world, place]
-                if is_new[world]:
-                    mind.keep = 0
-                    mind.refuge_x = 1e6
-                act_knowing(r, state, plan, world, first + place, mind, scratch, chunk, out[world, place])
+                mind.keep = 0
+                mind.refuge_x = 1e6
+            act_knowing(r, state, plan, world, first + place, mind, scratch, out[world, place])
 
 
 @kernel
@@ -113,7 +108,6 @@ def act_knowing(
     me: int,
     mind: Any,
     scratch: Scratch,
-    chunk: int,
     action: np.ndarray,
 ) -> None:
     action[0] = 0.0
@@ -128,9 +122,9 @@ def act_knowing(
         mind.to_x = position[0]
         mind.to_z = position[2]
         if state.chases[world, me]:
-            pursue(r, state, plan, world, me, mind, scratch.waves[chunk], scratch.way[chunk])
+            pursue(r, state, plan, world, me, mind, scratch.waves, scratch.way)
         else:
-            evade(r, state, plan, world, me, mind, scratch, chunk)
+            evade(r, state, plan, world, me, mind, scratch)
     mind.keep -= 1
     x = mind.to_x - position[0]
     z = mind.to_z - position[2]

@@ -8,11 +8,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from godojo.engines.base import Worlds
 from godojo.kernels.chance import uniform
-from godojo.kernels.compile import kernel, over_worlds
+from godojo.kernels.compile import alone, kernel
 from godojo.opponents.base import Opponent, check_out, new_memory
 from godojo.opponents.eyes import (
     GROUNDED,
@@ -96,9 +95,9 @@ class SightedOpponent(Opponent):
         self._is_new[:] = False
 
 
-@over_worlds
+@alone
 def play_by_sight(eyes: Eyes, observation: np.ndarray, memory: np.ndarray, is_new: np.ndarray, out: np.ndarray) -> None:
-    for world in prange(len(memory)):
+    for world in range(len(memory)):
         for agent in range(memory.shape[1]):
             mind = memory[world, agent]
             told = observation[world, agent]

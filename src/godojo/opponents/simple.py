@@ -4,11 +4,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import prange
 
 from godojo.engines.base import Worlds
 from godojo.kernels.chance import uniform
-from godojo.kernels.compile import kernel, over_worlds
+from godojo.kernels.compile import alone, kernel
 from godojo.opponents.base import Opponent, check_out, new_memory
 from godojo.opponents.eyes import FORWARD, Eyes, distance_of, make_eyes
 
@@ -49,9 +48,9 @@ class WanderOpponent(Opponent):
         stroll(self._eyes, worlds.roles[self.role].observation, memory, worlds.ended, out)
 
 
-@over_worlds
+@alone
 def throw_dice(memory: np.ndarray, ended: np.ndarray, out: np.ndarray) -> None:
-    for world in prange(len(memory)):
+    for world in range(len(memory)):
         for agent in range(memory.shape[1]):
             throw_die(memory[world, agent], ended[world], out[world, agent])
 
@@ -70,9 +69,9 @@ def throw_die(mind: Any, ended: bool, action: np.ndarray) -> None:
     action[2] = mind.jump
 
 
-@over_worlds
+@alone
 def stroll(eyes: Eyes, observation: np.ndarray, memory: np.ndarray, ended: np.ndarray, out: np.ndarray) -> None:
-    for world in prange(len(memory)):
+    for world in range(len(memory)):
         for agent in range(memory.shape[1]):
             stroll_on(eyes, observation[world, agent], memory[world, agent], ended[world], out[world, agent])
 

@@ -45,7 +45,7 @@ class State(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """For each chunk: waves, and the cells of a way."""
+    """Room to think in, used again for every agent: waves, and the cells of a way."""
 
     waves: np.ndarray
     threat: np.ndarray

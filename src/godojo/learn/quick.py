@@ -1,0 +1,187 @@
+"""Playing by a policy as one kernel: threads that play side by side wait for each other at every step of Python's.
+
+Learning's arithmetic is in `lesson.py`; tests compare both with the plain way, which goes for any policy.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from godojo.kernels.compile import roughly
+from godojo.learn.frames import Acting, draw, turn_back
+from godojo.learn.layers import INPUTS, OUTPUTS, aligned, cut, forward, places, sigmoid, table, tanh, turn_weights
+from godojo.learn.memory import LeakyMemory
+from godojo.learn.networks import LOG_SQRT_2PI, ActionHead, Policy
+
+BLOCK = 32
+"""Rows, whole eights of them, that go through all layers together: what is between the layers stays in the cache."""
+LOG_ROOT = np.float32(LOG_SQRT_2PI)
+
+
+class Weights(NamedTuple):
+    """A policy's layers and their weights, for kernels; see `layers.py`."""
+
+    layers: np.ndarray
+    """Those of the eyes, the memory's where there is one, the mind's, the head's."""
+    eyes: int
+    row: np.ndarray
+    turned: np.ndarray
+    log_std: np.ndarray
+
+
+def is_quick(policy: Policy) -> bool:
+    """Whether kernels know this kind of policy: leaky cells or none, and actions that are normal numbers."""
+    is_known = policy.recall is None or isinstance(policy.recall, LeakyMemory)
+    return is_known and isinstance(policy.head, ActionHead) and not policy.head.choices
+
+
+def linears(policy: Policy) -> list[nn.Linear]:
+    """All layers, in the order of `Weights`."""
+    recall = [policy.recall.linear] if isinstance(policy.recall, LeakyMemory) else []
+    found = [*policy.eyes, *recall, *policy.mind, policy.head.linear]
+    return [layer for layer in found if isinstance(layer, nn.Linear)]
+
+
+def log_std_of(policy: Policy) -> nn.Parameter:
+    assert isinstance(policy.head, ActionHead)
+    return policy.head.log_std
+
+
+class QuickPlayer:
+    """Plays by a policy in many rows at once. The weights are those of the last `refresh`."""
+
+    def __init__(self, policy: Policy, rows: int) -> None:
+        self._policy, self._log_std = policy, log_std_of(policy)
+        self._from = [weights for layer in linears(policy) for weights in (layer.weight, layer.bias)]
+        self._places, size = places(self._from)
+        row, turned = aligned(2, size)
+        layers, eyes, numbers = table(linears(policy), self._from), len(policy.eyes) // 2, len(self._log_std)
+        self._weights = Weights(layers, eyes, row, turned, np.zeros(numbers, np.float32))
+        width = int(layers[:, [INPUTS, OUTPUTS]].max()) + policy.memory_size
+        self._room, self._said = aligned(2, BLOCK, width), aligned(rows, numbers)
+        self._noise = torch.zeros(rows, numbers)
+        self.refresh()
+
+    @torch.no_grad()
+    def refresh(self) -> None:
+        """Takes the policy's weights as they are now."""
+        weights = self._weights
+        for each in self._from:
+            at = self._places[id(each)]
+            weights.row[at : at + each.numel()] = each.numpy().reshape(-1)
+        turn_weights(weights.layers, weights.row, weights.turned)
+        weights.log_std[:] = self._log_std.numpy()
+
+    def act(
+        self,
+        seen: Tensor,
+        raw: Tensor,
+        memory: Tensor,
+        action: Tensor,
+        log_probability: Tensor,
+        for_game: Tensor,
+        *,
+        greedy: bool,
+        generator: torch.Generator,
+    ) -> None:
+        """Writes what the policy does about rows of observations; `seen` is how it sees what is `raw`."""
+        if greedy:
+            self._noise.zero_()
+        else:
+            self._noise.normal_(generator=generator)
+        _act(
+            self._weights,
+            self._policy.acting,
+            seen.numpy(),
+            raw.numpy(),
+            memory.numpy(),
+            self._noise.numpy(),
+            self._room[0],
+            self._room[1],
+            self._said,
+            action.numpy(),
+            log_probability.numpy(),
+            for_game.numpy(),
+        )
+
+
+class PlainPlayer:
+    """The same by torch, for any policy."""
+
+    def __init__(self, policy: Policy, _rows: int) -> None:
+        self._policy = policy
+
+    def refresh(self) -> None:
+        """Has the weights as they are at any time."""
+
+    @torch.no_grad()
+    def act(
+        self,
+        seen: Tensor,
+        raw: Tensor,
+        memory: Tensor,
+        action: Tensor,
+        log_probability: Tensor,
+        for_game: Tensor,
+        *,
+        greedy: bool,
+        generator: torch.Generator,
+    ) -> None:
+        """Writes what the policy does about rows of observations; `seen` is how it sees what is `raw`."""
+        features, remembered = self._policy.features(seen, memory)
+        memory.copy_(remembered)
+        choice = self._policy.head.sample(features, greedy=greedy, generator=generator)
+        action.copy_(choice.action)
+        log_probability.copy_(choice.log_probability)
+        self._policy.for_game(action, raw, out=for_game)
+
+
+Player = QuickPlayer | PlainPlayer
+
+
+def make_player(policy: Policy, rows: int) -> Player:
+    """The quickest that knows this kind of policy."""
+    return QuickPlayer(policy, rows) if is_quick(policy) else PlainPlayer(policy, rows)
+
+
+@roughly
+def _act(
+    weights: Weights,
+    acting: Acting,
+    seen: np.ndarray,
+    raw: np.ndarray,
+    memory: np.ndarray,
+    noise: np.ndarray,
+    here: np.ndarray,
+    there: np.ndarray,
+    said: np.ndarray,
+    action: np.ndarray,
+    log_probability: np.ndarray,
+    for_game: np.ndarray,
+) -> None:
+    """Rows of `seen` through the layers; what is remembered goes beside what the eyes make of it."""
+    layers, row, turned = weights.layers, weights.row, weights.turned
+    rows, cells = memory.shape
+    last = len(layers) - 1
+    for start in range(0, rows, BLOCK):
+        count = min(BLOCK, rows - start)
+        for each in range(count):
+            here[each, : seen.shape[1]] = seen[start + each]
+        for number in range(last):
+            layer = layers[number]
+            forward(here, layer, row, turned, count, there)
+            if cells > 0 and number == weights.eyes:
+                for each in range(count):
+                    told, held = there[each], memory[start + each]
+                    beside = here[each, layer[INPUTS] : layer[INPUTS] + cells]
+                    for cell in range(cells):
+                        held[cell] += sigmoid(told[cell]) * (tanh(told[cells + cell]) - held[cell])
+                        beside[cell] = held[cell]
+            else:
+                cut(there, count, layer[OUTPUTS])
+                here, there = there, here
+        forward(here, layers[last], row, turned, count, said[start : start + count])
+    draw(said, noise, weights.log_std, LOG_ROOT, action, log_probability)
+    turn_back(action, raw, acting, for_game)

@@ -1,0 +1,150 @@
+"""What kernels do in training, against the same by torch: deciding, and the gradients of PPO's losses."""
+
+from typing import Literal
+
+import pytest
+import torch
+from torch import Tensor
+
+from godojo.games.parts import ActionPart, Heading
+from godojo.learn.layers import in_one_row
+from godojo.learn.lesson import QuickTeacher, make_teacher
+from godojo.learn.networks import ActionHead, Critic, Policy, PolicyShape
+from godojo.learn.ppo import FIGURES, TorchTeacher
+from godojo.learn.quick import PlainPlayer, QuickPlayer, make_player
+from godojo.learn.rollout import Track
+from godojo.learn.settings import PpoSettings
+
+OBSERVED, OTHERS = 29, 7
+MOVE = ActionPart("move", "continuous", 2)
+JUMP = ActionPart("jump", "continuous", 1)
+TOOL = ActionPart("tool", "discrete", 4)
+HEADING = Heading(forward=(0, 1), observed=((2, 4),), acted=((0, 1),))
+SHAPES: list[tuple[tuple[int, ...], Literal["", "leaky"]]] = [
+    ((64, 64), "leaky"),
+    ((64, 64), ""),
+    ((24,), "leaky"),
+    ((17,), ""),
+    ((33, 48, 20), "leaky"),
+]
+
+
+def policy_of(hidden: tuple[int, ...], memory: Literal["", "leaky", "gru"], *parts: ActionPart) -> Policy:
+    torch.manual_seed(len(hidden) + hidden[0])
+    policy = Policy(PolicyShape(OBSERVED, parts or (MOVE, JUMP), hidden, memory, 9 if memory else 0, HEADING))
+    with torch.no_grad():
+        policy.head.linear.weight.normal_(std=0.2)
+        if isinstance(policy.head, ActionHead):
+            policy.head.log_std.normal_(std=0.3)
+    return policy
+
+
+def played_by(player: QuickPlayer | PlainPlayer, policy: Policy, rows: int, greedy: bool) -> list[Tensor]:
+    """Three decisions: actions, their probabilities, what the game gets, and what is remembered in the end."""
+    torch.manual_seed(rows)
+    chance = torch.Generator().manual_seed(5)
+    memory, found = torch.randn(rows, policy.memory_size), []
+    for _ in range(3):
+        raw = torch.randn(rows, OBSERVED)
+        action, log_probability, for_game = torch.empty(rows, 3), torch.empty(rows), torch.empty(rows, 3)
+        player.act(
+            policy.look(raw), raw, memory, action, log_probability, for_game, greedy=greedy, generator=chance
+        )  # fmt: skip
+        found += [action, for_game] if greedy else [action, log_probability, for_game]
+    return [*found, memory]
+
+
+@pytest.mark.parametrize("greedy", [False, True])
+@pytest.mark.parametrize("rows", [1, 8, 77])
+@pytest.mark.parametrize(("hidden", "memory"), SHAPES)
+def test_plays_as_torch_does(hidden: tuple[int, ...], memory: Literal["", "leaky"], rows: int, greedy: bool) -> None:
+    policy = policy_of(hidden, memory)
+    quick = make_player(policy, rows)
+    assert isinstance(quick, QuickPlayer)
+    ours = played_by(quick, policy, rows, greedy)
+    theirs = played_by(PlainPlayer(policy, rows), policy, rows, greedy)
+    for one, other in zip(ours, theirs, strict=True):
+        assert torch.allclose(one, other, atol=2e-5)
+
+
+def test_plays_by_new_weights_once_it_is_told() -> None:
+    policy = policy_of((64, 64), "leaky")
+    quick = QuickPlayer(policy, 8)
+    before = played_by(quick, policy, 8, greedy=True)
+    with torch.no_grad():
+        for weights in policy.parameters():
+            weights.mul_(1.5)
+    assert torch.equal(before[0], played_by(quick, policy, 8, greedy=True)[0])
+    quick.refresh()
+    after, wanted = (played_by(one, policy, 8, greedy=True) for one in (quick, PlainPlayer(policy, 8)))
+    assert not torch.allclose(before[0], after[0], atol=1e-3)
+    assert torch.allclose(after[0], wanted[0], atol=2e-5)
+
+
+def test_what_kernels_do_not_know_goes_through_torch() -> None:
+    for policy in (policy_of((16, 16), "gru"), policy_of((16, 16), "", MOVE, TOOL)):
+        critic, settings = Critic(OBSERVED, OTHERS, (16, 16)), PpoSettings(steps=8)
+        weights = in_one_row([*policy.parameters(), *critic.parameters()])
+        assert isinstance(make_player(policy, 4), PlainPlayer)
+        assert isinstance(make_teacher(policy, critic, weights, settings), TorchTeacher)
+
+
+def track_of(policy: Policy, steps: int, columns: int) -> Track:
+    """Some data, with ends, rows without a decision, and a policy that has moved beyond the clip both ways."""
+    track = Track(
+        observation=torch.randn(steps + 1, columns, OBSERVED),
+        others=torch.randn(steps + 1, columns, OTHERS),
+        action=torch.randn(steps, columns, 3),
+        log_probability=torch.zeros(steps, columns),
+        reward=torch.zeros(steps, columns),
+        terminated=torch.zeros(steps, columns, dtype=torch.bool),
+        truncated=torch.zeros(steps, columns, dtype=torch.bool),
+        acted=torch.rand(steps, columns) > 0.2,
+        cut_value=torch.zeros(steps, columns),
+        goes_on=(torch.rand(steps, columns) > 0.1).float(),
+        memory=torch.randn(columns, policy.memory_size),
+        value=torch.zeros(steps + 1, columns),
+        advantage=torch.randn(steps, columns),
+    )
+    with torch.no_grad():
+        features = policy.features_of_sequence(track.observation[:-1], track.memory, track.goes_on)
+        now, _ = policy.head.judge(features, track.action)
+    track.log_probability = now + 0.3 * torch.randn(steps, columns)
+    return track
+
+
+@pytest.mark.parametrize("max_gradient", [0.3, 1e3])
+@pytest.mark.parametrize(("steps", "columns"), [(32, 12), (7, 5), (1, 1)])
+@pytest.mark.parametrize(("hidden", "memory"), SHAPES)
+def test_gradients_are_those_of_torch(
+    hidden: tuple[int, ...], memory: Literal["", "leaky"], steps: int, columns: int, max_gradient: float
+) -> None:
+    policy, critic = policy_of(hidden, memory), Critic(OBSERVED, OTHERS, hidden)
+    settings = PpoSettings(steps=steps, max_gradient=max_gradient)
+    weights = in_one_row([*policy.parameters(), *critic.parameters()])
+    track, target = track_of(policy, steps, columns), torch.randn(steps, columns)
+    chosen = torch.randperm(columns)[: max(columns * 3 // 4, 1)]
+    found = []
+    for teacher in (QuickTeacher(policy, critic, weights, settings), TorchTeacher(policy, critic, weights, settings)):
+        assert weights.grad is not None
+        weights.grad.normal_()  # what was there before must not matter
+        figures = teacher(track, track.advantage, target, chosen)
+        found.append((weights.grad.clone(), dict(zip(FIGURES, figures, strict=True))))
+    (ours, our_figures), (theirs, their_figures) = found
+    assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-6)
+    assert our_figures == pytest.approx(their_figures, rel=1e-4, abs=1e-6)
+    if steps == 32:
+        assert 0.1 < our_figures["clipped"] < 0.9, "the case has rows on both sides of the clip"
+        assert (our_figures["gradient"] > max_gradient) == (max_gradient < 1.0)
+
+
+def test_a_loss_that_is_no_number_is_told() -> None:
+    policy, critic = policy_of((16, 16), "leaky"), Critic(OBSERVED, OTHERS, (16, 16))
+    weights = in_one_row([*policy.parameters(), *critic.parameters()])
+    track, target = track_of(policy, 8, 4), torch.full((8, 4), torch.nan)
+    figures = QuickTeacher(policy, critic, weights, PpoSettings(steps=8))(
+        track, track.advantage, target, torch.arange(4)
+    )
+    told = dict(zip(FIGURES, figures, strict=True))
+    assert torch.isnan(torch.tensor(told["value"]))
+    assert torch.isfinite(torch.tensor(told["policy"]))
