@@ -11,7 +11,7 @@ from godojo.learn.layers import in_one_row
 from godojo.learn.lesson import QuickTeacher, make_teacher
 from godojo.learn.networks import ActionHead, Critic, Policy, PolicyShape
 from godojo.learn.ppo import FIGURES, TorchTeacher
-from godojo.learn.quick import PlainPlayer, QuickPlayer, make_player
+from godojo.learn.quick import Decision, PlainPlayer, QuickPlayer, Situation, make_player
 from godojo.learn.rollout import Track
 from godojo.learn.settings import PpoSettings
 
@@ -47,9 +47,8 @@ def played_by(player: QuickPlayer | PlainPlayer, policy: Policy, rows: int, gree
     for _ in range(3):
         raw = torch.randn(rows, OBSERVED)
         action, log_probability, for_game = torch.empty(rows, 3), torch.empty(rows), torch.empty(rows, 3)
-        player.act(
-            policy.look(raw), raw, memory, action, log_probability, for_game, greedy=greedy, generator=chance
-        )  # fmt: skip
+        situation, decision = Situation(policy.look(raw), raw, memory), Decision(action, log_probability, for_game)
+        player.act(situation, decision, greedy=greedy, generator=chance)
         found += [action, for_game] if greedy else [action, log_probability, for_game]
     return [*found, memory]
 

@@ -22,7 +22,15 @@ from godojo.errors import GodojoError
 from godojo.files import write_whole
 from godojo.games.parts import ActionPart, Heading, ObservationPart, action_size, observation_size
 from godojo.learn.memory import GatedMemory
-from godojo.learn.networks import LOG_STD_LIMITS, NORMALISED_LIMIT, ActionHead, Policy, PolicyShape
+from godojo.learn.networks import (
+    LOG_STD_LIMITS,
+    NORMALISED_LIMIT,
+    VARIANCE_FLOOR,
+    ActionHead,
+    Policy,
+    PolicyShape,
+    number_places,
+)
 from godojo.learn.policy_file import PolicyCard
 
 SUFFIX = ".dojo"
@@ -34,8 +42,6 @@ MAX_WIDTH = 4096
 MAX_OBSERVATION = 65_536
 MAX_LAYERS = 16
 MAX_PARTS = 256
-VARIANCE_FLOOR = 1e-6
-"""What the normaliser adds to a variance before it divides by it."""
 
 _PROLOGUE = struct.Struct("<4sHHII32s")
 """Magic, version, zero, bytes of the header, bytes of the weights, SHA-256 of both together."""
@@ -268,7 +274,7 @@ def parse_header(text: bytes) -> DojoHeader:
     if header.squashed and header.numbers != action_size(header.action_parts):
         raise GodojoError("it is squashed, and yet has choices to make")
     if header.heading is not None:
-        _check_heading(header.heading, header.observation_size, _number_places(header.action_parts))
+        _check_heading(header.heading, header.observation_size, list(number_places(header.action_parts)))
     if header.log_std != (not header.squashed and header.numbers > 0):
         raise GodojoError("it says the wrong thing about its log_std")
     shape = header.shape
@@ -285,20 +291,9 @@ def _check_heading(heading: Heading, observed: int, acted: Sequence[int]) -> Non
         raise GodojoError("its heading is of actions that are not there")
 
 
-def _number_places(parts: Sequence[ActionPart]) -> list[int]:
-    """Where in an action numbers are."""
-    found: list[int] = []
-    at = 0
-    for part in parts:
-        if part.kind == "continuous":
-            found += range(at, at + part.size)
-        at += part.width
-    return found
-
-
 def _weights(policy: Policy) -> Iterator[np.ndarray]:
     normaliser = policy.normaliser
-    scale = torch.rsqrt(normaliser.variance + VARIANCE_FLOOR)  # as `Normaliser` does, to the bit
+    scale = 1.0 / torch.sqrt(normaliser.variance + VARIANCE_FLOOR)
     yield scale.numpy()
     yield (-normaliser.mean * scale).numpy()
     for tensor in _tensors(policy):

@@ -49,6 +49,24 @@ def log_std_of(policy: Policy) -> nn.Parameter:
     return policy.head.log_std
 
 
+class Situation(NamedTuple):
+    """What a policy decides by, in many rows at once."""
+
+    seen: Tensor
+    """How it sees what is `raw`."""
+    raw: Tensor
+    memory: Tensor
+    """Becomes what is remembered from now on."""
+
+
+class Decision(NamedTuple):
+    """Where is written what it does, how probable that was, and how the game is told."""
+
+    action: Tensor
+    log_probability: Tensor
+    for_game: Tensor
+
+
 class QuickPlayer:
     """Plays by a policy in many rows at once. The weights are those of the last `refresh`."""
 
@@ -74,19 +92,8 @@ class QuickPlayer:
         turn_weights(weights.layers, weights.row, weights.turned)
         weights.log_std[:] = self._log_std.numpy()
 
-    def act(
-        self,
-        seen: Tensor,
-        raw: Tensor,
-        memory: Tensor,
-        action: Tensor,
-        log_probability: Tensor,
-        for_game: Tensor,
-        *,
-        greedy: bool,
-        generator: torch.Generator,
-    ) -> None:
-        """Writes what the policy does about rows of observations; `seen` is how it sees what is `raw`."""
+    def act(self, situation: Situation, out: Decision, *, greedy: bool, generator: torch.Generator) -> None:
+        """Writes what the policy does, and what it remembers of it."""
         if greedy:
             self._noise.zero_()
         else:
@@ -94,16 +101,16 @@ class QuickPlayer:
         _act(
             self._weights,
             self._policy.acting,
-            seen.numpy(),
-            raw.numpy(),
-            memory.numpy(),
+            situation.seen.numpy(),
+            situation.raw.numpy(),
+            situation.memory.numpy(),
             self._noise.numpy(),
             self._room[0],
             self._room[1],
             self._said,
-            action.numpy(),
-            log_probability.numpy(),
-            for_game.numpy(),
+            out.action.numpy(),
+            out.log_probability.numpy(),
+            out.for_game.numpy(),
         )
 
 
@@ -117,25 +124,14 @@ class PlainPlayer:
         """Has the weights as they are at any time."""
 
     @torch.no_grad()
-    def act(
-        self,
-        seen: Tensor,
-        raw: Tensor,
-        memory: Tensor,
-        action: Tensor,
-        log_probability: Tensor,
-        for_game: Tensor,
-        *,
-        greedy: bool,
-        generator: torch.Generator,
-    ) -> None:
-        """Writes what the policy does about rows of observations; `seen` is how it sees what is `raw`."""
-        features, remembered = self._policy.features(seen, memory)
-        memory.copy_(remembered)
+    def act(self, situation: Situation, out: Decision, *, greedy: bool, generator: torch.Generator) -> None:
+        """Writes what the policy does, and what it remembers of it."""
+        features, remembered = self._policy.features(situation.seen, situation.memory)
+        situation.memory.copy_(remembered)
         choice = self._policy.head.sample(features, greedy=greedy, generator=generator)
-        action.copy_(choice.action)
-        log_probability.copy_(choice.log_probability)
-        self._policy.for_game(action, raw, out=for_game)
+        out.action.copy_(choice.action)
+        out.log_probability.copy_(choice.log_probability)
+        self._policy.for_game(out.action, situation.raw, out=out.for_game)
 
 
 Player = QuickPlayer | PlainPlayer

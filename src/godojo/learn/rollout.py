@@ -15,7 +15,7 @@ from godojo.games.parts import Heading
 from godojo.learn.advantages import advantages
 from godojo.learn.frames import forget, tell
 from godojo.learn.networks import Critic, Policy
-from godojo.learn.quick import make_player
+from godojo.learn.quick import Decision, Situation, make_player
 from godojo.opponents.base import Opponent
 
 NORMALISER_STEPS = 8
@@ -170,6 +170,7 @@ class Seat:
             opponent.begin(part)
         self.memory = policy.begin(self.track.columns)
         self._player = make_player(policy, self.track.columns)
+        self._observations = {name: role.observation[self.worlds] for name, role in worlds.roles.items()}
         everybody = torch.from_numpy(self.arrays.observation).view(count * agents, -1)
         self._raw, self._past_raw = everybody[self.columns], everybody[self.past_columns]
         actions = torch.from_numpy(self.arrays.action).view(count * agents, -1)
@@ -180,6 +181,9 @@ class Seat:
         ]
         """Of each result: where it is kept, and where the worlds write it."""
         self._past_seen = torch.empty_like(self._past_raw)
+        self._past_decision = Decision(
+            torch.empty_like(self._past_action), torch.empty(len(self._past_raw)), self._past_action
+        )
         self.sit_in(None)
 
     def sit_in(self, past: Policy | None) -> None:
@@ -198,37 +202,21 @@ class Seat:
             track.memory.copy_(self.memory)
             self._player.refresh()
             self._past_player.refresh()
-        self._player.act(
-            self.see(step, worlds),
-            self._raw,
-            self.memory,
-            track.action[step],
-            track.log_probability[step],
-            self._action,
-            greedy=self.greedy,
-            generator=self.generator,
-        )
+        situation = Situation(self.see(step), self._raw, self.memory)
+        decision = Decision(track.action[step], track.log_probability[step], self._action)
+        self._player.act(situation, decision, greedy=self.greedy, generator=self.generator)
         if len(self._past_raw):
             seen = self.past.look(self._past_raw, out=self._past_seen)
-            chosen, probability = torch.empty_like(self._past_action), torch.empty(len(seen))
-            self._past_player.act(
-                seen,
-                self._past_raw,
-                self.past_memory,
-                chosen,
-                probability,
-                self._past_action,
-                greedy=False,
-                generator=self.generator,
-            )
+            situation = Situation(seen, self._past_raw, self.past_memory)
+            self._past_player.act(situation, self._past_decision, greedy=False, generator=self.generator)
         for opponent, part in self.scripted:
             opponent.act(part, part.roles[self.name].action)
 
     @torch.no_grad()
-    def see(self, step: int, worlds: Worlds) -> Tensor:
+    def see(self, step: int) -> Tensor:
         """Keeps what the policy and the critic see now; returns the policy's part."""
         own = self.policy.own_frame(self._raw, out=self.track.observation[step])
-        others = self.others.of({name: role.observation[self.worlds] for name, role in worlds.roles.items()})
+        others = self.others.of(self._observations)
         if self.learns and step % NORMALISER_STEPS == 0 and step < len(self.track.action):
             self.policy.normaliser.learn(own)
             self.critic.normaliser.learn(others)
@@ -254,7 +242,7 @@ class Seat:
     def close(self, steps: int, worlds: Worlds) -> None:
         """Looks at what the last decision of all led to."""
         self.take_in(steps - 1, worlds)
-        self.see(steps, worlds)
+        self.see(steps)
 
     @torch.no_grad()
     def close_rollout(self, gamma: float, gae_lambda: float) -> None:

@@ -22,7 +22,7 @@ from godojo.evaluate.alone import judge_alone
 from godojo.files import write_whole
 from godojo.games.curriculum import Curriculum
 from godojo.learn.learner import Iteration
-from godojo.learn.networks import NORMALISED_LIMIT, Policy, PolicyShape
+from godojo.learn.networks import NORMALISED_LIMIT, VARIANCE_FLOOR, Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard, policy_bytes
 from godojo.learn.presets import filled
 from godojo.learn.training import WINDOW, Budget, RoundTerms, Standing
@@ -38,9 +38,6 @@ try:
     from stable_baselines3.common.vec_env import VecNormalize
 except ImportError as error:
     raise GodojoError("Stable-Baselines3 is not installed: pip install godojo[sb3]") from error
-
-VARIANCE_FLOOR = 1e-6
-"""Added to variances, as our normaliser does."""
 
 
 class Sb3Training:
