@@ -16,6 +16,9 @@ MOVES = (
 MIXED = (ActionPart("gear", "discrete", 5), ActionPart("push", "continuous", 2), ActionPart("horn", "discrete", 2))
 SEEN = (ObservationPart("place", (8,), low=-2.0, high=2.0), ObservationPart("rays", (27, 4), low=0.0))
 HEADING = Heading(forward=(6, 7), observed=((0, 2), (3, 5)), acted=((0, 1),))
+TURNING = Heading(
+    forward=(6, 7), observed=((0, 2), (3, 5)), acted=((0, 1),), remembered=((0, 1), (2, 5), (9, 4), (12, 13))
+)
 
 
 def drawn_policy(

@@ -16,18 +16,25 @@ ROLES = ("seeker", "hider")
 
 
 def small_policy(
-    role: str, settings: TagSettings | None = None, *, ahead: float | None = None, game: str = "tag", memory: str = ""
+    role: str,
+    settings: TagSettings | None = None,
+    *,
+    ahead: float | None = None,
+    game: str = "tag",
+    memory: str = "",
+    remembered: tuple[tuple[int, int], ...] = (),
 ) -> tuple[Policy, PolicyCard]:
     """An untrained policy; or one that does nothing but run where it looks, forwards or (below 0) backwards."""
     settings = settings or TagSettings.defaults()
     arrays = make_vec("tag", settings=settings).roles[role]
+    assert arrays.heading is not None
     shape = PolicyShape(
         observation_size=arrays.observation.shape[2],
         action_parts=arrays.action_parts,
         hidden=(8, 8),
         memory=memory,  # type: ignore[arg-type]
         memory_size=4 if memory else 0,
-        heading=arrays.heading,
+        heading=msgspec.structs.replace(arrays.heading, remembered=remembered),
     )
     torch.manual_seed(3)
     policy = Policy(shape)

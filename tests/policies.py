@@ -17,6 +17,7 @@ MIXED = (
 NUMBERS = (ActionPart("move", "continuous", 2), ActionPart("jump", "continuous", 1, rest=-1.0))
 PARTS = (ObservationPart("forward", (2,)), ObservationPart("rays", (3, 3), low=0.0), ObservationPart("speed", (2,)))
 HEADING = Heading(forward=(0, 1), observed=((0, 1), (11, 12)), acted=((0, 1),))
+TURNING = Heading(forward=(0, 1), observed=((0, 1), (11, 12)), acted=((0, 1),), remembered=((4, 1), (0, 3)))
 
 
 def trained(
@@ -40,6 +41,7 @@ def trained(
 
 KINDS: dict[str, dict[str, Any]] = {
     "leaky": {},
+    "turning": {"heading": TURNING},
     "gru": {"memory": "gru"},
     "forgetful": {"memory": "", "hidden": (8, 6)},
     "one layer": {"memory": "", "hidden": (6,)},

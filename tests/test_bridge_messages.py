@@ -45,6 +45,9 @@ READY: dict[str, Any] = {
 }
 
 
+HEADING = {"forward": [6, 7], "observed": [[0, 2]], "acted": [[0, 1]]}
+
+
 def role(**changes: Any) -> dict[str, Any]:
     return {**READY, "roles": [{**READY["roles"][0], **changes}]}
 
@@ -103,6 +106,9 @@ def test_what_is_written_is_read(message: Control) -> None:
         (role(agents=1025), ["seeker", "agents", "1024"]),
         (role(agents=-1), ["seeker", "agents"]),
         (role(observation=[]), ["seeker", "observation parts"]),
+        (role(heading={**HEADING, "forward": [6, 73]}), ["seeker", "heading", "observation"]),
+        (role(heading={**HEADING, "acted": [[0, 4]]}), ["seeker", "heading", "action"]),
+        (role(heading={**HEADING, "remembered": [[0, 1]]}), ["seeker", "heading", "remembered"]),
         (role(action=[]), ["seeker", "action parts"]),
         (role(action=[{"name": "move", "kind": "analogue", "size": 3}]), ["analogue"]),
         (role(action=[{"name": "move", "kind": "continuous", "size": 0}]), ["move", "size"]),

@@ -8,13 +8,17 @@ import struct
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from godojo.errors import GodojoError
-from godojo.export.dojo_file import check_dojo, dojo_bytes, load_dojo, read_dojo, write_dojo
+from godojo.export.dojo_file import check_dojo, dojo_bytes, header_text, load_dojo, read_dojo, write_dojo
 from godojo.export.vectors import answered, make_vectors
-from tests.policies import KINDS, trained
+from godojo.learn.networks import Policy
+from godojo.learn.policy_file import load_policy, save_policy
+from tests.conftest import ROOT
+from tests.policies import HEADING, KINDS, TURNING, trained
 
 
 def by_the_page(content: bytes, fresh: np.ndarray, observation: np.ndarray) -> np.ndarray:
@@ -49,8 +53,15 @@ def by_the_page(content: bytes, fresh: np.ndarray, observation: np.ndarray) -> n
         for kind, (matrix, bias, *own) in layers:
             t = matrix @ v + bias
             if kind == "leaky":
-                h = h + sigmoid(t[:size]) * (np.tanh(t[size:]) - h)
-                v = np.concatenate((v, h))
+                pairs = turn.get("remembered", []) if turn else []
+                o = h.copy()
+                for a, b in pairs:
+                    o[a], o[b] = h[a] * fz - h[b] * fx, h[a] * fx + h[b] * fz
+                o = o + sigmoid(t[:size]) * (np.tanh(t[size:]) - o)
+                v = np.concatenate((v, o))
+                h = o.copy()
+                for a, b in pairs:
+                    h[a], h[b] = o[a] * fz + o[b] * fx, o[b] * fz - o[a] * fx
             elif kind == "gru":
                 u = own[0] @ h + own[1]
                 r, z = sigmoid(t[:size] + u[:size]), sigmoid((t + u)[size : 2 * size])
@@ -180,6 +191,14 @@ def change(path: str, value: Any) -> Any:
         ("heading.forward", [0, 13], "heading"),
         ("heading.observed", [[-1, 2]], "heading"),
         ("heading.acted", [[0, 3]], "heading"),
+        ("heading.remembered", [[0, 5]], "not remembered"),
+        ("heading.remembered", [[-1, 0]], "not remembered"),
+        ("heading.remembered", [[0, 2**70]], "not remembered|header"),
+        ("heading.remembered", [[3, 3]], "twice"),
+        ("heading.remembered", [[0, 1], [1, 2]], "twice"),
+        ("heading.remembered", [[0, 1, 2]], "header"),
+        ("heading.remembered", None, "header"),
+        ("heading.turned", [], "header"),
         ("normalised_limit", -1.0, "header"),
         ("agent_steps", "many", "header"),
         ("unknown", 1, "header"),
@@ -190,6 +209,61 @@ def test_a_header_that_lies_is_refused(path: str, value: Any, reason: str) -> No
     change(path, value)(header)
     with pytest.raises(GodojoError, match=reason):
         check_dojo(packed(header, weights))
+
+
+def test_only_leaky_cells_turn() -> None:
+    for memory in ("gru", ""):
+        with pytest.raises(GodojoError, match=r"cannot become a \.dojo file: .* only leaky cells turn"):
+            dojo_bytes(*trained(memory=memory, heading=TURNING))
+
+
+def test_a_file_says_of_turning_memories_only_where_there_are_any() -> None:
+    """So that files of the others are byte for byte what they were before memories turned."""
+    assert "remembered" not in unpacked(dojo_bytes(*trained()))[0]["heading"]
+    assert unpacked(dojo_bytes(*trained(heading=TURNING)))[0]["heading"]["remembered"] == [[4, 1], [0, 3]]
+    shipped = sorted((ROOT / "godot/games/tag/policies").glob("*.dojo"))
+    assert shipped
+    for path in shipped:
+        text = header_text(read_dojo(path).header)
+        assert path.read_bytes()[48:].startswith(text), path.name
+
+
+def test_turning_memories_make_a_difference() -> None:
+    """Else the comparisons with torch would prove nothing."""
+    policy, card = trained(heading=TURNING)
+    vectors = make_vectors(policy, card, 50)
+    still = Policy(msgspec.structs.replace(card.shape, heading=HEADING))
+    still.load_state_dict(policy.state_dict())
+    assert np.abs(answered(still, vectors.observation, vectors.fresh).action - vectors.action).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    ("heading", "reason"),
+    [
+        ({"remembered": ((0, 5),)}, "not remembered"),
+        ({"remembered": ((0, -1),)}, "not remembered"),
+        ({"remembered": ((0, 2**70),)}, "does not fit together"),
+        ({"remembered": ((2, 2),)}, "twice"),
+        ({"forward": (0, 13)}, "observations that are not there"),
+        ({"acted": ((0, 3),)}, "actions that are not there"),
+    ],
+)
+def test_a_card_that_turns_what_is_not_there_is_refused(heading: dict[str, Any], reason: str, tmp_path: Path) -> None:
+    policy, card = trained()
+    shape = msgspec.structs.replace(card.shape, heading=msgspec.structs.replace(HEADING, **heading))
+    save_policy(tmp_path / "policy.pt", policy, msgspec.structs.replace(card, shape=shape))
+    with pytest.raises(GodojoError, match=reason):
+        load_policy(tmp_path / "policy.pt")
+
+
+def test_a_card_of_turning_memories_is_taken_only_with_leaky_cells(tmp_path: Path) -> None:
+    policy, card = trained(heading=TURNING)
+    save_policy(tmp_path / "policy.pt", policy, card)
+    assert load_policy(tmp_path / "policy.pt")[1] == card
+    policy, card = trained(memory="gru", heading=TURNING)
+    save_policy(tmp_path / "policy.pt", policy, card)
+    with pytest.raises(GodojoError, match="only leaky cells turn"):
+        load_policy(tmp_path / "policy.pt")
 
 
 def test_weights_that_are_no_numbers_or_too_few_are_refused() -> None:

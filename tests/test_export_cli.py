@@ -13,18 +13,20 @@ from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
 from godojo.evaluate.players import policies_of
 from godojo.export.card import write_card
-from godojo.export.distil import Distillation, DistilSettings, imitation_loss, student_of
+from godojo.export.distil import Distillation, DistilSettings, imitation_loss, student_of, turning_like
 from godojo.export.distilled_run import DistilledRun
-from godojo.export.dojo_file import load_dojo, read_dojo
+from godojo.export.dojo_file import check_dojo, dojo_bytes, load_dojo, read_dojo
 from godojo.export.ship import export, gdscript_us, parse_levels, trained_in, weight_count
 from godojo.export.vectors import answered, make_vectors
 from godojo.games.parts import ActionPart
 from godojo.learn.networks import PolicyShape
-from godojo.learn.policy_file import PolicyCard
+from godojo.learn.policy_file import PolicyCard, policy_bytes
 from godojo.learn.training import Budget
+from godojo.runs.config import RunConfig
+from godojo.runs.folder import RunFolder
 from tests.conftest import Run
 from tests.judged_runs import make_run, small_policy
-from tests.policies import KINDS, trained
+from tests.policies import HEADING, KINDS, trained
 
 
 @pytest.fixture
@@ -126,6 +128,16 @@ def test_the_card_says_what_the_files_are(root: Path) -> None:
     assert (root / "out/card.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_card_says_how_much_of_a_memory_turns(root: Path) -> None:
+    run = RunFolder.create(RunConfig("tag", "sim", ("seeker",), "ppo", {}, {}, 1, {"minutes": 1.0}), "turning")
+    run.save_policy("seeker", policy_bytes(*small_policy("seeker", memory="leaky", remembered=((3, 0),))))
+    policies = trained_in("turning")
+    (one,) = written = export(policies, root / "out")
+    assert read_dojo(Path(one.path)).header.heading == policies[0].card.shape.heading
+    text = write_card("turning", policies, written, root / "out", rounds=2).read_text("utf-8")
+    assert "4 leaky cells of memory (2 of them turn with the agent)" in text
+
+
 def test_the_price_of_a_decision_counts_blocks_of_four() -> None:
     shape = PolicyShape(5, (ActionPart("move", "continuous", 3),), (8, 4))
     assert weight_count(shape) == 5 * 8 + 8 + 8 * 4 + 4 + 4 * 3 + 3
@@ -150,9 +162,31 @@ def test_a_student_that_does_the_same_has_nothing_to_learn(kind: str) -> None:
     torch.testing.assert_close(imitation_loss(teacher, other, wanted, counts), alone)
 
 
-@pytest.mark.parametrize("memory", ["", "leaky"])
-def test_a_student_comes_near_its_teacher_where_the_student_plays(memory: str) -> None:
-    teachers = {role: small_policy(role, memory=memory) for role in ("seeker", "hider")}
+def test_the_same_share_of_a_students_memory_turns_as_of_its_teachers() -> None:
+    turning = msgspec.structs.replace(HEADING, remembered=tuple((place, place + 1) for place in range(16, 32, 2)))
+    teacher = msgspec.structs.replace(trained()[1].shape, memory_size=32, heading=turning)
+
+    def pairs(memory: str, size: int) -> tuple[tuple[int, int], ...]:
+        found = turning_like(teacher, memory, size)
+        assert found is not None
+        assert msgspec.structs.replace(found, remembered=()) == HEADING
+        return found.remembered
+
+    assert pairs("leaky", 32) == turning.remembered
+    assert pairs("leaky", 8) == ((4, 5), (6, 7))
+    assert pairs("leaky", 7) == ((3, 4), (5, 6))
+    assert pairs("leaky", 1) == pairs("gru", 32) == pairs("", 0) == ()
+    everything = msgspec.structs.replace(HEADING, remembered=((0, 1), (2, 3)))
+    teacher = msgspec.structs.replace(teacher, memory_size=4, heading=everything)
+    assert pairs("leaky", 3) == ((1, 2),)
+    assert turning_like(msgspec.structs.replace(teacher, heading=None), "leaky", 3) is None
+
+
+@pytest.mark.parametrize(("memory", "remembered"), [("", ()), ("leaky", ()), ("leaky", ((0, 3), (1, 2)))])
+def test_a_student_comes_near_its_teacher_where_the_student_plays(
+    memory: str, remembered: tuple[tuple[int, int], ...]
+) -> None:
+    teachers = {role: small_policy(role, memory=memory, remembered=remembered) for role in ("seeker", "hider")}
     torch.manual_seed(0)
     for policy, _ in teachers.values():
         policy.head.linear.weight.normal_(0.0, 0.5)
@@ -171,6 +205,9 @@ def test_a_student_comes_near_its_teacher_where_the_student_plays(memory: str) -
     figures: list[dict[str, float]] = []
     assert distillation.teach(Budget(agent_steps=64 * 16 * 40), lambda _, found: figures.append(found))
     distillation.close()
+    for student, card in distillation.students().values():
+        assert len(student.turning) == len(remembered)
+        check_dojo(dojo_bytes(student, card))
     assert figures[0]["teacher_share"] == 1.0
     assert figures[-1]["teacher_share"] == 0.0
     for role in teachers:

@@ -20,7 +20,7 @@ from godojo.export.ship import int8_cost
 from godojo.export.vectors import make_vectors
 from godojo.learn.policy_file import save_policy
 from tests.judged_runs import small_policy
-from tests.policies import KINDS, trained
+from tests.policies import KINDS, TURNING, trained
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -67,6 +67,23 @@ def test_names_shapes_opset_and_metadata_are_those_of_the_page() -> None:
     assert (told["game"], told["role"], told["agent_steps"]) == ("race", "driver", "77")
     assert told["settings_sha256"] == hashlib.sha256(b'{"laps":3}').hexdigest()
     assert msgspec.json.decode(told[HEADER], type=DojoHeader).card == card
+
+
+def test_what_is_remembered_in_between_is_along_the_worlds_axes() -> None:
+    policy, card = trained(heading=TURNING)
+    vectors = make_vectors(policy, card, 60, streams=4)
+    session, memory = OnnxSession(onnx_bytes(policy, card)[0]), np.zeros((4, 5), np.float32)
+    for seen, fresh, remembered in zip(vectors.observation, vectors.fresh, vectors.memory, strict=True):
+        _, memory = session.decide(seen, memory * (1.0 - fresh)[:, None])
+        np.testing.assert_allclose(memory, remembered, atol=1e-5, rtol=0)
+
+
+def test_a_header_that_turns_what_is_not_remembered_is_refused() -> None:
+    model = onnx.load_from_string(onnx_bytes(*trained(heading=TURNING))[0])
+    (told,) = [entry for entry in model.metadata_props if entry.key == HEADER]
+    told.value = told.value.replace('"remembered":[[4,1]', '"remembered":[[5,1]')
+    with pytest.raises(GodojoError, match="not remembered"):
+        check_onnx(model.SerializeToString())
 
 
 def test_int8_is_small_and_near_and_its_price_is_measured() -> None:

@@ -10,7 +10,7 @@ from torch.distributions import Normal
 from torch.nn.functional import linear
 
 from godojo.engines.base import Worlds
-from godojo.games.parts import ActionPart
+from godojo.games.parts import ActionPart, Heading
 from godojo.learn import ppo
 from godojo.learn.networks import ActionHead, Critic, Policy, PolicyShape
 from godojo.learn.selfplay import SelfPlay
@@ -21,9 +21,14 @@ STEPS, COLUMNS, CLIP = 7, 5, 0.2
 MEMORY = 3
 
 
-def networks(memory: Literal["", "leaky"]) -> tuple[Policy, Critic]:
+TURNING = Heading(forward=(0, 1), observed=(), acted=(), remembered=((2, 0),))
+
+
+def networks(memory: Literal["", "leaky", "turning"]) -> tuple[Policy, Critic]:
     torch.manual_seed(0)
-    shape = PolicyShape(6, (ActionPart("move", "continuous", 2),), (8, 8), memory, MEMORY if memory else 0)
+    size, heading = MEMORY if memory else 0, TURNING if memory == "turning" else None
+    kind: Literal["", "leaky"] = "leaky" if memory else ""
+    shape = PolicyShape(6, (ActionPart("move", "continuous", 2),), (8, 8), kind, size, heading)
     policy, critic = Policy(shape).double(), Critic(6, 4, (8, 8)).double()
     with torch.no_grad():
         policy.head.linear.weight.normal_()
@@ -39,8 +44,9 @@ def batch_of(policy: Policy, seed: int = 1) -> ppo.Minibatch:
 
     observation, goes_on = normal(STEPS, COLUMNS, 6), (normal(STEPS, COLUMNS) > -0.7).double()
     memory, action = normal(COLUMNS, policy.memory_size), normal(STEPS, COLUMNS, 2)
+    ahead = torch.nn.functional.normalize(normal(STEPS, COLUMNS, 2), dim=-1)
     with torch.no_grad():
-        now, _ = policy.head.judge(policy.features_of_sequence(observation, memory, goes_on), action)
+        now, _ = policy.head.judge(policy.features_of_sequence(observation, memory, goes_on, ahead), action)
     return ppo.Minibatch(
         observation=observation,
         others=normal(STEPS, COLUMNS, 4),
@@ -50,6 +56,7 @@ def batch_of(policy: Policy, seed: int = 1) -> ppo.Minibatch:
         target=normal(STEPS, COLUMNS),
         weight=(normal(STEPS, COLUMNS) > -0.5).double(),
         goes_on=goes_on,
+        ahead=ahead,
         memory=memory,
     )
 
@@ -73,8 +80,13 @@ def plain_loss(
             if policy.recall is not None:
                 gates, told = policy.recall.linear(sight).chunk(2)  # type: ignore[operator]
                 gate = torch.sigmoid(gates)
-                held = (1.0 - gate) * held + gate * torch.tanh(told)
-                sight = torch.cat((sight, held))
+                x, z = batch.ahead[step, column]
+                into, back = torch.eye(MEMORY, dtype=torch.float64), torch.eye(MEMORY, dtype=torch.float64)
+                for at_x, at_z in policy.turning.tolist():
+                    into[at_x, at_x], into[at_x, at_z], into[at_z, at_x], into[at_z, at_z] = z, -x, x, z
+                    back[at_x, at_x], back[at_x, at_z], back[at_z, at_x], back[at_z, at_z] = z, x, -x, z
+                own = (1.0 - gate) * (into @ held) + gate * torch.tanh(told)
+                sight, held = torch.cat((sight, own)), back @ own
             mean = head.linear(torch.relu(policy.mind[0](sight)))
             normal: Any = Normal(mean, head.log_std.exp())
             if not batch.weight[step, column]:
@@ -90,8 +102,8 @@ def plain_loss(
     return total / count
 
 
-@pytest.mark.parametrize("memory", ["", "leaky"])
-def test_gradients_are_those_of_the_plain_formula(memory: Literal["", "leaky"]) -> None:
+@pytest.mark.parametrize("memory", ["", "leaky", "turning"])
+def test_gradients_are_those_of_the_plain_formula(memory: Literal["", "leaky", "turning"]) -> None:
     policy, critic = networks(memory)
     batch = batch_of(policy)
     parameters = {**dict(policy.named_parameters()), **{f"critic.{n}": p for n, p in critic.named_parameters()}}

@@ -20,8 +20,12 @@ MOVE = ActionPart("move", "continuous", 2)
 JUMP = ActionPart("jump", "continuous", 1)
 TOOL = ActionPart("tool", "discrete", 4)
 HEADING = Heading(forward=(0, 1), observed=((2, 4),), acted=((0, 1),))
-SHAPES: list[tuple[tuple[int, ...], Literal["", "leaky"]]] = [
+TURNING = Heading(forward=(0, 1), observed=((2, 4),), acted=((0, 1),), remembered=((1, 2), (8, 5)))
+Memory = Literal["", "leaky", "gru", "turning"]
+SHAPES: list[tuple[tuple[int, ...], Memory]] = [
     ((64, 64), "leaky"),
+    ((64, 64), "turning"),
+    ((20,), "turning"),
     ((64, 64), ""),
     ((24,), "leaky"),
     ((17,), ""),
@@ -29,9 +33,11 @@ SHAPES: list[tuple[tuple[int, ...], Literal["", "leaky"]]] = [
 ]
 
 
-def policy_of(hidden: tuple[int, ...], memory: Literal["", "leaky", "gru"], *parts: ActionPart) -> Policy:
+def policy_of(hidden: tuple[int, ...], memory: Memory, *parts: ActionPart) -> Policy:
     torch.manual_seed(len(hidden) + hidden[0])
-    policy = Policy(PolicyShape(OBSERVED, parts or (MOVE, JUMP), hidden, memory, 9 if memory else 0, HEADING))
+    kind: Literal["", "leaky", "gru"] = "leaky" if memory == "turning" else memory
+    heading = TURNING if memory == "turning" else HEADING
+    policy = Policy(PolicyShape(OBSERVED, parts or (MOVE, JUMP), hidden, kind, 9 if memory else 0, heading))
     with torch.no_grad():
         policy.head.linear.weight.normal_(std=0.2)
         if isinstance(policy.head, ActionHead):
@@ -46,6 +52,7 @@ def played_by(player: QuickPlayer | PlainPlayer, policy: Policy, rows: int, gree
     memory, found = torch.randn(rows, policy.memory_size), []
     for _ in range(3):
         raw = torch.randn(rows, OBSERVED)
+        raw[:, :2] = torch.nn.functional.normalize(raw[:, :2])
         action, log_probability, for_game = torch.empty(rows, 3), torch.empty(rows), torch.empty(rows, 3)
         situation, decision = Situation(policy.look(raw), raw, memory), Decision(action, log_probability, for_game)
         player.act(situation, decision, greedy=greedy, generator=chance)
@@ -56,7 +63,7 @@ def played_by(player: QuickPlayer | PlainPlayer, policy: Policy, rows: int, gree
 @pytest.mark.parametrize("greedy", [False, True])
 @pytest.mark.parametrize("rows", [1, 8, 77])
 @pytest.mark.parametrize(("hidden", "memory"), SHAPES)
-def test_plays_as_torch_does(hidden: tuple[int, ...], memory: Literal["", "leaky"], rows: int, greedy: bool) -> None:
+def test_plays_as_torch_does(hidden: tuple[int, ...], memory: Memory, rows: int, greedy: bool) -> None:
     policy = policy_of(hidden, memory)
     quick = make_player(policy, rows)
     assert isinstance(quick, QuickPlayer)
@@ -101,12 +108,13 @@ def track_of(policy: Policy, steps: int, columns: int) -> Track:
         acted=torch.rand(steps, columns) > 0.2,
         cut_value=torch.zeros(steps, columns),
         goes_on=(torch.rand(steps, columns) > 0.1).float(),
+        ahead=torch.nn.functional.normalize(torch.randn(steps, columns, 2), dim=-1),
         memory=torch.randn(columns, policy.memory_size),
         value=torch.zeros(steps + 1, columns),
         advantage=torch.randn(steps, columns),
     )
     with torch.no_grad():
-        features = policy.features_of_sequence(track.observation[:-1], track.memory, track.goes_on)
+        features = policy.features_of_sequence(track.observation[:-1], track.memory, track.goes_on, track.ahead)
         now, _ = policy.head.judge(features, track.action)
     track.log_probability = now + 0.3 * torch.randn(steps, columns)
     return track
@@ -116,7 +124,7 @@ def track_of(policy: Policy, steps: int, columns: int) -> Track:
 @pytest.mark.parametrize(("steps", "columns"), [(32, 12), (7, 5), (1, 1)])
 @pytest.mark.parametrize(("hidden", "memory"), SHAPES)
 def test_gradients_are_those_of_torch(
-    hidden: tuple[int, ...], memory: Literal["", "leaky"], steps: int, columns: int, max_gradient: float
+    hidden: tuple[int, ...], memory: Memory, steps: int, columns: int, max_gradient: float
 ) -> None:
     policy, critic = policy_of(hidden, memory), Critic(OBSERVED, OTHERS, hidden)
     settings = PpoSettings(steps=steps, max_gradient=max_gradient)

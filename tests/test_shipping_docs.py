@@ -26,7 +26,8 @@ def test_its_programs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("GODOJO_RUNS", str(tmp_path / "runs"))
     monkeypatch.chdir(tmp_path)
     make_run(tmp_path / "runs")
-    (tmp_path / "seeker.onnx").write_bytes(onnx_bytes(*small_policy("seeker", memory="leaky"))[0])
+    policy, card = small_policy("seeker", memory="leaky", remembered=((2, 3),))
+    (tmp_path / "seeker.onnx").write_bytes(onnx_bytes(policy, card)[0])
     programs = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     assert len(programs) == 2
     for program in programs:

@@ -19,7 +19,7 @@ from godojo.engines.godot.project import problem_lines
 from godojo.errors import GodojoError
 from godojo.export.dojo_file import check_dojo, dojo_bytes, write_dojo
 from godojo.export.vectors import make_vectors, write_vectors
-from tests.dojo_policies import HEADING, MIXED, drawn_policy
+from tests.dojo_policies import HEADING, MIXED, TURNING, drawn_policy
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(240)]
 
@@ -29,6 +29,7 @@ STEPS = {"leaky": 1250}
 KINDS: dict[str, dict[str, Any]] = {
     "plain": {"heading": HEADING},
     "leaky": {"memory": "leaky", "memory_size": 32, "heading": HEADING},
+    "turning": {"memory": "leaky", "memory_size": 14, "heading": TURNING, "seed": 1},
     "gru": {"memory": "gru", "memory_size": 30, "hidden": (33, 41), "action_parts": MIXED},
     "choices": {"hidden": (32, 32), "action_parts": MIXED},
     "squashed": {"hidden": (30, 50, 22), "squashed": True, "heading": HEADING},
@@ -64,11 +65,37 @@ def test_decisions_are_those_of_torch(engine: Engine, tmp_path: Path) -> None:
         np.testing.assert_allclose(memory.reshape(vectors.memory.shape), vectors.memory, rtol=0, atol=1e-5)
 
 
+def test_a_heading_that_is_no_number_is_not_remembered(engine: Engine, tmp_path: Path) -> None:
+    """It is forgotten what would have turned with it, so that the agent does not think in it ever after."""
+    policy, card = drawn_policy(**KINDS["turning"])
+    vectors = make_vectors(policy, card, 40, streams=2)
+    vectors.fresh[1:] = 0.0
+    vectors.observation[10, 0, HEADING.forward[0]] = np.nan
+    vectors.observation[12, 1, HEADING.forward[1]] = np.inf
+    write_dojo(tmp_path / "policy.dojo", policy, card)
+    write_vectors(tmp_path / "vectors.bin", vectors)
+    answer(engine, [tmp_path])
+    action, memory = np.split(np.fromfile(tmp_path / "minds.bin", "<f4"), [vectors.action.size])
+    crowd = np.fromfile(tmp_path / "crowd.bin", "<f4")
+    assert np.isfinite(memory).all()
+    for found in (action, crowd):
+        assert np.isfinite(found.reshape(vectors.action.shape)[13:]).all()
+
+
 def sealed(header: bytes, weights: bytes, version: int = 1, zero: int = 0) -> bytes:
     """A file whose checksum fits, whatever is in it."""
     header += b" " * (-len(header) % 4)
     digest = hashlib.sha256(header + weights).digest()
     return struct.pack("<4sHHII32s", b"DOJO", version, zero, len(header), len(weights), digest) + header + weights
+
+
+def turning_gru() -> bytes:
+    """A file that is sound but for this: cells turn that are not leaky."""
+    good = dojo_bytes(*drawn_policy(memory="gru", memory_size=8, hidden=(12, 12), heading=HEADING))
+    length = struct.unpack_from("<I", good, 8)[0]
+    header = msgspec.json.decode(good[48 : 48 + length])
+    header["heading"]["remembered"] = [[0, 1]]
+    return sealed(msgspec.json.encode(header), good[48 + length :])
 
 
 def hostile_files() -> dict[str, bytes]:
@@ -110,6 +137,16 @@ def hostile_files() -> dict[str, bytes]:
         "a heading elsewhere": changed(lambda h: h["heading"].update(forward=[6, 7000])),
         "a heading by a choice": changed(lambda h: h["heading"].update(acted=[[0, 3]])),
         "a heading of nothing": changed(lambda h: h.update(heading=[])),
+        "a heading of something new": changed(lambda h: h["heading"].update(turned=[])),
+        "memories elsewhere": changed(lambda h: h["heading"].update(remembered=[[0, 1], [2, 8]])),
+        "memories before the first": changed(lambda h: h["heading"].update(remembered=[[-1, 0]])),
+        "a memory and itself": changed(lambda h: h["heading"].update(remembered=[[3, 3]])),
+        "a memory in two pairs": changed(lambda h: h["heading"].update(remembered=[[0, 1], [2, 0]])),
+        "three memories": changed(lambda h: h["heading"].update(remembered=[[0, 1, 2]])),
+        "half a memory": changed(lambda h: h["heading"].update(remembered=[[0, 1.5]])),
+        "memories of nothing": changed(lambda h: h["heading"].update(remembered=None)),
+        "memories of letters": changed(lambda h: h["heading"].update(remembered=["ab"])),
+        "memories of a gru": turning_gru(),
         "layers in disorder": changed(lambda h: h["layers"].reverse()),
         "no mind": changed(lambda h: h["layers"].pop(2)),
         "another width": changed(lambda h: h["layers"][0].update(outputs=13)),
@@ -167,6 +204,9 @@ def test_hostile_files_are_refused_with_the_reason(engine: Engine, tmp_path: Pat
         "a bit that flipped": "checksum",
         "not a number": "not numbers",
         "layers in disorder": "do not fit",
+        "memories elsewhere": "not remembered",
+        "a memory in two pairs": "twice",
+        "memories of a gru": "only leaky cells turn",
     }.items():
         assert word in said[name]
 

@@ -210,6 +210,8 @@ def _check_role(role: RoleDescription) -> None:
             raise WireError(f"{of}: heading names a place that the observation does not have")
         if not all(0 <= place < role.action_size for place in done):
             raise WireError(f"{of}: heading names a place that the action does not have")
+        if role.heading.remembered:
+            raise WireError(f"{of}: heading names what is remembered, which is the policy's matter")
 
 
 def _check_parts(of: str, parts: tuple[ObservationPart, ...]) -> None:

@@ -40,7 +40,7 @@ HTTP_PPO = {"steps": 512, "minibatches": 1, "epochs": 4}
 BUILT_IN = "built-in"
 TRAINERS = (BUILT_IN, SB3)
 MAX_GAME_NAME = 40
-NETWORK = ("hidden", "memory", "memory_size", "own_frame")
+NETWORK = ("hidden", "memory", "memory_size", "turning", "own_frame")
 """Settings that policies are built by."""
 
 

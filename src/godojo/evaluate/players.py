@@ -62,7 +62,7 @@ class PolicyPlayer(TrainedPlayer):
         goes_on = ~(arrays.terminated | arrays.truncated | worlds.ended[:, None])
         memory = self._memory * torch.from_numpy(goes_on).view(rows, 1)
         raw = torch.from_numpy(arrays.observation).view(rows, -1)
-        features, self._memory = self.policy.features(self.policy.look(raw), memory)
+        features, self._memory = self.policy.features(self.policy.look(raw), memory, self.policy.ahead(raw))
         choice = self.policy.head.sample(features, greedy=self.greedy, generator=self._lots)
         out[...] = self.policy.for_game(choice.action, raw).numpy().reshape(out.shape)
 

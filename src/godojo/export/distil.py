@@ -21,6 +21,7 @@ from torch.nn import functional
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.errors import GodojoError
 from godojo.export.dojo_file import MAX_LAYERS, MAX_WIDTH
+from godojo.games.parts import Heading
 from godojo.learn.networks import ActionHead, Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard
 from godojo.learn.training import Budget
@@ -89,6 +90,7 @@ class Lesson:
         self.rows = rows
         self._teacher_memory, self._memory = teacher.begin(rows), self.student.begin(rows)
         self._seen = torch.zeros(settings.steps, rows, teacher.shape.observation_size)
+        self._ahead = torch.zeros(settings.steps, rows, len(teacher.acting.forward))
         self._wanted = torch.zeros(settings.steps, rows, teacher.head.linear.out_features)
         self._goes_on, self._counts = torch.ones(settings.steps, rows), torch.zeros(settings.steps, rows)
         self._first_memory = self.student.begin(rows)
@@ -102,11 +104,13 @@ class Lesson:
             self._first_memory.copy_(self._memory)
         seen = self._seen[step]
         seen.copy_(self.teacher.look(self._raw))
-        features, self._teacher_memory = self.teacher.features(seen, self._teacher_memory)
+        ahead = self._ahead[step]
+        ahead.copy_(self.teacher.ahead(self._raw))
+        features, self._teacher_memory = self.teacher.features(seen, self._teacher_memory, ahead)
         self._wanted[step] = self.teacher.head.linear(features)
         first = round(led * self.rows)
         by_teacher = self.teacher.head.sample(features[:first], greedy=greedy, generator=self.generator).action
-        features, self._memory = self.student.features(seen, self._memory)
+        features, self._memory = self.student.features(seen, self._memory, ahead)
         by_student = self.student.head.sample(features[first:], greedy=greedy, generator=self.generator).action
         self._action.copy_(self.student.for_game(torch.cat((by_teacher, by_student)), self._raw))
 
@@ -128,8 +132,9 @@ class Lesson:
             group["lr"] = settings.learning_rate + progress * (settings.final_learning_rate - settings.learning_rate)
         for _ in range(settings.epochs):
             for rows in torch.randperm(self.rows, generator=self.generator).chunk(settings.minibatches):
+                ahead = self._ahead[:, rows] if len(self.student.turning) else None
                 features = self.student.features_of_sequence(
-                    self._seen[:, rows], self._first_memory[rows], self._goes_on[:, rows]
+                    self._seen[:, rows], self._first_memory[rows], self._goes_on[:, rows], ahead
                 )
                 given, wanted = self.student.head.linear(features), self._wanted[:, rows]
                 loss = imitation_loss(self.teacher, given, wanted, self._counts[:, rows])
@@ -147,7 +152,11 @@ class Lesson:
 def student_of(teacher: Policy, settings: DistilSettings) -> Policy:
     """A new one, which sees as its teacher does and, where lots are drawn, draws as wide."""
     shape = msgspec.structs.replace(
-        teacher.shape, hidden=settings.hidden, memory=settings.memory, memory_size=settings.memory_size
+        teacher.shape,
+        hidden=settings.hidden,
+        memory=settings.memory,
+        memory_size=settings.memory_size,
+        heading=turning_like(teacher.shape, settings.memory, settings.memory_size),
     )
     student = Policy(shape)
     student.normaliser.load_state_dict(teacher.normaliser.state_dict())
@@ -155,6 +164,21 @@ def student_of(teacher: Policy, settings: DistilSettings) -> Policy:
         with torch.no_grad():
             student.head.log_std.copy_(teacher.head.log_std)
     return student
+
+
+def turning_like(teacher: PolicyShape, memory: str, memory_size: int) -> Heading | None:
+    """The heading of a student that remembers so much: the same share of it turns as with its teacher, its last cells.
+
+    A student that remembers as much as its teacher has the very same pairs; with other than leaky cells there are none.
+    """
+    heading = teacher.heading
+    if heading is None or not heading.remembered or (memory, memory_size) == (teacher.memory, teacher.memory_size):
+        return heading
+    count = round(len(heading.remembered) * memory_size / teacher.memory_size) if memory == "leaky" else 0
+    count = min(count, memory_size // 2)
+    return msgspec.structs.replace(
+        heading, remembered=tuple((place, place + 1) for place in range(memory_size - 2 * count, memory_size, 2))
+    )
 
 
 def imitation_loss(teacher: Policy, given: Tensor, wanted: Tensor, counts: Tensor) -> Tensor:

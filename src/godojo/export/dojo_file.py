@@ -8,7 +8,7 @@ import hashlib
 import itertools
 import math
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -29,9 +29,8 @@ from godojo.learn.networks import (
     ActionHead,
     Policy,
     PolicyShape,
-    number_places,
 )
-from godojo.learn.policy_file import PolicyCard
+from godojo.learn.policy_file import PolicyCard, heading_complaint
 
 SUFFIX = ".dojo"
 MAGIC = b"DOJO"
@@ -156,6 +155,14 @@ def layers_of(shape: PolicyShape) -> tuple[Layer, ...]:
     return tuple(layers)
 
 
+def header_text(header: DojoHeader) -> bytes:
+    """As JSON. Pairs of what is remembered are told only where there are any, so that older readers take the others."""
+    fields = msgspec.to_builtins(header)
+    if header.heading is not None and not header.heading.remembered:
+        del fields["heading"]["remembered"]
+    return msgspec.json.encode(fields)
+
+
 def dojo_bytes(policy: Policy, card: PolicyCard) -> bytes:
     """The whole file."""
     header = DojoHeader(
@@ -175,7 +182,7 @@ def dojo_bytes(policy: Policy, card: PolicyCard) -> bytes:
         godojo=__version__,
         settings=card.settings,
     )
-    text = msgspec.json.encode(header)
+    text = header_text(header)
     text += b" " * (-len(text) % 4)
     weights = b"".join(np.ascontiguousarray(block, _FLOAT).tobytes() for block in _weights(policy))
     digest = hashlib.sha256(text + weights).digest()
@@ -273,22 +280,14 @@ def parse_header(text: bytes) -> DojoHeader:
             raise GodojoError(f"its action {action.name!r} has the size {action.size}")
     if header.squashed and header.numbers != action_size(header.action_parts):
         raise GodojoError("it is squashed, and yet has choices to make")
-    if header.heading is not None:
-        _check_heading(header.heading, header.observation_size, list(number_places(header.action_parts)))
+    shape = header.shape
+    if complaint := heading_complaint(shape):
+        raise GodojoError(complaint)
     if header.log_std != (not header.squashed and header.numbers > 0):
         raise GodojoError("it says the wrong thing about its log_std")
-    shape = header.shape
     if not shape.hidden or bool(header.memory) != bool(header.memory_size) or header.layers != layers_of(shape):
         raise GodojoError("its layers do not fit together")
     return header
-
-
-def _check_heading(heading: Heading, observed: int, acted: Sequence[int]) -> None:
-    places = [*heading.forward, *itertools.chain.from_iterable(heading.observed)]
-    if any(not 0 <= place < observed for place in places):
-        raise GodojoError("its heading is of observations that are not there")
-    if any(place not in acted for place in itertools.chain.from_iterable(heading.acted)):
-        raise GodojoError("its heading is of actions that are not there")
 
 
 def _weights(policy: Policy) -> Iterator[np.ndarray]:

@@ -15,8 +15,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from godojo import __version__
-from godojo.export.dojo_file import DojoFile, DojoHeader
-from godojo.games.parts import ActionPart, action_size
+from godojo.export.dojo_file import DojoFile, DojoHeader, header_text
+from godojo.games.parts import ActionPart, Heading, action_size
 
 OPSET = 17
 IR_VERSION = 8
@@ -45,7 +45,7 @@ def build(file: DojoFile) -> onnx.ModelProto:
             outputs.append(_rows("next_memory", size))
             told = graph.linear(name, seen, next(weights), next(weights))
             if layer.kind == "leaky":
-                held = _leaky(graph, told, size)
+                held = _leaky(graph, header, told, size)
             else:
                 held = _gated(graph, told, graph.linear("memory_own", "memory", next(weights), next(weights)), size)
             seen = graph.add("Concat", [seen, held], axis=1)
@@ -100,11 +100,23 @@ def _turned_observation(graph: _Graph, header: DojoHeader) -> str:
     if heading is None or not heading.observed:
         return "observation"
     x_at, z_at = zip(*heading.observed, strict=True)
-    x, z = graph.columns("observation", x_at), graph.columns("observation", z_at)
+    turned = _in_frame(graph, heading, graph.columns("observation", x_at), graph.columns("observation", z_at))
+    columns = list(zip(turned, (x_at, z_at), strict=True))
+    return _replaced(graph, "observation", header.observation_size, columns, "own_frame")
+
+
+def _in_frame(graph: _Graph, heading: Heading, x: str, z: str) -> tuple[str, str]:
+    """What is to the agent's left, and ahead of it."""
     x_ahead, z_ahead = (graph.columns("observation", [place]) for place in heading.forward)
     left = graph.add("Sub", [graph.add("Mul", [x, z_ahead]), graph.add("Mul", [z, x_ahead])])
-    ahead = graph.add("Add", [graph.add("Mul", [x, x_ahead]), graph.add("Mul", [z, z_ahead])])
-    return _replaced(graph, "observation", header.observation_size, [(left, x_at), (ahead, z_at)], "own_frame")
+    return left, graph.add("Add", [graph.add("Mul", [x, x_ahead]), graph.add("Mul", [z, z_ahead])])
+
+
+def _out_of_frame(graph: _Graph, heading: Heading, left: str, ahead: str) -> tuple[str, str]:
+    """The way back: x and z."""
+    x_ahead, z_ahead = (graph.columns("observation", [place]) for place in heading.forward)
+    x = graph.add("Add", [graph.add("Mul", [left, z_ahead]), graph.add("Mul", [ahead, x_ahead])])
+    return x, graph.add("Sub", [graph.add("Mul", [ahead, z_ahead]), graph.add("Mul", [left, x_ahead])])
 
 
 def _replaced(
@@ -120,11 +132,25 @@ def _replaced(
     return graph.columns(together, places, output)
 
 
-def _leaky(graph: _Graph, told: str, size: int) -> str:
+def _leaky(graph: _Graph, header: DojoHeader, told: str, size: int) -> str:
+    """What the mind sees of it; what is remembered is the same, or along the world's axes where pairs turn."""
+    heading = header.heading
+    if heading is None or not heading.remembered:
+        return _leaked(graph, told, "memory", size, "next_memory")
+    x_at, z_at = zip(*heading.remembered, strict=True)
+    turned = _in_frame(graph, heading, graph.columns("memory", x_at), graph.columns("memory", z_at))
+    own = _replaced(graph, "memory", size, list(zip(turned, (x_at, z_at), strict=True)), "own_memory")
+    held = _leaked(graph, told, own, size, "next_own_memory")
+    back = _out_of_frame(graph, heading, graph.columns(held, x_at), graph.columns(held, z_at))
+    _replaced(graph, held, size, list(zip(back, (x_at, z_at), strict=True)), "next_memory")
+    return held
+
+
+def _leaked(graph: _Graph, told: str, memory: str, size: int, output: str) -> str:
     gate = graph.add("Sigmoid", [graph.columns(told, range(size))])
     aim = graph.add("Tanh", [graph.columns(told, range(size, 2 * size))])
-    step = graph.add("Mul", [gate, graph.add("Sub", [aim, "memory"])])
-    return graph.add("Add", ["memory", step], "next_memory")
+    step = graph.add("Mul", [gate, graph.add("Sub", [aim, memory])])
+    return graph.add("Add", [memory, step], output)
 
 
 def _gated(graph: _Graph, told: str, own: str, size: int) -> str:
@@ -195,10 +221,7 @@ def _turned_action(graph: _Graph, header: DojoHeader, action: str) -> str:
     if heading is None or not heading.acted:
         return action
     x_at, z_at = zip(*heading.acted, strict=True)
-    left, ahead = graph.columns(action, x_at), graph.columns(action, z_at)
-    x_ahead, z_ahead = (graph.columns("observation", [place]) for place in heading.forward)
-    x = graph.add("Add", [graph.add("Mul", [left, z_ahead]), graph.add("Mul", [ahead, x_ahead])])
-    z = graph.add("Sub", [graph.add("Mul", [ahead, z_ahead]), graph.add("Mul", [left, x_ahead])])
+    x, z = _out_of_frame(graph, heading, graph.columns(action, x_at), graph.columns(action, z_at))
     squares = graph.add("Add", [graph.add("Mul", [x, x]), graph.add("Mul", [z, z])])
     length = graph.add("Max", [graph.add("Sqrt", [squares]), graph.keep("one", np.float32(1.0))])
     turned = [(graph.add("Div", [x, length]), x_at), (graph.add("Div", [z, length]), z_at)]
@@ -220,5 +243,5 @@ def _metadata(header: DojoHeader) -> dict[str, str]:
         "agent_steps": str(header.agent_steps),
         "godojo": __version__,
         "settings_sha256": hashlib.sha256(settings).hexdigest(),
-        HEADER: msgspec.json.encode(header).decode(),
+        HEADER: header_text(header).decode(),
     }

@@ -42,13 +42,15 @@ class ActionPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Heading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where an agent looks, and which numbers are along the world's axes, so that a policy can think in its own frame.
 
-    Pairs are places of an x and a z: in the observation, or in the action.
+    Pairs are places of an x and a z: in the observation, in the action, or in what a policy remembers, which is the
+    policy's matter and not the game's.
     """
 
     forward: tuple[int, int]
     """Of the unit vector it looks along, in the observation."""
     observed: tuple[tuple[int, int], ...]
     acted: tuple[tuple[int, int], ...]
+    remembered: tuple[tuple[int, int], ...] = ()
 
 
 class Role(NamedTuple):

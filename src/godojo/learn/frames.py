@@ -24,6 +24,12 @@ def in_frame(x: Any, z: Any, x_ahead: Any, z_ahead: Any) -> tuple[Any, Any]:
     return x * z_ahead - z * x_ahead, x * x_ahead + z * z_ahead
 
 
+@kernel
+def out_of_frame(left: Any, ahead: Any, x_ahead: Any, z_ahead: Any) -> tuple[Any, Any]:
+    """The way back: x and z of what is to the left of a heading and ahead."""
+    return left * z_ahead + ahead * x_ahead, ahead * z_ahead - left * x_ahead
+
+
 @alone
 def turn(raw: np.ndarray, forward: np.ndarray, pairs: np.ndarray, out: np.ndarray) -> None:
     """Observations along the agent's axes: to its left and ahead."""
@@ -51,7 +57,7 @@ def turn_back(action: np.ndarray, raw: np.ndarray, acting: Acting, out: np.ndarr
             for pair in range(len(pairs)):
                 x_at, z_at = pairs[pair, 0], pairs[pair, 1]
                 left, ahead = action[row, x_at], action[row, z_at]
-                x, z = left * z_ahead + ahead * x_ahead, ahead * z_ahead - left * x_ahead
+                x, z = out_of_frame(left, ahead, x_ahead, z_ahead)
                 length = max(np.sqrt(x * x + z * z), one)
                 out[row, x_at], out[row, z_at] = x / length, z / length
         for place in numbers:

@@ -183,6 +183,10 @@ def sigmoid(x: Any) -> Any:
     return ONE / (ONE + exponential(-x))
 
 
-@kernel
-def tanh(x: Any) -> Any:
-    return TWO * sigmoid(TWO * x) - ONE
+@roughly
+def squash(numbers: np.ndarray) -> None:
+    """The sigmoid of the first half, which are gates, and tanh of the second."""
+    half = len(numbers) // 2
+    for number in range(half):
+        numbers[number] = sigmoid(numbers[number])
+        numbers[half + number] = TWO * sigmoid(TWO * numbers[half + number]) - ONE

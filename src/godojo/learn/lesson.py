@@ -26,11 +26,11 @@ from godojo.learn.layers import (
     exponential,
     forward,
     places,
-    sigmoid,
+    squash,
     table,
-    tanh,
     turn_weights,
 )
+from godojo.learn.memory import leak_step, leak_step_back
 from godojo.learn.networks import LOG_SQRT_2PI, Critic, Policy
 from godojo.learn.ppo import FIGURES, Teacher, TorchTeacher
 from godojo.learn.quick import is_quick, linears, log_std_of
@@ -53,6 +53,8 @@ class Room(NamedTuple):
     told: np.ndarray
     """The memory's gates, and what they let in."""
     to_told: np.ndarray
+    held: np.ndarray
+    """What was remembered before each decision."""
     mean: np.ndarray
     to_mean: np.ndarray
     worth: np.ndarray
@@ -74,7 +76,7 @@ class QuickTeacher:
         self._log_std_at = places(in_row)[0][id(log_std_of(policy))]
         assert weights.grad is not None
         self._row, self._gradient = weights.detach().numpy(), weights.grad.numpy()
-        self._turned = aligned(len(self._row))
+        self._turned, self._turning = aligned(len(self._row)), policy.turning
         numbers = len(log_std_of(policy))
         widest = int(
             max(self._policy_layers[:, [INPUTS, OUTPUTS]].max(), self._critic_layers[:, [INPUTS, OUTPUTS]].max())
@@ -86,6 +88,7 @@ class QuickTeacher:
             company=aligned(rows, critic.others.in_features),
             told=aligned(rows, 2 * policy.memory_size),
             to_told=aligned(rows, 2 * policy.memory_size),
+            held=aligned(rows, policy.memory_size),
             mean=aligned(rows, numbers),
             to_mean=aligned(rows, numbers),
             worth=aligned(rows, 1),
@@ -109,6 +112,8 @@ class QuickTeacher:
             target.numpy(),
             track.acted.numpy(),
             track.goes_on.numpy(),
+            track.ahead.numpy(),
+            self._turning,
             track.memory.numpy(),
             self._policy_layers,
             self._eyes,
@@ -145,6 +150,8 @@ def _learn(
     target: np.ndarray,
     acted: np.ndarray,
     goes_on: np.ndarray,
+    ahead: np.ndarray,
+    turning: np.ndarray,
     memory: np.ndarray,
     policy_layers: np.ndarray,
     eyes: int,
@@ -162,7 +169,7 @@ def _learn(
 ) -> None:
     steps, _, numbers = action.shape
     seen_width, others_width = observation.shape[2], others.shape[2]
-    thoughts, worths, company, told, to_told, mean, to_mean, worth, to_worth, slope, other_slope = room
+    thoughts, worths, company, told, to_told, held, mean, to_mean, worth, to_worth, slope, other_slope = room
     rows = thoughts.shape[1]
     total = ZERO
     for column in chosen:
@@ -173,7 +180,9 @@ def _learn(
         for step in range(steps):
             thoughts[0, step, :seen_width] = observation[step, column]
             company[step, :others_width] = others[step, column]
-        _follow(thoughts, told, goes_on, memory, column, policy_layers, eyes, row, turned, steps)
+        _follow(
+            thoughts, told, held, goes_on, ahead, turning, memory, column, policy_layers, eyes, row, turned, steps
+        )  # fmt: skip
         forward(thoughts[eyes + 1], policy_layers[len(policy_layers) - 1], row, turned, rows, mean)
         _value(thoughts[0], company, critic_layers, row, turned, worths, worth)
         for step in range(steps):
@@ -189,8 +198,8 @@ def _learn(
                 to_worth[step, 0] = value_weight * TWO * error * share
         _value_back(thoughts[0], company, critic_layers, row, worths, to_worth, slope, other_slope, gradient)
         _follow_back(
-            thoughts, told, goes_on, memory, column, policy_layers, eyes, row, steps, to_mean, to_told, slope,
-            other_slope, gradient,
+            thoughts, told, held, goes_on, ahead, turning, column, policy_layers, eyes, row, steps, to_mean, to_told,
+            slope, other_slope, gradient,
         )  # fmt: skip
     for number in range(numbers):
         figures[2] += (row[log_std_at + number] + ENTROPY) * total * share
@@ -230,10 +239,11 @@ def _judge(
 
 @roughly
 def _follow(
-    thoughts: np.ndarray, told: np.ndarray, goes_on: np.ndarray, memory: np.ndarray, column: int, layers: np.ndarray,
-    eyes: int, row: np.ndarray, turned: np.ndarray, steps: int,
+    thoughts: np.ndarray, told: np.ndarray, held: np.ndarray, goes_on: np.ndarray, ahead: np.ndarray,
+    turning: np.ndarray, memory: np.ndarray, column: int, layers: np.ndarray, eyes: int, row: np.ndarray,
+    turned: np.ndarray, steps: int,
 ) -> None:  # fmt: skip
-    """One agent's decisions from what it saw to what its head is fed with; `told` keeps what the memory was told."""
+    """One agent's decisions from what it saw to what its head is fed with; `told` and `held` keep the memory's part."""
     rows, cells = thoughts.shape[1], memory.shape[1]
     for layer in range(eyes):
         forward(thoughts[layer], layers[layer], row, turned, rows, thoughts[layer + 1])
@@ -242,16 +252,12 @@ def _follow(
     if cells > 0:
         beside = layers[eyes, INPUTS]
         forward(sight, layers[eyes], row, turned, rows, told)
+        carried = memory[column].copy()
         for step in range(steps):
-            now, at = told[step], goes_on[step, column]
-            for cell in range(cells):
-                now[cell] = sigmoid(now[cell])
-                now[cells + cell] = tanh(now[cells + cell])
-            held = memory[column] if step == 0 else sight[step - 1, beside : beside + cells]
-            new = sight[step, beside : beside + cells]
-            for cell in range(cells):
-                before = held[cell] * at
-                new[cell] = before + now[cell] * (now[cells + cell] - before)
+            now = told[step, : 2 * cells]
+            squash(now)
+            out = sight[step, beside : beside + cells]
+            leak_step(now, goes_on[step, column], ahead[step, column], turning, carried, held[step, :cells], out)
     mind = layers[len(layers) - 2]
     forward(sight, mind, row, turned, rows, thoughts[eyes + 1])
     cut(thoughts[eyes + 1], rows, mind[OUTPUTS])
@@ -259,12 +265,13 @@ def _follow(
 
 @roughly
 def _follow_back(
-    thoughts: np.ndarray, told: np.ndarray, goes_on: np.ndarray, memory: np.ndarray, column: int, layers: np.ndarray,
-    eyes: int, row: np.ndarray, steps: int, to_mean: np.ndarray, to_told: np.ndarray, slope: np.ndarray,
-    other_slope: np.ndarray, gradient: np.ndarray,
+    thoughts: np.ndarray, told: np.ndarray, held: np.ndarray, goes_on: np.ndarray, ahead: np.ndarray,
+    turning: np.ndarray, column: int, layers: np.ndarray, eyes: int, row: np.ndarray, steps: int, to_mean: np.ndarray,
+    to_told: np.ndarray, slope: np.ndarray, other_slope: np.ndarray, gradient: np.ndarray,
 ) -> None:  # fmt: skip
     """The way back through `_follow` and the head."""
-    rows, cells = thoughts.shape[1], memory.shape[1]
+    rows = thoughts.shape[1]
+    cells = layers[eyes, OUTPUTS] // 2 if len(layers) == eyes + 3 else 0
     head, mind, sight = layers[len(layers) - 1], layers[len(layers) - 2], thoughts[eyes]
     back_to_weights(to_mean, thoughts[eyes + 1], head, rows, gradient)
     other_slope[:] = ZERO
@@ -277,14 +284,9 @@ def _follow_back(
         beside = layers[eyes, INPUTS]
         onward = np.zeros(cells, np.float32)
         for step in range(steps - 1, -1, -1):
-            now, at, out = told[step], goes_on[step, column], to_told[step]
-            held = memory[column] if step == 0 else sight[step - 1, beside : beside + cells]
-            here = slope[step, beside : beside + cells]
-            for cell in range(cells):
-                by_held, gate, heard = onward[cell] + here[cell], now[cell], now[cells + cell]
-                out[cell] = by_held * (heard - held[cell] * at) * gate * (ONE - gate)
-                out[cells + cell] = by_held * gate * (ONE - heard * heard)
-                onward[cell] = by_held * (ONE - gate) * at
+            here, out = slope[step, beside : beside + cells], to_told[step, : 2 * cells]
+            now, at = told[step, : 2 * cells], goes_on[step, column]
+            leak_step_back(now, at, ahead[step, column], turning, held[step, :cells], here, onward, out)
         back_to_weights(to_told, sight, layers[eyes], rows, gradient)
         back_to_given(to_told, layers[eyes], row, rows, slope)
     for layer in range(eyes - 1, -1, -1):

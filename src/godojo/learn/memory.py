@@ -12,7 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from godojo.kernels.compile import alone
+from godojo.kernels.compile import alone, kernel
+from godojo.learn import frames
 
 
 def tanh(x: Tensor) -> Tensor:
@@ -38,9 +39,16 @@ class LeakyMemory(nn.Module):
         gate, told = self.linear(seen).split(self.size, -1)
         return torch.lerp(memory, tanh(told), gate.sigmoid())
 
-    def sequence(self, seen: Tensor, memory: Tensor, goes_on: Tensor) -> Tensor:
-        """T decisions in a row; where `goes_on` is 0, everything is forgotten first."""
-        remembered: Tensor = _Leak.apply(self.linear(seen), memory, goes_on)  # type: ignore[no-untyped-call]
+    def sequence(
+        self, seen: Tensor, memory: Tensor, goes_on: Tensor, ahead: Tensor | None, turning: np.ndarray
+    ) -> Tensor:
+        """T decisions in a row; where `goes_on` is 0, everything is forgotten first.
+
+        `turning` pairs are along the world's axes in between; what is returned is along the agent's, looking `ahead`.
+        """
+        assert ahead is not None or not len(turning)
+        looks = seen.new_zeros(*seen.shape[:2], 0) if ahead is None else ahead
+        remembered: Tensor = _Leak.apply(self.linear(seen), memory, goes_on, looks, turning)  # type: ignore[no-untyped-call]
         return remembered
 
 
@@ -56,7 +64,10 @@ class GatedMemory(nn.Module):
         following: Tensor = self.cell(seen, memory)
         return following
 
-    def sequence(self, seen: Tensor, memory: Tensor, goes_on: Tensor) -> Tensor:
+    def sequence(
+        self, seen: Tensor, memory: Tensor, goes_on: Tensor, _ahead: Tensor | None, turning: np.ndarray
+    ) -> Tensor:
+        assert not len(turning), "only leaky cells turn"
         remembered = []
         gates = functional.linear(seen, self.cell.weight_ih, self.cell.bias_ih)
         for gate, keep in zip(gates, goes_on[..., None], strict=True):
@@ -80,67 +91,129 @@ class _Leak(torch.autograd.Function):
     """The leaky cells' line, and its gradient; gates and what is told come side by side, before they are squashed."""
 
     @staticmethod
-    def forward(ctx: Any, raw: Tensor, memory: Tensor, goes_on: Tensor) -> Tensor:
+    def forward(ctx: Any, raw: Tensor, memory: Tensor, goes_on: Tensor, ahead: Tensor, turning: np.ndarray) -> Tensor:
         size = raw.shape[-1] // 2
         squashed = torch.empty_like(raw)
         torch.sigmoid(raw[..., :size], out=squashed[..., :size])
         squashed[..., size:] = tanh(raw[..., size:])
-        remembered = torch.empty(*raw.shape[:-1], size, dtype=raw.dtype)
-        _leak(squashed.numpy(), memory.numpy(), goes_on.numpy(), remembered.numpy())
-        ctx.save_for_backward(squashed, memory, goes_on, remembered)
+        held, remembered = (torch.empty(*raw.shape[:-1], size, dtype=raw.dtype) for _ in range(2))
+        given = (squashed.numpy(), memory.numpy(), goes_on.numpy(), ahead.contiguous().numpy(), turning)
+        _leak(*given, held.numpy(), remembered.numpy())
+        ctx.save_for_backward(squashed, goes_on, ahead, held)
+        ctx.turning = turning
         return remembered
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        squashed, memory, goes_on, remembered = ctx.saved_tensors
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        squashed, goes_on, ahead, held = ctx.saved_tensors
         to_raw = torch.empty_like(squashed)
-        _leak_back(
-            squashed.numpy(),
-            memory.numpy(),
-            goes_on.numpy(),
-            remembered.numpy(),
-            gradients[0].contiguous().numpy(),
-            to_raw.numpy(),
-        )
-        return to_raw, None, None
+        given = (squashed.numpy(), goes_on.numpy(), ahead.contiguous().numpy(), ctx.turning, held.numpy())
+        _leak_back(*given, gradients[0].contiguous().numpy(), to_raw.numpy())
+        return to_raw, None, None, None, None
 
 
 @alone
-def _leak(squashed: np.ndarray, memory: np.ndarray, goes_on: np.ndarray, out: np.ndarray) -> None:
-    steps, rows, size = out.shape
+def _leak(
+    squashed: np.ndarray,
+    memory: np.ndarray,
+    goes_on: np.ndarray,
+    ahead: np.ndarray,
+    turning: np.ndarray,
+    held: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Fills `out` with what is remembered after each decision and `held` with what was before, as the agent sees it."""
+    steps, rows, _ = out.shape
     for row in range(rows):
-        held = memory[row]
+        carried = memory[row].copy()
         for step in range(steps):
-            gate, told, now = squashed[step, row, :size], squashed[step, row, size:], out[step, row]
-            keep = goes_on[step, row]
-            for cell in range(size):
-                before = held[cell] * keep
-                now[cell] = before + gate[cell] * (told[cell] - before)
-            held = now
+            leak_step(
+                squashed[step, row],
+                goes_on[step, row],
+                ahead[step, row],
+                turning,
+                carried,
+                held[step, row],
+                out[step, row],
+            )
+
+
+@kernel
+def leak_step(
+    squashed: np.ndarray,
+    goes_on: Any,
+    ahead: np.ndarray,
+    turning: np.ndarray,
+    carried: np.ndarray,
+    held: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """One decision of one agent: `carried` is along the world's axes, before and after."""
+    size = len(out)
+    for cell in range(size):
+        held[cell] = carried[cell] * goes_on
+    for pair in range(len(turning)):
+        x, z = held[turning[pair, 0]], held[turning[pair, 1]]
+        held[turning[pair, 0]], held[turning[pair, 1]] = frames.in_frame(x, z, ahead[0], ahead[1])
+    for cell in range(size):
+        out[cell] = held[cell] + squashed[cell] * (squashed[size + cell] - held[cell])
+        carried[cell] = out[cell]
+    for pair in range(len(turning)):
+        left, front = out[turning[pair, 0]], out[turning[pair, 1]]
+        carried[turning[pair, 0]], carried[turning[pair, 1]] = frames.out_of_frame(left, front, ahead[0], ahead[1])
+
+
+@kernel
+def leak_step_back(
+    squashed: np.ndarray,
+    goes_on: Any,
+    ahead: np.ndarray,
+    turning: np.ndarray,
+    held: np.ndarray,
+    gradient: np.ndarray,
+    onward: np.ndarray,
+    to_raw: np.ndarray,
+) -> None:
+    """The way back through `leak_step` and the squashing; `onward` is the slope by what is carried, now and before."""
+    size = len(held)
+    one = held.dtype.type(1.0)
+    for pair in range(len(turning)):  # turning is undone by turning the other way
+        x, z = onward[turning[pair, 0]], onward[turning[pair, 1]]
+        onward[turning[pair, 0]], onward[turning[pair, 1]] = frames.in_frame(x, z, ahead[0], ahead[1])
+    for cell in range(size):
+        slope, gate, told = onward[cell] + gradient[cell], squashed[cell], squashed[size + cell]
+        to_raw[cell] = slope * (told - held[cell]) * gate * (one - gate)
+        to_raw[size + cell] = slope * gate * (one - told * told)
+        onward[cell] = slope * (one - gate)
+    for pair in range(len(turning)):
+        left, front = onward[turning[pair, 0]], onward[turning[pair, 1]]
+        onward[turning[pair, 0]], onward[turning[pair, 1]] = frames.out_of_frame(left, front, ahead[0], ahead[1])
+    for cell in range(size):
+        onward[cell] *= goes_on
 
 
 @alone
 def _leak_back(
     squashed: np.ndarray,
-    memory: np.ndarray,
     goes_on: np.ndarray,
-    remembered: np.ndarray,
+    ahead: np.ndarray,
+    turning: np.ndarray,
+    held: np.ndarray,
     gradient: np.ndarray,
     to_raw: np.ndarray,
 ) -> None:
     steps, rows, size = gradient.shape
-    one = gradient.dtype.type(1.0)
     onward = np.zeros(size, gradient.dtype)
     for row in range(rows):
         onward[:] = 0.0
         for step in range(steps - 1, -1, -1):
-            gate, told, here = squashed[step, row, :size], squashed[step, row, size:], gradient[step, row]
-            to_gate, to_told = to_raw[step, row, :size], to_raw[step, row, size:]
-            held = remembered[step - 1, row] if step > 0 else memory[row]
-            keep = goes_on[step, row]
-            for cell in range(size):
-                slope = onward[cell] + here[cell]
-                opened, heard = gate[cell], told[cell]
-                to_gate[cell] = slope * (heard - held[cell] * keep) * opened * (one - opened)
-                to_told[cell] = slope * opened * (one - heard * heard)
-                onward[cell] = slope * (one - opened) * keep
+            leak_step_back(
+                squashed[step, row],
+                goes_on[step, row],
+                ahead[step, row],
+                turning,
+                held[step, row],
+                gradient[step, row],
+                onward,
+                to_raw[step, row],
+            )

@@ -214,6 +214,28 @@ def mlp(sizes: Sequence[int]) -> nn.Sequential:
     return nn.Sequential(*layers)
 
 
+def turned(memory: Tensor, pairs: np.ndarray, ahead: Tensor | None) -> Tensor:
+    """What is remembered along the world's axes, as the agent thinks of it: to its left and ahead."""
+    if not len(pairs):
+        return memory
+    assert ahead is not None
+    (x_at, z_at), x_ahead, z_ahead = pairs.T.tolist(), ahead[..., :1], ahead[..., 1:]
+    x, z, own = memory[..., x_at], memory[..., z_at], memory.clone()
+    own[..., x_at], own[..., z_at] = x * z_ahead - z * x_ahead, x * x_ahead + z * z_ahead
+    return own
+
+
+def turned_back(own: Tensor, pairs: np.ndarray, ahead: Tensor | None) -> Tensor:
+    """The way back of `turned`."""
+    if not len(pairs):
+        return own
+    assert ahead is not None
+    (x_at, z_at), x_ahead, z_ahead = pairs.T.tolist(), ahead[..., :1], ahead[..., 1:]
+    left, front, memory = own[..., x_at], own[..., z_at], own.clone()
+    memory[..., x_at], memory[..., z_at] = left * z_ahead + front * x_ahead, front * z_ahead - left * x_ahead
+    return memory
+
+
 class Policy(nn.Module):
     """What one role does by what it observes, and by what it remembers where it has a memory.
 
@@ -237,6 +259,9 @@ class Policy(nn.Module):
             places(number_places(shape.action_parts)),
         )
         self._observed = places(shape.heading.observed if shape.heading else ()).reshape(-1, 2)
+        self.turning = places(shape.heading.remembered if shape.heading else ()).reshape(-1, 2)
+        """Pairs of what is remembered that are along the world's axes from decision to decision, so that they turn with
+        the agent when it thinks of them."""
 
     def look(self, raw: Tensor, out: Tensor | None = None) -> Tensor:
         """Observations as the policy wants them: in the agent's own frame, and normalised."""
@@ -260,19 +285,25 @@ class Policy(nn.Module):
         """What is remembered at a round's start: nothing."""
         return torch.zeros(rows, self.memory_size)
 
-    def features(self, normalised: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """For one decision: rows of observations; also what is remembered after it."""
+    def ahead(self, raw: Tensor) -> Tensor:
+        """Where agents look, by what they observe: rows of x and z; nothing where there is no heading."""
+        return raw[..., list(self.acting.forward)]
+
+    def features(self, normalised: Tensor, memory: Tensor, ahead: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """For one decision: rows of observations, and where agents look if memories turn; also what is remembered."""
         seen = self.eyes(normalised)
         if self.recall is not None:
-            memory = self.recall(seen, memory)
-            seen = torch.cat((seen, memory), -1)
+            held = self.recall(seen, turned(memory, self.turning, ahead))
+            seen, memory = torch.cat((seen, held), -1), turned_back(held, self.turning, ahead)
         return self.mind(seen), memory
 
-    def features_of_sequence(self, normalised: Tensor, memory: Tensor, goes_on: Tensor) -> Tensor:
+    def features_of_sequence(
+        self, normalised: Tensor, memory: Tensor, goes_on: Tensor, ahead: Tensor | None = None
+    ) -> Tensor:
         """For T decisions in a row, [T, rows, D]; where `goes_on` is 0, a new round began before the decision."""
         seen = self.eyes(normalised)
         if self.recall is not None:
-            seen = torch.cat((seen, self.recall.sequence(seen, memory, goes_on)), -1)
+            seen = torch.cat((seen, self.recall.sequence(seen, memory, goes_on, ahead, self.turning)), -1)
         features: Tensor = self.mind(seen)
         return features
 

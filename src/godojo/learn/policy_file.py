@@ -1,6 +1,7 @@
 """Trained policies as files: `policy_seeker.pt` and the like; read without running anything that is in them."""
 
 import io
+import itertools
 import pickle
 import zipfile
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from torch import Tensor
 from godojo.errors import GodojoError
 from godojo.files import write_whole
 from godojo.games.parts import ObservationPart
-from godojo.learn.networks import Policy, PolicyShape
+from godojo.learn.networks import Policy, PolicyShape, number_places
 
 FORMAT = "godojo-policy/1"
 MAX_BYTES = 256 * 2**20
@@ -66,12 +67,32 @@ def load_policy(path: Path) -> tuple[Policy, PolicyCard]:
         _check_sizes(card.shape, content["weights"])
         policy = Policy(card.shape)
         policy.load_state_dict(content["weights"])
-    except (KeyError, TypeError, ValueError, RuntimeError, msgspec.ValidationError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, RuntimeError, msgspec.ValidationError) as error:
         raise GodojoError(f"{path} does not fit together ({' '.join(str(error).split())[:200]})") from None
     if not all(bool(torch.isfinite(weights).all()) for weights in policy.state_dict().values()):
         raise GodojoError(f"{path} holds weights that are not numbers")
     policy.eval()
     return policy, card
+
+
+def heading_complaint(shape: PolicyShape) -> str:
+    """What is wrong with the places that a policy turns with its agent; nothing if all is well."""
+    heading = shape.heading
+    if heading is None:
+        return ""
+    seen = [*heading.forward, *itertools.chain.from_iterable(heading.observed)]
+    if any(not 0 <= place < shape.observation_size for place in seen):
+        return "its heading is of observations that are not there"
+    if not set(itertools.chain.from_iterable(heading.acted)) <= set(number_places(shape.action_parts)):
+        return "its heading is of actions that are not there"
+    remembered = list(itertools.chain.from_iterable(heading.remembered))
+    if remembered and shape.memory != "leaky":
+        return "its heading turns what is remembered, and only leaky cells turn"
+    if any(not 0 <= place < shape.memory_size for place in remembered):
+        return "its heading is of what is not remembered"
+    if len(set(remembered)) != len(remembered):
+        return "its heading turns something remembered twice"
+    return ""
 
 
 def _check_unpacked(path: Path) -> None:
@@ -83,7 +104,7 @@ def _check_unpacked(path: Path) -> None:
 
 
 def _check_sizes(shape: PolicyShape, weights: Mapping[str, Tensor]) -> None:
-    """Refuses a card that asks for more numbers than there are, before room is made for them."""
+    """Refuses a card that asks for more numbers than there are, before room is made for them, or for other places."""
     if len(shape.hidden) > MAX_LAYERS:
         raise ValueError(f"{len(shape.hidden)} layers; {MAX_LAYERS} are the most")
     with torch.device("meta"):  # sizes alone, no memory
@@ -92,3 +113,5 @@ def _check_sizes(shape: PolicyShape, weights: Mapping[str, Tensor]) -> None:
         raise ValueError("its weights are not of the sizes that its card says")
     if any(tensor.numel() * tensor.itemsize > tensor.untyped_storage().nbytes() for tensor in weights.values()):
         raise ValueError("its weights are fewer numbers than they claim")
+    if complaint := heading_complaint(shape):
+        raise ValueError(complaint)

@@ -39,12 +39,13 @@ class Minibatch(NamedTuple):
     weight: Tensor
     """1 for a transition to learn from, 0 for none."""
     goes_on: Tensor
+    ahead: Tensor
     memory: Tensor
 
 
 def losses(policy: Policy, critic: Critic, batch: Minibatch, clip: float) -> Losses:
     """What the update minimises: clipped surrogate, squared error of the value, minus entropy."""
-    features = policy.features_of_sequence(batch.observation, batch.memory, batch.goes_on)
+    features = policy.features_of_sequence(batch.observation, batch.memory, batch.goes_on, batch.ahead)
     log_probability, entropy = policy.head.judge(features, batch.action)
     log_ratio = log_probability - batch.log_probability
     ratio = log_ratio.exp()
@@ -91,6 +92,7 @@ class TorchTeacher:
             target=target.index_select(1, chosen),
             weight=track.acted.index_select(1, chosen).float(),
             goes_on=track.goes_on.index_select(1, chosen),
+            ahead=track.ahead.index_select(1, chosen),
             memory=track.memory.index_select(0, chosen),
         )
         found = losses(self._policy, self._critic, batch, settings.clip)

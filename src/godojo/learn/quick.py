@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from godojo.kernels.compile import roughly
 from godojo.learn.frames import Acting, draw, turn_back
-from godojo.learn.layers import INPUTS, OUTPUTS, aligned, cut, forward, places, sigmoid, table, tanh, turn_weights
-from godojo.learn.memory import LeakyMemory
+from godojo.learn.layers import INPUTS, ONE, OUTPUTS, aligned, cut, forward, places, squash, table, turn_weights
+from godojo.learn.memory import LeakyMemory, leak_step
 from godojo.learn.networks import LOG_SQRT_2PI, ActionHead, Policy
 
 BLOCK = 32
@@ -29,6 +29,7 @@ class Weights(NamedTuple):
     row: np.ndarray
     turned: np.ndarray
     log_std: np.ndarray
+    turning: np.ndarray
 
 
 def is_quick(policy: Policy) -> bool:
@@ -76,7 +77,7 @@ class QuickPlayer:
         self._places, size = places(self._from)
         row, turned = aligned(2, size)
         layers, eyes, numbers = table(linears(policy), self._from), len(policy.eyes) // 2, len(self._log_std)
-        self._weights = Weights(layers, eyes, row, turned, np.zeros(numbers, np.float32))
+        self._weights = Weights(layers, eyes, row, turned, np.zeros(numbers, np.float32), policy.turning)
         width = int(layers[:, [INPUTS, OUTPUTS]].max()) + policy.memory_size
         self._room, self._said = aligned(2, BLOCK, width), aligned(rows, numbers)
         self._noise = torch.zeros(rows, numbers)
@@ -126,7 +127,9 @@ class PlainPlayer:
     @torch.no_grad()
     def act(self, situation: Situation, out: Decision, *, greedy: bool, generator: torch.Generator) -> None:
         """Writes what the policy does, and what it remembers of it."""
-        features, remembered = self._policy.features(situation.seen, situation.memory)
+        features, remembered = self._policy.features(
+            situation.seen, situation.memory, self._policy.ahead(situation.raw)
+        )
         situation.memory.copy_(remembered)
         choice = self._policy.head.sample(features, greedy=greedy, generator=generator)
         out.action.copy_(choice.action)
@@ -159,6 +162,7 @@ def _act(
 ) -> None:
     """Rows of `seen` through the layers; what is remembered goes beside what the eyes make of it."""
     layers, row, turned = weights.layers, weights.row, weights.turned
+    held, look = np.zeros(memory.shape[1], np.float32), np.zeros(2, np.float32)
     rows, cells = memory.shape
     last = len(layers) - 1
     for start in range(0, rows, BLOCK):
@@ -170,11 +174,11 @@ def _act(
             forward(here, layer, row, turned, count, there)
             if cells > 0 and number == weights.eyes:
                 for each in range(count):
-                    told, held = there[each], memory[start + each]
-                    beside = here[each, layer[INPUTS] : layer[INPUTS] + cells]
-                    for cell in range(cells):
-                        held[cell] += sigmoid(told[cell]) * (tanh(told[cells + cell]) - held[cell])
-                        beside[cell] = held[cell]
+                    told, beside = there[each, : 2 * cells], here[each, layer[INPUTS] : layer[INPUTS] + cells]
+                    squash(told)
+                    if len(weights.turning):
+                        look[0], look[1] = raw[start + each, acting.forward[0]], raw[start + each, acting.forward[1]]
+                    leak_step(told, ONE, look, weights.turning, memory[start + each], held, beside)
             else:
                 cut(there, count, layer[OUTPUTS])
                 here, there = there, here

@@ -102,6 +102,8 @@ class Track:
     cut_value: Tensor
     goes_on: Tensor
     """[T, C]: 0 where a new round began before the decision."""
+    ahead: Tensor
+    """[T, C, 2]: where each looked, if its memory turns with it; else of no size."""
     memory: Tensor
     """[C, M]: remembered before the first decision."""
     value: Tensor
@@ -112,7 +114,7 @@ class Track:
         return self.action.shape[1]
 
     @classmethod
-    def make(cls, steps: int, columns: int, role: RoleArrays, others: int, memory: int) -> "Track":
+    def make(cls, steps: int, columns: int, role: RoleArrays, others: int, policy: Policy) -> "Track":
         size, actions = role.observation.shape[2], role.action.shape[2]
         flags = [torch.zeros(steps, columns, dtype=torch.bool) for _ in range(3)]
         return cls(
@@ -126,7 +128,8 @@ class Track:
             acted=flags[2],
             cut_value=torch.zeros(steps, columns),
             goes_on=torch.ones(steps, columns),
-            memory=torch.zeros(columns, memory),
+            ahead=torch.zeros(steps, columns, 2 if len(policy.turning) else 0),
+            memory=torch.zeros(columns, policy.memory_size),
             value=torch.zeros(steps + 1, columns),
             advantage=torch.zeros(steps, columns),
         )
@@ -160,9 +163,7 @@ class Seat:
         self.columns = slice(self.worlds.start * agents, self.worlds.stop * agents)
         """Their agents among all of the role, world by world; likewise below."""
         self.past_columns = slice(guests.past.start * agents, guests.past.stop * agents)
-        self.track = Track.make(
-            steps, self.columns.stop - self.columns.start, self.arrays, self.others.size, policy.memory_size
-        )
+        self.track = Track.make(steps, self.columns.stop - self.columns.start, self.arrays, self.others.size, policy)
         self.scripted = [(opponent, PartOfWorlds(worlds, where)) for opponent, where in guests.scripted]
         for opponent, part in self.scripted:
             opponent.begin(part)
@@ -202,6 +203,8 @@ class Seat:
             track.memory.copy_(self.memory)
             self._player.refresh()
             self._past_player.refresh()
+        if track.ahead.shape[2]:
+            track.ahead[step] = self.policy.ahead(self._raw)
         situation = Situation(self.see(step), self._raw, self.memory)
         decision = Decision(track.action[step], track.log_probability[step], self._action)
         self._player.act(situation, decision, greedy=self.greedy, generator=self.generator)

@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
+import msgspec
 import numpy as np
 import torch
 
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.errors import GodojoError
+from godojo.games.parts import Heading
 from godojo.learn import ppo
 from godojo.learn.layers import in_one_row
 from godojo.learn.league import League
@@ -33,8 +35,18 @@ def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
         hidden=settings.hidden,
         memory=settings.memory,
         memory_size=settings.memory_size if settings.memory else 0,
-        heading=role.heading if settings.own_frame else None,
+        heading=heading_for(role, settings),
     )
+
+
+def heading_for(role: RoleArrays, settings: PpoSettings) -> Heading | None:
+    """The role's heading with what turns of what is remembered; of a smaller memory at most all of it."""
+    if role.heading is None or not settings.own_frame:
+        return None
+    turning = min(settings.turning, settings.memory_size // 2 * 2) if settings.memory == "leaky" else 0
+    first = settings.memory_size - turning
+    pairs = tuple((at, at + 1) for at in range(first, settings.memory_size, 2))
+    return msgspec.structs.replace(role.heading, remembered=pairs if turning else ())
 
 
 def guests_of(index: int, role: str, worlds: Worlds, settings: PpoSettings, seed: int) -> Guests:

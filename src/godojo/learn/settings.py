@@ -38,6 +38,8 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a policy remembers with; nothing, leaky cells or a gated recurrent unit."""
     memory_size: int = 32
     """Numbers it remembers."""
+    turning: int = 16
+    """So many of them, the last ones, are for places: two by two they turn with the agent, if they are leaky cells."""
     own_frame: bool = True
     """Policies think in their agent's own frame where the game tells the heading, instead of along the world's axes."""
     past_share: float = 0.25
@@ -68,6 +70,8 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise GodojoError(f"hidden must be the widths of one layer or more, not {list(self.hidden)}")
         if self.memory and self.memory_size < 1:
             raise GodojoError(f"memory_size must be 1 or more, not {self.memory_size}")
+        if not self.turning >= 0 or self.turning % 2:
+            raise GodojoError(f"turning must be an even number of cells, 0 or more, not {self.turning}")
         if self.past_share + self.sparring_share > 1.0:
             raise GodojoError("past_share and sparring_share are shares of the same worlds: together at most 1")
         if self.snapshot_updates % self.redraw_updates:

@@ -283,7 +283,10 @@ def make_learner(
     tasks: Mapping[str, Task] | None = None,
 ) -> Learner:
     """The learner that a run's configuration names, with its settings."""
-    settings = learner_settings(config.learner, config.learner_settings)
+    given = config.learner_settings
+    if "memory_size" in given:
+        given = {"turning": 0, **given}  # in runs from before cells could turn, none do
+    settings = learner_settings(config.learner, given)
     if isinstance(settings, SacSettings):
         return SoftSelfPlay(worlds, settings, config.seed, policies, tasks)
     return SelfPlay(worlds, settings, config.seed, policies, tasks)

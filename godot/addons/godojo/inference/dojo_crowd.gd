@@ -39,7 +39,12 @@ func decide(observations: PackedFloat32Array) -> PackedFloat32Array:
 		observations = observations.duplicate()
 		for agent in count:
 			ahead.append(policy.frame.turn(observations, agent * net.inputs))
+	var turns_memory: bool = policy.frame != null and policy.frame.turns_memory
+	if turns_memory:
+		policy.frame.turn_memories(_remembered, ahead)
 	var outputs: PackedFloat32Array = net.think_of_many(net.look_of_many(observations), _remembered)
+	if turns_memory:
+		policy.frame.turn_memories_back(_remembered, ahead)
 	var actions := PackedFloat32Array()
 	for agent in count:
 		var action: PackedFloat32Array = policy.chooser.choose(outputs, agent * net.outputs, chance)

@@ -33,7 +33,12 @@ func decide(observation: PackedFloat32Array) -> PackedFloat32Array:
 	if policy.frame != null:
 		observation = observation.duplicate()
 		ahead = policy.frame.turn(observation)
+	var turns_memory: bool = policy.frame != null and policy.frame.turns_memory
+	if turns_memory:
+		policy.frame.turn_memory(_remembered, ahead)
 	var outputs: PackedFloat32Array = net.think(net.look(observation), _remembered)
+	if turns_memory:
+		policy.frame.turn_memory_back(_remembered, ahead)
 	var action: PackedFloat32Array = policy.chooser.choose(outputs, 0, chance)
 	if policy.frame != null:
 		policy.frame.turn_back(action, ahead)

@@ -102,7 +102,7 @@ func _take(fields: Dictionary) -> String:
 	if complaint.is_empty():
 		complaint = _take_action(fields["action_parts"])
 	if complaint.is_empty():
-		complaint = _take_heading(fields["heading"])
+		complaint = _take_heading(fields["heading"], fields["memory"] as String)
 	if complaint.is_empty() and fields["log_std"] != (not is_squashed and numbers() > 0):
 		complaint = "it says the wrong thing about its log_std"
 	return complaint if complaint else _take_layers(fields["layers"], fields["memory"] as String)
@@ -179,14 +179,12 @@ func _take_action(parts: Array) -> String:
 	return ""
 
 
-func _take_heading(given: Variant) -> String:
+func _take_heading(given: Variant, memory: String) -> String:
 	if given == null:
 		return ""
-	if not given is Dictionary:
+	if not _is_heading(given):
 		return "its heading is nothing sensible"
 	heading = given
-	if not (heading.get("observed") is Array and heading.get("acted") is Array):
-		return "its heading is nothing sensible"
 	for pair: Variant in [heading.get("forward")] + (heading["observed"] as Array):
 		if not _is_pair(pair, observation_size):
 			return "its heading is of observations that are not there"
@@ -195,6 +193,21 @@ func _take_heading(given: Variant) -> String:
 		var fits: bool = _is_pair(pair, _MAX_OBSERVATION)
 		if not fits or not (places.has(int(pair[0])) and places.has(int(pair[1]))):
 			return "its heading is of actions that are not there"
+	return _complaint_about_remembered(heading.get("remembered", []) as Array, memory)
+
+
+## Pairs of what is remembered turn with the agent; no place can turn with two others.
+func _complaint_about_remembered(pairs: Array, memory: String) -> String:
+	if not pairs.is_empty() and memory != "leaky":
+		return "its heading turns what is remembered, and only leaky cells turn"
+	var taken: Dictionary[int, bool] = {}
+	for pair: Variant in pairs:
+		if not _is_pair(pair, memory_size):
+			return "its heading is of what is not remembered"
+		for place: float in pair:
+			if taken.has(int(place)):
+				return "its heading turns something remembered twice"
+			taken[int(place)] = true
 	return ""
 
 
@@ -274,6 +287,18 @@ static func _layer(given: Variant) -> DojoPolicyLayer:
 
 static func _is_whole(value: Variant, least: int, most: int) -> bool:
 	return value is float and value == floorf(value) and value >= least and value <= most
+
+
+## Whether these are lists of places by the names that are known, whatever is in them.
+static func _is_heading(value: Variant) -> bool:
+	if not value is Dictionary or not value.has_all(["forward", "observed", "acted"]):
+		return false
+	var fields: Dictionary = value
+	for key: Variant in fields:
+		var is_known: bool = key in ["forward", "observed", "acted", "remembered"]
+		if not (is_known and fields[key] is Array):
+			return false
+	return true
 
 
 static func _is_pair(value: Variant, count: int) -> bool:
