@@ -35,8 +35,7 @@ def main() -> int:
         twin = on_twin(files, wanted.rounds, wanted.seed)
         difference = Difference.of(game, twin)
         say(f"{level}: in the game {told(game)}, on the twin {told(twin)}")
-        low, high = 100 * difference.low, 100 * difference.high
-        say(f"  difference {100 * difference.rate:+.1f} points (95 %: {low:+.1f} to {high:+.1f})")
+        say(f"  difference {difference.points:+.1f} points (95 %: {difference.low:+.1f} to {difference.high:+.1f})")
     return 0
 
 
