@@ -19,6 +19,7 @@ from godojo.learn import ppo
 from godojo.learn.quick import QuickPlayer
 from godojo.learn.rollout import Seat
 from godojo.learn.selfplay import SelfPlay
+from godojo.learn.training import Training
 from godojo.opponents import make_opponent
 
 WARM_UP = 5
@@ -62,6 +63,7 @@ def main() -> int:
                     training.stop()
 
             training.train(report)
+            assert isinstance(training, Training)
             rows = training.agent_steps / training.learner.updates
     write(f"{1e3 * begun / updates:.0f} ms an update by the clock, {1e3 * used / updates:.0f} ms of processor time,")
     write(f"{rows * updates / begun / 1e3:.0f} k agent-steps/s; of which, in ms:")
