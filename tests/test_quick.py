@@ -53,7 +53,8 @@ def played_by(player: QuickPlayer | PlainPlayer, policy: Policy, rows: int, gree
     for _ in range(3):
         raw = torch.randn(rows, OBSERVED)
         raw[:, :2] = torch.nn.functional.normalize(raw[:, :2])
-        action, log_probability, for_game = torch.empty(rows, 3), torch.empty(rows), torch.empty(rows, 3)
+        numbers = policy.head.linear.out_features
+        action, log_probability, for_game = torch.empty(rows, numbers), torch.empty(rows), torch.empty(rows, numbers)
         situation, decision = Situation(policy.look(raw), raw, memory), Decision(action, log_probability, for_game)
         player.act(situation, decision, greedy=greedy, generator=chance)
         found += [action, for_game] if greedy else [action, log_probability, for_game]
@@ -71,6 +72,24 @@ def test_plays_as_torch_does(hidden: tuple[int, ...], memory: Memory, rows: int,
     theirs = played_by(PlainPlayer(policy, rows), policy, rows, greedy)
     for one, other in zip(ours, theirs, strict=True):
         assert torch.allclose(one, other, atol=2e-5)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 77])
+def test_many_numbers_are_written_where_they_belong_and_nowhere_else(rows: int) -> None:
+    """Rows are worked on in fours, where actions have many numbers their last ones too."""
+    policy = policy_of((16, 16), "leaky", ActionPart("joints", "continuous", 17))
+    quick = QuickPlayer(policy, rows)
+    quick._said.fill(3.0)
+    ours, theirs = (played_by(one, policy, rows, greedy=False) for one in (quick, PlainPlayer(policy, rows)))
+    for one, other in zip(ours, theirs, strict=True):
+        assert torch.allclose(one, other, atol=2e-5)
+    assert len(quick._said) % 8 == 0, "there is room for whole fours"
+
+
+def test_what_is_no_number_is_not_hidden_from_the_game() -> None:
+    policy = policy_of((16, 16), "leaky")
+    action = torch.full((2, 3), torch.nan)
+    assert policy.for_game(action, torch.ones(2, OBSERVED)).isnan().all()
 
 
 def test_plays_by_new_weights_once_it_is_told() -> None:

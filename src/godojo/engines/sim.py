@@ -68,7 +68,7 @@ class SimWorlds(Worlds):
 
     def __init__(self, twin: Twin) -> None:
         if not is_compiled():
-            sys.stderr.write("compiling kernels, once (about half a minute)\n")
+            sys.stderr.write("compiling kernels, once (about a minute)\n")
             sys.stderr.flush()
         results = twin.results
         self.twin = twin

@@ -30,6 +30,13 @@ def out_of_frame(left: Any, ahead: Any, x_ahead: Any, z_ahead: Any) -> tuple[Any
     return left * z_ahead + ahead * x_ahead, ahead * z_ahead - left * x_ahead
 
 
+@kernel
+def within(number: Any, limit: Any) -> Any:
+    """From -limit to limit; what is no number stays none, so that it is noticed."""
+    number = limit if number > limit else number
+    return -limit if number < -limit else number
+
+
 @alone
 def turn(raw: np.ndarray, forward: np.ndarray, pairs: np.ndarray, out: np.ndarray) -> None:
     """Observations along the agent's axes: to its left and ahead."""
@@ -61,7 +68,7 @@ def turn_back(action: np.ndarray, raw: np.ndarray, acting: Acting, out: np.ndarr
                 length = max(np.sqrt(x * x + z * z), one)
                 out[row, x_at], out[row, z_at] = x / length, z / length
         for place in numbers:
-            out[row, place] = min(max(out[row, place], -one), one)
+            out[row, place] = within(out[row, place], one)
 
 
 @alone
@@ -87,14 +94,12 @@ def tell(
 
 @alone
 def scale(raw: np.ndarray, mean: np.ndarray, variance: np.ndarray, floor: Any, limit: Any, out: np.ndarray) -> None:
-    """To mean 0 and variance 1, from -limit to limit; what is no number stays none."""
+    """To mean 0 and variance 1, from -limit to limit."""
     factor = raw.dtype.type(1.0) / np.sqrt(variance + floor)
     shift = -mean * factor
     for row in range(len(raw)):
         for place in range(raw.shape[1]):
-            number = raw[row, place] * factor[place] + shift[place]
-            number = limit if number > limit else number
-            out[row, place] = -limit if number < -limit else number
+            out[row, place] = within(raw[row, place] * factor[place] + shift[place], limit)
 
 
 @alone

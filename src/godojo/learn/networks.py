@@ -111,10 +111,7 @@ class ActionHead(nn.Module):
         self._all_numbers = not self.choices
 
     def sample(self, features: Tensor, *, greedy: bool = False, generator: torch.Generator | None = None) -> Choice:
-        return self.pick(self.linear(features), greedy=greedy, generator=generator)
-
-    def pick(self, raw: Tensor, *, greedy: bool = False, generator: torch.Generator | None = None) -> Choice:
-        """An action by what the linear layer says."""
+        raw = self.linear(features)
         log_probability, numbers = torch.zeros(raw.shape[:-1]), raw[..., : self.numbers].detach()
         if self.numbers and not greedy:
             noise = torch.empty(numbers.shape).normal_(generator=generator)
@@ -172,13 +169,10 @@ class SquashedHead(nn.Module):
         nn.init.zeros_(self.linear.bias)
 
     def sample(self, features: Tensor, *, greedy: bool = False, generator: torch.Generator | None = None) -> Choice:
-        return self.pick(self.linear(features), greedy=greedy, generator=generator)
-
-    def pick(self, raw: Tensor, *, greedy: bool = False, generator: torch.Generator | None = None) -> Choice:
-        """An action by what the linear layer says. Gradients flow through the action that was drawn."""
-        mean, spread = raw.chunk(2, -1)
+        """Gradients flow through the action that was drawn."""
+        mean, spread = self.linear(features).chunk(2, -1)
         if greedy:
-            return Choice(mean.tanh(), torch.zeros(raw.shape[:-1]))
+            return Choice(mean.tanh(), torch.zeros(features.shape[:-1]))
         log_std = spread.clamp(*LOG_STD_LIMITS)
         noise = torch.empty_like(mean).normal_(generator=generator)
         number = torch.addcmul(mean, noise, log_std.exp())

@@ -79,7 +79,7 @@ class QuickPlayer:
         layers, eyes, numbers = table(linears(policy), self._from), len(policy.eyes) // 2, len(self._log_std)
         self._weights = Weights(layers, eyes, row, turned, np.zeros(numbers, np.float32), policy.turning)
         width = int(layers[:, [INPUTS, OUTPUTS]].max()) + policy.memory_size
-        self._room, self._said = aligned(2, BLOCK, width), aligned(rows, numbers)
+        self._room, self._said = aligned(2, BLOCK, width), aligned(-(-rows // BLOCK) * BLOCK, numbers)
         self._noise = torch.zeros(rows, numbers)
         self.refresh()
 
@@ -182,6 +182,6 @@ def _act(
             else:
                 cut(there, count, layer[OUTPUTS])
                 here, there = there, here
-        forward(here, layers[last], row, turned, count, said[start : start + count])
-    draw(said, noise, weights.log_std, LOG_ROOT, action, log_probability)
+        forward(here, layers[last], row, turned, count, said[start : start + BLOCK])
+    draw(said[:rows], noise, weights.log_std, LOG_ROOT, action, log_probability)
     turn_back(action, raw, acting, for_game)

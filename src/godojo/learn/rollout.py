@@ -13,7 +13,7 @@ from godojo.engines.base import RoleArrays, Worlds
 from godojo.engines.part import PartOfWorlds
 from godojo.games.parts import Heading
 from godojo.learn.advantages import advantages
-from godojo.learn.frames import forget, tell
+from godojo.learn.frames import forget, moments, tell
 from godojo.learn.networks import Critic, Policy
 from godojo.learn.quick import Decision, Situation, make_player
 from godojo.opponents.base import Opponent
@@ -186,6 +186,19 @@ class Seat:
             torch.empty_like(self._past_action), torch.empty(len(self._past_raw)), self._past_action
         )
         self.sit_in(None)
+        self._compile(worlds)
+
+    def _compile(self, worlds: Worlds) -> None:
+        """Calls every kernel for no rows, so that compiling them does not count as training."""
+        track, none = self.track, slice(0, 0)
+        self.others.of({name: seen[none] for name, seen in self._observations.items()})
+        seen = self.policy.look(self._raw[none])
+        moments(self._raw[:1].numpy(), np.zeros(seen.shape[1], np.float32), np.zeros(seen.shape[1], np.float32))
+        situation = Situation(seen, self._raw[none], self.memory[none])
+        decision = Decision(track.action[0, none], track.log_probability[0, none], self._action[none])
+        self._player.act(situation, decision, greedy=True, generator=self.generator)
+        flags = (self.arrays.terminated, self.arrays.truncated, worlds.ended)
+        forget(self.memory[none].numpy(), *flags, self.columns.start)
 
     def sit_in(self, past: Policy | None) -> None:
         """From now on `past` plays in this role's worlds of past selves; without one, the policy itself does."""

@@ -99,6 +99,7 @@ class SelfPlay:
             self.seats[name] = Seat(worlds, name, policy, critic, settings.steps, self.guests[name], generator)
             weights = in_one_row([*policy.parameters(), *critic.parameters()])
             self.teachers[name] = make_teacher(policy, critic, weights, settings)
+            self._compile(name)
             self.optimisers[name] = torch.optim.Adam([weights], lr=settings.learning_rate, eps=1e-5, fused=True)
         self.updates, self.agent_steps = 0, 0
         self._sitting: dict[str, int | None] = dict.fromkeys(names)
@@ -112,6 +113,12 @@ class SelfPlay:
         self._with_past = {name: dict.fromkeys(names, 0) for name in names}
         """The same where a past self played this role."""
         self._threads = ThreadPoolExecutor(len(names), initializer=torch.set_num_threads, initargs=(1,))
+
+    def _compile(self, name: str) -> None:
+        """Calls what learns for a track of nothing, so that compiling it does not count as training."""
+        seat, settings = self.seats[name], self.settings
+        seat.close_rollout(settings.gamma, settings.gae_lambda)
+        self.teachers[name](seat.track, seat.track.advantage, seat.track.advantage, torch.zeros(1, dtype=torch.int64))
 
     @property
     def policies(self) -> dict[str, Policy]:

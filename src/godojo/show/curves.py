@@ -107,7 +107,7 @@ class RunTables:
         short ones in between. A bin is as long as one or more such rounds, or its shares would swing with the clock.
         """
         steps, lengths = self.numbers("agent_steps"), self.numbers("length_s")
-        whole = float(steps.max())
+        whole = max(float(steps.max()), 1.0)  # rounds of the first update alone are at 0
         worlds = float(self.run.config.learner_settings.get("worlds", 0))
         played_s = float(lengths.mean() * self.numbers("episode")[-1]) / worlds if worlds else 0.0
         rounds = played_s / float(np.percentile(lengths, 99)) if played_s else BINS
