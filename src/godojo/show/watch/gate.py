@@ -1,7 +1,8 @@
 """The page's door: who may look, how many at once, and what becomes of those who stall.
 
 The server behind it listens on loopback alone and trusts everybody who gets there. Each connection carries one request
-(a file of the page, or the websocket), so that looking at its head is enough; after that, bytes are handed through.
+(the document, or the websocket), so that looking at its head is enough. The document is the gate's own; the websocket's
+bytes are handed through.
 """
 
 import asyncio
@@ -37,8 +38,9 @@ def is_loopback(host: str) -> bool:
 class Gate:
     """Listens on `host`:`port` and hands on to the server on loopback."""
 
-    def __init__(self, host: str, port: int, inner_port: int, token: str = "") -> None:
+    def __init__(self, host: str, port: int, inner_port: int, document: bytes, token: str = "") -> None:
         self.host, self.port, self.token = host, port, token
+        self._document = document
         self.viewers = 0
         self.dropped = 0
         """Viewers who stalled and were let go."""
@@ -95,7 +97,7 @@ class Gate:
                 writer.write(answer)
                 await asyncio.wait_for(writer.drain(), STALL_TIMEOUT_S)
             else:
-                await self._hand_on(head, reader, writer, headers.get("upgrade", "").lower() == "websocket")
+                await self._hand_on(head, reader, writer)
             writer.close()
             await asyncio.wait_for(writer.wait_closed(), STALL_TIMEOUT_S)  # what is left is still on its way
             is_done = True
@@ -108,7 +110,7 @@ class Gate:
                 writer.transport.abort()
 
     def _answer(self, target: str, headers: Mapping[str, str]) -> bytes | None:
-        """What is said instead of handing on; None for those who may come in."""
+        """The document, or why there is none; None for a viewer's websocket."""
         host, origin = headers.get("host", ""), headers.get("origin", "")
         # A page of somebody else's, open in the same browser, must not be able to look or to press buttons here.
         if origin and urlsplit(origin).netloc != host:
@@ -123,30 +125,30 @@ class Gate:
                 return _said(HTTPStatus.UNAUTHORIZED, "open the page with the address that `godojo watch` printed")
             cookie = f"Set-Cookie: {COOKIE}={self.token}; HttpOnly; SameSite=Strict; Path=/\r\nLocation: /\r\n"
             return _said(HTTPStatus.SEE_OTHER, "come in", cookie)
-        if headers.get("upgrade", "").lower() == "websocket" and self.viewers >= MOST_VIEWERS:
+        if headers.get("upgrade", "").lower() != "websocket":
+            if urlsplit(target).path != "/":
+                return _said(HTTPStatus.NOT_FOUND, "there is only one page here, /")
+            return _response(HTTPStatus.OK, "text/html", self._document)
+        if self.viewers >= MOST_VIEWERS:
             return _said(HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_VIEWERS} are watching already; try again later")
         return None
 
-    async def _hand_on(
-        self, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_viewer: bool
-    ) -> None:
+    async def _hand_on(self, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", self._inner_port)
         writer.transport.set_write_buffer_limits(high=BUFFER_BYTES)
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
-        self.viewers += is_viewer
+        self.viewers += 1
         ways = [
             asyncio.ensure_future(self._pump(reader, inner_writer)),
             asyncio.ensure_future(self._pump(inner_reader, writer)),
         ]
         try:
             inner_writer.write(head)
-            # A file is done when the server has sent it; a viewer when either side has gone.
-            watched = ways if is_viewer else ways[1:]
-            done, _ = await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
             for way in done:
                 way.result()
         finally:
-            self.viewers -= is_viewer
+            self.viewers -= 1
             for way in ways:
                 way.cancel()
             await asyncio.gather(*ways, return_exceptions=True)
@@ -185,6 +187,9 @@ def _cookie(headers: Mapping[str, str]) -> str:
 
 
 def _said(status: HTTPStatus, sentence: str, more: str = "") -> bytes:
-    body = f"{sentence}\n".encode()
-    head = f"HTTP/1.1 {status.value} {status.phrase}\r\nContent-Type: text/plain; charset=utf-8\r\n{more}"
+    return _response(status, "text/plain", f"{sentence}\n".encode(), more)
+
+
+def _response(status: HTTPStatus, kind: str, body: bytes, more: str = "") -> bytes:
+    head = f"HTTP/1.1 {status.value} {status.phrase}\r\nContent-Type: {kind}; charset=utf-8\r\n{more}"
     return f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body

@@ -10,6 +10,7 @@ from godojo.errors import GodojoError
 from godojo.runs.folder import CONFIG, RunFolder
 from godojo.show.lineup import run_to_show
 from godojo.show.replay_file import ROUNDS_SUFFIX, SUFFIX, read_any
+from godojo.show.watch.document import document
 from godojo.show.watch.gate import Gate, is_loopback
 from godojo.show.watch.page import Page
 from godojo.show.watch.rounds import FileRounds, Rounds, RunRounds
@@ -39,7 +40,7 @@ def opened(
     rounds, run = _rounds(what, seed)
     page = Page(rounds, run)
     try:
-        gate = Gate(host, port, page.port, token)
+        gate = Gate(host, port, page.port, document(rounds.title), token)
         try:
             yield page, gate
         finally:
