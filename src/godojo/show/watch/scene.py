@@ -17,8 +17,12 @@ CURB_M = 0.5
 TRAIL_S = 2.5
 TRAIL_STEPS = 40
 FOV_RAD = math.radians(45.0)
-PORTRAIT = 0.8
-"""Screens narrower than this, by their height, are held upright."""
+VIEW_FROM = np.array([0.0, 0.83, 0.56])
+"""The direction the camera looks from, about 56 degrees above the floor."""
+MARGIN = 1.06
+"""How much larger than the arena the picture is."""
+USUAL_ASPECT = 1.1
+"""Of the picture beside the panel on most screens."""
 SPOTTED = (214, 16, 62)
 """A ray that meets an opponent."""
 
@@ -121,11 +125,11 @@ class Body:
             self._parts += [white, pupil]
         nothing, dark = np.zeros((1, 2, 3), np.float32), np.zeros((1, 2, 3), np.uint8)
         self._eyes = scene.add_frame(f"/eyes/{number}", show_axes=False)
-        self._rays = scene.add_line_segments(f"/eyes/{number}/rays", nothing, dark, thickness=0.025)
-        self._spots = scene.add_line_segments(f"/eyes/{number}/spots", nothing, dark, thickness=0.08)
+        self._rays = scene.add_line_segments(f"/eyes/{number}/rays", nothing, dark, thickness=0.012)
+        self._spots = scene.add_line_segments(f"/eyes/{number}/spots", nothing, dark, thickness=0.03)
         self._trail = scene.add_line_segments(f"/trails/{number}", nothing, dark, thickness=0.09)
         self._tint: Colour | None = None
-        self._decision = -2
+        self._looked: tuple[int, bool] | None = None
         self._directions = replay.rays
         # Those that look most nearly straight ahead; all of them would be a bush.
         up = np.abs(self._directions[1])
@@ -147,28 +151,30 @@ class Body:
         shown = tint if active else mixed(tint, PAPER, 0.55)
         if shown != self._tint:
             self._tint = self._shape.color = shown
-        self._rays.visible = self._spots.visible = rays and active
-        if rays and active and moment.decision != self._decision:
-            self._decision = moment.decision
-            self._eyes.wxyz = turned(float(moment.sight_heading_rad[number]))
-            self._look(moment, tint, HIDER if chases else SEEKER)
+        self._rays.visible, self._spots.visible = rays and active, active
+        if active and (moment.decision, rays) != self._looked:
+            self._looked = moment.decision, rays
+            self._look(moment, tint, HIDER if chases else SEEKER, rays=rays)
         self._trail.visible = trails
         if trails:
             self._walk(trail, tint)
 
-    def _look(self, moment: Moment, tint: Colour, wanted: int) -> None:
+    def _look(self, moment: Moment, tint: Colour, wanted: int, *, rays: bool) -> None:
         reach, kinds = moment.sight_m[self.number], moment.sight_kind[self.number]
-        ends = (self._directions * reach).T
-        ends[:, 1] += self._eye_m
+        ahead, up, aside = self._directions[2] * reach, self._directions[1] * reach, self._directions[0] * reach
+        cos, sin = math.cos(moment.sight_heading_rad[self.number]), math.sin(moment.sight_heading_rad[self.number])
+        # Turned here: the browser may show lines a few frames later than a node's pose.
+        ends = np.stack([aside * cos + ahead * sin, up + self._eye_m, ahead * cos - aside * sin], axis=1)
         start = np.array([0.0, self._eye_m, 0.0], np.float32)
         lines = np.stack([np.broadcast_to(start, ends.shape), ends], axis=1).astype(np.float32)
         spotted = kinds == wanted
-        faint = as_lines(np.array([mixed(tint, FLOOR, 0.1), mixed(tint, FLOOR, 0.6)]))
-        level = lines[self._level & ~spotted]
-        if not len(level):
-            level = np.zeros((1, 2, 3), np.float32)
-        self._rays.points = level
-        self._rays.colors = np.broadcast_to(faint, level.shape).copy()
+        if rays:
+            faint = as_lines(np.array([mixed(tint, FLOOR, 0.4), mixed(tint, FLOOR, 0.8)]))
+            level = lines[self._level & ~spotted]
+            if not len(level):
+                level = np.zeros((1, 2, 3), np.float32)
+            self._rays.points = level
+            self._rays.colors = np.broadcast_to(faint, level.shape).copy()
         bright = lines[spotted] if spotted.any() else np.zeros((1, 2, 3), np.float32)
         self._spots.points = bright
         self._spots.colors = np.broadcast_to(as_lines(np.array(SPOTTED)), bright.shape).copy()
@@ -190,7 +196,10 @@ class Scene:
         self._stage = Stage(server)
         self._bodies: list[Body] = []
         self._replay: Replay | None = None
+        self._aspects: dict[int, float] = {}
+        """Width by height of each viewer's picture, as the camera was last fitted to it."""
         server.on_client_connect(self._greet)
+        server.on_client_disconnect(self._part)
         server.scene.set_up_direction("+y")
         server.scene.configure_environment_map(None)  # it would be fetched from far away
         server.scene.configure_default_lights(enabled=False)
@@ -213,22 +222,34 @@ class Scene:
                 for body in self._bodies:
                     body.remove()
                 self._bodies = [Body(self._server, number, replay) for number in range(replay.header.agents)]
+        if before is None:
+            for client in self._server.get_clients().values():  # those who came while the first round was played
+                self._fit(client)
 
     def _aim(self, arena: Arena) -> None:
         """The view that the page begins with, and comes back to."""
         camera = self._server.initial_camera
         camera.fov = FOV_RAD
-        camera.position, camera.look_at = view_of(arena, 1.4)
+        camera.position, camera.look_at = view_of(arena, USUAL_ASPECT)
 
     def _greet(self, client: viser.ClientHandle) -> None:
-        """Whoever comes with a tall, narrow screen gets a view that fits it."""
+        client.camera.on_update(lambda _: self._fit(client))
+        self._fit(client)
+
+    def _fit(self, client: viser.ClientHandle) -> None:
+        """Moves a viewer's camera so that the arena fits, when the viewer comes and when the picture changes shape."""
         if self._replay is None or client.camera.image_height <= 0:
             return
         aspect = client.camera.image_width / client.camera.image_height
-        if aspect < PORTRAIT:
-            place, look_at = view_of(self._replay.arena, aspect)
-            with client.atomic():
-                client.camera.position, client.camera.look_at = np.array(place), np.array(look_at)
+        if math.isclose(aspect, self._aspects.get(client.client_id, 0.0), rel_tol=0.02):
+            return
+        self._aspects[client.client_id] = aspect
+        place, look_at = view_of(self._replay.arena, aspect)
+        with client.atomic():
+            client.camera.position, client.camera.look_at = np.array(place), np.array(look_at)
+
+    def _part(self, client: viser.ClientHandle) -> None:
+        self._aspects.pop(client.client_id, None)
 
     def show(self, seconds: float, *, rays: bool, trails: bool) -> Moment:
         assert self._replay is not None
@@ -246,16 +267,18 @@ class Scene:
 
 
 def view_of(arena: Arena, aspect: float) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-    """From where to where to look, so that a whole arena is on a screen of this shape (wide by high).
-
-    On a tall screen the arena is in its upper half: the panel is below.
-    """
-    wide, deep = arena.size_m
-    if aspect < PORTRAIT:
-        away = (wide / 2 + 1.0) / (math.tan(FOV_RAD / 2) * aspect)
-        return (0.0, away * 0.92, away * 0.62), (0.0, 0.0, away * 0.24)
-    away = max(deep * 0.66, wide * 0.92 / aspect) / math.tan(FOV_RAD / 2)
-    return (0.0, away * 0.78, away * 0.66), (0.0, 0.0, deep * 0.035)
+    """From where to where to look, so that the whole arena is in a picture of this shape (width by height)."""
+    away = VIEW_FROM / np.linalg.norm(VIEW_FROM)
+    right = np.array([1.0, 0.0, 0.0])
+    up = np.cross(away, right)
+    half = np.array([arena.size_m[0] / 2 + WALL_M, 0.0, arena.size_m[1] / 2 + WALL_M])
+    target = np.array([0.0, 0.0, half[2] * 0.08])  # what is near looks larger, so the middle of the picture is nearer
+    distance = 0.0
+    for corner in (half * (x, 0, z) - target for x in (-1, 1) for z in (-1, 1)):
+        room = max(abs(corner @ right) / aspect, abs(corner @ up)) * MARGIN / math.tan(FOV_RAD / 2)
+        distance = max(distance, float(room + corner @ away))
+    x, y, z = target + away * distance
+    return (float(x), float(y), float(z)), (0.0, 0.0, float(target[2]))
 
 
 def rounded_cube(size: float, radius: float, cuts: int = 8) -> tuple[np.ndarray, np.ndarray]:
