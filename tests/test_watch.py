@@ -1,6 +1,8 @@
 """The page in the browser: who may look, that it moves, and that those who stall hold nobody up."""
 
 import io
+import math
+import os
 import socket
 import threading
 import time
@@ -18,16 +20,23 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from godojo.errors import GodojoError
+from godojo.games.tag.arenas import hand_made_arenas
+from godojo.games.tag.settings import TagSettings
 from godojo.opponents import OPPONENTS, make_opponent
+from godojo.show.curves import Table, read_table
 from godojo.show.recording import record_rounds
 from godojo.show.replay_file import write_rounds
 from godojo.show.watch import gate as gate_room
+from godojo.show.watch.board import NO_ROUNDS, rates_html
+from godojo.show.watch.document import document
 from godojo.show.watch.gate import Gate
-from godojo.show.watch.page import Page
+from godojo.show.watch.page import Page, curve_data, last_win_rates
 from godojo.show.watch.rounds import GENERATED, NEWEST, Choice, RunRounds
+from godojo.show.watch.scene import FOV_RAD, view_of
 from godojo.show.watch.serve import opened
+from godojo.show.watch.status import training_status
 from tests.browser import Tab, browser, chromium
-from tests.judged_runs import make_run
+from tests.judged_runs import ROLES, make_run
 
 VIEWERS, STALLED = 12, 3
 CAMERA = {
@@ -147,6 +156,76 @@ def test_a_training_is_followed_and_anybody_can_meet_anybody(tmp_path: Path) -> 
         RunRounds(run)
 
 
+def test_the_tab_names_the_run_and_only_the_document_is_served(rounds: Path) -> None:
+    assert b"<title>a&lt;b&gt;\\1 \xc2\xb7 Godojo</title>" in document("a<b>\\1")
+    with shown(rounds) as (_, gate):
+        answer = httpx.get(gate.url)
+        assert f"<title>{rounds.name} · Godojo</title>" in answer.text
+        assert "Loading the viewer" in answer.text
+        assert httpx.get(f"{gate.url}other.js").status_code == 404
+
+
+def test_the_status_follows_the_files_of_the_run(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    run.snapshots().cut_back(500)  # `final` was at 1000
+    written = (run.path / "config.json").stat().st_mtime
+    assert training_status(run, read_table(run.updates), written + 5).sentence == "Training is starting"
+    assert training_status(run, read_table(run.updates), written + 500).state == "stopped"
+
+    def status(rows: list[str], later_s: float) -> tuple[str, str]:
+        run.updates.write_text("\n".join(["update,agent_steps,seconds,progress", *rows]) + "\n")
+        for path in (run.updates, run.path / "config.json", run.path / "environment.json"):
+            if path.exists():
+                os.utime(path, (written, written))
+        found = training_status(run, read_table(run.updates), written + later_s)
+        return found.state, found.sentence
+
+    quick = [f"{n},{100 * n},{n},{n / 10}" for n in (1, 2, 3)]
+    slow = [f"{n},{100 * n},{60 * n},{n / 10}" for n in (1, 2, 3)]
+    assert status(quick, 20) == ("live", "Training is live · 30 % of its budget")
+    assert status(quick, 40) == ("stopped", "Training stopped at 30 % of its budget")
+    assert status(slow, 40)[0] == "live", "its updates take a minute each"
+    run.snapshots().save("final", {}, 300, 3.0)
+    assert status(quick, 5) == ("finished", "Training finished · 300 agent-steps in 3 s")
+    assert status([*quick, "4,400,4,0.4"], 5)[0] == "live", "resumed with a larger budget"
+
+
+@pytest.mark.parametrize("absent", ["", "nan", "0"])  # 0 for all roles is how older runs noted no rounds
+def test_no_rounds_are_never_shown_as_0_percent(absent: str) -> None:
+    names = ("seconds", "seeker_win_rate", "hider_win_rate")
+    nothing = Table(dict(zip(names, (("1", "2"), (absent,) * 2, (absent,) * 2), strict=True)))
+    colours = dict.fromkeys(ROLES, "#fff")
+    for table in (nothing, Table({"seconds": ("1", "2")}), Table({})):
+        said = rates_html(last_win_rates(table, ROLES), colours, 4000)
+        assert NO_ROUNDS in said
+        assert "%" not in said
+        assert curve_data(table, ROLES, "win_rate") is None
+    later = (("1", "2", "3", "4"), (absent, "0", "0.25", "0.5"), (absent, "1", "0.75", "0.5"))
+    table = Table(dict(zip(names, later, strict=True)))
+    data = curve_data(table, ROLES, "win_rate")
+    assert data is not None
+    assert list(data[0]) == [2.0, 3.0, 4.0]
+    assert data[1][0] == pytest.approx(12.5)
+    said = rates_html(last_win_rates(table, ROLES), colours, 4000)
+    assert "seeker 50 %" in said
+    assert "last 4,000 rounds" in said
+
+
+@pytest.mark.parametrize("aspect", [0.46, 0.96, 1.1, 1.6, 2.4])
+def test_the_first_view_holds_the_whole_arena(aspect: float) -> None:
+    for arena in hand_made_arenas(TagSettings.defaults()).values():
+        place, look_at = (np.array(point) for point in view_of(arena, aspect))
+        away = (place - look_at) / np.linalg.norm(place - look_at)
+        up = np.cross(away, [1.0, 0.0, 0.0])
+        largest = 0.0
+        for x in (-0.5, 0.5):
+            for z in (-0.5, 0.5):
+                corner = np.array([x * arena.size_m[0], 0.0, z * arena.size_m[1]]) - place
+                depth = -corner @ away * math.tan(FOV_RAD / 2)
+                largest = max(largest, abs(corner[0] / depth / aspect), abs(corner @ up / depth))
+        assert 0.8 < largest < 1.0
+
+
 def viewer(gate: Gate, *, stalls: bool) -> ClientConnection:
     """Somebody whose page is open; one who stalls never reads."""
     wire = socket.socket()
@@ -218,9 +297,14 @@ def test_the_page_shows_a_round_on_a_desk_and_on_a_phone(rounds: Path, tmp_path:
         tab = new_tab()
         tab.size(1280, 800)
         tab.open(gate.url)
-        tab.wait("document.querySelector('canvas') && document.body.innerText.includes('seeker')")
+        tab.wait("!!document.querySelector('.board.ready') && !document.querySelector('#loading')")
+        assert tab.run("document.title") == f"{rounds.name} · Godojo"
+        text = tab.run("document.body.innerText")
+        for words in (rounds.name, "Recorded rounds", "time left", "seeker", "hider"):
+            assert words in text, words
         wait(lambda: page.seconds > 0.5)
-        press(tab, "Play / pause")
+        press(tab, "Pause")
+        tab.wait("[...document.querySelectorAll('button')].some(one => one.textContent === 'Play')")
         time.sleep(0.5)
         stood = page.seconds
         press(tab, "Step")
@@ -239,12 +323,18 @@ def test_the_page_shows_a_round_on_a_desk_and_on_a_phone(rounds: Path, tmp_path:
         wait(lambda: page.rounds_shown > round_now)
         tab.size(390, 844, mobile=True)
         tab.open(gate.url)
-        tab.wait("document.querySelector('canvas') && document.body.innerText.includes('hider')")
+        tab.wait("!!document.querySelector('.board.ready') && !document.querySelector('#loading')")
+        edges = (
+            "(one => [one.left, one.top, one.right, one.bottom])(document.querySelector('%s').getBoundingClientRect())"
+        )
+        arena, panel = tab.run(edges % "canvas[data-engine]"), tab.run(edges % '.mantine-Paper-root[style*="fixed"]')
+        assert (arena[0], arena[2], panel[0], panel[2]) == (0, 390, 0, 390)
+        assert 300 < arena[3] <= panel[1] + 1, "the panel is below the arena"
         for _ in range(60):
-            orange, deep, straw = coloured(tab.picture(tmp_path / "phone.png"), 1.0, 0.45)
-            if straw > 5000:
+            orange, deep, straw = coloured(tab.picture(tmp_path / "phone.png"), 1.0, 0.48)
+            if straw > 20000:
                 break
             time.sleep(0.3)
-        assert straw > 5000
+        assert straw > 20000
         assert tab.run("document.documentElement.scrollWidth") <= 390
         assert not [line for line in tab.said if "favicon" not in line]

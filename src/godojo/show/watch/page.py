@@ -1,4 +1,4 @@
-"""The page: a clock, controls, choices and curves around the scene, and the loop that moves it all."""
+"""The page: board, controls, choices and curves around the scene, and the loop that moves it all."""
 
 import io
 import threading
@@ -14,12 +14,15 @@ from viser import uplot
 
 from godojo.errors import GodojoError
 from godojo.games.tag.settings import TICK_S
+from godojo.learn.training import WINDOW
 from godojo.runs.folder import RunFolder
 from godojo.show import style
-from godojo.show.curves import read_table, smooth
+from godojo.show.curves import Table, read_table, smooth
 from godojo.show.replay import Moment, Replay
+from godojo.show.watch.board import RoleLine, board_html, rates_html
 from godojo.show.watch.rounds import Choice, Rounds
 from godojo.show.watch.scene import Scene, rgb
+from godojo.show.watch.status import RECORDED, training_status
 
 FRAMES_PER_S = 30.0
 FULL_RATE_VIEWERS = 6
@@ -28,11 +31,12 @@ SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "4x")
 PAUSE_AFTER_S = 1.0
 """How long the end of a round stays on screen."""
 NOBODY_S = 0.2
-CURVES_EVERY_S = 5.0
+RUN_EVERY_S = 5.0
+"""How often the run's files are read: status, win rates, curves, snapshots."""
 CURVE_POINTS = 200
-CURVES = {"rating": "Rating, by seconds of training", "win_rate": "Rounds won, in per cent"}
+CURVES = {"win_rate": "Win rate, % by seconds of training", "rating": "Rating by seconds of training"}
 """Columns of updates.csv, after the role's name."""
-PLAY, BACK, STEP, NEXT = "Play / pause", "Back", "Step", "Next round"
+PLAY, PAUSE, BACK, STEP, NEXT = "Play", "Pause", "Back", "Step", "Next round"
 
 
 class Page:
@@ -41,7 +45,7 @@ class Page:
     def __init__(self, rounds: Rounds, run: RunFolder | None = None) -> None:
         self._rounds, self._run = rounds, run
         with redirect_stdout(io.StringIO()):  # it would print an address that is not ours
-            self.server = viser.ViserServer(host="127.0.0.1", port=0, label="Godojo", verbose=False)
+            self.server = viser.ViserServer(host="127.0.0.1", port=0, label=rounds.title, verbose=False)
         self.server.gui.configure_theme(
             dark_mode=True,
             show_logo=False,
@@ -56,7 +60,10 @@ class Page:
         self.replay: Replay | None = None
         self.seconds = 0.0
         self.rounds_shown = 0
+        self._ended = 0
+        """Rounds shown to their end with the players chosen, and how many of them each role won."""
         self._wins: dict[str, int] = {}
+        self._status = RECORDED
         self._lock = threading.Lock()
         self._is_playing = True
         self._wanted_s: float | None = None
@@ -80,7 +87,7 @@ class Page:
     def run(self, stop: Callable[[], bool]) -> None:
         """Shows round after round until told to stop."""
         self._ask()
-        shown_at = curves_at = clock_at = -np.inf
+        shown_at = read_at = clock_at = -np.inf
         before = time.monotonic()
         while not stop():
             now = time.monotonic()
@@ -97,46 +104,52 @@ class Page:
                 if now - clock_at >= 0.1:
                     clock_at = now
                     self._tell(moment)
-            if now - curves_at >= CURVES_EVERY_S:
-                curves_at = now
-                self._draw_curves()
+            if now - read_at >= RUN_EVERY_S:
+                read_at = now
+                self._read_run()
                 self._refresh_choices()
             time.sleep(max(1.0 / frames_per_s(viewers) - (time.monotonic() - now), 0.004))
 
     def _build(self) -> None:
         gui = self.server.gui
-        self._board = gui.add_html(_board_html("…", "", [], ""))
-        self._time: Any = gui.add_slider("Time", min=0.0, max=10.0, step=0.05, initial_value=0.0)
-        buttons = gui.add_button_group("", (PLAY, BACK, STEP, NEXT))
+        self._board = gui.add_html(board_html(self._status))
+        self._time: Any = gui.add_slider("Time, s", min=0.0, max=10.0, step=0.05, initial_value=0.0)
+        self._buttons: Any = gui.add_button_group(
+            "Playback", (PAUSE, BACK, STEP, NEXT), hint="Back and Step move by one tick, 1/60 s."
+        )
         self._speed: Any = gui.add_dropdown("Speed", SPEEDS, initial_value="1x")
         self._arena: Any = None
         self._players: dict[str, Any] = {}
         arenas = self._rounds.arenas()
         if arenas:
-            with gui.add_folder("Who plays where"):
+            with gui.add_folder("Arena and players"):
                 self._arena = gui.add_dropdown("Arena", arenas, initial_value=arenas[0])
                 for role in self._rounds.roles:
                     players = self._rounds.players(role)
                     self._players[role] = gui.add_dropdown(role.capitalize(), players, initial_value=players[0])
             for dropdown in (self._arena, *self._players.values()):
                 dropdown.on_update(self._chosen)
-        with gui.add_folder("What is shown", expand_by_default=False):
-            self._rays = gui.add_checkbox("What they see", initial_value=True)
-            self._trails = gui.add_checkbox("Where they were", initial_value=True)
+        with gui.add_folder("Display"):
+            self._rays = gui.add_checkbox(
+                "All rays", initial_value=False, hint="A ray that meets an opponent is red and always shown."
+            )
+            self._trails = gui.add_checkbox("Trails", initial_value=True)
         self._curves: dict[str, Any] = {}
-        self._learning = gui.add_folder("How they learn", visible=False)
+        self._learning = gui.add_folder("Training progress", visible=self._run is not None)
+        with self._learning:
+            self._rates = gui.add_html("")
         self._time.on_update(self._dragged)
-        buttons.on_click(self._pressed)
+        self._buttons.on_click(self._pressed)
 
     def _pressed(self, event: Any) -> None:
         word = event.target.value
         with self._lock:
-            if word == PLAY:
-                self._is_playing = not self._is_playing
+            if word in (PLAY, PAUSE):
+                self._play(word == PLAY)
             elif word == NEXT:
                 self._is_skipped = True
             else:
-                self._is_playing = False
+                self._play(False)
                 start = self.seconds if self._wanted_s is None else self._wanted_s
                 self._wanted_s = start + (TICK_S if word == STEP else -TICK_S)
 
@@ -144,14 +157,19 @@ class Page:
         if event.client is None:  # our own hand moved it
             return
         with self._lock:
-            self._is_playing = False
+            self._play(False)
             self._wanted_s = float(self._time.value)
+
+    def _play(self, is_playing: bool) -> None:
+        if is_playing != self._is_playing:
+            self._is_playing = is_playing
+            self._buttons.options = (PAUSE if is_playing else PLAY, BACK, STEP, NEXT)
 
     def _chosen(self, event: Any) -> None:
         if event.client is None:
             return
         with self._lock:
-            self._wins = {}
+            self._wins, self._ended = {}, 0
             self._is_skipped = True
             self._coming = None
             self._ask()
@@ -188,10 +206,7 @@ class Page:
                 time.sleep(0.5)
                 self._ask()
                 return False
-            if self.replay is not None and self.replay.outcome is not None and self.rounds_shown:
-                winner = self.replay.outcome.winner
-                self._wins[winner] = self._wins.get(winner, 0) + 1
-            self.replay, self.seconds = replay, 0.0
+            self.replay, self.seconds, self._is_counted = replay, 0.0, False
             self.rounds_shown += 1
             self._ask()
         self.scene.begin(replay)
@@ -205,17 +220,26 @@ class Page:
         left = max(replay.settings.round_length_s - moment.seconds, 0.0)
         outcome = replay.outcome
         is_over = outcome is not None and moment.seconds >= replay.seconds - 1e-6
-        line = replay.arena.title
+        where = f"{replay.arena.title} · round {self.rounds_shown}"
         if is_over and outcome is not None:
-            line = f"{outcome.winner} wins" if outcome.winner in self._rounds.roles else "round over"
+            where = f"{outcome.winner} wins" if outcome.winner in self._rounds.roles else "round over"
+            self._count(outcome.winner)
         seen = replay.sees()[moment.decision] if moment.decision >= 0 else np.zeros(replay.header.agents, bool)
         roles = []
         for place, role in enumerate(replay.header.roles):
-            sees = bool(seen[role.first : role.first + role.agents].any())
+            sees = bool(seen[role.first : role.first + role.agents].any()) and not is_over
             colour = style.role_colour(role.name, place)
-            roles.append((role.name, role.player, self._wins.get(role.name, 0), colour, sees and not is_over))
-        self._board.content = _board_html(f"{left:.1f}", line, roles, self._complaint)
+            roles.append(RoleLine(role.name, role.player, self._wins.get(role.name, 0), colour, sees))
+        self._board.content = board_html(self._status, f"{left:.1f} s", where, roles, self._ended, self._complaint)
         self._time.value = round(min(moment.seconds, replay.seconds), 2)
+
+    def _count(self, winner: str) -> None:
+        """Counts the round that is shown, once."""
+        with self._lock:
+            if not self._is_counted:
+                self._is_counted = True
+                self._ended += 1
+                self._wins[winner] = self._wins.get(winner, 0) + 1
 
     def _refresh_choices(self) -> None:
         """Snapshots that a training has added since."""
@@ -224,25 +248,27 @@ class Page:
             if players and tuple(players) != tuple(dropdown.options) and dropdown.value in players:
                 dropdown.options = tuple(players)
 
-    def _draw_curves(self) -> None:
+    def _read_run(self) -> None:
+        """Status, win rates and curves, from the files of the run."""
         if self._run is None:
             return
         table = read_table(self._run.updates)
-        seconds = table.numbers("seconds")
+        self._status = training_status(self._run, table)
+        if self.replay is None:
+            self._board.content = board_html(self._status, trouble=self._complaint)
+        roles = self._rounds.roles
+        colours = {role: _on_dark(style.role_colour(role, place)) for place, role in enumerate(roles)}
+        self._rates.content = rates_html(last_win_rates(table, roles), colours, WINDOW)
         for name, title in CURVES.items():
-            lines = [table.numbers(f"{role}_{name}") for role in self._rounds.roles]
-            if len(seconds) < 2 or any(len(line) != len(seconds) for line in lines):
+            data = curve_data(table, roles, name)
+            if data is None:
                 continue
-            places = np.unique(np.linspace(0, len(seconds) - 1, CURVE_POINTS).astype(int))
-            scale = 100.0 if name == "win_rate" else 1.0
-            data = (seconds[places], *(smooth(line, 5)[places] * scale for line in lines))
             if name in self._curves:
                 self._curves[name].data = data
             else:
                 self._curves[name] = self._plot(data, title)
 
     def _plot(self, data: tuple[np.ndarray, ...], title: str) -> Any:
-        self._learning.visible = True
         with self._learning:
             return self.server.gui.add_uplot(
                 data,
@@ -258,6 +284,28 @@ class Page:
 def frames_per_s(viewers: int) -> float:
     """Every frame is packed for every viewer: a crowd sees fewer of them, and costs no more for it."""
     return max(min(FRAMES_PER_S, FRAMES_PER_S * FULL_RATE_VIEWERS / max(viewers, 1)), FEWEST_FRAMES_PER_S)
+
+
+def last_win_rates(updates: Table, roles: tuple[str, ...]) -> dict[str, float]:
+    """By role, as of the last update; empty where no round has ended yet."""
+    lines = {role: updates.numbers(f"{role}_win_rate") for role in roles}
+    rates = {role: float(line[-1]) for role, line in lines.items() if len(line)}
+    return rates if any(rates.values()) else {}
+
+
+def curve_data(updates: Table, roles: tuple[str, ...], name: str) -> tuple[np.ndarray, ...] | None:
+    """Seconds and a line for each role, of those updates that have the figure; None where there are too few."""
+    seconds, lines = updates.numbers("seconds"), [updates.numbers(f"{role}_{name}") for role in roles]
+    if not len(seconds) or any(len(line) != len(seconds) for line in lines):
+        return None
+    known = np.isfinite(lines).all(axis=0)
+    if name == "win_rate":
+        known &= np.sum(lines, axis=0) > 0  # somebody wins every round: all at 0 is how older runs noted no rounds
+    if np.count_nonzero(known) < 2:
+        return None
+    scale = 100.0 if name == "win_rate" else 1.0
+    places = np.unique(np.linspace(0, np.count_nonzero(known) - 1, CURVE_POINTS).astype(int))
+    return seconds[known][places], *(smooth(line[known], 5)[places] * scale for line in lines)
 
 
 def _series(roles: tuple[str, ...]) -> tuple[uplot.Series, ...]:
@@ -277,27 +325,3 @@ def _axes() -> tuple[uplot.Axis, ...]:
 def _on_dark(colour: str) -> str:
     """The hider's blue is too deep for a dark ground; the game has a lighter one for letters."""
     return "#7fb0ff" if colour == style.HIDER else colour
-
-
-def _board_html(clock: str, line: str, roles: list[tuple[str, str, int, str, bool]], complaint: str) -> str:
-    cells = "".join(
-        f'<div style="flex:1;min-width:0;padding:6px 10px;border-radius:8px;background:{colour};color:'
-        f'{"#171a26" if colour == style.SEEKER else "#fff8ec"};outline:{"3px solid #ffec78" if sees else "none"}">'
-        f'<div style="display:flex;justify-content:space-between;gap:6px;font-weight:700"><span>{_safe(name)}</span>'
-        f"<span>{wins}</span></div>"
-        f'<div style="font-size:11px;opacity:.85;white-space:nowrap;overflow:hidden;text-overflow:ellipsis">'
-        f"{_safe(player)}</div></div>"
-        for name, player, wins, colour, sees in roles
-    )
-    trouble = f'<div style="color:#ffb199;font-size:12px;padding-top:4px">{_safe(complaint)}</div>' if complaint else ""
-    return (
-        '<div style="padding:8px 10px 4px;font-family:inherit">'
-        '<div style="display:flex;align-items:baseline;justify-content:space-between;padding-bottom:6px">'
-        f'<span style="font-size:26px;font-weight:700;font-variant-numeric:tabular-nums">{clock}</span>'
-        f'<span style="opacity:.75">{_safe(line)}</span></div>'
-        f'<div style="display:flex;gap:8px">{cells}</div>{trouble}</div>'
-    )
-
-
-def _safe(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
