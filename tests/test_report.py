@@ -1,5 +1,6 @@
 """The report: one page that needs nothing else, and shows a round that moves."""
 
+import html
 import re
 from pathlib import Path
 
@@ -26,13 +27,24 @@ def test_it_holds_everything_and_asks_for_nothing(page: tuple[RunFolder, Path]) 
     run, path = page
     text = path.read_text(encoding="utf-8")
     assert run.run_id in text
-    for word in ("How good they are", "sighted", "95 % interval", "ticks_per_decision", f"report {run.name}"):
+    for word in ("seeker wins against", "sighted", "95 % confidence", "ticks_per_decision", f"report {run.name}"):
         assert word in text, word
     assert text.count("data:image/png;base64,") >= 7
     outside = re.findall(r"""(?:src|href)=["'](?!data:)[^"']+""", text)
     assert not outside
     assert "http://" not in text.replace("http://www.w3.org", "")
     assert "default-src 'none'" in text
+
+
+def test_it_leads_with_who_wins_how_often_against_whom(page: tuple[RunFolder, Path]) -> None:
+    text = page[1].read_text(encoding="utf-8")
+    places = [text.index(f"<h2>{title}</h2>") for title in ("Results", "Rounds", "Learning curves", "Settings")]
+    assert places == sorted(places)
+    results = html.unescape(re.sub(r"<[^>]+>", " ", text[places[0] : places[1]]))
+    interval = r"\d+\.\d % +\(\d+\.\d to \d+\.\d\)"
+    assert re.search(rf"seeker wins {interval.replace(' +', ' *')}", results)
+    for opponent in ("random", "sighted", "this run's hider", "this run's seeker"):
+        assert re.search(rf"{opponent} +{interval}", results), opponent
 
 
 @pytest.mark.slow
@@ -74,6 +86,9 @@ def test_its_round_plays_in_a_browser(page: tuple[RunFolder, Path]) -> None:
         orange, blue = tab.run(colours)
         assert orange > 100
         assert blue > 100
+        rays = "document.querySelector('.all-rays')"
+        assert tab.run(f"{rays}.checked") is False
+        assert "s left" in tab.run("document.querySelector('#viewer .top').innerText")
         tab.size(390, 844, mobile=True)
         assert tab.run("document.documentElement.scrollWidth") <= 390
         assert not tab.said

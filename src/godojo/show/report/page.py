@@ -1,4 +1,4 @@
-"""The report of a run: one HTML page with charts, results, rounds in 3D, settings and the commands behind it all."""
+"""The report of a run: one HTML page with its results first, then rounds in 3D, charts, settings and commands."""
 
 import base64
 import html
@@ -14,8 +14,9 @@ import msgspec
 from godojo.errors import GodojoError, command
 from godojo.evaluate.alone import AloneJudgement, is_judged_alone, judge_alone
 from godojo.evaluate.intervals import Share
-from godojo.evaluate.judge import Judgement, Verdict, has_opponents, judge
+from godojo.evaluate.judge import ITSELF, Judgement, Verdict, has_opponents, judge
 from godojo.files import write_whole
+from godojo.opponents import OPPONENTS
 from godojo.runs.folder import RunFolder
 from godojo.show import pick, style
 from godojo.show.charts import write_charts
@@ -33,6 +34,8 @@ FEW_ROUNDS = 512
 BEFORE_S = 3.5
 """How long before the moment worth seeing a picked round is shown from."""
 CHARTS = ("learning", "win_rate", "rating", "cross_play", "reward_terms", "episode_length", "reward", "speed")
+WIDE = ("learning", "win_rate", "reward_terms")
+"""Charts of several panels, which take the whole width."""
 FILE = "report.html"
 
 Progress = Callable[[str, float | None], None]
@@ -43,7 +46,7 @@ def write_report(run: RunFolder, path: Path, *, rounds: int = 300, seed: int = 0
     progress("drawing", None)
     tables = RunTables(run)
     charts = {chart.stem: chart for chart in write_charts(run)}
-    replays, results = [], ""
+    replays, results, details = [], "", ""
     if can_be_shown(run):
         progress("playing rounds to show", None)
         replays = shown_rounds(run, seed)
@@ -52,12 +55,14 @@ def write_report(run: RunFolder, path: Path, *, rounds: int = 300, seed: int = 0
             if is_judged_alone(run.config.game):
                 results = _alone(judge_alone(str(run.path), rounds=rounds, seed=seed, progress=progress))
             elif has_opponents(run.config):
-                results = _results(judge(str(run.path), rounds=rounds, seed=seed, progress=progress))
+                judgement = judge(str(run.path), rounds=rounds, seed=seed, progress=progress)
+                results, details = _results(judgement), _details(judgement)
     parts = [
         _head(run, tables),
-        _VIEWER if replays else "",
         results,
+        _VIEWER if replays else "",
         _pictures([charts[name] for name in CHARTS if name in charts]),
+        details,
         _settings(run),
         _commands(run, rounds, seed),
     ]
@@ -142,27 +147,24 @@ def _script_json(value: Any) -> str:
 
 def _head(run: RunFolder, tables: RunTables) -> str:
     config = run.config
-    steps, seconds = tables.numbers("agent_steps")[-1], tables.numbers("seconds")[-1]
-    figures = {
-        "agent-steps": style.counted(float(steps)),
-        "of training": style.clock(float(seconds)),
-        "rounds played": f"{int(tables.numbers('episode')[-1]):,}",
-        "agent-steps a second": style.counted(float(steps / max(seconds, 1e-9))),
-    }
-    cells = "".join(f"<div><b>{html.escape(value)}</b>{html.escape(name)}</div>" for name, value in figures.items())
-    how = f"{config.game} on {config.engine}, learnt by {config.learner} from seed {config.seed}"
-    return (
-        f"<h1>{html.escape(run.run_id)}</h1>\n"
-        f'<p class="quiet">{html.escape(how)} · written {datetime.now(UTC):%Y-%m-%d %H:%M} UTC</p>\n'
-        f'<div class="figures">{cells}</div>'
+    steps, seconds = float(tables.numbers("agent_steps")[-1]), float(tables.numbers("seconds")[-1])
+    rounds = int(tables.numbers("episode")[-1])
+    how = f"{config.game} on {config.engine}, trained with {config.learner} from seed {config.seed}"
+    much = (
+        f"{style.counted(steps)} agent-steps and {rounds:,} rounds in {style.clock(seconds)}"
+        f" ({style.counted(steps / max(seconds, 1e-9))} agent-steps/s)"
     )
+    when = f"written {datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+    return f'<h1>{html.escape(run.run_id)}</h1>\n<p class="quiet">{html.escape(how)} · {html.escape(much)} · {when}</p>'
 
 
-_VIEWER = """<div id="viewer">
-<div class="top"><span class="clock"></span><span class="line"></span><span class="who"></span></div>
-<canvas aria-label="a round in 3D; drag to turn, scroll to come closer"></canvas>
+_VIEWER = """<h2>Rounds</h2>
+<div id="viewer">
+<div class="top"><span><b class="clock"></b> s left</span><span class="line"></span><span class="who"></span></div>
+<canvas aria-label="a round in 3D; drag to turn, scroll to zoom"></canvas>
 <div class="bar"><button class="play">Pause</button>
 <input class="scrub" type="range" min="0" max="10" step="0.01" value="0" aria-label="time">
+<label><input class="all-rays" type="checkbox"> rays</label>
 <select class="speed" aria-label="speed"><option value="0.25">0.25x</option><option value="0.5">0.5x</option>
 <option value="1" selected>1x</option><option value="2">2x</option></select></div>
 <div class="rounds"></div>
@@ -171,21 +173,55 @@ _VIEWER = """<div id="viewer">
 
 def _results(found: Judgement) -> str:
     """Who wins how often against whom."""
-    rows = []
-    for verdict in found.verdicts:
-        cells = [_role(verdict.role), f"<td>{html.escape(verdict.opponent)}</td>", *_win_cells(verdict)]
-        rows.append(f"<tr>{''.join(cells)}</tr>")
-    titles = ("role", "against", "wins", "95 % interval", "", "reward", "median round")
-    how = "doing what it thinks best" if found.greedy else "drawing lots"
+    roles = list(dict.fromkeys(verdict.role for verdict in found.verdicts))
+    lead = [
+        f'<b style="color:{style.role_colour(one.role)}">{html.escape(one.role)} wins {_percent(one.wins.rate)}</b>'
+        f" ({_interval(one.wins)})"
+        for one in found.verdicts
+        if one.opponent == ITSELF and one.wins is not None
+    ]
+    cards = []
+    for role in roles:
+        rows = "".join(_result_row(one, roles) for one in found.verdicts if one.role == role)
+        title = f'<h3 style="color:{style.role_colour(role)}">{html.escape(role)} wins against</h3>'
+        cards.append(f"<section>{title}<table>{rows}</table></section>")
+    actions = "most likely actions" if found.greedy else "sampled actions"
     about = (
-        f"{found.rounds} rounds each, {html.escape(found.arenas)} arenas, which training does not use; {how}; seed"
-        f" {found.seed}."
+        f"In brackets: 95 % confidence intervals. {found.rounds} rounds against each opponent in"
+        f" {html.escape(found.arenas)} arenas, which training does not use; {actions}; seed {found.seed}."
+        f" Scripted opponents: {', '.join(OPPONENTS)}."
     )
-    return _table("How good they are", about, titles, rows)
+    return (
+        "<h2>Results</h2>\n"
+        + (f'<p class="lead">Against each other: {", ".join(lead)}.</p>\n' if lead else "")
+        + f'<div class="cards">{"".join(cards)}</div>\n<p class="quiet">{about}</p>'
+    )
+
+
+def _result_row(verdict: Verdict, roles: Sequence[str]) -> str:
+    against = verdict.opponent
+    if against == ITSELF:
+        against = f"this run's {' and '.join(role for role in roles if role != verdict.role)}"
+    if verdict.wins is None:
+        cells = [f"<td>no winner; reward {verdict.reward.mean:.2f}</td>"]
+    else:
+        cells = _share_cells(verdict.wins, style.role_colour(verdict.role))
+    return f"<tr><th>{html.escape(against)}</th>{''.join(cells)}</tr>"
+
+
+def _details(found: Judgement) -> str:
+    rows = [
+        f"<tr>{_role(one.role)}<td>{html.escape(one.opponent)}</td><td>{one.reward.mean:.2f}"
+        f' <span class="quiet">({one.reward.low:.2f} to {one.reward.high:.2f})</span></td>'
+        f"<td>{one.median_length_s:.1f} s</td></tr>"
+        for one in found.verdicts
+    ]
+    about = "Of the same rounds as the results."
+    return _table("Reward and length of rounds", about, ("role", "against", "mean reward", "median length"), rows)
 
 
 def _alone(found: AloneJudgement) -> str:
-    """What the rounds of somebody who plays alone are like."""
+    """The same for a game without opponents: shares of rounds, beside their targets."""
     colour, rows = style.role_colour(""), []
     for name, share in found.measures.items():
         target = f"{100 * found.targets[name]:.0f} %" if name in found.targets else ""
@@ -194,7 +230,7 @@ def _alone(found: AloneJudgement) -> str:
         f"{found.rounds} rounds, seed {found.seed}; median round {found.median_length_s:.1f} s, mean reward"
         f" {found.reward.mean:.2f}."
     )
-    return _table("How good it is", about, ("rounds", "share", "95 % interval", "", "target"), rows)
+    return _table("Results", about, ("rounds", "", "share", "95 % interval", "target"), rows)
 
 
 def _table(title: str, about: str, titles: Sequence[str], rows: Sequence[str]) -> str:
@@ -209,22 +245,22 @@ def _role(role: str) -> str:
     return f'<td style="color:{style.role_colour(role)};font-weight:600">{html.escape(role)}</td>'
 
 
-def _win_cells(verdict: Verdict) -> list[str]:
-    reward = f"<td>{verdict.reward.mean:.2f}</td>"
-    length = f"<td>{verdict.median_length_s:.1f} s</td>"
-    if verdict.wins is None:
-        return ["<td></td>", "<td></td>", "<td></td>", reward, length]
-    return [*_share_cells(verdict.wins, style.role_colour(verdict.role)), reward, length]
-
-
 def _share_cells(share: Share, colour: str) -> list[str]:
     spread = f"left:{100 * share.low:.1f}%;width:{100 * (share.high - share.low):.1f}%;background:{colour}"
     track = f'<i style="{spread}"></i><u style="left:calc({100 * share.rate:.1f}% - 1px);background:{colour}"></u>'
     return [
-        f"<td><b>{100 * share.rate:.1f} %</b></td>",
-        f"<td>{100 * share.low:.1f} to {100 * share.high:.1f}</td>",
-        f'<td><span class="track">{track}</span></td>',
+        f'<td class="bar"><span class="track">{track}</span></td>',
+        f'<td class="number"><b>{_percent(share.rate)}</b></td>',
+        f'<td class="number quiet">({_interval(share)})</td>',
     ]
+
+
+def _percent(rate: float) -> str:
+    return f"{100 * rate:.1f} %"
+
+
+def _interval(share: Share) -> str:
+    return f"{100 * share.low:.1f} to {100 * share.high:.1f}"
 
 
 def _pictures(charts: Sequence[Path]) -> str:
@@ -235,17 +271,18 @@ def _pictures(charts: Sequence[Path]) -> str:
         except OSError as error:
             raise GodojoError(f"{chart} cannot be read ({error.strerror})") from None
         name = html.escape(chart.stem.replace("_", " "))
-        images.append(f'<img alt="{name}" src="data:image/png;base64,{content}">')
-    return "<h2>How they learnt</h2>\n" + "\n".join(images)
+        wide = ' class="wide"' if chart.stem in WIDE else ""
+        images.append(f'<figure{wide}><img alt="{name}" src="data:image/png;base64,{content}"></figure>')
+    return '<h2>Learning curves</h2>\n<div class="charts">' + "\n".join(images) + "</div>"
 
 
 def _settings(run: RunFolder) -> str:
     parts = []
     config = msgspec.to_builtins(run.config)
     for title, value in (
-        ("The learner's", config.pop("learner_settings")),
-        ("The game's", config.pop("game_settings")),
-        ("The run's", config),
+        ("Learner", config.pop("learner_settings")),
+        ("Game", config.pop("game_settings")),
+        ("Run", config),
         ("Machine and versions", _environment(run)),
     ):
         text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

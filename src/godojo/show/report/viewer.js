@@ -119,6 +119,7 @@ class Viewer {
   controls() {
     const root = this.root, find = (name) => root.querySelector(name);
     this.clock = find(".clock"); this.line = find(".line"); this.scrub = find(".scrub"); this.button = find(".play");
+    this.allRays = find(".all-rays");
     this.tabs = this.rounds.map((round, number) => {
       const tab = document.createElement("button");
       tab.textContent = round.title;
@@ -237,9 +238,10 @@ class Viewer {
         const told = this.rays[(decision * round.agents.length + number) * round.sides.length + ray];
         const reach = Math.abs(told) / 100, angle = looked + side, spotted = told < 0;
         sees = sees || spotted;
+        if (!spotted && !this.allRays.checked) return;
         const middle = [now.x + Math.sin(angle) * reach / 2, now.y + round.eye, now.z + Math.cos(angle) * reach / 2];
-        const thick = spotted ? 0.1 : 0.03;
-        this.put(middle, [thick, thick, reach], spotted ? rgb("#d6103e") : rgb(tint, 0.45), angle, 0, 1);
+        const thick = spotted ? 0.04 : 0.02;
+        this.put(middle, [thick, thick, reach], spotted ? rgb("#d6103e", 0.8) : rgb(tint, 0.25), angle, 0, 1);
       });
     }
     this.put([now.x, 0.02, now.z], [size, 0.01, size], [0.1, 0.1, 0.15, 0.25], now.heading, 0, 1);
@@ -256,7 +258,8 @@ class Viewer {
     const round = this.round, over = this.seconds >= round.seconds;
     const left = Math.max(round.length - Math.min(this.seconds, round.seconds), 0);
     this.clock.textContent = left.toFixed(1);
-    const spotted = round.agents.filter((_, number) => seen[number]).map((role) => `${role} sees`).join(", ");
+    const roles = [...new Set(round.agents.filter((_, number) => seen[number]))];
+    const spotted = roles.length ? `${roles.join(" and ")} see${roles.length > 1 ? "" : "s"} an opponent` : "";
     this.line.textContent = over ? round.result : spotted;
     if (document.activeElement !== this.scrub || this.playing) this.scrub.value = Math.min(this.seconds, round.seconds);
   }
