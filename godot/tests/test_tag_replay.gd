@@ -54,6 +54,27 @@ func test_time_runs_as_fast_as_the_round() -> void:
 	Engine.time_scale = 1.0
 
 
+func test_time_does_not_leap_where_a_part_is_left_out() -> void:
+	await _start(_job({}, 60.0))
+	for _frame in 3:
+		await get_tree().process_frame
+	check_near(Engine.time_scale, ReplayShow.FASTEST, 1e-4, "of what moves by itself")
+	Engine.time_scale = 1.0
+
+
+func test_names_do_not_lie_over_each_other() -> void:
+	var show: ReplayShow = await _start(_job({}))
+	for agent in show.world.agents:
+		agent.position = Vector3(0.2 * agent.index, 0.45, 0.0)
+	var tags: NameTags = show.get(&"_tags")
+	tags._process(0.0)
+	var boxes: Array[Rect2] = []
+	for tag: PanelContainer in tags.get(&"_tags"):
+		boxes.append(Rect2(tag.position, tag.size * tags.factor))
+	check_equal(boxes.size(), 2, "tags")
+	check(not boxes[0].grow(-0.5).intersects(boxes[1].grow(-0.5)), "apart: %s" % str(boxes))
+
+
 func test_bad_jobs_are_refused_in_a_line() -> void:
 	for job: Variant in [[], {}, {"frames_per_second": 30}]:
 		_write(job, [])

@@ -50,6 +50,28 @@ func name_agents(world: TagWorld, camera: Camera3D) -> void:
 func _process(_delta: float) -> void:
 	for index in _tags.size():
 		_place(_tags[index], _agents[index])
+	_part()
+
+
+## Lifts tags that would lie over others: the one lowest on the screen stays where it is.
+func _part() -> void:
+	var shown: Array[PanelContainer] = _tags.filter(_is_shown)
+	shown.sort_custom(_is_lower)
+	for place in shown.size():
+		var box := Rect2(shown[place].position, shown[place].size * factor)
+		for below in place:
+			var other := Rect2(shown[below].position, shown[below].size * factor)
+			if box.intersects(other):
+				box.position.y = other.position.y - box.size.y
+		shown[place].position = box.position
+
+
+static func _is_shown(tag: PanelContainer) -> bool:
+	return tag.visible
+
+
+static func _is_lower(one: PanelContainer, other: PanelContainer) -> bool:
+	return one.position.y > other.position.y
 
 
 func _place(tag: PanelContainer, agent: TagAgent) -> void:

@@ -9,6 +9,8 @@ extends Node3D
 const JUMP_MPS: float = 1.0
 ## Where clock and score are magnified, names are only by this share of it.
 const NAMES_GROW: float = 0.6
+## Of the film, in times the round's own speed.
+const FASTEST: float = 4.0
 
 ## What is to be shown; to be set before the scene enters the tree.
 var job: ShowJob
@@ -49,9 +51,11 @@ func _process(_delta: float) -> void:
 	hud.show_time(world.time_left_s)
 	_score.show_on(hud)
 	_frame += 1
-	# What moves by itself (dust, springs, cameras) runs as fast as the round does.
+	# What moves by itself (dust, springs, cameras) runs as fast as the round does, but does not leap
+	# where a part of the round is left out.
 	var step_s: float = job.second(_shot, _frame) - job.second(_shot, _frame - 1)
-	Engine.time_scale = maxf(step_s * job.frames_per_second, 0.0) if _frame > 0 else 0.0
+	var speed: float = clampf(step_s * job.frames_per_second, 0.0, FASTEST)
+	Engine.time_scale = speed if _frame > 0 else 0.0
 
 
 func _next_shot() -> void:
