@@ -1,4 +1,4 @@
-"""Which of many rounds to show: the best catch and the best escape, by rules that anybody can follow.
+"""Which of many rounds to show: the best catch and the best escape, by rules that anybody can follow; and what not to.
 
 Both are about pressure: how long the two were near each other, in sight. docs/replays.md has the rules in words.
 """
@@ -17,6 +17,9 @@ LET_GO_S = 1.0
 """A chase that pauses for no longer is still the same."""
 LATE_M = 2.0
 """How much closer an escape at the start of a round must be than one at its end, to be as good."""
+
+MOVES_MPS = 0.3
+"""Whoever is slower stands still."""
 
 
 class Pick(NamedTuple):
@@ -64,6 +67,19 @@ def escape_of(replay: Replay) -> Pick | None:
     worth = -gap - LATE_M * (1.0 - replay.tick / max(outcome.ticks, 1))
     frame = int(worth.argmax())
     return Pick(replay, float(worth[frame]), float(replay.tick[frame]) * TICK_S, _chase_begins(replay, frame))
+
+
+def standing_still(replays: Sequence[Replay], longer_s: float) -> list[tuple[float, float]]:
+    """From when to when nobody moves in any of some rounds, where that takes longer; seconds of the rounds."""
+    ticks = np.arange(max(int(replay.tick[-1]) for replay in replays) + 1)
+    moves = np.zeros(len(ticks), bool)
+    for replay in replays:
+        quick = np.linalg.norm(replay.velocity_mps, axis=-1) > MOVES_MPS
+        anybody = (quick & replay.active).any(axis=1)
+        moves |= anybody[np.searchsorted(replay.tick, ticks).clip(max=len(anybody) - 1)]
+    edges = np.flatnonzero(np.diff(moves, prepend=True, append=True))
+    stretches = edges.reshape(-1, 2) * TICK_S
+    return [(float(begin), float(end)) for begin, end in stretches if end - begin > longer_s]
 
 
 def _chased(replay: Replay) -> np.ndarray:

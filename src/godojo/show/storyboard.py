@@ -3,13 +3,14 @@
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from PIL.Image import Image
 
 from godojo.runs.folder import RunFolder
 from godojo.show import titles
-from godojo.show.pick import Pick, best_catch, best_escape, catch_of
+from godojo.show.pick import Pick, best_catch, best_escape, catch_of, standing_still
 from godojo.show.replay import Replay
 from godojo.show.stage import Format, Shot, steadily
 from godojo.show.style import counted
@@ -21,6 +22,8 @@ ROUND_S, FASTEST = 6.5, 1.6
 """A round is shown in about so much time; one that takes longer runs faster, up to so many times."""
 AFTER_S = 1.4
 """How long a round's end stays on screen."""
+STILL_S = 3.0
+"""While nobody moves for longer, the film shows no more of it than this, a round's end included."""
 TOGETHER_SPEED = 1.5
 LEAD_S, SLOW_BEFORE_S, SLOW_AFTER_S, REST_S = 2.4, 0.7, 0.2, 1.1
 """Of a moment in slow motion: at full speed before it, slowly up to it, slowly after it, and at full speed again."""
@@ -80,19 +83,25 @@ class Story:
     def chosen(self) -> int:
         """Which of the rounds is shown at every stage.
 
-        The one that the last stage's seeker wins after the longest chase, of those that the first stage's did not win;
-        where it never does, the round with the narrowest escape.
+        The one that the last stage's seeker wins after the longest chase, of those that the first stage's did not win,
+        and in which the first stage's agents move, if there are any; where it never wins, the narrowest escape.
         """
         first, last = self.rounds[0], self.rounds[-1]
-        worth = []
-        for before, after in zip(first, last, strict=True):
+        catches = []
+        for place, (before, after) in enumerate(zip(first, last, strict=True)):
             catch = catch_of(after)
-            was_caught = before.outcome is not None and before.outcome.winner == "seeker"
-            worth.append(-1.0 if catch is None else catch.worth - (100.0 if was_caught else 0.0))
-        if max(worth) == -1.0:
-            escape = best_escape(last)
-            return next((place for place, one in enumerate(last) if escape and one is escape.replay), 0)
-        return int(np.argmax(worth))
+            if catch is not None:
+                was_caught = before.outcome is not None and before.outcome.winner == "seeker"
+                is_lively = not standing_still([before], STILL_S)
+                catches.append((not was_caught, is_lively, catch.worth, -place))
+        if catches:
+            return -max(catches)[-1]
+        escape = best_escape(last)
+        return next((place for place, one in enumerate(last) if escape and one is escape.replay), 0)
+
+    @property
+    def _curve_title(self) -> str:
+        return f"rounds won against the scripted player “{OPPONENT}”"
 
     def _title(self, layout: Layout, chosen: int) -> Scene:
         replay = self.rounds[-1][chosen]
@@ -117,18 +126,12 @@ class Story:
 
     def _stage(self, layout: Layout, chosen: int, place: int) -> Scene:
         replay, figures = self.rounds[place][chosen], self.stages[place]
-        speed = min(max(replay.seconds / ROUND_S, 1.0), FASTEST)
-        seconds = np.concatenate(
-            [
-                steadily(0.0, replay.seconds, self.film.fps, speed),
-                steadily(replay.seconds, replay.seconds + AFTER_S, self.film.fps),
-            ]
-        )
+        shown = lively([replay], self.film.fps)
         facts = [
             titles.Fact(
                 role,
-                f"wins {share.rate:.0%}",
-                f"rating {figures.ratings[role]:.1f}" if role in figures.ratings else "",
+                f"wins {titles.percent(share.rate)}",
+                (f"of {share.rounds} rounds", *self._rating_gain(role, place)),
             )
             for role, share in figures.wins.items()
         ]
@@ -137,16 +140,15 @@ class Story:
             figures.title,
             "before training" if figures.is_untrained else "of training",
             facts,
-            f"wins: {self.yardstick_rounds} rounds each against the scripted player “{OPPONENT}”; "
-            "rating: stages against each other",
+            f"against the scripted player “{OPPONENT}”, in arenas not trained in; rating: stages against each other",
         )
         before_s = self.stages[place - 1].snapshot.seconds if place else 0.0
         box, curve = layout.facts, layout.curve
-        fast = titles.chip(layout, f"{TIMES}{speed:.1f}", size=17) if speed > 1.05 else None
+        note = titles.chip(layout, shown.note, size=17) if shown.note else None
 
         @functools.lru_cache(1)  # it grows for a while, and then stays as it is
         def grown(until_s: float) -> Image:
-            return titles.curve_panel(layout, curve, self.course, until_s, f"rounds won against “{OPPONENT}”")
+            return titles.curve_panel(layout, curve, self.course, until_s, self._curve_title)
 
         def paint(frame: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
             made = pictures[0].copy()
@@ -154,11 +156,19 @@ class Story:
             share = _eased(frame / (GROW_S * self.film.fps))
             until_s = before_s + share * (figures.snapshot.seconds - before_s)
             lay(made, grown(until_s), curve.x, curve.y)
-            if fast is not None:
-                lay(made, fast, (self.film.width - fast.width) // 2, layout.px(82))
+            if note is not None:
+                lay(made, note, (self.film.width - note.width) // 2, layout.px(82))
             return made
 
-        return self._scene(f"stage-{place + 1}", (Shot(replay, seconds),), self.film, paint)
+        return self._scene(f"stage-{place + 1}", (Shot(replay, shown.seconds),), self.film, paint)
+
+    def _rating_gain(self, role: str, place: int) -> list[str]:
+        """How much a role's rating has changed since the first stage: only differences of ratings mean something."""
+        ratings, first = self.stages[place].ratings, self.stages[0].ratings
+        if not place or role not in ratings or role not in first:
+            return []
+        since = "start" if self.stages[0].is_untrained else self.stages[0].title
+        return [f"rating {ratings[role] - first[role]:+.0f} since {since}".replace("-", "\u2212")]
 
     def _together(self, layout: Layout, chosen: int) -> Scene:
         """All stages at once, from the same start."""
@@ -166,16 +176,17 @@ class Story:
         columns = (2 if len(replays) > 1 else 1) if layout.is_wide else 1
         rows = -(-len(replays) // columns)
         cell = Format(self.film.width // columns // 2 * 2, self.film.height // rows // 2 * 2, self.film.fps)
-        longest_s = max(replay.seconds for replay in replays)
-        seconds = np.concatenate(
-            [
-                steadily(0.0, longest_s, self.film.fps, TOGETHER_SPEED),
-                steadily(longest_s, longest_s + AFTER_S, self.film.fps),
-            ]
-        )
-        shots = tuple(Shot(replay, seconds, hud=1.55) for replay in replays)
+        shown = lively(replays, self.film.fps, TOGETHER_SPEED)
+        shots = tuple(Shot(replay, shown.seconds, hud=1.55) for replay in replays)
         chips = [titles.chip(layout, figures.title, size=24) for figures in self.stages]
-        note = titles.chip(layout, f"the same start, {TIMES}{TOGETHER_SPEED:g}", size=17, bold=False)
+        note = titles.chip(layout, f"the same start · {shown.note}", size=17, bold=False)
+        beside = (self.film.width - note.width) // 2, (self.film.height - note.height) // 2
+        if columns == 1:  # clocks and scores are in the middle
+            beside = self.film.width - note.width - layout.px(16), self.film.height - note.height - layout.px(14)
+        spare = None
+        if len(replays) < rows * columns:
+            space = titles.Box(0, 0, cell.width - layout.px(32), cell.height - layout.px(32))
+            spare = titles.curve_panel(layout, space, self.course, self.course.seconds[-1], self._curve_title)
 
         def paint(_: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
             made = titles.empty(self.film)
@@ -184,7 +195,14 @@ class Story:
                 x, y = place % columns * cell.width, place // columns * cell.height
                 made[y + gap : y + cell.height - gap, x + gap : x + cell.width - gap] = picture[gap:-gap, gap:-gap]
                 lay(made, chips[place], x + layout.px(16), y + cell.height - chips[place].height - layout.px(14))
-            lay(made, note, (self.film.width - note.width) // 2, (self.film.height - note.height) // 2)
+            if spare is not None:
+                lay(
+                    made,
+                    spare,
+                    self.film.width - cell.width + layout.px(16),
+                    self.film.height - cell.height + layout.px(16),
+                )
+            lay(made, note, *beside)
             return made
 
         return self._scene("together", shots, cell, paint)
@@ -236,11 +254,9 @@ class Story:
             0.915,
         )
 
-        title = f"rounds won against the scripted player “{OPPONENT}”"
-
         @functools.lru_cache(1)  # it grows for a while, and then stays as it is
         def curve(until_s: float) -> Image:
-            return titles.curve_panel(layout, box, self.course, until_s, title, large=True)
+            return titles.curve_panel(layout, box, self.course, until_s, self._curve_title, large=True)
 
         card = titles.empty(film)
         lay(card, top, 0, 0)
@@ -266,6 +282,31 @@ class Story:
             return made if light >= 1.0 else titles.mixed(made, light)
 
         return faded
+
+
+class Lively(NamedTuple):
+    """Which moments of a round the film shows."""
+
+    seconds: np.ndarray
+    note: str
+    """What the viewer must know: how fast time runs, and what is left out."""
+
+
+def lively(replays: Sequence[Replay], fps: int, speed: float | None = None) -> Lively:
+    """Rounds from their start to a moment after the end of the longest, without long stretches of standing still.
+
+    Unless a speed is given, it is such that about `ROUND_S` are seen.
+    """
+    end_s = max(replay.seconds for replay in replays)
+    cuts = [(begin_s + STILL_S - AFTER_S, until_s) for begin_s, until_s in standing_still(replays, STILL_S)]
+    left_out_s = sum(until_s - begin_s for begin_s, until_s in cuts)
+    speed = speed or min(max((end_s - left_out_s) / ROUND_S, 1.0), FASTEST)
+    seconds = steadily(0.0, end_s, fps, speed)
+    for begin_s, until_s in cuts:
+        seconds = seconds[(seconds < begin_s) | (seconds >= until_s)]
+    notes = [f"{TIMES}{speed:.2g}"] if speed > 1.05 else []
+    notes += [f"nobody moves: {left_out_s:.0f} s left out"] if left_out_s else []
+    return Lively(np.concatenate([seconds, steadily(end_s, end_s + AFTER_S, fps)]), " · ".join(notes))
 
 
 def course_of(figures: Sequence[Figures], stages: Sequence[Figures]) -> Course:

@@ -114,12 +114,16 @@ def wrapped(text: str, letters: ImageFont.FreeTypeFont, width: int) -> list[str]
     return lines
 
 
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
 class Fact(NamedTuple):
-    """A role at a stage of training."""
+    """A role at a stage of training: a figure in large letters, and what it means in small ones."""
 
     role: str
     wins: str
-    rating: str
+    notes: tuple[str, ...]
 
 
 class _Sizes(NamedTuple):
@@ -129,12 +133,13 @@ class _Sizes(NamedTuple):
     after_headline: int
     after_below: int
     wins: int
-    rating_at: int
+    notes_at: int
+    note: int
     footnote: int
 
 
-_BESIDE = _Sizes(46, 56, 40, 34, 68, 14)
-_BELOW = _Sizes(34, 42, 27, 24, 54, 12)
+_BESIDE = _Sizes(46, 56, 40, 29, 63, 15, 14)
+_BELOW = _Sizes(34, 42, 27, 22, 54, 12, 12)
 
 
 def facts_panel(layout: Layout, headline: str, below: str, facts: Sequence[Fact], footnote: str) -> Image.Image:
@@ -157,7 +162,8 @@ def facts_panel(layout: Layout, headline: str, below: str, facts: Sequence[Fact]
         pen.rounded_rectangle((x, top + px(4), x + spot, top + px(4) + spot), px(4), fill=colour_of(fact.role))
         pen.text((x + px(23), top), fact.role.capitalize(), PAPER, font(px(18), True))
         pen.text((x, top + px(25)), fact.wins, colour_of(fact.role), font(px(sizes.wins), True))
-        pen.text((x, top + px(sizes.rating_at)), fact.rating, QUIET, font(px(15)))
+        for number, line in enumerate(fact.notes):
+            pen.text((x, top + px(sizes.notes_at + number * sizes.note * 1.3)), line, QUIET, font(px(sizes.note)))
     letters = font(px(sizes.footnote))
     lines = wrapped(footnote, letters, box.width - 2 * left)
     y = box.height - px(12) - px(sizes.footnote * 1.25) * len(lines)
@@ -203,12 +209,12 @@ def curve_panel(
         pen.text((at(16), y), line, PAPER, letters)
         y += at(20)
     spare = at(86) if large else at(20)
-    left, right, top, bottom = at(50), box.width - spare, y + at(14), box.height - at(34)
+    left, right, top, bottom = at(56), box.width - spare, y + at(14), box.height - at(34)
     small = font(at(13))
     for share in (0.0, 0.5, 1.0):
         height = bottom - share * (bottom - top)
         pen.line((left, height, right, height), fill=(*QUIET, 70), width=max(at(1), 1))
-        pen.text((left - at(7), height), f"{share:.0%}", QUIET, small, anchor="rm")
+        pen.text((left - at(7), height), percent(share), QUIET, small, anchor="rm")
     taken: list[tuple[float, float]] = []
     for seconds, name in [*course.marks[:1], *reversed(course.marks[1:])]:  # the first and the last before others
         half = small.getlength(name) / 2
@@ -227,12 +233,14 @@ def _name_ends(pen: ImageDraw.ImageDraw, course: Course, until_s: float, room: "
     """Names and figures beside the ends of the lines, apart from each other."""
     last = float(np.clip(until_s, 0.0, course.seconds[-1]))
     ends = sorted((float(np.interp(last, course.seconds, rates)), role) for role, rates in course.rates.items())
-    lowest = float("inf")
+    lowest = room.bottom + pixels * 1.7  # above the names of moments
     for rate, role in ends:
         height = min(room.y(rate), lowest - pixels * 2.6)
         lowest = height
         place = (room.x(float(course.along(last))) + pixels, height)
-        pen.multiline_text(place, f"{role.capitalize()}\n{rate:.0%}", colour_of(role), font(pixels, True), anchor="lm")
+        pen.multiline_text(
+            place, f"{role.capitalize()}\n{percent(rate)}", colour_of(role), font(pixels, True), anchor="lm"
+        )
 
 
 class Room(NamedTuple):
