@@ -2,6 +2,11 @@
 
 import os
 import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import av
@@ -11,16 +16,19 @@ from PIL import Image
 
 from godojo.errors import GodojoError
 from godojo.evaluate.intervals import Share
+from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import Snapshot
 from godojo.show import titles
 from godojo.show.encoding import FilmWriter, count_frames
+from godojo.show.film import describe
 from godojo.show.footage import check_piece, check_room, frames_in, pieces_of, read_note
 from godojo.show.lineup import Lineup
-from godojo.show.record import film_path, shots_of
+from godojo.show.record import clear_frames, encode, film_path, shots_of
 from godojo.show.recording import record_rounds
-from godojo.show.replay import Replay
+from godojo.show.replay import Outcome, Replay
+from godojo.show.scratch import PREFIX, scratch
 from godojo.show.stage import PRESETS, Format, Shot, preset, steadily, write_job
-from godojo.show.storyboard import Story, course_of
+from godojo.show.storyboard import AFTER_S, STILL_S, TIMES, Story, course_of, lively
 from godojo.show.titles import Layout
 from godojo.show.yardstick import Figures, in_words, stages_of
 from tests.conftest import Run
@@ -50,7 +58,7 @@ def test_a_film_has_exactly_its_frames_and_their_colours(tmp_path: Path) -> None
     path = tmp_path / "film.mp4"
     with FilmWriter(path, TINY) as writer:
         writer.write_all(picture(TINY, red) for red in range(0, 250, 10))
-        assert not path.exists()
+        assert all(file.name.startswith(PREFIX) for file in tmp_path.iterdir()), "a kill leaves what is swept up later"
     assert count_frames(path) == 25
     with av.open(str(path)) as file:
         stream = file.streams.video[0]
@@ -74,8 +82,99 @@ def test_a_film_that_fails_leaves_nothing(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(GodojoError, match=r"film\.mp4 could not be written"), FilmWriter(tmp_path / "film.mp4", TINY):
+    with pytest.raises(GodojoError, match="cannot be written to"), FilmWriter(tmp_path / "film.mp4", TINY):
         pass
+
+
+HOLDS_A_FOLDER = """
+import sys, time
+from pathlib import Path
+from godojo.show.scratch import scratch
+with scratch(Path(sys.argv[1])) as folder:
+    (folder / "piece_000.mjpeg").write_bytes(b"frames")
+    print(folder.name, flush=True)
+    time.sleep(60)
+"""
+
+
+@contextmanager
+def holder(folder: Path) -> "Iterator[tuple[subprocess.Popen[str], Path]]":
+    """A process that draws, and where."""
+    words = [sys.executable, "-c", HOLDS_A_FOLDER, str(folder)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process, folder / process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+def test_frames_of_a_killed_process_are_swept_and_those_of_a_live_one_are_not(tmp_path: Path) -> None:
+    with holder(tmp_path) as (killed, left), holder(tmp_path) as (_, kept):
+        killed.kill()
+        killed.wait(timeout=10)
+        assert (left / "piece_000.mjpeg").exists()
+        with scratch(tmp_path) as own:
+            assert not left.exists()
+            assert (kept / "piece_000.mjpeg").exists()
+            with scratch(tmp_path):
+                assert own.exists()
+    with scratch(tmp_path):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_frames_of_a_killed_recording_are_replaced_and_nobody_elses_files(tmp_path: Path) -> None:
+    for name in ("piece_000.mjpeg", "piece_001.json", "piece_001.bin", "piece_001.mjpeg", ".piece_001.json.12.part"):
+        (tmp_path / name).write_bytes(b"left")
+    clear_frames(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "holiday.jpg").write_bytes(b"mine")
+    with pytest.raises(GodojoError, match="holds no frames"):
+        clear_frames(tmp_path)
+    assert (tmp_path / "holiday.jpg").exists()
+
+
+def quiet(what: str, fraction: float | None, detail: str = "") -> None:
+    pass
+
+
+@pytest.mark.parametrize("pattern", ["frame_{:05d}.png", "shot{}.PNG", "{:08d}.png"])
+def test_numbered_pictures_are_encoded_in_their_order(tmp_path: Path, pattern: str) -> None:
+    for number in range(8, 12):  # 9 comes before 10 whatever the letters say
+        Image.new("RGBA", (161, 91), (20 * number, 0, 0, 255)).save(tmp_path / pattern.format(number), "PNG")
+    (tmp_path / "notes.txt").write_text("not a frame")
+    heard: list[object] = []
+    path = tmp_path / "film.mp4"
+    done = encode(tmp_path, path, fps=12, progress=lambda *words: heard.append(words[-1]))
+    assert done == (4, Format(160, 90, 12))
+    assert heard[-1] == "4 of 4 frames"
+    with av.open(str(path)) as file:
+        assert file.streams.video[0].average_rate == 12
+        reds = [frame.to_ndarray(format="rgb24")[45, 80, 0] for frame in file.decode(video=0)]
+    assert np.allclose(reds, [160, 180, 200, 220], atol=12)
+
+
+def test_folders_that_cannot_be_encoded_are_told_in_a_line(tmp_path: Path) -> None:
+    for wrong in (0, 1000):
+        with pytest.raises(GodojoError, match="--fps must be from 1 to 240"):
+            encode(tmp_path, tmp_path / "film.mp4", fps=wrong, progress=quiet)
+    (tmp_path / "cover.png").write_bytes(b"")
+    with pytest.raises(GodojoError, match=r"numbered ones such as frame_00001\.png"):
+        encode(tmp_path, tmp_path / "film.mp4", progress=quiet)
+    with pytest.raises(GodojoError, match="cannot be read"):
+        encode(tmp_path / "none", tmp_path / "film.mp4", progress=quiet)
+    Image.new("RGB", (32, 32)).save(tmp_path / "frame_1.png")
+    Image.new("RGB", (64, 32)).save(tmp_path / "frame_2.png")
+    with pytest.raises(GodojoError, match=r"frame_2\.png is of another size \(64x32, the first one 32x32\)"):
+        encode(tmp_path, tmp_path / "film.mp4", progress=quiet)
+    (tmp_path / "frame_2.png").write_bytes(b"\x89PNG and then nothing")
+    with pytest.raises(GodojoError, match=r"frame_2\.png is no picture"):
+        encode(tmp_path, tmp_path / "film.mp4", progress=quiet)
+    (tmp_path / "other_2.png").write_bytes(b"")
+    with pytest.raises(GodojoError, match=r"several films \(frame_\*\.png, other_\*\.png\)"):
+        encode(tmp_path, tmp_path / "film.mp4", progress=quiet)
+    assert not (tmp_path / "film.mp4").exists()
 
 
 def test_presets_can_be_encoded() -> None:
@@ -157,16 +256,81 @@ def test_the_stages_of_a_run(run: Path) -> None:
     assert in_words(Snapshot("final", 5, 41.2)) == "41 s"
 
 
+def test_moments_near_the_end_are_no_stages_of_their_own(run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "minute"
+    shutil.copytree(run, folder)
+    store = Lineup.of(str(folder)).run.snapshots()
+    policies = {role: (folder / f"policy_{role}.pt").read_bytes() for role in ("seeker", "hider")}
+    for name, seconds in (("1m", 60.0), ("end", 60.1)):
+        store.save(name, policies, round(seconds * 1000), seconds)
+    assert [stage.name for stage in stages_of(Lineup.of(str(folder)).run)] == ["start", "final", "end"]
+
+
+@pytest.fixture(scope="module")
+def still_and_moving(run: Path) -> tuple[list[Replay], list[Replay]]:
+    """Rounds of an untrained run, in which nobody moves, and rounds in which everybody does."""
+    moving = {"seeker": "scripted:wander", "hider": "scripted:wander"}
+    lineups = Lineup.of(f"{run}@start"), Lineup.of(str(run), moving)
+    one, other = (record_rounds(lineup.players, settings=lineup.settings, episodes=3) for lineup in lineups)
+    return one, other
+
+
+def test_no_more_than_three_seconds_of_standing_still_are_shown(
+    still_and_moving: tuple[list[Replay], list[Replay]],
+) -> None:
+    still, moving = (rounds[0] for rounds in still_and_moving)
+    shown = lively([still], 30)
+    assert len(shown.seconds) / 30 == pytest.approx(STILL_S, abs=0.1)
+    assert shown.seconds[-1] > still.seconds, "who wins is shown all the same"
+    assert f"{still.seconds - STILL_S + AFTER_S:.0f} s left out" in shown.note
+    shown = lively([moving], 30)
+    assert "left out" not in shown.note
+    assert np.diff(shown.seconds).max() < 0.1
+    together = lively([still, moving], 30, 1.5)
+    assert together.note == f"{TIMES}1.5", "somebody moves in one of them"
+
+
+def test_the_round_to_show_is_one_in_which_the_first_stage_moves_too(
+    run: Path, still_and_moving: tuple[list[Replay], list[Replay]]
+) -> None:
+    def won(replay: Replay, winner: str) -> Replay:
+        return replace(replay, outcome=Outcome(winner, int(replay.tick[-1]), (0.0, 0.0)))
+
+    folder, (still, moving) = RunFolder.open(run), still_and_moving
+    caught = [won(replay, "seeker") for replay in moving]
+    for place in range(3):
+        first = [won((moving if number == place else still)[number], "hider") for number in range(3)]
+        story = Story(folder, TINY, [], [first, caught], course_of(figures_of(folder), []), 40)
+        assert story.chosen() == place
+
+
+def figures_of(folder: RunFolder) -> list[Figures]:
+    return [
+        Figures(
+            stage, {"seeker": Share.of(wins, 40), "hider": Share.of(40 - wins, 40)}, {"seeker": rating, "hider": 25.5}
+        )
+        for stage, wins, rating in zip(stages_of(folder), (3, 31), (-5.0, 7.0), strict=True)
+    ]
+
+
+def test_ratings_are_shown_as_gains(run: Path, rounds: list[Replay]) -> None:
+    folder = Lineup.of(str(run)).run
+    figures = figures_of(folder)
+    story = Story(folder, TINY, figures, [rounds, rounds], course_of(figures, figures), 40)
+    assert story._rating_gain("seeker", 0) == []
+    assert story._rating_gain("seeker", 1) == ["rating +12 since start"]
+    assert describe(story) == [
+        "rounds won of 40 against the scripted player sighted, with 95 % intervals:",
+        "untrained: seeker 8 % (3 to 20), hider 92 % (80 to 97)",
+        "10 s: seeker 78 % (62 to 88), hider 22 % (12 to 38)",
+    ]
+
+
 @pytest.mark.parametrize("film", [PRESETS["small"], PRESETS["portrait-small"], TINY])
 def test_every_scene_can_be_painted(run: Path, rounds: list[Replay], film: Format) -> None:
     """With pictures of one colour in the place of what Godot would draw."""
     folder = Lineup.of(str(run)).run
-    figures = [
-        Figures(
-            stage, {"seeker": Share.of(wins, 40), "hider": Share.of(40 - wins, 40)}, {"seeker": 20.0, "hider": 25.5}
-        )
-        for stage, wins in zip(stages_of(folder), (3, 31), strict=True)
-    ]
+    figures = figures_of(folder)
     story = Story(folder, film, figures, [rounds, rounds], course_of(figures, figures), 40)
     scenes = story.scenes()
     assert [scene.name for scene in scenes][:4] == ["title", "stage-1", "stage-2", "together"]

@@ -81,7 +81,16 @@ def test_a_whole_film_from_nothing_but_a_run(engine: Engine, run: RunFolder) -> 
     story = story_of(run, tiny, rounds=3, yardstick_rounds=6, progress=lambda *_: None)
     path = run.path / "learn_progress-test.mp4"
     before = {file.name for file in run.path.iterdir()}
-    frames = make_film(story, path, progress=lambda *_: None)
+    heard: dict[str, list[str]] = {}
+
+    def listen(what: str, _: float | None, detail: str = "") -> None:
+        heard.setdefault(what, []).append(detail)
+
+    frames = make_film(story, path, progress=listen)
+    drawn = sum(shot.frames for scene in story.scenes() for shot in scene.shots)
+    assert heard["drawing"][0] == f"0 of {drawn} frames"
+    assert heard["drawing"][-1] == f"{drawn} of {drawn} frames"
+    assert heard["encoding"][-1] == f"{frames} of {frames} frames"
     found = pictures(path)
     assert len(found) == frames == sum(scene.frames for scene in story.scenes())
     assert {file.name for file in run.path.iterdir()} == {*before, path.name}

@@ -57,7 +57,7 @@ def film(
             made = make_pictures(story, pictures, fine=fine, progress=shown.progress)
         else:
             frames = filming.make_film(story, path, fine=fine, progress=shown.progress)
-    for line in filming.describe(story.stages):
+    for line in filming.describe(story):
         say(line)
     if pictures is not None:
         say(f"{pictures}: {', '.join(file.name for file in made)}")

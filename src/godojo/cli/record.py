@@ -78,15 +78,23 @@ def record(
 
 
 def encode(
-    folder: Annotated[Path, typer.Argument(help="Where `record --frames` left its frames.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Frames of `record --frames`, or numbered pictures such as frame_00001.png.")
+    ],
+    fps: Annotated[
+        int | None, typer.Option("--fps", help="Frames a second; as recorded if left away, or 30 for pictures.")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--out", "-o", help="The film; beside the folder if left away.")
     ] = None,
 ) -> None:
-    """Encode frames that `godojo record --frames` has drawn, as H.264 in MP4."""
+    """Encode a folder of frames as H.264 in MP4: those of `godojo record --frames`, or numbered PNG files.
+
+    Example: godojo encode screenshots --fps 60 --out film.mp4
+    """
     from godojo.show import record as recording
 
     path = recording.film_path(folder.absolute().parent, "recording", output)
     with progress_report() as shown:
-        count = recording.encode(folder, path, progress=shown.progress)
-    say(f"{path}: {count} frames")
+        count, film = recording.encode(folder, path, fps=fps, progress=shown.progress)
+    say(f"{path}: {count} frames, {film.size}, {film.fps} a second, {count / film.fps:.1f} s")

@@ -1,8 +1,7 @@
 """H.264 films with PyAV: written beside their place, counted, and only then given their name."""
 
-import secrets
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -12,7 +11,7 @@ import numpy as np
 from av.video.reformatter import ColorRange, Colorspace
 
 from godojo.errors import GodojoError
-from godojo.files import PART
+from godojo.show.scratch import scratch
 from godojo.show.stage import Format
 
 QUALITY = "18"
@@ -25,13 +24,14 @@ class FilmWriter:
 
     def __init__(self, path: Path, film: Format) -> None:
         self.path, self.film, self.frames = path, film, 0
-        self._part = path.parent / f".{path.stem}.{secrets.token_hex(4)}{path.suffix}{PART}"
+        self._stack = ExitStack()
 
     def __enter__(self) -> "FilmWriter":
+        self._part = self._stack.enter_context(scratch(self.path.parent)) / self.path.name
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = av.open(str(self._part), "w", format="mp4", options={"movflags": "+faststart"})
         except (OSError, av.FFmpegError) as error:
+            self._stack.close()
             raise self._failed(error) from None
         stream = self._file.add_stream("libx264", rate=self.film.fps)
         stream.width, stream.height, stream.pix_fmt = self.film.width, self.film.height, "yuv420p"
@@ -80,7 +80,7 @@ class FilmWriter:
                 raise GodojoError(f"{self.path} got {found} frames instead of {self.frames} and was not kept")
             self._part.replace(self.path)
         finally:
-            self._part.unlink(missing_ok=True)
+            self._stack.close()
 
     def _failed(self, error: Exception) -> GodojoError:
         why = getattr(error, "strerror", None) or str(error)

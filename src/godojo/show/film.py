@@ -11,20 +11,20 @@ from godojo.runs.folder import RunFolder
 from godojo.show.encoding import FilmWriter
 from godojo.show.footage import Drawing, Piece, arrived, drawing, frames_in
 from godojo.show.lineup import Lineup, arenas_from
-from godojo.show.record import scratch
+from godojo.show.progress import Progress, frame_progress
 from godojo.show.recording import record_rounds
 from godojo.show.replay import Replay
+from godojo.show.scratch import scratch
 from godojo.show.stage import Format
 from godojo.show.storyboard import Scene, Story, course_of
-from godojo.show.yardstick import Figures, measured, stages_of
+from godojo.show.titles import percent
+from godojo.show.yardstick import OPPONENT, measured, stages_of
 
 ROUNDS = 30
 """Played by every stage; those to show are chosen among them."""
 YARDSTICK_ROUNDS = 300
 PIECE_FRAMES = 500
 """So many are drawn by one engine, unless one scene alone has more."""
-
-Progress = Callable[[str, float | None], None]
 
 
 def story_of(
@@ -42,16 +42,19 @@ def story_of(
     entries = stages_of(run, stages)
     for role in run.config.roles:
         run.policy(role)
-    played = []
-    for place, entry in enumerate(entries):
-        progress("playing", place / len(entries))
-        played.append(_played(run, entry.name, arena, seed, rounds))
+
+    def part(place: int) -> Callable[[float], None]:
+        return lambda share: progress("playing", (place + share) / len(entries))
+
+    played = [_played(run, entry.name, arena, seed, rounds, part(place)) for place, entry in enumerate(entries)]
     figures = measured(run, entries, yardstick_rounds, progress)
     shown = [one for one in figures if one.snapshot in entries]
     return Story(run, film, shown, played, course_of(figures, shown), yardstick_rounds)
 
 
-def _played(run: RunFolder, snapshot: str, arena: str | None, seed: int, rounds: int) -> list[Replay]:
+def _played(
+    run: RunFolder, snapshot: str, arena: str | None, seed: int, rounds: int, progress: Callable[[float], None]
+) -> list[Replay]:
     """The same rounds whoever plays them, on the embedded twin, which sees every tick."""
     lineup = Lineup.of(f"{run.path.absolute()}@{snapshot}", seed=seed)
     return record_rounds(
@@ -62,20 +65,25 @@ def _played(run: RunFolder, snapshot: str, arena: str | None, seed: int, rounds:
         seed=seed,
         names=lineup.names,
         label=snapshot,
+        progress=progress,
     )
 
 
 def make_film(story: Story, path: Path, *, fine: bool = False, progress: Progress) -> int:
     """Draws all scenes, writes over them and encodes them; returns the number of frames."""
     scenes = story.scenes()
+    progress("starting Godot", None)
     with (
         scratch(path.parent) as folder,
         drawing(folder, story.film, fine=fine) as crew,
         FilmWriter(path, story.film) as writer,
     ):
+        encoding = frame_progress(progress, "encoding", sum(scene.frames for scene in scenes))
         for scene, pictures in _drawn(crew, folder, scenes, progress):
             for frame in range(scene.frames):
                 writer.write(scene.paint(frame, [next(each) for each in pictures]))
+                if crew.is_done:  # until then drawing is what takes the time
+                    encoding(writer.frames)
     return writer.frames
 
 
@@ -86,14 +94,11 @@ def _drawn(
     total = sum(shot.frames for scene in scenes for shot in scene.shots)
     orders: list[tuple[list[Scene], Future[Piece] | None]] = []
     before = 0
-
-    def report(begun: int) -> Callable[[int], None]:
-        return lambda frames: progress("drawing", min((begun + frames) / total, 1.0))
-
     for together in _pieces(scenes):
         shots = [shot for scene in together for shot in scene.shots]
         name = f"piece_{len(orders):03d}"
-        piece = crew.draw(shots, name, report(before), together[0].format) if shots else None
+        report = frame_progress(progress, "drawing", total, before)
+        piece = crew.draw(shots, name, report, together[0].format) if shots else None
         orders.append((together, piece))
         before += sum(shot.frames for shot in shots)
     for together, waiting in orders:
@@ -124,12 +129,13 @@ def _pieces(scenes: Sequence[Scene]) -> list[list[Scene]]:
     return pieces
 
 
-def describe(figures: Sequence[Figures]) -> list[str]:
+def describe(story: Story) -> list[str]:
     """One line a stage, for the terminal."""
-    lines = []
-    for one in figures:
+    lines = [f"rounds won of {story.yardstick_rounds} against the scripted player {OPPONENT}, with 95 % intervals:"]
+    for one in story.stages:
         wins = ", ".join(
-            f"{role} wins {share.rate:.0%} ({share.low:.0%} to {share.high:.0%})" for role, share in one.wins.items()
+            f"{role} {percent(share.rate)} ({100 * share.low:.0f} to {100 * share.high:.0f})"
+            for role, share in one.wins.items()
         )
         lines.append(f"{one.title}: {wins}")
     return lines

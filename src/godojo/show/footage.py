@@ -40,7 +40,7 @@ WINDOW = "320x180"
 """Of the engine's window, which stays empty: what is drawn is larger than many a screen."""
 _POLL_S = 0.5
 
-Progress = Callable[[int], None]
+FramesDrawn = Callable[[int], None]
 """Told how many frames have been drawn."""
 
 
@@ -94,16 +94,25 @@ class Drawing:
         # One engine at a time: without a GPU a single one keeps all cores busy.
         self._pool = ThreadPoolExecutor(1, "drawing")
         self._stopped = threading.Event()
+        self._ordered: list[Future[Piece]] = []
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all that was ordered has been drawn."""
+        return all(piece.done() for piece in self._ordered)
 
     def stop(self) -> None:
         self._stopped.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def draw(self, shots: Sequence[Shot], name: str, progress: Progress, film: Format | None = None) -> "Future[Piece]":
+    def draw(
+        self, shots: Sequence[Shot], name: str, progress: FramesDrawn, film: Format | None = None
+    ) -> "Future[Piece]":
         """Has a piece drawn into `NAME.mjpeg`, in another size where one is given. Wait with `arrived`."""
-        return self._pool.submit(self._draw, list(shots), name, progress, film or self._film)
+        self._ordered.append(self._pool.submit(self._draw, list(shots), name, progress, film or self._film))
+        return self._ordered[-1]
 
-    def _draw(self, shots: list[Shot], name: str, progress: Progress, film: Format) -> Piece:
+    def _draw(self, shots: list[Shot], name: str, progress: FramesDrawn, film: Format) -> Piece:
         piece = Piece(f"{name}.mjpeg", sum(shot.frames for shot in shots))
         path = self._folder / piece.file
         check_room(self._folder, piece.frames, film)
@@ -114,13 +123,15 @@ class Drawing:
             *("--audio-driver", "Dummy", "--resolution", WINDOW, "--fixed-fps", str(film.fps)),
             *("--path", prepared_project(self._engine), SCENE, "--", job, path),
         ]
+        progress(0)
         said = self._watch(words, progress)
         for left in (job, job.with_suffix(".bin")):
             left.unlink(missing_ok=True)
         check_piece(path, film, piece.frames, said)
+        progress(piece.frames)
         return piece
 
-    def _watch(self, words: Sequence[str | Path], progress: Progress) -> str:
+    def _watch(self, words: Sequence[str | Path], progress: FramesDrawn) -> str:
         """Runs the engine to its end; gives up when it draws nothing for long, or when nobody wants it any more."""
         lines: queue.Queue[str | None] = queue.Queue()
         said: list[str] = []

@@ -1,7 +1,7 @@
 """The pictures of README and gallery: a moving one, stills of the film, the cameras, and the charts of a run."""
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +13,9 @@ from godojo.files import write_whole
 from godojo.show import charts, style
 from godojo.show.curves import RunTables
 from godojo.show.footage import Drawing, arrived, drawing, frames_in
-from godojo.show.record import scratch
+from godojo.show.progress import Progress
 from godojo.show.replay import Replay
+from godojo.show.scratch import scratch
 from godojo.show.stage import PRESETS, Format, Shot, steadily
 from godojo.show.storyboard import Scene, Story
 
@@ -26,8 +27,6 @@ LEAD_FRAMES = 12
 QUALITY = 88
 MOMENTS = {"together": 0.62, "catch": 0.62, "escape": 0.55, "end": 0.8}
 """How far into a scene its still is taken; elsewhere in the middle."""
-
-Progress = Callable[[str, float | None], None]
 
 
 def make_pictures(story: Story, folder: Path, *, fine: bool = False, progress: Progress) -> list[Path]:

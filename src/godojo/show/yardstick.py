@@ -1,7 +1,7 @@
 """How good a run was at moments of its training: by a fixed opponent, and by each other."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,16 +12,17 @@ from godojo.evaluate.judge import judge
 from godojo.evaluate.league import play_league, spread
 from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import Snapshot
+from godojo.show.progress import Progress
 from godojo.show.recording import one_thread
 
 OPPONENT = "sighted"
 """Scripted, sees what policies see and no more, plays both roles; always the same, so that figures can be compared."""
 MOMENTS_S = (10.0, 60.0)
 """What a film shows between the start and the end, if the run has it."""
+NEAR_END = 0.8
+"""From this share of the training on, a moment looks like the end."""
 MOST_POINTS = 9
 _UNITS = {"s": "s", "m": "min", "h": "h"}
-
-Progress = Callable[[str, float | None], None]
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ def stages_of(run: RunFolder, names: Sequence[str] = ()) -> list[Snapshot]:
     if len(entries) < 2:
         raise GodojoError(f"run {run.run_id} has {len(entries)} snapshots, and a film needs two; train it longer")
     first, *between, last = entries
+    between = [one for one in between if one.seconds < NEAR_END * last.seconds]
     chosen = [first]
     for moment_s in MOMENTS_S:
         near = [one for one in between if one not in chosen and moment_s / 2 < one.seconds < moment_s * 2]
@@ -94,8 +96,13 @@ def _measured(run: RunFolder, stages: Sequence[Snapshot], rounds: int, progress:
         )
         ratings = {one.name: {role: skill.rating for role, skill in one.ratings.items()} for one in league.standings}
     for place, moment in enumerate(moments):
-        progress("measuring", place / len(moments))
-        judgement = judge(f"{where}@{moment.name}", [OPPONENT], rounds=rounds)
+
+        def part(title: str, share: float | None, place: int = place) -> None:
+            matches = [title.startswith(role) for role in run.config.roles].index(True)
+            done = (matches + (share or 0.0)) / len(run.config.roles)
+            progress("measuring", (place + done) / len(moments))
+
+        judgement = judge(f"{where}@{moment.name}", [OPPONENT], rounds=rounds, progress=part)
         wins = {verdict.role: verdict.wins for verdict in judgement.verdicts if verdict.wins is not None}
         found.append(Figures(moment, wins, ratings.get(moment.name, {})))
     return found
