@@ -1,6 +1,7 @@
 """The Godot project imports, opens with its addon switched on, and runs, without one warning or error."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,12 @@ def test_the_import_leaves_the_checkout_as_it_is(engine: Engine, tmp_path: Path)
     after = {path: path.read_bytes() for path in project.rglob("*") if path.is_file() and ".godot" not in path.parts}
     assert sorted(after) == sorted(before)
     assert [path for path in before if before[path] != after[path]] == []
+
+
+def test_packed_arrays_keep_their_values_when_a_game_is_exported() -> None:
+    """Godot puts the default back into exported scenes if it is written as a plain array (its issue 92690)."""
+    plain = re.compile(r"^@export.*: Packed\w+Array = \[", re.MULTILINE)
+    assert [path.name for path in (ROOT / "godot").rglob("*.gd") if plain.search(path.read_text("utf-8"))] == []
 
 
 def test_import_happens_once_until_something_changes(engine: Engine, tmp_path: Path) -> None:

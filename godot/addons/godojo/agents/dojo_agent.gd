@@ -25,7 +25,7 @@ signal policy_changed
 ## Whether the end of this agent's round ends that of everybody in its world.
 @export var ends_world: bool = true
 ## What rewards are made of: [method add_reward] takes one of these names.
-@export var reward_terms: PackedStringArray = ["reward"]
+@export var reward_terms: PackedStringArray = PackedStringArray(["reward"])
 
 @export_group("Policy")
 ## Plays this agent while no trainer does: drop a trained [code].dojo[/code] file here. Without one,

@@ -18,7 +18,7 @@ const _ALGORITHMS: Dictionary[Algorithm, String] = {Algorithm.PPO: "ppo", Algori
 ## The way of learning.
 @export var algorithm: Algorithm = Algorithm.PPO
 ## Neurons of each hidden layer, from the observation on.
-@export var hidden_sizes: PackedInt32Array = [64, 64]
+@export var hidden_sizes: PackedInt32Array = PackedInt32Array([64, 64])
 ## What follows each hidden layer.
 @export_enum("tanh", "relu", "silu") var activation: String = "tanh"
 ## Step size of learning.

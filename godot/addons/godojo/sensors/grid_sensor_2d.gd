@@ -18,9 +18,9 @@ extends Node2D
 ## Whether areas are felt too.
 @export var feels_areas: bool = false
 ## Kinds of things, by group.
-@export var kinds_by_group: PackedStringArray = []
+@export var kinds_by_group: PackedStringArray = PackedStringArray()
 ## Kinds of things, by the number of their physics layer, 1 to 32.
-@export var kinds_by_layer: PackedInt32Array = []
+@export var kinds_by_layer: PackedInt32Array = PackedInt32Array()
 
 var _hits: DojoHits
 var _query := PhysicsShapeQueryParameters2D.new()

@@ -22,9 +22,9 @@ extends Node3D
 ## Whether areas stop a ray too.
 @export var sees_areas: bool = false
 ## Kinds of things, by group.
-@export var kinds_by_group: PackedStringArray = []
+@export var kinds_by_group: PackedStringArray = PackedStringArray()
 ## Kinds of things, by the number of their physics layer, 1 to 32.
-@export var kinds_by_layer: PackedInt32Array = []
+@export var kinds_by_layer: PackedInt32Array = PackedInt32Array()
 
 var _rays: Array[RayCast3D] = []
 var _hits: DojoHits

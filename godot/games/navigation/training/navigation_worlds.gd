@@ -16,7 +16,7 @@ const MAX_COURSES := 256
 ## Where the bodies of courses are put, if they are to share a scene's space; normally empty.
 @export var stage: Node3D
 ## The courses that are walked where a trainer names none; empty: all that were made by hand.
-@export var course_names: PackedStringArray = []
+@export var course_names: PackedStringArray = PackedStringArray()
 
 ## The settings where a trainer sends none.
 var usual_settings: NavigationSettings = NavigationSettings.load_defaults()
