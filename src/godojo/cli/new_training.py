@@ -200,7 +200,8 @@ def _of_others(
         raise GodojoError(f"--set {game_texts[0]}: somebody's game has no settings of ours; leave it away")
     config = msgspec.structs.replace(config, game="", engine="godot")
     worlds = worlds_of(config, wishes.token, num_worlds)
-    name = worlds.hellos[0].game if wishes.project is None else wishes.project.expanduser().absolute().name
+    place = None if wishes.project is None else wishes.project.expanduser().absolute()
+    name = worlds.hellos[0].game if place is None else place.stem if place.is_file() else place.name
     letters = "".join(letter if letter.isalnum() else "-" for letter in name[:MAX_GAME_NAME])
     return msgspec.structs.replace(config, game=letters if letters and letters not in GAMES else "game"), worlds
 

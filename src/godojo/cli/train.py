@@ -52,7 +52,8 @@ def train(
     freeze: Annotated[list[str] | None, typer.Option(help="A role that plays but does not learn.")] = None,
     processes: Annotated[int | None, typer.Option(help="Games at once (engine godot); 2 if left away.", min=1)] = None,
     project: Annotated[
-        Path | None, typer.Option(help="Somebody's Godot project instead of a game of ours (dojo/1 or godot_rl).")
+        Path | None,
+        typer.Option(help="Somebody's Godot project or exported game instead of a game of ours (dojo/1 or godot_rl)."),
     ] = None,
     connect: Annotated[
         bool, typer.Option("--connect", help="Wait for a game that you start yourself; without GAME, for any game.")

@@ -1,5 +1,6 @@
 """The worlds that a run is trained in, made as its configuration says."""
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -24,7 +25,8 @@ def worlds_of(config: RunConfig, token: str | None = None, num_worlds: int | Non
     """
     more, waits = config.more, config.more.get("connect")
     if "project" in more:
-        return open_game(more["project"], num_processes=more["processes"], seed=config.seed)
+        source = {"binary" if Path(more["project"]).is_file() else "project": more["project"]}
+        return open_game(**source, num_processes=more["processes"], seed=config.seed)
     if waits is not None and config.game not in GAMES:
         count = num_worlds or config.learner_settings.get("worlds")
         return open_game(num_worlds=count, seed=config.seed, token=token, **waits)
