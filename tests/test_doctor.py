@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from godojo.cli import doctor
+from godojo.engines.godot import home
 from tests.conftest import Run, fake_godot
 
 
@@ -16,7 +17,8 @@ def test_healthy(godojo: Run, tmp_path: Path) -> None:
     assert done.returncode == 0
     assert answer["healthy"] is True
     names = [finding["name"] for finding in answer["findings"]]
-    assert names == ["python", "torch", "numba", "godot", "rendering", "disk", "port 8765", "port 11008", "port 8080"]
+    ports = ["port 8765", "port 11008", "port 8080"]
+    assert names == ["python", "torch", "numba", "godot", "rendering", "templates", "disk", *ports]
     by_name = {finding["name"]: finding for finding in answer["findings"]}
     assert "threads" in by_name["numba"]["detail"]
     assert "4.6.3" in by_name["godot"]["detail"]
@@ -30,6 +32,24 @@ def test_missing_engine_is_bad_and_has_a_cure(godojo: Run, tmp_path: Path) -> No
     (godot,) = [finding for finding in answer["findings"] if finding["name"] == "godot"]
     assert godot["state"] == "bad"
     assert "engine install" in godot["cure"]
+
+
+def test_rendering_and_templates_are_told_apart_each_with_its_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("GODOT_BIN", raising=False)
+    monkeypatch.setenv("GODOJO_HOME", str(tmp_path))
+    monkeypatch.setenv("DISPLAY", ":9")
+    fake_godot(tmp_path / "engine/prefix/godot", "4.6.3.stable.debian")
+    home.write_installed(home.Installed("prefix", "godot", "4.6.3.stable.debian", "debian", rendering=False))
+    for finding, command in ((doctor.rendering(), "--rendering"), (doctor.templates(), "--templates")):
+        assert (finding.state, finding.cure) == ("note", f"godojo engine install {command}")
+    home.write_installed(home.Installed("prefix", "godot", "4.6.3.stable.debian", "debian", rendering=True))
+    assert (doctor.rendering().state, doctor.templates().state) == ("good", "note")
+    template = tmp_path / "engine/editor_data/export_templates/4.6.3.stable/linux_release.x86_64"
+    template.parent.mkdir(parents=True)
+    template.touch()
+    assert (doctor.templates().state, doctor.templates().cure) == ("good", "")
 
 
 def test_words_for_people(godojo: Run, tmp_path: Path) -> None:

@@ -19,8 +19,11 @@ from godojo.engines.godot import home, official
 from godojo.engines.godot import install as installing
 from godojo.engines.godot.find import find
 from godojo.engines.godot.report import Silent
-from godojo.engines.godot.templates import exported_words, release_template
+from godojo.engines.godot.templates import has_templates, templates_folder
 from godojo.errors import GodojoError
+from tests.conftest import fake_godot
+
+TEMPLATES = f"Godot_v{official.VERSION}-stable_export_templates.tpz"
 
 
 class ReleaseServer:
@@ -44,16 +47,25 @@ class ReleaseServer:
         self.address = f"http://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
-    def publish(self, archive: bytes, listed: bytes | None = None) -> None:
+    def publish(self, archive: bytes, listed: bytes | None = None, templates: bytes = b"") -> None:
         name, _ = official.archive_name()
         sums = f"{'0' * 128}  something_else.zip\n{hashlib.sha512(listed or archive).hexdigest()}  {name}\n"
-        self.files = {name: archive, "SHA512-SUMS.txt": sums.encode()}
+        sums += f"{hashlib.sha512(templates).hexdigest()}  {TEMPLATES}\n"
+        self.files = {name: archive, TEMPLATES: templates, "SHA512-SUMS.txt": sums.encode()}
 
 
 def release(version: str = "4.6.3.stable.official.fake") -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr(official.archive_name()[1], f"#!/bin/sh\necho {version}\n")
+    return content.getvalue()
+
+
+def template_archive() -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("templates/version.txt", "4.6.3.stable")
+        archive.writestr("templates/linux_release.x86_64", "a template")
     return content.getvalue()
 
 
@@ -65,6 +77,11 @@ def releases(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Releas
     monkeypatch.delenv("GODOT_BIN", raising=False)
     monkeypatch.setattr(
         installing, "fetch_official", lambda folder, report: official.fetch_official(folder, report, server.address)
+    )
+    monkeypatch.setattr(
+        installing,
+        "fetch_official_templates",
+        lambda folder, report: official.fetch_official_templates(folder, report, server.address),
     )
     monkeypatch.setattr(installing, "fetch_debian", no_debian)
     yield server
@@ -92,17 +109,125 @@ def test_official_build_is_installed_and_found(releases: ReleaseServer) -> None:
     assert not installing.uninstall()
 
 
-def test_the_official_build_brings_its_own_templates(
+def test_official_templates_go_where_every_official_build_looks(
     releases: ReleaseServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    releases.publish(release())
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    releases.publish(release(), templates=template_archive())
+    installed = installing.install()
+    place = tmp_path / "data/godot/export_templates/4.6.3.stable"
+    assert (templates_folder(find()), has_templates(find())) == (place, False)
+    place.mkdir(parents=True)
+    (place / "mine.zip").write_text("of the user's", encoding="utf-8")
+    assert installing.install(templates=True) == installed, "the engine itself is not installed anew"
+    assert has_templates(find())
+    assert sorted(path.name for path in place.iterdir()) == ["linux_release.x86_64", "mine.zip", "version.txt"]
+    assert list(place.parent.iterdir()) == [place]
+    releases.files.clear()
+    assert installing.install(templates=True) == installed, "a second installation has nothing to do"
+
+
+def test_templates_with_a_wrong_checksum_are_not_installed(
+    releases: ReleaseServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    releases.publish(release(), templates=template_archive())
+    releases.files[TEMPLATES] += b"more"
+    with pytest.raises(GodojoError, match="SHA-512"):
+        installing.install(templates=True)
+    assert not has_templates(find())
+
+
+DEBIAN_VERSION = "4.6.3.stable.debian"
+
+
+@pytest.fixture
+def debian(releases: ReleaseServer, monkeypatch: pytest.MonkeyPatch) -> ReleaseServer:
+    """No official build can be had; Debian's packages are imitated, so that nothing is downloaded."""
+
+    def fetch(folder: Path, downloads: Path, *, rendering: bool, **_: object) -> str:
+        downloads.mkdir(exist_ok=True)
+        loader = folder / "usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2"
+        loader.parent.mkdir(parents=True)
+        loader.touch()
+        if rendering:
+            (folder / "rendering").touch()
+        fake_godot(folder / "godot", DEBIAN_VERSION)
+        return "godot"
+
+    monkeypatch.setattr(installing, "fetch_debian", fetch)
+    monkeypatch.setattr(installing, "fetch_debian_templates", lambda *_, **__: None)
+    monkeypatch.setattr(installing, "prepare_debian_templates", imitated_templates)
+    return releases
+
+
+def imitated_templates(unpacked: Path, prefix: Path) -> str:
+    assert prefix.is_dir()
+    (unpacked / "templates").mkdir()
+    (unpacked / "templates/linux_release.x86_64").write_text("a template", encoding="utf-8")
+    return DEBIAN_VERSION
+
+
+def addons() -> tuple[bool, bool]:
+    """Rendering and templates, as Godot finds them."""
+    installed = home.read_installed()
+    assert installed is not None
+    assert (home.engine_folder() / installed.folder / "rendering").exists() == installed.rendering
+    return installed.rendering, has_templates(find())
+
+
+@pytest.mark.usefixtures("debian")
+@pytest.mark.parametrize("order", [("rendering", "templates"), ("templates", "rendering")])
+def test_add_ons_do_not_displace_each_other(monkeypatch: pytest.MonkeyPatch, order: tuple[str, str]) -> None:
+    monkeypatch.setattr(installing, "_install_screen", lambda *_: None)
+    installing.install()
+    assert addons() == (False, False)
+    installing.install(rendering=order[0] == "rendering", templates=order[0] == "templates")
+    assert addons() == (order[0] == "rendering", order[0] == "templates")
+    installing.install(rendering=order[1] == "rendering", templates=order[1] == "templates")
+    assert addons() == (True, True)
+    before = installing.install()
+    assert installing.install(force=True).folder != before.folder
+    assert addons() == (True, True)
+    (home.engine_folder() / "installed.json").write_text("damaged", encoding="utf-8")
+    installing.install(force=True)
+    assert addons() == (True, True)
+
+
+@pytest.mark.usefixtures("debian")
+def test_debian_templates_stay_out_of_the_users_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """They are not portable, so no other Godot may find them; what the user keeps beside them stays."""
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     installed = installing.install(templates=True)
-    assert left_behind() == [installed.folder, "installed.json"]
-    with pytest.raises(GodojoError, match="no export template"):
-        release_template(find())
-    game = home.engine_folder() / "game.x86_64"
-    assert exported_words(find(), game) == [str(game)], "no loader is needed"
+    assert not (tmp_path / "user").exists()
+    libraries = home.engine_folder() / installed.folder / "usr/lib/x86_64-linux-gnu"
+    assert (libraries / "._sc_").exists(), "Godot is not self-contained"
+    place = templates_folder(find())
+    assert (libraries / "editor_data/export_templates/4.6.3.stable").resolve() == place
+    settings = home.engine_folder() / "editor_data/editor_settings-4.6.tres"
+    settings.write_text("of the user's", encoding="utf-8")
+    (place / "linux_release.x86_64").unlink()
+    (place / "linux_release.x86_64").write_text("an official one", encoding="utf-8")
+    installing.install(force=True)
+    assert settings.is_file()
+    assert (place / "linux_release.x86_64").read_text(encoding="utf-8") == "an official one"
+    assert installing.uninstall()
+    assert left_behind() == []
+
+
+@pytest.mark.usefixtures("debian")
+def test_newer_templates_bring_the_engine_they_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = installing.install()
+    versions = iter(["4.6.4.stable.debian", DEBIAN_VERSION])
+
+    def prepare(unpacked: Path, prefix: Path) -> str:
+        imitated_templates(unpacked, prefix)
+        return next(versions)
+
+    monkeypatch.setattr(installing, "prepare_debian_templates", prepare)
+    assert installing.install(templates=True).folder != before.folder
+    assert addons() == (False, True)
 
 
 def test_wrong_checksum_installs_nothing(releases: ReleaseServer) -> None:

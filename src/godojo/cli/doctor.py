@@ -19,6 +19,7 @@ from godojo.cli.console import out, print_json
 from godojo.engines.godot.display import XVFB_CURE, has_screen, has_virtual_screen
 from godojo.engines.godot.find import find
 from godojo.engines.godot.home import data_folder, read_installed
+from godojo.engines.godot.templates import has_templates, templates_folder
 from godojo.errors import GodojoError, command
 from godojo.processes import finish
 
@@ -55,7 +56,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="As JSON, for pr
 
 def examine() -> list[Finding]:
     """All findings. The slow ones, which load libraries or start programs, are made side by side."""
-    checks: list[Callable[[], Finding]] = [python, torch, numba, engine, rendering, disk]
+    checks: list[Callable[[], Finding]] = [python, torch, numba, engine, rendering, templates, disk]
     with ThreadPoolExecutor(len(checks)) as workers:
         return [*workers.map(lambda check: check(), checks), *(port(number) for number in PORTS)]
 
@@ -103,6 +104,19 @@ def rendering() -> Finding:
     if installed and installed.origin == "debian" and not installed.rendering and not os.environ.get("GODOT_BIN"):
         return Finding("rendering", "note", f"{screen}, but no drivers", command("engine install --rendering"))
     return Finding("rendering", "good", screen)
+
+
+def templates() -> Finding:
+    try:
+        found = find()
+    except GodojoError:
+        return Finding("templates", "note", "no Godot that could export games", command("engine install --templates"))
+    if has_templates(found):
+        return Finding("templates", "good", f"games can be exported ({templates_folder(found)})")
+    cure = command("engine install --templates")
+    if found.source != "installed":
+        cure = "in that Godot: Editor, Manage Export Templates"
+    return Finding("templates", "note", "no export templates: training works, exporting games does not", cure)
 
 
 def disk() -> Finding:

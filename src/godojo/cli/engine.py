@@ -12,10 +12,11 @@ from rich.markup import escape
 
 from godojo.cli.console import err, out, print_json, progress_report
 from godojo.engines.godot.find import Engine, EngineMissing, find
-from godojo.engines.godot.home import engine_folder, read_installed
+from godojo.engines.godot.home import engine_folder, program_of, read_installed
 from godojo.engines.godot.install import install as install_engine
 from godojo.engines.godot.install import uninstall as uninstall_engine
 from godojo.engines.godot.project import prepared_project, project_folder
+from godojo.engines.godot.templates import has_templates
 
 app = typer.Typer(
     help="The real Godot: find, install, run it. Looks at GODOT_BIN, then what Godojo installed, then the PATH.",
@@ -41,19 +42,20 @@ def install(
         bool, typer.Option("--rendering", help="Also what pictures need without a GPU or a display (Mesa, Xvfb).")
     ] = False,
     templates: Annotated[
-        bool, typer.Option("--templates", help="Also what exported games are made of (Debian's build).")
+        bool, typer.Option("--templates", help="Also export templates, which exported games are made of.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Install anew even if it is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Install anew even if it is there, add-ons included.")] = False,
 ) -> None:
     """Install Godot for this user: the official build, or Debian's where that cannot be reached.
 
     It goes into a folder of yours (GODOJO_HOME overrides), is checked before it counts as installed, and can be
-    stopped and started again at any moment.
+    stopped and started again at any moment. Add-ons that are installed stay.
     """
     with progress_report() as report:
         installed = install_engine(rendering=rendering, templates=templates, force=force, report=report)
-    extra = ", able to draw" if installed.rendering else ""
-    out.print(f"Godot [bold]{installed.version}[/] is installed ({installed.origin} build{extra}) in {engine_folder()}")
+    engine = Engine(program_of(installed), installed.version, "installed")
+    out.print(f"Godot [bold]{installed.version}[/] is installed in {escape(str(engine_folder()))}")
+    out.print(f"  {_origin(engine)}")
     used = find()
     if used.source != "installed":
         out.print(f"[yellow]note:[/] {used.source} is set, so that one is used: {used.program}")
@@ -73,12 +75,14 @@ def run(
 ) -> None:
     """Run Godot with your own words, for example: godojo engine run -- --headless --version
 
-    Godojo's own project (`--path godot` in a checkout) is imported first where that is needed.
+    Godojo's own project (`--path godot` in a checkout), and any project to be exported, is imported first where needed.
     """
     engine = find()
     words = words or []
-    if "--path" in words[:-1] and Path(words[words.index("--path") + 1]).resolve() == project_folder().resolve():
-        prepared_project(engine)
+    project = Path(words[words.index("--path") + 1] if "--path" in words[:-1] else ".").resolve()
+    exports = any(word.startswith("--export-") for word in words) and (project / "project.godot").is_file()
+    if exports or ("--path" in words and project == project_folder().resolve()):
+        prepared_project(engine, project)
     command = [str(engine.program), *words]
     if os.name == "nt":
         raise typer.Exit(subprocess.call(command))
@@ -108,5 +112,7 @@ def _origin(engine: Engine) -> str:
         return f"by {engine.source}"
     note = read_installed()
     assert note is not None
-    drawing = "with drivers for pictures" if note.rendering else "without drivers for pictures"
-    return f"installed by Godojo ({note.origin} build, {drawing})"
+    addons = ["with export templates" if has_templates(engine) else "without export templates"]
+    if note.origin == "debian":  # an official build draws with the system's drivers
+        addons.insert(0, "with drivers for pictures" if note.rendering else "without drivers for pictures")
+    return f"installed by Godojo: {note.origin} build, {', '.join(addons)}"

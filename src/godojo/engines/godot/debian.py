@@ -18,9 +18,8 @@ from godojo.processes import finish, started
 SUITE = "forky"
 TRIPLETS = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
 DRAWING_PACKAGES = ("libgl1-mesa-dri", "libglx-mesa0", "libgl1", "libegl1", "mesa-vulkan-drivers", "libvulkan1")
-TEMPLATE_PACKAGE = "godot-template-release"
-TEMPLATE = f"usr/bin/{TEMPLATE_PACKAGE}"
-"""What exported games are made of, below the prefix."""
+TEMPLATE_PACKAGES = ("godot-template-release", "godot-template-debug", "patchelf")
+"""All they depend on, the engine depends on too."""
 KEYRINGS = ("/usr/share/keyrings/debian-archive-keyring.gpg", "/usr/share/keyrings/debian-archive-keyring.pgp")
 _QUERY_TIMEOUT_S = 60.0
 _UNPACK_TIMEOUT_S = 300.0
@@ -42,7 +41,7 @@ exec "$here/{loader}" --library-path "$libraries:$libraries/pulseaudio" "$here/u
 """
 
 
-def fetch_debian(folder: Path, downloads: Path, *, rendering: bool, report: Report) -> str:
+def fetch_debian(folder: Path, downloads: Path, *, rendering: bool, templates: bool, report: Report) -> str:
     """Puts Debian's Godot into the folder and returns the program's place in it.
 
     Downloads are kept in a folder of their own, so that an installation that was killed goes on where it stopped.
@@ -51,7 +50,7 @@ def fetch_debian(folder: Path, downloads: Path, *, rendering: bool, report: Repo
     apt = _PrivateApt(downloads, architecture)
     report.step("reading Debian's package lists")
     apt.update()
-    packages = ["godot", *(DRAWING_PACKAGES if rendering else ())]
+    packages = ["godot", *(DRAWING_PACKAGES if rendering else ()), *(TEMPLATE_PACKAGES if templates else ())]
     for fraction in apt.download(packages):
         report.progress("downloading Debian's Godot and what it needs", fraction)
     archives = apt.wanted(packages)
@@ -63,16 +62,16 @@ def fetch_debian(folder: Path, downloads: Path, *, rendering: bool, report: Repo
     return "godot"
 
 
-def fetch_template(folder: Path, downloads: Path, *, report: Report) -> Path:
-    """Debian's template for exported games alone, unpacked below the folder; what it needs, the engine needs too."""
+def fetch_debian_templates(folder: Path, downloads: Path, *, report: Report) -> None:
+    """Unpacks Debian's export templates into the folder, without what they depend on."""
     apt = _PrivateApt(downloads, _architecture())
     report.step("reading Debian's package lists")
     apt.update()
-    report.step("downloading Debian's export template")
-    archive = apt.download_one(TEMPLATE_PACKAGE)
+    report.step("downloading Debian's export templates")
+    archives = apt.download_alone(TEMPLATE_PACKAGES)
     report.step("unpacking")
-    _unpack_one(archive, folder)
-    return folder / TEMPLATE
+    for archive in archives:
+        _unpack_one(archive, folder)
 
 
 def loader_of(prefix: Path) -> tuple[Path, str]:
@@ -82,6 +81,18 @@ def loader_of(prefix: Path) -> tuple[Path, str]:
         raise GodojoError(f"{prefix} holds no loader; install the engine anew")
     libraries = loaders[0].parent
     return loaders[0], f"{libraries}:{libraries / 'pulseaudio'}"
+
+
+def driver_env(prefix: Path) -> dict[str, str]:
+    """What the wrapper sets, for programs that it does not start: the prefix's software drivers, if there is no GPU."""
+    if not (prefix / "rendering").exists() or any(Path("/dev/dri").glob("renderD*")):
+        return {}
+    return {
+        "LIBGL_DRIVERS_PATH": str(loader_of(prefix)[0].with_name("dri")),
+        "VK_ICD_FILENAMES": str(prefix / "usr/share/vulkan/icd.d/lvp_icd.json"),
+        "__EGL_VENDOR_LIBRARY_DIRS": str(prefix / "usr/share/glvnd/egl_vendor.d"),
+        "XKB_CONFIG_ROOT": str(prefix / "usr/share/X11/xkb"),
+    }
 
 
 def _architecture() -> str:
@@ -163,16 +174,16 @@ Acquire::https::Timeout "30";
             if process.wait():
                 raise GodojoError(f"Debian's Godot cannot be downloaded: {_complaint(''.join(said))}")
 
-    def download_one(self, package: str) -> Path:
-        """Fetches a package without what it needs."""
-        place = self._folder / "single"
+    def download_alone(self, packages: Sequence[str]) -> list[Path]:
+        """Fetches packages without what they depend on."""
+        place = self._folder / "alone"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
-        done = finish(["env", "-C", place, *self._apt, "download", package], timeout_s=_DOWNLOAD_TIMEOUT_S)
-        archives = list(place.glob("*.deb"))
-        if done.code or len(archives) != 1:
-            raise GodojoError(f"Debian's {package} cannot be downloaded: {_complaint(done.output)}")
-        return archives[0]
+        done = finish(["env", "-C", place, *self._apt, "download", *packages], timeout_s=_DOWNLOAD_TIMEOUT_S)
+        archives = sorted(place.glob("*.deb"))
+        if done.code or len(archives) != len(packages):
+            raise GodojoError(f"Debian's {packages[0]} cannot be downloaded: {_complaint(done.output)}")
+        return archives
 
     def wanted(self, packages: Sequence[str]) -> list[Path]:
         """The archives of these packages and of all they depend on; older ones may lie beside them."""

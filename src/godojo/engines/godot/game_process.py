@@ -12,6 +12,8 @@ from godojo.processes import Ward
 
 _QUOTED_LINES = 6
 _QUOTED_COMPLAINTS = 3
+_CANNOT_START = 127
+"""The exit status by which shells and loaders say so."""
 
 
 class GameProcess:
@@ -64,6 +66,10 @@ class GameProcess:
                 follows = lines[place + 1] if place + 1 < len(lines) else ""
                 found.append(f"{line} ({follows})" if follows.startswith("at: ") else line)
         return found
+
+    def could_not_start(self) -> bool:
+        """Whether the system's loader gave up: a library, or a loader of the game's own, is not here."""
+        return self._ward.status() == _CANNOT_START
 
     def how_it_ended(self) -> str:
         """Its exit status in words."""

@@ -19,12 +19,18 @@ from typing import Literal
 import filelock
 
 from godojo.engines.godot import home
-from godojo.engines.godot.debian import TEMPLATE, fetch_debian, fetch_template
+from godojo.engines.godot.debian import fetch_debian, fetch_debian_templates
 from godojo.engines.godot.display import has_screen, has_virtual_screen
-from godojo.engines.godot.find import ask_version
-from godojo.engines.godot.official import Unreachable, fetch_official
+from godojo.engines.godot.find import Engine, ask_version
+from godojo.engines.godot.official import VERSION, Unreachable, fetch_official, fetch_official_templates
 from godojo.engines.godot.report import Report, Silent
-from godojo.engines.godot.templates import template_version
+from godojo.engines.godot.templates import (
+    PREPARED,
+    has_templates,
+    prepare_debian_templates,
+    settle,
+    templates_folder,
+)
 from godojo.errors import GodojoError, command
 from godojo.processes import finish
 
@@ -35,9 +41,10 @@ _SYSTEM_DRAWING_PACKAGES = ("libvulkan1", "mesa-vulkan-drivers", "libgl1")
 def install(
     *, rendering: bool = False, templates: bool = False, force: bool = False, report: Report | None = None
 ) -> home.Installed:
-    """Makes sure that an engine is installed, with what pictures need where asked for; does nothing where it is.
+    """Makes sure that an engine is installed, with the add-ons asked for; does nothing where it is.
 
-    With `templates`, also what exported games are made of, where the engine is Debian's.
+    `rendering` adds what pictures need, `templates` what exported games are made of. What was added before stays, also
+    when everything is installed anew (`force`, or because an add-on comes with another build).
     """
     report = report or Silent()
     folder = home.engine_folder()
@@ -45,11 +52,15 @@ def install(
         folder.mkdir(parents=True, exist_ok=True)
         with _lock(folder, report):
             installed = None if force else home.read_installed()
-            if installed is None or (rendering and installed.origin == "debian" and not installed.rendering):
-                installed = _install(folder, rendering, report)
+            if installed is None or not _can_add(installed, rendering=rendering, templates=templates):
+                # Read from the folders: they tell it even where the note is damaged.
+                rendering |= any(folder.glob("godot-*/rendering"))
+                templates |= any(folder.glob(f"godot-*/{PREPARED}"))
+                installed = _install(folder, rendering, templates, report)
             if templates:
-                _install_template(folder, installed, report)
-            _sweep(folder, keep={installed.folder})  # also after one that was killed when it had just been noted
+                installed = _add_templates(folder, installed, report)
+            settle(installed)
+            _sweep(folder, keep={installed.folder, "editor_data"})  # also after one killed when it had just been noted
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise GodojoError(
@@ -72,6 +83,7 @@ def uninstall() -> bool:
         with _lock(folder, Silent()):
             there_was = (folder / "installed.json").exists()
             (folder / "installed.json").unlink(missing_ok=True)
+            (folder / "current").unlink(missing_ok=True)
             _sweep(folder, keep=set())
     except OSError as error:
         raise GodojoError(f"cannot remove {folder} ({error.strerror})") from None
@@ -81,13 +93,22 @@ def uninstall() -> bool:
     return there_was
 
 
-def _install(folder: Path, rendering: bool, report: Report) -> home.Installed:
-    _sweep(folder, keep={"downloads", _noted_folder()})
+def _can_add(installed: home.Installed, *, rendering: bool, templates: bool) -> bool:
+    """Whether add-ons can join what is installed, which is then not installed anew."""
+    if installed.origin == "official":
+        return not templates or installed.version.startswith(f"{VERSION}.")
+    return installed.rendering or not rendering
+
+
+def _install(folder: Path, rendering: bool, templates: bool, report: Report) -> home.Installed:
+    _sweep(folder, keep={"downloads", "editor_data", _noted_folder()})
     staging = Path(tempfile.mkdtemp(prefix="staging-", dir=folder))
     try:
-        program, origin, drivers = _fetch(staging, folder / "downloads", rendering, report)
+        program, origin, drivers = _fetch(staging, folder / "downloads", rendering, templates, report)
         report.step("trying it")
         version = ask_version(staging / program)
+        if templates and origin == "debian" and prepare_debian_templates(staging, staging) != version:
+            raise GodojoError(f"Debian's export templates do not fit its Godot {version}; try again in some hours")
         final = folder / f"godot-{version.split('.stable')[0]}-{origin}-{secrets.token_hex(3)}"
         staging.chmod(0o755)
         staging.replace(final)
@@ -100,7 +121,7 @@ def _install(folder: Path, rendering: bool, report: Report) -> home.Installed:
 
 
 def _fetch(
-    staging: Path, downloads: Path, rendering: bool, report: Report
+    staging: Path, downloads: Path, rendering: bool, templates: bool, report: Report
 ) -> tuple[str, Literal["official", "debian"], bool]:
     """Program, origin, and whether drivers came along."""
     report.step("looking for the official build")
@@ -109,7 +130,8 @@ def _fetch(
     except Unreachable as error:
         report.say(f"{error}; trying Debian's own package instead")
         try:
-            return fetch_debian(staging, downloads, rendering=rendering, report=report), "debian", rendering
+            program = fetch_debian(staging, downloads, rendering=rendering, templates=templates, report=report)
+            return program, "debian", rendering
         except GodojoError as other:
             raise GodojoError(
                 f"{error}, and Debian's package cannot be had either: {other}."
@@ -117,26 +139,41 @@ def _fetch(
             ) from None
 
 
-def _install_template(folder: Path, installed: home.Installed, report: Report) -> None:
-    """Adds Debian's template to the prefix, once it has been tried: it appears there whole or not at all."""
-    place = folder / installed.folder
-    if installed.origin != "debian":
-        report.say("the official build fetches its templates itself: in the editor, Editor, Manage Export Templates")
-        return
-    if (place / TEMPLATE).is_file():
-        return
+def _add_templates(folder: Path, installed: home.Installed, report: Report) -> home.Installed:
+    """Adds export templates where there are none."""
+    if installed.origin == "official":
+        _add_official_templates(installed, report)
+        return installed
+    place = folder / installed.folder / PREPARED
+    if place.is_dir():
+        return installed
     staging = Path(tempfile.mkdtemp(prefix="staging-", dir=folder))
     try:
-        program = fetch_template(staging, folder / "downloads", report=report)
-        report.step("trying it")
-        version = template_version(program, place)
-        if version != installed.version:
-            again = command("engine install --force --templates")
-            raise GodojoError(f"Debian's template is {version}, and the engine {installed.version}; run: {again}")
-        program.replace(place / TEMPLATE)
+        fetch_debian_templates(staging, folder / "downloads", report=report)
+        report.step("trying them")
+        version = prepare_debian_templates(staging, prefix=folder / installed.folder)
+        if version == installed.version:
+            (staging / PREPARED).replace(place)
+            return installed
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-        shutil.rmtree(folder / "downloads", ignore_errors=True)
+    report.say(f"Debian's export templates are for Godot {version}, which is installed with them")
+    return _install(folder, installed.rendering, templates=True, report=report)
+
+
+def _add_official_templates(installed: home.Installed, report: Report) -> None:
+    """Into the folder that every official build of this version shares; other files there are the user's."""
+    engine = Engine(home.program_of(installed), installed.version, "installed")
+    if has_templates(engine):
+        return
+    place = templates_folder(engine)
+    place.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix="staging-", dir=place.parent))
+    try:
+        for file in fetch_official_templates(staging, report).iterdir():
+            file.replace(place / file.name)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
 
 
 def _install_screen(installed: home.Installed, report: Report) -> None:
@@ -213,5 +250,5 @@ def _noted_folder() -> str:
 def _sweep(folder: Path, keep: set[str]) -> None:
     """Removes what dead installations left behind."""
     for path in folder.iterdir():
-        if path.is_dir() and path.name not in keep:
+        if path.is_dir() and not path.is_symlink() and path.name not in keep:
             shutil.rmtree(path, ignore_errors=True)

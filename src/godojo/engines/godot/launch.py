@@ -8,6 +8,7 @@ from typing import Literal
 
 from godojo.engines.godot.find import Engine, find
 from godojo.engines.godot.project import prepared_project
+from godojo.engines.godot.templates import drawing_env
 from godojo.errors import GodojoError
 
 Wire = Literal["dojo/1", "godot_rl", "any"]
@@ -89,7 +90,8 @@ def from_binary(
     if not os.access(program, os.X_OK):
         raise GodojoError(f"{program} may not be started; allow it with: chmod +x {program}")
     words = (str(program), *_manner(window))
-    return Recipe(words, checked_wire(wire) or "any", tuple(arguments), ticks_per_decision, env or {})
+    env = {**(env or {}), **(drawing_env(program) if window else {})}
+    return Recipe(words, checked_wire(wire) or "any", tuple(arguments), ticks_per_decision, env)
 
 
 def checked_wire(wire: str | None) -> Wire | None:

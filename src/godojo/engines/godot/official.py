@@ -20,7 +20,7 @@ RELEASES = "https://github.com/godotengine/godot/releases/download"
 _CONNECT_TIMEOUT_S = 8.0
 _DOWNLOAD_TIMEOUT_S = 1800.0
 _CHUNK_BYTES = 1 << 18
-_MOST_BYTES = 1 << 30
+_MOST_BYTES = 1 << 32
 
 
 class Unreachable(GodojoError):
@@ -45,41 +45,55 @@ def archive_name() -> tuple[str, str]:
 def fetch_official(folder: Path, report: Report, releases: str = RELEASES) -> str:
     """Puts the official build into the folder and returns the program's place in it."""
     name, program = archive_name()
-    base = f"{releases}/{VERSION}-stable"
-    expected = _published_sha512(f"{base}/SHA512-SUMS.txt", name)
-    archive = folder / "download.zip"
-    found = _download(f"{base}/{name}", archive, report)
-    if found != expected:
-        raise GodojoError(f"{name} does not match its published SHA-512; nothing was installed, try again later")
-    report.step("unpacking")
-    with zipfile.ZipFile(archive) as files:
-        files.extractall(folder)  # zipfile strips absolute paths and `..`
-    archive.unlink()
+    _unpack_verified(name, folder, report, "downloading the official build", releases)
     if not (folder / program).is_file():
         raise GodojoError(f"{name} does not hold {program}; nothing was installed")
     (folder / program).chmod(0o755)
     return program
 
 
+def fetch_official_templates(folder: Path, report: Report, releases: str = RELEASES) -> Path:
+    """Unpacks the official export templates, for all platforms, below the folder and returns where they are."""
+    name = f"Godot_v{VERSION}-stable_export_templates.tpz"
+    _unpack_verified(name, folder, report, "downloading the official export templates (about 1.2 GB)", releases)
+    if not any((folder / "templates").glob("*_release*")):
+        raise GodojoError(f"{name} does not hold templates; nothing was installed")
+    return folder / "templates"
+
+
+def _unpack_verified(name: str, folder: Path, report: Report, what: str, releases: str) -> None:
+    """Unpacks an archive of the release, provided that it matches its published SHA-512."""
+    base = f"{releases}/{VERSION}-stable"
+    expected = _published_sha512(f"{base}/SHA512-SUMS.txt", name)
+    archive = folder / "download.zip"
+    found = _download(f"{base}/{name}", archive, report, what)
+    if found != expected:
+        raise GodojoError(f"{name} does not match its published SHA-512; nothing was installed, try again later")
+    report.step("unpacking")
+    with zipfile.ZipFile(archive) as files:
+        files.extractall(folder)  # zipfile strips absolute paths and `..`
+    archive.unlink()
+
+
 def _published_sha512(url: str, name: str) -> str:
-    listing = b"".join(_read(url, most_bytes=1 << 20, report=None)).decode("ascii", "replace")
+    listing = b"".join(_read(url, most_bytes=1 << 20)).decode("ascii", "replace")
     match = re.search(rf"^([0-9a-f]{{128}})\s+\*?{re.escape(name)}$", listing, re.MULTILINE)
     if match is None:
         raise GodojoError(f"{url} does not list {name}, so it cannot be checked; nothing was installed")
     return match[1]
 
 
-def _download(url: str, target: Path, report: Report) -> str:
+def _download(url: str, target: Path, report: Report, what: str) -> str:
     """Writes the file and returns its SHA-512."""
     digest = hashlib.sha512()
     with target.open("wb") as file:
-        for chunk in _read(url, most_bytes=_MOST_BYTES, report=report):
+        for chunk in _read(url, most_bytes=_MOST_BYTES, report=report, what=what):
             digest.update(chunk)
             file.write(chunk)
     return digest.hexdigest()
 
 
-def _read(url: str, *, most_bytes: int, report: Report | None) -> Iterator[bytes]:
+def _read(url: str, *, most_bytes: int, report: Report | None = None, what: str = "") -> Iterator[bytes]:
     """What the address holds, piece by piece. Whatever goes wrong on the way is `Unreachable`."""
     deadline = time.monotonic() + _DOWNLOAD_TIMEOUT_S
     try:
@@ -91,11 +105,11 @@ def _read(url: str, *, most_bytes: int, report: Report | None) -> Iterator[bytes
                 if done > most_bytes:
                     raise Unreachable(f"{url} is larger than {most_bytes >> 20} MiB")
                 if time.monotonic() > deadline:
-                    raise Unreachable(f"the official build did not arrive within {_DOWNLOAD_TIMEOUT_S / 60:.0f} min")
+                    raise Unreachable(f"{url} did not arrive within {_DOWNLOAD_TIMEOUT_S / 60:.0f} min")
                 if report:
-                    report.progress("downloading the official build", done / whole if whole else None)
+                    report.progress(what, done / whole if whole else None)
                 yield chunk
             if done < whole:
-                raise Unreachable(f"the official build broke off after {done >> 20} of {whole >> 20} MiB")
+                raise Unreachable(f"{url} broke off after {done >> 20} of {whole >> 20} MiB")
     except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError, ValueError) as error:
         raise Unreachable(f"the official builds cannot be reached ({getattr(error, 'reason', error)!s})") from None

@@ -18,6 +18,8 @@ _PARSE_PATIENCE_S = 5.0
 _LOG_CHECK_S = 10.0
 _NO_TRAINING = " (is the control mode of its Sync node Training, and is this its training scene? scene=… takes another)"
 
+_NOT_PORTABLE = "if it was exported with Debian's templates, export it anew here (docs/exporting.md)"
+
 
 class Seat(abc.ABC):
     """One place at the table: a game sits here, and another one after it was lost."""
@@ -96,6 +98,8 @@ class LaunchedSeat(Seat):
     def _check_alive(self, waited_s: float) -> None:
         assert self._process is not None
         if not self._process.alive():
+            if self._process.could_not_start():
+                raise GodojoError(f"the game cannot start on this machine: {self.last_words()}; {_NOT_PORTABLE}")
             raise ConnectionLost("it ended before it connected")
         if waited_s > _PARSE_PATIENCE_S:
             self.check_can_play()

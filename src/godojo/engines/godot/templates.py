@@ -1,65 +1,122 @@
-"""Exported games: the template they are made of, and how one is started where the engine lives in a private prefix."""
+"""Export templates: where each Godot looks for them, and Debian's prepared so that exported games start here.
 
+Debian's templates are linked against libraries that older systems lack. They are changed to use the loader and the
+libraries of the installed engine, so a game exported with them starts on this machine as any program does. The path
+leads through the link `current`, which survives a reinstallation of the engine.
+"""
+
+import mmap
 import os
-import shutil
+import re
 import sys
 from pathlib import Path
 
-from godojo.engines.godot.debian import TEMPLATE, loader_of
+from godojo.engines.godot.debian import driver_env, loader_of
 from godojo.engines.godot.find import Engine, parse_version
-from godojo.engines.godot.home import engine_folder, read_installed
-from godojo.errors import GodojoError, command
+from godojo.engines.godot.home import Installed, engine_folder, read_installed
+from godojo.errors import GodojoError
 from godojo.processes import finish
 
+PREPARED = "templates"
+"""The prepared templates, below the prefix."""
+_MACHINES = {"x86_64-linux-gnu": "x86_64", "aarch64-linux-gnu": "arm64"}
+_PATCH_TIMEOUT_S = 120.0
 _VERSION_TIMEOUT_S = 30.0
 
 
-def release_template(engine: Engine) -> Path:
-    """The release template that fits the engine; GodojoError says how to get it."""
-    if sys.platform != "linux":
-        raise GodojoError("games are exported by Godojo's tests on Linux only")
-    prefix = _prefix(engine)
-    if prefix is not None:
-        template = prefix / TEMPLATE
-    else:
-        version = engine.version.split(".stable")[0] + ".stable"
-        shared = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share")
-        template = shared / "godot/export_templates" / version / f"linux_release.{os.uname().machine}"
-    if not template.is_file():
-        raise GodojoError(f"there is no export template for this Godot; try: {command('engine install --templates')}")
-    return template
-
-
-def exported_words(engine: Engine, game: Path) -> list[str]:
-    """What starts an exported game, to be followed by its options.
-
-    In a prefix the loader starts it. Games look for their pack beside the program that the kernel started, so it is a
-    copy of the loader, with the game's name.
-    """
-    prefix = _prefix(engine)
-    if prefix is None:
-        return [str(game)]
-    loader, libraries = loader_of(prefix)
-    beside = game.with_suffix("")
-    if beside == game:
-        raise GodojoError(f"{game}: give the exported game a name with a suffix, such as {game.name}.x86_64")
-    shutil.copy2(loader, beside)
-    return [str(beside), "--library-path", libraries, str(game)]
-
-
-def template_version(program: Path, prefix: Path) -> str:
-    """What a template says its version is, started with the prefix's libraries."""
-    loader, libraries = loader_of(prefix)
-    done = finish(
-        [loader, "--library-path", libraries, program, "--headless", "--version"], timeout_s=_VERSION_TIMEOUT_S
-    )
-    version = next((line for line in done.output.splitlines() if parse_version(line)), None)
-    if version is None:
-        raise GodojoError(f"{program.name} does not run: {(done.output.strip() or 'it said nothing')[-200:]}")
-    return version
-
-
-def _prefix(engine: Engine) -> Path | None:
-    """The folder of an engine that Godojo took from Debian."""
+def templates_folder(engine: Engine) -> Path:
+    """Where this engine looks for its export templates."""
     installed = read_installed() if engine.source == "installed" else None
-    return engine_folder() / installed.folder if installed is not None and installed.origin == "debian" else None
+    if installed is not None and installed.origin == "debian":
+        data = engine_folder() / "editor_data"  # self-contained mode, see `settle`
+    elif sys.platform == "darwin":
+        data = Path.home() / "Library/Application Support/Godot"
+    elif sys.platform == "win32":
+        data = Path(os.environ.get("APPDATA") or Path.home() / "AppData/Roaming") / "Godot"
+    else:
+        data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "godot"
+    return data / "export_templates" / templates_version(engine.version)
+
+
+def templates_version(version: str) -> str:
+    """`4.6.3.stable.official.abc` gives `4.6.3.stable`, as Godot names the folder."""
+    match = re.match(r"\d+(\.\d+)+\.[a-z]+\d*(\.mono)?", version)
+    return match[0] if match else version
+
+
+def has_templates(engine: Engine) -> bool:
+    """Whether the engine can export for at least one platform."""
+    return any(templates_folder(engine).glob("*_release*"))
+
+
+def prepare_debian_templates(unpacked: Path, prefix: Path) -> str:
+    """Makes `templates` in the folder of unpacked packages, for games that use the libraries of the installed engine.
+
+    `prefix` holds the libraries right now. Returns the version that the templates report.
+    """
+    loader, libraries = loader_of(prefix)
+    run_here: list[str | Path] = [loader, "--library-path", libraries]
+    at_home = engine_folder() / "current" / loader.parent.relative_to(prefix)
+    place = unpacked / PREPARED
+    place.mkdir()
+    versions = set()
+    for kind in ("release", "debug"):
+        template = place / f"linux_{kind}.{_MACHINES[loader.parent.name]}"
+        (unpacked / f"usr/bin/godot-template-{kind}").replace(template)
+        words: list[str | Path] = ["--set-interpreter", at_home / loader.name, "--force-rpath"]
+        words += ["--set-rpath", f"{at_home}:{at_home / 'pulseaudio'}"]
+        # libpulse looks for this one only in a folder of the system's.
+        words += [word for path in (loader.parent / "pulseaudio").glob("*.so") for word in ("--add-needed", path.name)]
+        done = finish([*run_here, unpacked / "usr/bin/patchelf", *words, template], timeout_s=_PATCH_TIMEOUT_S)
+        if done.code:
+            raise GodojoError(f"{template.name} cannot be prepared: {(done.output.strip() or 'no output')[-200:]}")
+        done = finish([*run_here, template, "--headless", "--version"], timeout_s=_VERSION_TIMEOUT_S)
+        version = next((line for line in done.output.splitlines() if parse_version(line)), None)
+        if version is None:
+            raise GodojoError(f"{template.name} does not run: {(done.output.strip() or 'no output')[-200:]}")
+        versions.add(version)
+    if len(versions) != 1:
+        raise GodojoError(f"Debian's export templates differ in version: {', '.join(sorted(versions))}")
+    return versions.pop()
+
+
+def settle(installed: Installed) -> None:
+    """Links Debian's engine to where its exported games, its editor's data and its templates are looked for.
+
+    Godot runs in self-contained mode: its data lies in `editor_data` beside the running program, which here is the
+    loader. Another Godot of the user's thus never exports with these templates, which are not portable.
+    """
+    folder = engine_folder()
+    if installed.origin != "debian":
+        (folder / "current").unlink(missing_ok=True)
+        return
+    _link(folder / "current", Path(installed.folder))
+    prefix = folder / installed.folder
+    beside, _ = loader_of(prefix)
+    (folder / "editor_data").mkdir(exist_ok=True)
+    _link(beside.with_name("editor_data"), Path("../../../../editor_data"))
+    beside.with_name("._sc_").touch()
+    _link(beside.parent.with_name("lib"), Path(beside.parent.name))  # LLVM looks for its own libraries in ../lib
+    places = folder / "editor_data/export_templates" / templates_version(installed.version)
+    for template in (prefix / PREPARED).glob("*"):
+        places.mkdir(parents=True, exist_ok=True)
+        link = places / template.name
+        if link.is_symlink() or not link.exists():  # a file was put there by the user
+            _link(link, Path("../../../current") / PREPARED / template.name)
+
+
+def drawing_env(game: Path) -> dict[str, str]:
+    """What a game needs to draw without a GPU if it was exported with Debian's templates."""
+    current = engine_folder() / "current"
+    if not current.is_dir() or game.stat().st_size == 0:
+        return {}
+    with game.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return driver_env(current) if content.find(bytes(current)) >= 0 else {}
+
+
+def _link(link: Path, target: Path) -> None:
+    """Points the link at the target, at once."""
+    fresh = link.with_name(f"{link.name}.new")
+    fresh.unlink(missing_ok=True)
+    fresh.symlink_to(target)
+    fresh.replace(link)
