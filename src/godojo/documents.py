@@ -1,0 +1,77 @@
+"""JSON files that we write and read again: each says its format and carries a hash of its text."""
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from godojo.errors import GodojoError
+from godojo.files import Damaged, Seal, write_whole
+from godojo.formats import Format, NewerVersion, Tree
+
+MAX_BYTES = 64 * 2**20
+_HASH = "sha256"
+_SEAL = Seal(f',\n  "{_HASH}": "'.encode(), b'"\n}\n')
+
+Kind = TypeVar("Kind")
+
+
+class DamagedDocument(GodojoError):
+    """A JSON file is not what was written."""
+
+
+def document_bytes(form: Format, fields: Any) -> bytes:
+    """The fields of a struct or a mapping as a file: its format first, its hash last."""
+    tree = {"format": form.tag, **msgspec.to_builtins(fields)}
+    text = msgspec.json.format(msgspec.json.encode(tree), indent=2)
+    return _SEAL.close(text.removesuffix(b"\n}"))
+
+
+def write_document(path: Path, form: Format, fields: Any) -> None:
+    write_whole(path, document_bytes(form, fields))
+
+
+def read_document(path: Path, form: Format, kind: type[Kind], cure: str, *, old_list: str = "") -> Kind:
+    """What a file holds, of today's version.
+
+    GodojoError names the file and says what to do (`cure`); a file that is not there is a FileNotFoundError.
+    `old_list` is the field that a list becomes, where version 1 was nothing else.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
+    tree = _checked(path, content, form, cure, old_list)
+    try:
+        return msgspec.convert(tree, kind)
+    except msgspec.ValidationError as error:
+        raise DamagedDocument(f"{path} does not fit this Godojo ({error}): update Godojo, or {cure}") from None
+
+
+def _checked(path: Path, content: bytes, form: Format, cure: str, old_list: str) -> Tree:
+    if len(content) > MAX_BYTES:
+        raise DamagedDocument(f"{path} has more than {MAX_BYTES:,} bytes; {cure}")
+    try:
+        tree = msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DamagedDocument(f"{path} is damaged ({error}); {cure}") from None
+    if old_list and isinstance(tree, list):
+        tree = {old_list: tree}
+    if not isinstance(tree, dict):
+        raise DamagedDocument(f"{path} is damaged (it is no JSON object); {cure}")
+    try:
+        version = form.version_of(tree.pop("format", None), path)
+        is_accepted = tree.pop(_HASH, None) == ""
+        if _SEAL.check(content) is None and form.is_hashed(version) and not is_accepted:
+            raise Damaged("its hash is missing")
+    except NewerVersion:
+        raise
+    except (Damaged, GodojoError):
+        raise DamagedDocument(
+            f'{path} is damaged or was edited: it does not match its {_HASH}; {cure}, or set its "{_HASH}" to "" to '
+            "take it as it is"
+        ) from None
+    return form.migrate(tree, version)
