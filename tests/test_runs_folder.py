@@ -133,7 +133,7 @@ def test_a_run_that_is_not_there(root: Path) -> None:
     with pytest.raises(GodojoError, match="is no run"):
         RunFolder.open(root / "nothing")
     (root / "first-try/config.json").write_text('{"game": 3}')
-    with pytest.raises(GodojoError, match="is not a run's configuration"):
+    with pytest.raises(GodojoError, match=r"config\.json does not fit this Godojo"):
         RunFolder.open("first-try")
 
 
@@ -237,7 +237,7 @@ def test_every_stretch_of_training_is_noted() -> None:
     run = RunFolder.create(CONFIG, "mine")
     run.add_environment(Environment.here())
     run.add_environment(Environment.here(godot="4.6.3"))
-    noted = msgspec.json.decode((run.path / "environment.json").read_bytes(), type=list[Environment])
+    noted = run.environments()
     assert [each.godot for each in noted] == ["", "4.6.3"]
     assert noted[0].packages["torch"]
     assert noted[0].cores >= 1

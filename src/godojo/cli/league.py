@@ -47,9 +47,11 @@ def league(
     Leaves league.png and league.json in the run's folder.
     """
     # Torch, kernels and plots take a while to load, which other verbs need not wait for.
+    from godojo.documents import write_document
     from godojo.evaluate.exploit import exploit as probe
     from godojo.evaluate.league import play_league
     from godojo.files import write_whole
+    from godojo.formats import LEAGUE
     from godojo.runs.folder import RunFolder
     from godojo.show.league_chart import draw_league
 
@@ -76,10 +78,9 @@ def league(
                 progress=shown.progress,
             )
     tree = {**msgspec.to_builtins(found), "exploitability": msgspec.to_builtins(probes)}
-    text = msgspec.json.format(msgspec.json.encode(tree), indent=2)
-    write_whole(folder.path / "league.json", text + b"\n")
+    write_document(folder.path / "league.json", LEAGUE, tree)
     if as_json:
-        print_json(text)
+        print_json(msgspec.json.format(msgspec.json.encode(tree), indent=2))
         return
     show(found)
     for one in probes:

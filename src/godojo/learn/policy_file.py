@@ -1,25 +1,28 @@
-"""Trained policies as files: `policy_seeker.pt` and the like; read without running anything that is in them."""
+"""Trained policies as files: `policy_seeker.pt` and the like; read without running anything that is in them.
+
+A file ends in a hash of all its bytes (`files.TRAILER`), which torch and zip pass over.
+"""
 
 import io
 import itertools
-import pickle
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 import torch
 from torch import Tensor
 
 from godojo.errors import GodojoError
-from godojo.files import write_whole
+from godojo.files import TRAILER, Damaged, write_whole
+from godojo.formats import POLICY
 from godojo.games.parts import ObservationPart
 from godojo.learn.networks import Policy, PolicyShape, number_places
 
-FORMAT = "godojo-policy/1"
 MAX_BYTES = 256 * 2**20
 MAX_LAYERS = 64
+_CURE = "copy it again from where it came, or train and export it again"
 
 
 class PolicyCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,10 +41,10 @@ class PolicyCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def policy_bytes(policy: Policy, card: PolicyCard) -> bytes:
     # Copies: a policy that learns lies in one row with its critic, and all of the row would be written.
     weights = {name: tensor.clone() for name, tensor in policy.state_dict().items()}
-    content = {"format": FORMAT, "card": msgspec.to_builtins(card), "weights": weights}
+    content = {"format": POLICY.tag, "card": msgspec.to_builtins(card), "weights": weights}
     buffer = io.BytesIO()
     torch.save(content, buffer)
-    return buffer.getvalue()
+    return TRAILER.close(buffer.getvalue())
 
 
 def save_policy(path: Path, policy: Policy, card: PolicyCard) -> None:
@@ -54,23 +57,35 @@ def load_policy(path: Path) -> tuple[Policy, PolicyCard]:
         size = path.stat().st_size
         if size > MAX_BYTES:
             raise GodojoError(f"{path} has {size:,} bytes; a policy has {MAX_BYTES:,} at most")
-        _check_unpacked(path)
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        with path.open("rb") as file:
+            is_hashed = TRAILER.check(file) is not None
+            _check_unpacked(path, file, checksums=not is_hashed)
+            file.seek(0)
+            content = torch.load(file, map_location="cpu", weights_only=True)
     except FileNotFoundError:
         raise GodojoError(f"{path}: there is no such policy file") from None
-    except (OSError, RuntimeError, ValueError, KeyError, EOFError, pickle.UnpicklingError, zipfile.BadZipFile) as error:
-        raise GodojoError(f"{path} is no whole policy file ({' '.join(str(error).split())[:200]})") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise GodojoError(f"{path} is no policy of this version ({FORMAT})")
+    except Damaged as error:
+        raise GodojoError(f"{path} is damaged ({error}); {_CURE}") from None
+    except GodojoError:
+        raise
+    except Exception as error:  # zip and pickle raise nearly anything on what is damaged
+        raise GodojoError(f"{path} is no whole policy file ({' '.join(str(error).split())[:200]}); {_CURE}") from None
+    if not isinstance(content, dict):
+        raise GodojoError(f"{path} is no policy file")
+    version = POLICY.version_of(content.get("format", ""), path)
     try:
+        POLICY.migrate(content, version)
         card = msgspec.convert(content["card"], PolicyCard)
         _check_sizes(card.shape, content["weights"])
         policy = Policy(card.shape)
         policy.load_state_dict(content["weights"])
-    except (KeyError, TypeError, ValueError, OverflowError, RuntimeError, msgspec.ValidationError) as error:
-        raise GodojoError(f"{path} does not fit together ({' '.join(str(error).split())[:200]})") from None
+    except (LookupError, TypeError, ValueError, OverflowError, RuntimeError, AttributeError) as error:
+        why = " ".join(str(error).split())[:200]
+        raise GodojoError(f"{path} does not fit together ({why}): update Godojo, or train it again") from None
     if not all(bool(torch.isfinite(weights).all()) for weights in policy.state_dict().values()):
-        raise GodojoError(f"{path} holds weights that are not numbers")
+        raise GodojoError(f"{path} holds weights that are not numbers; {_CURE}")
+    if POLICY.is_hashed(version) and not is_hashed:
+        raise GodojoError(f"{path} is damaged (its hash is missing); {_CURE}")
     policy.eval()
     return policy, card
 
@@ -95,12 +110,14 @@ def heading_complaint(shape: PolicyShape) -> str:
     return ""
 
 
-def _check_unpacked(path: Path) -> None:
-    """A file may be packed a thousandfold; ours are not packed at all."""
-    with zipfile.ZipFile(path) as archive:
+def _check_unpacked(path: Path, file: BinaryIO, *, checksums: bool) -> None:
+    """A file may be packed a thousandfold; ours are not packed at all. torch does not look at a zip's `checksums`."""
+    with zipfile.ZipFile(file) as archive:
         size = sum(entry.file_size for entry in archive.infolist())
-    if size > MAX_BYTES:
-        raise GodojoError(f"{path} unpacks to {size:,} bytes; a policy has {MAX_BYTES:,} at most")
+        if size > MAX_BYTES:
+            raise GodojoError(f"{path} unpacks to {size:,} bytes; a policy has {MAX_BYTES:,} at most")
+        if checksums and (spoilt := archive.testzip()) is not None:
+            raise Damaged(f"the checksum of {spoilt} fails")
 
 
 def _check_sizes(shape: PolicyShape, weights: Mapping[str, Tensor]) -> None:

@@ -86,16 +86,17 @@ class Training:
         agent_steps = 0
         if resume:
             state, entry = self.checkpoints.newest()
-            self.learner.load_state(state["learner"])
-            self._seconds_before, episodes = entry.seconds, state["episodes"]
-            self._recent = [(rounds, wins) for rounds, wins in state["recent"]]
+            with self.checkpoints.fitting(entry):
+                self.learner.load_state(state["learner"])
+                self._seconds_before, episodes = entry.seconds, state["episodes"]
+                self._recent = [(rounds, wins) for rounds, wins in state["recent"]]
+                if curriculum is not None:
+                    curriculum.load_state(state["curriculum"])
             update, agent_steps = entry.update, entry.agent_steps
-            if curriculum is not None:
-                curriculum.load_state(state["curriculum"])
-            run.snapshots().cut_back(agent_steps)
+            run.snapshots(say).cut_back(agent_steps)
         run.add_environment(Environment.here(getattr(worlds, "godot_version", "")))
         self.episodes = EpisodeLog(run.metrics, worlds, episodes, say)
-        self.updates = UpdateLog(run.updates, run.tensorboard, update, agent_steps)
+        self.updates = UpdateLog(run.updates, run.tensorboard, update, agent_steps, say)
         if curriculum is not None:
             worlds.change_settings(curriculum.settings[curriculum.at])
         self._terms = RoundTerms(worlds)
@@ -283,10 +284,7 @@ def make_learner(
     tasks: Mapping[str, Task] | None = None,
 ) -> Learner:
     """The learner that a run's configuration names, with its settings."""
-    given = config.learner_settings
-    if "memory_size" in given:
-        given = {"turning": 0, **given}  # in runs from before cells could turn, none do
-    settings = learner_settings(config.learner, given)
+    settings = learner_settings(config.learner, config.learner_settings)
     if isinstance(settings, SacSettings):
         return SoftSelfPlay(worlds, settings, config.seed, policies, tasks)
     return SelfPlay(worlds, settings, config.seed, policies, tasks)

@@ -1,28 +1,29 @@
 """Checkpoints: whole training states, found again whole or not at all.
 
-A state is written beside its place, brought to the disk and renamed; then the index, which knows its hash, is replaced
-in the same way; then what is too old goes. A kill at any moment leaves an index all of whose files are there.
+Every file ends in a hash of its content, so that it is known to be whole even without the index. A state is written
+beside its place, brought to the disk and renamed; then the index, which knows its hash, is replaced in the same way;
+then what is too old goes. A kill at any moment leaves an index all of whose files are there.
 The newest three are kept and no others: two to fall back on if a disk spoils one.
 """
 
 import hashlib
-import pickle
 import re
 import zipfile
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
 
+from godojo.documents import DamagedDocument, read_document, write_document
 from godojo.errors import GodojoError
-from godojo.files import sweep, write_whole, writing_whole
+from godojo.files import TRAILER, Damaged, file_hash, sweep, writing_whole
+from godojo.formats import CHECKPOINT, CHECKPOINTS
 from godojo.runs.names import checked_name, known
 from godojo.runs.states import read_state, write_state
 
 KEPT = 3
-FORMAT = "godojo-checkpoint/1"
 INDEX = "index.json"
 _FILE = re.compile(r"step_\d{12,}(-\d+)?\.pt")
 
@@ -37,16 +38,20 @@ class CheckpointEntry(msgspec.Struct, frozen=True):
     seconds: float
     """Time spent training."""
     sha256: str
-    """Of the file; empty where the index was lost and made anew."""
+    """Of the file's content; empty where the index was lost and made anew."""
+
+
+class _When(msgspec.Struct, frozen=True):
+    """What a checkpoint says about itself."""
+
+    agent_steps: int
+    update: int
+    seconds: float
 
 
 class _Index(msgspec.Struct, frozen=True):
     checkpoints: list[CheckpointEntry]
     """The newest is the last."""
-
-
-class _Damaged(Exception):
-    """A checkpoint is not what was saved; the text says in what way."""
 
 
 class CheckpointStore:
@@ -64,7 +69,7 @@ class CheckpointStore:
         entries = [entry for entry in self.entries() if entry.name not in self._spoilt]
         name = self._free_name(agent_steps)
         content = {
-            "format": FORMAT,
+            "format": CHECKPOINT.tag,
             "agent_steps": agent_steps,
             "update": update,
             "seconds": float(seconds),
@@ -75,11 +80,11 @@ class CheckpointStore:
             writer = _HashingWriter(file)
             write_state(content, writer)  # type: ignore[arg-type]  # torch needs nothing but `write`
             writer.finish()
+            file.write(TRAILER.tail(writer.hash.hexdigest()))
         entry = CheckpointEntry(name, agent_steps, update, float(seconds), writer.hash.hexdigest())
         kept = [*entries, entry][-KEPT:]
-        index = msgspec.json.format(msgspec.json.encode(_Index(kept)), indent=2)
         try:
-            write_whole(self._folder / INDEX, index)
+            write_document(self._folder / INDEX, CHECKPOINTS, _Index(kept))
         except GodojoError:
             with suppress(OSError):
                 path.unlink()  # on a full disk, room for the next try
@@ -96,7 +101,7 @@ class CheckpointStore:
         for entry in reversed(entries):
             try:
                 state = self._load(entry)
-            except _Damaged as error:
+            except Damaged as error:
                 self._spoilt.add(entry.name)
                 damage = damage or str(error)
                 self._say(f"checkpoint {entry.name} is damaged ({error}); trying the one before")
@@ -114,21 +119,19 @@ class CheckpointStore:
             if entry.name == name:
                 try:
                     return self._load(entry), entry
-                except _Damaged as error:
-                    raise GodojoError(f"checkpoint {name} is damaged ({error})") from None
+                except Damaged as error:
+                    raise GodojoError(f"{self._folder}: checkpoint {name} is damaged ({error}); take another") from None
         raise GodojoError(f"there is no checkpoint {name!r}; {known(name, [each.name for each in entries])}")
 
     def entries(self) -> list[CheckpointEntry]:
         """What there is, the newest last."""
         path = self._folder / INDEX
         try:
-            entries = msgspec.json.decode(path.read_bytes(), type=_Index).checkpoints
+            entries = read_document(path, CHECKPOINTS, _Index, "delete it to make it anew").checkpoints
         except FileNotFoundError:
             why = "is missing"
-        except msgspec.DecodeError:
+        except DamagedDocument:
             why = "is damaged"
-        except OSError as error:
-            raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
         else:
             for entry in entries:
                 checked_name("checkpoint", entry.name)
@@ -141,17 +144,12 @@ class CheckpointStore:
         damage = ""
         for path in self._files():
             try:
-                # Without a hash, the checksums in the file have to do; torch does not look at them.
-                with zipfile.ZipFile(path) as archive:
-                    if (spoilt := archive.testzip()) is not None:
-                        raise _Damaged(f"{spoilt} is not what was saved")
-                content = _read(path)
-            except (_Damaged, OSError, zipfile.BadZipFile) as error:
+                content = _read(path, "")
+                when = msgspec.convert(content, _When)
+            except (Damaged, OSError, msgspec.ValidationError) as error:
                 damage = f"{path.name}: {error}"
                 continue
-            found.append(
-                CheckpointEntry(path.stem, content["agent_steps"], content["update"], content["seconds"], sha256="")
-            )
+            found.append(CheckpointEntry(path.stem, when.agent_steps, when.update, when.seconds, sha256=""))
         if damage and not found:
             raise GodojoError(f"{self._folder / INDEX} {why}, and no checkpoint is whole ({damage})")
         if why == "is damaged" and not found:
@@ -163,16 +161,24 @@ class CheckpointStore:
     def _load(self, entry: CheckpointEntry) -> Any:
         path = self._path(entry.name)
         try:
-            if entry.sha256:
-                with path.open("rb") as file:
-                    if hashlib.file_digest(file, "sha256").hexdigest() != entry.sha256:
-                        raise _Damaged("its content is not what was saved")
-            content = _read(path)
+            content = _read(path, entry.sha256)
         except FileNotFoundError:
-            raise _Damaged("its file is missing") from None
+            raise Damaged("its file is missing") from None
         except OSError as error:
-            raise _Damaged(f"it cannot be read: {error.strerror}") from None
+            raise Damaged(f"it cannot be read: {error.strerror}") from None
         return content["state"]
+
+    @contextmanager
+    def fitting(self, entry: CheckpointEntry) -> Iterator[None]:
+        """Around whatever takes a state over: one that does not fit is an error that names its file."""
+        try:
+            yield
+        except (GodojoError, LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+            why = " ".join((str(error) if isinstance(error, GodojoError) else repr(error)).split())[:160]
+            raise GodojoError(
+                f"{self._path(entry.name)} does not fit this Godojo ({why}): resume with the version that wrote it, or "
+                "begin a new run with its policies (--init-from)"
+            ) from None
 
     def _free_name(self, agent_steps: int) -> str:
         """Never that of a listed file: it is needed until the new one is listed."""
@@ -228,12 +234,26 @@ class _HashingWriter:
             raise self._error
 
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
+def _read(path: Path, sha256: str) -> dict[str, Any]:
+    """The content of a file that is whole: by its own hash, by the index's, or, where it is old, by its zip's."""
+    with path.open("rb") as file:
+        found = TRAILER.check(file)
+        if sha256 and sha256 != (found or file_hash(path)):
+            raise Damaged("its content is not what was saved")
+        try:
+            if found is None and not sha256:
+                with zipfile.ZipFile(file) as archive:  # torch does not look at the checksums
+                    if (spoilt := archive.testzip()) is not None:
+                        raise Damaged(f"{spoilt} is not what was saved")
+            file.seek(0)
             content = read_state(file)
-    except (RuntimeError, ValueError, KeyError, EOFError, TypeError, pickle.UnpicklingError) as error:
-        raise _Damaged(" ".join(str(error).split())[:160]) from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise _Damaged(f"it is not of this version ({FORMAT})")
-    return content
+        except (Damaged, OSError):
+            raise
+        except Exception as error:  # zip and pickle raise nearly anything on what is damaged
+            raise Damaged(" ".join(str(error).split())[:160]) from None
+    if not isinstance(content, dict) or "state" not in content:
+        raise Damaged("it holds no training state")
+    version = CHECKPOINT.version_of(content.get("format"), path)
+    if CHECKPOINT.is_hashed(version) and found is None:
+        raise Damaged("its hash is missing")
+    return CHECKPOINT.migrate(content, version)

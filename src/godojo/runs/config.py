@@ -12,9 +12,10 @@ from typing import Any
 import msgspec
 
 from godojo import __version__
+from godojo.documents import document_bytes, read_document
 from godojo.errors import GodojoError
+from godojo.formats import RUN
 
-FORMAT = "godojo-run/1"
 GOES_ON_BY = "goes_on_by"
 """In `RunConfig.more`: the learner that can go on with the policies, where it is not the one that made them."""
 _PACKAGES = ("torch", "numpy", "numba", "msgspec", "openskill", "tensorboard")
@@ -38,22 +39,16 @@ class RunConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What was typed."""
     more: dict[str, Any] = {}
     """What else a learner or an engine needs to know to go on."""
-    format: str = FORMAT
 
     def to_json(self) -> bytes:
-        return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
+        return document_bytes(RUN, self)
 
     @classmethod
     def read(cls, path: Path) -> "RunConfig":
         try:
-            config = msgspec.json.decode(path.read_bytes(), type=cls)
-        except OSError as error:
-            raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
-        except msgspec.DecodeError as error:
-            raise GodojoError(f"{path} is not a run's configuration ({error})") from None
-        if config.format != FORMAT:
-            raise GodojoError(f"{path} was written by another version ({config.format}, not {FORMAT})")
-        return config
+            return read_document(path, RUN, cls, "restore it from a copy")
+        except FileNotFoundError:
+            raise GodojoError(f"{path} is missing; restore it from a copy") from None
 
 
 class Environment(msgspec.Struct, frozen=True):
@@ -85,6 +80,12 @@ class Environment(msgspec.Struct, frozen=True):
             cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
             memory_gib=_memory_gib(),
         )
+
+
+class Environments(msgspec.Struct, frozen=True):
+    """What `environment.json` holds."""
+
+    stretches: list[Environment]
 
 
 def _versions() -> dict[str, str]:

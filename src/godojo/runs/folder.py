@@ -12,10 +12,12 @@ from typing import Any
 import filelock
 import msgspec
 
+from godojo.documents import read_document, write_document
 from godojo.errors import GodojoError
 from godojo.files import sweep, write_whole
+from godojo.formats import ENVIRONMENT
 from godojo.runs.checkpoints import CheckpointStore
-from godojo.runs.config import Environment, RunConfig
+from godojo.runs.config import Environment, Environments, RunConfig
 from godojo.runs.names import checked_name, known, runs_root
 from godojo.runs.readme import readme
 from godojo.runs.role_map import RoleMap
@@ -142,8 +144,8 @@ class RunFolder:
     def checkpoints(self, say: Say = _say_nothing) -> CheckpointStore:
         return CheckpointStore(self.path / "checkpoints", say)
 
-    def snapshots(self) -> SnapshotStore:
-        return SnapshotStore(self.path / "snapshots")
+    def snapshots(self, say: Say = _say_nothing) -> SnapshotStore:
+        return SnapshotStore(self.path / "snapshots", say)
 
     def role_map(self, say: Say = _say_nothing) -> RoleMap:
         return RoleMap(self.path / "roles.json", self.config.roles, say)
@@ -167,14 +169,16 @@ class RunFolder:
 
     def add_environment(self, environment: Environment) -> None:
         """Notes a stretch of training."""
+        stretches = [*self.environments(), environment]
+        write_document(self.path / "environment.json", ENVIRONMENT, {"stretches": stretches})
+
+    def environments(self) -> list[Environment]:
+        """Where and with what each stretch of training ran, the first one first."""
         path = self.path / "environment.json"
         try:
-            before = msgspec.json.decode(path.read_bytes(), type=list[Any])
+            return read_document(path, ENVIRONMENT, Environments, "delete it to go on", old_list="stretches").stretches
         except FileNotFoundError:
-            before = []
-        except (OSError, msgspec.DecodeError) as error:
-            raise GodojoError(f"{path} cannot be read ({error}); delete it to go on") from None
-        write_whole(path, msgspec.json.format(msgspec.json.encode([*before, environment]), indent=2) + b"\n")
+            return []
 
     def _role(self, role: str) -> str:
         if role not in self.config.roles:

@@ -1,14 +1,16 @@
 """Snapshots: the policies of all roles at moments of training, by name, for judging, for films and as past selves."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from godojo.documents import read_document, write_document
 from godojo.errors import GodojoError
 from godojo.files import sweep, write_whole
+from godojo.formats import SNAPSHOTS
 from godojo.runs.names import checked_name, known
 
 INDEX = "snapshots.json"
@@ -33,8 +35,9 @@ class _Index(msgspec.Struct, frozen=True):
 class SnapshotStore:
     """The snapshots of one run. The index is written last, so what it lists is there."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, say: Callable[[str], None] = lambda _: None) -> None:
+        """`say` is told, in a line, what a resumed run has lost."""
+        self._folder, self._say = folder, say
 
     def save(
         self,
@@ -64,13 +67,9 @@ class SnapshotStore:
         """All of them, in the order of training."""
         path = self._folder / INDEX
         try:
-            entries = msgspec.json.decode(path.read_bytes(), type=_Index).snapshots
+            entries = read_document(path, SNAPSHOTS, _Index, "delete it to go on without snapshots").snapshots
         except FileNotFoundError:
             return []
-        except OSError as error:
-            raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
-        except msgspec.DecodeError as error:
-            raise GodojoError(f"{path} is damaged ({error}); delete it to go on without snapshots") from None
         for entry in entries:
             checked_name("snapshot", entry.name)
         return entries
@@ -94,6 +93,11 @@ class SnapshotStore:
     def cut_back(self, agent_steps: int) -> None:
         """Forgets those that were taken later: training goes on from there and will take them again."""
         entries = self.entries()
+        if not entries:
+            self._say(f"{self._folder} lists no snapshots any more; going on without those taken so far")
+        gone = [entry.name for entry in entries if not any((self._folder / entry.name).glob("policy_*.pt"))]
+        if gone:
+            self._say(f"{self._folder}: the policies of {', '.join(gone)} are missing; going on without them")
         kept = [entry for entry in entries if entry.agent_steps <= agent_steps]
         if len(kept) == len(entries):
             return
@@ -109,7 +113,7 @@ class SnapshotStore:
 
     def _write(self, entries: list[Snapshot]) -> None:
         ordered = sorted(entries, key=lambda entry: entry.agent_steps)
-        write_whole(self._folder / INDEX, msgspec.json.format(msgspec.json.encode(_Index(ordered)), indent=2))
+        write_document(self._folder / INDEX, SNAPSHOTS, _Index(ordered))
 
 
 def policy_file(role: str) -> str:

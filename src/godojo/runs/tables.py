@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import BinaryIO
 import numpy as np
 
 from godojo.errors import GodojoError
+from godojo.files import writing_whole
+from godojo.formats import renamed_columns
 
 DECIMALS = 4
 _SCALE = 10**DECIMALS
@@ -70,9 +73,12 @@ def open_table(path: Path, header: Sequence[str], last: int | None, say: Callabl
             say(f"{path} is gone; going on with a new one")
             return open_table(path, header, None, say)
         with path.open("rb") as old:
-            if old.readline() != csv_row(header):
+            if columns_of(old.readline(), path) != list(header):
                 raise GodojoError(f"{path} has other columns than this run writes; move it away to go on")
-            end, found = _end_of_row(old, last)
+        _rename_columns(path, header)
+        with path.open("rb") as old:
+            old.readline()
+            end, found = _end_of_row(old, last, path)
         if found < last:
             say(f"{path} ends at row {found}; what came between it and {last} is lost")
         os.truncate(path, end)
@@ -108,15 +114,33 @@ def cannot_write(path: Path, error: OSError) -> GodojoError:
     return GodojoError(f"{path} cannot be written ({error.strerror}); mend that and go on with --resume")
 
 
-def _end_of_row(file: BinaryIO, last: int) -> tuple[int, int]:
+def columns_of(row: bytes, path: Path) -> list[str]:
+    """The columns that a table's first row names, in today's words."""
+    try:
+        return renamed_columns(next(csv.reader([row.decode()]), []))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise GodojoError(f"{path} is damaged in its first row ({error}); move it away to go on") from None
+
+
+def _rename_columns(path: Path, header: Sequence[str]) -> None:
+    """Rewrites the first row where an older Godojo wrote it in other words."""
+    with path.open("rb") as old:
+        if old.readline() == csv_row(header):
+            return
+        with writing_whole(path) as new:
+            new.write(csv_row(header))
+            shutil.copyfileobj(old, new)
+
+
+def _end_of_row(file: BinaryIO, last: int, path: Path) -> tuple[int, int]:
     """Where the last row that begins with at most `last` ends, and its number (0 for none): halving, rows ascend."""
     low, found = file.tell(), 0
     high = file.seek(0, os.SEEK_END)
     while low < high:
         middle = (low + high) // 2
         start, row = _row_around(file, low, middle)
-        if row.endswith(b"\n") and _number(row) <= last:
-            low, found = start + len(row), _number(row)
+        if row.endswith(b"\n") and _number(row, path) <= last:
+            low, found = start + len(row), _number(row, path)
         else:
             high = start
     return low, found
@@ -136,11 +160,14 @@ def _row_around(file: BinaryIO, floor: int, place: int) -> tuple[int, bytes]:
         back *= 4
 
 
-def _number(row: bytes) -> int:
+def _number(row: bytes, path: Path) -> int:
     try:
         return int(row.partition(b",")[0])
     except ValueError:
-        raise GodojoError(f"a row of a table begins with {row[:20]!r}, not with its number; move it away") from None
+        raise GodojoError(
+            f"{path} is damaged: a row begins with {row[:20]!r}, not with its number; delete that row, or move the "
+            "table away"
+        ) from None
 
 
 def _numbers(column: Column) -> np.ndarray:

@@ -15,7 +15,7 @@ from tensorboard.summary.writer.record_writer import RecordWriter
 
 from godojo.errors import GodojoError
 from godojo.files import write_whole
-from godojo.runs.tables import append, bring_to_disk, cannot_write, csv_row, open_table
+from godojo.runs.tables import append, bring_to_disk, cannot_write, columns_of, csv_row, open_table
 
 _FIRST = ["update", "agent_steps", "seconds"]
 
@@ -60,9 +60,12 @@ class UpdateLog:
         self._events.close()
 
     def _add_columns(self, names: list[str]) -> None:
-        with self._table.open(encoding="utf-8", newline="") as file:
-            old = list(csv.reader(file))[1:]
-        last = int(old[-1][0]) if old else 0
+        try:
+            with self._table.open(encoding="utf-8", newline="") as file:
+                old = list(csv.reader(file))[1:]
+            last = int(old[-1][0]) if old else 0
+        except (OSError, ValueError, IndexError, csv.Error) as error:
+            raise GodojoError(f"{self._table} is damaged ({error}); move it away to go on") from None
         self._columns += names
         rows = [csv_row(self._columns), *(csv_row(row + [""] * (len(self._columns) - len(row))) for row in old)]
         self._file.close()
@@ -109,10 +112,10 @@ class EventFile:
 
 def _header(table: Path) -> list[str]:
     try:
-        with table.open(encoding="utf-8", newline="") as file:
-            header = next(csv.reader(file), [])
-    except (OSError, ValueError, csv.Error) as error:
-        raise GodojoError(f"{table} cannot be read ({error}); move it away to go on") from None
+        with table.open("rb") as file:
+            header = columns_of(file.readline(), table)
+    except OSError as error:
+        raise GodojoError(f"{table} cannot be read ({error.strerror}); move it away to go on") from None
     if header[: len(_FIRST)] != _FIRST:
         raise GodojoError(f"{table} is no table of updates; move it away to go on")
     return header

@@ -6,15 +6,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from godojo.errors import GodojoError
+from godojo.documents import read_document
+from godojo.errors import GodojoError, command
 from godojo.evaluate.intervals import Z95
 from godojo.evaluate.league import LeagueReport
 from godojo.files import write_whole
+from godojo.formats import LEAGUE
 from godojo.runs.folder import RunFolder
 from godojo.show import style
 from godojo.show.curves import Curve, RunTables, smooth
@@ -56,10 +57,11 @@ def write_charts(run: RunFolder) -> list[Path]:
 
 
 def league_of(run: RunFolder) -> LeagueReport | None:
-    """What `godojo league` left in the run, if anything that can be read."""
+    """What `godojo league` left in the run, if anything."""
+    path = run.path / "league.json"
     try:
-        return msgspec.json.decode((run.path / "league.json").read_bytes(), type=LeagueReport)
-    except (OSError, msgspec.DecodeError):
+        return read_document(path, LEAGUE, LeagueReport, f"make it anew: {command(f'league {run.name}')}")
+    except FileNotFoundError:
         return None
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from godojo.errors import GodojoError
 from godojo.evaluate.intervals import Mean, wilson
 from godojo.runs.folder import RunFolder
+from godojo.runs.tables import columns_of
 
 BINS = 36
 FEWEST = 12
@@ -135,8 +136,8 @@ def smooth(values: np.ndarray, width: int) -> np.ndarray:
 class Table:
     """A table of texts, by columns."""
 
-    def __init__(self, columns: Mapping[str, Sequence[str]]) -> None:
-        self.columns = columns
+    def __init__(self, columns: Mapping[str, Sequence[str]], path: Path | None = None) -> None:
+        self.columns, self._path = columns, path
 
     def numbers(self, name: str) -> np.ndarray:
         """Not a number where there is none; empty where there is no such column."""
@@ -144,14 +145,20 @@ class Table:
         try:
             return np.array(texts, np.float64)
         except ValueError:
-            return np.array([float(text) if text else np.nan for text in texts])
+            return np.array([self._number(name, text) for text in texts])
+
+    def _number(self, name: str, text: str) -> float:
+        try:
+            return float(text) if text else np.nan
+        except ValueError:
+            raise GodojoError(f"{self._path} is damaged: {name} is {text[:40]!r} in a row; delete that row") from None
 
 
 def read_table(path: Path) -> Table:
     """A table of a run, which may be growing: a row begun is left out. No rows where there is no file."""
     try:
         with path.open("rb") as file:
-            header = file.readline().decode().strip().split(",")
+            header = columns_of(file.readline(), path)
             texts = _pieces(file)
     except FileNotFoundError:
         return Table({})
@@ -160,9 +167,16 @@ def read_table(path: Path) -> Table:
     rows: list[list[str]] = []
     for text in texts:
         whole = text[: text.rfind(b"\n") + 1].decode(errors="replace")
-        rows += [row for row in csv.reader(io.StringIO(whole)) if len(row) == len(header)]
+        try:
+            rows += list(csv.reader(io.StringIO(whole)))
+        except csv.Error as error:
+            raise GodojoError(f"{path} is damaged ({error}); delete the row that is, or move the table away") from None
+    spoilt = next((row for row in rows if len(row) != len(header)), None)
+    if spoilt is not None:
+        begin = ",".join(spoilt)[:40]
+        raise GodojoError(f"{path} is damaged: the row {begin!r}... has not {len(header)} columns; delete that row")
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(header)
-    return Table(dict(zip(header, columns, strict=True)))
+    return Table(dict(zip(header, columns, strict=True)), path)
 
 
 def _pieces(file: BinaryIO) -> list[bytes]:

@@ -69,17 +69,18 @@ class Sb3Training:
         self.best = -np.inf
         if resume:
             state, entry = self.checkpoints.newest()
-            self._load(state)
+            with self.checkpoints.fitting(entry):
+                self._load(state)
+                episodes = state["episodes"]
             self.updates_made, self._seconds_before = entry.update, entry.seconds
-            episodes = state["episodes"]
-            run.snapshots().cut_back(entry.agent_steps)
+            run.snapshots(say).cut_back(entry.agent_steps)
         self._resumed = resume
         if curriculum is not None:
             worlds.change_settings(curriculum.settings[curriculum.at])
         run.add_environment(Environment.here(getattr(worlds, "godot_version", "")))
         self.episodes = EpisodeLog(run.metrics, worlds, episodes, say)
         update = self.updates_made if resume else None
-        self.updates = UpdateLog(run.updates, run.tensorboard, update, self.agent_steps)
+        self.updates = UpdateLog(run.updates, run.tensorboard, update, self.agent_steps, say)
         self.terms = RoundTerms(worlds)
         self._recent: list[Iteration] = []
         self._judged: dict[str, float] = {}

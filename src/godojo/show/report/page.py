@@ -283,18 +283,11 @@ def _settings(run: RunFolder) -> str:
         ("Learner", config.pop("learner_settings")),
         ("Game", config.pop("game_settings")),
         ("Run", config),
-        ("Machine and versions", _environment(run)),
+        ("Machine and versions", run.environments()),
     ):
         text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
         parts.append(f"<details><summary>{title}</summary><pre>{html.escape(text)}</pre></details>")
     return "<h2>Settings</h2>\n" + "\n".join(parts)
-
-
-def _environment(run: RunFolder) -> Any:
-    try:
-        return msgspec.json.decode((run.path / "environment.json").read_bytes())
-    except (OSError, msgspec.DecodeError):
-        return []
 
 
 def _commands(run: RunFolder, rounds: int, seed: int) -> str:
