@@ -20,6 +20,7 @@ from torch import nn
 from godojo import __version__
 from godojo.errors import GodojoError
 from godojo.files import write_whole
+from godojo.formats import DOJO, Format
 from godojo.games.parts import ActionPart, Heading, ObservationPart, action_size, observation_size
 from godojo.learn.memory import GatedMemory
 from godojo.learn.networks import (
@@ -34,7 +35,6 @@ from godojo.learn.policy_file import PolicyCard, heading_complaint
 
 SUFFIX = ".dojo"
 MAGIC = b"DOJO"
-VERSION = 1
 MAX_BYTES = 64 * 2**20
 MAX_HEADER_BYTES = 2**20
 MAX_WIDTH = 4096
@@ -186,7 +186,7 @@ def dojo_bytes(policy: Policy, card: PolicyCard) -> bytes:
     text += b" " * (-len(text) % 4)
     weights = b"".join(np.ascontiguousarray(block, _FLOAT).tobytes() for block in _weights(policy))
     digest = hashlib.sha256(text + weights).digest()
-    content = _PROLOGUE.pack(MAGIC, VERSION, 0, len(text), len(weights), digest) + text + weights
+    content = _PROLOGUE.pack(MAGIC, DOJO.version, 0, len(text), len(weights), digest) + text + weights
     try:
         check_dojo(content)
     except GodojoError as error:
@@ -239,8 +239,9 @@ def check_dojo(content: bytes) -> DojoFile:
     if len(content) < _PROLOGUE.size:
         raise GodojoError("it is cut off in its first bytes")
     _, version, zero, header_bytes, weight_bytes, digest = _PROLOGUE.unpack_from(content)
-    if version != VERSION or zero != 0:
-        raise GodojoError(f"it has version {version}, and only version {VERSION} is known here; export it again")
+    if not 1 <= version <= DOJO.version or zero != 0:
+        known = f"this Godojo knows up to version {DOJO.version}"
+        raise GodojoError(f"it has version {version}, and {known}: update Godojo, or export it again")
     if header_bytes > MAX_HEADER_BYTES or header_bytes % 4:
         raise GodojoError(f"its header claims {header_bytes:,} bytes; a multiple of 4 up to {MAX_HEADER_BYTES:,} fits")
     claimed = _PROLOGUE.size + header_bytes + weight_bytes
@@ -248,8 +249,8 @@ def check_dojo(content: bytes) -> DojoFile:
         what = "cut off" if len(content) < claimed else "longer than it says"
         raise GodojoError(f"it is {what}: {len(content):,} bytes, and {claimed:,} were written")
     if hashlib.sha256(content[_PROLOGUE.size :]).digest() != digest:
-        raise GodojoError("it is damaged: its checksum does not fit its content")
-    header = parse_header(content[_PROLOGUE.size : _PROLOGUE.size + header_bytes])
+        raise GodojoError("it is damaged: its checksum does not fit its content; copy it again, or export it again")
+    header = parse_header(content[_PROLOGUE.size : _PROLOGUE.size + header_bytes], DOJO, version)
     blocks = header.blocks
     wanted = _FLOAT.itemsize * sum(math.prod(block) for block in blocks)
     if wanted != weight_bytes:
@@ -264,12 +265,12 @@ def check_dojo(content: bytes) -> DojoFile:
     return DojoFile(header, [piece.reshape(block) for piece, block in zip(cut, blocks, strict=True)])
 
 
-def parse_header(text: bytes) -> DojoHeader:
-    """A header that fits together; GodojoError says why not."""
+def parse_header(text: bytes, form: Format, version: int) -> DojoHeader:
+    """The header of a file of this format, if it fits together; GodojoError says why not."""
     try:
-        header = msgspec.json.decode(text, type=DojoHeader)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise GodojoError(f"its header is not one of a policy ({error})") from None
+        header = msgspec.convert(form.migrate(msgspec.json.decode(text, type=dict[str, Any]), version), DojoHeader)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, LookupError, TypeError) as error:
+        raise GodojoError(f"its header is not one of a policy ({error}): update Godojo, or export it again") from None
     for part in header.observation_parts:
         if not part.shape or any(not 1 <= size <= MAX_OBSERVATION for size in part.shape):
             raise GodojoError(f"its observation {part.name!r} has the shape {part.shape}")

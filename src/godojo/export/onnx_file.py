@@ -13,7 +13,7 @@ import onnxruntime
 
 from godojo.errors import GodojoError
 from godojo.export.dojo_file import check_dojo, dojo_bytes
-from godojo.export.onnx_graph import build
+from godojo.export.onnx_graph import HASH, SEAL, build
 from godojo.export.vectors import Vectors, make_vectors
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard
@@ -25,7 +25,7 @@ CHECKED_STREAMS = 32
 
 def onnx_bytes(policy: Policy, card: PolicyCard) -> tuple[bytes, float]:
     """The model, and by how much its actions differ at most from torch's; GodojoError if it is too much."""
-    content: bytes = build(check_dojo(dojo_bytes(policy, card))).SerializeToString()
+    content = sealed(build(check_dojo(dojo_bytes(policy, card))))
     vectors = make_vectors(policy, card, CHECKED_DECISIONS, streams=CHECKED_STREAMS)
     difference = float(np.abs(replayed(OnnxSession(content), vectors) - vectors.action).max())
     if not difference <= TOLERANCE:
@@ -52,8 +52,15 @@ def int8_bytes(content: bytes) -> bytes:
     # It also marks the graph as quantised by onnxruntime's own operators, of which it used none.
     del model.opset_import[:]
     model.opset_import.extend(onnx.load_from_string(content).opset_import)
-    small_content: bytes = model.SerializeToString()
-    return small_content
+    return sealed(model)
+
+
+def sealed(model: onnx.ModelProto) -> bytes:
+    """The file of a model, with a hash at its end."""
+    kept = [entry for entry in model.metadata_props if entry.key != HASH]
+    del model.metadata_props[:]
+    model.metadata_props.extend(kept)
+    return SEAL.close(model.SerializeToString())
 
 
 class OnnxSession:

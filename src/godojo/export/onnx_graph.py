@@ -16,6 +16,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from godojo import __version__
 from godojo.export.dojo_file import DojoFile, DojoHeader, header_text
+from godojo.files import Seal
+from godojo.formats import ONNX
 from godojo.games.parts import ActionPart, Heading, action_size
 
 OPSET = 17
@@ -23,6 +25,15 @@ IR_VERSION = 8
 """What came with the opset, so that runtimes of that time read it too."""
 HEADER = "godojo.header"
 """The key of the metadata under which the header lies, as in a `.dojo` file."""
+VERSION = "godojo.format"
+HASH = "godojo.sha256"
+"""The key of the hash of all bytes above it: the last entry of the metadata, at the very end of the file."""
+_DIGITS = "0" * 64
+SEAL = Seal(
+    onnx.ModelProto(metadata_props=[onnx.StringStringEntryProto(key=HASH, value=_DIGITS)])
+    .SerializeToString()
+    .removesuffix(_DIGITS.encode())
+)
 BATCH = "batch"
 
 
@@ -244,4 +255,5 @@ def _metadata(header: DojoHeader) -> dict[str, str]:
         "godojo": __version__,
         "settings_sha256": hashlib.sha256(settings).hexdigest(),
         HEADER: header_text(header).decode(),
+        VERSION: ONNX.tag,
     }

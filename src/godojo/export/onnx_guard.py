@@ -14,7 +14,9 @@ from onnx import AttributeProto, TensorProto, shape_inference
 
 from godojo.errors import GodojoError
 from godojo.export.dojo_file import MAX_BYTES, MAX_OBSERVATION, DojoHeader, parse_header
-from godojo.export.onnx_graph import HEADER
+from godojo.export.onnx_graph import HEADER, SEAL, VERSION
+from godojo.files import Damaged
+from godojo.formats import ONNX
 from godojo.games.parts import action_size
 
 SUFFIX = ".onnx"
@@ -45,9 +47,10 @@ def read_onnx(path: Path) -> tuple[bytes, DojoHeader]:
     except OSError as error:
         raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
     try:
+        SEAL.check(content)
         return content, check_onnx(content)
-    except GodojoError as error:
-        raise GodojoError(f"{path}: {error}") from None
+    except (Damaged, GodojoError) as error:
+        raise GodojoError(f"{path}: {error}; export it again") from None
 
 
 def check_onnx(content: bytes) -> DojoHeader:
@@ -63,13 +66,18 @@ def check_onnx(content: bytes) -> DojoHeader:
         raise GodojoError("it is no ONNX model")
     _check_operators(model)
     _check_constants(model)
-    header = _header(model)
+    header, is_hashed = _header(model)
     try:
         onnx.checker.check_model(content)
         inferred = shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
     except (onnx.checker.ValidationError, shape_inference.InferenceError, ValueError, RuntimeError) as error:
         raise GodojoError(f"it does not fit together ({' '.join(str(error).split())[:200]})") from None
     _check_shapes(inferred.graph, header)
+    try:
+        if SEAL.check(content) is None and is_hashed:
+            raise GodojoError("it is damaged: its hash is missing")
+    except Damaged as error:
+        raise GodojoError(f"it is damaged: {error}") from None
     return header
 
 
@@ -95,12 +103,14 @@ def _check_constants(model: onnx.ModelProto) -> None:
             raise GodojoError(f"its constant {tensor.name[:80]!r} has the shape {tuple(tensor.dims)[:8]}")
 
 
-def _header(model: onnx.ModelProto) -> DojoHeader:
+def _header(model: onnx.ModelProto) -> tuple[DojoHeader, bool]:
+    """What the model says about itself, and whether a hash belongs to it."""
     found = [entry.value for entry in model.metadata_props if entry.key == HEADER]
     if len(found) != 1:
         raise GodojoError("it was not written by `godojo export`: it does not say which game it plays")
     text = found[0]  # bytes where it is no text
-    return parse_header(text if isinstance(text, bytes) else text.encode())
+    version = ONNX.version_of(next((entry.value for entry in model.metadata_props if entry.key == VERSION), None), "it")
+    return parse_header(text if isinstance(text, bytes) else text.encode(), ONNX, version), ONNX.is_hashed(version)
 
 
 def _check_shapes(graph: onnx.GraphProto, header: DojoHeader) -> None:

@@ -88,7 +88,7 @@ func _take(fields: Dictionary) -> String:
 		if _KEYS[key] != TYPE_NIL and typeof(fields[key]) != _KEYS[key]:
 			return "its header says nothing sensible about its %s" % key
 	if fields.size() != _KEYS.size():
-		return "its header says something that is not known here"
+		return "its header says something that is not known here: update the addon, or export it again"
 	for key: String in ["game", "role", "godojo"]:
 		if (fields[key] as String).length() > _MAX_NAME:
 			return "its %s has more than %d letters" % [key, _MAX_NAME]

@@ -14,7 +14,8 @@ const _VERSION := 1
 const _PROLOGUE := 48
 const _MAX_HEADER_BYTES := 1 << 20
 const _NOT_OURS := "it is no policy file: it does not begin with DOJO"
-const _OTHER_VERSION := "it has version %d, and this addon knows version %d; export it again"
+const _OTHER_VERSION := "it has version %d, and this addon knows version %d; %s"
+const _CURE := "update the addon, or export it again"
 
 var _bytes: PackedByteArray
 var _at: int
@@ -59,7 +60,7 @@ func _complaint() -> String:
 		return "it is cut off in its first bytes"
 	var version: int = _bytes.decode_u16(4)
 	if version != _VERSION or _bytes.decode_u16(6) != 0:
-		return _OTHER_VERSION % [version, _VERSION]
+		return _OTHER_VERSION % [version, _VERSION, _CURE]
 	var complaint: String = _complaint_about_length()
 	return complaint if complaint else _complaint_about_content()
 
@@ -80,7 +81,7 @@ func _complaint_about_content() -> String:
 	var header_bytes: int = _bytes.decode_u32(8)
 	var weight_bytes: int = _bytes.decode_u32(12)
 	if _digest(_bytes.slice(_PROLOGUE)) != _bytes.slice(16, _PROLOGUE):
-		return "it is damaged: its checksum does not fit its content"
+		return "it is damaged: its checksum does not fit its content; copy it again, or export it again"
 	_header = DojoPolicyHeader.read(_bytes.slice(_PROLOGUE, _PROLOGUE + header_bytes))
 	if not _header.error.is_empty():
 		return _header.error
