@@ -8,6 +8,7 @@ import pytest
 
 from godojo.engines.godot.find import Engine
 from godojo.errors import GodojoError
+from godojo.formats import REPLAY
 from godojo.games.tag.arenas import hand_made_arenas
 from godojo.games.tag.settings import TICK_S, TagSettings
 from godojo.games.tag.sim.twin import TagTwin
@@ -147,11 +148,11 @@ def test_cut_rounds_keep_those_before(replays: list[Replay], tmp_path: Path) -> 
 
 
 def test_a_newer_version_is_refused_in_one_line(replays: list[Replay], tmp_path: Path) -> None:
-    newer = to_lines(replays[0]).replace(b"godojo-replay/1", b"godojo-replay/2", 1)
+    newer = to_lines(replays[0]).replace(REPLAY.tag.encode(), b"godojo-replay/9", 1)
     (tmp_path / "new.jsonl").write_bytes(newer)
-    with pytest.raises(GodojoError, match=r"newer Godojo \(godojo-replay/2.*update Godojo"):
+    with pytest.raises(GodojoError, match=r"newer Godojo \(godojo-replay/9.*update Godojo"):
         read_replay(tmp_path / "new.jsonl")
-    (tmp_path / "new.rounds").write_bytes(b"godojo-rounds/2\n")
+    (tmp_path / "new.rounds").write_bytes(b"godojo-rounds/9\n")
     with pytest.raises(GodojoError, match="update Godojo"):
         read_rounds(tmp_path / "new.rounds")
 

@@ -17,18 +17,19 @@ import av
 import msgspec
 import numpy as np
 
+from godojo.documents import read_document, write_document
 from godojo.engines.godot.display import display, has_screen
 from godojo.engines.godot.find import Engine, find
 from godojo.engines.godot.project import prepared_project, problem_lines
 from godojo.errors import GodojoError, command
-from godojo.files import write_whole
+from godojo.files import file_hash
+from godojo.formats import FRAMES
 from godojo.processes import started
 from godojo.show.stage import SCENE, Format, Shot, write_job
 
 NOTE = "frames.json"
 MJPEG = "mjpeg"
 """One JPEG after the other: what other programs know as raw motion JPEG."""
-FORMAT = "godojo-frames/1"
 PIECE_FRAMES = 900
 """So many are drawn by one engine, unless one shot alone has more."""
 STALL_S = 240.0
@@ -49,6 +50,8 @@ class Piece(msgspec.Struct, frozen=True):
 
     file: str
     frames: int
+    sha256: str = ""
+    """Of the file; old notes have none."""
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -56,7 +59,6 @@ class Note(msgspec.Struct, frozen=True):
 
     pieces: tuple[Piece, ...]
     film: Format
-    format: str = FORMAT
 
 
 def pieces_of(shots: Sequence[Shot]) -> list[list[Shot]]:
@@ -219,21 +221,23 @@ def frames_in(path: Path, frames: int) -> Iterator[np.ndarray]:
 
 
 def write_note(folder: Path, note: Note) -> None:
-    write_whole(folder / NOTE, msgspec.json.format(msgspec.json.encode(note), indent=2) + b"\n")
+    pieces = [msgspec.structs.replace(piece, sha256=file_hash(folder / piece.file)) for piece in note.pieces]
+    write_document(folder / NOTE, FRAMES, msgspec.structs.replace(note, pieces=tuple(pieces)))
 
 
 def read_note(folder: Path) -> Note:
-    """What lies in a folder of frames."""
+    """What lies in a folder of frames, which are those that were drawn."""
     path = folder / NOTE
     try:
-        note = msgspec.json.decode(path.read_bytes(), type=Note)
+        note = read_document(path, FRAMES, Note, "dump the frames again")
     except FileNotFoundError:
         raise GodojoError(f"{folder} holds no frames: there is no {NOTE}; dump some with: record --frames") from None
-    except (OSError, msgspec.DecodeError) as error:
-        raise GodojoError(f"{path} cannot be read ({error}); dump the frames again") from None
-    if note.format != FORMAT:
-        raise GodojoError(f"{path} is of another Godojo ({note.format[:40]}, not {FORMAT}); dump the frames again")
     for piece in note.pieces:
         if Path(piece.file).name != piece.file:
             raise GodojoError(f"{path}: {piece.file!r} is no file beside it")
+        try:
+            if piece.sha256 and piece.sha256 != file_hash(folder / piece.file):
+                raise GodojoError(f"{folder / piece.file} is damaged; dump the frames again")
+        except OSError as error:
+            raise GodojoError(f"{folder / piece.file} cannot be read ({error}); dump the frames again") from None
     return note

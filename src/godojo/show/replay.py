@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from godojo.formats import REPLAY
 from godojo.games.tag.arenas import Arena
 from godojo.games.tag.settings import TICK_S, TagSettings
 from godojo.games.tag.spec import ray_directions
 
-FORMAT = "godojo-replay/1"
 NOTHING, WALL, SEEKER, HIDER = 0, 1, 2, 3
 """What a ray may see."""
 
@@ -47,7 +47,6 @@ class Header(msgspec.Struct, frozen=True):
     """What a person would call it: `final`, `after 10 s`."""
     ticks_per_second: int = 60
     ticks_per_decision: int = 4
-    format: str = FORMAT
 
     @property
     def agents(self) -> int:
@@ -215,5 +214,4 @@ class Replay:
 
 def header_dict(header: Header) -> dict[str, Any]:
     """As JSON has it, the format first."""
-    tree = msgspec.to_builtins(header)
-    return {"format": tree.pop("format"), **tree}
+    return {"format": REPLAY.tag, **msgspec.to_builtins(header)}

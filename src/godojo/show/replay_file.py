@@ -1,9 +1,12 @@
 """Replays on disk: JSON lines for one round (`trajectories/ep_*.jsonl`), a packed file for many (`*.rounds`).
 
-docs/replays.md has both forms. A file that was cut off or damaged is read up to its last whole frame, or round.
+docs/replays.md has both forms. Everything in them is hashed: a file that was cut off is read up to its last whole
+frame, or round, and one in which something was changed is refused.
 """
 
+import hashlib
 import math
+import struct
 import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -14,10 +17,11 @@ import numpy as np
 
 from godojo.errors import GodojoError
 from godojo.files import write_whole
+from godojo.formats import REPLAY, ROUNDS
 from godojo.games.tag.arenas import check_arena
-from godojo.show.replay import FORMAT, Header, Outcome, Replay, header_dict
+from godojo.games.tag.settings import TagSettings
+from godojo.show.replay import Header, Outcome, Replay, header_dict
 
-ROUNDS_FORMAT = b"godojo-rounds/1\n"
 SUFFIX, ROUNDS_SUFFIX = ".jsonl", ".rounds"
 MAX_BYTES = 256 * 2**20
 MAX_TICK = 10**7
@@ -29,6 +33,13 @@ _PACKED = {"sight_m": "<f2", "position_m": "<f4", "velocity_mps": "<f4", "headin
 """Numbers that are kept with fewer bits, or in a set order of bytes; centimetres do for what eyes tell."""
 
 Numbers = list[float]
+
+_HASH = "sha256"
+_LINE_HASH, _LINE_END = f',"{_HASH}":"'.encode(), b'"}'
+_LINE_DIGITS = 16
+"""Of the hash of a line and of all lines above it."""
+_ENTRY = struct.Struct("<I32s")
+"""Of the table at the start of a file of rounds: a round's length, and its SHA-256."""
 
 
 class _Frame(msgspec.Struct, omit_defaults=True):
@@ -44,12 +55,32 @@ class _Frame(msgspec.Struct, omit_defaults=True):
     sight: list[list[Annotated[int, msgspec.Meta(ge=0, le=3)]]] | None = None
 
 
-class _End(msgspec.Struct, forbid_unknown_fields=True):
+class _End(msgspec.Struct):
     outcome: Outcome
 
 
-class _Format(msgspec.Struct):
-    format: str
+class _LineHashes:
+    """The hashes of a replay's lines, one after the other: each is of all bytes up to it."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+
+    def close(self, line: bytes) -> bytes:
+        """A JSON object with its hash as the last key."""
+        body = line.removesuffix(b"}")
+        return body + self._tail(body)
+
+    def check(self, line: bytes) -> bool:
+        """Whether this is the next line, as it was written."""
+        size, before = len(_LINE_HASH) + _LINE_DIGITS + len(_LINE_END), self._hash.copy()
+        is_next = self._tail(line[:-size]) == line[-size:]
+        if not is_next:
+            self._hash = before
+        return is_next
+
+    def _tail(self, body: bytes) -> bytes:
+        self._hash.update(body)
+        return _LINE_HASH + self._hash.hexdigest()[:_LINE_DIGITS].encode() + _LINE_END
 
 
 def write_replay(path: Path, replay: Replay) -> None:
@@ -76,7 +107,8 @@ def to_lines(replay: Replay) -> bytes:
         lines.append(msgspec.json.encode(line))
     if replay.outcome is not None:
         lines.append(msgspec.json.encode(_End(replay.outcome)))
-    return b"\n".join(lines) + b"\n"
+    hashes = _LineHashes()
+    return b"".join(hashes.close(line) + b"\n" for line in lines)
 
 
 def _rounded(array: np.ndarray, decimals: int = DECIMALS) -> Any:
@@ -97,7 +129,9 @@ def read_replay(path: Path) -> Replay:
 
 def from_lines(content: bytes, source: str = "replay") -> Replay:
     lines = content.split(b"\n")
-    header = _header(lines[0], source)
+    header, version = _first_line(lines[0], source)
+    if REPLAY.is_hashed(version):
+        lines = _whole_lines(lines, source)
     frames: list[_Frame] = []
     outcome = None
     decoder = msgspec.json.Decoder(_Frame)
@@ -124,33 +158,47 @@ def _content(path: Path) -> bytes:
         raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
 
 
-def _header(line: bytes, source: str) -> Header:
+def _first_line(line: bytes, source: str) -> tuple[Header, int]:
+    """The header of a round, and the version of the file."""
     try:
-        said = msgspec.json.decode(line, type=_Format).format
+        tree = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise GodojoError(f"{source} is no replay, or its first line is damaged; record it again") from None
-    if said != FORMAT:
-        _refuse(said, source)
+        tree = None
+    if not isinstance(tree, dict):
+        raise GodojoError(f"{source} is no replay, or its first line is damaged; record it again")
+    version = REPLAY.version_of(tree.get("format", ""), source)
+    if (REPLAY.is_hashed(version) or _HASH in tree) and not _LineHashes().check(line):
+        raise GodojoError(f"{source} is damaged in line 1; record it again")
+    return _header(tree, source), version
+
+
+def _header(tree: dict[str, Any], source: str) -> Header:
+    """What the first line says, of any version."""
+    version = REPLAY.version_of(tree.get("format", ""), source)
     try:
-        header = msgspec.json.decode(line, type=Header)
-        header.settings.check()
+        REPLAY.migrate(tree, version)
+        settings = TagSettings.from_values(msgspec.convert(tree["settings"], dict[str, Any]), source)
+        header = msgspec.convert({**tree, "settings": msgspec.to_builtins(settings)}, Header)
         check_arena(header.arena, header.settings, source)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise GodojoError(
-            f"{source}: its first line is damaged or of another Godojo ({error}); record it again"
-        ) from None
+    except (msgspec.ValidationError, LookupError, TypeError, RecursionError) as error:
+        raise GodojoError(f"{source} does not fit this Godojo ({error}): update Godojo, or record it again") from None
     if header.agents != header.settings.agent_count:
         raise GodojoError(f"{source}: its first line is damaged (roles of {header.agents} agents); record it again")
     return header
 
 
-def _refuse(said: str, source: str) -> None:
-    name, _, version = said[:40].partition("/")
-    if name == FORMAT.partition("/")[0] and version.isdigit():
-        raise GodojoError(
-            f"{source} was written by a newer Godojo ({name}/{version}; this one reads {FORMAT}): update Godojo"
-        )
-    raise GodojoError(f"{source} is no replay: its format is {said[:40]!r}, not {FORMAT!r}")
+def _whole_lines(lines: list[bytes], source: str) -> list[bytes]:
+    """All lines but one that was cut off; refuses a file in which one was changed."""
+    *whole, rest = lines
+    hashes = _LineHashes()
+    for number, line in enumerate(whole, 1):
+        if not hashes.check(line):
+            raise GodojoError(f"{source} is damaged in line {number}; record it again")
+    if hashes.check(rest):
+        return lines
+    if hashes.check(rest[:-1]):
+        raise GodojoError(f"{source} is damaged in its last byte; record it again")
+    return whole
 
 
 def _outcome(line: bytes, header: Header) -> Outcome | None:
@@ -204,40 +252,70 @@ def _replay(header: Header, frames: Sequence[_Frame], outcome: Outcome | None) -
 def write_rounds(path: Path, replays: Iterable[Replay]) -> None:
     """Many rounds in one packed file, about a fifth of the lines' size."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, ROUNDS_FORMAT + b"".join(_packed(replay) for replay in replays))
+    bodies = [_packed(replay) for replay in replays]
+    table = f"{ROUNDS.tag}\n".encode() + len(bodies).to_bytes(4, "little")
+    table += b"".join(_ENTRY.pack(len(body), hashlib.sha256(body).digest()) for body in bodies)
+    write_whole(path, table + hashlib.sha256(table).digest() + b"".join(bodies))
 
 
 def _packed(replay: Replay) -> bytes:
-    """Length, checksum, and a compressed record."""
+    """A compressed record."""
     arrays = {}
     for name in ("tick", "decision_frame", *_FRAME_ARRAYS, *_DECISION_ARRAYS):
         array = getattr(replay, name)
         array = np.ascontiguousarray(array, np.dtype(_PACKED.get(name, array.dtype.newbyteorder("<"))))
         arrays[name] = (array.dtype.str, array.shape, array.tobytes())
     record = {"header": header_dict(replay.header), "arrays": arrays, "outcome": replay.outcome}
-    body = zlib.compress(msgspec.msgpack.encode(record), 6)
-    return len(body).to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little") + body
+    return zlib.compress(msgspec.msgpack.encode(record), 6)
 
 
 def read_rounds(path: Path) -> list[Replay]:
-    """All whole rounds of a packed file, in order; GodojoError where there is none."""
+    """All whole rounds of a packed file, in order; GodojoError where there is none, or one was changed."""
     content = _content(path)
-    if not content.startswith(ROUNDS_FORMAT):
-        said = content[:40].partition(b"\n")[0].decode(errors="replace")
-        if said.startswith("godojo-rounds/"):
-            raise GodojoError(f"{path} was written by a newer Godojo ({said}): update Godojo")
-        raise GodojoError(f"{path} is no file of rounds")
-    replays, at = [], len(ROUNDS_FORMAT)
+    said, line_break, _ = content[:40].partition(b"\n")
+    if not line_break or not said.startswith(f"{ROUNDS.name}/".encode()):
+        raise GodojoError(f"{path} is no file of rounds, or damaged in its first bytes; record it again")
+    version, at = ROUNDS.version_of(said.decode(errors="replace"), path), len(said) + 1
+    bodies = _bodies(content, at, path) if ROUNDS.is_hashed(version) else _bodies_1(content, at)
+    if not bodies:
+        raise GodojoError(f"{path}: no whole round is left in this file; record it again")
+    return [_unpacked(body, str(path)) for body in bodies]
+
+
+def _bodies(content: bytes, at: int, path: Path) -> list[bytes]:
+    """The records by the table in front of them; where the file is cut off, those that are whole."""
+    count = int.from_bytes(content[at : at + 4], "little")
+    end = at + 4 + count * _ENTRY.size
+    if len(content) < end + 32:
+        return []
+    if hashlib.sha256(content[:end]).digest() != content[end : end + 32]:
+        raise GodojoError(f"{path} is damaged in its table of rounds; record it again")
+    bodies: list[bytes] = []
+    start = end + 32
+    for number, (length, digest) in enumerate(_ENTRY.iter_unpack(content[at + 4 : end]), 1):
+        body = content[start : start + length]
+        if len(body) < length:
+            return bodies
+        if hashlib.sha256(body).digest() != digest:
+            raise GodojoError(f"{path} is damaged in round {number} of {count}; record it again")
+        bodies.append(body)
+        start += length
+    if len(content) > start:
+        raise GodojoError(f"{path} is damaged: it is longer than its rounds; record it again")
+    return bodies
+
+
+def _bodies_1(content: bytes, at: int) -> list[bytes]:
+    """The records of version 1: each behind its length and its CRC-32; those before the first damage."""
+    bodies = []
     while at + 8 <= len(content):
-        length, checksum = (int.from_bytes(content[at + place : at + place + 4], "little") for place in (0, 4))
+        length, checksum = struct.unpack_from("<II", content, at)
         body = content[at + 8 : at + 8 + length]
         if len(body) < length or zlib.crc32(body) != checksum:
             break
-        replays.append(_unpacked(body, str(path)))
+        bodies.append(body)
         at += 8 + length
-    if not replays:
-        raise GodojoError(f"{path}: no whole round is left in this file; record it again")
-    return replays
+    return bodies
 
 
 def _unpacked(body: bytes, source: str) -> Replay:
@@ -245,7 +323,7 @@ def _unpacked(body: bytes, source: str) -> Replay:
     try:
         unpack = zlib.decompressobj()
         record = msgspec.msgpack.decode(unpack.decompress(body, MAX_BYTES))
-        header = _header(msgspec.json.encode(record["header"]), source)
+        header = _header(record["header"], source)
         arrays = {name: _array(*record["arrays"][name]) for name in ("tick", "decision_frame", *_FRAME_ARRAYS)}
         arrays |= {name: _array(*record["arrays"][name]) for name in _DECISION_ARRAYS}
         outcome = msgspec.convert(record["outcome"], Outcome | None)
