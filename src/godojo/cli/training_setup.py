@@ -12,10 +12,11 @@ from godojo.cli.wishes import Wishes
 from godojo.engines.base import Worlds
 from godojo.engines.make import GAMES
 from godojo.errors import GodojoError
+from godojo.learn.presets import filled, learner_settings
 from godojo.learn.training import Standing, Training, starting_policies
 from godojo.runs.config import GOES_ON_BY, RunConfig
-from godojo.runs.folder import RunFolder
-from godojo.trainers.sb3_settings import SB3
+from godojo.runs.folder import CONFIG, RunFolder
+from godojo.trainers.sb3_settings import SB3, Sb3Settings
 
 
 class AnyTraining(Protocol):
@@ -109,7 +110,24 @@ def _to_resume(wishes: Wishes) -> RunFolder:
         raise GodojoError(
             f"run {run.name} is played in {len(config.more.get('http', ()))} games over HTTP; say as many"
         )
+    _check_stored(run)
     return run
+
+
+def _check_stored(run: RunFolder) -> None:
+    """Refuses settings that this Godojo does not know, before anything is started for them, and names their file."""
+    config, path = run.config, run.path / CONFIG
+    if config.game in GAMES:
+        GAMES[config.game].settings.from_values(config.game_settings, path)
+    try:
+        if config.learner == SB3:
+            filled(Sb3Settings, config.learner_settings)
+        else:
+            learner_settings(config.learner, config.learner_settings)
+    except GodojoError as error:
+        raise GodojoError(
+            f"{path} does not fit this Godojo ({error}): update Godojo, or use the version that wrote it"
+        ) from None
 
 
 def _for_this_stretch(config: RunConfig, wishes: Wishes) -> RunConfig:

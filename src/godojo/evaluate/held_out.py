@@ -25,11 +25,11 @@ BOTH = "held-out"
 """What a game has that no policy was trained in."""
 
 
-def game_settings(game: str, values: Mapping[str, Any]) -> Any:
-    """A game's settings as a policy file or a run holds them; none are the defaults."""
+def game_settings(game: str, values: Mapping[str, Any], source: object = "") -> Any:
+    """A game's settings as a policy file or a run (`source`) holds them; those it does not name have their defaults."""
     if game not in GAMES:
         raise GodojoError(f"there is no game {game!r} to judge in; there is: {', '.join(GAMES)}")
-    return GAMES[game].settings.from_values(dict(values))
+    return GAMES[game].settings.from_values(dict(values), source)
 
 
 def judging_worlds(

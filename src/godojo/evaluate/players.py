@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
 import numpy as np
 import torch
 from torch import Tensor
 
 from godojo.engines.base import RoleArrays, Worlds
+from godojo.engines.make import GAMES
 from godojo.errors import GodojoError
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, load_policy
@@ -84,6 +86,14 @@ def check_layout(card: PolicyCard, arrays: RoleArrays, name: str) -> None:
         raise GodojoError(f"{name} was trained for other actions: {ours}, and here there are: {theirs}")
 
 
+def known_settings(card: PolicyCard, path: Path) -> PolicyCard:
+    """The card with settings of today: those that its file does not name have their defaults."""
+    if card.game not in GAMES:
+        return card
+    settings = GAMES[card.game].settings.from_values(card.settings, path)
+    return msgspec.structs.replace(card, settings=msgspec.to_builtins(settings))
+
+
 def _shape(shape: tuple[int, ...] | None) -> str:
     return "absent" if shape is None else " x ".join(str(size) for size in shape)
 
@@ -91,8 +101,9 @@ def _shape(shape: tuple[int, ...] | None) -> str:
 def policies_of(text: str) -> dict[str, tuple[Policy, PolicyCard]]:
     """The policies of `RUN` (the newest), of `RUN@SNAPSHOT`, or the one in `policy.pt`, by role."""
     if text.endswith(POLICY_SUFFIX):
-        policy, card = load_policy(Path(text).expanduser())
-        return {card.role: (policy, card)}
+        path = Path(text).expanduser()
+        policy, card = load_policy(path)
+        return {card.role: (policy, known_settings(card, path))}
     name, snapshot = split_reference(text)
     run = RunFolder.open(name)
     found = {}
@@ -101,7 +112,7 @@ def policies_of(text: str) -> dict[str, tuple[Policy, PolicyCard]]:
         policy, card = load_policy(path)
         if (card.game, card.role) != (run.config.game, role):
             raise GodojoError(f"{path} plays {card.game} as the {card.role}, and not {run.config.game} as the {role}")
-        found[role] = policy, card
+        found[role] = policy, known_settings(card, path)
     return found
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
-from godojo.evaluate.players import PlayerFile, PolicyPlayer, TrainedPlayer, check_layout
+from godojo.evaluate.players import PlayerFile, PolicyPlayer, TrainedPlayer, check_layout, known_settings
 from godojo.export import dojo_file, onnx_guard
 from godojo.export.onnx_file import OnnxSession
 from godojo.learn.policy_file import PolicyCard
@@ -46,11 +46,12 @@ def read_onnx_player(path: Path, *, seed: int, greedy: bool, name: str) -> Train
     if not greedy:
         raise GodojoError(f"{name} does what it thinks best and draws no lots; leave --sampled away")
     content, header = onnx_guard.read_onnx(path)
-    return OnnxPlayer(content, header.card, name)
+    return OnnxPlayer(content, known_settings(header.card, path), name)
 
 
 def read_dojo_player(path: Path, *, seed: int, greedy: bool, name: str) -> TrainedPlayer:
-    return PolicyPlayer(*dojo_file.load_dojo(path), seed=seed, greedy=greedy, name=name)
+    policy, card = dojo_file.load_dojo(path)
+    return PolicyPlayer(policy, known_settings(card, path), seed=seed, greedy=greedy, name=name)
 
 
 SHIPPED: Mapping[str, PlayerFile] = {dojo_file.SUFFIX: read_dojo_player, onnx_guard.SUFFIX: read_onnx_player}

@@ -13,7 +13,7 @@ from godojo.errors import GodojoError
 from godojo.evaluate.held_out import game_settings, judging_seed, judging_worlds
 from godojo.evaluate.intervals import Difference, Share
 from godojo.evaluate.matches import play_matches
-from godojo.evaluate.players import player_from, policies_of
+from godojo.evaluate.players import known_settings, player_from, policies_of
 from godojo.export import dojo_file
 from godojo.export.dojo_file import dojo_bytes, layers_of, load_dojo
 from godojo.export.onnx_file import int8_bytes, onnx_bytes
@@ -194,7 +194,9 @@ def _is_file(text: str) -> bool:
 
 def _policies(text: str) -> dict[str, tuple[Policy, PolicyCard]]:
     if text.endswith(dojo_file.SUFFIX):
-        policy, card = load_dojo(Path(text).expanduser())
+        path = Path(text).expanduser()
+        policy, card = load_dojo(path)
+        card = known_settings(card, path)
         return {card.role: (policy, card)}
     return policies_of(text)
 

@@ -37,9 +37,21 @@ class GameSettings(Section, frozen=True):
         return settings
 
     @classmethod
-    def from_values(cls, values: dict[str, Any]) -> Self:
-        """As a run or a policy file holds them; none are the defaults."""
-        return cls.from_json(msgspec.json.encode(values)) if values else cls.defaults()
+    def from_values(cls, values: dict[str, Any], source: object = "") -> Self:
+        """As a file holds them (`source` names it); a setting that is not there yet has its default."""
+        try:
+            return cls.from_json(msgspec.json.encode(cls.with_defaults(values)))
+        except GodojoError as error:
+            if not source:
+                raise
+            raise GodojoError(
+                f"{source} does not fit this Godojo ({error}): update Godojo, or use the version that wrote it"
+            ) from None
+
+    @classmethod
+    def with_defaults(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """The same with the defaults of what is not among them."""
+        return _filled(values, msgspec.to_builtins(cls.defaults()))
 
     def to_json(self) -> bytes:
         return msgspec.json.format(msgspec.json.encode(self), indent=2)
@@ -87,6 +99,14 @@ class GameSettings(Section, frozen=True):
         known = list(flatten(msgspec.to_builtins(self)))
         near = difflib.get_close_matches(path, known, n=3, cutoff=0.4)
         return f"; did you mean {' or '.join(near)}?" if near else f"; there are: {', '.join(known)}"
+
+
+def _filled(values: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    found = {**defaults, **values}
+    for name, default in defaults.items():
+        if isinstance(default, dict) and isinstance(found[name], dict):
+            found[name] = _filled(found[name], default)
+    return found
 
 
 def whole_numbers(tree: Any) -> Any:

@@ -10,7 +10,7 @@ from godojo.evaluate.players import player_from
 from godojo.games.tag.arenas import Arena, generate_arena, hand_made_arenas, read_arena
 from godojo.games.tag.settings import TagSettings
 from godojo.opponents import Opponent
-from godojo.runs.folder import RunFolder
+from godojo.runs.folder import CONFIG, RunFolder
 from godojo.runs.names import known, split_reference
 
 GENERATED = "generated:"
@@ -32,7 +32,7 @@ def run_to_show(text: str | Path | None) -> RunFolder:
 
 def settings_of(run: RunFolder) -> TagSettings:
     """The game as the run played it."""
-    settings: TagSettings = game_settings(run.config.game, run.config.game_settings)
+    settings: TagSettings = game_settings(run.config.game, run.config.game_settings, run.path / CONFIG)
     return settings
 
 
