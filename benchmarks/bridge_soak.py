@@ -1,8 +1,8 @@
 """A million steps through the bridge: eight games at once, every frame numbered and every number checked.
 
-    python benchmarks/bridge_soak.py                     eight pretend games, a million steps
-    python benchmarks/bridge_soak.py --steps 20000       the short form
-    python benchmarks/bridge_soak.py --godot --games 2   real Godot, tag (frames are numbered there too)
+    python3 dojo.py run benchmarks/bridge_soak.py                     eight pretend games, a million steps
+    python3 dojo.py run benchmarks/bridge_soak.py --steps 20000       the short form
+    python3 dojo.py run benchmarks/bridge_soak.py --godot --games 2   real Godot, tag (frames are numbered there too)
 
 A step is one answer of one game. The pretend games (`tests/dojo_client.py`) are processes of their own that speak the
 real wire; each observation tells its game's seed, the decision, the world and the agent, so that a frame that is lost,

@@ -1,7 +1,7 @@
 """Kills and freezes running games at random moments, and measures how long it takes until all worlds play on.
 
-    python benchmarks/game_losses.py                  real Godot, tag: 25 kills, 20 freezes
-    python benchmarks/game_losses.py --kills 100
+    python3 dojo.py run benchmarks/game_losses.py                  real Godot, tag: 25 kills, 20 freezes
+    python3 dojo.py run benchmarks/game_losses.py --kills 100
 
 Every loss is checked: its worlds are cut short (truncated, nobody acted), their last observation is the one from before
 the loss, the other games' worlds do not notice, and no process is left, children included.

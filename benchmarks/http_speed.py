@@ -2,8 +2,8 @@
 
 And what a busy client costs a game that goes by the clock: frames a second without and with one.
 
-python benchmarks/http_speed.py                  five seconds each
-python benchmarks/http_speed.py --seconds 1      the short form
+python3 dojo.py run benchmarks/http_speed.py                  five seconds each
+python3 dojo.py run benchmarks/http_speed.py --seconds 1      the short form
 """
 
 import argparse

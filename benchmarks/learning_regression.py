@@ -1,7 +1,7 @@
 """Short trainings with three seeds: do they reach the recorded win rates, and are they as quick as they were?
 
-    python benchmarks/learning_regression.py             thresholds and speed of tests/learning_thresholds.json
-    python benchmarks/learning_regression.py --record    writes the speed that was measured into that file
+    python3 dojo.py run benchmarks/learning_regression.py           thresholds, speed of tests/learning_thresholds.json
+    python3 dojo.py run benchmarks/learning_regression.py --record  writes the measured speed to that file
 
 Speed is told as a ratio, so that machines and busy moments can be compared: decisions a second of the training by
 those of the bare embedded game with as many worlds, measured right before and after it.

@@ -1,6 +1,6 @@
 """How navigation is learnt: success, collisions and comfort over training, drawn from the tables of runs.
 
-python benchmarks/navigation_curves.py docs/pictures/navigation-training.png RUN [RUN ...]
+python3 dojo.py run benchmarks/navigation_curves.py docs/pictures/navigation-training.png RUN RUN
 """
 
 import csv

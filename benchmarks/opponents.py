@@ -1,6 +1,7 @@
 """The figures of docs/opponents.md: how often each scripted seeker beats each scripted hider, and how fast they decide.
 
-    python benchmarks/opponents.py [--rounds 800] [--set motion.seeker_speed_mps=7] [--opponents sighted,oracle]
+    python3 dojo.py run benchmarks/opponents.py --rounds 800 --opponents sighted,oracle
+    python3 dojo.py run benchmarks/opponents.py --set motion.seeker_speed_mps=7
 
 Arenas are the hand-made ones, then ones generated for every round. Each of 400 worlds plays the same number of rounds,
 so that short rounds do not count more than long ones. Intervals are Wilson's, at 95 %.

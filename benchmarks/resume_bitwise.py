@@ -1,7 +1,7 @@
 """Trains without a break, and with a stop, a kill and two resumes on the way: are weights and tables the same bits?
 
-    python benchmarks/resume_bitwise.py                  100 small updates; stopped after 50, killed a few later
-    python benchmarks/resume_bitwise.py --default        the same with the default preset: 6.5 M decisions, twice
+    python3 dojo.py run benchmarks/resume_bitwise.py            100 small updates; stopped after 50, killed later
+    python3 dojo.py run benchmarks/resume_bitwise.py --default  the default preset: 6.5 M decisions, twice
 
 On the embedded game. What was written after the last checkpoint is dropped on resume, and learnt once more.
 """

@@ -1,7 +1,7 @@
 """The policies that ship with tag, played by the game itself and by torch on the twin: do they win as often?
 
-    python benchmarks/shipped_rates.py                      every level, 1,000 rounds each
-    python benchmarks/shipped_rates.py --level hard --rounds 4000
+    python3 dojo.py run benchmarks/shipped_rates.py                      every level, 1,000 rounds each
+    python3 dojo.py run benchmarks/shipped_rates.py --level hard --rounds 4000
 
 Both play the same hand-made arenas with the same settings; where rounds begin is drawn anew. Rates are the seeker's.
 """

@@ -1,8 +1,8 @@
 """Kills games while they are learnt from, and measures whether training recovers and gets as far as undisturbed.
 
-    python benchmarks/training_losses.py                 tag in the real Godot killed 100 times; then pretend games:
-                                                         undisturbed, killed about 100 times, 0.5 % a step
-    python benchmarks/training_losses.py --kills 0       the pretend games only
+    python3 dojo.py run benchmarks/training_losses.py            tag in the real Godot killed 100 times; then pretend
+                                                              games: undisturbed, killed 100 times, 0.5 % a step
+    python3 dojo.py run benchmarks/training_losses.py --kills 0  the pretend games only
 
 Every loss is checked: nobody acted in its worlds, and nothing is learnt across it. The pretend game pays for its
 actions, so that how far learning got is a number: the mean reward of a decision, 3 at most, about 0 untrained.

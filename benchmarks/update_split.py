@@ -1,6 +1,6 @@
-"""What an update's time goes into: trains tag as `godojo train` does, and prints milliseconds an update.
+"""What an update's time goes into: trains tag as `python3 dojo.py train` does, and prints milliseconds an update.
 
-python benchmarks/update_split.py [--updates 60]
+python3 dojo.py run benchmarks/update_split.py --updates 60
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """What REWARD_NOTES.md compares: trains tag in several variants for the same number of steps, and judges each.
 
-python benchmarks/variants.py --steps 10000000 --rounds 500 [--only own-frame,no-memory] [--seeds 1,2]
+python3 dojo.py run benchmarks/variants.py --steps 10000000 --rounds 500 --only "no memory,world frame" --seeds 1,2
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """What watching costs a training: 50 viewers, 5 of them stalled, switched on and off by turns while it trains.
 
-    python benchmarks/watch_cost.py [--seconds 120] [--slice 6] [--viewers 50] [--stalled 5]
+    python3 dojo.py run benchmarks/watch_cost.py --seconds 120 --slice 6 --viewers 50 --stalled 5
 
 Speed is read from the run's updates.csv. The machine must be otherwise idle: everything else that runs on it is in the
 figure, too.

@@ -6,7 +6,7 @@
 #   scripts/make_pictures.sh RUN    that one
 #
 # From outside:
-#   GODOT_BIN    another Godot than the one `godojo engine install` brought
+#   GODOT_BIN    another Godot than the one `python3 dojo.py engine install` brought
 #   GODOJO       another command than `python3 dojo.py`, for example: godojo
 #   GODOJO_RUNS  where runs lie (runs/)
 set -euo pipefail

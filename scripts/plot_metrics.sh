@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Draws the curves of a run with `godojo plot`: charts/*.png in its folder.
+# Draws the curves of a run with `python3 dojo.py plot`: charts/*.png in its folder.
 #
 #   scripts/plot_metrics.sh              the run trained last
 #   scripts/plot_metrics.sh RUN          that one

@@ -6,10 +6,11 @@
 #   scripts/record_gui.sh hider         over the hider's
 #   scripts/record_gui.sh hider RUN     of that run
 #
-# Words after the run go to `godojo record`, for example: scripts/record_gui.sh seeker latest --rounds 5 --preset 1080p60
+# Words after the run go to `python3 dojo.py record`, for example:
+#   scripts/record_gui.sh seeker latest --rounds 5 --preset 1080p60
 #
 # From outside:
-#   GODOT_BIN    another Godot than the one `godojo engine install` brought
+#   GODOT_BIN    another Godot than the one `python3 dojo.py engine install` brought
 #   GODOJO       another command than `python3 dojo.py`, for example: godojo
 #   GODOJO_RUNS  where runs lie (runs/)
 set -euo pipefail

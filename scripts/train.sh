@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains tag with `godojo train`, and leaves the run's policies and log in trainer/.
+# Trains tag with `python3 dojo.py train`, and leaves the run's policies and log in trainer/.
 #
 #   scripts/train.sh live-seeker   real Godot, headless: the seeker learns, the hider plays as it is
 #   scripts/train.sh live-hider    the other way round
@@ -8,7 +8,8 @@
 #
 # The live ones begin with the policies of the run trained last; where there is none, one is trained in the embedded
 # game first, for a minute at most. They end with a table of how often the role that learnt wins, before and after.
-# Words after the first go to `godojo train`, for example: scripts/train.sh live-seeker --init-from my-run --seed 2
+# Words after the first go to `python3 dojo.py train`, for example:
+#   scripts/train.sh live-seeker --init-from my-run --seed 2
 #
 # From outside:
 #   AI_TRAIN_DURATION         seconds to train (300)
@@ -17,7 +18,7 @@
 #   AI_TAG_BONUS              what a tag gives the seeker, and costs the hider
 #   AI_STEP_TICK_INTERVAL     ticks of the game between two decisions
 #   AI_LOG_TRAJECTORIES       rounds of every snapshot to keep in the run's trajectories/, tick by tick (0)
-#   GODOT_BIN                 another Godot than the one `godojo engine install` brought
+#   GODOT_BIN                 another Godot than the one `python3 dojo.py engine install` brought
 #   GODOJO                    another command than `python3 dojo.py`, for example: godojo
 #   GODOJO_RUNS               where runs lie (runs/)
 set -euo pipefail
