@@ -6,7 +6,7 @@
 #   scripts/encode_frames.sh FOLDER --out FILM.mp4
 #
 # From outside:
-#   GODOJO  another command than `python3 dojo.py`, for example: godojo
+#   GODOJO  another command than `python3 dojo.py`, for example: .venv/bin/godojo
 set -euo pipefail
 
 DEADLINE_S=3600

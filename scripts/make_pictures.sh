@@ -7,7 +7,7 @@
 #
 # From outside:
 #   GODOT_BIN    another Godot than the one `python3 dojo.py engine install` brought
-#   GODOJO       another command than `python3 dojo.py`, for example: godojo
+#   GODOJO       another command than `python3 dojo.py`, for example: .venv/bin/godojo
 #   GODOJO_RUNS  where runs lie (runs/)
 set -euo pipefail
 

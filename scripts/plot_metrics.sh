@@ -6,7 +6,7 @@
 #   scripts/plot_metrics.sh RUN RUN ...  each of them, and all compared
 #
 # From outside:
-#   GODOJO       another command than `python3 dojo.py`, for example: godojo
+#   GODOJO       another command than `python3 dojo.py`, for example: .venv/bin/godojo
 #   GODOJO_RUNS  where runs lie (runs/)
 set -euo pipefail
 

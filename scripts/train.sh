@@ -19,7 +19,7 @@
 #   AI_STEP_TICK_INTERVAL     ticks of the game between two decisions
 #   AI_LOG_TRAJECTORIES       rounds of every snapshot to keep in the run's trajectories/, tick by tick (0)
 #   GODOT_BIN                 another Godot than the one `python3 dojo.py engine install` brought
-#   GODOJO                    another command than `python3 dojo.py`, for example: godojo
+#   GODOJO                    another command than `python3 dojo.py`, for example: .venv/bin/godojo
 #   GODOJO_RUNS               where runs lie (runs/)
 set -euo pipefail
 

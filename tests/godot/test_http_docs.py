@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ TEXT = (ROOT / "docs/http.md").read_text(encoding="utf-8")
 def test_the_commands_work() -> None:
     if shutil.which("curl") is None:
         pytest.skip("there is no curl here")
-    (block,) = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)
+    (block,) = (one for one in re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL) if "ask()" in one)
     with started_game("navigation") as game:
         env = {**os.environ, "URL": game.url, "TOKEN": game.token}
         done = subprocess.run(["bash", "-e", "-c", block], env=env, capture_output=True, text=True, timeout=60)
@@ -29,6 +30,19 @@ def test_the_commands_work() -> None:
             assert word in done.stdout
         with GameClient(game.url, game.token) as client:
             assert client.status().scene == "obstacle_course"
+
+
+@pytest.mark.usefixtures("engine")
+def test_the_programs_run() -> None:
+    first, second = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    with started_game("navigation") as game:
+        names: dict[str, Any] = {"token": game.token}
+        exec(first.replace("http://127.0.0.1:8080", game.url), names)
+        assert names["step"].ticks == 20
+        exec(second.replace("http://127.0.0.1:8080", game.url), names)
+        with names["worlds"] as worlds:
+            worlds.step()
+            assert worlds.roles["walker"].observation.shape == (1, 1, 48)
 
 
 def test_every_request_stands_there(engine: Engine) -> None:
