@@ -75,7 +75,7 @@ def test_a_snapshot_is_the_policy_of_that_moment(root: Path) -> None:  # noqa: A
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("scripted:sihgted", "Did you mean sighted"),
+        ("scripted:sihgted", "did you mean sighted"),
         ("smal", "did you mean small?.*scripted opponent: random"),
         ("small@finale", "no snapshot 'finale'; did you mean final"),
         ("small@../../etc", "is no name for a snapshot"),

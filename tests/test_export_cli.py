@@ -19,9 +19,9 @@ from godojo.export.dojo_file import check_dojo, dojo_bytes, load_dojo, read_dojo
 from godojo.export.ship import export, gdscript_us, parse_levels, trained_in, weight_count
 from godojo.export.vectors import answered, make_vectors
 from godojo.games.parts import ActionPart
+from godojo.learn.budget import Budget
 from godojo.learn.networks import PolicyShape
 from godojo.learn.policy_file import PolicyCard, policy_bytes
-from godojo.learn.training import Budget
 from godojo.runs.config import RunConfig
 from godojo.runs.folder import RunFolder
 from tests.conftest import Run

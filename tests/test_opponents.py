@@ -260,7 +260,7 @@ def test_mistakes_in_calling() -> None:
 
 
 def test_unknown_names_are_answered_with_the_valid_ones() -> None:
-    with pytest.raises(GodojoError, match=r"Did you mean sighted\? There is: random, wander, sighted, oracle"):
+    with pytest.raises(GodojoError, match=r"did you mean sighted\? There is: random, wander, sighted, oracle"):
         make_opponent("sightd", "seeker")
     with pytest.raises(GodojoError, match=r"my.py:Class"):
         make_opponent("my.py", "seeker")
@@ -298,7 +298,7 @@ def test_a_users_own_class_plays(tmp_path: Path) -> None:
         (HEAD + BEGIN + "    def act(self, worlds): pass\n", "Mine", r"callable as act\(self, worlds, out\)"),
         (HEAD.replace("role, seed", "role") + BEGIN + "    def act(self, worlds, out): pass\n", "Mine", "role, seed"),
         (HEAD, "Mien", "no class 'Mien'; did you mean Mine"),
-        ("x = 1\n", "Mine", "no class at all"),
+        ("x = 1\n", "Mine", "there is none"),
         ("def broken(:\n", "Mine", r"SyntaxError.*line 1"),
         ("import os\n1 / 0\n", "Mine", r"ZeroDivisionError.*line 2"),
         ("raise SystemExit(3)\n", "Mine", "SystemExit"),

@@ -1,11 +1,10 @@
 """A class of a user's own, given as `file.py:Class`; whatever is wrong with it is said in one line."""
 
-import difflib
 import importlib.util
 import traceback
 from pathlib import Path
 
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, known
 
 
 def split_class(text: str) -> tuple[Path, str]:
@@ -34,9 +33,7 @@ def load_class(path: Path, name: str) -> type:
             for key, value in vars(module).items()
             if isinstance(value, type) and value.__module__ == module.__name__
         ]
-        near = difflib.get_close_matches(name, classes, n=1, cutoff=0.5)
-        hint = f"; did you mean {near[0]}?" if near else f"; it has: {', '.join(classes) or 'no class at all'}"
-        raise GodojoError(f"{path} has no class {name!r}{hint}")
+        raise GodojoError(f"{path} has no class {name!r}; {known(name, classes)}")
     return found
 
 

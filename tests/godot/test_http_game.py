@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -289,3 +290,36 @@ def test_the_documented_command(tmp_path: Path) -> None:
         finally:
             process.terminate()
             process.wait(10)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_game_that_is_stopped_says_so_and_takes_its_token_along(tmp_path: Path, number: signal.Signals) -> None:
+    words = [sys.executable, "-m", "godojo", "serve-game", "navigation", "--port", "0"]
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as process:
+        try:
+            assert process.stdout is not None
+            note = next(line for line in process.stdout if "both are in" in line).partition("both are in ")[2].strip()
+            assert Path(note).is_file()
+            process.send_signal(number)
+            _, err = process.communicate(timeout=30)
+        finally:
+            process.kill()
+    assert process.returncode == 128 + number
+    assert not Path(note).exists()
+    assert not list(tmp_path.iterdir())
+    if number == signal.SIGINT:
+        assert err.strip() == "godojo: stopped"
+
+
+def test_a_taken_port_names_the_option_of_the_command() -> None:
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        port = holder.getsockname()[1]
+        words = [sys.executable, "-m", "godojo", "serve-game", "navigation", "--port", str(port)]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "--port 0" in done.stderr
+    assert "--http-port" not in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -8,88 +8,26 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 import godojo
-from godojo.cli import (
-    addon,
-    bench,
-    config,
-    distil,
-    doctor,
-    engine,
-    export,
-    film,
-    league,
-    parity,
-    play,
-    plot,
-    record,
-    replay,
-    report,
-    serve,
-    serve_game,
-    train,
-    watch,
-)
-from godojo.cli import eval as judging
 from godojo.cli.console import complain, speak_plainly
+from godojo.cli.verbs import VerbGroup
 from godojo.errors import GodojoError, command
 
-_TEACHING = """\
+_INTRODUCTION = """\
 [bold]Godojo[/bold] trains, watches, judges and ships game-playing agents for Godot 4.
 
-Begin here:
-
-  [cyan]godojo train[/cyan]            seeker and hider learn tag in five minutes, without Godot
-  [cyan]godojo train navigation[/cyan] a walker learns a VR course; --trainer sb3 for Stable-Baselines3
-  [cyan]godojo engine install[/cyan]   the real Godot, for you alone, nothing else touched
-  [cyan]godojo play tag[/cyan]         3D tag by hand, against a trained opponent
-  [cyan]godojo parity tag[/cyan]       the embedded twin against the real engine, tick by tick
-  [cyan]godojo eval RUN[/cyan]         how often a trained policy wins, against whom you like
-  [cyan]godojo league RUN[/cyan]       how it got better: its training's moments against each other
-  [cyan]godojo watch RUN[/cyan]        any moment of its training in the browser, in 3D, while it trains too
-  [cyan]godojo plot RUN[/cyan]         its curves as pictures; several runs are compared
-  [cyan]godojo report RUN[/cyan]       all of it in one page
-  [cyan]godojo export RUN[/cyan]       policies as files for games: pure GDScript, or ONNX
-  [cyan]godojo distil RUN[/cyan]       a smaller net that does the same, and what that costs
-  [cyan]godojo addon install[/cyan]    the addon in your own Godot project
-  [cyan]godojo film RUN[/cyan]         the film of how it got good; [cyan]record RUN[/cyan] films some rounds
-  [cyan]godojo serve[/cyan]            waits for your own Godot scene on port 8765, and plays it
-  [cyan]godojo serve-game[/cyan]       VR navigation in the real engine, played by you over HTTP
-  [cyan]godojo bench sim[/cyan]        how fast the twin is here
-  [cyan]godojo doctor[/cyan]           what is installed, what is missing, and the cure
-
-From a checkout, [cyan]python3 dojo.py VERB[/cyan] sets everything up first and is otherwise the same.
-Every verb explains itself: [cyan]godojo VERB --help[/cyan].
+Start with [cyan]{train}[/cyan]: a seeker and a hider learn tag in five minutes, without Godot.
+[cyan]{verb} --help[/cyan] explains a command.
 """
 
 app = typer.Typer(
     name="godojo",
-    help=_TEACHING,
+    cls=VerbGroup,
+    help=_INTRODUCTION.format(train=command("train"), verb=command("COMMAND")),
     no_args_is_help=True,
     rich_markup_mode="rich",
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(engine.app, name="engine")
-app.add_typer(addon.app, name="addon")
-app.command(name="doctor")(doctor.doctor)
-app.command(name="parity")(parity.parity)
-app.add_typer(bench.app, name="bench")
-app.command(name="train")(train.train)
-app.add_typer(config.app, name="config")
-app.command(name="eval")(judging.evaluate)
-app.command(name="league")(league.league)
-app.command(name="plot")(plot.plot)
-app.command(name="report")(report.report)
-app.command(name="replay")(replay.replay)
-app.command(name="record")(record.record)
-app.command(name="encode")(record.encode)
-app.command(name="film")(film.film)
-app.command(name="watch")(watch.watch)
-app.command(name="export")(export.export)
-app.command(name="distil")(distil.distil)
-app.command(name="serve")(serve.serve)
-app.command(name="serve-game", context_settings={"ignore_unknown_options": True})(serve_game.serve_game)
-app.command(name="play", context_settings={"ignore_unknown_options": True})(play.play)
 
 
 def _say_version(wanted: bool) -> None:
@@ -121,12 +59,13 @@ def main(words: list[str] | None = None) -> None:
         complain(str(error))
         status = 2
     except TyperException as error:
-        status = 2
+        status = 0  # no command at all: the help has been shown instead
         if error.format_message():
-            complain(f"{error.format_message()} (see: {command('--help')})")
-        else:  # no verb at all: the help has been shown instead
-            status = 0
-    except (KeyboardInterrupt, Abort):
+            from godojo.cli.mistakes import explain
+
+            complain(explain(error))
+            status = 2
+    except Abort:
         complain("stopped")
         status = 130
     except BrokenPipeError:  # the reader of our output has gone, as in `godojo ... | head`

@@ -7,7 +7,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from godojo.cli.console import err, out, print_json, progress_report
+from godojo.cli.console import err, note, out, print_json, progress_report
+from godojo.extras import require
 
 if TYPE_CHECKING:
     from godojo.evaluate.bench_bridge import BridgeReport
@@ -96,6 +97,7 @@ def train(
     Agent-steps a second, playing and learning together; then how long each trains until its seeker is good enough.
     Everything is measured in turn. Close what else is running: the report says when the machine was not quiet.
     """
+    require("sb3", note)
     import godojo.kernels.compile  # noqa: F401 - before torch: from here all threads know to wait without spinning
     from godojo.envs.bench_sb3 import sb3_contenders
     from godojo.evaluate.bench_train import measure

@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from godojo.cli.console import print_json
-from godojo.errors import GodojoError, command
+from godojo.errors import GodojoError, command, known
 from godojo.files import write_whole
 
 app = typer.Typer(help="Configurations of a training, as JSON.", no_args_is_help=True)
@@ -26,9 +26,8 @@ def example(
     ] = None,
 ) -> None:
     """Print a preset with every value filled in, for `godojo train GAME --config FILE.json`."""
-    from godojo.engines.make import GAMES
+    from godojo.games.base import GAMES
     from godojo.learn.presets import filled, learner_settings, read_preset
-    from godojo.runs.names import known
     from godojo.trainers.sb3_settings import Sb3Settings
 
     if game not in GAMES:

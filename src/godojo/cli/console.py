@@ -39,6 +39,11 @@ def say(sentence: str) -> None:
     out.print(escape(" ".join(sentence.split())))
 
 
+def note(sentence: str) -> None:
+    """One line on stderr, for a person; what programs read from stdout stays as it is."""
+    err.print(escape(" ".join(sentence.split())))
+
+
 def complain(sentence: str) -> None:
     """One line on stderr, whatever the sentence holds."""
     err.print(f"[bold red]godojo:[/] {escape(' '.join(sentence.split()))}")

@@ -9,10 +9,12 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import err, out, print_json, progress_report
 from godojo.cli.eval import interval, percent
 from godojo.cli.stopping import stopping
 from godojo.errors import GodojoError, command
+from godojo.learn.budget import Budget
 
 if TYPE_CHECKING:
     from godojo.export.distilled_run import DistilReport
@@ -44,9 +46,6 @@ def distil(
     The student plays, the teacher says at every decision what it would have done. The result is a run like any other.
     Ctrl-C keeps what has been learnt. Example: godojo distil latest --net 32,32 --minutes 2 --run-id small
     """
-    from godojo.export.distilled_run import DistilledRun  # brings torch and kernels along
-    from godojo.learn.training import Budget
-
     if minutes is not None and steps is not None:
         raise GodojoError("either --minutes or --steps, not both")
     for name, value in (("minutes", minutes), ("steps", steps)):
@@ -55,9 +54,12 @@ def distil(
     if not 0 <= seed < 2**40:
         raise GodojoError(f"--seed must be from 0 to {2**40 - 1}, not {seed}")
     budget = Budget(agent_steps=steps) if steps is not None else Budget(minutes=1.0 if minutes is None else minutes)
+    hidden, run = widths(net), chosen_run(run)
+    from godojo.export.distilled_run import DistilledRun  # loads torch and the kernels
+
     distilled = DistilledRun(
         run,
-        widths(net),
+        hidden,
         budget,
         memory_size=memory_size,
         run_id=run_id,
@@ -67,8 +69,11 @@ def distil(
         say=_say,
     )
     name = distilled.run.name
-    with progress_report() as shown, stopping(distilled.distillation, _say):
-        is_spent = distilled.teach(shown.progress)
+    try:
+        with progress_report() as shown, stopping(distilled.distillation, _say):
+            is_spent = distilled.teach(shown.progress)
+    finally:
+        distilled.run.remove_if_unused()
     if not is_spent:
         _say(f"stopped; what has been learnt lies in {distilled.run.path}; judge it with: {command(f'eval {name}')}")
         raise typer.Exit(130)

@@ -7,14 +7,17 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import out, print_json, progress_report
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, known
 
 if TYPE_CHECKING:
     from godojo.evaluate.alone import AloneJudgement
     from godojo.evaluate.both_engines import Comparison
     from godojo.evaluate.intervals import Share
     from godojo.evaluate.judge import Judgement
+
+ENGINES = ("sim", "godot", "both")
 
 
 def evaluate(
@@ -54,11 +57,14 @@ def evaluate(
     Played in arenas that training does not use. Example: godojo eval latest -o oracle -o my-other-run@1m --role hider.
     With --engine both, the same on the embedded game and in the real one, and by how much they differ.
     """
-    from godojo.evaluate.alone import AloneJudgement  # all of these bring torch and kernels along
-    from godojo.evaluate.both_engines import Comparison
-
     if episodes < 1:
         raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
+    if engine not in ENGINES:
+        raise GodojoError(f"there is no engine {engine!r}; {known(engine, ENGINES)}")
+    run = chosen_run(run)
+    from godojo.evaluate.alone import AloneJudgement  # all of these load torch and the kernels
+    from godojo.evaluate.both_engines import Comparison
+
     how = {"arenas": arenas, "rounds": episodes, "seed": seed, "greedy": not sampled}
     with progress_report() as shown:
         found = _judged(run, opponent or [], role, engine, how | {"progress": shown.progress})

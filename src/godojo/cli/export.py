@@ -8,6 +8,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import out as console
 from godojo.cli.console import print_json, progress_report
 from godojo.errors import GodojoError, command
@@ -51,7 +52,8 @@ def export(
 
     Examples: godojo export latest --out my_game/policies · godojo export latest@1m --format onnx --int8
     """
-    from godojo.export.ship import FORMATS, default_folder, parse_levels, trained_in  # brings torch along
+    run = chosen_run(run)
+    from godojo.export.ship import FORMATS, default_folder, parse_levels, trained_in  # loads torch
     from godojo.export.ship import export as write
 
     formats = {name: name for name in FORMATS}

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import progress_report, say
 from godojo.cli.engine import ready_engine
 from godojo.engines.godot.display import check_screen
@@ -39,7 +40,8 @@ def film(
     It lies in the run's folder: learn_progress-DATE.mp4. Without a GPU the default takes a few minutes, 1080p60 about
     five times as long. Example: godojo film latest --preset 1080p60
     """
-    from godojo.show import film as filming  # brings torch and kernels along
+    run = chosen_run(run)
+    from godojo.show import film as filming  # loads torch and the kernels
     from godojo.show.lineup import run_to_show
     from godojo.show.record import film_path
     from godojo.show.stage import preset as format_of

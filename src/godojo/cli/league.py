@@ -7,6 +7,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from godojo.cli.chosen_run import open_run
 from godojo.cli.console import out, print_json, progress_report
 from godojo.cli.eval import interval, percent
 from godojo.errors import GodojoError
@@ -46,19 +47,18 @@ def league(
 
     Leaves league.png and league.json in the run's folder.
     """
-    # Torch, kernels and plots take a while to load, which other verbs need not wait for.
+    if episodes < 1:
+        raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
+    folder = open_run(run)
+    # Torch, kernels and plots take a while to load, which a refusal need not wait for.
     from godojo.documents import write_document
     from godojo.evaluate.exploit import exploit as probe
     from godojo.evaluate.league import play_league
     from godojo.files import write_whole
     from godojo.formats import LEAGUE
-    from godojo.runs.folder import RunFolder
     from godojo.show.league_chart import draw_league
 
-    if episodes < 1:
-        raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
     names = [name.strip() for name in (snapshots or "").split(",") if name.strip()]
-    folder = RunFolder.open(run)
     where = str(folder.path.absolute())
     probes: list[Probe] = []
     with progress_report() as shown:

@@ -1,19 +1,18 @@
 """A training that begins: what was asked for, checked and filled in, and worlds for it."""
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from godojo.bridge.listener import DEFAULT_PORT
 from godojo.cli.training_worlds import curriculum_of, worlds_of
 from godojo.cli.wishes import Wishes
-from godojo.engines.base import Worlds
-from godojo.engines.make import ENGINES, GAMES
+from godojo.engines.base import ENGINES, Worlds
 from godojo.engines.rewarded import users_reward
-from godojo.envs.alone import only_agent
-from godojo.errors import GodojoError
-from godojo.evaluate.held_out import HELD_OUT_SEED
+from godojo.errors import GodojoError, known
+from godojo.extras import require
+from godojo.games.base import GAMES, HELD_OUT_SEED
 from godojo.learn.presets import (
     Preset,
     declared_values,
@@ -23,11 +22,9 @@ from godojo.learn.presets import (
     read_preset,
     split_words,
 )
-from godojo.learn.sac import check_actions
 from godojo.learn.settings import ALGORITHMS
 from godojo.runs.config import GOES_ON_BY, RunConfig
 from godojo.runs.folder import RunFolder
-from godojo.runs.names import known
 from godojo.trainers.sb3_settings import SB3, Sb3Settings
 
 TRAINING_SEEDS = HELD_OUT_SEED
@@ -44,8 +41,11 @@ NETWORK = ("hidden", "memory", "memory_size", "turning", "own_frame")
 """Settings that policies are built by."""
 
 
-def new_training(wishes: Wishes, source: RunFolder | None) -> tuple[RunConfig, Worlds]:
-    """The configuration of a new run, and its worlds; `source` is the run whose policies it begins with."""
+def new_training(wishes: Wishes, source: RunFolder | None, say: Callable[[str], None]) -> tuple[RunConfig, Worlds]:
+    """The configuration of a new run, and its worlds; `source` is the run whose policies it begins with.
+
+    All that can be refused is refused before torch and the kernels are loaded, which takes seconds.
+    """
     engine, game, seed = _where(wishes)
     trainer = trainer_named(wishes.trainer or BUILT_IN)
     if trainer == SB3 and (wishes.init_from is not None or wishes.freeze or wishes.algorithm not in (None, "ppo")):
@@ -91,10 +91,16 @@ def new_training(wishes: Wishes, source: RunFolder | None) -> tuple[RunConfig, W
         learner = learner_settings(config.learner, declared, preset.learner(config.learner), networks, learner_values)
     config = msgspec.structs.replace(config, learner_settings=msgspec.to_builtins(learner))
     curriculum_of(config)  # refused now, before there is a run
+    if trainer == SB3:
+        require(SB3, say)
     worlds = worlds or worlds_of(config, wishes.token)
     if config.learner == "sac":
+        from godojo.learn.sac import check_actions
+
         check_actions(worlds.roles)
     if trainer == SB3:
+        from godojo.envs.alone import only_agent
+
         only_agent(worlds)
     for role in wishes.freeze:
         if role not in worlds.roles:
@@ -151,6 +157,8 @@ def _preset(wishes: Wishes, game: str) -> Preset:
 def _whence(wishes: Wishes, engine: str) -> dict[str, Any]:
     """Where the games of a run come from."""
     if wishes.door is not None:
+        from godojo.bridge.listener import DEFAULT_PORT
+
         return {"connect": {"host": "127.0.0.1", "port": DEFAULT_PORT} | wishes.door.place}
     if wishes.http:
         return {"http": list(wishes.http), "scene": wishes.scene, "reload_every": wishes.reload_every}

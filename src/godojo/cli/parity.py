@@ -39,13 +39,12 @@ def parity(
     Leaves report.json (with examples of the largest differences, tick by tick) and error_over_time.png in FOLDER. Exits
     with 1 when a target is missed.
     """
-    # Kernels and plots take a second or two to load, which other verbs need not wait for.
-    from godojo.evaluate.parity.picture import draw
-
     if game not in GAMES:
         raise GodojoError(f"there is no game {game!r} with a twin; there is: {', '.join(GAMES)}")
     if episodes < 1 or seed < 0:
         raise GodojoError("--episodes must be 1 or more, --seed 0 or more")
+    from godojo.evaluate.parity.picture import draw  # loads matplotlib
+
     engine = ready_engine()
     try:
         folder.mkdir(parents=True, exist_ok=True)

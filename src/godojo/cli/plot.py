@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from godojo.cli.chosen_run import open_run
 from godojo.cli.console import out, progress_report
 
 
@@ -20,10 +21,9 @@ def plot(
 
     Win rates and rewards have 95 % intervals. Who beats whom is drawn where `godojo league` has found out.
     """
-    from godojo.runs.folder import RunFolder  # brings plots along
-    from godojo.show.charts import FOLDER, write_charts, write_comparison
+    folders = [open_run(run) for run in runs or ["latest"]]
+    from godojo.show.charts import FOLDER, write_charts, write_comparison  # loads matplotlib
 
-    folders = [RunFolder.open(run) for run in runs or ["latest"]]
     written: list[Path] = []
     with progress_report() as shown:
         for folder in folders:

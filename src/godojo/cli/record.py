@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import progress_report, say
 from godojo.cli.engine import ready_engine
 from godojo.engines.godot.display import check_screen
@@ -46,7 +47,8 @@ def record(
     Needs no display where Xvfb is installed. The film lies in the run's folder: recording-DATE.mp4.
     Example: godojo record latest --rounds 5 --camera follow --hero hider --preset portrait
     """
-    from godojo.show import record as recording  # brings torch and kernels along
+    run = chosen_run(run)
+    from godojo.show import record as recording  # loads torch and the kernels
     from godojo.show.lineup import Lineup, arenas_from
     from godojo.show.stage import CAMERAS
     from godojo.show.stage import preset as format_of

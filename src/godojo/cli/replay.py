@@ -7,6 +7,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import out, progress_report
 from godojo.errors import GodojoError
 
@@ -44,7 +45,10 @@ def replay(
 
     Given a replay's file or folder it tells what is in it. Example: godojo replay latest@10s --hider sighted -n 20
     """
-    from godojo.show.lineup import Lineup, arenas_from  # brings torch and kernels along
+    if episodes < 1:
+        raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
+    run = chosen_run(run)
+    from godojo.show.lineup import Lineup, arenas_from  # loads torch and the kernels
     from godojo.show.recording import record_rounds
     from godojo.show.replay_file import ROUNDS_SUFFIX, SUFFIX, read_any, write_rounds
     from godojo.show.trajectories import FOLDER, write_episodes
@@ -53,8 +57,6 @@ def replay(
     if path.suffix in (SUFFIX, ROUNDS_SUFFIX) or (path.is_dir() and not (path / "config.json").exists()):
         _show(read_any(path))
         return
-    if episodes < 1:
-        raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
     lineup = Lineup.of(run, {"seeker": seeker, "hider": hider}, seed=seed, greedy=not sampled)
     with progress_report() as shown:
         replays = record_rounds(

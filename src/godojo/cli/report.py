@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from godojo.cli.chosen_run import open_run
 from godojo.cli.console import out, progress_report
 
 
@@ -20,10 +21,9 @@ def report(
     ] = None,
 ) -> None:
     """Write a run's report: one HTML page with charts, results, settings and rounds in 3D, which needs nothing else."""
-    from godojo.runs.folder import RunFolder  # brings torch, kernels and plots along
-    from godojo.show.report.page import FILE, write_report
+    folder = open_run(run)
+    from godojo.show.report.page import FILE, write_report  # loads torch, the kernels and matplotlib
 
-    folder = RunFolder.open(run)
     path = output or folder.path / FILE
     with progress_report() as shown:
         write_report(folder, path, rounds=episodes, seed=seed, progress=shown.progress)

@@ -1,8 +1,11 @@
-"""`godojo serve-game`: one of Godojo's games, played by whoever asks over HTTP."""
+"""`godojo serve-game`: one of Godojo's games, played by any program over HTTP."""
 
 import ipaddress
 import os
-import subprocess
+import socket
+import sys
+import tempfile
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,32 +13,68 @@ import typer
 from godojo.cli.engine import ready_engine
 from godojo.cli.play import game_words
 from godojo.engines.godot.display import has_screen
-from godojo.engines.godot.http_game import HTTP_PORT, become_game, http_words
 from godojo.errors import GodojoError
+from godojo.processes import Ward
+
+HTTP_PORT = 8080
+NOTE = "--http-note="
+_LOOK_AGAIN_S = 1.0
 
 
 def serve_game(
-    game: Annotated[str, typer.Argument(help="Which game, for example: navigation")],
+    game: Annotated[str, typer.Argument(help="Which game, for example: navigation", metavar="GAME")],
     options: Annotated[list[str] | None, typer.Argument(help="The game's own options.", metavar="[OPTIONS]")] = None,
-    port: Annotated[int, typer.Option(help="Where it listens; 0 for any free port.", min=0, max=65535)] = HTTP_PORT,
-    host: Annotated[str, typer.Option(help="Which of this computer's addresses it listens on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 for any free one.", metavar="N", min=0, max=65535)] = HTTP_PORT,
+    host: Annotated[str, typer.Option(help="The address of this computer to listen on.", metavar="IP")] = "127.0.0.1",
     window: Annotated[bool, typer.Option("--window", help="Show the game while it is played.")] = False,
 ) -> None:
     """Start a game that is played over HTTP; it prints its address and its token. Ctrl-C ends it.
 
-    Options are the game's own; for navigation: --course course|obstacle_course|maze, --turn smooth|snap, --set
-    key=value. Example: godojo serve-game navigation --port 8080 --course maze
+    Options of the game, for navigation: --course course|obstacle_course|maze, --turn smooth|snap, --set key=value.
+
+    Example:
+
+      godojo serve-game navigation --port 8080 --course maze
     """
+    from godojo.engines.godot.http_game import check_has_api, http_words
+
     if window and not has_screen():
         raise GodojoError("there is no display to show it on; leave --window away")
+    check_has_api(game)
+    address = _free_address(host, port)
+    own = [*game_words(options or []), f"--http-host={address}"]
+    with tempfile.TemporaryDirectory(prefix="godojo-") as folder:
+        note = next((word for word in own if word.startswith(NOTE)), "")
+        if not note:
+            note = f"{NOTE}{Path(folder) / f'godojo_http_{port}.json'}"
+            own.append(note)
+        words = http_words(ready_engine(), game, port=port, window=window, options=own)
+        ward = Ward(words, env=os.environ, output=sys.stdout.buffer)
+        try:
+            while not ward.wait(_LOOK_AGAIN_S):
+                pass
+            status = ward.status()
+        finally:
+            ward.end()
+            Path(note.removeprefix(NOTE)).unlink(missing_ok=True)  # its token opens nothing any more
+    raise typer.Exit(status if status is not None and status >= 0 else 1)
+
+
+def _free_address(host: str, port: int) -> str:
+    """The address to listen on, if the port is free there."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
         raise GodojoError(
             f"--host takes an address of this computer such as 127.0.0.1 or 0.0.0.0, not {host!r}"
         ) from None
-    own = [*game_words(options or []), f"--http-host={address}"]
-    words = http_words(ready_engine(), game, port=port, window=window, options=own)
-    if os.name == "nt":
-        raise typer.Exit(subprocess.call(words))
-    become_game(words)
+    with socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6) as probe:
+        if os.name == "posix":
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((str(address), port))
+        except OSError as error:
+            raise GodojoError(
+                f"cannot listen on {host}:{port} ({error.strerror}); take another --port, or --port 0 for any free one"
+            ) from None
+    return str(address)

@@ -21,78 +21,180 @@ if TYPE_CHECKING:
     from godojo.learn.training import Standing
 
 PLAIN_INTERVAL_S = 10.0
+BASICS, OWN_GAME, HTTP, EXPERT = "Basics", "Your own game", "HTTP", "Expert"
 
 
 def train(
-    game: Annotated[str | None, typer.Argument(help="Which game; tag if left away.")] = None,
-    engine: Annotated[
-        str | None, typer.Option(help="sim: the embedded twin (default). godot: the real engine, headless.")
+    game: Annotated[str | None, typer.Argument(help="tag or navigation; tag by default.", metavar="GAME")] = None,
+    minutes: Annotated[
+        float | None, typer.Option(help="Training time; 5 by default.", metavar="N", rich_help_panel=BASICS)
     ] = None,
-    algorithm: Annotated[str | None, typer.Option(help="ppo or sac; ppo if left away.")] = None,
-    minutes: Annotated[float | None, typer.Option(help="How long; 5 if left away.")] = None,
-    steps: Annotated[int | None, typer.Option(help="How long, in decisions of all agents, instead.")] = None,
-    run_id: Annotated[str | None, typer.Option(help="Name of the run; the date and time if left away.")] = None,
-    resume: Annotated[str | None, typer.Option(help="Go on with this run (an id, a path or latest).")] = None,
-    force: Annotated[bool, typer.Option(help="Replace a run of the same name.")] = False,
-    init_from: Annotated[str | None, typer.Option(help="Begin with the policies of this run.", metavar="RUN")] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(help="Train for N agent-steps instead.", metavar="N", rich_help_panel=BASICS),
+    ] = None,
     preset: Annotated[
-        str | None, typer.Option(help="default, quick, team, …; what there is depends on the game.")
+        str | None,
+        typer.Option(help="What to train and how: default, quick, team, …", metavar="NAME", rich_help_panel=BASICS),
     ] = None,
-    config: Annotated[
-        Path | None, typer.Option(help="A preset of your own in JSON; see: godojo config example.", metavar="FILE.json")
-    ] = None,
-    trainer: Annotated[str | None, typer.Option(help="built-in, or sb3 (Stable-Baselines3).")] = None,
-    values: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A setting: the learner's (epochs=3) or the game's (motion.gravity_mps2=20)."),
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            help="sim, the embedded twin (default), or godot, the real engine, headless.",
+            metavar="NAME",
+            rich_help_panel=BASICS,
+        ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="The same seed trains the same policies on sim, bit by bit; 1 if left away.")
+        int | None,
+        typer.Option(
+            help="The same seed trains the same policies on sim, bit for bit; 1 by default.",
+            metavar="N",
+            rich_help_panel=BASICS,
+        ),
     ] = None,
-    freeze: Annotated[list[str] | None, typer.Option(help="A role that plays but does not learn.")] = None,
-    processes: Annotated[int | None, typer.Option(help="Games at once (engine godot); 2 if left away.", min=1)] = None,
+    run_id: Annotated[
+        str | None,
+        typer.Option(help="Name of the run; game, date and time by default.", metavar="NAME", rich_help_panel=BASICS),
+    ] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(help="Resume this run: an id, a path, or latest.", metavar="RUN", rich_help_panel=BASICS),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a run of the same name.", rich_help_panel=BASICS)
+    ] = False,
+    judge_rounds: Annotated[
+        int,
+        typer.Option(
+            "--judge",
+            "--eval",
+            help="Rounds of each evaluation match at the end; 0 for none.",
+            metavar="N",
+            min=0,
+            rich_help_panel=BASICS,
+        ),
+    ] = 500,
     project: Annotated[
         Path | None,
-        typer.Option(help="Somebody's Godot project or exported game instead of a game of ours (dojo/1 or godot_rl)."),
+        typer.Option(
+            help="Train in this Godot project or exported game (dojo/1 or godot_rl).",
+            metavar="PATH",
+            rich_help_panel=OWN_GAME,
+        ),
     ] = None,
     connect: Annotated[
-        bool, typer.Option("--connect", help="Wait for a game that you start yourself; without GAME, for any game.")
+        bool,
+        typer.Option(
+            "--connect",
+            help="Wait for a game that you start yourself; without GAME, for any game.",
+            rich_help_panel=OWN_GAME,
+        ),
     ] = False,
-    port: Annotated[int | None, typer.Option(help="With --connect: where to wait; 8765 if left away.")] = None,
-    host: Annotated[str | None, typer.Option(help="With --connect: on which of this computer's addresses.")] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(help="With --connect: the port; 8765 by default.", metavar="N", rich_help_panel=OWN_GAME),
+    ] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(help="With --connect: the address to listen on.", metavar="IP", rich_help_panel=OWN_GAME),
+    ] = None,
     token_file: Annotated[
-        Path | None, typer.Option(help="With --connect: a file with the token that the game must know.")
-    ] = None,
-    num_envs: Annotated[int | None, typer.Option(help="Copies of the game at once.", min=1)] = None,
-    reward: Annotated[
-        str | None, typer.Option(help="A reward of your own in the game's place.", metavar="file.py:Class")
-    ] = None,
-    tasks: Annotated[
-        str | None, typer.Option(help="Arenas or courses to mix, each told apart by a task id.", metavar="NAME,NAME")
+        Path | None,
+        typer.Option(
+            help="With --connect: a file with the token that the game must send.",
+            metavar="FILE",
+            rich_help_panel=OWN_GAME,
+        ),
     ] = None,
     http: Annotated[
-        str | None, typer.Option(help="Train over HTTP in games that run already (godojo serve-game).", metavar="URL,…")
+        str | None,
+        typer.Option(
+            help="Train in games that are running (see serve-game), one world each.",
+            metavar="URL,…",
+            rich_help_panel=HTTP,
+        ),
     ] = None,
-    scene: Annotated[str | None, typer.Option(help="The scene to load there first.")] = None,
+    scene: Annotated[
+        str | None, typer.Option(help="The scene to load there first.", metavar="NAME", rich_help_panel=HTTP)
+    ] = None,
     reload_every: Annotated[
-        int, typer.Option(help="Load the scene anew after so many decisions, as a test of its stability.", min=0)
+        int,
+        typer.Option(
+            help="Reload the scene after N decisions, as a test of its stability.",
+            metavar="N",
+            min=0,
+            rich_help_panel=HTTP,
+        ),
     ] = 0,
-    judge_rounds: Annotated[
-        int, typer.Option("--judge", "--eval", help="Rounds of each match at the end; 0 for none.", min=0)
-    ] = 500,
+    values: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="A setting of the learner (epochs=3) or of the game (motion.gravity_mps2=20).",
+            metavar="KEY=VALUE",
+            rich_help_panel=EXPERT,
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            help="A preset of your own; `config example` prints one.", metavar="FILE.json", rich_help_panel=EXPERT
+        ),
+    ] = None,
+    algorithm: Annotated[
+        str | None, typer.Option(help="ppo (default) or sac.", metavar="NAME", rich_help_panel=EXPERT)
+    ] = None,
+    trainer: Annotated[
+        str | None,
+        typer.Option(help="built-in (default) or sb3, Stable-Baselines3.", metavar="NAME", rich_help_panel=EXPERT),
+    ] = None,
+    init_from: Annotated[
+        str | None, typer.Option(help="Start with the policies of this run.", metavar="RUN", rich_help_panel=EXPERT)
+    ] = None,
+    freeze: Annotated[
+        list[str] | None,
+        typer.Option(help="A role that plays but does not learn.", metavar="ROLE", rich_help_panel=EXPERT),
+    ] = None,
+    reward: Annotated[
+        str | None,
+        typer.Option(help="Your own reward function.", metavar="FILE.py:Class", rich_help_panel=EXPERT),
+    ] = None,
+    tasks: Annotated[
+        str | None,
+        typer.Option(
+            help="Arenas or courses to mix, told apart by a task id.", metavar="NAME,…", rich_help_panel=EXPERT
+        ),
+    ] = None,
+    num_envs: Annotated[
+        int | None, typer.Option(help="Copies of the game at once.", metavar="N", min=1, rich_help_panel=EXPERT)
+    ] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option(help="Godot processes at once; 2 by default.", metavar="N", min=1, rich_help_panel=EXPERT),
+    ] = None,
     log_trajectories: Annotated[
         int,
-        typer.Option(help="Rounds of every snapshot to keep in trajectories/ at the end, tick by tick (tag).", min=0),
+        typer.Option(
+            help="Rounds of each snapshot to record tick by tick at the end (tag).",
+            metavar="N",
+            min=0,
+            rich_help_panel=EXPERT,
+        ),
     ] = 0,
 ) -> None:
-    """Train all roles of a game, by self-play where there are several, and judge them.
+    """Train all roles of a game, by self-play where there are several, and evaluate them.
 
-    With no further words: tag, on the embedded twin, five minutes. Ctrl-C saves and says how to go on.
+    By default: tag, on the embedded twin, for five minutes. Ctrl-C saves the run and prints how to resume it.
 
-    Examples: godojo train tag --minutes 1 --run-id first · godojo train --resume first --minutes 5 · godojo train tag
-    --engine godot --set worlds=64 · godojo train --connect · godojo train navigation --trainer sb3 --preset quick_test
+    Examples:
+
+      godojo train tag --minutes 1 --run-id first
+      godojo train --resume first --minutes 5
+      godojo train tag --engine godot --set worlds=64
+      godojo train navigation --trainer sb3 --preset quick_test
+      godojo train --connect
     """
-    from godojo.cli.conclusion import conclude  # these bring torch and kernels along
     from godojo.cli.training_setup import prepared, resume_words
     from godojo.cli.wishes import Door, Wishes
 
@@ -125,6 +227,8 @@ def train(
         reload_every=reload_every,
     )
     with prepared(wishes, _say) as training:
+        from godojo.cli.conclusion import conclude  # loads torch and the charts, which a refusal need not wait for
+
         run = training.run
         where = f"{run.config.game} on {run.config.engine}"
         _say(f"training {where}, run {run.name}, {training.worlds.num_worlds} worlds, seed {run.config.seed}")

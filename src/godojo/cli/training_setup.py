@@ -2,21 +2,25 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from godojo.cli.chosen_run import open_run
 from godojo.cli.new_training import new_training, trainer_named
 from godojo.cli.training_worlds import curriculum_of, worlds_of
 from godojo.cli.wishes import Wishes
 from godojo.engines.base import Worlds
-from godojo.engines.make import GAMES
 from godojo.errors import GodojoError
+from godojo.extras import require
+from godojo.games.base import GAMES
 from godojo.learn.presets import filled, learner_settings
-from godojo.learn.training import Standing, Training, starting_policies
 from godojo.runs.config import GOES_ON_BY, RunConfig
 from godojo.runs.folder import CONFIG, RunFolder
 from godojo.trainers.sb3_settings import SB3, Sb3Settings
+
+if TYPE_CHECKING:
+    from godojo.learn.training import Standing
 
 
 class AnyTraining(Protocol):
@@ -28,7 +32,7 @@ class AnyTraining(Protocol):
     @property
     def agent_steps(self) -> int: ...
 
-    def train(self, report: Callable[[Standing], None]) -> bool: ...
+    def train(self, report: "Callable[[Standing], None]") -> bool: ...
 
     def stop(self) -> None: ...
 
@@ -40,17 +44,20 @@ def prepared(wishes: Wishes, say: Callable[[str], None]) -> Iterator[AnyTraining
     """A training that can begin, in a run that nobody else writes to."""
     wishes.check_time()
     # Before there is a new run, which would be the latest one.
-    source = None if wishes.init_from is None else RunFolder.open(wishes.init_from)
+    source = None if wishes.init_from is None else open_run(wishes.init_from)
     with ExitStack() as stack:
         if wishes.resume is not None:
             run = _to_resume(wishes)
+            if run.config.learner == SB3:
+                require(SB3, say)
             worlds = worlds_of(_for_this_stretch(run.config, wishes), wishes.token)
         else:
             if wishes.run_id is not None:
                 RunFolder.check_id(wishes.run_id, force=wishes.force)  # before any game is started in vain
-            config, worlds = new_training(wishes, source)
+            config, worlds = new_training(wishes, source, say)
             stack.callback(worlds.close)
             run = RunFolder.create(config, wishes.run_id, force=wishes.force, say=say)
+            stack.callback(run.remove_if_unused)  # a start that fails leaves nothing in the way of the next one
             if wishes.freeze:
                 run.role_map(say).write(dict.fromkeys(wishes.freeze, "frozen"))
         stack.callback(worlds.close)
@@ -63,6 +70,8 @@ def prepared(wishes: Wishes, say: Callable[[str], None]) -> Iterator[AnyTraining
 
             training = Sb3Training(run, worlds, budget, resume=resume, curriculum=curriculum, say=say)
         else:
+            from godojo.learn.training import Training, starting_policies
+
             policies = None if source is None else starting_policies(source, worlds)
             training = Training(run, worlds, budget, resume=resume, policies=policies, curriculum=curriculum, say=say)
         stack.callback(training.close)
@@ -83,7 +92,8 @@ def _to_resume(wishes: Wishes) -> RunFolder:
         if getattr(wishes, name):
             option = "set" if name == "values" else name.replace("_", "-")
             raise GodojoError(f"--resume goes on with a run as it is; leave --{option} away")
-    run = RunFolder.open(wishes.resume)
+    assert wishes.resume is not None
+    run = open_run(wishes.resume)
     config = run.config
     if GOES_ON_BY in config.more:
         raise GodojoError(

@@ -6,13 +6,10 @@ from typing import Any
 import msgspec
 
 from godojo.engines.base import Worlds
-from godojo.engines.make import GAMES, make_vec, open_game
-from godojo.engines.mixed import MixedWorlds
-from godojo.engines.rewarded import RewardedWorlds, UsersReward
 from godojo.errors import GodojoError
+from godojo.games.base import GAMES
 from godojo.games.curriculum import Curriculum, Stage
 from godojo.learn.presets import filled, learner_settings
-from godojo.opponents import may_know_everything
 from godojo.runs.config import RunConfig
 from godojo.trainers.sb3_settings import SB3, Sb3Settings
 
@@ -23,6 +20,9 @@ def worlds_of(config: RunConfig, token: str | None = None, num_worlds: int | Non
     `token` is what a game that is started by hand must know. Somebody's game is asked for `num_worlds` where the
     configuration does not say yet how many there are.
     """
+    from godojo.engines.make import open_game  # loads the kernels
+    from godojo.engines.rewarded import RewardedWorlds, UsersReward
+
     more, waits = config.more, config.more.get("connect")
     if "project" in more:
         source = {"binary" if Path(more["project"]).is_file() else "project": more["project"]}
@@ -52,6 +52,9 @@ def curriculum_of(config: RunConfig) -> Curriculum | None:
 
 def _tasks(config: RunConfig, token: str | None) -> Worlds:
     """One game of ours, or several tasks of it side by side."""
+    from godojo.engines.make import make_vec
+    from godojo.engines.mixed import MixedWorlds
+
     game, tasks, count = GAMES[config.game], config.more.get("tasks", []), _count(config)
     settings = game.settings.from_values(config.game_settings)
     options = {"settings": settings, **game.training_options(settings), **config.more.get("options", {})}
@@ -74,6 +77,8 @@ def _whence(config: RunConfig, token: str | None) -> dict[str, Any]:
     more = config.more
     if config.engine != "godot":
         return {}
+    from godojo.opponents import may_know_everything
+
     if "http" in more:
         return {name: more[name] for name in ("http", "scene", "reload_every")}
     truth = {"truth": any(may_know_everything(name) for name in config.learner_settings.get("sparring", ()))}

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import say
 from godojo.errors import GodojoError
 
@@ -34,10 +35,11 @@ def watch(
     A training that runs is followed: each round is played by the policies as they are by then. Example: godojo watch
     my-run --port 8090
     """
-    from godojo.show.watch.serve import serve  # brings torch, kernels and viser along
-
     if seconds is not None and seconds <= 0:
         raise GodojoError(f"--seconds must be above 0, not {seconds:g}")
+    run = chosen_run(run)
+    from godojo.show.watch.serve import serve  # loads torch, the kernels and viser
+
     give_way()
     serve(run, host=host, port=port, token=token, seed=seed, seconds=seconds, say=say)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from godojo.errors import GodojoError
-from godojo.learn.training import Budget
+from godojo.learn.budget import Budget
 
 
 class Door(NamedTuple):

@@ -18,6 +18,8 @@ import numpy as np
 from godojo.errors import GodojoError
 from godojo.games.parts import ActionPart, Heading, ObservationPart
 
+ENGINES = ("sim", "godot")
+
 
 @dataclass(frozen=True)
 class RoleArrays:

@@ -4,19 +4,16 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-from godojo.engines.base import Worlds
+from godojo.engines.base import ENGINES, Worlds
 from godojo.engines.godot.http_worlds import HttpWorlds
 from godojo.engines.godot.launch import own_scene
 from godojo.engines.godot.open import await_game, launch_games, open_game
 from godojo.engines.godot.worlds import MAX_RESTARTS
 from godojo.engines.sim import SimWorlds
-from godojo.errors import GodojoError
-from godojo.games.base import all_games
+from godojo.errors import GodojoError, known
+from godojo.games.base import GAMES
 
 __all__ = ["ENGINES", "GAMES", "make_vec", "open_game"]
-
-GAMES = all_games()
-ENGINES = ("sim", "godot")
 
 
 def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int = 0, **options: Any) -> Worlds:
@@ -34,18 +31,18 @@ def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int =
       begin again (`godojo.engines.godot.worlds.GodotWorlds`).
     """
     if game not in GAMES:
-        raise GodojoError(f"there is no game {game!r}; there is: {', '.join(GAMES)}")
+        raise GodojoError(f"there is no game {game!r}; {known(game, GAMES)}")
     if engine not in ENGINES:
-        raise GodojoError(f"there is no engine {engine!r}; there is: {', '.join(ENGINES)}")
-    known = [name for name in inspect.signature(GAMES[game].twin).parameters if name != "worlds"]
+        raise GodojoError(f"there is no engine {engine!r}; {known(engine, ENGINES)}")
+    options_of_twin = [name for name in inspect.signature(GAMES[game].twin).parameters if name != "worlds"]
     godots = [name for name in inspect.signature(_in_godot).parameters if name not in ("game", "num_worlds", "seed")]
-    own = {name: value for name, value in options.items() if name in known}
-    others = {name: value for name, value in options.items() if name not in known}
+    own = {name: value for name, value in options.items() if name in options_of_twin}
+    others = {name: value for name, value in options.items() if name not in options_of_twin}
     for name in others:
         if name in godots and engine != "godot":
             raise GodojoError(f"{name!r} is an option of engine='godot' only")
         if name not in godots:
-            there_is = known + (godots if engine == "godot" else [])
+            there_is = options_of_twin + (godots if engine == "godot" else [])
             raise GodojoError(f"{game} has no option {name!r}; it has: {', '.join(there_is)}")
     if engine == "godot":
         return _in_godot(GAMES[game].in_godot(seed=seed, **own), num_worlds, seed, **others)

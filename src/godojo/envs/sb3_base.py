@@ -5,11 +5,12 @@ from typing import Any
 
 from godojo.envs.spaces import checked_seed
 from godojo.errors import GodojoError
+from godojo.extras import missing
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError as error:
-    raise GodojoError("Stable-Baselines3 is not installed: pip install godojo[sb3]") from error
+    raise missing("sb3") from error
 
 Indices = int | Iterable[int] | None
 

@@ -15,10 +15,11 @@ from godojo.errors import GodojoError
 from godojo.evaluate.matches import Player
 from godojo.evaluate.players import PolicyPlayer
 from godojo.games.tag.settings import TagSettings
+from godojo.learn.budget import Budget
 from godojo.learn.policy_file import PolicyCard
 from godojo.learn.selfplay import SelfPlay
 from godojo.learn.settings import PpoSettings
-from godojo.learn.training import Budget, Standing, Training
+from godojo.learn.training import Standing, Training
 from godojo.runs.config import RunConfig
 from godojo.runs.folder import RunFolder
 

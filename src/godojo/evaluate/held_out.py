@@ -9,12 +9,11 @@ from godojo.engines.base import Worlds
 from godojo.engines.make import GAMES, make_vec
 from godojo.engines.mixed import TASK, MixedWorlds
 from godojo.errors import GodojoError
+from godojo.games.base import HELD_OUT_SEED
 from godojo.learn.policy_file import PolicyCard
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import split_reference
 
-HELD_OUT_SEED = 2**40
-"""Training's seeds are below, those of judging begin here, so that generated arenas are others, too."""
 PROBE_SEED = 2**41
 """Here begin those of whoever is trained to probe a policy."""
 MAX_SEED = HELD_OUT_SEED - 1

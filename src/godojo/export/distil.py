@@ -22,9 +22,9 @@ from godojo.engines.base import RoleArrays, Worlds
 from godojo.errors import GodojoError
 from godojo.export.dojo_file import MAX_LAYERS, MAX_WIDTH
 from godojo.games.parts import Heading
+from godojo.learn.budget import Budget
 from godojo.learn.networks import ActionHead, Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard
-from godojo.learn.training import Budget
 
 Report = Callable[[float, dict[str, float]], None]
 

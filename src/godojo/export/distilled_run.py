@@ -18,9 +18,9 @@ from godojo.export.distil import Distillation, settings_for
 from godojo.export.dojo_file import dojo_bytes
 from godojo.export.ship import Progress, gdscript_us, has_rivals, weight_count
 from godojo.files import write_whole
+from godojo.learn.budget import Budget
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, policy_bytes
-from godojo.learn.training import Budget
 from godojo.runs.config import GOES_ON_BY, Environment, RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import split_reference

@@ -2,15 +2,17 @@
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from godojo import games
 from godojo.games.settings import GameSettings
+
+HELD_OUT_SEED = 2**40
+"""Training's seeds are below, those of judging begin here, so that generated arenas are others, too."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ class Game:
 
     name: str
     settings: type[GameSettings]
-    twin: Callable[..., Any]
-    """The embedded game: `twin(num_worlds, settings=..., ...)`; its other arguments are the game's options."""
+    load_twin: Callable[[], Callable[..., Any]]
+    """Imports the embedded game, which loads a compiler, and returns it; see `twin`."""
     in_godot: Callable[..., Any]
     """The same for the real engine: `in_godot(seed=..., settings=..., ...)` with the same options."""
     training_options: Callable[[Any], dict[str, Any]] = _no_options
@@ -50,12 +52,32 @@ class Game:
     targets: Mapping[str, float] = field(default_factory=dict)
     """Shares of rounds that a good policy reaches, by measure."""
 
+    @property
+    def twin(self) -> Callable[..., Any]:
+        """The embedded game: `twin(num_worlds, settings=..., ...)`; its other arguments are the game's options."""
+        return self.load_twin()
 
-def all_games() -> Mapping[str, Game]:
-    """Every game there is, by name."""
-    found = {}
-    for module in pkgutil.iter_modules(games.__path__):
-        if module.ispkg:
-            game: Game = importlib.import_module(f"{games.__name__}.{module.name}.game").GAME
-            found[game.name] = game
-    return MappingProxyType(found)
+
+class _Games(Mapping[str, Game]):
+    """Every game by the name of its folder, imported when it is asked for: a wrong name is refused at once."""
+
+    def __init__(self) -> None:
+        self._names = tuple(module.name for module in pkgutil.iter_modules(games.__path__) if module.ispkg)
+
+    def __getitem__(self, name: str) -> Game:
+        if name not in self._names:
+            raise KeyError(name)
+        game: Game = importlib.import_module(f"{games.__name__}.{name}.game").GAME
+        return game
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+GAMES: Mapping[str, Game] = _Games()

@@ -1,12 +1,11 @@
 """What the settings of all games share: defaults beside the Godot game, limits, overrides by path, checks."""
 
-import difflib
 import math
 from typing import Any, ClassVar, Self
 
 import msgspec
 
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, known
 from godojo.resources import godot_sources
 
 TICK_S = 1.0 / 60.0
@@ -65,7 +64,7 @@ class GameSettings(Section, frozen=True):
             for section in sections:
                 branch = branch.get(section, {}) if isinstance(branch, dict) else {}
             if not isinstance(branch, dict) or name not in branch:
-                raise GodojoError(f"there is no setting {path!r}{self._nearest(path)}")
+                raise GodojoError(f"there is no setting {path!r}; {known(path, flatten(msgspec.to_builtins(self)))}")
             branch[name] = value
         return type(self).from_json(msgspec.json.encode(tree))
 
@@ -94,11 +93,6 @@ class GameSettings(Section, frozen=True):
     def _limits(cls) -> dict[str, tuple[float, float]]:
         text = (godot_sources() / cls.folder / "settings_limits.json").read_bytes()
         return msgspec.json.decode(text, type=dict[str, tuple[float, float]])
-
-    def _nearest(self, path: str) -> str:
-        known = list(flatten(msgspec.to_builtins(self)))
-        near = difflib.get_close_matches(path, known, n=3, cutoff=0.4)
-        return f"; did you mean {' or '.join(near)}?" if near else f"; there are: {', '.join(known)}"
 
 
 def _filled(values: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Presets: what to train, and how, by a game's name and a word; and single values by `key=value`."""
 
-import difflib
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib import resources
@@ -9,7 +8,7 @@ from typing import Any, Literal, TypeVar, overload
 
 import msgspec
 
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, known
 from godojo.games.curriculum import Stage
 from godojo.learn.settings import ALGORITHMS, PpoSettings, Settings
 
@@ -53,7 +52,7 @@ def preset_names(game: str) -> list[str]:
 def read_preset(game: str, name: str) -> Preset:
     names = preset_names(game)
     if name not in names:
-        raise GodojoError(f"{game} has no preset {name!r}; {_nearest(name, names)}")
+        raise GodojoError(f"{game} has no preset {name!r}; {known(name, names)}")
     text = (resources.files("godojo.games") / game / "presets" / f"{name}.toml").read_text("utf-8")
     return preset_from(tomllib.loads(text), f"preset {name}")
 
@@ -73,17 +72,17 @@ def preset_from(tree: Any, source: str) -> Preset:
     """Checked; GodojoError names the source and the reason."""
     if not isinstance(tree, dict):
         raise GodojoError(f"{source}: a configuration is an object with sections, not {type(tree).__name__}")
-    known = [field.name for field in msgspec.structs.fields(Preset)]
+    sections = [field.name for field in msgspec.structs.fields(Preset)]
     for name in tree:
-        if name not in known:
-            raise GodojoError(f"{source}: there is no section {name!r}; {_nearest(name, known)}")
+        if name not in sections:
+            raise GodojoError(f"{source}: there is no section {name!r}; {known(name, sections)}")
     try:
         preset = msgspec.convert(tree, Preset)
     except msgspec.ValidationError as error:
         raise GodojoError(f"{source}: {error}") from None
     for name in preset.budget:
         if name not in BUDGETS:
-            raise GodojoError(f"{source}: there is no budget {name!r}; {_nearest(name, list(BUDGETS))}")
+            raise GodojoError(f"{source}: there is no budget {name!r}; {known(name, BUDGETS)}")
     return preset
 
 
@@ -109,18 +108,18 @@ def learner_settings(algorithm: str, *layers: Mapping[str, Any]) -> Settings: ..
 def learner_settings(algorithm: str, *layers: Mapping[str, Any]) -> Settings:
     """An algorithm's defaults with these on top, later ones above earlier ones."""
     if algorithm not in ALGORITHMS:
-        raise GodojoError(f"there is no algorithm {algorithm!r}; {_nearest(algorithm, list(ALGORITHMS))}")
+        raise GodojoError(f"there is no algorithm {algorithm!r}; {known(algorithm, ALGORITHMS)}")
     return filled(ALGORITHMS[algorithm], *layers)
 
 
 def filled(kind: type[AnySettings], *layers: Mapping[str, Any]) -> AnySettings:
     """Settings of a kind with these values, later layers above earlier ones, checked."""
-    known = [field.name for field in msgspec.structs.fields(kind)]
+    names = [field.name for field in msgspec.structs.fields(kind)]
     values: dict[str, Any] = {}
     for layer in layers:
         for name in layer:
-            if name not in known:
-                raise GodojoError(f"the learner has no setting {name!r}; {_nearest(name, known)}")
+            if name not in names:
+                raise GodojoError(f"the learner has no setting {name!r}; {known(name, names)}")
         values |= layer
     try:
         settings = msgspec.convert(values, kind)
@@ -143,9 +142,3 @@ def _value(text: str) -> Any:
         return msgspec.json.decode(text)
     except msgspec.DecodeError:
         return text.strip()
-
-
-def _nearest(name: str, names: list[str]) -> str:
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]}? There is: " if near else "there is: "
-    return hint + ", ".join(names)

@@ -9,6 +9,7 @@ import numpy as np
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.games.curriculum import Curriculum
+from godojo.learn.budget import Budget
 from godojo.learn.learner import Iteration, Learner, Task
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, load_policy, policy_bytes
@@ -26,23 +27,6 @@ MOMENTS = {"10s": 10, "30s": 30} | {f"{minute}m": 60 * minute for minute in (1, 
 """When snapshots are taken, in seconds of training; `start` and `final` come on top."""
 WINDOW = 4000
 """Win rates are of the last rounds, about so many."""
-
-
-class Budget(NamedTuple):
-    """How long to train: by the clock or by decisions of all agents together."""
-
-    minutes: float | None = None
-    agent_steps: int | None = None
-
-    def progress(self, seconds: float, agent_steps: int) -> float:
-        """From 0 to 1, which is the end."""
-        if self.agent_steps is not None:
-            return min(agent_steps / self.agent_steps, 1.0)
-        assert self.minutes is not None
-        return min(seconds / (self.minutes * 60.0), 1.0)
-
-    def as_config(self) -> dict[str, float]:
-        return {"agent_steps": self.agent_steps} if self.agent_steps is not None else {"minutes": self.minutes or 0.0}
 
 
 class Standing(NamedTuple):

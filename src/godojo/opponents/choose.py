@@ -1,6 +1,5 @@
 """`make_opponent`: an opponent by name, or a user's own class as `file.py:Class`."""
 
-import difflib
 import inspect
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from godojo.engines.base import Worlds
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, known
 from godojo.opponents.base import Opponent, check_role
 from godojo.opponents.oracle import OracleOpponent
 from godojo.opponents.sighted import SightedOpponent
@@ -32,10 +31,8 @@ def make_opponent(name_or_file: str, role: str, seed: int = 0) -> Opponent:
         return UsersOpponent(load_class(Path(path).expanduser(), name), name_or_file, role, seed)
     if name_or_file.endswith(".py"):
         raise GodojoError(f"which class of {name_or_file}? Write it as {name_or_file}:Class")
-    near = difflib.get_close_matches(name_or_file, OPPONENTS, n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]}?" if near else ""
-    known = ", ".join(OPPONENTS)
-    raise GodojoError(f"there is no opponent {name_or_file!r};{hint} There is: {known}, or your own as file.py:Class")
+    there_is = known(name_or_file, OPPONENTS)
+    raise GodojoError(f"there is no opponent {name_or_file!r}; {there_is}, or your own as file.py:Class")
 
 
 def may_know_everything(name_or_file: str) -> bool:

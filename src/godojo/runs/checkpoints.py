@@ -17,10 +17,10 @@ from typing import Any, BinaryIO
 import msgspec
 
 from godojo.documents import DamagedDocument, read_document, write_document
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, known
 from godojo.files import TRAILER, Damaged, file_hash, sweep, writing_whole
 from godojo.formats import CHECKPOINT, CHECKPOINTS
-from godojo.runs.names import checked_name, known
+from godojo.runs.names import checked_name
 from godojo.runs.states import read_state, write_state
 
 KEPT = 3

@@ -7,21 +7,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import filelock
 import msgspec
 
 from godojo.documents import read_document, write_document
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, command, known
 from godojo.files import sweep, write_whole
 from godojo.formats import ENVIRONMENT
-from godojo.runs.checkpoints import CheckpointStore
 from godojo.runs.config import Environment, Environments, RunConfig
-from godojo.runs.names import checked_name, known, runs_root
+from godojo.runs.names import checked_name, runs_root
 from godojo.runs.readme import readme
 from godojo.runs.role_map import RoleMap
 from godojo.runs.snapshots import SnapshotStore, policy_file
+
+if TYPE_CHECKING:
+    from godojo.runs.checkpoints import CheckpointStore
 
 CONFIG = "config.json"
 """A folder that has it is a run."""
@@ -94,9 +96,9 @@ class RunFolder:
         """A run by its id or its path; the one trained last for None or `latest`."""
         root = runs_root() if root is None else root
         if run is None or run == LATEST:
-            runs = _runs(root)
+            runs = [path for path in _runs(root) if _is_usable(path)]
             if not runs:
-                raise GodojoError(f"there is no run in {root} yet; `godojo train` makes one")
+                raise GodojoError(f"there is no run with a saved policy in {root} yet; {command('train')} makes one")
             path = max(runs, key=_last_written)
         elif isinstance(run, Path) or "/" in run or os.sep in run or run.startswith(("~", ".")):
             path = Path(run).expanduser()
@@ -109,6 +111,12 @@ class RunFolder:
                     f"there is no run {run!r} in {root}; {known(run, sorted(p.name for p in _runs(root)))}"
                 )
         return cls(path, RunConfig.read(path / CONFIG))
+
+    def remove_if_unused(self) -> None:
+        """Deletes the run unless a policy was saved in it."""
+        if self.path.is_dir() and not _is_usable(self.path):
+            with suppress(GodojoError):  # why nothing was saved matters more than what is left
+                _delete(self.path, _say_nothing)
 
     @property
     def run_id(self) -> str:
@@ -141,7 +149,9 @@ class RunFolder:
     def tensorboard(self) -> Path:
         return self.path / "tensorboard"
 
-    def checkpoints(self, say: Say = _say_nothing) -> CheckpointStore:
+    def checkpoints(self, say: Say = _say_nothing) -> "CheckpointStore":
+        from godojo.runs.checkpoints import CheckpointStore  # loads torch
+
         return CheckpointStore(self.path / "checkpoints", say)
 
     def snapshots(self, say: Say = _say_nothing) -> SnapshotStore:
@@ -205,6 +215,11 @@ def _runs(root: Path) -> list[Path]:
     return [path.parent for path in root.glob(f"*/{CONFIG}") if not path.parent.name.startswith(".")]
 
 
+def _is_usable(run: Path) -> bool:
+    """Whether a policy was saved in it: something to evaluate, to watch, to ship and to resume."""
+    return any(run.glob(policy_file("*")))
+
+
 def _last_written(run: Path) -> float:
     times = [0.0]
     for name in (CONFIG, "updates.csv", "metrics.csv"):
@@ -222,6 +237,8 @@ def _exists(path: Path) -> GodojoError:
     if not (path / CONFIG).is_file():
         return GodojoError(f"{path} is there and is no run; take another --run-id")
     name = _named(path)
+    if not _is_usable(path):
+        return GodojoError(f"run {name} exists, without a policy: replace it with --force, or take another --run-id")
     return GodojoError(
         f"run {name} exists: go on with --resume {name}, replace it with --force, or take another --run-id"
     )

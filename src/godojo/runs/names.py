@@ -1,9 +1,7 @@
 """What runs, checkpoints and snapshots may be called, and where runs lie."""
 
-import difflib
 import os
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 from godojo.errors import GodojoError, user_path
@@ -24,15 +22,6 @@ def runs_root() -> Path:
     """Where runs lie: what GODOJO_RUNS names, or `runs` in the current directory."""
     named = os.environ.get("GODOJO_RUNS", "")
     return user_path("GODOJO_RUNS", named) if named else Path("runs")
-
-
-def known(name: str, names: Iterable[str]) -> str:
-    """The end of a sentence about a name that is not there: the nearest ones, or all."""
-    there = list(names)
-    near = difflib.get_close_matches(name, there, n=3, cutoff=0.5)
-    if near:
-        return f"did you mean {' or '.join(near)}?"
-    return f"there is: {', '.join(there)}" if there else "there is none yet"
 
 
 def split_reference(text: str) -> tuple[str, str | None]:

@@ -6,9 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, known
 from godojo.files import write_whole
-from godojo.runs.names import known
 
 Mode = Literal["train", "frozen", "deterministic"]
 """`frozen`: plays as it is, by chance as in training. `deterministic`: plays as it is, always what it thinks best."""

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from godojo.documents import read_document, write_document
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, known
 from godojo.files import sweep, write_whole
 from godojo.formats import SNAPSHOTS
-from godojo.runs.names import checked_name, known
+from godojo.runs.names import checked_name
 
 INDEX = "snapshots.json"
 

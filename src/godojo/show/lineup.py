@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, known
 from godojo.evaluate.held_out import game_settings
 from godojo.evaluate.players import player_from
 from godojo.games.tag.arenas import Arena, generate_arena, hand_made_arenas, read_arena
 from godojo.games.tag.settings import TagSettings
 from godojo.opponents import Opponent
 from godojo.runs.folder import CONFIG, RunFolder
-from godojo.runs.names import known, split_reference
+from godojo.runs.names import split_reference
 
 GENERATED = "generated:"
 

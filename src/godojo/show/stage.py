@@ -12,10 +12,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, known
 from godojo.files import write_whole
 from godojo.games.tag.settings import TICK_S
-from godojo.runs.names import known
 from godojo.show.replay import Replay
 
 CAMERAS = ("overview", "follow", "side")

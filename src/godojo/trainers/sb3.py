@@ -17,15 +17,16 @@ from torch import nn
 from godojo.engines.base import Worlds
 from godojo.envs.alone import only_agent
 from godojo.envs.alone_sb3 import AloneVecEnv
-from godojo.errors import GodojoError
 from godojo.evaluate.alone import judge_alone
+from godojo.extras import missing
 from godojo.files import write_whole
 from godojo.games.curriculum import Curriculum
+from godojo.learn.budget import Budget
 from godojo.learn.learner import Iteration
 from godojo.learn.networks import NORMALISED_LIMIT, VARIANCE_FLOOR, Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard, policy_bytes
 from godojo.learn.presets import filled
-from godojo.learn.training import WINDOW, Budget, RoundTerms, Standing
+from godojo.learn.training import WINDOW, RoundTerms, Standing
 from godojo.runs.config import Environment
 from godojo.runs.episodes import EpisodeLog
 from godojo.runs.folder import RunFolder
@@ -37,7 +38,7 @@ try:
     from stable_baselines3.common.callbacks import BaseCallback
     from stable_baselines3.common.vec_env import VecNormalize
 except ImportError as error:
-    raise GodojoError("Stable-Baselines3 is not installed: pip install godojo[sb3]") from error
+    raise missing("sb3") from error
 
 
 class Sb3Training:

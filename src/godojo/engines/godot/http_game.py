@@ -1,6 +1,5 @@
 """Starting a game that listens for HTTP: where it answers, and the token it wants to hear."""
 
-import os
 import secrets
 import tempfile
 import time
@@ -14,10 +13,9 @@ import msgspec
 from godojo.bridge.http import TOKEN_VARIABLE
 from godojo.engines.godot.find import Engine, find
 from godojo.engines.godot.game_process import GameProcess
-from godojo.engines.godot.project import game_scenes, prepared_project
-from godojo.errors import GodojoError
+from godojo.engines.godot.project import game_scenes, prepared_project, project_folder
+from godojo.errors import GodojoError, known
 
-HTTP_PORT = 8080
 _LOOK_AGAIN_S = 0.02
 
 
@@ -42,13 +40,8 @@ def http_words(
 
     Without a window it runs as fast as it is asked, or `paced`: by the clock, as a game with a window does.
     """
+    check_has_api(game)
     folder, scenes = prepared_project(engine), game_scenes()
-    listeners = [name for name, scene in scenes.items() if _has_api(folder / scene.removeprefix("res://"))]
-    if game not in listeners:
-        there_is = f"there is: {', '.join(listeners)}"
-        raise GodojoError(
-            f"{game} has no API; {there_is}" if game in scenes else f"there is no game {game!r}; {there_is}"
-        )
     manner = ("--audio-driver", "Dummy") if window else ("--headless", *(() if paced else ("--fixed-fps", "60")))
     project = ("--path", str(folder), scenes[game])
     return [str(engine.program), "--no-header", *manner, *project, "--", "--http", f"--http-port={port}", *options]
@@ -75,6 +68,15 @@ def started_game(
             process.end()
 
 
+def check_has_api(game: str) -> None:
+    """Refuses a game that cannot be played over HTTP."""
+    folder, scenes = project_folder(), game_scenes()
+    listeners = [name for name, scene in scenes.items() if _has_api(folder / scene.removeprefix("res://"))]
+    if game not in listeners:
+        what = f"{game} has no API" if game in scenes else f"there is no game {game!r}"
+        raise GodojoError(f"{what}; {known(game, listeners)}")
+
+
 def _has_api(scene: Path) -> bool:
     return "addons/godojo/http/dojo_http.gd" in scene.read_text(encoding="utf-8")
 
@@ -89,8 +91,3 @@ def _url_in(note: Path, process: GameProcess, timeout_s: float) -> str:
         if not process.alive():
             raise GodojoError(f"the game {process.how_it_ended()} before it listened: {process.quoted()}")
     raise GodojoError(f"the game did not listen within {timeout_s:g} s: {process.quoted()}")
-
-
-def become_game(words: Sequence[str]) -> None:
-    """Hands this process over to the game, so that signals and the exit status are its own."""
-    os.execv(words[0], list(words))  # noqa: S606 - the engine that was found, with words of our own

@@ -1,7 +1,7 @@
 """Navigation, as others know it."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,8 +10,16 @@ from godojo.games.base import Game, PlayedRounds
 from godojo.games.navigation.courses import hand_made_courses, read_courses
 from godojo.games.navigation.godot import NavigationInGodot
 from godojo.games.navigation.settings import NavigationSettings
-from godojo.games.navigation.sim.twin import NavigationTwin
 from godojo.games.navigation.spec import WALKER
+
+if TYPE_CHECKING:
+    from godojo.games.navigation.sim.twin import NavigationTwin
+
+
+def load_twin() -> "type[NavigationTwin]":
+    from godojo.games.navigation.sim.twin import NavigationTwin
+
+    return NavigationTwin
 
 
 def judging_options(_: NavigationSettings, courses: str) -> dict[str, Any]:
@@ -42,7 +50,7 @@ def measures(_: NavigationSettings, rounds: PlayedRounds) -> dict[str, np.ndarra
 GAME = Game(
     "navigation",
     NavigationSettings,
-    NavigationTwin,
+    load_twin,
     NavigationInGodot,
     judging_options=judging_options,
     measures=measures,

@@ -1,16 +1,24 @@
 """Tag, as others know it."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from godojo.errors import GodojoError
 from godojo.games.base import Game
 from godojo.games.tag.arenas import hand_made_arenas, read_arenas
 from godojo.games.tag.godot import TagInGodot, generated_pool
 from godojo.games.tag.settings import TagSettings
-from godojo.games.tag.sim.twin import TagTwin
+
+if TYPE_CHECKING:
+    from godojo.games.tag.sim.twin import TagTwin
 
 BOTH, HAND_MADE, GENERATED = "held-out", "hand-made", "generated"
+
+
+def load_twin() -> "type[TagTwin]":
+    from godojo.games.tag.sim.twin import TagTwin
+
+    return TagTwin
 
 
 def training_options(_: TagSettings) -> dict[str, Any]:
@@ -37,4 +45,4 @@ def pool_options(settings: TagSettings, asked: dict[str, Any], seed: int) -> dic
     return {"generated_arenas": generated_pool(seed, settings)} if asked.get("generated_share") else {}
 
 
-GAME = Game("tag", TagSettings, TagTwin, TagInGodot, training_options, judging_options, pool_options)
+GAME = Game("tag", TagSettings, load_twin, TagInGodot, training_options, judging_options, pool_options)

@@ -1,0 +1,106 @@
+"""Every command by name, with the line that the main help shows. A command's module is imported when it is called."""
+
+import importlib
+import inspect
+from typing import Any, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.exceptions import Abort
+
+from godojo.errors import command
+
+TRAIN, JUDGE, FILM, SHIP, OWN_GAME, TOOLS = (
+    "Train and play",
+    "Judge and watch",
+    "Film",
+    "Ship",
+    "Your own game",
+    "Tools",
+)
+
+
+class Verb(NamedTuple):
+    """Where a command's code is, and what the main help says about it."""
+
+    place: str
+    """`module:name` in `godojo.cli`: a function, or a `typer.Typer` with commands of its own."""
+    panel: str
+    help: str
+    passes_options_on: bool = False
+    """Whether options that we do not know belong to the game."""
+
+
+VERBS = {
+    "train": Verb("train:train", TRAIN, "Train a game's policies: tag, or navigation, or a game of your own."),
+    "config": Verb("config:app", TRAIN, "Print a training configuration as JSON, to edit and train with."),
+    "play": Verb("play:play", TRAIN, "Play a game yourself, against a trained opponent.", passes_options_on=True),
+    "watch": Verb("watch:watch", JUDGE, "Watch a run in 3D in the browser, also while it trains."),
+    "eval": Verb("eval:evaluate", JUDGE, "Win rates of trained policies, with 95 % confidence intervals."),
+    "league": Verb("league:league", JUDGE, "Let the snapshots of a run play each other, and rate them."),
+    "plot": Verb("plot:plot", JUDGE, "Draw learning curves; several runs are compared."),
+    "report": Verb("report:report", JUDGE, "Write a run's charts, results and replays as one HTML page."),
+    "replay": Verb("replay:replay", JUDGE, "Record rounds as replay files, tick by tick."),
+    "film": Verb("film:film", FILM, "Make the film of a training, from untrained to trained."),
+    "record": Verb("record:record", FILM, "Film some rounds of a run's policies."),
+    "encode": Verb("record:encode", FILM, "Encode the frames that `record --frames` has drawn."),
+    "export": Verb("export:export", SHIP, "Export policies as files for games: .dojo (pure GDScript) or ONNX."),
+    "distil": Verb("distil:distil", SHIP, "Train a smaller network that imitates a policy, and measure the cost."),
+    "addon": Verb("addon:app", OWN_GAME, "Install the addon into your Godot project."),
+    "serve": Verb("serve:serve", OWN_GAME, "Wait for a running Godot scene on port 8765, and play it."),
+    "serve-game": Verb(
+        "serve_game:serve_game", OWN_GAME, "Start a game that programs play over HTTP.", passes_options_on=True
+    ),
+    "doctor": Verb("doctor:doctor", TOOLS, "Check what is installed and what is missing."),
+    "engine": Verb("engine:app", TOOLS, "Find, install, run and remove Godot."),
+    "parity": Verb("parity:parity", TOOLS, "Compare the embedded twin with the real engine, tick by tick."),
+    "bench": Verb("bench:app", TOOLS, "Measure how fast things are on this machine."),
+}
+
+
+class VerbGroup(TyperGroup):
+    """Knows every command's name; imports a command's module only to run it or to show its help."""
+
+    def __init__(self, **attrs: Any) -> None:
+        super().__init__(**attrs)
+        for name, verb in VERBS.items():
+            self.add_command(TyperCommand(name, short_help=verb.help, rich_help_panel=verb.panel))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, None if name is None else load(name), rest
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as pressed:
+            raise Abort from pressed  # Typer would end without a word
+
+
+def load(name: str) -> Any:
+    """The command itself."""
+    verb = VERBS[name]
+    module, _, attribute = verb.place.partition(":")
+    found = getattr(importlib.import_module(f"godojo.cli.{module}"), attribute)
+    if isinstance(found, typer.Typer):
+        app = found
+    else:
+        app = typer.Typer(add_completion=False)
+        app.command(name, context_settings={"ignore_unknown_options": verb.passes_options_on})(found)
+    app.info.name = name
+    made = typer.main.get_command(app)
+    for one in (made, *getattr(made, "commands", {}).values()):
+        one.help = _reflowed(one.help or "")
+        for option in one.params:
+            if isinstance(option, TyperOption) and option.is_flag:
+                option.metavar = ""  # rather than <bool>
+    return made
+
+
+def _reflowed(text: str) -> str:
+    """Paragraphs for any width of a terminal; indented lines are examples, and stay lines of their own."""
+    paragraphs = inspect.cleandoc(text).split("\n\n")
+    return "\n\n".join(
+        paragraph.replace("  godojo ", f"  {command('')}") if paragraph.startswith(" ") else " ".join(paragraph.split())
+        for paragraph in paragraphs
+    )

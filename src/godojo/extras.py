@@ -1,0 +1,67 @@
+"""Optional packages: whether one is installed, and how this user installs it."""
+
+import importlib
+import importlib.metadata
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from godojo.errors import GodojoError, command
+
+MODULES = {"sb3": "stable_baselines3"}
+"""What each extra of pyproject.toml installs, by its name."""
+_INSTALL_TIMEOUT_S = 1800.0
+
+
+def is_installed(extra: str) -> bool:
+    return importlib.util.find_spec(MODULES[extra]) is not None
+
+
+def require(extra: str, say: Callable[[str], None]) -> None:
+    """Refuses to go on without an extra, or installs it where `dojo.py`, which installs everything else, started us."""
+    if is_installed(extra):
+        return
+    launcher = _launcher()
+    if launcher is None or "GODOJO_LAUNCHED_AS" not in os.environ:
+        raise missing(extra)
+    say(f"{MODULES[extra]} is not installed yet: installing it, once")
+    words = [sys.executable, str(launcher), "install", extra]
+    try:
+        status = subprocess.run(words, stdin=subprocess.DEVNULL, timeout=_INSTALL_TIMEOUT_S, check=False).returncode
+    except subprocess.TimeoutExpired:
+        raise GodojoError(f"{command(f'install {extra}')} took more than {_INSTALL_TIMEOUT_S:.0f} s") from None
+    importlib.invalidate_caches()
+    if status or not is_installed(extra):
+        raise GodojoError(f"{MODULES[extra]} could not be installed; try: {command(f'install {extra}')}")
+
+
+def missing(extra: str) -> GodojoError:
+    """That an extra is not installed, with the command that installs it here."""
+    launcher = _launcher()
+    if launcher is None:
+        words = " ".join(f'"{requirement}"' for requirement in _requirements(extra))
+        cure = f"{sys.executable} -m pip install {words}"
+    elif "GODOJO_LAUNCHED_AS" in os.environ:
+        cure = command(f"install {extra}")
+    else:
+        cure = f"python3 {launcher} install {extra}"
+    return GodojoError(f"{MODULES[extra]} is not installed; install it with: {cure}")
+
+
+def _launcher() -> Path | None:
+    """The `dojo.py` that made this environment, if one did."""
+    try:
+        place = json.loads((Path(sys.prefix) / "godojo-setup.json").read_text(encoding="utf-8"))["place"]
+        path = Path(place) / "dojo.py"
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return path if path.is_file() else None
+
+
+def _requirements(extra: str) -> list[str]:
+    found = importlib.metadata.requires("godojo") or []
+    return [line.partition(";")[0].strip() for line in found if f"extra == '{extra}'" in line.replace('"', "'")]
