@@ -408,7 +408,7 @@ def test_ppo_does_not_go_on_with_a_policy_of_sac() -> None:
         ({"warm_up": 10, "replay": 5}, "warm_up must be at most replay"),
         ({"hidden": []}, "hidden must be"),
         ({"batchh": 4}, "did you mean batch"),
-        ({"batch": "many"}, "the learner's settings"),
+        ({"batch": "many"}, "batch must be a whole number, not 'many'"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(values: dict[str, Any], said: str) -> None:

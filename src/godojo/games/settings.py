@@ -7,6 +7,7 @@ import msgspec
 
 from godojo.errors import GodojoError, known
 from godojo.resources import godot_sources
+from godojo.validation import converted
 
 TICK_S = 1.0 / 60.0
 
@@ -29,7 +30,7 @@ class GameSettings(Section, frozen=True):
     def from_json(cls, text: bytes | str) -> Self:
         """Checked in full; GodojoError names the setting and the reason."""
         try:
-            settings = msgspec.convert(whole_numbers(msgspec.json.decode(text)), cls)
+            settings = converted(whole_numbers(msgspec.json.decode(text)), cls)
         except (msgspec.DecodeError, RecursionError) as error:
             raise GodojoError(f"settings: {error}") from None
         settings.check()

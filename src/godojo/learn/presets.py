@@ -11,6 +11,7 @@ import msgspec
 from godojo.errors import GodojoError, known
 from godojo.games.curriculum import Stage
 from godojo.learn.settings import ALGORITHMS, PpoSettings, Settings
+from godojo.validation import converted
 
 AnySettings = TypeVar("AnySettings", bound=msgspec.Struct)
 """Of a learner: a structure with a `check()`."""
@@ -77,8 +78,8 @@ def preset_from(tree: Any, source: str) -> Preset:
         if name not in sections:
             raise GodojoError(f"{source}: there is no section {name!r}; {known(name, sections)}")
     try:
-        preset = msgspec.convert(tree, Preset)
-    except msgspec.ValidationError as error:
+        preset = converted(tree, Preset)
+    except GodojoError as error:
         raise GodojoError(f"{source}: {error}") from None
     for name in preset.budget:
         if name not in BUDGETS:
@@ -121,10 +122,7 @@ def filled(kind: type[AnySettings], *layers: Mapping[str, Any]) -> AnySettings:
             if name not in names:
                 raise GodojoError(f"the learner has no setting {name!r}; {known(name, names)}")
         values |= layer
-    try:
-        settings = msgspec.convert(values, kind)
-    except msgspec.ValidationError as error:
-        raise GodojoError(f"the learner's settings: {error}") from None
+    settings = converted(values, kind)
     settings.check()  # type: ignore[attr-defined]
     return settings
 
