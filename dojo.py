@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Godojo's launcher: prepares everything once, then hands over to the command line.
 
-    python3 dojo.py VERB ...        the same as `godojo VERB ...`, set up first
-    python3 dojo.py test            also the development tools and the engine, then every check and test
+    python3 dojo.py VERB ...         the same as `godojo VERB ...`, set up first
+    python3 dojo.py run FILE.py ...  your own script, with Godojo installed
+    python3 dojo.py install EXTRA    an optional package, such as sb3 (Stable-Baselines3)
+    python3 dojo.py test             also the development tools and the engine, then every check and test
 
-It needs nothing but Python. What it makes lies in `.venv`; delete that folder to start afresh.
+It needs nothing but Python. Everything is installed into `.venv`; delete that folder to start afresh.
 The syntax is kept plain enough for an old Python to read as far as the sentence that says it is too old.
 """
 
@@ -26,6 +28,7 @@ LOCK = os.path.join(ROOT, ".venv.lock")
 LOG = os.path.join(ROOT, ".venv.log")
 LOCK_DEADLINE_S = 1800
 PINNED_FILES = ("pyproject.toml", "constraints.txt")
+DISK_FULL = "the disk is full; Godojo needs about 2 GB in %s: free some and run this again" % ROOT
 
 
 class SetupError(Exception):
@@ -36,17 +39,47 @@ def main(words):
     try:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what we started is ended with us
         use_supported_python(words)
-        extras = ["dev"] if words[:1] == ["test"] else []
-        prepare(extras)
+        verb, rest = "".join(words[:1]), words[1:]
+        prepare(wanted_extras(verb, rest))
     except SetupError as error:
         sys.stderr.write("dojo.py: %s\n" % error)
         return 1
     except KeyboardInterrupt:
         sys.stderr.write("\ndojo.py: stopped; run the same command again to go on\n")
         return 130
-    if words[:1] == ["test"]:
-        return hand_over(["-m", "tests"] + words[1:])
-    return hand_over(["-m", "godojo"] + words)
+    if verb == "install":
+        say("installed: %s" % ", ".join(rest))
+        return 0
+    if verb == "run":
+        return hand_over(rest)
+    return hand_over(["-m", "tests"] + rest if verb == "test" else ["-m", "godojo"] + words)
+
+
+def wanted_extras(verb, words):
+    """What a verb of ours needs besides the package; a mistake is refused before anything is installed."""
+    if verb == "run" and not words:
+        raise SetupError("run takes a script of yours: python3 dojo.py run FILE.py")
+    if verb == "run" and not os.path.isfile(words[0]):
+        raise SetupError("there is no script %s to run" % words[0])
+    if verb == "install":
+        known = sorted(optional_packages())
+        for name in words or [""]:
+            if name not in known:
+                raise SetupError("there is no extra %r; there is: %s" % (name, ", ".join(known)))
+        return words
+    return ["dev"] if verb == "test" else []
+
+
+def optional_packages():
+    """The extras of pyproject.toml by name, each a list of requirements."""
+    import tomllib  # not at the top: a Python too old to have it must get as far as being told so
+
+    with open(os.path.join(ROOT, "pyproject.toml"), "rb") as file:
+        extras = tomllib.load(file)["project"].get("optional-dependencies", {})
+    return {
+        name: [one for line in lines for one in (extras[line[7:-1]] if line.startswith("godojo[") else [line])]
+        for name, lines in extras.items()
+    }
 
 
 def use_supported_python(words):
@@ -70,19 +103,42 @@ def prepare(extras):
     with OneAtATime() as lock:
         if is_ready(extras):  # another dojo.py did it while we waited
             return
-        stamp = read_stamp()
-        extras = sorted(set(extras) | set(stamp.get("extras", [])))
         try:
-            if stamp.get("place") != ROOT or stamp.get("python") != os.path.realpath(venv_python()):
-                make_venv()
-            else:
-                os.remove(STAMP)  # from here on the folder counts as half-made until the new stamp is written
-            install(extras, lock)
-            write_stamp(extras)
+            add_or_make(extras, lock)
         except EnvironmentError as error:
             if error.errno == errno.ENOSPC:
-                raise SetupError(disk_full())
+                raise SetupError(DISK_FULL)
             raise SetupError("cannot write to %s (%s); make it writable and run this again" % (ROOT, error))
+
+
+def add_or_make(extras, lock):
+    stamp = read_stamp()
+    every = sorted(set(extras) | set(stamp.get("extras", [])))
+    if is_ready([]):  # only extras are missing: whatever becomes of them, what is there goes on working
+        more = sorted(set(every) - set(stamp.get("extras", [])))
+        packages = [package for extra in more for package in optional_packages()[extra]]
+        say("installing %s" % ", ".join(more))
+        if packages:
+            install(packages, lock)
+        write_stamp(every)
+        return
+    is_new = stamp.get("place") != ROOT or stamp.get("python") != os.path.realpath(venv_python())
+    try:
+        if is_new:
+            make_venv()
+        else:
+            os.remove(STAMP)  # from here on the folder counts as half-made until the new stamp is written
+        say("installing Godojo%s; the first time takes a few minutes" % (" and its tools" if every else ""))
+        install(["--editable", ROOT + ("[%s]" % ",".join(every) if every else "")], lock)
+        write_stamp(every)
+    except (SetupError, EnvironmentError) as error:
+        if str(error) == DISK_FULL or getattr(error, "errno", None) == errno.ENOSPC:
+            shutil.rmtree(VENV, ignore_errors=True)
+        raise
+    if is_new:
+        scripts = os.path.join(".venv", "Scripts" if os.name == "nt" else "bin")
+        activate = ("" if os.name == "nt" else "source ") + os.path.join(scripts, "activate")
+        say("ready; the command is also %s, or `godojo` after: %s" % (os.path.join(scripts, "godojo"), activate))
 
 
 def is_ready(extras):
@@ -104,7 +160,7 @@ def make_venv():
         return
     reason = made.stdout + made.stderr
     if is_disk_full(reason):
-        raise SetupError(disk_full())
+        raise SetupError(DISK_FULL)
     shutil.rmtree(VENV, ignore_errors=True)
     if "ensurepip" in reason or "No module named venv" in reason:
         raise SetupError(
@@ -114,23 +170,21 @@ def make_venv():
     raise SetupError("cannot create %s: %s" % (VENV, last_line(reason)))
 
 
-def install(extras, lock):
-    """Installs the package in place, at the pinned versions, showing what it is doing."""
+def install(packages, lock):
+    """Installs packages at the pinned versions, showing what it is doing."""
     import pathlib  # not at the top: a Python too old to have it must get as far as being told so
 
-    target = ROOT + ("[%s]" % ",".join(extras) if extras else "")
     constraints = os.path.join(ROOT, "constraints.txt")
     command = [venv_python(), "-m", "pip", "install", "--progress-bar", "off", "--constraint", constraints]
     # The variable makes the pins hold for build tools too, which --constraint alone does not. Pip splits it at spaces,
     # so it is given as an address.
     address = pathlib.Path(constraints).as_uri()
     env = dict(os.environ, PIP_CONSTRAINT=address, PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1")
-    say("installing Godojo%s; the first time takes a few minutes" % (" and its tools" if extras else ""))
     with open(LOG, "w", encoding="utf-8") as log, Progress() as progress:
         # Pip holds the lock too: should we be killed, nobody else begins before it has ended.
         keep = {} if os.name == "nt" else {"pass_fds": [lock.fileno()]}
         pip = subprocess.Popen(
-            command + ["--editable", target],
+            command + packages,
             env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **keep,
         )  # fmt: skip
         try:
@@ -150,7 +204,7 @@ def why_pip_failed():
     with open(LOG, encoding="utf-8", errors="replace") as log:
         text = log.read()
     if is_disk_full(text):
-        return disk_full()
+        return DISK_FULL
     if "NewConnectionError" in text or "ConnectTimeout" in text or "(from versions: none)" in text:
         return (
             "the package index cannot be reached, or has nothing for this system; check the network (or proxy, or %s)"
@@ -163,11 +217,6 @@ def why_pip_failed():
 def is_disk_full(output):
     """Whether that is why a step failed; not every tool says so."""
     return "No space left" in output or shutil.disk_usage(ROOT).free < 20e6
-
-
-def disk_full():
-    shutil.rmtree(VENV, ignore_errors=True)
-    return "the disk is full; Godojo needs about 2 GB in %s: free some and run this again" % ROOT
 
 
 def hash_of_pins():
@@ -200,7 +249,7 @@ def venv_python():
 
 def hand_over(arguments):
     os.environ["GODOJO_LAUNCHED_AS"] = "python3 dojo.py"  # so that hints name the command the user typed
-    if arguments[1] == "tests":
+    if arguments[:2] == ["-m", "tests"]:
         os.chdir(ROOT)
     return replace_process([venv_python()] + arguments)
 

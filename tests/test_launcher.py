@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,10 @@ name = "godojo"
 version = "{version}"
 dependencies = [{dependencies}]
 [project.optional-dependencies]
-dev = []
+dev = ["godojo[tools]"]
+tools = []
+far = ["a-package-that-must-be-fetched"]
+near = ["near @ {near}"]
 """
 # A build backend in a few lines: an editable wheel with nothing in it but a path to the sources.
 BACKEND = """\
@@ -37,11 +41,14 @@ def build_editable(folder, config_settings=None, metadata_directory=None):
     project = tomllib.loads(pathlib.Path("pyproject.toml").read_text())["project"]
     version = project["version"]
     needs = "".join(f"Requires-Dist: {name}\\n" for name in project["dependencies"])
+    for extra, packages in project["optional-dependencies"].items():
+        needs += f"Provides-Extra: {extra}\\n"
+        needs += "".join(f"Requires-Dist: {name} ; extra == '{extra}'\\n" for name in packages)
     name = f"godojo-{version}-py3-none-any.whl"
     with zipfile.ZipFile(pathlib.Path(folder) / name, "w") as wheel:
         about = f"godojo-{version}.dist-info"
         wheel.writestr("godojo.pth", str(pathlib.Path.cwd() / "src") + "\\n")
-        head = f"Metadata-Version: 2.1\\nName: godojo\\nVersion: {version}\\nProvides-Extra: dev\\n"
+        head = f"Metadata-Version: 2.1\\nName: godojo\\nVersion: {version}\\n"
         wheel.writestr(f"{about}/METADATA", head + needs)
         wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
         wheel.writestr(f"{about}/RECORD", "")
@@ -65,13 +72,21 @@ def checkout(tmp_path: Path) -> Path:
     (folder / "tests/__main__.py").write_text("import sys; print('tests', *sys.argv[1:])\n", encoding="utf-8")
     (folder / "backend.py").write_text(BACKEND, encoding="utf-8")
     (folder / "constraints.txt").touch()
+    with zipfile.ZipFile(folder / "near-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("near.py", "")
+        wheel.writestr("near-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: near\nVersion: 1.0\n")
+        wheel.writestr("near-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr("near-1.0.dist-info/RECORD", "")
     pin(folder, "1.0")
     return folder
 
 
 def pin(folder: Path, version: str, dependencies: str = "") -> None:
     (folder / "pyproject.toml").write_text(
-        PYPROJECT.format(version=version, dependencies=dependencies), encoding="utf-8"
+        PYPROJECT.format(
+            version=version, dependencies=dependencies, near=(folder / "near-1.0-py3-none-any.whl").as_uri()
+        ),
+        encoding="utf-8",
     )
 
 
@@ -95,6 +110,8 @@ def test_sets_up_once_and_hands_over_words_and_status(checkout: Path) -> None:
     first = dojo(checkout, "doctor", "--json", "two words")
     assert (first.returncode, first.stdout) == (7, "godojo 1.0 doctor --json two words\n"), first.stderr
     assert "installing" in first.stderr
+    assert ".venv/bin/godojo" in first.stderr, "where the command is"
+    assert "source .venv/bin/activate" in first.stderr
     second = dojo(checkout, "doctor")
     assert (second.returncode, second.stdout, second.stderr) == (7, "godojo 1.0 doctor\n", "")
 
@@ -102,11 +119,50 @@ def test_sets_up_once_and_hands_over_words_and_status(checkout: Path) -> None:
     third = dojo(checkout, "doctor")
     assert third.stdout == "godojo 2.0 doctor\n", "changed pins set up again"
     assert "installing" in third.stderr
+    assert "activate" not in third.stderr, "told once"
 
     test = dojo(checkout, "test", "-k", "name")
     assert (test.returncode, test.stdout) == (0, "tests -k name\n"), "test adds the tools and runs the tests"
     assert json.loads((checkout / ".venv/godojo-setup.json").read_text())["extras"] == ["dev"]
     assert dojo(checkout, "doctor").stderr == "", "what has the tools serves every verb"
+
+
+def test_extras_are_installed_by_name(checkout: Path) -> None:
+    """One that cannot be had leaves what is there as it was."""
+    assert dojo(checkout, "x").returncode == 7
+    for words, reason in ((["install", "nera"], "no extra 'nera'"), (["install"], "no extra ''")):
+        refused = dojo(checkout, *words)
+        assert refused.returncode == 1
+        assert reason in refused.stderr
+        assert "there is: dev, far, near, tools" in refused.stderr
+    failed = dojo(checkout, "install", "far")
+    assert failed.returncode == 1
+    assert "package index cannot be reached" in failed.stderr.splitlines()[-1]
+    assert dojo(checkout, "x").stderr == "", "nothing is set up again"
+
+    done = dojo(checkout, "install", "near")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines() == ["dojo.py: installing near", "dojo.py: installed: near"]
+    near = [str(checkout / ".venv/bin/python"), "-c", "import near"]
+    assert subprocess.run(near).returncode == 0
+    pin(checkout, "2.0")
+    assert dojo(checkout, "x").stdout == "godojo 2.0 x\n"
+    assert subprocess.run(near).returncode == 0, "changed pins keep it"
+
+
+def test_a_script_of_the_users_own(checkout: Path, tmp_path: Path) -> None:
+    script = tmp_path / "play it.py"
+    script.write_text("import godojo, sys; print(sys.prefix, sys.argv[1:]); sys.exit(3)", encoding="utf-8")
+    missing = dojo(checkout, "run", str(tmp_path / "nothing.py"))
+    assert (missing.returncode, missing.stderr) == (
+        1,
+        f"dojo.py: there is no script {tmp_path / 'nothing.py'} to run\n",
+    )
+    assert "run FILE.py" in dojo(checkout, "run").stderr
+    assert not (checkout / ".venv").exists(), "a mistake is refused before anything is set up"
+    done = dojo(checkout, "run", str(script), "--fast", "two words")
+    assert (done.returncode, done.stdout) == (3, f"{checkout / '.venv'} ['--fast', 'two words']\n"), done.stderr
+    assert dojo(checkout, "run", str(script)).returncode == 3
 
 
 def test_a_half_made_or_moved_folder_is_made_again(checkout: Path) -> None:

@@ -1,7 +1,7 @@
 """`godojo parity`: whether the embedded game is the same as the real one."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
@@ -10,7 +10,8 @@ from rich.table import Table
 
 from godojo.cli.console import out, print_json, progress_report
 from godojo.cli.engine import ready_engine
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, known
+from godojo.games.base import GAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
     from godojo.engines.godot.find import Engine
     from godojo.evaluate.parity.report import Example, Figure, Report
 
-GAMES = ("tag", "navigation")
+PLANNED = {
+    "tag": ("rules.round_s", "rules.classic_round_s", "rules.mode", "rules.seekers", "rules.hiders", "rules.players"),
+    "navigation": ("rules.round_s",),
+}
+"""Games that have a twin, each with the settings that the comparison chooses itself."""
 
 
 def parity(
@@ -29,6 +34,10 @@ def parity(
         typer.Option("--arenas", help="A folder of your own arenas or courses (*.json); otherwise those of the game."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="The same seed plays the same episodes.")] = 1,
+    values: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting of the game, on both sides: motion.gravity_mps2=20", metavar="KEY=VALUE"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
     folder: Annotated[Path, typer.Option("--out", help="Where the report and the plot go.", metavar="FOLDER")] = Path(
         "runs/parity"
@@ -39,10 +48,11 @@ def parity(
     Leaves report.json (with examples of the largest differences, tick by tick) and error_over_time.png in FOLDER. Exits
     with 1 when a target is missed.
     """
-    if game not in GAMES:
-        raise GodojoError(f"there is no game {game!r} with a twin; there is: {', '.join(GAMES)}")
+    if game not in PLANNED:
+        raise GodojoError(f"there is no game {game!r} with a twin; {known(game, PLANNED)}")
     if episodes < 1 or seed < 0:
         raise GodojoError("--episodes must be 1 or more, --seed 0 or more")
+    settings = _settings(game, values or [])
     from godojo.evaluate.parity.picture import draw  # loads matplotlib
 
     engine = ready_engine()
@@ -51,16 +61,28 @@ def parity(
     except OSError as error:
         raise GodojoError(f"--out {folder}: {error.strerror}") from None
     with progress_report() as shown:
-        report = _checked(game, engine, episodes, arenas, seed, shown.progress)
+        report = _checked(game, engine, episodes, arenas, seed, settings, shown.progress)
         shown.step("drawing")
         draw(report, folder / "error_over_time.png")
-    text = msgspec.json.format(msgspec.json.encode({"is_met": report.is_met, **msgspec.to_builtins(report)}))
+    tree = {"is_met": report.is_met, "set": values or [], **msgspec.to_builtins(report)}
+    text = msgspec.json.format(msgspec.json.encode(tree))
     (folder / "report.json").write_bytes(text)
     if as_json:
         print_json(text)
     else:
         show(report, folder)
+        if values:
+            out.print(f"With {escape(', '.join(values))}; nothing else was changed.")
     raise typer.Exit(0 if report.is_met else 1)
+
+
+def _settings(game: str, values: list[str]) -> Any:
+    """The game's settings with these changed, but for those that the comparison sets itself."""
+    own = PLANNED[game]
+    for value in values:
+        if value.partition("=")[0].strip() in own:
+            raise GodojoError(f"--set {value}: parity sets {', '.join(own)} itself; leave it away")
+    return GAMES[game].settings.defaults().override_texts(values)
 
 
 def _checked(
@@ -69,6 +91,7 @@ def _checked(
     episodes: int,
     arenas: Path | None,
     seed: int,
+    settings: Any,
     progress: "Callable[[str, float | None], None]",
 ) -> "Report":
     """What the game's own way of comparing found."""
@@ -77,12 +100,14 @@ def _checked(
         from godojo.games.navigation.courses import read_courses
 
         courses = None if arenas is None else list(read_courses(arenas).values())
-        return check_walks(engine.version, episodes=episodes, seed=seed, progress=progress, courses=courses)
+        return check_walks(
+            engine.version, episodes=episodes, seed=seed, settings=settings, progress=progress, courses=courses
+        )
     from godojo.evaluate.parity import check_parity, default_arenas
     from godojo.games.tag.arenas import read_arenas
 
     rooms = default_arenas() if arenas is None else tuple(read_arenas(arenas).values())
-    return check_parity(engine, episodes=episodes, arenas=rooms, seed=seed, progress=progress)
+    return check_parity(engine, episodes=episodes, arenas=rooms, seed=seed, settings=settings, progress=progress)
 
 
 def show(report: "Report", folder: Path) -> None:

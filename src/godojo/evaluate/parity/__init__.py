@@ -15,12 +15,19 @@ from godojo.evaluate.parity.plan import default_arenas, make_plan
 from godojo.evaluate.parity.record import Progress, record
 from godojo.evaluate.parity.report import Report, curve, figures
 from godojo.games.tag.arenas import Arena
+from godojo.games.tag.settings import TagSettings
 
 __all__ = ["Report", "check_parity", "default_arenas"]
 
 
 def check_parity(
-    engine: Engine, *, episodes: int, arenas: Sequence[Arena], seed: int, progress: Progress = lambda _, __: None
+    engine: Engine,
+    *,
+    episodes: int,
+    arenas: Sequence[Arena],
+    seed: int,
+    settings: TagSettings | None = None,
+    progress: Progress = lambda _, __: None,
 ) -> Report:
     """Plays so many episodes in Godot and in the twin, and compares them. `progress` hears what is done and how far."""
     if episodes < 1:
@@ -28,7 +35,7 @@ def check_parity(
     if not arenas:
         raise GodojoError("there must be at least one arena")
     progress("making up episodes", None)
-    plan = make_plan(episodes, arenas, seed)
+    plan = make_plan(episodes, arenas, seed, settings)
     with tempfile.TemporaryDirectory(prefix="godojo-parity-") as folder:
         recordings = record(engine, plan, Path(folder), progress)
     groups: list[Compared] = []

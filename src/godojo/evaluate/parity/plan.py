@@ -74,16 +74,16 @@ def default_arenas() -> tuple[Arena, ...]:
     return (*hand_made_arenas().values(), *(generate_arena(seed) for seed in range(1, GENERATED_ARENAS + 1)))
 
 
-def make_plan(episodes: int, arenas: Sequence[Arena], seed: int) -> Plan:
-    """The same for the same seed."""
+def make_plan(episodes: int, arenas: Sequence[Arena], seed: int, settings: TagSettings | None = None) -> Plan:
+    """The same for the same seed. Numbers of agents and lengths of rounds are the plan's own, the rest `settings`."""
     groups = []
     for name, changes in GAMES.items():
         numbers = [number for number in range(episodes) if TURNS[number % len(TURNS)] == name]
         if numbers:
-            settings = TagSettings.defaults().override(
+            played = (settings or TagSettings.defaults()).override(
                 **{"rules.round_s": ROUND_S, "rules.classic_round_s": ROUND_S, **changes}
             )
-            groups.append(_make_group(name, settings, numbers, arenas, seed))
+            groups.append(_make_group(name, played, numbers, arenas, seed))
     return Plan(tuple(arenas), tuple(groups))
 
 

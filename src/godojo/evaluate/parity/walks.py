@@ -41,12 +41,18 @@ class Walks(NamedTuple):
 
 
 def check_walks(
-    engine: str, *, episodes: int, seed: int, progress: Progress = lambda _, __: None, courses: Any = None
+    engine: str,
+    *,
+    episodes: int,
+    seed: int,
+    settings: NavigationSettings | None = None,
+    progress: Progress = lambda _, __: None,
+    courses: Any = None,
 ) -> Report:
     """Plays so many episodes in both engines, and compares them."""
     if episodes < 1:
         raise GodojoError(f"there must be at least one episode, not {episodes}")
-    settings = NavigationSettings.defaults().override(**{"rules.round_s": ROUND_S})
+    settings = (settings or NavigationSettings.defaults()).override(**{"rules.round_s": ROUND_S})
     alone = [
         msgspec.structs.replace(course, routes=(route,))
         for course in (courses or hand_made_courses().values())
