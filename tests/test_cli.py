@@ -1,28 +1,62 @@
 """The command line teaches, and answers mistakes with one line and exit status 2."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import godojo as package
+from godojo.cli import app
 from godojo.cli.play import game_words
+from godojo.cli.verbs import VERBS
 from tests.conftest import Run, fake_godot
+
+RUN_VERBS = ("eval", "watch", "league", "plot", "report", "replay", "record", "film", "export", "distil")
+"""Commands about a run, the latest one by default."""
 
 
 def test_help_names_every_verb_and_a_first_step(godojo: Run) -> None:
     done = godojo("--help")
     assert done.returncode == 0
-    for word in ("doctor", "engine", "play", "parity", "bench", "Begin here", "dojo.py"):
-        assert word in done.stdout
+    assert "Start with godojo train" in done.stdout
+    for name in VERBS:
+        assert len(re.findall(rf"^│ {name} ", done.stdout, re.MULTILINE)) == 1, f"{name} is listed once"
+
+
+@pytest.mark.parametrize("name", VERBS)
+@pytest.mark.parametrize("width", [80, 120])
+def test_every_commands_help_fits(name: str, width: int) -> None:
+    """No word is cut off, and examples stand on lines of their own."""
+    shown = CliRunner().invoke(app, [name, "--help"], env={"COLUMNS": str(width)})
+    assert shown.exit_code == 0, shown.output
+    lines = shown.output.splitlines()
+    assert max(len(line) for line in lines) <= width
+    assert not re.search(r"\w…", shown.output), "cut off"
+    assert not re.search(r"(?<!Usage): godojo ", shown.output), "an example within a sentence"
+
+
+def test_the_help_of_train_is_grouped(godojo: Run) -> None:
+    shown = godojo("train", "--help", COLUMNS="80").stdout
+    panels = re.findall(r"╭─ (.*?) ─", shown)
+    assert [panel for panel in panels if panel not in ("Arguments", "Options")] == [
+        "Basics",
+        "Your own game",
+        "HTTP",
+        "Expert",
+    ]
+    assert "\n   godojo train --resume first --minutes 5 " in shown
+    assert len(shown.splitlines()) < 90
 
 
 def test_no_verb_shows_the_help(godojo: Run) -> None:
     done = godojo()
     assert done.returncode == 0
-    assert "Begin here" in done.stdout
+    assert "Start with" in done.stdout
     assert done.stderr == ""
 
 
@@ -73,6 +107,45 @@ def test_a_broken_engine_is_one_line(godojo: Run, tmp_path: Path) -> None:
             assert done.stderr.count("\n") == 1
             assert reason in done.stderr
             assert "GODOT_BIN" in done.stderr
+
+
+HEAVY = ("torch", "numba", "matplotlib", "viser", "onnx", "gymnasium", "pettingzoo")
+MISTAKES = [
+    ["trian"],
+    ["train", "--minuts", "3"],
+    ["train", "tga"],
+    ["train", "tag", "--preset", "quik"],
+    ["train", "tag", "--set", "epoch=3"],
+    ["train", "tag", "--set", "epochs=three"],
+    ["train", "tag", "--set", "motion.gravity=3"],
+    ["train", "--resume", "nobody"],
+    *([name, "nobody"] for name in RUN_VERBS),
+    *([name] for name in RUN_VERBS),
+    ["parity", "chess"],
+    ["parity", "tag", "--set", "motion.gravity=3"],
+    ["config", "example", "chess"],
+    ["play", "chess"],
+    ["serve-game", "chess"],
+]
+ANSWERS = [["--help"], *([name, "--help"] for name in VERBS), ["doctor"]]
+LOADED = f"""
+import contextlib, io, json, sys
+from godojo.cli import main
+for words in json.loads(sys.argv[1]):
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+        main(words)
+    loaded = [name for name in {HEAVY} if name in sys.modules]
+    assert not loaded, (words, loaded)
+"""
+
+
+def test_answers_and_refusals_load_nothing_slow(tmp_path: Path) -> None:
+    """All in one process, one after the other."""
+    env = {**os.environ, "GODOT_BIN": str(fake_godot(tmp_path / "godot")), "GODOJO_RUNS": str(tmp_path / "runs")}
+    words = [sys.executable, "-c", LOADED, json.dumps([*ANSWERS, *MISTAKES])]
+    done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    assert len(re.findall("^godojo: ", done.stderr, re.MULTILINE)) == len(MISTAKES), "each is refused in a line"
 
 
 def test_play_knows_its_games(godojo: Run) -> None:

@@ -1,7 +1,9 @@
 """The doctor tells what is missing, with a cure, and its exit status says whether anything is."""
 
+import importlib.metadata
 import json
 import socket
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,8 +22,22 @@ def test_healthy(godojo: Run, tmp_path: Path) -> None:
     ports = ["port 8765", "port 11008", "port 8080"]
     assert names == ["python", "torch", "numba", "godot", "rendering", "templates", "disk", *ports]
     by_name = {finding["name"]: finding for finding in answer["findings"]}
-    assert "threads" in by_name["numba"]["detail"]
+    assert by_name["numba"]["detail"] == importlib.metadata.version("numba")
     assert "4.6.3" in by_name["godot"]["detail"]
+
+
+def test_a_deep_look_loads_the_libraries(godojo: Run, tmp_path: Path) -> None:
+    done = godojo("doctor", "--deep", "--json", GODOT_BIN=str(fake_godot(tmp_path / "godot")))
+    details = {finding["name"]: finding["detail"] for finding in json.loads(done.stdout)["findings"]}
+    assert "threads" in details["numba"]
+    assert "threads" in details["torch"]
+
+
+def test_a_missing_library_is_bad(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    found = doctor.package("torch")
+    assert (found.state, found.detail) == ("bad", "not installed")
+    assert found.cure
 
 
 def test_missing_engine_is_bad_and_has_a_cure(godojo: Run, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from godojo.evaluate.parity.record import FIELDS, Recording, read_recording, wri
 from godojo.evaluate.parity.replay import AT, Replay
 from godojo.evaluate.parity.report import Curve, Figure, Report, curve, percentile, share
 from godojo.games.tag.arenas import hand_made_arenas
+from godojo.games.tag.settings import TagSettings
 
 ACTIVE = AT["active"]
 
@@ -129,6 +130,12 @@ def test_the_same_seed_makes_the_same_plan_and_every_game_is_in_it() -> None:
     assert (np.abs(actions[:, :2]).max(axis=1) > 1.5).any()  # too much is asked for now and then
     assert (np.abs(actions[:, :2]).max(axis=1) < 0.05).any()
     assert 0.1 < (actions[:, 2] > 0).mean() < 0.6
+
+
+def test_settings_of_a_users_own_are_compared_too() -> None:
+    arenas = list(hand_made_arenas().values())
+    for group in make_plan(8, arenas, 1, TagSettings.defaults().override(**{"motion.gravity_mps2": 12})).groups:
+        assert group.settings.motion.gravity_mps2 == 12
 
 
 def test_a_recording_of_something_else_is_refused(tmp_path: Path) -> None:

@@ -82,10 +82,11 @@ def test_the_command_line_says_it_all(godojo: Run, tmp_path: Path) -> None:
     (tmp_path / "arenas").mkdir()
     (tmp_path / "arenas/mine.json").write_bytes(generate_arena(77).to_json())
     words = ("parity", "tag", "--episodes", "3", "--arenas", str(tmp_path / "arenas"), "--out", str(tmp_path / "out"))
-    done = godojo(*words, "--json", timeout_s=110)
+    done = godojo(*words, "--set", "motion.gravity_mps2=20", "--json", timeout_s=110)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["is_met"]
+    assert told["set"] == ["motion.gravity_mps2=20"]
     assert told["arenas"] == ["generated_77"]
     assert {figure["name"] for figure in told["figures"]} >= {"ray_error_p99_m", "outcome_agreement"}
     assert json.loads((tmp_path / "out/report.json").read_text())["episodes"] == 3

@@ -21,7 +21,11 @@ def install(
 ) -> None:
     """Put the addon into a Godot project, or bring it up to date, and switch it on.
 
-    Files of your own in addons/godojo are kept. Example: godojo addon install ~/games/my_game
+    Files of your own in addons/godojo are kept.
+
+    Example:
+
+      godojo addon install ~/games/my_game
     """
     done = put(project.expanduser(), force=force)
     what = "installed" if done.before is None else f"updated from {done.before or 'an older version'}"

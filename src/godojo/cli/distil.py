@@ -44,7 +44,11 @@ def distil(
     """Teach a smaller net to do what a trained policy does, and say what that costs.
 
     The student plays, the teacher says at every decision what it would have done. The result is a run like any other.
-    Ctrl-C keeps what has been learnt. Example: godojo distil latest --net 32,32 --minutes 2 --run-id small
+    Ctrl-C keeps what has been learnt.
+
+    Example:
+
+      godojo distil latest --net 32,32 --minutes 2 --run-id small
     """
     if minutes is not None and steps is not None:
         raise GodojoError("either --minutes or --steps, not both")

@@ -1,5 +1,7 @@
 """`godojo doctor`: what is installed, what is missing, and the cure for each."""
 
+import importlib.metadata
+import importlib.util
 import os
 import platform
 import shutil
@@ -7,6 +9,7 @@ import socket
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -24,6 +27,7 @@ from godojo.errors import GodojoError, command
 from godojo.processes import finish
 
 PORTS = {8765: "training and serving", 11008: "godot_rl games", 8080: "the HTTP interface"}
+_REINSTALL = "install it again: delete .venv, then python3 dojo.py doctor"
 _NEEDED_GB = 2.0
 _PROBE_TIMEOUT_S = 60.0
 
@@ -38,9 +42,14 @@ class Finding(msgspec.Struct, frozen=True):
     cure: str = ""
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False) -> None:
-    """Say what is installed and what is missing, each with its cure. Exits with 1 when something is missing."""
-    findings = examine()
+def doctor(
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Also load torch and numba, which takes seconds: device and threads.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+) -> None:
+    """Check what is installed and what is missing, each with its cure. Exits with 1 when something is missing."""
+    findings = examine(deep=deep)
     healthy = all(finding.state != "bad" for finding in findings)
     if as_json:
         print_json(msgspec.json.format(msgspec.json.encode({"healthy": healthy, "findings": findings})))
@@ -54,9 +63,10 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="As JSON, for pr
     raise typer.Exit(0 if healthy else 1)
 
 
-def examine() -> list[Finding]:
+def examine(*, deep: bool = False) -> list[Finding]:
     """All findings. The slow ones, which load libraries or start programs, are made side by side."""
-    checks: list[Callable[[], Finding]] = [python, torch, numba, engine, rendering, templates, disk]
+    libraries = (torch, numba) if deep else (partial(package, "torch"), partial(package, "numba"))
+    checks: list[Callable[[], Finding]] = [python, *libraries, engine, rendering, templates, disk]
     with ThreadPoolExecutor(len(checks)) as workers:
         return [*workers.map(lambda check: check(), checks), *(port(number) for number in PORTS)]
 
@@ -65,12 +75,22 @@ def python() -> Finding:
     return Finding("python", "good", f"{platform.python_version()}, godojo {godojo.__version__}, {sys.prefix}")
 
 
+def package(name: str) -> Finding:
+    """Whether a package is installed, without loading it."""
+    if importlib.util.find_spec(name) is None:
+        return Finding(name, "bad", "not installed", _REINSTALL)
+    try:
+        return Finding(name, "good", importlib.metadata.version(name))
+    except importlib.metadata.PackageNotFoundError:
+        return Finding(name, "bad", "installed in part", _REINSTALL)
+
+
 def torch() -> Finding:
     device = "'cuda' if torch.cuda.is_available() else 'cpu'"
     probe = f"import torch; print(torch.__version__, '|', {device}, '|', torch.get_num_threads())"
     version, device, threads = _ask_python(probe, fields=3)
     if not version:
-        return Finding("torch", "bad", device, "install it again: delete .venv, then python3 dojo.py doctor")
+        return Finding("torch", "bad", device, _REINSTALL)
     return Finding("torch", "good", f"{version} on {device}, {threads} threads")
 
 
@@ -79,7 +99,7 @@ def numba() -> Finding:
         "import numba; print(numba.__version__, '|', numba.config.NUMBA_NUM_THREADS)", fields=2
     )
     if not version:
-        return Finding("numba", "bad", threads, "install it again: delete .venv, then python3 dojo.py doctor")
+        return Finding("numba", "bad", threads, _REINSTALL)
     return Finding("numba", "good", f"{version}, {threads} threads")
 
 

@@ -73,9 +73,13 @@ def run(
         list[str] | None, typer.Argument(help="What to hand to Godot, after --.", metavar="-- ARGS")
     ] = None,
 ) -> None:
-    """Run Godot with your own words, for example: godojo engine run -- --headless --version
+    """Run Godot with your own arguments.
 
     Godojo's own project (`--path godot` in a checkout), and any project to be exported, is imported first where needed.
+
+    Example:
+
+      godojo engine run -- --headless --version
     """
     engine = find()
     words = words or []

@@ -54,8 +54,13 @@ def evaluate(
 ) -> None:
     """Judge a trained policy: how often each role wins against each opponent, with 95 % intervals.
 
-    Played in arenas that training does not use. Example: godojo eval latest -o oracle -o my-other-run@1m --role hider.
-    With --engine both, the same on the embedded game and in the real one, and by how much they differ.
+    Played in arenas that training does not use. With --engine both, the same on the embedded game and in the real one,
+    and by how much they differ.
+
+    Examples:
+
+      godojo eval latest
+      godojo eval latest -o oracle -o my-other-run@1m --role hider
     """
     if episodes < 1:
         raise GodojoError(f"--episodes must be 1 or more, not {episodes}")

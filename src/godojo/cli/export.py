@@ -50,7 +50,10 @@ def export(
 ) -> None:
     """Write trained policies as files for games: one for each role.
 
-    Examples: godojo export latest --out my_game/policies · godojo export latest@1m --format onnx --int8
+    Examples:
+
+      godojo export latest --out my_game/policies
+      godojo export latest@1m --format onnx --int8
     """
     run = chosen_run(run)
     from godojo.export.ship import FORMATS, default_folder, parse_levels, trained_in  # loads torch

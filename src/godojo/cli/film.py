@@ -38,7 +38,11 @@ def film(
     """Make the film of a training: untrained, after 10 s, after a minute, and at the end, with every figure measured.
 
     It lies in the run's folder: learn_progress-DATE.mp4. Without a GPU the default takes a few minutes, 1080p60 about
-    five times as long. Example: godojo film latest --preset 1080p60
+    five times as long.
+
+    Example:
+
+      godojo film latest --preset 1080p60
     """
     run = chosen_run(run)
     from godojo.show import film as filming  # loads torch and the kernels

@@ -22,12 +22,30 @@ def play(
 ) -> None:
     """Play a game by hand: WASD to move, Space to jump, Tab for the camera, R to restart, Esc to quit.
 
-    Options are the game's own; for tag: --level easy|medium|hard (how well your opponent was trained), --opponent
-    scripted, --policy FILE.dojo (one of your own), --arena open|pillars|maze|platforms|mixed|FILE.json, --role
-    seeker|hider, --mode hide_and_seek|classic, --camera overview|follow|side, --seed N, --set key=value, --attract to
-    watch two trained players until you move, and --demo to watch two scripted ones. F3 shows what a trained player
-    sees. For navigation: --course course|obstacle_course|maze, --turn smooth|snap, --camera first|follow|overview,
-    --seed N, --set key=value, --demo, --http; Q and E turn. Example: godojo play tag --level hard --role hider
+    Options of tag:
+
+      --level easy|medium|hard   how well your opponent was trained
+      --opponent scripted        a scripted opponent instead
+      --policy FILE.dojo         a policy of your own
+      --arena NAME|FILE.json     open, pillars, maze, platforms, mixed, or a file
+      --role seeker|hider        which side you play
+      --mode hide_and_seek|classic
+      --camera overview|follow|side
+      --seed N, --set KEY=VALUE
+      --attract, --demo          watch two trained, or two scripted, players
+
+    F3 shows what a trained player sees.
+
+    Options of navigation; Q and E turn:
+
+      --course course|obstacle_course|maze
+      --turn smooth|snap
+      --camera first|follow|overview
+      --seed N, --set KEY=VALUE, --demo, --http
+
+    Example:
+
+      godojo play tag --level hard --role hider
     """
     scenes = game_scenes()
     if game not in scenes:

@@ -45,7 +45,10 @@ def record(
     """Film a run's policies: they play in the real Godot, and the pretty scene is drawn frame by frame.
 
     Needs no display where Xvfb is installed. The film lies in the run's folder: recording-DATE.mp4.
-    Example: godojo record latest --rounds 5 --camera follow --hero hider --preset portrait
+
+    Example:
+
+      godojo record latest --rounds 5 --camera follow --hero hider --preset portrait
     """
     run = chosen_run(run)
     from godojo.show import record as recording  # loads torch and the kernels

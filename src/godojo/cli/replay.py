@@ -43,7 +43,11 @@ def replay(
 ) -> None:
     """Play rounds and keep them as replays: trajectories/ep_*.jsonl in the run's folder, or one packed file.
 
-    Given a replay's file or folder it tells what is in it. Example: godojo replay latest@10s --hider sighted -n 20
+    Given a replay's file or folder it tells what is in it.
+
+    Example:
+
+      godojo replay latest@10s --hider sighted -n 20
     """
     if episodes < 1:
         raise GodojoError(f"--episodes must be 1 or more, not {episodes}")

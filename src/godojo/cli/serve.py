@@ -29,7 +29,11 @@ def serve(
     """Wait for a running Godot scene on a port, and play it; Ctrl-C ends it.
 
     A scene with a DojoSync node connects by itself, and again after it was restarted. With --project or --binary the
-    game is started for you, and started again when it fails. Example: godojo serve --policy random
+    game is started for you, and started again when it fails.
+
+    Example:
+
+      godojo serve --policy random
     """
     # Opponents are compiled and games bring arrays along; other verbs need not wait for that.
     from godojo.bridge.listener import DEFAULT_PORT, Listener

@@ -32,8 +32,11 @@ def watch(
 ) -> None:
     """Watch a run in the browser: its newest policies, any moment of its training, or scripted opponents.
 
-    A training that runs is followed: each round is played by the policies as they are by then. Example: godojo watch
-    my-run --port 8090
+    A training that runs is followed: each round is played by the policies as they are by then.
+
+    Example:
+
+      godojo watch my-run --port 8090
     """
     if seconds is not None and seconds <= 0:
         raise GodojoError(f"--seconds must be above 0, not {seconds:g}")
