@@ -1,6 +1,8 @@
 """`python3 dojo.py test`: the engine, every check, every test, and one honest summary line.
 
-With arguments it hands them to pytest and runs nothing else: `python3 dojo.py test tests/test_processes.py -k ends`.
+python3 dojo.py test                             checks and tests, in parallel
+python3 dojo.py test --nightly                   the same with every long test at full length
+python3 dojo.py test tests/test_find.py -k order only pytest, with these arguments
 """
 
 import os
@@ -10,6 +12,7 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ET
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from godojo.cli.console import progress_report, speak_plainly
@@ -17,6 +20,7 @@ from godojo.engines.godot.find import find
 from godojo.engines.godot.install import install
 from godojo.errors import GodojoError
 from tests.browser import chromium
+from tests.nightly import VARIABLE
 
 PYTHON = sys.executable
 TOOLS = Path(PYTHON).parent
@@ -29,21 +33,32 @@ CHECKS: dict[str, list[str | Path]] = {
     "gdformat": [TOOLS / "gdformat", "--check", *GDSCRIPT],
     "gdlint": [TOOLS / "gdlint", *GDSCRIPT],
 }
+WORKERS = max(2, min(os.cpu_count() or 2, 4))
+# A file's tests share fixtures and one engine process, so files are what is handed out, in the order of conftest.py.
+PARALLEL = ["--numprocesses", str(WORKERS), "--dist", "loadfile", "--no-loadscope-reorder"]
 CHECK_TIMEOUT_S = 600
 TESTS_TIMEOUT_S = 3600
+NIGHTLY_TIMEOUT_S = 4 * 3600
 BROWSER_TIMEOUT_S = 600
 
 
 def main(arguments: list[str]) -> int:
     speak_plainly()
     begun = time.monotonic()
+    nightly = "--nightly" in arguments
+    arguments = [word for word in arguments if word != "--nightly"]
+    os.environ[VARIABLE] = "1" if nightly else "0"
     engine, no_engine = prepare_engine()
     prepare_browser()
     if arguments:
         failed_for_lack = bool(no_engine and os.environ.get("CI"))
         return subprocess.call([PYTHON, "-m", "pytest", *arguments]) or int(failed_for_lack)
-    failed = [name for name, words in CHECKS.items() if not passes(name, words)]
-    counts, tests_ended_well = run_tests()
+    with ThreadPoolExecutor(len(CHECKS)) as pool:  # beside the tests, which leave a core idle now and then
+        checks = {name: pool.submit(complaints, name, words) for name, words in CHECKS.items()}
+        counts, tests_ended_well = run_tests(NIGHTLY_TIMEOUT_S if nightly else TESTS_TIMEOUT_S)
+        failed = [name for name, check in checks.items() if check.result()]
+    for name in failed:
+        print(f"\n{name} failed:\n{checks[name].result()}")
     took_s = time.monotonic() - begun
     missing_engine = f" WITHOUT the engine's tests: {no_engine}" if no_engine else f" on Godot {engine}"
     good = not failed and tests_ended_well and not (no_engine and os.environ.get("CI"))
@@ -100,30 +115,30 @@ def prepare_template() -> None:
         print(f"exported games cannot be tested: {error}")
 
 
-def passes(name: str, words: list[str | Path]) -> bool:
+def complaints(name: str, words: list[str | Path]) -> str:
+    """What a check complains about; nothing when it passed. Its line comes at once, its complaints after the tests."""
     begun = time.monotonic()
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=CHECK_TIMEOUT_S)
-        is_good, said = done.returncode == 0, done.stdout + done.stderr
+        said = (done.stdout + done.stderr or f"exit status {done.returncode}") if done.returncode else ""
     except subprocess.TimeoutExpired:
-        is_good, said = False, f"did not end within {CHECK_TIMEOUT_S} s"
-    print(f"{'✓' if is_good else '✗'} {name:<10} {time.monotonic() - begun:5.1f} s", flush=True)
-    if not is_good:
-        print(said)
-    return is_good
+        said = f"did not end within {CHECK_TIMEOUT_S} s"
+    print(f"\n{'✗' if said else '✓'} {name:<10} {time.monotonic() - begun:5.1f} s", flush=True)
+    return said
 
 
-def run_tests() -> tuple[dict[str, int], bool]:
+def run_tests(timeout_s: float) -> tuple[dict[str, int], bool]:
     """How many tests passed, failed and were skipped, and whether pytest was content."""
     with tempfile.TemporaryDirectory() as folder:
         listing = Path(folder) / "tests.xml"
+        words = [PYTHON, "-m", "pytest", *PARALLEL, "--durations=25", f"--junitxml={listing}"]
+        # Workers and checks share the cores: threads that wait for their team must not spin.
+        env = {**os.environ, "OMP_WAIT_POLICY": "passive"}
         try:
-            code = subprocess.call(
-                [PYTHON, "-m", "pytest", "--durations=25", f"--junitxml={listing}"], timeout=TESTS_TIMEOUT_S
-            )
+            code = subprocess.call(words, env=env, timeout=timeout_s)
         except subprocess.TimeoutExpired:
             code = 1
-            print(f"the tests did not end within {TESTS_TIMEOUT_S} s")
+            print(f"the tests did not end within {timeout_s:.0f} s")
         if not listing.exists():
             return {"passed": 0, "failed": 0, "skipped": 0}, False
         total, failed, skipped = 0, 0, 0

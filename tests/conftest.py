@@ -10,9 +10,19 @@ import pytest
 
 from godojo.engines.godot.find import Engine, find
 from godojo.errors import GodojoError
+from tests.nightly import NIGHTLY
 
 ROOT = Path(__file__).parent.parent
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what is nightly; begins with files that hold slow tests, so that no worker ends with one of them."""
+    if not NIGHTLY:
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("nightly")])
+        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
+    slow_files = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow_files)
 
 
 @pytest.fixture

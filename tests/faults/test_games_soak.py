@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from tests.conftest import ROOT
+from tests.nightly import length
 
 SOAK = [sys.executable, str(ROOT / "benchmarks/bridge_soak.py")]
 
@@ -14,8 +15,8 @@ SOAK = [sys.executable, str(ROOT / "benchmarks/bridge_soak.py")]
 @pytest.mark.parametrize(
     "words",
     [
-        ("--steps", "16000", "--games", "8"),
-        pytest.param(("--steps", "2000", "--games", "2", "--godot"), marks=pytest.mark.engine),
+        ("--steps", str(length(2000, nightly=16000)), "--games", "8"),
+        pytest.param(("--steps", str(length(400, nightly=2000)), "--games", "2", "--godot"), marks=pytest.mark.engine),
     ],
     ids=["pretend", "tag"],
 )

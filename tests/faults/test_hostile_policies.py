@@ -20,7 +20,10 @@ from godojo.export.onnx_guard import check_onnx, read_onnx
 from godojo.export.players import SHIPPED
 from godojo.learn import policy_file
 from godojo.learn.policy_file import load_policy, save_policy
+from tests.nightly import length
 from tests.policies import trained
+
+SPOILT = length(500, nightly=5000)
 
 
 @functools.cache
@@ -215,13 +218,13 @@ def test_policy_files_that_ask_for_more_room_than_they_hold_are_refused(spoil: A
 
 
 @pytest.mark.parametrize("kind", ["dojo", "onnx"])
-def test_five_thousand_spoilt_files_are_refused_or_harmless(kind: str) -> None:
+def test_spoilt_files_are_refused_or_harmless(kind: str) -> None:
     """Bytes changed, cut out and put in at random: nothing but our own error ever comes of it."""
     lots = np.random.default_rng(7)
     content = dojo_bytes(*trained()) if kind == "dojo" else good_bytes()
     check = check_dojo if kind == "dojo" else check_onnx
     refused = 0
-    for _ in range(5000):
+    for _ in range(SPOILT):
         spoilt = bytearray(content)
         for place in lots.integers(0, len(spoilt), lots.integers(1, 6)):
             what = lots.integers(3)
@@ -238,4 +241,4 @@ def test_five_thousand_spoilt_files_are_refused_or_harmless(kind: str) -> None:
                 OnnxSession(bytes(spoilt)).decide(np.zeros((3, 13), np.float32), np.zeros((3, 5), np.float32))
         except GodojoError:
             refused += 1
-    assert refused == 5000 if kind == "dojo" else refused > 1000  # ONNX has no checksum: weights may differ
+    assert refused == SPOILT if kind == "dojo" else refused > SPOILT / 5  # ONNX has no checksum: weights may differ
