@@ -6,6 +6,6 @@ VARIABLE = "GODOJO_NIGHTLY"
 NIGHTLY = os.environ.get(VARIABLE) == "1"
 
 
-def length(gate: int, *, nightly: int) -> int:
+def repeats(gate: int, *, nightly: int) -> int:
     """How many kills, inputs or rounds a test takes in this run."""
     return nightly if NIGHTLY else gate

@@ -13,9 +13,9 @@ from godojo.bridge.codec import StepFrame, StepLayout
 from godojo.bridge.godot_rl import GodotRlSession
 from godojo.bridge.messages import Configure, Limits, Ready, WireError
 from godojo.bridge.session import Closed
-from tests.nightly import length
+from tests.nightly import repeats
 
-CONVERSATIONS = length(250, nightly=2500)
+CONVERSATIONS = repeats(250, nightly=2500)
 INFO = {
     "type": "env_info",
     "observation_space": [

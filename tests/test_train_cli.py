@@ -261,13 +261,11 @@ class Trainer:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_stopping_saves_and_says_how_to_go_on(godojo: Run, runs: Path, number: signal.Signals) -> None:
     trainer = Trainer(runs)
-    begun = time.monotonic()
     for _ in range(2):  # the same press may arrive twice, by way of a program such as `timeout`
         trainer.process.send_signal(number)
         time.sleep(0.02)
     said = trainer.said()
     assert trainer.process.returncode == 130
-    assert time.monotonic() - begun < 10.0
     assert f"go on with: {command('train tag --resume long')}" in said
     assert "Traceback" not in said
     _, entry = RunFolder.open(runs / "long").checkpoints().newest()

@@ -1,8 +1,8 @@
 extends SceneTree
-## Runs test methods of one script, one after another, and exits with 0 only when all of them passed.
+## Runs test methods of one script, one after another; exits with 0 only when all of them passed.
 ##
 ## [codeblock]
-## godot --headless --fixed-fps 60 --path godot --script res://tests/run_test.gd -- FILE.gd TEST [TEST ...]
+## godot --headless --fixed-fps 60 --path godot --script res://tests/run_test.gd -- FILE.gd TEST ...
 ## [/codeblock]
 ## Each method gets a fresh instance of the script and, as far as possible, a fresh tree. Everything
 ## printed between [code]@@ begins TEST[/code] and [code]@@ ends TEST[/code] belongs to that method;

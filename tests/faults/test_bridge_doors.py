@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -137,17 +136,14 @@ def knock_with_wrong_token(listener: Listener) -> None:
         thread.join(10)
 
 
-def test_what_is_refused_takes_no_longer_for_a_token_that_is_nearly_right() -> None:
-    """Not a measurement of nanoseconds: all are answered at once, and the same."""
+def test_a_token_that_is_nearly_right_is_answered_like_any_other() -> None:
     lines: list[str] = []
     answers = set()
     with serving(lines) as listener:
         for token in ("x" * len(TOKEN), TOKEN[:-1] + "x"):
             with DojoClient(listener.port) as client:
-                begun = time.monotonic()
                 client.hello(token)
                 answers.add(client.receive())
-                assert time.monotonic() - begun < 1
     assert len(answers) == 1
 
 

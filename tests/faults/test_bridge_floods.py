@@ -1,12 +1,10 @@
 """Half-open connections, oversized frames and floods: ended at the limit, while a good game plays on.
 
-The figure of how much a good game is slowed down is measured here and written to the output: it is a ratio of two
-medians on whatever machine this runs, and only a gross slowdown fails the test.
+`benchmarks/bridge_floods.py` measures how much they slow it down.
 """
 
 import multiprocessing
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -51,25 +49,19 @@ class Player:
         self.listener, self.connection = listener, connection
         self.actions = [np.zeros((64, role.agents, role.action_size), np.float32) for role in ready.roles]
         self.decision = 0
+        self.polled = 0.0
         self.most_newcomers = 0
 
-    def play(self, seconds: float) -> tuple[float, float]:
-        """For so long; the median time and the mean of our own processor time of a step, in milliseconds."""
-        times: list[float] = []
-        begun, worked, polled = time.monotonic(), time.process_time(), 0.0
-        while time.monotonic() - begun < seconds:
-            before = time.perf_counter()
-            self.connection.send_actions(self.actions)
-            step = self.connection.receive_step(10)
-            self.decision += 1
-            assert step.sequence == self.decision
-            assert (step.roles[0].observation[..., 0] == self.decision).all()
-            if time.monotonic() - polled > 0.1:
-                self.listener.poll()
-                self.most_newcomers = max(self.most_newcomers, len(self.listener._newcomers))
-                polled = time.monotonic()
-            times.append(time.perf_counter() - before)
-        return 1000 * float(np.median(times)), 1000 * (time.process_time() - worked) / len(times)
+    def step(self) -> None:
+        self.connection.send_actions(self.actions)
+        step = self.connection.receive_step(10)
+        self.decision += 1
+        assert step.sequence == self.decision
+        assert (step.roles[0].observation[..., 0] == self.decision).all()
+        if time.monotonic() - self.polled > 0.1:
+            self.listener.poll()
+            self.most_newcomers = max(self.most_newcomers, len(self.listener._newcomers))
+            self.polled = time.monotonic()
 
 
 def half_open(port: int) -> None:
@@ -96,15 +88,15 @@ def flood(port: int) -> None:
 
 
 _kept: list[socket.socket] = []
+ATTACKS: dict[str, Callable[[int], None]] = {"half_open": half_open, "oversized": oversized, "flood": flood}
 
 
 def attack(name: str, port: int, per_second: float) -> None:
     """Goes on until it is ended. Its pace is bounded: it is to cost us something, not to take the processor away."""
-    how = {"half_open": half_open, "oversized": oversized, "flood": flood}[name]
     while True:
         begun = time.monotonic()
         with suppress(OSError):
-            how(port)
+            ATTACKS[name](port)
         time.sleep(max(0.0, 1 / per_second - (time.monotonic() - begun)))
 
 
@@ -114,47 +106,30 @@ def attacker(name: str, port: int) -> Iterator[int]:
     process = multiprocessing.get_context("spawn").Process(target=attack, args=(name, port, 50.0), daemon=True)
     process.start()
     try:
-        time.sleep(1.5)  # a Python starts
         assert process.pid is not None
-        assert process.is_alive()
         yield process.pid
     finally:
         process.kill()
         process.join(10)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="pauses a process by a signal")
-@pytest.mark.parametrize("name", ["half_open", "oversized", "flood"])
-def test_a_good_game_plays_on(name: str, capfd: pytest.CaptureFixture[str]) -> None:
-    """Calm and attack by turns, since the machine has other things to do as well."""
-    times: list[float] = []
-    works: list[float] = []
-    with Listener(port=0) as listener, good_game(listener) as (connection, ready):
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_good_game_plays_on(name: str) -> None:
+    refused: list[str] = []
+    with Listener(port=0, log=refused.append) as listener, good_game(listener) as (connection, ready):
         player = Player(listener, connection, ready)
-        player.play(0.5)
-        with attacker(name, listener.port) as pid:
-            for _ in range(8):
-                os.kill(pid, signal.SIGSTOP)
-                calm_ms, calm_work_ms = player.play(0.4)
-                os.kill(pid, signal.SIGCONT)
-                attacked_ms, attacked_work_ms = player.play(0.4)
-                times.append(attacked_ms / calm_ms)
-                works.append(attacked_work_ms / calm_work_ms)
+        with attacker(name, listener.port):
+            while not refused and not player.most_newcomers:  # until the attack has begun
+                player.step()
+            for _ in range(500):
+                player.step()
         assert player.most_newcomers <= Limits().pending
-    with capfd.disabled():
-        sys.stdout.write(
-            f"\n{name}: {player.decision} steps, none lost; a step took {np.median(times):.2f} times as long as in "
-            f"calm, and {np.median(works):.2f} times the trainer's processor time\n"
-        )
-    assert np.median(times) < 3
 
 
 def test_half_open_connections_are_dropped_at_the_limit() -> None:
     lines: list[str] = []
     with Listener(port=0, limits=QUICK, log=lines.append) as listener:
         socks = [socket.create_connection(("127.0.0.1", listener.port), timeout=10) for _ in range(40)]
-        begun = time.monotonic()
         with pytest.raises(Silent, match="did not say hello"):
             listener.accept(2.0)
         assert len(listener._newcomers) == 0
@@ -162,17 +137,14 @@ def test_half_open_connections_are_dropped_at_the_limit() -> None:
         for sock in socks:
             assert sock.recv(100) == b""
             sock.close()
-        assert time.monotonic() - begun < 4
 
 
 def test_a_good_game_gets_in_between_half_open_ones() -> None:
     with Listener(port=0, limits=QUICK) as listener:
         socks = [socket.create_connection(("127.0.0.1", listener.port), timeout=10) for _ in range(40)]
-        begun = time.monotonic()
         with good_game(listener) as (connection, ready):
             assert ready.worlds == 64
             assert connection.is_alive()
-        assert time.monotonic() - begun < 10
         for sock in socks:
             sock.close()
 
@@ -244,10 +216,7 @@ def test_a_game_that_floods_after_its_hello_is_sent_away() -> None:
 
         thread = threading.Thread(target=babble, daemon=True)
         thread.start()
-        with listener.accept(10) as connection:
-            begun = time.monotonic()
-            with pytest.raises(WireError, match="expected to say"):
-                connection.configure(Configure(1), 10)
-            assert time.monotonic() - begun < 5
+        with listener.accept(10) as connection, pytest.raises(WireError, match="expected to say"):
+            connection.configure(Configure(1), 10)
         thread.join(10)
         assert not thread.is_alive()

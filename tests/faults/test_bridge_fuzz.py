@@ -1,4 +1,4 @@
-"""Generated inputs, 100,000 at full length: whatever a game sends, only the documented errors follow, and others lose nothing."""
+"""Generated inputs: whatever a game sends, only the documented errors follow, and others lose nothing."""
 
 import struct
 from collections.abc import Callable, Iterator
@@ -24,14 +24,14 @@ from godojo.bridge.messages import (
 )
 from godojo.bridge.session import Closed, DojoSession, Visitor
 from tests.dojo_client import PretendGame
-from tests.nightly import length
+from tests.nightly import repeats
 
 REQUEST = (
     b"GET / HTTP/1.1\r\nHost: 127.0.0.1:8765\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
 )
-STEPS, CONTROLS = length(4_000, nightly=40_000), length(3_000, nightly=30_000)
-ACTIONS, STREAMS = length(1_000, nightly=10_000), length(2_000, nightly=20_000)
+STEPS, CONTROLS = repeats(4_000, nightly=40_000), repeats(3_000, nightly=30_000)
+ACTIONS, STREAMS = repeats(1_000, nightly=10_000), repeats(2_000, nightly=20_000)
 
 Random = np.random.Generator
 _SPECIAL_U32 = (0, 1, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 3, 255)

@@ -18,10 +18,10 @@ from godojo.engines.godot.worlds import GodotWorlds
 from godojo.errors import GodojoError
 from godojo.games.tag.godot import TagInGodot
 from tests.conftest import Run
-from tests.nightly import length
+from tests.nightly import repeats
 from tests.watched_games import PRETEND, Marked, pid_of, pretend
 
-FREEZES = length(4, nightly=20)
+FREEZES = repeats(4, nightly=20)
 # A game with a child of its own, which must not be forgotten.
 WITH_A_CHILD = 'sleep 300 & exec {python} {game} "$@"'
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tests.conftest import ROOT
-from tests.nightly import length
+from tests.nightly import repeats
 
 SOAK = [sys.executable, str(ROOT / "benchmarks/bridge_soak.py")]
 
@@ -15,8 +15,8 @@ SOAK = [sys.executable, str(ROOT / "benchmarks/bridge_soak.py")]
 @pytest.mark.parametrize(
     "words",
     [
-        ("--steps", str(length(2000, nightly=16000)), "--games", "8"),
-        pytest.param(("--steps", str(length(400, nightly=2000)), "--games", "2", "--godot"), marks=pytest.mark.engine),
+        ("--steps", str(repeats(2000, nightly=16000)), "--games", "8"),
+        pytest.param(("--steps", str(repeats(400, nightly=2000)), "--games", "2", "--godot"), marks=pytest.mark.engine),
     ],
     ids=["pretend", "tag"],
 )

@@ -20,10 +20,10 @@ from godojo.export.onnx_guard import check_onnx, read_onnx
 from godojo.export.players import SHIPPED
 from godojo.learn import policy_file
 from godojo.learn.policy_file import load_policy, save_policy
-from tests.nightly import length
+from tests.nightly import repeats
 from tests.policies import trained
 
-SPOILT = length(500, nightly=5000)
+SPOILT = repeats(500, nightly=5000)
 
 
 @functools.cache

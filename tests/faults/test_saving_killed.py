@@ -1,4 +1,4 @@
-"""Killed in the middle of saving, again and again: what is found is whole, and never older than a save that was over."""
+"""Killed in the middle of saving: what is found is whole, and never older than a save that was over."""
 
 import os
 import random
@@ -13,9 +13,9 @@ import pytest
 from godojo.runs.config import RunConfig
 from godojo.runs.folder import RunFolder
 from tests.faults.saving_trainer import is_whole, state_of
-from tests.nightly import length
+from tests.nightly import repeats
 
-KILLS = length(20, nightly=200)
+KILLS = repeats(20, nightly=200)
 LONGEST_S = 0.03
 CONFIG = RunConfig("tag", "sim", ("seeker", "hider"), "ppo", {}, {}, seed=0, budget={})
 

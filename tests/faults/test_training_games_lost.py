@@ -6,7 +6,7 @@
 import pytest
 
 from tests.killed_games import CRASH_CHANCE, reward_reached, tag_killed
-from tests.nightly import length
+from tests.nightly import repeats
 
 
 @pytest.mark.slow
@@ -26,5 +26,5 @@ def test_a_chance_of_a_crash_at_every_step_does_not_keep_it_from_learning() -> N
 @pytest.mark.usefixtures("engine")
 def test_a_game_of_tag_killed_again_and_again_in_training() -> None:
     """In the real Godot: as many recoveries; nothing broken is learnt; nobody is left behind."""
-    kills = length(3, nightly=10)
+    kills = repeats(3, nightly=10)
     assert tag_killed(kills).kills >= kills

@@ -133,9 +133,7 @@ def test_a_silent_trainer_is_left(tmp_path: Path) -> None:
     with connected(tmp_path / "log", COUNTING, GODOJO_PATIENCE_S="1.5") as (game, connection):
         configured(connection)
         connection.reset(0, PATIENCE_S)
-        begun = time.monotonic()
         assert game.wait(10) == 1
-        assert time.monotonic() - begun > 1.0
         with pytest.raises(ConnectionLost, match=r"silent for 1\.5 s"):
             connection.receive_step(5)
 
