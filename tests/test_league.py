@@ -142,7 +142,7 @@ def test_the_command(root: Path, godojo: Run) -> None:
     done = godojo("league", "small", "-n", "20", "--json", timeout_s=110)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert json.loads((root / "small/league.json").read_text(encoding="utf-8")) == found
+    assert json.loads((root / "small/league.json").read_text(encoding="utf-8")).items() > found.items()
     assert [len(row) for row in found["matrix"]] == [2, 2]
     assert found["exploitability"] == []
     assert (root / "small/league.png").read_bytes().startswith(b"\x89PNG")

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 import torch
 
+from godojo import formats
 from godojo.cli.training_setup import prepared
 from godojo.cli.wishes import Wishes
 from godojo.errors import GodojoError
@@ -228,6 +229,15 @@ def test_a_rename_is_one_line_in_a_table(old: Path, monkeypatch: pytest.MonkeyPa
     assert "window" in RunFolder.open("old").checkpoints().newest()[0]
     monkeypatch.setattr("godojo.export.dojo_file.DOJO", renaming(DOJO, header))
     assert load_dojo(old / "export/seeker.dojo")[1].role == "pursuer"
+
+
+def test_a_renamed_setting_of_a_game_is_read_wherever_it_is(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def rename_back(content: dict[str, Any]) -> None:
+        content["card"]["settings"]["rules"]["length_s"] = content["card"]["settings"]["rules"].pop("round_s")
+
+    edit_policy(old / "policy_seeker.pt", rename_back)
+    monkeypatch.setitem(formats.SETTINGS, "tag", {("rules", "length_s"): ("rules", "round_s")})
+    assert policies_of(str(old / "policy_seeker.pt"))["seeker"][1].settings["rules"]["round_s"] == 2.0
 
 
 def test_renamed_columns_are_read_and_written_by_their_new_names(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ goes up by itself, files of every older version are read as if they had been wri
 A new field needs no migration where its default does what was done before.
 """
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -71,6 +72,16 @@ def rename(branch: Any, **names: str) -> None:
                 branch[new] = branch.pop(old)
 
 
+def renamed_settings(game: str, values: Tree) -> Tree:
+    """A game's settings in today's words; like columns, they go by names that are never used again."""
+    found = copy.deepcopy(values)
+    for (section, old), (target, new) in SETTINGS.get(game, {}).items():
+        branch = found.get(section)
+        if isinstance(branch, dict) and old in branch:
+            found.setdefault(target, {})[new] = branch.pop(old)
+    return found
+
+
 def renamed_columns(columns: list[str], names: Mapping[str, str] | None = None) -> list[str]:
     """A table's columns in today's words: tables have no version, so a name that was given up is never used again."""
     names = COLUMNS if names is None else names
@@ -116,5 +127,8 @@ DOJO = Format("dojo", hashed_since=1)
 """The header of `*.dojo`. The addon reads it too: a version more is one more in `dojo_policy_reader.gd`."""
 ONNX = Format("godojo-onnx", _hash_added)
 """The same header in the metadata of `*.onnx`."""
+SETTINGS: dict[str, dict[tuple[str, str], tuple[str, str]]] = {}
+"""Settings of games that were renamed, whichever file they are in, by section and name:
+`{"tag": {("motion", "coyote_s"): ("jump", "late_s")}}`."""
 COLUMNS: dict[str, str] = {}
 """Columns of `metrics.csv` and `updates.csv` that were renamed: the old name, without its role, and the new one."""

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import msgspec
 
 from godojo.errors import GodojoError, known
+from godojo.formats import renamed_settings
 from godojo.resources import godot_sources
 from godojo.validation import converted
 
@@ -50,8 +51,9 @@ class GameSettings(Section, frozen=True):
 
     @classmethod
     def with_defaults(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """The same with the defaults of what is not among them."""
-        return _filled(values, msgspec.to_builtins(cls.defaults()))
+        """The same in today's words, with the defaults of what is not among them."""
+        game = cls.folder.rpartition("/")[2]
+        return _filled(renamed_settings(game, values), msgspec.to_builtins(cls.defaults()))
 
     def to_json(self) -> bytes:
         return msgspec.json.format(msgspec.json.encode(self), indent=2)
