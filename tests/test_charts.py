@@ -1,5 +1,6 @@
 """Charts: the curves are what the tables say, and every picture is one that a person would show."""
 
+import itertools
 from pathlib import Path
 
 import msgspec
@@ -10,7 +11,7 @@ from matplotlib import image
 from godojo.cli.conclusion import _attempt
 from godojo.errors import GodojoError
 from godojo.runs.folder import RunFolder
-from godojo.show import curves, style
+from godojo.show import charts, curves, style
 from godojo.show.charts import STEPS, write_charts, write_comparison
 from godojo.show.curves import RunTables, read_table
 from tests.shown_runs import ROUNDS, WIN_FROM, WIN_TO, shown_run
@@ -84,6 +85,43 @@ def test_every_chart_is_a_picture_with_something_in_it(run: RunFolder) -> None:
     for colour in (style.SEEKER, style.HIDER):
         wanted = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
         assert (np.abs(learning - wanted) < 0.02).all(axis=2).sum() > 500, "roles have the game's colours"
+
+
+def test_a_run_of_few_rounds_shows_no_numbers_that_are_none(tmp_path: Path) -> None:
+    """Six rounds: neither win rates nor rewards can be told, and nothing is drawn as if they were 0."""
+    run = shown_run(tmp_path, "few", 6)
+    run.updates.write_text("\n".join(run.updates.read_text().splitlines()[:2]) + "\n")
+    assert [path.stem for path in write_charts(run)] == ["learning"]
+    made = charts.learning(RunTables(run))
+    for panel in made.axes:
+        assert not panel.axison
+        assert [text.get_text()[:7] for text in panel.texts] == ["too few"]
+    assert "20 k agent-steps" in made.get_supxlabel()
+
+
+def test_updates_without_a_value_are_left_out(tmp_path: Path) -> None:
+    run = shown_run(tmp_path, "gaps", 600)
+    header, *rows = run.updates.read_text().splitlines()
+    rows = [",".join([*row.split(",")[:3], "", "", "", "", row.split(",")[-1]]) for row in rows]
+    rows[50] = ",".join([*rows[50].split(",")[:3], "21.5", "nan", "0.4", "0.6", ""])
+    rows[60] = ",".join([*rows[60].split(",")[:3], "22.5", "24", "0.4", "0.6", ""])
+    run.updates.write_text("\n".join([header, *rows]) + "\n")
+    tables = RunTables(run)
+    assert [values.tolist() for values in tables.rating("seeker", STEPS)] == [[1020000, 1220000], [21.5, 22.5]]
+    assert len(tables.rating("hider", STEPS)[0]) == 0, "one value is none: everybody begins with the same"
+    assert len(tables.updates_of("speed_agent_steps_per_s", "seconds")[0]) == 98
+    assert {"rating", "speed", "win_rate"} <= {path.stem for path in write_charts(run)}
+
+
+def test_axes_show_the_whole_of_training_and_their_numbers_keep_apart(run: RunFolder) -> None:
+    with style.look():
+        made = charts.learning(RunTables(run))
+        made.draw_without_rendering()
+        for panel in made.axes:
+            assert panel.get_xlim()[0] == 0.0
+            boxes = [label.get_window_extent() for label in panel.get_xticklabels() if label.get_text()]
+            assert len(boxes) > 2
+            assert all(one.x1 + 4 < other.x0 for one, other in itertools.pairwise(boxes))
 
 
 def test_runs_are_compared_in_one_chart(run: RunFolder, tmp_path: Path) -> None:

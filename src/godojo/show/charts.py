@@ -22,7 +22,7 @@ from godojo.show.curves import Curve, RunTables, smooth
 from godojo.show.league_chart import draw_league
 
 FOLDER = "charts"
-STEPS, SECONDS = "agent_steps", "seconds"
+STEPS, SECONDS, SPEED = "agent_steps", "seconds", "speed_agent_steps_per_s"
 SMOOTH = 9
 """Updates that a noisy curve is averaged over."""
 
@@ -80,7 +80,9 @@ def _write(path: Path, made: Figure) -> Path:
     return path
 
 
-def _x_axis(axes: Axes, x: str) -> None:
+def _x_axis(axes: Axes, x: str, *runs: RunTables) -> None:
+    """The whole of training, however little of it is known."""
+    axes.set_xlim(0.0, 1.02 * max(tables.last(x) for tables in runs))
     if x == STEPS:
         style.count_axis(axes, "agent-steps")
     else:
@@ -89,14 +91,20 @@ def _x_axis(axes: Axes, x: str) -> None:
 
 def _title(tables: RunTables) -> str:
     config = tables.run.config
-    steps, seconds = tables.numbers(STEPS)[-1], tables.numbers(SECONDS)[-1]
-    spent = f"{style.counted(steps)} agent-steps in {style.clock(seconds)}"
+    spent = f"{style.counted(tables.last(STEPS))} agent-steps in {style.clock(tables.last(SECONDS))}"
     return f"run {tables.run.run_id} · {config.game} on {config.engine} · {config.learner} · {spent}"
 
 
+def _empty(axes: Axes, why: str = "too few rounds yet") -> None:
+    """A panel that has nothing to show says so, and has no numbers that might be taken for data."""
+    axes.clear()
+    axes.set_axis_off()
+    axes.text(0.0, 0.92, why, transform=axes.transAxes, va="top", color=style.QUIET)
+
+
 @contextmanager
-def _lines(axes: Axes) -> Iterator[Callable[[Curve, str, str], None]]:
-    """Collects curves and writes their names at their ends, when all are drawn."""
+def _lines(axes: Axes, x: str, *runs: RunTables) -> Iterator[Callable[[Curve, str, str], None]]:
+    """Collects curves and writes their names at their ends, when all are drawn; and labels the axis below."""
     ends: list[tuple[str, float, float, str]] = []
 
     def add(curve: Curve, name: str, colour: str) -> None:
@@ -107,37 +115,49 @@ def _lines(axes: Axes) -> Iterator[Callable[[Curve, str, str], None]]:
     yield add
     if ends:
         style.label_ends(axes, ends)
+        _x_axis(axes, x, *runs)
     else:
-        axes.text(0.5, 0.5, "no such rounds", transform=axes.transAxes, ha="center", color=style.QUIET)
+        _empty(axes)
 
 
 def _draw_win_rate(axes: Axes, tables: RunTables, x: str, *, against_past: bool) -> None:
     style.percent_axis(axes)
     axes.axhline(0.5, color=style.QUIET, linewidth=1.0, linestyle=(0, (2, 3)))
-    with _lines(axes) as add:
+    with _lines(axes, x, tables) as add:
         for place, role in enumerate(tables.roles):
             add(tables.win_rate(role, x, against_past=against_past), role, style.role_colour(role, place))
-    _x_axis(axes, x)
+
+
+def _can_win(tables: RunTables) -> bool:
+    """Whether rounds of this game are won by roles at all."""
+    return any(role in set(tables.rounds["winner"]) for role in tables.roles)
+
+
+def _has_win_rate(tables: RunTables, x: str, *, against_past: bool) -> bool:
+    rates = (tables.win_rate(role, x, against_past=against_past) for role in tables.roles)
+    return _can_win(tables) and any(map(len, rates))
 
 
 def win_rate(tables: RunTables, x: str) -> Figure | None:
     """Two panels: both sides as they are, and each against past selves of the other."""
-    if not any(role in set(tables.rounds["winner"]) for role in tables.roles):
+    has_past, has_now = (_has_win_rate(tables, x, against_past=past) for past in (True, False))
+    if not (has_past or has_now):
         return None
-    has_past = any(len(tables.win_rate(role, x, against_past=True)) for role in tables.roles)
     made = style.figure(
         "Rounds won", f"{_title(tables)} · bands: 95 % intervals", size=(12.0 if has_past else 9.6, 5.4)
     )
     panels = made.subplots(1, 2 if has_past else 1, squeeze=False)[0]
-    panels[0].set_title("against each other" if has_past else "")
     _draw_win_rate(panels[0], tables, x, against_past=False)
     if has_past:
-        panels[1].set_title("against past selves of the other side")
         _draw_win_rate(panels[1], tables, x, against_past=True)
+        panels[0].set_title("against each other")
+        panels[1].set_title("against past selves of the other side")
     return made
 
 
-def reward(tables: RunTables, x: str) -> Figure:
+def reward(tables: RunTables, x: str) -> Figure | None:
+    if not any(len(tables.mean(f"{role}_reward", x)) for role in tables.roles):
+        return None
     made = style.figure("Reward of a round", f"{_title(tables)} · bands: 95 % intervals of the mean")
     _draw_reward(made.subplots(), tables, x)
     return made
@@ -145,32 +165,32 @@ def reward(tables: RunTables, x: str) -> Figure:
 
 def _draw_reward(axes: Axes, tables: RunTables, x: str) -> None:
     axes.axhline(0.0, color=style.QUIET, linewidth=1.0)
-    with _lines(axes) as add:
+    with _lines(axes, x, tables) as add:
         for place, role in enumerate(tables.roles):
             add(tables.mean(f"{role}_reward", x), role, style.role_colour(role, place))
-    _x_axis(axes, x)
 
 
 def reward_terms(tables: RunTables) -> Figure | None:
     """What each role's reward is made of, a panel each."""
-    if not any(tables.terms(role) for role in tables.roles):
+    if not any(len(tables.mean(f"{role}_{term}", STEPS)) for role in tables.roles for term in tables.terms(role)):
         return None
     count = len(tables.roles)
     made = style.figure("What the reward is made of", f"{_title(tables)} · means over rounds", size=(6.4 * count, 5.4))
     for place, (role, axes) in enumerate(zip(tables.roles, made.subplots(1, count, squeeze=False)[0], strict=True)):
-        axes.set_title(role, color=style.role_colour(role, place))
         axes.axhline(0.0, color=style.QUIET, linewidth=1.0)
         terms = tables.terms(role)
-        with _lines(axes) as add:
+        with _lines(axes, STEPS, tables) as add:
             for term, colour in zip(terms, style.colours(len(terms)), strict=True):
                 curve = tables.mean(f"{role}_{term}", STEPS)
                 if len(curve) and np.abs(curve.middle).max() > 0.0:
                     add(curve, term, colour)
-        _x_axis(axes, STEPS)
+        axes.set_title(role, color=style.role_colour(role, place))
     return made
 
 
-def episode_length(tables: RunTables) -> Figure:
+def episode_length(tables: RunTables) -> Figure | None:
+    if not len(tables.mean("length_s", STEPS)):
+        return None
     made = style.figure(
         "How long rounds last", f"{_title(tables)} · mean with its 95 % interval; pale: eight of ten rounds"
     )
@@ -181,16 +201,22 @@ def episode_length(tables: RunTables) -> Figure:
 def _draw_length(axes: Axes, tables: RunTables) -> None:
     mean, spread = tables.mean("length_s", STEPS), tables.spread("length_s", STEPS)
     colour = style.OTHERS[0]
-    if len(mean):
-        axes.fill_between(spread.at, spread.low, spread.high, color=colour, alpha=0.1, linewidth=0)
-        style.band(axes, mean.at, mean.low, mean.middle, mean.high, colour)
+    if not len(mean):
+        _empty(axes)
+        return
+    axes.fill_between(spread.at, spread.low, spread.high, color=colour, alpha=0.1, linewidth=0)
+    style.band(axes, mean.at, mean.low, mean.middle, mean.high, colour)
     axes.set_ylim(bottom=0.0)
     axes.set_ylabel("seconds of the game")
-    _x_axis(axes, STEPS)
+    _x_axis(axes, STEPS, tables)
+
+
+def _has_rating(tables: RunTables) -> bool:
+    return any(len(tables.rating(role, STEPS)[0]) for role in tables.roles)
 
 
 def rating(tables: RunTables) -> Figure | None:
-    if not any(len(tables.update_numbers(f"{role}_rating")) for role in tables.roles):
+    if not _has_rating(tables):
         return None
     made = style.figure(
         "Rating", f"{_title(tables)} · openskill, against past selves; bars: 95 % intervals at snapshots"
@@ -200,10 +226,10 @@ def rating(tables: RunTables) -> Figure | None:
 
 
 def _draw_rating(axes: Axes, tables: RunTables) -> None:
-    steps, ends = tables.update_numbers(STEPS), []
+    ends = []
     snapshots = [entry for entry in tables.run.snapshots().entries() if entry.agent_steps > 0]
     for place, role in enumerate(tables.roles):
-        values = tables.update_numbers(f"{role}_rating")
+        steps, values = tables.rating(role, STEPS)
         if not len(values):
             continue
         colour = style.role_colour(role, place)
@@ -218,12 +244,11 @@ def _draw_rating(axes: Axes, tables: RunTables) -> None:
         ends.append((role, float(steps[-1]), float(line[-1]), colour))
     if ends:
         style.label_ends(axes, ends)
-    _x_axis(axes, STEPS)
+    _x_axis(axes, STEPS, tables)
 
 
 def speed(tables: RunTables) -> Figure | None:
-    values = tables.update_numbers("speed_agent_steps_per_s")
-    if not len(values):
+    if len(tables.updates_of(SPEED, SECONDS)[0]) < style.FEW:
         return None
     made = style.figure("Speed of training", f"{_title(tables)} · everything included: playing, learning, saving")
     axes = made.subplots()
@@ -233,30 +258,31 @@ def speed(tables: RunTables) -> Figure | None:
 
 
 def _draw_speed(axes: Axes, tables: RunTables) -> None:
-    seconds, values = tables.update_numbers(SECONDS), tables.update_numbers("speed_agent_steps_per_s")
+    seconds, values = tables.updates_of(SPEED, SECONDS)
+    if len(seconds) < style.FEW:
+        _empty(axes, "too few updates yet")
+        return
     axes.plot(seconds, values, color=style.BLOCKS["tall"])
     axes.fill_between(seconds, 0, values, color=style.BLOCKS["tall"], alpha=0.12, linewidth=0)
     axes.yaxis.set_major_formatter(lambda value, _: style.counted(value))
     axes.set_ylim(bottom=0.0)
-    style.time_axis(axes)
+    _x_axis(axes, SECONDS, tables)
 
 
 def learning(tables: RunTables) -> Figure:
     """The whole story in four panels."""
     made = style.figure("How they learnt", _title(tables), size=(13.6, 8.4))
     (one, two), (three, four) = made.subplots(2, 2)
-    can_win = any(role in set(tables.rounds["winner"]) for role in tables.roles)
-    has_past = any(len(tables.win_rate(role, STEPS, against_past=True)) for role in tables.roles)
-    if can_win:
+    if _can_win(tables):
+        has_past = _has_win_rate(tables, STEPS, against_past=True)
         _draw_win_rate(one, tables, STEPS, against_past=has_past)
         one.set_title("rounds won against past selves of the other side" if has_past else "rounds won")
     else:
-        one.set_title("score of a round")
-        with _lines(one) as add:
+        with _lines(one, STEPS, tables) as add:
             for place, role in enumerate(tables.roles):
                 add(tables.mean(f"{role}_score", STEPS), role, style.role_colour(role, place))
-        _x_axis(one, STEPS)
-    if any(len(tables.update_numbers(f"{role}_rating")) for role in tables.roles):
+        one.set_title("score of a round")
+    if _has_rating(tables):
         _draw_rating(two, tables)
         two.set_title("rating, with 95 % intervals")
     else:
@@ -266,7 +292,6 @@ def learning(tables: RunTables) -> Figure:
     three.set_title("reward of a round")
     _draw_length(four, tables)
     four.set_title("how long rounds last")
-    four.set_ylabel("seconds")
     return made
 
 
@@ -287,8 +312,9 @@ def _past_win_rate(tables: RunTables, role: str, x: str) -> Curve:
 
 
 def _rating_curve(tables: RunTables, role: str, x: str) -> Curve:
-    values = smooth(tables.update_numbers(f"{role}_rating"), SMOOTH)
-    return Curve(tables.update_numbers(x)[: len(values)], values, values, values)
+    at, values = tables.rating(role, x)
+    line = smooth(values, SMOOTH)
+    return Curve(at, line, line, line)
 
 
 _COMPARISONS = (
@@ -335,10 +361,9 @@ def _compared(chart: _Comparison, all_tables: Sequence[RunTables], x: str) -> Fi
     for panel, role in zip(made.subplots(1, len(roles), squeeze=False)[0], roles, strict=True):
         if chart.is_share:
             style.percent_axis(panel)
-        if chart.by_role:
-            panel.set_title(role, color=style.role_colour(role))
-        with _lines(panel) as add:
+        with _lines(panel, x, *all_tables) as add:
             for curve, tables, shade in zip(curves[role], all_tables, shades, strict=True):
                 add(curve, tables.run.run_id, shade)
-        _x_axis(panel, x)
+        if chart.by_role:
+            panel.set_title(role, color=style.role_colour(role))
     return made

@@ -61,9 +61,22 @@ class RunTables:
     def numbers(self, name: str) -> np.ndarray:
         return self._rounds.numbers(name)
 
-    def update_numbers(self, name: str) -> np.ndarray:
-        """Empty where updates.csv has no such column."""
-        return self.updates.numbers(name)
+    def updates_of(self, name: str, x: str) -> tuple[np.ndarray, np.ndarray]:
+        """A column of updates.csv and where its values lie; updates without a value are left out."""
+        at, values = self.updates.numbers(x), self.updates.numbers(name)
+        if len(values) != len(at):
+            return np.zeros(0), np.zeros(0)
+        known = np.isfinite(values)
+        return at[known], values[known]
+
+    def rating(self, role: str, x: str) -> tuple[np.ndarray, np.ndarray]:
+        """Empty while nothing is known of it: everybody begins with the same."""
+        at, values = self.updates_of(f"{role}_rating", x)
+        return (at, values) if len(values) and np.ptp(values) > 0.0 else (at[:0], values[:0])
+
+    def last(self, name: str) -> float:
+        """The largest of both tables: a round is noted with what had been trained when its update began."""
+        return float(np.append(self.numbers(name), self.updates.numbers(name)).max())
 
     def win_rate(self, role: str, x: str, *, against_past: bool) -> Curve:
         """How often the role won: against the other side of the moment, or against past selves."""
@@ -111,8 +124,9 @@ class RunTables:
         whole = max(float(steps.max()), 1.0)  # rounds of the first update alone are at 0
         worlds = float(self.run.config.learner_settings.get("worlds", 0))
         played_s = float(lengths.mean() * self.numbers("episode")[-1]) / worlds if worlds else 0.0
-        rounds = played_s / float(np.percentile(lengths, 99)) if played_s else BINS
-        bins = int(rounds / np.ceil(rounds / BINS)) if rounds >= 1.0 else 1
+        most = min(BINS, max(len(steps) // (4 * FEWEST), 1))  # a bin's rounds are against several opponents
+        rounds = played_s / float(np.percentile(lengths, 99)) if played_s else most
+        bins = int(rounds / np.ceil(rounds / most)) if rounds >= 1.0 else 1
         # A round that ends just where a bin does belongs to it, not to the next.
         found: np.ndarray = np.maximum(np.ceil(steps / whole * max(bins, 1) - 1e-6) - 1, 0).astype(np.int64)
         return found

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, Locator
+from matplotlib.ticker import FuncFormatter, Locator, MaxNLocator
 
 INK, QUIET, GRID, PAPER = "#171a26", "#6d6f7c", "#e7e2d8", "#fffdf9"
 SEEKER, HIDER = "#ff7810", "#1b55d8"
@@ -24,6 +24,8 @@ WINS = LinearSegmentedColormap.from_list("wins", [HIDER, "#9db8f2", "#faf6ee", "
 SIZE = (9.6, 5.4)
 DPI = 150
 FEW = 3
+MOST_TICKS = 6
+"""Of the axis below: letters that touch cannot be read."""
 
 
 def role_colour(role: str, place: int = 0) -> str:
@@ -114,6 +116,7 @@ def label_ends(axes: Axes, ends: Sequence[tuple[str, float, float, str]]) -> Non
 
 def count_axis(axes: Axes, label: str) -> None:
     """Large counts as 2.5 M."""
+    axes.xaxis.set_major_locator(MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: counted(value)))
     axes.set_xlabel(label)
 
@@ -129,14 +132,13 @@ class TimeLocator(Locator):
     """A few ticks at times that people count in: every 10 s, every minute, every half an hour."""
 
     STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200)
-    MOST = 6
 
     def __call__(self) -> Sequence[float]:
         assert self.axis is not None
         return self.tick_values(*self.axis.get_view_interval())
 
     def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
-        step = next((step for step in self.STEPS_S if vmax / step <= self.MOST), self.STEPS_S[-1])
+        step = next((step for step in self.STEPS_S if vmax / step <= MOST_TICKS), self.STEPS_S[-1])
         ticks: np.ndarray = np.arange(np.ceil(max(vmin, 0.0) / step), np.floor(vmax / step) + 1) * step
         return list(ticks)
 
