@@ -13,10 +13,11 @@ from godojo.cli.eval import evaluate
 from godojo.engines.godot.find import Engine
 from godojo.engines.make import ENGINES, make_vec
 from godojo.errors import GodojoError
-from godojo.evaluate.held_out import HELD_OUT_SEED, PROBE_SEED, game_settings, judging_seed, judging_worlds
+from godojo.evaluate.held_out import PROBE_SEED, game_settings, judging_seed, judging_worlds
 from godojo.evaluate.intervals import Difference, Share
 from godojo.evaluate.judge import ITSELF, default_opponents, judge
 from godojo.evaluate.players import PolicyPlayer, player_from, policies_of
+from godojo.games.base import HELD_OUT_SEED
 from godojo.games.tag.arenas import generate_arena
 from godojo.games.tag.godot import generated_pool
 from godojo.games.tag.settings import TagSettings

@@ -84,7 +84,7 @@ def test_files_can_be_read_by_others(root: Path) -> None:
 
 
 def test_a_run_is_not_written_over_unasked(root: Path) -> None:
-    RunFolder.create(CONFIG, "mine")
+    RunFolder.create(CONFIG, "mine").save_policy("seeker", b"policy")
     (root / "mine/metrics.csv").write_text("precious")
     with pytest.raises(GodojoError, match=r"exists: .*--resume mine.*--force.*--run-id"):
         RunFolder.create(CONFIG, "mine")
@@ -123,7 +123,7 @@ def test_ids_cannot_lead_elsewhere(tmp_path: Path, name: str) -> None:
 
 
 def test_a_run_that_is_not_there(root: Path) -> None:
-    with pytest.raises(GodojoError, match=r"no run in .* yet"):
+    with pytest.raises(GodojoError, match=r"no run with a saved policy in .* yet"):
         RunFolder.open("latest")
     with pytest.raises(GodojoError, match="there is none yet"):
         RunFolder.open("first")
@@ -139,11 +139,25 @@ def test_a_run_that_is_not_there(root: Path) -> None:
 
 def test_the_latest_is_the_one_trained_last(root: Path) -> None:
     for name, time in (("a", 100), ("b", 300), ("c", 200)):
-        RunFolder.create(CONFIG, name)
+        RunFolder.create(CONFIG, name).save_policy("seeker", b"policy")
         os.utime(root / name / "config.json", (time, time))
     assert RunFolder.open().run_id == "b"
     (root / "c/metrics.csv").touch()
     assert RunFolder.open("latest").run_id == "c"
+
+
+def test_a_run_without_a_policy_is_never_the_latest_and_can_be_removed(root: Path) -> None:
+    empty = RunFolder.create(CONFIG, "empty")
+    with pytest.raises(GodojoError, match="no run with a saved policy"):
+        RunFolder.open("latest")
+    with pytest.raises(GodojoError, match="without a policy: replace it with --force"):
+        RunFolder.create(CONFIG, "empty")
+    used = RunFolder.create(CONFIG, "used")
+    used.save_policy("seeker", b"policy")
+    for run in (empty, used):
+        run.remove_if_unused()
+    assert [path.name for path in root.iterdir()] == ["used"]
+    empty.remove_if_unused()  # there is nothing left to remove
 
 
 def _hold(path: Path, ready: "multiprocessing.synchronize.Event") -> None:

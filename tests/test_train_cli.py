@@ -1,5 +1,6 @@
 """`godojo train` as a user meets it: what it refuses, how it is stopped, and what it leaves behind."""
 
+import json
 import os
 import re
 import signal
@@ -13,8 +14,9 @@ from typing import NamedTuple, Protocol
 
 import pytest
 
+from godojo import extras
 from godojo.cli import main
-from godojo.errors import command
+from godojo.errors import GodojoError, command
 from godojo.learn.policy_file import load_policy
 from godojo.runs.folder import RunFolder
 from tests.learning_games import SLOWLY, STEPS, WORDS
@@ -25,8 +27,10 @@ SMALL = ("train", "tag", "--judge", "0", *WORDS)
 
 @pytest.fixture
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("GODOJO_RUNS", str(tmp_path))
-    return tmp_path
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    monkeypatch.setenv("GODOJO_RUNS", str(folder))
+    return folder
 
 
 class Done(NamedTuple):
@@ -349,3 +353,130 @@ def test_what_cannot_be_connected(godojo: Run, runs: Path, words: tuple[str, ...
     assert done.returncode == 2
     assert answer in in_one_line(done.stderr)
     assert not list(runs.iterdir())
+
+
+def refuse(*_: object, **__: object) -> None:
+    raise GodojoError("it cannot begin")
+
+
+@pytest.mark.parametrize("where", ["godojo.learn.training.SelfPlay", "godojo.runs.checkpoints.CheckpointStore.save"])
+def test_a_start_that_fails_leaves_nothing_behind(
+    godojo: Run, runs: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Neither in the way of the same command, nor as the latest run."""
+    trained(godojo, "--run-id", "before", updates=1)
+    words = (*SMALL, "--steps", str(STEPS), "--run-id", "one")
+    with monkeypatch.context() as patch:
+        patch.setattr(where, refuse)
+        done = godojo(*words)
+    assert done.returncode == 2
+    assert "it cannot begin" in done.stderr
+    assert [path.name for path in runs.iterdir()] == ["before"]
+    assert RunFolder.open("latest").run_id == "before"
+    done = godojo(*words)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_game_that_cannot_start_leaves_nothing_behind(
+    godojo: Run, runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GODOT_BIN", str(runs.parent / "nowhere"))
+    done = godojo("train", "tag", "--engine", "godot", "--run-id", "one")
+    assert done.returncode == 2
+    assert "GODOT_BIN" in in_one_line(done.stderr)
+    assert not list(runs.iterdir())
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="a small disk can be made by root only")
+def test_a_full_disk_leaves_nothing_behind(godojo: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", small], capture_output=True).returncode:
+        pytest.skip("this machine lets nobody mount a small disk")
+    try:
+        monkeypatch.setenv("GODOJO_RUNS", str(small))
+        done = godojo(*SMALL, "--steps", str(STEPS), "--run-id", "one")
+        assert done.returncode == 2
+        assert "No space left" in done.stderr
+        assert not list(small.iterdir())
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+@pytest.mark.usefixtures("runs")
+def test_the_latest_run_is_named(godojo: Run) -> None:
+    trained(godojo, "--run-id", "one", updates=1)
+    done = godojo("eval", "--episodes", "1", "--opponent", "random", "--json")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[0] == "using the latest run: one"
+    assert json.loads(done.stdout)["policy"] == "one"
+    done = godojo("train", "--resume", "latest", "--steps", str(2 * STEPS), "--judge", "0")
+    assert "using the latest run: one" in done.stderr
+    done = godojo("export", "latest@start", "--json")
+    assert done.stderr.splitlines()[0] == "using the latest run: one"
+    assert "using" not in godojo("plot", "one").stderr
+
+
+@pytest.fixture
+def no_sb3(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment without the extra."""
+    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
+
+
+@pytest.mark.usefixtures("no_sb3")
+@pytest.mark.parametrize(
+    ("made_by_launcher", "launched_as", "answer"),
+    [
+        (True, None, r"python3 \S*dojo\.py install sb3$"),
+        (False, None, r"-m pip install \"stable-baselines3>="),
+        (False, "python3 dojo.py", r"-m pip install \"stable-baselines3>="),
+    ],
+)
+def test_a_missing_extra_names_the_command_that_installs_it(
+    godojo: Run,
+    runs: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    made_by_launcher: bool,
+    launched_as: str | None,
+    answer: str,
+) -> None:
+    environment(monkeypatch, runs.parent, "raise SystemExit('not called')", made_by_launcher, launched_as)
+    done = godojo("train", "navigation", "--trainer", "sb3", "--run-id", "one")
+    assert done.returncode == 2
+    assert re.search(answer, in_one_line(done.stderr)), done.stderr
+    assert not list(runs.iterdir())
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_an_extra_is_installed_on_first_use(runs: Path, monkeypatch: pytest.MonkeyPatch, works: bool) -> None:
+    """`dojo.py install sb3` is called once, and what it has installed is there."""
+    library = runs.parent / "library"
+    library.mkdir()
+    monkeypatch.syspath_prepend(library)
+    monkeypatch.setattr(extras, "MODULES", {"sb3": "brand_new"})
+    content = f"open({str(library / 'brand_new.py')!r}, 'w')" if works else "sys.exit(1)"
+    program = f"import sys; assert sys.argv[1:] == ['install', 'sb3']; {content}"
+    environment(monkeypatch, runs.parent, program, True, "python3 dojo.py")
+    said: list[str] = []
+    if works:
+        extras.require("sb3", said.append)
+        extras.require("sb3", said.append)
+    else:
+        with pytest.raises(GodojoError, match=r"try: python3 dojo\.py install sb3"):
+            extras.require("sb3", said.append)
+    assert said == ["brand_new is not installed yet: installing it, once"]
+
+
+def environment(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, program: str, made_by_launcher: bool, launched_as: str | None
+) -> None:
+    """Somebody's environment, with a launcher that does as `program` says."""
+    prefix = folder / "venv"
+    prefix.mkdir()
+    (folder / "dojo.py").write_text(program, encoding="utf-8")
+    if made_by_launcher:
+        (prefix / "godojo-setup.json").write_text(json.dumps({"place": str(folder)}), encoding="utf-8")
+    monkeypatch.setattr(sys, "prefix", str(prefix))
+    monkeypatch.delenv("GODOJO_LAUNCHED_AS", raising=False)
+    if launched_as is not None:
+        monkeypatch.setenv("GODOJO_LAUNCHED_AS", launched_as)

@@ -27,7 +27,7 @@ def known(name: str, names: Iterable[str]) -> str:
         name, there, n=1, cutoff=0.5
     )
     if not there:
-        return "there is none"
+        return "there is none yet"
     if not near:
         return f"there is: {', '.join(there)}"
     rest = f" There is: {', '.join(there)}" if 1 < len(there) <= _LISTED_BESIDE_A_GUESS else ""

@@ -1,5 +1,6 @@
 """The command line: one small file a verb, put together here."""
 
+import os
 import signal
 import sys
 from typing import Annotated
@@ -19,10 +20,19 @@ Start with [cyan]{train}[/cyan]: a seeker and a hider learn tag in five minutes,
 [cyan]{verb} --help[/cyan] explains a command.
 """
 
+_LAUNCHER = """
+[cyan]{run}[/cyan] runs your own script, [cyan]{install}[/cyan] adds Stable-Baselines3.
+"""
+
 app = typer.Typer(
     name="godojo",
     cls=VerbGroup,
-    help=_INTRODUCTION.format(train=command("train"), verb=command("COMMAND")),
+    help=_INTRODUCTION.format(train=command("train"), verb=command("COMMAND"))
+    + (
+        _LAUNCHER.format(run=command("run FILE.py"), install=command("install sb3"))
+        if "GODOJO_LAUNCHED_AS" in os.environ
+        else ""
+    ),
     no_args_is_help=True,
     rich_markup_mode="rich",
     add_completion=False,
