@@ -1,7 +1,8 @@
 """Makes every `func test_...` of every `test_*.gd` here a pytest item.
 
 One engine process runs all selected methods of a script. A method that fails there, or that is never reached, runs
-again in a process of its own, and that run decides; the summary lists methods that only failed beside others.
+again in a process of its own, and that run decides. The summary lists methods that failed beside others and passed
+alone.
 
 `## needs: rendering` in a script's header gives its tests a display, `## deadline: SECONDS` more time than usual.
 """

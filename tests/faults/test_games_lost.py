@@ -21,7 +21,7 @@ from tests.conftest import Run
 from tests.nightly import repeats
 from tests.watched_games import PRETEND, Marked, pid_of, pretend
 
-FREEZES = repeats(4, nightly=20)
+KILLS, FREEZES = repeats(2, nightly=6), repeats(4, nightly=20)
 # A game with a child of its own, which must not be forgotten.
 WITH_A_CHILD = 'sleep 300 & exec {python} {game} "$@"'
 
@@ -84,7 +84,7 @@ def check_cut_short(worlds: GodotWorlds, lost: slice, before: dict[str, np.ndarr
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
 def test_a_killed_game_is_replaced(marked: Marked, number: signal.Signals) -> None:
     with opened(marked) as worlds:
-        for time_lost in range(6):
+        for time_lost in range(KILLS):
             for _ in range(4):
                 worlds.step()
             game = time_lost % 2
@@ -94,7 +94,7 @@ def test_a_killed_game_is_replaced(marked: Marked, number: signal.Signals) -> No
             assert "was killed by SIG" in worlds.incidents[-1].cause
         worlds.step()
         assert all(role.acted.all() for role in worlds.roles.values())
-        assert len(worlds.incidents) == 6
+        assert len(worlds.incidents) == KILLS
 
 
 @pytest.mark.slow

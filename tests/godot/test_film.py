@@ -23,6 +23,7 @@ from tests.judged_runs import make_run
 
 pytestmark = [pytest.mark.engine, pytest.mark.rendering]
 SMALL = PRESETS["small"]
+TINY = Format(320, 180, 4)
 ROUND_S, PAUSE_S = 1.0, 2.0
 
 
@@ -77,8 +78,7 @@ def test_frames_are_dumped_by_one_script_and_encoded_by_the_other(
 @pytest.mark.slow
 def test_a_whole_film_from_nothing_but_a_run(engine: Engine, run: RunFolder) -> None:
     assert engine
-    tiny = Format(320, 180, 4)
-    story = story_of(run, tiny, rounds=3, yardstick_rounds=6, progress=lambda *_: None)
+    story = story_of(run, TINY, rounds=3, yardstick_rounds=6, progress=lambda *_: None)
     path = run.path / "learn_progress-test.mp4"
     before = {file.name for file in run.path.iterdir()}
     heard: dict[str, list[str]] = {}
@@ -108,8 +108,19 @@ def test_a_full_disk_ends_the_drawing(engine: Engine, run: RunFolder, tmp_path: 
         pytest.skip("needs a disk that is always full")
     lineup = Lineup.of(str(run.path))
     replay = record_rounds(lineup.players, settings=lineup.settings)[0]
-    write_job(tmp_path / "job.json", [Shot(replay, steadily(0.0, 1.0, SMALL.fps))], SMALL)
-    words = ["--audio-driver", "Dummy", "--fixed-fps", "15", SCENE, "--", str(tmp_path / "job.json"), "/dev/full"]
+    write_job(tmp_path / "job.json", [Shot(replay, steadily(0.0, 1.0, TINY.fps))], TINY)
+    words = [
+        "--audio-driver",
+        "Dummy",
+        "--resolution",
+        "320x180",
+        "--fixed-fps",
+        "4",
+        SCENE,
+        "--",
+        str(tmp_path / "job.json"),
+        "/dev/full",
+    ]
     with display() as env:
         done = run_project(engine, words, timeout_s=60, env=env)
     assert done.code == 3, done.output

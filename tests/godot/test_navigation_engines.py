@@ -13,13 +13,14 @@ from godojo.engines.make import make_vec
 from godojo.evaluate.parity.walks import check_walks, planned, played
 from godojo.evaluate.stability import Stability
 from godojo.games.navigation.spec import WALKER, WINNERS
+from tests.nightly import repeats
 
 pytestmark = pytest.mark.engine
 
 
 @pytest.mark.slow
 def test_the_twin_walks_as_godot_does(engine: Engine) -> None:
-    report = check_walks(engine.version, episodes=15, seed=3)
+    report = check_walks(engine.version, episodes=repeats(6, nightly=15), seed=3)
     assert [(figure.name, figure.value) for figure in report.figures if not figure.is_met] == []
     assert report.arenas == ["course", "maze", "obstacle_course"]
     assert report.figure("median_position_error_m").value < 1e-4
@@ -30,7 +31,7 @@ def test_the_twin_walks_as_godot_does(engine: Engine) -> None:
 
 def test_planned_walks_bump_fall_and_arrive() -> None:
     """Otherwise the figures would say little."""
-    worlds = make_vec("navigation", num_worlds=96, seed=4)
+    worlds = make_vec("navigation", num_worlds=repeats(32, nightly=96), seed=4)
     actions = planned(worlds, seed=1)
     worlds.reset(4)
     walks = played(worlds, actions)

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from godojo.engines.godot.find import Engine
+from godojo.engines.godot.find import Engine, find
+from godojo.errors import GodojoError
 from godojo.evaluate.parity import check_parity, default_arenas
 from godojo.evaluate.parity.compare import Compared, compare
 from godojo.evaluate.parity.examples import causes, examples, find_mechanisms
@@ -15,14 +16,30 @@ from godojo.evaluate.parity.record import Recording, record
 from godojo.evaluate.parity.report import figures
 from godojo.games.tag.arenas import generate_arena, hand_made_arenas
 from tests.conftest import Run
+from tests.nightly import repeats
 
 pytestmark = pytest.mark.engine
+EPISODES = repeats(10, nightly=24)
 ARENAS = [hand_made_arenas()["mixed"], hand_made_arenas()["platforms"]]
+
+
+Played = tuple[Plan, list[Recording]]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """What Godot makes of a plan."""
+    try:
+        engine = find()
+    except GodojoError as error:
+        pytest.skip(str(error))
+    plan = make_plan(8, ARENAS, 3)
+    return plan, record(engine, plan, tmp_path_factory.mktemp("played"), lambda _, __: None)
 
 
 @pytest.mark.slow
 def test_the_twin_meets_every_target(engine: Engine) -> None:
-    report = check_parity(engine, episodes=24, arenas=default_arenas(), seed=7)
+    report = check_parity(engine, episodes=EPISODES, arenas=default_arenas(), seed=7)
     missed = [(figure.name, figure.value) for figure in report.figures if not figure.is_met]
     assert missed == [], report.causes
     assert report.causes == []
@@ -33,12 +50,12 @@ def test_the_twin_meets_every_target(engine: Engine) -> None:
     assert report.figure("round_length_agreement").value >= 0.97
     assert report.figure("reward_agreement").value > 0.98
     assert set(report.games) == {"1v1", "2v2", "3v5", "classic 2", "classic 5"}
-    assert report.agent_ticks > 20_000
+    assert report.agent_ticks > 800 * EPISODES
 
 
-def test_tags_happen_and_rays_meet_everything(engine: Engine, tmp_path: Path) -> None:
+def test_tags_happen_and_rays_meet_everything(played: Played) -> None:
     """Otherwise the figures would say little."""
-    plan, recordings = played(engine, tmp_path, 8)
+    plan, recordings = played
     kinds = np.zeros(4)
     tags = 0
     for recording in recordings:
@@ -50,23 +67,23 @@ def test_tags_happen_and_rays_meet_everything(engine: Engine, tmp_path: Path) ->
     assert (kinds[1:] > 100).all()
 
 
-def test_another_gravity_is_noticed_and_named(engine: Engine, tmp_path: Path) -> None:
-    groups = compared(engine, tmp_path, **{"motion.gravity_mps2": 24.5})
+def test_another_gravity_is_noticed_and_named(played: Played) -> None:
+    groups = compared(played, **{"motion.gravity_mps2": 24.5})
     missed, words = judged(groups)
     assert "one_second_p95_position_error_m" in missed
     assert "p90_position_error_m" in missed
     assert any("contact from above or below" in line or "landing" in line for line in words), words
 
 
-def test_other_eyes_are_noticed(engine: Engine, tmp_path: Path) -> None:
-    missed, words = judged(compared(engine, tmp_path, **{"sight.eye_height_m": 0.25}))
+def test_other_eyes_are_noticed(played: Played) -> None:
+    missed, words = judged(compared(played, **{"sight.eye_height_m": 0.25}))
     assert missed == {"ray_error_p99_m"} or missed == {"ray_error_p99_m", "type_agreement"}
     assert all("ray" in line for line in words)
 
 
-def test_a_wider_touch_is_noticed(engine: Engine, tmp_path: Path) -> None:
+def test_a_wider_touch_is_noticed(played: Played) -> None:
     """Tags come a tick or two early: no target is missed by that, but the report says it."""
-    groups = compared(engine, tmp_path, **{"rules.touch_reach_m": 0.09})
+    groups = compared(played, **{"rules.touch_reach_m": 0.09})
     found = {mechanism.name: mechanism for mechanism in find_mechanisms(groups, ARENAS)}
     assert "touch: who was caught" in found
     example = found["touch: who was caught"].example
@@ -93,14 +110,9 @@ def test_the_command_line_says_it_all(godojo: Run, tmp_path: Path) -> None:
     assert (tmp_path / "out/error_over_time.png").read_bytes().startswith(b"\x89PNG")
 
 
-def played(engine: Engine, folder: Path, episodes: int) -> tuple[Plan, list[Recording]]:
-    plan = make_plan(episodes, ARENAS, 3)
-    return plan, record(engine, plan, folder, lambda _, __: None)
-
-
-def compared(engine: Engine, folder: Path, **changes: object) -> list[Compared]:
+def compared(played: Played, **changes: object) -> list[Compared]:
     """Godot plays by the settings as they are, the twin by changed ones."""
-    plan, recordings = played(engine, folder, 8)
+    plan, recordings = played
 
     def changed(group: Group) -> Group:
         return group._replace(settings=group.settings.override(**changes))

@@ -18,24 +18,21 @@ from tests.conftest import ROOT
 pytestmark = pytest.mark.engine
 
 
-def copy_of_project(folder: Path) -> Path:
-    return shutil.copytree(ROOT / "godot", folder / "project", ignore=shutil.ignore_patterns(".godot", "__pycache__"))
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project as it is checked out."""
+    leave = shutil.ignore_patterns(".godot", "__pycache__")
+    return shutil.copytree(ROOT / "godot", tmp_path_factory.mktemp("fresh") / "project", ignore=leave)
 
 
-def test_a_fresh_project_imports_and_opens_without_a_complaint(engine: Engine, tmp_path: Path) -> None:
-    project = copy_of_project(tmp_path)
+def test_a_fresh_project_imports_and_opens_without_a_complaint(engine: Engine, project: Path) -> None:
+    """Whatever the engine writes beside the sources (.uid, .import) is already in the repository."""
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file() and ".godot" not in path.parts}
     for words in (["--import"], ["--editor", "--quit"]):
         done = finish([engine.program, "--headless", "--path", project, *words], timeout_s=100)
         assert done.code == 0, done.output
         assert problem_lines(done.output) == []
     assert (project / ".godot/global_script_class_cache.cfg").exists()
-
-
-def test_the_import_leaves_the_checkout_as_it_is(engine: Engine, tmp_path: Path) -> None:
-    """Whatever the engine writes beside the sources (.uid, .import) is already in the repository."""
-    project = copy_of_project(tmp_path)
-    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
-    prepared_project(engine, project)
     after = {path: path.read_bytes() for path in project.rglob("*") if path.is_file() and ".godot" not in path.parts}
     assert sorted(after) == sorted(before)
     assert [path for path in before if before[path] != after[path]] == []
@@ -47,8 +44,7 @@ def test_packed_arrays_keep_their_values_when_a_game_is_exported() -> None:
     assert [path.name for path in (ROOT / "godot").rglob("*.gd") if plain.search(path.read_text("utf-8"))] == []
 
 
-def test_import_happens_once_until_something_changes(engine: Engine, tmp_path: Path) -> None:
-    project = copy_of_project(tmp_path)
+def test_import_happens_once_until_something_changes(engine: Engine, project: Path) -> None:
     stamp = project / ".godot/godojo_import"
     prepared_project(engine, project)
     first = stamp.stat().st_mtime_ns
