@@ -2,19 +2,31 @@
 
 import json
 import signal
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
+import torch
+from torch import nn
 
+from godojo.export.distil import Distillation, settings_for
+from godojo.learn.networks import Policy
+from godojo.learn.policy_file import PolicyCard
+from godojo.learn.sac import SoftSelfPlay
+from godojo.learn.selfplay import shape_for
+from godojo.learn.settings import PpoSettings, SacSettings
 from godojo.runs.folder import RunFolder
 from tests.conftest import Run
-from tests.learning_games import STEPS, fingerprints, iterated, learner
+from tests.learning_games import STEPS, fingerprint, fingerprints, iterated, learner, tag
 from tests.resumed_runs import TRAIN, check_same, stop_after, table
 
 UPDATES = 10
+DEFAULT_NETWORK = ("--set", "hidden=[64,64]", "--set", "memory_size=32")
+"""Large enough for torch to share the work of a layer between threads, unlike that of `TRAIN`."""
 SOFT = (
     "train", "tag", "--algorithm", "sac", "--judge", "0", "--seed", "5", "--set", "rules.round_s=2.0",
-    "--set", "worlds=32", "--set", "steps=8", "--set", "hidden=[8]", "--set", "warm_up=256", "--set", "batch=64",
+    "--set", "worlds=32", "--set", "steps=8", "--set", "warm_up=256", "--set", "batch=64",
 )  # fmt: skip
 
 
@@ -30,17 +42,71 @@ def test_the_same_seed_twice_and_another() -> None:
     assert all(found[0][name] != found[2][name] for name in found[0])
 
 
+@pytest.fixture
+def threads() -> Iterator[None]:
+    """Restores the number of torch's threads."""
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+def _ppo(memory: str) -> list[nn.Module]:
+    settings = PpoSettings(worlds=24, steps=6, minibatches=2, memory=memory, snapshot_updates=1, redraw_updates=1)
+    made = iterated(learner(settings), 2)
+    made.close()
+    return [module for seat in made.seats.values() for module in (seat.policy, seat.critic)]
+
+
+def _sac() -> list[nn.Module]:
+    made = SoftSelfPlay(tag(), SacSettings(steps=4, warm_up=48, gradient_steps=2), 1)
+    for _ in range(2):
+        made.iterate(0.0)
+    made.close()
+    return [module for pupil in made.pupils.values() for module in (pupil.policy, pupil.critics)]
+
+
+def _distilled() -> list[nn.Module]:
+    worlds = tag()
+    teachers = {}
+    for name, role in worlds.roles.items():
+        torch.manual_seed(1)
+        policy = Policy(shape_for(role, PpoSettings()))
+        teachers[name] = (policy, PolicyCard("tag", name, role.observation_parts, policy.shape, 0))
+    hidden = {name: settings_for(policy.shape, (64, 64)) for name, (policy, _) in teachers.items()}
+    made = Distillation(worlds, teachers, hidden)
+    made.iterate(0.0)
+    made.close()
+    return [student for student, _ in made.students().values()]
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize(
+    "learnt",
+    [partial(_ppo, "leaky"), partial(_ppo, "gru"), partial(_ppo, ""), _sac, _distilled],
+    ids=["leaky", "gru", "no memory", "sac", "distilled"],
+)
+def test_networks_of_the_default_size_learn_the_same_at_any_number_of_threads(
+    learnt: Callable[[], list[nn.Module]],
+) -> None:
+    found = []
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        found.append([fingerprint(module) for module in learnt()])
+    assert found[0] == found[1]
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("words", [TRAIN, SOFT], ids=["ppo", "sac"])
+@pytest.mark.parametrize("words", [(*TRAIN, *DEFAULT_NETWORK), SOFT], ids=["ppo", "sac"])
 def test_one_thread_and_two_learn_the_same(godojo: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """Also where only the kernels have one thread, as torch then takes over their number."""
     runs = {"GODOJO_RUNS": str(tmp_path)}
-    for name, threads in (("one", "1"), ("two", "2"), ("again", "2")):
-        env = runs | {"NUMBA_NUM_THREADS": threads, "OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
+    for name, kernels, threads in (("one", "1", "1"), ("two", "2", "2"), ("mixed", "1", "2")):
+        env = runs | {"NUMBA_NUM_THREADS": kernels, "OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
         done = godojo(*words, "--steps", str(4 * STEPS), "--run-id", name, timeout_s=110, **env)
         assert done.returncode == 0, done.stderr
     check_same(tmp_path / "one", tmp_path / "two")
-    check_same(tmp_path / "two", tmp_path / "again")
+    check_same(tmp_path / "one", tmp_path / "mixed")
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ fresh rounds quicker than old ones could be looked up.
 
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Literal
 
@@ -25,6 +24,7 @@ from godojo.games.parts import Heading
 from godojo.learn.budget import Budget
 from godojo.learn.networks import ActionHead, Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard
+from godojo.learn.threads import single_threaded_pool
 
 Report = Callable[[float, dict[str, float]], None]
 
@@ -219,7 +219,7 @@ class Distillation:
         }
         self.updates, self.agent_steps = 0, 0
         # One thread a role, as in training: networks this small gain nothing by more.
-        self._threads = ThreadPoolExecutor(len(self.lessons), initializer=torch.set_num_threads, initargs=(1,))
+        self._threads = single_threaded_pool(len(self.lessons))
         self._cards = {role: card for role, (_, card) in teachers.items()}
         self._is_stopping = False
 

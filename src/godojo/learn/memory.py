@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from godojo.kernels.compile import alone, kernel
 from godojo.learn import frames
+from godojo.learn.threads import orthogonal
 
 
 def tanh(x: Tensor) -> Tensor:
@@ -28,7 +29,7 @@ class LeakyMemory(nn.Module):
         super().__init__()
         self.size = size
         self.linear = nn.Linear(features, 2 * size)
-        nn.init.orthogonal_(self.linear.weight)
+        orthogonal(self.linear.weight)
         # Gates begin between nearly shut and half open: some cells remember long, some short.
         with torch.no_grad():
             self.linear.bias[:size] = torch.linspace(-4.0, 0.0, size)

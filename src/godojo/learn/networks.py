@@ -15,6 +15,7 @@ from godojo.errors import GodojoError
 from godojo.games.parts import ActionPart, Heading
 from godojo.learn import frames
 from godojo.learn.memory import MEMORIES
+from godojo.learn.threads import orthogonal
 
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 VARIANCE_FLOOR = 1e-6
@@ -90,7 +91,7 @@ class ActionHead(nn.Module):
         self.choices = [part.size for part in parts if part.kind == "discrete"]
         self.linear = nn.Linear(features, self.numbers + sum(self.choices))
         self.log_std = nn.Parameter(torch.full((self.numbers,), -0.5))
-        nn.init.orthogonal_(self.linear.weight, 0.01)
+        orthogonal(self.linear.weight, 0.01)
         nn.init.zeros_(self.linear.bias)
         with torch.no_grad():
             rest = [part.rest for part in parts if part.kind == "continuous" for _ in range(part.size)]
@@ -165,7 +166,7 @@ class SquashedHead(nn.Module):
         if choices := [part.name for part in parts if part.kind == "discrete"]:
             raise GodojoError(f"a squashed policy has no choices, only numbers; here there is: {', '.join(choices)}")
         self.linear = nn.Linear(features, 2 * sum(part.size for part in parts))
-        nn.init.orthogonal_(self.linear.weight, 0.01)
+        orthogonal(self.linear.weight, 0.01)
         nn.init.zeros_(self.linear.bias)
 
     def sample(self, features: Tensor, *, greedy: bool = False, generator: torch.Generator | None = None) -> Choice:
@@ -202,7 +203,7 @@ def mlp(sizes: Sequence[int]) -> nn.Sequential:
     layers: list[nn.Module] = []
     for width, following in itertools.pairwise(sizes):
         linear = nn.Linear(width, following)
-        nn.init.orthogonal_(linear.weight, math.sqrt(2.0))
+        orthogonal(linear.weight, math.sqrt(2.0))
         nn.init.zeros_(linear.bias)
         layers += [linear, nn.ReLU()]
     return nn.Sequential(*layers)
@@ -310,12 +311,12 @@ class Critic(nn.Module):
         self.normaliser = Normaliser(others_size)
         self.own = nn.Linear(observation_size, hidden[0])
         self.others = nn.Linear(others_size, hidden[0], bias=False)
-        nn.init.orthogonal_(self.own.weight, math.sqrt(2.0))
+        orthogonal(self.own.weight, math.sqrt(2.0))
         nn.init.zeros_(self.own.bias)
-        nn.init.orthogonal_(self.others.weight, math.sqrt(2.0))
+        orthogonal(self.others.weight, math.sqrt(2.0))
         self.trunk = mlp(hidden)
         self.value = nn.Linear(hidden[-1], 1)
-        nn.init.orthogonal_(self.value.weight, 1.0)
+        orthogonal(self.value.weight, 1.0)
         nn.init.zeros_(self.value.bias)
 
     def forward(self, normalised: Tensor, others: Tensor) -> Tensor:

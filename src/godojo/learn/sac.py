@@ -8,7 +8,7 @@ counts. The temperature, which says what entropy is worth, is adjusted as in the
 import copy
 import math
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import wait
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from godojo.learn.ppo import NotFinite
 from godojo.learn.replay import Replay, Transitions
 from godojo.learn.rollout import NORMALISER_STEPS, OthersView
 from godojo.learn.settings import SacSettings
+from godojo.learn.threads import orthogonal, single_threaded_pool
 from godojo.learn.undo import whole_or_nothing
 
 SAVED_REPLAY_BYTES = 64 * 2**20
@@ -62,7 +63,7 @@ class Critics(nn.Module):
         self.other = Critic(observation + actions, others, hidden)
         # Without an opinion at first: one made of chance would be far louder than what a single decision is worth.
         for critic in (self.one, self.other):
-            nn.init.orthogonal_(critic.value.weight, 0.01)
+            orthogonal(critic.value.weight, 0.01)
 
     def forward(self, normalised: Tensor, others: Tensor, action: Tensor) -> Tensor:
         """[2, rows]."""
@@ -267,7 +268,7 @@ class SoftSelfPlay:
             generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
             self.pupils[name] = Pupil(worlds, name, policy, settings, generator)
         self.updates, self.agent_steps = 0, 0
-        self._threads = ThreadPoolExecutor(len(self.pupils), initializer=torch.set_num_threads, initargs=(1,))
+        self._threads = single_threaded_pool(len(self.pupils))
 
     @property
     def policies(self) -> dict[str, Policy]:

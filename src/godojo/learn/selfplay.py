@@ -5,7 +5,7 @@ only the opponents of guests learn there; in all worlds in between everybody pla
 """
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import wait
 from typing import Any
 
 import msgspec
@@ -23,6 +23,7 @@ from godojo.learn.lesson import make_teacher
 from godojo.learn.networks import Critic, Policy, PolicyShape
 from godojo.learn.rollout import Guests, OthersView, Seat, play
 from godojo.learn.settings import PpoSettings
+from godojo.learn.threads import single_threaded_pool
 from godojo.learn.undo import whole_or_nothing
 from godojo.opponents import make_opponent
 
@@ -112,7 +113,7 @@ class SelfPlay:
         """Rounds won by each role where no guest played."""
         self._with_past = {name: dict.fromkeys(names, 0) for name in names}
         """The same where a past self played this role."""
-        self._threads = ThreadPoolExecutor(len(names), initializer=torch.set_num_threads, initargs=(1,))
+        self._threads = single_threaded_pool(len(names))
 
     def _compile(self, name: str) -> None:
         """Calls what learns for a track of nothing, so that compiling it does not count as training."""

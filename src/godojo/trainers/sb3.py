@@ -26,6 +26,7 @@ from godojo.learn.learner import Iteration
 from godojo.learn.networks import NORMALISED_LIMIT, VARIANCE_FLOOR, Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard, policy_bytes
 from godojo.learn.presets import filled
+from godojo.learn.threads import one_thread
 from godojo.learn.training import WINDOW, RoundTerms, Standing
 from godojo.runs.config import Environment
 from godojo.runs.episodes import EpisodeLog
@@ -64,7 +65,8 @@ class Sb3Training:
             clip_obs=NORMALISED_LIMIT,
             epsilon=VARIANCE_FLOOR,
         )
-        self.model = _model(self.env, self.settings, run.config.seed)
+        with one_thread():
+            self.model = _model(self.env, self.settings, run.config.seed)
         self.checkpoints = run.checkpoints(say)
         self.updates_made, self._seconds_before, episodes = 0, 0.0, None
         self.best = -np.inf
@@ -114,12 +116,8 @@ class Sb3Training:
             self.save()
         if self.progress < 1.0:
             left = self.budget.agent_steps - self.agent_steps if self.budget.agent_steps is not None else 2**40
-            threads = torch.get_num_threads()
-            torch.set_num_threads(1)  # batches are small: more would only wait for each other
-            try:
+            with one_thread():  # batches are small: more threads would only wait for each other
                 self.model.learn(left, callback=_Watch(self, report), reset_num_timesteps=False)
-            finally:
-                torch.set_num_threads(threads)
         self.save()
         is_spent = self.progress >= 1.0
         if is_spent:
