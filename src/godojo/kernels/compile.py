@@ -1,6 +1,5 @@
 """How kernels are compiled: the same options everywhere, once, and kept on disk."""
 
-import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,26 +11,18 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 import numba
 import platformdirs
 
+from godojo.kernels.sources import sources_hash
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Nothing is fused or reordered: 32-bit sums and products round as they do in Godot, so that a twin follows it exactly.
 _FASTMATH = {"nsz"}
-_ROOMS = ("kernels", "games/*/sim", "opponents")
-
-
-def _sources_hash() -> str:
-    """Of all code that kernels are made of; Numba itself would notice changes only in the file of the outermost one."""
-    package = Path(__file__).parent.parent
-    digest = hashlib.sha256()
-    for path in sorted([path for rooms in _ROOMS for path in package.glob(f"{rooms}/*.py")]):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def _cache_folder() -> Path:
     home = os.environ.get("GODOJO_HOME")
     caches = Path(home).expanduser().absolute() / "cache" if home else platformdirs.user_cache_path("godojo", False)
-    return caches / "kernels" / _sources_hash()
+    return caches / "kernels" / sources_hash(Path(__file__).parent.parent)
 
 
 CACHE_FOLDER = _cache_folder()

@@ -1,0 +1,35 @@
+"""Which files kernels are made of: those that hold some, and all that these import, whose constants are compiled in."""
+
+import hashlib
+import re
+from pathlib import Path
+
+_COMPILER = b"from godojo.kernels.compile import "
+_HAS_KERNELS = re.compile(rb"^" + re.escape(_COMPILER) + rb"(?!is_compiled$)", re.M)
+_IMPORT = re.compile(rb"^from godojo(\.[\w.]+)? import (\([^)]*\)|.*)", re.M)
+_NAME = re.compile(rb"\w+")
+
+
+def kernel_sources(package: Path) -> dict[Path, bytes]:
+    """The files and what is in them, found among all of the package in a few milliseconds."""
+    texts = {path: path.read_bytes() for path in package.rglob("*.py")}
+    waiting = [path for path, text in texts.items() if _COMPILER in text and _HAS_KERNELS.search(text)]
+    found: dict[Path, bytes] = {}
+    while waiting:
+        path = waiting.pop()
+        if path in found or path not in texts:
+            continue
+        found[path] = texts[path]
+        for module, names in _IMPORT.findall(texts[path]):
+            place = package.joinpath(*module.decode().split("."))
+            waiting += [place.with_suffix(".py"), place / "__init__.py"]
+            waiting += [place / f"{name.decode()}.py" for name in _NAME.findall(names)]
+    return found
+
+
+def sources_hash(package: Path) -> str:
+    """Changes with any of the files that kernels are made of; Numba itself notices only the outermost kernel's."""
+    digest = hashlib.sha256()
+    for _, text in sorted(kernel_sources(package).items()):
+        digest.update(text)
+    return digest.hexdigest()[:16]

@@ -1,0 +1,51 @@
+"""Compiled kernels are kept under a hash that covers everything they are made of."""
+
+import importlib
+import pkgutil
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+import godojo
+from godojo.kernels.sources import kernel_sources, sources_hash
+
+PACKAGE = Path(godojo.__file__).parent
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        "learn/layers.py",  # called by the kernels of lesson.py and quick.py
+        "learn/networks.py",  # LOG_SQRT_2PI is compiled into them
+        "games/tag/settings.py",
+        "opponents/grid.py",
+        "kernels/rays.py",
+        "kernels/compile.py",
+    ],
+)
+def test_an_edit_of_what_kernels_are_made_of_compiles_them_anew(tmp_path: Path, edited: str) -> None:
+    copy = tmp_path / "godojo"
+    shutil.copytree(PACKAGE, copy, ignore=lambda _, names: [name for name in names if name == "__pycache__"])
+    before = sources_hash(copy)
+    path = copy / edited
+    path.write_text(path.read_text() + "\nEDITED = 1\n")
+    assert sources_hash(copy) != before
+    path = copy / "cli/train.py"
+    now = sources_hash(copy)
+    path.write_text(path.read_text() + "\nEDITED = 1\n")
+    assert sources_hash(copy) == now, "what kernels are not made of costs nobody a minute"
+
+
+def test_every_kernel_is_covered() -> None:
+    for name in ("learn", "games", "opponents", "kernels"):
+        room = importlib.import_module(f"godojo.{name}")
+        for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
+            importlib.import_module(module.name)
+    modules = [module for name, module in sys.modules.items() if name.startswith("godojo.")]
+    kernels = [thing for module in modules for thing in vars(module).values() if isinstance(thing, Dispatcher)]
+    files = {Path(kernel.py_func.__code__.co_filename) for kernel in kernels}
+    assert len(files) > 15
+    assert files <= kernel_sources(PACKAGE).keys()
