@@ -41,10 +41,16 @@ class League:
         self.now = dict.fromkeys(roles, Rating())
 
     def join(self, role: str, policy: Policy, agent_steps: int) -> None:
-        """Keeps a copy of the policy. When there are too many, the one that leaves the smallest gap goes."""
+        """Keeps a copy of the policy. When there are too many, the one that leaves the smallest gap goes.
+
+        The first and the newest stay; of a league of one, the newest.
+        """
         frozen = copy.deepcopy(policy).requires_grad_(False).eval()
         self.past[role].append(PastSelf(agent_steps, frozen, self.now[role]))
         if len(self.past[role]) > self.size:
+            if self.size == 1:
+                del self.past[role][0]
+                return
             ages = [one.agent_steps for one in self.past[role]]
             gaps = [after - before for before, after in zip(ages[:-2], ages[2:], strict=True)]
             del self.past[role][1 + int(np.argmin(gaps))]
