@@ -11,6 +11,8 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, Locator, MaxNLocator
 
+from godojo.units import counted as counted
+
 INK, QUIET, GRID, PAPER = "#171a26", "#6d6f7c", "#e7e2d8", "#fffdf9"
 SEEKER, HIDER = "#ff7810", "#1b55d8"
 FLOOR, FLOOR_OTHER, WALL = "#d9cdb4", "#d1c4a9", "#8d8078"
@@ -119,13 +121,6 @@ def count_axis(axes: Axes, label: str) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: counted(value)))
     axes.set_xlabel(label)
-
-
-def counted(value: float) -> str:
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:.3g} {letter}"
-    return f"{value:.3g}"
 
 
 class TimeLocator(Locator):
