@@ -155,7 +155,16 @@ def _preset(wishes: Wishes, game: str) -> Preset:
 
 
 def _whence(wishes: Wishes, engine: str) -> dict[str, Any]:
-    """Where the games of a run come from."""
+    """Where the games of a run come from, and how long they may be silent."""
+    more = _games_of(wishes, engine)
+    if wishes.step_timeout is not None:
+        if not more:
+            raise GodojoError("--step-timeout is for games in the real engine: say --engine godot, or leave it away")
+        more["step_timeout_s"] = wishes.step_timeout
+    return more
+
+
+def _games_of(wishes: Wishes, engine: str) -> dict[str, Any]:
     if wishes.door is not None:
         from godojo.bridge.listener import DEFAULT_PORT
 

@@ -15,6 +15,7 @@ from godojo.cli.serve import token_in
 from godojo.cli.stopping import stopping
 from godojo.errors import GodojoError, command
 from godojo.files import write_whole
+from godojo.units import counted
 
 if TYPE_CHECKING:
     from godojo.cli.training_setup import AnyTraining
@@ -173,6 +174,14 @@ def train(
         int | None,
         typer.Option(help="Godot processes at once; 2 by default.", metavar="N", min=1, rich_help_panel=EXPERT),
     ] = None,
+    step_timeout: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds after which a silent game counts as frozen; 10 by default.",
+            metavar="SECONDS",
+            rich_help_panel=EXPERT,
+        ),
+    ] = None,
     log_trajectories: Annotated[
         int,
         typer.Option(
@@ -215,6 +224,7 @@ def train(
         seed=seed,
         freeze=tuple(freeze or ()),
         processes=processes,
+        step_timeout=step_timeout,
         project=project,
         door=Door(host, port, token_in(token_file)) if connect else None,
         trainer=trainer,
@@ -298,9 +308,15 @@ def _line(standing: "Standing") -> str:
         for role, rate in standing.win_rates.items()
     )
     return (
-        f"{standing.progress:4.0%}  {standing.seconds:5.0f} s  {standing.agent_steps / 1e6:7.2f} M agent-steps"
-        f"  {standing.steps_per_s / 1e3:5.0f} k/s  {standing.episodes:,} rounds  {roles}"
-    )
+        f"{standing.progress:4.0%}  {standing.seconds:5.0f} s  {counted(standing.agent_steps):>6} agent-steps"
+        f"  {counted(standing.steps_per_s):>6}/s  {_rounds(standing)}  {roles}"
+    ).rstrip()
+
+
+def _rounds(standing: "Standing") -> str:
+    if not standing.episodes:
+        return "no rounds yet"
+    return f"{standing.episodes:,} rounds" + ("" if standing.win_rates else ", no win rates so far")
 
 
 def _table(standing: "Standing", run: str) -> Table:
@@ -312,9 +328,9 @@ def _table(standing: "Standing", run: str) -> Table:
     table.add_row(
         f"{bar} {standing.progress:4.0%}",
         f"{left_s // 60:.0f}:{left_s % 60:02.0f}",
-        f"{standing.agent_steps / 1e6:.1f} M",
-        f"{standing.steps_per_s / 1e3:.0f} k",
-        f"{standing.episodes:,}",
+        counted(standing.agent_steps),
+        counted(standing.steps_per_s),
+        f"{standing.episodes:,}" if standing.episodes else "none yet",
         *(
             f"wins {rate:.0%}" + (f"\nrating {standing.ratings[role][0]:.0f}" if role in standing.ratings else "")
             for role, rate in standing.win_rates.items()

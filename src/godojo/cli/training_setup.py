@@ -114,6 +114,8 @@ def _to_resume(wishes: Wishes) -> RunFolder:
         raise GodojoError(f"run {run.name} was begun with the seed {config.seed}, and keeps it; leave --seed away")
     if wishes.processes is not None and "processes" not in config.more:
         raise GodojoError(f"run {run.name} starts no games of its own; leave --processes away")
+    if wishes.step_timeout is not None and config.engine != "godot":
+        raise GodojoError(f"run {run.name} is not played in the real engine; leave --step-timeout away")
     if wishes.door is not None and "connect" not in config.more:
         raise GodojoError(f"run {run.name} does not wait for a game; leave --connect away")
     if wishes.http and len(wishes.http) != len(config.more.get("http", ())):
@@ -145,6 +147,8 @@ def _for_this_stretch(config: RunConfig, wishes: Wishes) -> RunConfig:
     more = dict(config.more)
     if wishes.processes is not None:
         more["processes"] = wishes.processes
+    if wishes.step_timeout is not None:
+        more["step_timeout_s"] = wishes.step_timeout
     if wishes.door is not None:
         more["connect"] = {**more["connect"], **wishes.door.place}
     if wishes.http:

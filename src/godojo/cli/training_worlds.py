@@ -26,10 +26,10 @@ def worlds_of(config: RunConfig, token: str | None = None, num_worlds: int | Non
     more, waits = config.more, config.more.get("connect")
     if "project" in more:
         source = {"binary" if Path(more["project"]).is_file() else "project": more["project"]}
-        return open_game(**source, num_processes=more["processes"], seed=config.seed)
+        return open_game(**source, num_processes=more["processes"], seed=config.seed, **_patience(config))
     if waits is not None and config.game not in GAMES:
         count = num_worlds or config.learner_settings.get("worlds")
-        return open_game(num_worlds=count, seed=config.seed, token=token, **waits)
+        return open_game(num_worlds=count, seed=config.seed, token=token, **waits, **_patience(config))
     worlds = _tasks(config, token)
     reward, scale = more.get("reward"), more.get("reward_scale", 1.0)
     if reward is not None or scale != 1.0:
@@ -58,7 +58,7 @@ def _tasks(config: RunConfig, token: str | None) -> Worlds:
     game, tasks, count = GAMES[config.game], config.more.get("tasks", []), _count(config)
     settings = game.settings.from_values(config.game_settings)
     options = {"settings": settings, **game.training_options(settings), **config.more.get("options", {})}
-    options |= _whence(config, token)
+    options |= _whence(config, token) | _patience(config)
 
     def made(number: int, **task: Any) -> Worlds:
         return make_vec(config.game, engine=config.engine, num_worlds=number, seed=config.seed, **options | task)
@@ -85,6 +85,11 @@ def _whence(config: RunConfig, token: str | None) -> dict[str, Any]:
     if "connect" in more:
         return {"connect": True, "token": token, **more["connect"], **truth}
     return {"num_processes": more["processes"], **truth}
+
+
+def _patience(config: RunConfig) -> dict[str, Any]:
+    """How long a game may be silent, if the run says so."""
+    return {name: config.more[name] for name in ("step_timeout_s",) if name in config.more}
 
 
 def _count(config: RunConfig) -> int:

@@ -45,6 +45,7 @@ class Wishes(NamedTuple):
     reward: str | None = None
     tasks: tuple[str, ...] = ()
     processes: int | None = None
+    step_timeout: float | None = None
     project: Path | None = None
     door: Door | None = None
     http: tuple[str, ...] = ()
@@ -67,6 +68,8 @@ class Wishes(NamedTuple):
             value = getattr(self, name)
             if value is not None and not 0.0 < value < math.inf:
                 raise GodojoError(f"there must be some time to train: --{name} must be above 0, not {value}")
+        if self.step_timeout is not None and not 0.0 < self.step_timeout < math.inf:
+            raise GodojoError(f"--step-timeout must be a number of seconds above 0, not {self.step_timeout:g}")
 
     def budget(self, otherwise: Mapping[str, float]) -> Budget:
         """What was asked for now; without a word, what the preset says, or what a run was begun with."""

@@ -8,7 +8,7 @@ from godojo.engines.base import ENGINES, Worlds
 from godojo.engines.godot.http_worlds import HttpWorlds
 from godojo.engines.godot.launch import own_scene
 from godojo.engines.godot.open import await_game, launch_games, open_game
-from godojo.engines.godot.worlds import MAX_RESTARTS
+from godojo.engines.godot.worlds import MAX_RESTARTS, STEP_TIMEOUT_S
 from godojo.engines.sim import SimWorlds
 from godojo.errors import GodojoError, known
 from godojo.games.base import GAMES
@@ -27,7 +27,7 @@ def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int =
     - `connect` (False) or `port` (8765), `host`, `token`: wait for a game that is started by hand instead;
     - `http` (an address, or a list of them): games that listen for HTTP, one world in each; with `scene`, `token` and
       `reload_every` (`godojo.engines.godot.http_worlds.HttpWorlds`);
-    - `start_timeout_s`, `step_timeout_s` (30), `reconnect_s` (60), `max_restarts`: how long to wait, and how often to
+    - `start_timeout_s`, `step_timeout_s` (10), `reconnect_s` (60), `max_restarts`: how long to wait, and how often to
       begin again (`godojo.engines.godot.worlds.GodotWorlds`).
     """
     if game not in GAMES:
@@ -63,7 +63,7 @@ def _in_godot(
     host: str = "127.0.0.1",
     token: Any = None,
     start_timeout_s: float | None = None,
-    step_timeout_s: float = 30.0,
+    step_timeout_s: float = STEP_TIMEOUT_S,
     reconnect_s: float = 60.0,
     max_restarts: int = MAX_RESTARTS,
     http: str | Sequence[str] | None = None,

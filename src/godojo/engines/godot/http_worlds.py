@@ -11,6 +11,7 @@ from godojo.bridge.http import GameClient, Step
 from godojo.bridge.messages import ConnectionLost, Ready, Silent, WireError
 from godojo.engines.base import Worlds
 from godojo.engines.godot.arrays import WorldArrays
+from godojo.engines.godot.worlds import STEP_TIMEOUT_S
 from godojo.errors import GodojoError
 
 _WHOLE_IN_JSON = 2**53
@@ -36,7 +37,7 @@ class HttpWorlds(Worlds):
         settings: Any = None,
         seed: int = 0,
         start_timeout_s: float = 10.0,
-        step_timeout_s: float = 30.0,
+        step_timeout_s: float = STEP_TIMEOUT_S,
         reconnect_s: float = 60.0,
         reload_every: int = 0,
     ) -> None:

@@ -14,7 +14,7 @@ from godojo.engines.godot.arrays import Truth
 from godojo.engines.godot.display import display
 from godojo.engines.godot.launch import Recipe, Wire, checked_wire, from_binary, from_project
 from godojo.engines.godot.seats import AwaitedSeat, LaunchedSeat
-from godojo.engines.godot.worlds import MAX_RESTARTS, GodotWorlds
+from godojo.engines.godot.worlds import MAX_RESTARTS, STEP_TIMEOUT_S, GodotWorlds
 from godojo.errors import GodojoError
 
 GODOT_RL_PORT = 11008
@@ -39,7 +39,7 @@ def open_game(
     port: int | None = None,
     token: str | None = None,
     start_timeout_s: float | None = None,
-    step_timeout_s: float = 30.0,
+    step_timeout_s: float = STEP_TIMEOUT_S,
     reconnect_s: float = 60.0,
     max_restarts: int = MAX_RESTARTS,
     say: Callable[[str], None] | None = None,
@@ -119,7 +119,7 @@ def launch_games(
     settings: Any = None,
     truth: Truth | None = None,
     start_timeout_s: float | None = None,
-    step_timeout_s: float = 30.0,
+    step_timeout_s: float = STEP_TIMEOUT_S,
     max_restarts: int = MAX_RESTARTS,
     belongings: contextlib.ExitStack | None = None,
 ) -> GodotWorlds:
@@ -152,7 +152,7 @@ def await_game(
     truth: Truth | None = None,
     seed: int = 0,
     start_timeout_s: float | None = None,
-    step_timeout_s: float = 30.0,
+    step_timeout_s: float = STEP_TIMEOUT_S,
     reconnect_s: float = 60.0,
     max_restarts: int = MAX_RESTARTS,
     say: Callable[[str], None] | None = None,

@@ -18,6 +18,8 @@ from godojo.engines.godot.seats import Seat
 from godojo.errors import GodojoError
 
 MAX_RESTARTS = 200
+STEP_TIMEOUT_S = 10.0
+"""A game that has not answered by then is taken to be frozen."""
 _GOODBYE_S = 1.0
 _READING_S = 1.0
 """For what has come while another game made us wait until the deadline."""
@@ -62,7 +64,7 @@ class GodotWorlds(Worlds):
         settings: Any = None,
         truth: Truth | None = None,
         start_timeout_s: float = 60.0,
-        step_timeout_s: float = 30.0,
+        step_timeout_s: float = STEP_TIMEOUT_S,
         reconnect_s: float | None = None,
         max_restarts: int = MAX_RESTARTS,
         belongings: ExitStack | None = None,
