@@ -13,6 +13,9 @@ from godojo.engines.base import RoleArrays, Worlds
 from godojo.errors import GodojoError
 from godojo.users_code import load_class, split_class, told
 
+MAX_REWARD = 1e30
+"""Of one decision: more could not be summed up over a round."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -65,15 +68,17 @@ class UsersReward:
         found = np.zeros((*wanted, len(self.terms)), np.float32)
         for place, term in enumerate(self.terms):
             try:
-                numbers = np.asarray(parts[term], np.float32)
+                with np.errstate(over="ignore"):  # what is too large is refused below
+                    numbers = np.asarray(parts[term], np.float32)
             except (TypeError, ValueError):
                 raise GodojoError(f"{self.source}: {term} are no numbers") from None
             if numbers.shape == wanted[:1]:
                 numbers = numbers[:, None]
             if numbers.shape != wanted and numbers.shape != (wanted[0], 1):
                 raise GodojoError(f"{self.source}: {term} has the shape {numbers.shape}, not {wanted}")
-            if not np.isfinite(numbers).all():
-                raise GodojoError(f"{self.source}: {term} is not a number in some worlds")
+            if not (np.abs(numbers) <= MAX_REWARD).all():
+                wrong = numbers[~(np.abs(numbers) <= MAX_REWARD)].flat[0]
+                raise GodojoError(f"{self.source}: {term} is {wrong:g}; it must be a number of at most {MAX_REWARD:g}")
             found[:, :, place] = numbers
         return found
 
@@ -118,7 +123,8 @@ class RewardedWorlds(Worlds):
         for name, role in self.roles.items():
             inner = self.inner.roles[name]
             if self._own is None:
-                np.multiply(inner.reward, self._scale, out=role.reward)
+                with np.errstate(over="ignore"):  # the learner notices, and names it
+                    np.multiply(inner.reward, self._scale, out=role.reward)
             else:
                 self._judge(name, role, inner, self._own)
 
@@ -137,7 +143,8 @@ class RewardedWorlds(Worlds):
             outcome=outcome,
         )
         role.terms[:] = own(step)
-        np.multiply(role.terms.sum(axis=2), self._scale, out=role.reward)
+        with np.errstate(over="ignore"):
+            np.multiply(role.terms.sum(axis=2), self._scale, out=role.reward)
         sums = self._sums[name]
         sums += role.terms
         role.final_terms[self.ended] = sums[self.ended]

@@ -24,6 +24,8 @@ class Losses(NamedTuple):
     """Share of decisions whose ratio was beyond the clip."""
 
 
+LARGE_REWARD = 1e6
+"""Such rewards may be why learning broke down."""
 FIGURES = (*Losses._fields, "gradient")
 
 
@@ -67,6 +69,13 @@ def losses(policy: Policy, critic: Critic, batch: Minibatch, clip: float) -> Los
 
 class NotFinite(GodojoError):
     """A loss that is no number; the weights are those before it."""
+
+
+def broke_down(role: str, error: NotFinite, rewards: Tensor) -> GodojoError:
+    """What to tell a person, with a likely cause where there is one."""
+    largest = float(rewards.abs().max()) if len(rewards) else 0.0
+    cause = "" if largest < LARGE_REWARD else f"; the largest reward is {largest:.2g}"
+    return GodojoError(f"learning of {role} broke down: {error}{cause}")
 
 
 class Teacher(Protocol):

@@ -44,6 +44,10 @@ class Replay:
     def nbytes(self) -> int:
         return sum(rows.nbytes for rows in self._rows)
 
+    @property
+    def rewards(self) -> Tensor:
+        return self._rows.reward[: self.size]
+
     def submit(self, batch: Transitions, keep: Tensor) -> None:
         """Takes in the rows of a whole batch where `keep` is true: one write, or two where the arrays' end is met."""
         chosen = keep.nonzero()[-self.capacity :, 0]

@@ -83,7 +83,8 @@ class WorldArrays:
         for role, said in zip(self.roles.values(), frame.roles, strict=True):
             role.observation[worlds] = said.observation
             role.terms[worlds] = said.terms
-            said.terms.sum(axis=2, out=role.reward[worlds])
+            with np.errstate(over="ignore"):  # the learner notices, and names it
+                said.terms.sum(axis=2, out=role.reward[worlds])
             role.acted[worlds] = said.acted
             role.terminated[worlds] = said.terminated
             role.truncated[worlds] = said.truncated
