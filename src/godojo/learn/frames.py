@@ -133,17 +133,23 @@ def forget(memory: np.ndarray, terminated: np.ndarray, truncated: np.ndarray, en
 
 
 @alone
-def moments(rows: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> None:
-    """Mean and variance of every column."""
-    count = len(rows)
+def moments(rows: np.ndarray, is_used: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> int:
+    """Mean and variance of every column, of the rows that are used; returns how many these are."""
+    count = 0
     mean[:] = 0.0
     variance[:] = 0.0
-    for row in range(count):
-        for place in range(len(mean)):
-            mean[place] += rows[row, place]
+    for row in range(len(rows)):
+        if is_used[row]:
+            count += 1
+            for place in range(len(mean)):
+                mean[place] += rows[row, place]
+    if count == 0:
+        return count
     mean /= count
-    for row in range(count):
-        for place in range(len(mean)):
-            off = rows[row, place] - mean[place]
-            variance[place] += off * off
+    for row in range(len(rows)):
+        if is_used[row]:
+            for place in range(len(mean)):
+                off = rows[row, place] - mean[place]
+                variance[place] += off * off
     variance /= count
+    return count

@@ -68,12 +68,14 @@ class Normaliser(nn.Module):
         return out
 
     @torch.no_grad()
-    def learn(self, raw: Tensor) -> None:
-        """Takes more observations into account; rows of any shape."""
+    def learn(self, raw: Tensor, acted: Tensor | None = None) -> None:
+        """Takes more observations into account; rows of any shape. With `acted`, only those of agents that acted."""
         rows = raw.reshape(-1, raw.shape[-1])
-        count = float(rows.shape[0])
+        is_used = torch.ones(len(rows), dtype=torch.bool) if acted is None else acted.reshape(-1)
         mean, variance = torch.empty_like(self.mean), torch.empty_like(self.mean)
-        frames.moments(rows.numpy(), mean.numpy(), variance.numpy())
+        count = float(frames.moments(rows.numpy(), is_used.numpy(), mean.numpy(), variance.numpy()))
+        if count == 0.0:
+            return
         total = float(self.count) + count
         share, shift = count / total, mean - self.mean
         self.variance.mul_(1.0 - share).add_(variance * share).add_(shift.square() * (share * (1.0 - share)))

@@ -181,6 +181,8 @@ class Seat:
             for name in ("reward", "terminated", "truncated", "acted")
         ]
         """Of each result: where it is kept, and where the worlds write it."""
+        self._to_normalise_by: tuple[Tensor, Tensor] | None = None
+        """What was seen, by the agents and by their critic, until it is known which of the agents act by it."""
         self._past_seen = torch.empty_like(self._past_raw)
         self._past_decision = Decision(
             torch.empty_like(self._past_action), torch.empty(len(self._past_raw)), self._past_action
@@ -193,7 +195,8 @@ class Seat:
         track, none = self.track, slice(0, 0)
         self.others.of({name: seen[none] for name, seen in self._observations.items()})
         seen = self.policy.look(self._raw[none])
-        moments(self._raw[:1].numpy(), np.zeros(seen.shape[1], np.float32), np.zeros(seen.shape[1], np.float32))
+        none_acted = np.zeros(1, np.bool_)
+        moments(self._raw[:1].numpy(), none_acted, *np.zeros((2, seen.shape[1]), np.float32))
         situation = Situation(seen, self._raw[none], self.memory[none])
         decision = Decision(track.action[0, none], track.log_probability[0, none], self._action[none])
         self._player.act(situation, decision, greedy=True, generator=self.generator)
@@ -234,8 +237,7 @@ class Seat:
         own = self.policy.own_frame(self._raw, out=self.track.observation[step])
         others = self.others.of(self._observations)
         if self.learns and step % NORMALISER_STEPS == 0 and step < len(self.track.action):
-            self.policy.normaliser.learn(own)
-            self.critic.normaliser.learn(others)
+            self._to_normalise_by = own.clone(), others
         self.critic.normaliser(others, out=self.track.others[step])
         seen: Tensor = self.policy.normaliser(own, out=own)
         return seen
@@ -246,6 +248,11 @@ class Seat:
         track, arrays = self.track, self.arrays
         for rows, results in self._results:
             rows[step] = results
+        if self._to_normalise_by is not None:
+            own, others = self._to_normalise_by
+            self.policy.normaliser.learn(own, track.acted[step])
+            self.critic.normaliser.learn(others, track.acted[step])
+            self._to_normalise_by = None
         flags = (arrays.terminated, arrays.truncated, worlds.ended)
         if arrays.truncated.any() and track.truncated[step].any():
             self._value_cuts(step, worlds)
