@@ -5,6 +5,7 @@ import signal
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import torch
@@ -50,7 +51,7 @@ def threads() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-def _ppo(memory: str) -> list[nn.Module]:
+def _ppo(memory: Literal["", "leaky", "gru"]) -> list[nn.Module]:
     settings = PpoSettings(worlds=24, steps=6, minibatches=2, memory=memory, snapshot_updates=1, redraw_updates=1)
     made = iterated(learner(settings), 2)
     made.close()

@@ -185,6 +185,17 @@ def test_the_normaliser_learns_mean_and_variance_batch_by_batch() -> None:
     assert torch.isfinite(normaliser(rows)).all(), "a number that never changes divides by nothing"
 
 
+def test_the_normaliser_learns_from_agents_that_acted_alone() -> None:
+    rows = torch.randn(60, 3, generator=torch.Generator().manual_seed(0)) + 2.0
+    acted = torch.arange(60) % 3 > 0
+    some, wanted = Normaliser(3), Normaliser(3)
+    some.learn(torch.where(acted[:, None], rows, 0.0), acted)
+    wanted.learn(rows[acted])
+    assert all(torch.equal(one, other) for one, other in zip(some.buffers(), wanted.buffers(), strict=True))
+    some.learn(torch.zeros(5, 3), torch.zeros(5, dtype=torch.bool))
+    assert float(some.count) == 40, "nobody acted: nothing is learnt"
+
+
 @pytest.mark.parametrize("hidden", [(16,), (16, 8), (8, 16, 8)])
 def test_any_number_of_layers(hidden: tuple[int, ...]) -> None:
     policy = policy_of(hidden=hidden, memory="leaky")

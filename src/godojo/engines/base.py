@@ -78,6 +78,17 @@ class Worlds(abc.ABC):
     arena: np.ndarray
     """int32 [N]: where it was played, in worlds that ended."""
 
+    @property
+    def played(self) -> np.ndarray:
+        """bool [N]: the world's round ended in the last step, and was not lost with its game.
+
+        Nobody took part in the last decision of a round that was lost.
+        """
+        took_part = np.zeros(self.num_worlds, np.bool_)
+        for role in self.roles.values():
+            took_part |= role.acted.any(axis=1)
+        return self.ended & took_part
+
     @abc.abstractmethod
     def reset(self, seed: int) -> None:
         """Begins a round in every world. The same seed gives the same rounds."""

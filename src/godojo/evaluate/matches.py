@@ -142,13 +142,9 @@ class _Tally:
         if not worlds.ended.any():
             return
         self._decisions[worlds.ended] = 0
-        # Nobody took part in the last decision of a round that was lost from outside.
-        took_part = np.zeros(worlds.num_worlds, bool)
-        for arrays in worlds.roles.values():
-            took_part |= arrays.acted.any(axis=1)
         counts = worlds.ended & (self._played < self._wanted)
-        self._lost += int(np.count_nonzero(counts & ~took_part))
-        counts &= took_part
+        self._lost += int(np.count_nonzero(counts & ~worlds.played))
+        counts &= worlds.played
         rows = (self._first_row + self._played)[counts]
         self._winner[rows] = worlds.winner[counts]
         self._length_s[rows] = worlds.length_ticks[counts] * TICK_S

@@ -2,6 +2,9 @@
 
 from typing import NamedTuple
 
+GRACE_S = 2.0
+"""A rollout that is still under way so long after the time is up is dropped, as when games are lost again and again."""
+
 
 class Budget(NamedTuple):
     """How long to train: by the clock or by decisions of all agents together."""
@@ -15,6 +18,10 @@ class Budget(NamedTuple):
             return min(agent_steps / self.agent_steps, 1.0)
         assert self.minutes is not None
         return min(seconds / (self.minutes * 60.0), 1.0)
+
+    def is_overdrawn(self, seconds: float) -> bool:
+        """Whether the time has been up for so long that a rollout under way is not waited for."""
+        return self.agent_steps is None and seconds > (self.minutes or 0.0) * 60.0 + GRACE_S
 
     def as_config(self) -> dict[str, float]:
         return {"agent_steps": self.agent_steps} if self.agent_steps is not None else {"minutes": self.minutes or 0.0}

@@ -15,7 +15,7 @@ class Iteration(NamedTuple):
     """What came out of one rollout and the update that followed."""
 
     rounds: int
-    """How many ended in which everybody was played by the present policies."""
+    """How many were played to their end by the present policies alone."""
     wins: dict[str, int]
     """How many of those each role won."""
     figures: dict[str, dict[str, float]]

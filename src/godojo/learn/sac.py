@@ -21,7 +21,7 @@ from godojo.errors import GodojoError
 from godojo.learn.league import League
 from godojo.learn.learner import Iteration, Sitting, Task
 from godojo.learn.networks import Critic, Policy, PolicyShape
-from godojo.learn.ppo import NotFinite
+from godojo.learn.ppo import NotFinite, broke_down
 from godojo.learn.replay import Replay, Transitions
 from godojo.learn.rollout import NORMALISER_STEPS, OthersView
 from godojo.learn.settings import SacSettings
@@ -123,26 +123,27 @@ class Pupil:
         self._action = torch.from_numpy(self.arrays.action).view(self.columns, -1)
 
     @torch.no_grad()
-    def decide(self, step: int, worlds: Worlds) -> None:
+    def decide(self, worlds: Worlds) -> None:
         """Looks, and writes what every agent does next."""
         policy = self.policy
         raw = self._raw.clone()
         own = policy.own_frame(raw)
         others = self._others.of({name: role.observation for name, role in worlds.roles.items()})
-        if self.task == "train" and step % NORMALISER_STEPS == 0:
-            policy.normaliser.learn(own)
-            self.others_normaliser.learn(others)
         features, _ = policy.features(policy.normaliser(own), policy.begin(self.columns))
         choice = policy.head.sample(features, greedy=self.task == "deterministic", generator=self.generator)
         self._action.copy_(policy.for_game(choice.action, raw))
         self._seen, self._seen_of_others, self._did = own, others, choice.action
 
     @torch.no_grad()
-    def take_in(self, worlds: Worlds) -> None:
+    def take_in(self, step: int, worlds: Worlds) -> None:
         """Submits what the decision led to, of all agents that took part in it."""
         if self.task != "train":
             return
         arrays = self.arrays
+        acted = torch.from_numpy(arrays.acted).view(-1)
+        if step % NORMALISER_STEPS == 0:
+            self.policy.normaliser.learn(self._seen, acted)
+            self.others_normaliser.learn(self._seen_of_others, acted)
         seen = {name: _seen_after(role, worlds) for name, role in worlds.roles.items()}
         batch = Transitions(
             observation=self._seen,
@@ -153,7 +154,7 @@ class Pupil:
             next_observation=self.policy.own_frame(torch.from_numpy(seen[self.name]).view(self.columns, -1)),
             next_others=self._others.of(seen),
         )
-        self.replay.submit(batch, torch.from_numpy(arrays.acted).view(-1))
+        self.replay.submit(batch, acted)
 
     def learn(self, rate: float) -> dict[str, float]:
         """An update; says how it went, or nothing while the replay is still too empty to learn from."""
@@ -281,25 +282,16 @@ class SoftSelfPlay:
 
     def iterate(self, progress: float, watch: Callable[[Worlds], None] = lambda _: None) -> Iteration:
         """Plays `steps` decisions in every world, and learns; `progress` through the budget is from 0 to 1."""
-        settings, worlds = self.settings, self.worlds
+        settings = self.settings
         for name, task in self.tasks.items():
             self.pupils[name].task = task
-        rounds, wins = 0, dict.fromkeys(self.pupils, 0)
-        for step in range(settings.steps):
-            list(self._threads.map(partial(Pupil.decide, step=step, worlds=worlds), self.pupils.values()))
-            worlds.step()
-            list(self._threads.map(partial(Pupil.take_in, worlds=worlds), self.pupils.values()))
-            watch(worlds)
-            rounds += int(worlds.ended.sum())
-            for name in wins:
-                if name in worlds.winners:
-                    wins[name] += int((worlds.ended & (worlds.winner == worlds.winners.index(name))).sum())
         rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
         learning = [name for name, task in self.tasks.items() if task == "train"]
         pupils = [self.pupils[name] for name in learning]
         modules = [module for pupil in pupils for module in (pupil.policy, pupil.critics, pupil.slow_critics)]
         optimisers = [optimiser for pupil in pupils for optimiser in pupil.optimisers.values()]
         with whole_or_nothing(modules, optimisers, [pupil.log_temperature for pupil in pupils]):
+            rounds, wins = self._play(watch)
             lessons = {name: self._threads.submit(self._learn, name, rate) for name in learning}
             wait(lessons.values())  # also when one breaks down: nobody may still be learning afterwards
             figures = {name: lesson.result() for name, lesson in lessons.items()}
@@ -311,11 +303,26 @@ class SoftSelfPlay:
         self._threads.shutdown()
         self.worlds.close()
 
+    def _play(self, watch: Callable[[Worlds], None]) -> tuple[int, dict[str, int]]:
+        """Some decisions in every world; how many rounds were played to their end, and how many each role won."""
+        worlds, rounds, wins = self.worlds, 0, dict.fromkeys(self.pupils, 0)
+        for step in range(self.settings.steps):
+            list(self._threads.map(partial(Pupil.decide, worlds=worlds), self.pupils.values()))
+            worlds.step()
+            list(self._threads.map(partial(Pupil.take_in, step=step, worlds=worlds), self.pupils.values()))
+            watch(worlds)
+            played = worlds.played
+            rounds += int(played.sum())
+            for name in wins:
+                if name in worlds.winners:
+                    wins[name] += int((played & (worlds.winner == worlds.winners.index(name))).sum())
+        return rounds, wins
+
     def _learn(self, name: str, rate: float) -> dict[str, float]:
         try:
             return self.pupils[name].learn(rate)
         except NotFinite as error:
-            raise GodojoError(f"learning of {name} broke down: {error}") from None
+            raise broke_down(name, error, self.pupils[name].replay.rewards) from None
 
     def state(self) -> dict[str, Any]:
         """For a checkpoint. With the embedded engine and a replay that is small it goes on bit by bit."""

@@ -13,7 +13,6 @@ import numpy as np
 import torch
 
 from godojo.engines.base import RoleArrays, Worlds
-from godojo.errors import GodojoError
 from godojo.games.parts import Heading
 from godojo.learn import ppo
 from godojo.learn.layers import in_one_row
@@ -146,11 +145,11 @@ class SelfPlay:
         for name, task in self.tasks.items():
             self.seats[name].learns, self.seats[name].greedy = task == "train", task == "deterministic"
         self._seat_past_selves()
-        rounds = self._play(watch)
         rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
         learning = [name for name, task in self.tasks.items() if task == "train"]
         modules = [module for name in learning for module in (self.seats[name].policy, self.seats[name].critic)]
         with whole_or_nothing(modules, self.optimisers.values()):
+            rounds = self._play(watch)
             lessons = {name: self._threads.submit(self._learn, name, rate) for name in learning}
             wait(lessons.values())  # all of them, also when one breaks down: nobody may still be learning afterwards
             figures = {name: lesson.result() for name, lesson in lessons.items()}
@@ -172,7 +171,7 @@ class SelfPlay:
         try:
             return ppo.update(seat, self.teachers[name], optimiser, self.settings)
         except ppo.NotFinite as error:
-            raise GodojoError(f"learning of {name} broke down: {error}") from None
+            raise ppo.broke_down(name, error, seat.track.reward) from None
 
     def _side_by_side(self, work: Callable[[Seat], object]) -> None:
         """Does it for every seat at once; torch and the kernels let other threads run."""
@@ -206,7 +205,7 @@ class SelfPlay:
             watch(worlds)
             if not worlds.ended.any():
                 return
-            among_us = worlds.ended & self._among_us
+            among_us = worlds.played & self._among_us
             rounds += int(among_us.sum())
             whole = worlds.ended & (worlds.length_ticks <= (begun + played) * worlds.ticks_per_decision)
             for winner in names:

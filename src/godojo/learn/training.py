@@ -29,6 +29,10 @@ WINDOW = 4000
 """Win rates are of the last rounds, about so many."""
 
 
+class OutOfTime(Exception):
+    """The time has been up for a while, in the middle of a rollout."""
+
+
 class Standing(NamedTuple):
     """How a training stands, for whoever watches it."""
 
@@ -38,8 +42,10 @@ class Standing(NamedTuple):
     steps_per_s: float
     updates: int
     episodes: int
+    """Rounds that were played to their end."""
     win_rates: dict[str, float]
-    """Of each role, of the last few thousand rounds between present policies."""
+    """Of each role, of the last few thousand rounds between present policies; none where there have been none yet, or
+    where the game does not say who wins."""
     ratings: dict[str, tuple[float, float]]
     """Of each role: openskill's mu and sigma."""
 
@@ -103,7 +109,7 @@ class Training:
     def train(self, report: Callable[[Standing], None]) -> bool:
         """Trains until the budget is spent or `stop` is called; whether it was spent. The run is saved either way.
 
-        It is also saved when learning breaks down; not when it is interrupted, since an update may be half made.
+        It is also saved when something breaks down; not when it is interrupted, since an update may be half made.
         """
         self._begun = time.monotonic()
         if not self._resumed:
@@ -126,7 +132,9 @@ class Training:
                 if time.monotonic() - saved_at > CHECKPOINT_S:
                     self.save()
                     saved_at = time.monotonic()
-        except GodojoError:  # weights are those before the update that broke down, or before a game was lost
+        except OutOfTime:
+            progress = 1.0
+        except Exception:  # weights are those before the update that broke down, or before a game was lost
             self.save()
             raise
         self.save()
@@ -167,6 +175,8 @@ class Training:
             for other in against.keys() - {guest.role}:
                 against[other][guest.worlds] = self.episodes.opponent(guest.who)
         self.episodes.collect(worlds, self.learner.agent_steps, self.seconds, against)
+        if self.budget.is_overdrawn(self.seconds):
+            raise OutOfTime
 
     def _note(self, progress: float, iteration: Iteration) -> Standing:
         self.episodes.write()
@@ -184,7 +194,11 @@ class Training:
             steps_per_s=speed,
             updates=learner.updates,
             episodes=self.episodes.episodes,
-            win_rates={name: sum(wins[name] for _, wins in self._recent) / max(rounds, 1) for name in names},
+            win_rates={
+                name: sum(wins[name] for _, wins in self._recent) / rounds
+                for name in names
+                if rounds and name in self.worlds.winners
+            },
             ratings={}
             if learner.league is None
             else {name: (learner.league.now[name].mu, learner.league.now[name].sigma) for name in names},
@@ -243,9 +257,10 @@ class RoundTerms:
 
     def collect(self, worlds: Worlds) -> None:
         if worlds.ended.any():
-            self._rounds += int(np.count_nonzero(worlds.ended))
+            played = worlds.played
+            self._rounds += int(np.count_nonzero(played))
             for name, role in worlds.roles.items():
-                self._sums[name] += role.final_terms[worlds.ended].mean(axis=1, dtype=np.float64).sum(axis=0)
+                self._sums[name] += role.final_terms[played].mean(axis=1, dtype=np.float64).sum(axis=0)
 
     def means(self) -> dict[str, float]:
         if not self._rounds:

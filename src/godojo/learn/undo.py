@@ -1,4 +1,4 @@
-"""Learning that counts as a whole or not at all: what breaks down leaves everything as it was before."""
+"""Iterations that count as a whole or not at all: what breaks down leaves everything as it was before."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -7,14 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from godojo.errors import GodojoError
-
 
 @contextmanager
 def whole_or_nothing(
     modules: Iterable[nn.Module], optimisers: Iterable[torch.optim.Optimizer], more: Iterable[Tensor] = ()
 ) -> Iterator[None]:
-    """Weights, normalisers and optimisers, of all roles together, are as before if learning within ends in an error.
+    """Weights, normalisers and optimisers, of all roles together, are as before if what is within ends in an error.
 
     Nobody may still be learning when it does. Keeping them takes a thousandth of an update's time.
     """
@@ -23,7 +21,7 @@ def whole_or_nothing(
     moments = [(optimiser, {key: _copied(entry) for key, entry in optimiser.state.items()}) for optimiser in optimisers]
     try:
         yield
-    except GodojoError:
+    except Exception:
         with torch.no_grad():
             for tensor, before in zip(live, weights, strict=True):
                 tensor.copy_(before)

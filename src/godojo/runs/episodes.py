@@ -53,8 +53,13 @@ class EpisodeLog:
     def collect(
         self, worlds: Worlds, agent_steps: int, seconds: float, against: Mapping[str, np.ndarray] | None = None
     ) -> None:
-        """Takes the rounds that ended in the last step. `against`: by role, for every world, whom it played."""
-        ended = np.flatnonzero(worlds.ended)
+        """Takes the rounds that ended in the last step, but those lost with a game.
+
+        `against`: by role, for every world, whom it played.
+        """
+        if not worlds.ended.any():
+            return
+        ended = np.flatnonzero(worlds.played)
         if not len(ended):
             return
         # Nothing is worked out here: this is done at every step, and a batch is quicker.

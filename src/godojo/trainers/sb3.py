@@ -132,10 +132,11 @@ class Sb3Training:
         while len(self._recent) > 1 and sum(one.rounds for one in self._recent[1:]) >= WINDOW // 10:
             self._recent.pop(0)
         played = sum(one.rounds for one in self._recent)
-        rate = sum(one.wins[name] for one in self._recent) / max(played, 1)
+        rates = {name: sum(one.wins[name] for one in self._recent) / played} if played else {}
         seconds = self.seconds
         speed = (self.agent_steps - self._steps_before) / max(seconds - self._seconds_before, 1e-9)
-        figures = {f"{name}/win_rate": rate, "speed/agent_steps_per_s": speed, "progress": self.progress}
+        figures = {f"{role}/win_rate": rate for role, rate in rates.items()}
+        figures |= {"speed/agent_steps_per_s": speed, "progress": self.progress}
         figures |= self.terms.means() | self._judged
         self._judged = {}
         learnt = self.model.logger.name_to_value if self.updates_made else {}
@@ -158,7 +159,7 @@ class Sb3Training:
             steps_per_s=speed,
             updates=self.updates_made,
             episodes=self.episodes.episodes,
-            win_rates={name: rate},
+            win_rates=rates,
             ratings={},
         )
 
@@ -249,9 +250,9 @@ class _Watch(BaseCallback):
         if worlds.ended.any():
             training.episodes.collect(worlds, training.agent_steps, training.seconds)
             training.terms.collect(worlds)
-            self._rounds += int(np.count_nonzero(worlds.ended))
+            self._rounds += int(np.count_nonzero(worlds.played))
             winner = worlds.winners.index(training.role.name)
-            self._won += int(np.count_nonzero(worlds.winner[worlds.ended] == winner))
+            self._won += int(np.count_nonzero(worlds.winner[worlds.played] == winner))
         if training.budget.agent_steps is None and training.progress >= 1.0:
             return False
         return not training.is_stopping  # by steps, Stable-Baselines3 ends itself, after it has learnt from the last
