@@ -15,12 +15,12 @@ from godojo.cli.train import _line
 from godojo.engines.base import Worlds
 from godojo.engines.rewarded import RewardedWorlds, UsersReward
 from godojo.errors import GodojoError
-from godojo.learn import training
+from godojo.learn.budget import GRACE_S, Budget
 from godojo.learn.policy_file import load_policy
 from godojo.learn.rollout import NORMALISER_STEPS
 from godojo.learn.sac import SoftSelfPlay
 from godojo.learn.settings import PpoSettings, SacSettings
-from godojo.learn.training import Budget, Standing, Training
+from godojo.learn.training import Standing, Training
 from godojo.runs.config import RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.units import counted
@@ -117,7 +117,7 @@ def test_a_rollout_is_dropped_when_the_time_has_long_been_up(tmp_path: Path) -> 
 
     def jump(step: int) -> None:
         if step == SMALL.steps + 2:
-            made._begun -= 10.0 * 60.0 + training.GRACE_S
+            made._begun -= 10.0 * 60.0 + GRACE_S
 
     after_step(worlds, jump)
     assert made.train(lambda _: None), "the budget is spent"
