@@ -319,6 +319,7 @@ def test_ratings_are_shown_as_gains(run: Path, rounds: list[Replay]) -> None:
     story = Story(folder, TINY, figures, [rounds, rounds], course_of(figures, figures), 40)
     assert story._rating_gain("seeker", 0) == []
     assert story._rating_gain("seeker", 1) == ["rating +12 since start"]
+    assert story._rating_gain("hider", 1) == ["rating ±0 since start"]
     assert describe(story) == [
         "rounds won of 40 against the scripted player sighted, with 95 % intervals:",
         "untrained: seeker 8 % (3 to 20), hider 92 % (80 to 97)",

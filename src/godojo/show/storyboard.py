@@ -29,7 +29,7 @@ LEAD_S, SLOW_BEFORE_S, SLOW_AFTER_S, REST_S = 2.4, 0.7, 0.2, 1.1
 """Of a moment in slow motion: at full speed before it, slowly up to it, slowly after it, and at full speed again."""
 SLOW = 0.25
 CLOSER = 1.5
-TIMES = "\u00d7"
+TIMES, MINUS = "\u00d7", "\u2212"
 FADE_S = 0.22
 GROW_S = 1.8
 """How long the curve takes to grow to a stage."""
@@ -112,7 +112,7 @@ class Story:
             layout,
             [
                 ("Learning to play tag", 66, True, titles.PAPER),
-                ("two cubes, one seeks, one hides", 28, False, titles.PAPER),
+                (_players(replay), 28, False, titles.PAPER),
                 (trained, 24, False, titles.QUIET),
             ],
         )
@@ -168,7 +168,8 @@ class Story:
         if not place or role not in ratings or role not in first:
             return []
         since = "start" if self.stages[0].is_untrained else self.stages[0].title
-        return [f"rating {ratings[role] - first[role]:+.0f} since {since}".replace("-", "\u2212")]
+        gain = round(ratings[role] - first[role])
+        return [f"rating {'±' if not gain else '+' if gain > 0 else MINUS}{abs(gain)} since {since}"]
 
     def _together(self, layout: Layout, chosen: int) -> Scene:
         """All stages at once, from the same start."""
@@ -178,7 +179,7 @@ class Story:
         cell = Format(self.film.width // columns // 2 * 2, self.film.height // rows // 2 * 2, self.film.fps)
         shown = lively(replays, self.film.fps, TOGETHER_SPEED)
         shots = tuple(Shot(replay, shown.seconds, hud=1.55) for replay in replays)
-        chips = [titles.chip(layout, figures.title, size=24) for figures in self.stages]
+        chips = [titles.chip(layout, figures.title, size=18) for figures in self.stages]
         note = titles.chip(layout, f"the same start · {shown.note}", size=17, bold=False)
         beside = (self.film.width - note.width) // 2, (self.film.height - note.height) // 2
         if columns == 1:  # clocks and scores are in the middle
@@ -186,7 +187,9 @@ class Story:
         spare = None
         if len(replays) < rows * columns:
             space = titles.Box(0, 0, cell.width - layout.px(32), cell.height - layout.px(32))
-            spare = titles.curve_panel(layout, space, self.course, self.course.seconds[-1], self._curve_title)
+            spare = titles.curve_panel(
+                layout, space, self.course, self.course.seconds[-1], self._curve_title, large=True
+            )
 
         def paint(_: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
             made = titles.empty(self.film)
@@ -194,7 +197,7 @@ class Story:
             for place, picture in enumerate(pictures):
                 x, y = place % columns * cell.width, place // columns * cell.height
                 made[y + gap : y + cell.height - gap, x + gap : x + cell.width - gap] = picture[gap:-gap, gap:-gap]
-                lay(made, chips[place], x + layout.px(16), y + cell.height - chips[place].height - layout.px(14))
+                lay(made, chips[place], x + layout.px(8), y + cell.height - chips[place].height - layout.px(18))
             if spare is not None:
                 lay(
                     made,
@@ -282,6 +285,14 @@ class Story:
             return made if light >= 1.0 else titles.mixed(made, light)
 
         return faded
+
+
+def _players(replay: Replay) -> str:
+    """Who plays: everybody is a cube."""
+    counts = {role.name: role.agents for role in replay.header.roles}
+    if counts == {"seeker": 1, "hider": 1}:
+        return "two cubes, one seeks, one hides"
+    return " against ".join(f"{count} {name}{'s' if count > 1 else ''}" for name, count in counts.items())
 
 
 class Lively(NamedTuple):
