@@ -65,7 +65,7 @@ def godojo(capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
 
 def in_one_line(said: str) -> str:
     """A user's mistake is answered with one line, and no traceback."""
-    lines = [line for line in said.splitlines() if not line.startswith("compiling kernels")]
+    lines = [line for line in said.splitlines() if not line.startswith(("compiling kernels", "using the latest"))]
     assert len(lines) == 1, said
     return lines[0]
 

@@ -22,16 +22,20 @@ def converted(tree: Any, kind: type[T]) -> T:
 
 def _explained(message: str, tree: Any, kind: Any) -> str:
     reason, _, place = message.partition(" - at `$")
-    path = re.findall(r"[^.\[\]`]+", place.partition("[")[0])
-    value = tree
-    for name in path:
-        kind = _field(kind, name)
-        value = value.get(name) if isinstance(value, dict) else value
-    name = ".".join(path)
+    name, value = "", tree
+    for part in re.findall(r"[^.\[\]`]+|\[\d+\]", place):
+        if part.startswith("[") and not _is_section(get_args(kind)[0]):
+            break  # a list of plain values is described as a whole
+        if part.startswith("["):
+            kind, value, name = get_args(kind)[0], value[int(part[1:-1])], name + part
+        else:
+            kind, value = _field(kind, part), value.get(part) if isinstance(value, dict) else value
+            name = f"{name}.{part}" if name else part
     unknown = re.search(r"unknown field `(.*?)`", reason)
-    if unknown:
+    if unknown and _is_section(kind):
         fields = [field.name for field in msgspec.structs.fields(kind)]
-        return f"there is no setting {'.'.join([*path, unknown[1]])!r}; {known(unknown[1], fields)}"
+        path = f"{name}.{unknown[1]}" if name else unknown[1]
+        return f"there is no setting {path!r}; {known(unknown[1], fields)}"
     wanted = _described(kind)
     if wanted is None or not name or "missing" in reason:
         return f"{name}: {reason}" if name else reason
@@ -39,9 +43,13 @@ def _explained(message: str, tree: Any, kind: Any) -> str:
 
 
 def _field(kind: Any, name: str) -> Any:
-    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+    if _is_section(kind):
         return next((field.type for field in msgspec.structs.fields(kind) if field.name == name), None)
     return get_args(kind)[-1] if get_origin(kind) is dict else None
+
+
+def _is_section(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
 def _described(kind: Any) -> str | None:
@@ -54,7 +62,9 @@ def _described(kind: Any) -> str | None:
     if origin in (tuple, list) and arguments:
         one = _WORDS.get(arguments[0])
         return f"a list of {one.removeprefix('a ')}s such as {_EXAMPLES[arguments[0]]}" if one else "a list"
-    if origin is dict or (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+    if origin is dict and arguments[1] in _WORDS:
+        return f"a section of {_WORDS[arguments[1]].removeprefix('a ')}s"
+    if origin is dict or _is_section(kind):
         return "a section with settings of its own"
     return _WORDS.get(kind)
 
