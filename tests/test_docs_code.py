@@ -1,5 +1,6 @@
 """Every block of code on every page is run, here or by the test that is named here."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from godojo.runs.config import RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.runs.role_map import RoleMap
 from tests.conftest import ROOT
-from tests.doc_pages import PAGES, blocks
+from tests.doc_pages import PAGES, blocks, page_name
 from tests.judged_runs import ROLES, small_policy
 
 HERE = "tests/test_docs_code.py"
@@ -124,3 +125,17 @@ def test_stable_baselines3_goes_on_with_its_model(place: Path) -> None:
     program = next(one for one in programs("docs/games/navigation-training.md") if "PPO.load" in one)
     known = run(program, "docs/games/navigation-training.md", {})
     assert known["model"].predict(known["env"].reset())[0].shape == (16, 3)
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            if target.startswith(("http://", "https://")):
+                continue
+            name, _, anchor = target.partition("#")
+            found = (page.parent / name).resolve() if name else page
+            assert found.exists(), f"{page_name(page)}: {target}"
+            titles = re.findall(r"^#+ (.+)$", found.read_text(encoding="utf-8"), re.MULTILINE) if anchor else []
+            anchors = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+            assert not anchor or anchor in anchors, f"{page_name(page)}: {target}"

@@ -117,10 +117,14 @@ def test_words_fit_the_launcher(command: Command) -> None:
     for name in files:
         saved = f"Save this as `{name}`" in page or name == "FILE.py"
         assert saved or (ROOT / name).is_file(), f"{command.page}: {command}: no file {name}"
-    if command.verb == "run" and (ROOT / files[0]).is_file():
-        source = (ROOT / files[0]).read_text(encoding="utf-8")
+    source = "".join((ROOT / name).read_text(encoding="utf-8") for name in files if (ROOT / name).is_file())
+    if command.verb == "run" and source:
         for option in (word for word in command.arguments if word.startswith("--")):
             assert f'"{option}"' in source, f"{command.page}: {command}: no option {option}"
+    if "-k" in command.arguments:
+        names = re.findall(r"\b(?:def|func) (test_\w+)", source)
+        for part in command.arguments[command.arguments.index("-k") + 1].split(" or "):
+            assert any(part in name for name in names), f"{command.page}: {command}: no test {part}"
 
 
 @pytest.mark.parametrize("command", [one for one in COMMANDS if one.words[0].startswith("scripts/")], ids=str)
