@@ -51,8 +51,9 @@ func _ready() -> void:
 	if _options.overlay:
 		_show_overlay(false)
 	# A film needs no key hints.
-	var hints: String = TagScore.ATTRACT if _options.attract else ""
-	hud.show_hints("" if OS.has_feature("movie") else hints + _score.hints())
+	if not OS.has_feature("movie"):
+		var task: String = TagScore.ATTRACT if _options.attract else _score.task()
+		hud.hints.show_keys(task, _score.keys())
 
 
 func _physics_process(delta: float) -> void:
@@ -69,13 +70,16 @@ func _physics_process(delta: float) -> void:
 	world.tick()
 
 
-func _process(_delta: float) -> void:
+func _process(delta: float) -> void:
 	if _score != null:
 		hud.show_time(world.time_left_s)
 		_score.show_on(hud)
+		_show_arrows(delta)
 
 
 func _unhandled_input(event: InputEvent) -> void:
+	if look.human >= 0 and _wants_to_play(event):
+		hud.hints.fade()
 	if event.is_action_pressed(&"tag_camera"):
 		look.rig.cycle()
 		look.cut()
@@ -87,6 +91,15 @@ func _unhandled_input(event: InputEvent) -> void:
 		_show_overlay((event as InputEventWithModifiers).shift_pressed)
 	elif _options.attract and _wants_to_play(event):
 		_join()
+
+
+## Points the human at opponents that are off screen.
+func _show_arrows(delta: float) -> void:
+	var places: PackedVector3Array = []
+	if look.human >= 0 and not world.round_over:
+		places = look.opponents()
+	var hunts: bool = not world.agents[look.hero].is_seeker_like
+	hud.arrows.watch(look.rig.camera, places, TagStyle.agent_color(hunts), delta)
 
 
 ## Who plays whom: the human gets the first agent of the wanted role, others get the rest.
@@ -126,7 +139,7 @@ func _join() -> void:
 			break
 	look.hero = maxi(look.human, 0)
 	_score = TagScore.new(world, look.human, _titles())
-	hud.show_hints(_score.hints())
+	hud.hints.show_keys(_score.task(), _score.keys())
 	world.reset()
 
 
@@ -189,4 +202,4 @@ func _on_round_ended(_winner: StringName) -> void:
 	rounds_played += 1
 	_pause_s = PAUSE_S
 	_score.count_round()
-	_score.announce_on(hud)
+	_score.announce_on(hud, look.screen_points())

@@ -4,10 +4,10 @@ extends RefCounted
 
 ## More players than this get short names and whole seconds.
 const MANY: int = 4
-## Key hints; a no-break space keeps a key and its meaning on one line.
-const PLAYER_KEYS := "WASD\u00a0\u00a0move     Space\u00a0\u00a0jump"
-const WATCHER_KEYS := "Tab\u00a0\u00a0camera     R\u00a0\u00a0restart     Esc\u00a0\u00a0quit"
-const ATTRACT := "Move to play      "
+## What keys do.
+const PLAYER_KEYS: Dictionary[String, String] = {"W A S D": "move", "Space": "jump"}
+const WATCHER_KEYS: Dictionary[String, String] = {"Tab": "camera", "R": "restart", "Esc": "quit"}
+const ATTRACT := "Move to play"
 
 var _world: TagWorld
 var _human: int
@@ -54,10 +54,10 @@ func show_on(hud: TagHud) -> void:
 	hud.show_parties(names, colors, scores)
 
 
-## Says who won.
-func announce_on(hud: TagHud) -> void:
+## Says who won, beside what is at the points of the screen to [param keep_clear].
+func announce_on(hud: TagHud, keep_clear: PackedVector2Array) -> void:
 	if _is_classic():
-		_announce_classic(hud)
+		_announce_classic(hud, keep_clear)
 		return
 	var role: StringName = _world.winner
 	var verb: String = "wins" if _count(role) == 1 else "win"
@@ -66,29 +66,33 @@ func announce_on(hud: TagHud) -> void:
 	var text: String = "Not caught in %.0f seconds" % played_s
 	if role == &"seeker":
 		text = "Caught after %.1f seconds" % played_s
-	hud.show_banner(title, text, _title_color(role == &"seeker"))
+	hud.show_banner(title, text, _title_color(role == &"seeker"), keep_clear)
 
 
-## What a newcomer has to know.
-func hints() -> String:
+## What a newcomer has to do.
+func task() -> String:
 	if _human < 0:
-		return WATCHER_KEYS
-	var task: String = "You are blue: keep away from orange"
+		return ""
 	if _is_classic():
-		task = "Whoever is orange is it: run from it, or pass it on"
-	elif _world.agents[_human].role == &"seeker":
-		task = "You are orange: touch the blue one"
-	return "%s      %s     %s" % [task, PLAYER_KEYS, WATCHER_KEYS]
+		return "Whoever is orange is it: run from it, or pass it on"
+	if _world.agents[_human].role == &"seeker":
+		return "You are orange: touch the blue one"
+	return "You are blue: keep away from orange"
 
 
-func _announce_classic(hud: TagHud) -> void:
+## Keys and what they do.
+func keys() -> Dictionary[String, String]:
+	return PLAYER_KEYS.merged(WATCHER_KEYS) if _human >= 0 else WATCHER_KEYS
+
+
+func _announce_classic(hud: TagHud, keep_clear: PackedVector2Array) -> void:
 	var best: int = _world.winner_index
 	if best < 0:
-		hud.show_banner("A draw", "", TagStyle.PAPER)
+		hud.show_banner("A draw", "", TagStyle.PAPER, keep_clear)
 		return
 	var title: String = "You win!" if best == _human else "%s wins" % _player_name(best)
 	var text: String = "%.1f seconds not being it" % _world.scores[best]
-	hud.show_banner(title, text, _title_color(_world.agents[best].is_seeker_like))
+	hud.show_banner(title, text, _title_color(_world.agents[best].is_seeker_like), keep_clear)
 
 
 func _title_color(hunts: bool) -> Color:

@@ -1,12 +1,14 @@
 class_name TagHud
 extends CanvasLayer
-## Clock, score, who won, and key hints that fade.
+## Clock, score, who won, arrows to opponents off screen, and keys that fade.
 
-## How long the key hints stay, and how long they take to fade.
-const HINTS_S: float = 7.0
-const FADE_S: float = 1.5
 ## Sizes are given for this screen (or for this one on its side) and scaled to the real one.
 const DESIGN_SIZE := Vector2(1280, 720)
+## The banner is below the score, or so far above the bottom if agents are in its way.
+const BANNER_TOP: float = 86.0
+const BANNER_BOTTOM: float = 28.0
+## The room that the banner leaves around agents.
+const BANNER_ROOM: float = 48.0
 
 ## How much larger everything is than on an ordinary screen, for small pictures.
 var magnified: float = 1.0:
@@ -14,9 +16,12 @@ var magnified: float = 1.0:
 ## Pixels for each unit of the sizes given.
 var factor: float = 1.0
 
-var _hints_age_s: float = 0.0
 var _plates: Array[HudPlate] = []
 
+## Point at opponents that are off screen.
+@onready var arrows: OpponentArrows = %Arrows
+## What a newcomer has to know.
+@onready var hints: KeyHints = %Hints
 @onready var _frame: Control = %Frame
 @onready var _clock: Label = %Clock
 @onready var _left: HFlowContainer = %Left
@@ -24,7 +29,6 @@ var _plates: Array[HudPlate] = []
 @onready var _banner: PanelContainer = %Banner
 @onready var _banner_title: Label = %BannerTitle
 @onready var _banner_text: Label = %BannerText
-@onready var _hints: Label = %Hints
 
 
 ## The clock as it is shown: tenths below ten seconds, minutes from a hundred on.
@@ -43,9 +47,8 @@ func _ready() -> void:
 	hide_banner()
 
 
-func _process(delta: float) -> void:
-	_hints_age_s += delta
-	_hints.modulate.a = clampf((HINTS_S + FADE_S - _hints_age_s) / FADE_S, 0.0, 1.0) * 0.85
+func _process(_delta: float) -> void:
+	arrows.lift = hints.size.y * hints.modulate.a if hints.visible else 0.0
 
 
 ## Shows the time left.
@@ -77,15 +80,21 @@ func show_parties(
 		_plates[index].show_party(names[index], colors[index], scores[index])
 
 
-## Shows a banner: a [param title] in [param color] and a line of text below it.
-func show_banner(title: String, text: String, color: Color) -> void:
+## Shows a banner: a [param title] in [param color] and some text beside it, out of the way of
+## what is at the points of the screen to [param keep_clear].
+func show_banner(
+	title: String, text: String, color: Color, keep_clear: PackedVector2Array = []
+) -> void:
 	_banner_title.text = title
 	_banner_title.add_theme_color_override(&"font_color", color)
 	_banner_text.text = text
 	_banner_text.visible = not text.is_empty()
 	_banner.visible = true
+	_banner.reset_size()
+	_banner.position.y = _banner_y(keep_clear)
 	_banner.modulate.a = 0.0
 	create_tween().tween_property(_banner, ^"modulate:a", 1.0, 0.18)
+	hints.fade()
 
 
 ## Takes the banner away.
@@ -98,10 +107,25 @@ func shown_banner() -> String:
 	return _banner_title.text if _banner.visible else ""
 
 
-## Shows the key hints, which then fade. An empty text shows none.
-func show_hints(text: String) -> void:
-	_hints.text = text
-	_hints_age_s = 0.0
+## Where the banner is shown, in pixels.
+func banner_rect() -> Rect2:
+	return Rect2(_banner.position * factor, _banner.size * factor)
+
+
+func _banner_y(keep_clear: PackedVector2Array) -> float:
+	var bottom: float = _frame.size.y - BANNER_BOTTOM - _banner.size.y
+	var free_above: float = _clearance(BANNER_TOP, keep_clear)
+	return BANNER_TOP if free_above >= minf(BANNER_ROOM, _clearance(bottom, keep_clear)) else bottom
+
+
+## How far the nearest of the points is from a banner at this height.
+func _clearance(banner_y: float, points: PackedVector2Array) -> float:
+	var rect := Rect2(Vector2(_banner.position.x, banner_y), _banner.size)
+	var least: float = INF
+	for point in points:
+		var at: Vector2 = point / factor
+		least = minf(least, at.distance_to(at.clamp(rect.position, rect.end)))
+	return least
 
 
 func _fit() -> void:

@@ -54,6 +54,24 @@ func cut() -> void:
 	rig.cut()
 
 
+## Where on screen agents are seen, in pixels.
+func screen_points() -> PackedVector2Array:
+	var points: PackedVector2Array = []
+	for look in _looks:
+		if look.visible and not rig.camera.is_position_behind(look.middle()):
+			points.append(rig.camera.unproject_position(look.middle()))
+	return points
+
+
+## Where those are who play against the hero.
+func opponents() -> PackedVector3Array:
+	var places: PackedVector3Array = []
+	for agent in _world.agents:
+		if agent.active and agent.is_seeker_like != _world.agents[hero].is_seeker_like:
+			places.append(_looks[agent.index].middle())
+	return places
+
+
 func _process(delta: float) -> void:
 	if _world == null:
 		return

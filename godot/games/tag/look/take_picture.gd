@@ -30,7 +30,7 @@ func _initialize() -> void:
 	var game: TagScene = SCENE.instantiate()
 	game.arguments = words.slice(3)
 	view.add_child(game)
-	game.hud.show_hints("")
+	game.hud.hints.show_keys("", {})
 	for _tick in roundi(words[2].to_float() * Engine.physics_ticks_per_second):
 		await physics_frame
 	view.render_target_update_mode = SubViewport.UPDATE_ALWAYS

@@ -86,7 +86,6 @@ func _next_shot() -> void:
 	_score.begin_with(_shot.wins)
 	hud.visible = _shot.hud > 0.0
 	hud.magnified = _shot.hud if _shot.hud > 0.0 else 1.0
-	hud.show_hints("")
 	hud.hide_banner()
 	_tags.visible = _shot.is_tagged_by_name
 	_tags.name_agents(world, look.rig.camera)
@@ -108,7 +107,7 @@ func _stand(frame: int, goes_on: bool) -> void:
 	if has_ended and not world.round_over:
 		_score.count_round()
 		if _shot.is_announced:
-			_score.announce_on(hud)
+			_score.announce_on(hud, look.screen_points())
 	world.round_over = has_ended
 
 
