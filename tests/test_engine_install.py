@@ -17,6 +17,7 @@ import pytest
 
 from godojo.engines.godot import home, official
 from godojo.engines.godot import install as installing
+from godojo.engines.godot.debian import loader_of
 from godojo.engines.godot.find import find
 from godojo.engines.godot.report import Silent
 from godojo.engines.godot.templates import has_templates, templates_folder
@@ -164,6 +165,7 @@ def debian(releases: ReleaseServer, monkeypatch: pytest.MonkeyPatch) -> ReleaseS
 
 def imitated_templates(unpacked: Path, prefix: Path) -> str:
     assert prefix.is_dir()
+    assert loader_of(prefix)[0].parent.name == "x86_64-linux-gnu"
     (unpacked / "templates").mkdir()
     (unpacked / "templates/linux_release.x86_64").write_text("a template", encoding="utf-8")
     return DEBIAN_VERSION

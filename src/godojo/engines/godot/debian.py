@@ -76,7 +76,8 @@ def fetch_debian_templates(folder: Path, downloads: Path, *, report: Report) -> 
 
 def loader_of(prefix: Path) -> tuple[Path, str]:
     """The prefix's own loader, and where it is to look for libraries: how anything that needs the prefix is started."""
-    loaders = sorted((prefix / "usr/lib").glob("*/ld-linux-*.so.*"))
+    found = sorted((prefix / "usr/lib").glob("*/ld-linux-*.so.*"))
+    loaders = [path for path in found if not path.parent.is_symlink()]  # `lib` links to the folder, see `settle`
     if not loaders:
         raise GodojoError(f"{prefix} holds no loader; install the engine anew")
     libraries = loaders[0].parent
