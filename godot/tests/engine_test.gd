@@ -28,6 +28,11 @@ func check_near(actual: float, expected: float, tolerance: float, what: String) 
 	check(near, "%s: expected %f within %f, got %f" % [what, expected, tolerance, actual])
 
 
+## How often a long test repeats what it does: [param nightly] in a run at full length.
+func repeats(gate: int, nightly: int) -> int:
+	return nightly if OS.get_environment("GODOJO_NIGHTLY") == "1" else gate
+
+
 ## Waits until [param count] physics ticks have passed.
 func ticks(count: int) -> void:
 	for _tick in count:
