@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+import msgspec
 import pytest
 
 from godojo import extras
@@ -176,8 +177,8 @@ def test_resuming(godojo: Run, runs: Path) -> None:
         assert done.returncode == 2
         assert answer in in_one_line(done.stderr)
 
-    config = runs / "one/config.json"
-    config.write_text(config.read_text().replace('"game": "tag"', '"game": "chess"'))
+    chess = msgspec.structs.replace(RunFolder.open("one").config, game="chess")
+    (runs / "one/config.json").write_bytes(chess.to_json())
     done = godojo("train", "tag", "--resume", "one")
     assert done.returncode == 2
     assert "run one is one of chess, not of tag" in in_one_line(done.stderr)
