@@ -53,6 +53,7 @@ def film(
     size = format_of(preset)
     folder = run_to_show(run)
     path = film_path(folder.path, "learn_progress", output or folder.path / f"learn_progress-{date.today()}.mp4")
+    filming.filmed_stages(folder, stage or ())  # before anything that takes time
     check_screen()
     ready_engine()
     with progress_report() as shown:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from godojo.runs.folder import RunFolder
+from godojo.runs.snapshots import Snapshot
 from godojo.show.encoding import FilmWriter
 from godojo.show.footage import Drawing, Piece, arrived, drawing, frames_in
 from godojo.show.lineup import Lineup, arenas_from
@@ -39,9 +40,7 @@ def story_of(
     progress: Progress,
 ) -> Story:
     """Plays and measures what the film tells."""
-    entries = stages_of(run, stages)
-    for role in run.config.roles:
-        run.policy(role)
+    entries = filmed_stages(run, stages)
 
     def part(place: int) -> Callable[[float], None]:
         return lambda share: progress("playing", (place + share) / len(entries))
@@ -50,6 +49,14 @@ def story_of(
     figures = measured(run, entries, yardstick_rounds, progress)
     shown = [one for one in figures if one.snapshot in entries]
     return Story(run, film, shown, played, course_of(figures, shown), yardstick_rounds)
+
+
+def filmed_stages(run: RunFolder, names: Sequence[str] = ()) -> list[Snapshot]:
+    """The stages to show; GodojoError where the run cannot be filmed."""
+    stages = stages_of(run, names)
+    for role in run.config.roles:
+        run.policy(role)
+    return stages
 
 
 def _played(
