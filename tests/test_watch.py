@@ -3,7 +3,10 @@
 import io
 import math
 import os
+import pty
+import select
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -272,6 +275,46 @@ def test_who_stalls_is_let_go_and_holds_nobody_up(rounds: Path, monkeypatch: pyt
         for reader in readers:
             reader.join(5)
         wait(lambda: gate.viewers == VIEWERS - STALLED)
+
+
+AUTOGROUP = Path("/proc/sys/kernel/sched_autogroup_enabled")
+NICE_PROGRAM = """
+import os, time
+from godojo.cli.watch import give_way, leave_terminal_session
+leave_terminal_session()
+give_way()
+print(os.nice(0), open("/proc/self/autogroup").read().split()[-1], os.getsid(0) == os.getpid(), flush=True)
+try:
+    time.sleep(20)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.skipif(
+    not AUTOGROUP.exists() or AUTOGROUP.read_text().strip() != "1", reason="sessions are not scheduled as groups here"
+)
+def test_at_a_terminal_the_viewer_has_a_low_priority_session_of_its_own() -> None:
+    child, wire = pty.fork()
+    if not child:  # the shell of a terminal, whose session the viewer would share
+        script = 'trap : INT; "$0" -c "$1"; cat /proc/self/autogroup'
+        os.execv("/bin/sh", ["sh", "-c", script, sys.executable, NICE_PROGRAM])
+    said = b""
+
+    def heard(words: bytes) -> bool:
+        nonlocal said
+        with suppress(OSError):  # its end, where nobody holds the terminal any more
+            said += os.read(wire, 1000) if select.select([wire], [], [], 0.1)[0] else b""
+        return words in said
+
+    try:
+        wait(lambda: heard(b"19 15 True"))
+        os.write(wire, b"\x03")  # Ctrl-C
+        wait(lambda: heard(b"interrupted"))
+        wait(lambda: heard(b"nice 0"))  # the shell's own session is as it was
+    finally:
+        os.close(wire)
+        os.waitpid(child, 0)
 
 
 def press(tab: Tab, word: str) -> None:

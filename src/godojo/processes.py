@@ -47,7 +47,7 @@ def started(
         errors="replace",
         pass_fds=tuple(pass_fds),
         start_new_session=os.name == "posix",
-        preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+        preexec_fn=die_with_parent if sys.platform == "linux" else None,
     )
     try:
         yield process
@@ -197,6 +197,7 @@ def _signal_all(process: "subprocess.Popen[str]", number: signal.Signals) -> Non
             process.send_signal(number)
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
+    """Has the kernel kill this process when the thread that started it ends; on Linux alone."""
     assert _libc is not None
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -84,8 +84,8 @@ class Page:
         with redirect_stdout(io.StringIO()):
             self.server.stop()
 
-    def run(self, stop: Callable[[], bool]) -> None:
-        """Shows round after round until told to stop."""
+    def run(self, stop: Callable[[], bool], loaded: Callable[[], None] = lambda: None) -> None:
+        """Shows round after round until told to stop; calls `loaded` when the first one is there."""
         self._ask()
         shown_at = read_at = clock_at = -np.inf
         before = time.monotonic()
@@ -98,6 +98,8 @@ class Page:
                 continue
             if self._advance(min(passed, 0.25)):
                 shown_at = -np.inf
+                if self.rounds_shown == 1:
+                    loaded()
             if self.replay is not None and now - shown_at >= 0.9 / frames_per_s(viewers):
                 shown_at = now
                 moment = self.scene.show(self.seconds, rays=self._rays.value, trails=self._trails.value)

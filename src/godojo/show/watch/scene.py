@@ -130,6 +130,7 @@ class Body:
         self._trail = scene.add_line_segments(f"/trails/{number}", nothing, dark, thickness=0.09)
         self._tint: Colour | None = None
         self._looked: tuple[int, bool] | None = None
+        self._sees = False
         self._directions = replay.rays
         # Those that look most nearly straight ahead; all of them would be a bush.
         up = np.abs(self._directions[1])
@@ -144,22 +145,25 @@ class Body:
     def show(self, moment: Moment, trail: np.ndarray, *, rays: bool, trails: bool) -> None:
         """`trail`: where it was, the newest place last."""
         number = self.number
-        self._frame.position = self._eyes.position = moment.position_m[number]
+        self._frame.position = moment.position_m[number]
         self._frame.wxyz = turned(float(moment.heading_rad[number]))
         active, chases = bool(moment.active[number]), bool(moment.chases[number])
         tint = rgb(style.SEEKER if chases else style.HIDER)
         shown = tint if active else mixed(tint, PAPER, 0.55)
         if shown != self._tint:
             self._tint = self._shape.color = shown
-        self._rays.visible, self._spots.visible = rays and active, active
         if active and (moment.decision, rays) != self._looked:
             self._looked = moment.decision, rays
-            self._look(moment, tint, HIDER if chases else SEEKER, rays=rays)
+            self._sees = self._look(moment, tint, HIDER if chases else SEEKER, rays=rays)
+        self._rays.visible, self._spots.visible = rays and active, self._sees and active
+        if self._rays.visible or self._spots.visible:
+            self._eyes.position = moment.position_m[number]
         self._trail.visible = trails
         if trails:
             self._walk(trail, tint)
 
-    def _look(self, moment: Moment, tint: Colour, wanted: int, *, rays: bool) -> None:
+    def _look(self, moment: Moment, tint: Colour, wanted: int, *, rays: bool) -> bool:
+        """Draws the rays; says whether one of them meets an opponent."""
         reach, kinds = moment.sight_m[self.number], moment.sight_kind[self.number]
         ahead, up, aside = self._directions[2] * reach, self._directions[1] * reach, self._directions[0] * reach
         cos, sin = math.cos(moment.sight_heading_rad[self.number]), math.sin(moment.sight_heading_rad[self.number])
@@ -175,9 +179,10 @@ class Body:
                 level = np.zeros((1, 2, 3), np.float32)
             self._rays.points = level
             self._rays.colors = np.broadcast_to(faint, level.shape).copy()
-        bright = lines[spotted] if spotted.any() else np.zeros((1, 2, 3), np.float32)
-        self._spots.points = bright
-        self._spots.colors = np.broadcast_to(as_lines(np.array(SPOTTED)), bright.shape).copy()
+        if spotted.any():
+            self._spots.points = bright = lines[spotted]
+            self._spots.colors = np.broadcast_to(as_lines(np.array(SPOTTED)), bright.shape).copy()
+        return bool(spotted.any())
 
     def _walk(self, trail: np.ndarray, tint: Colour) -> None:
         places = trail - np.array([0.0, self._half_m - 0.04, 0.0], np.float32)

@@ -17,15 +17,23 @@ from godojo.show.watch.rounds import FileRounds, Rounds, RunRounds
 
 
 def serve(
-    what: str, *, host: str, port: int, token: str, seed: int, seconds: float | None, say: Callable[[str], None]
+    what: str,
+    *,
+    host: str,
+    port: int,
+    token: str,
+    seed: int,
+    seconds: float | None,
+    say: Callable[[str], None],
+    loaded: Callable[[], None],
 ) -> None:
-    """Shows a run or replays until `seconds` have passed, or for ever."""
+    """Shows a run or replays until `seconds` have passed, or for ever; calls `loaded` when the first round is there."""
     with opened(what, host=host, port=port, token=token, seed=seed) as (page, gate):
         say(f"watch it at {gate.url}")
         if gate.token:
             say("whoever has this address can look and press buttons; nobody else can")
         ends = None if seconds is None else time.monotonic() + seconds
-        page.run(lambda: ends is not None and time.monotonic() >= ends)
+        page.run(lambda: ends is not None and time.monotonic() >= ends, loaded)
 
 
 @contextmanager
