@@ -22,7 +22,7 @@ from godojo.learn.networks import Policy, PolicyShape, number_places
 
 MAX_BYTES = 256 * 2**20
 MAX_LAYERS = 64
-_CURE = "copy it again from where it came, or train and export it again"
+_CURE = "restore it from a copy, or resume its run, which writes its newest policies anew"
 
 
 class PolicyCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
