@@ -13,6 +13,7 @@ import tempfile
 import time
 import xml.etree.ElementTree as ET
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from godojo.cli.console import progress_report, speak_plainly
@@ -37,6 +38,7 @@ WORKERS = max(2, min(os.cpu_count() or 2, 4))
 # A file's tests share fixtures and one engine process, so files are what is handed out, in the order of conftest.py.
 PARALLEL = ["--numprocesses", str(WORKERS), "--dist", "loadfile", "--no-loadscope-reorder"]
 CHECK_TIMEOUT_S = 600
+COMPILE_TIMEOUT_S = 600
 TESTS_TIMEOUT_S = 3600
 NIGHTLY_TIMEOUT_S = 4 * 3600
 BROWSER_TIMEOUT_S = 600
@@ -55,6 +57,7 @@ def main(arguments: list[str]) -> int:
         return subprocess.call([PYTHON, "-m", "pytest", *arguments]) or int(failed_for_lack)
     with ThreadPoolExecutor(len(CHECKS)) as pool:  # beside the tests, which leave a core idle now and then
         checks = {name: pool.submit(complaints, name, words) for name, words in CHECKS.items()}
+        compile_kernels()
         counts, tests_ended_well = run_tests(NIGHTLY_TIMEOUT_S if nightly else TESTS_TIMEOUT_S)
         failed = [name for name, check in checks.items() if check.result()]
     for name in failed:
@@ -125,6 +128,12 @@ def complaints(name: str, words: list[str | Path]) -> str:
         said = f"did not end within {CHECK_TIMEOUT_S} s"
     print(f"\n{'✗' if said else '✓'} {name:<10} {time.monotonic() - begun:5.1f} s", flush=True)
     return said
+
+
+def compile_kernels() -> None:
+    """Once, before every worker would; takes seconds where nothing has changed. If it fails, tests will say why."""
+    with suppress(subprocess.TimeoutExpired):
+        subprocess.run([PYTHON, "-m", "tests.compile_kernels"], capture_output=True, timeout=COMPILE_TIMEOUT_S)
 
 
 def run_tests(timeout_s: float) -> tuple[dict[str, int], bool]:
