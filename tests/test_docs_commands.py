@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
+import typer
 from typer.exceptions import TyperException
 
-from godojo.cli import app, main
+from godojo.cli import main
+from godojo.cli.verbs import VERBS, load
 from godojo.runs.folder import RunFolder
 from tests.conftest import ROOT
 from tests.doc_pages import LAUNCHER, PAGES, Command, blocks, commands, page_name, shell_lines
@@ -67,8 +68,9 @@ def key_of(command: Command) -> str | None:
 
 def leaf(command: Command) -> tuple[Any, list[str]]:
     """The command of the command line that is meant, and the words that are its own."""
-    found: Any = typer.main.get_command(app)
-    words = [command.verb, *command.arguments]
+    assert command.verb in VERBS, f"{command.page}: {command}: there is no {command.verb}"
+    found: Any = load(command.verb)
+    words = list(command.arguments)
     while hasattr(found, "get_command") and words:
         name = words.pop(0)
         below = found.get_command(typer.Context(found), name)
