@@ -72,7 +72,7 @@ def trainer(request: pytest.FixtureRequest) -> Trainer:
     return start
 
 
-def check_nothing_is_left(mark: str, within_s: float = 5.0) -> float:
+def check_nothing_is_left(mark: str, within_s: float = 30.0) -> float:
     """Seconds until it was so."""
     begun = time.monotonic()
     while marked_processes(mark) and time.monotonic() - begun < within_s:

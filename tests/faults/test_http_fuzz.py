@@ -1,6 +1,5 @@
 """The game's HTTP API against its own description, by schemathesis: generated requests, good and bad."""
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -17,9 +16,10 @@ from godojo.engines.godot.find import find
 from godojo.engines.godot.http_game import HttpGame, started_game
 from godojo.engines.godot.project import problem_lines
 from godojo.errors import GodojoError
+from tests.nightly import repeats
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
-EXAMPLES = int(os.environ.get("GODOJO_FUZZ", "12"))
+EXAMPLES = repeats(6, nightly=60)
 """Of each operation, good ones and bad ones."""
 
 
@@ -35,7 +35,7 @@ def game() -> Iterator[HttpGame]:
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(repeats(240, nightly=1200))
 def test_answers_are_what_the_description_says(game: HttpGame, mode: GenerationMode) -> None:
     with GameClient(game.url, game.token) as client:
         client.reset(1)  # from then on the description knows how long an action is
