@@ -50,6 +50,7 @@ def main(arguments: list[str]) -> int:
     nightly = "--nightly" in arguments
     arguments = [word for word in arguments if word != "--nightly"]
     os.environ[VARIABLE] = "1" if nightly else "0"
+    os.environ.pop("GODOJO_LAUNCHED_AS", None)  # hints read the same however the tests are started
     engine, no_engine = prepare_engine()
     prepare_browser()
     if arguments:

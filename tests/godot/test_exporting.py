@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory, exporting_home: Path) -> 
     assert words is not None
     env = {**os.environ, "GODOJO_HOME": str(exporting_home), "GODOT_BIN": "", "HOME": str(place / "home")}
     (place / "home").mkdir()
-    done = finish(["env", "-C", place, "python3", "-m", "godojo", *words[1].split()], timeout_s=200, env=env)
+    done = finish(["env", "-C", place, sys.executable, "-m", "godojo", *words[1].split()], timeout_s=200, env=env)
     assert (done.code, problem_lines(done.output)) == (0, []), done.output
     assert not list((place / "home").rglob("export_templates")), "the user's home was written to"
     return place

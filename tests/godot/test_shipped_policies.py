@@ -13,13 +13,12 @@ from godojo.export.dojo_file import load_dojo
 from godojo.export.game_rounds import play_in_game
 from godojo.games.tag.godot import TagInGodot
 from tests.conftest import ROOT
-from tests.nightly import repeats
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(240)]
 
 POLICIES = ROOT / "godot/games/tag/policies"
 ROLES = ("seeker", "hider")
-WORLDS, ROUNDS, SEED = repeats(10, nightly=20), 3, 5
+WORLDS, ROUNDS, SEED = 20, 3, 5
 
 
 def shipped(level: str) -> dict[str, Path]:
