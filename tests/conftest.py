@@ -13,6 +13,7 @@ from godojo.errors import GodojoError
 from tests.nightly import NIGHTLY
 
 ROOT = Path(__file__).parent.parent
+os.environ.pop("GODOJO_LAUNCHED_AS", None)  # hints name `godojo`, however these tests were started
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 

@@ -32,7 +32,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory, exporting_home: Path) -> 
     assert preset is not None
     (place / "first-agent/export_presets.cfg").write_text(preset[1], encoding="utf-8")
     (place / "build").mkdir()
-    words = re.search(r"^godojo (engine run .*--export-release.*)$", PAGE, re.MULTILINE)
+    words = re.search(r"^python3 dojo.py (engine run .*--export-release.*)$", PAGE, re.MULTILINE)
     assert words is not None
     env = {**os.environ, "GODOJO_HOME": str(exporting_home), "GODOT_BIN": "", "HOME": str(place / "home")}
     (place / "home").mkdir()
@@ -66,7 +66,7 @@ def test_it_plays_the_same_rounds_as_the_project(followed: Path) -> None:
 
 def test_it_can_be_trained_in(followed: Path, godojo: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(followed)
-    words = re.search(r"^godojo (train --project .*) --minutes 1$", PAGE, re.MULTILINE)
+    words = re.search(r"^python3 dojo.py (train --project .*) --minutes 1$", PAGE, re.MULTILINE)
     assert words is not None
     done = godojo(*words[1].split(), "--steps", "64", "--processes", "1", "--set", "steps=16", timeout_s=300)
     assert done.returncode == 0, done.stderr
