@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from godojo import make_vec
+from godojo import formats, make_vec
 from godojo.export.dojo_file import read_dojo
 from godojo.learn.policy_file import policy_bytes
 from godojo.learn.presets import preset_from
@@ -23,6 +23,8 @@ HERE = "tests/test_docs_code.py"
 TESTED = {
     ("docs/dojo-file.md", "python"): [HERE],
     ("docs/environments.md", "python"): ["tests/test_env_docs.py"],
+    ("docs/exporting.md", "ini"): ["tests/godot/test_exporting.py"],
+    ("docs/exporting.md", "python"): ["tests/godot/test_exporting.py"],
     ("docs/first-agent.md", "gdscript"): ["tests/godot/test_first_agent.py"],
     ("docs/first-agent.md", "ini"): ["tests/godot/test_first_agent.py"],
     ("docs/first-agent.md", "python"): ["tests/godot/test_first_agent.py"],
@@ -85,7 +87,9 @@ def test_scripted_opponents() -> None:
 
 @pytest.mark.usefixtures("place")
 def test_runs() -> None:
-    reader, writer = programs("docs/runs.md")
+    migration, reader, writer = programs("docs/runs.md")
+    version = run(migration, "docs/runs.md", dict(vars(formats)))["RUN"]
+    assert version.migrate({"learner_settings": {"hidden": [8]}}, 2)["learner_settings"] == {"net_arch": [8]}
     about = RunConfig("tag", "sim", ROLES, "ppo", {}, {}, 1, {"minutes": 1.0})
     known = {"RunFolder": RunFolder, "config": about, "worlds": make_vec("tag", num_worlds=2), "state": {}}
     names = run(writer, "docs/runs.md", known | {"agent_steps": 4, "seconds": 1.0, "update": 1})

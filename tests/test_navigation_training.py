@@ -301,7 +301,7 @@ def test_its_report_says_what_its_rounds_are_like(runs: Path) -> None:
         main(["report", str(runs / "told"), "-n", "4"])
     assert ended.value.code == 0
     page = (runs / "told/report.html").read_text(encoding="utf-8")
-    assert "How good it is" in page
+    assert "<h2>Results</h2>" in page
     assert "without a collision" in page
     assert "godojo watch" not in page
 

@@ -15,9 +15,7 @@ from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, load_policy, save_policy
 from godojo.learn.rollout import OthersView, Track
 from godojo.learn.selfplay import SelfPlay, shape_for
-from godojo.learn.training import make_learner
 from godojo.opponents import make_opponent
-from godojo.runs.config import RunConfig
 from tests.learning_games import SMALL, fingerprint, fingerprints, iterated, learner, one_rollout, tag
 from tests.watched_games import pretend
 
@@ -308,12 +306,3 @@ def test_learning_that_breaks_down_leaves_both_roles_as_before_the_update(monkey
     made.iterate(0.0)  # and it can go on
     assert all(not torch.equal(one, other) for one, other in zip(before["hider"], weights()["hider"], strict=True))
     made.close()
-
-
-def test_a_run_from_before_memories_turned_goes_on_as_it_was() -> None:
-    values = msgspec.to_builtins(SMALL)
-    for given, pairs in ((values, 2), ({name: one for name, one in values.items() if name != "turning"}, 0)):
-        config = RunConfig("tag", "sim", ("seeker", "hider"), "ppo", given, {}, 1, {"minutes": 1})
-        made = make_learner(config, tag())
-        assert [len(policy.turning) for policy in made.policies.values()] == [pairs, pairs]
-        made.close()

@@ -228,7 +228,7 @@ def test_a_reward_that_cannot_be_learnt_from_is_named(tmp_path: Path, algorithm:
 
 def test_how_long_a_game_may_be_silent_is_a_runs_own(monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, Any] = {}
-    monkeypatch.setattr(training_worlds, "open_game", lambda *_, **more: given.update(more))
+    monkeypatch.setattr("godojo.engines.make.open_game", lambda *_, **more: given.update(more))
     more = {"project": "/somewhere", "processes": 1, "step_timeout_s": 3.0}
     training_worlds.worlds_of(RunConfig("theirs", "godot", (), "ppo", {}, {}, 1, {"minutes": 1}, more=more))
     assert given["step_timeout_s"] == 3.0

@@ -38,7 +38,7 @@ def _explained(message: str, tree: Any, kind: Any) -> str:
         return f"there is no setting {path!r}; {known(unknown[1], fields)}"
     wanted = _described(kind)
     if wanted is None or not name or "missing" in reason:
-        return f"{name}: {reason}" if name else reason
+        return f"{name or 'settings'}: {reason}"
     return f"{name} must be {wanted}, not {value!r}"
 
 

@@ -64,6 +64,13 @@ def test_it_plays_the_same_rounds_as_the_project(followed: Path) -> None:
     assert exported == first_rounds(godojo.open_game(followed / "first-agent", num_worlds=2, seed=3))
 
 
+def test_the_code_of_the_page_steps_it(followed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(followed)
+    program = re.search(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    assert program is not None
+    exec(compile(program[1], "docs/exporting.md", "exec"), {})
+
+
 def test_it_can_be_trained_in(followed: Path, godojo: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(followed)
     words = re.search(r"^python3 dojo.py (train --project .*) --minutes 1$", PAGE, re.MULTILINE)

@@ -93,9 +93,11 @@ def encode(
         Path | None, typer.Option("--out", "-o", help="The film; beside the folder if left away.")
     ] = None,
 ) -> None:
-    """Encode a folder of frames as H.264 in MP4: those of `godojo record --frames`, or numbered PNG files.
+    """Encode a folder of frames as H.264 in MP4: those of `record --frames`, or numbered PNG files.
 
-    Example: godojo encode screenshots --fps 60 --out film.mp4
+    Example:
+
+      godojo encode screenshots --fps 60 --out film.mp4
     """
     from godojo.show import record as recording
 
