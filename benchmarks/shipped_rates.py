@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from godojo.engines.make import make_vec
-from godojo.evaluate.intervals import Difference, Share
+from godojo.evaluate.intervals import Difference, Proportion
 from godojo.evaluate.matches import play_matches
 from godojo.evaluate.players import PolicyPlayer
 from godojo.export.dojo_file import load_dojo
@@ -39,17 +39,17 @@ def main() -> int:
     return 0
 
 
-def in_game(files: dict[str, Path], rounds: int, seed: int) -> Share:
+def in_game(files: dict[str, Path], rounds: int, seed: int) -> Proportion:
     return play_in_game(files, TagInGodot().configure_options, rounds, worlds=50, seed=seed).wins("seeker")
 
 
-def on_twin(files: dict[str, Path], rounds: int, seed: int) -> Share:
+def on_twin(files: dict[str, Path], rounds: int, seed: int) -> Proportion:
     with make_vec("tag", num_worlds=min(rounds, 500), seed=seed) as worlds:
         players = {role: PolicyPlayer(*load_dojo(path)) for role, path in files.items()}
         return play_matches(worlds, players, rounds, seed=seed).wins("seeker")
 
 
-def told(share: Share) -> str:
+def told(share: Proportion) -> str:
     return f"{100 * share.rate:.1f} % of {share.rounds} ({100 * share.low:.1f} to {100 * share.high:.1f})"
 
 

@@ -12,24 +12,24 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
+from godojo.cli.train_args import TrainArgs
 from godojo.cli.training_setup import prepared
-from godojo.cli.wishes import Wishes
 from godojo.engines.base import Worlds
 from godojo.learn import ppo
-from godojo.learn.quick import QuickPlayer
-from godojo.learn.rollout import Seat
-from godojo.learn.selfplay import SelfPlay
+from godojo.learn.kernels.policy import KernelPolicyRunner
+from godojo.learn.rollout import RolloutWorker
+from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.training import Training
 from godojo.opponents import make_opponent
 
 WARM_UP = 5
 PARTS: tuple[tuple[Any, str, str], ...] = (
-    (SelfPlay, "_play", "playing, by the clock"),
-    (Seat, "decide", "  everything on the roles' two threads, both together"),
-    (Seat, "see", "    looking"),
-    (QuickPlayer, "act", "    policies deciding"),
-    (Seat, "take_in", "    noting results"),
-    (Seat, "close_rollout", "values and advantages, both roles"),
+    (PpoSelfPlay, "_play", "playing, by the clock"),
+    (RolloutWorker, "decide", "  everything on the roles' two threads, both together"),
+    (RolloutWorker, "see", "    looking"),
+    (KernelPolicyRunner, "act", "    policies deciding"),
+    (RolloutWorker, "take_in", "    noting results"),
+    (RolloutWorker, "close_rollout", "values and advantages, both roles"),
     (ppo, "update", "gradients, both roles"),
 )
 
@@ -46,7 +46,7 @@ def main() -> int:
         kind.act = timed(kind.act, "    scripted guests", spent)  # type: ignore[method-assign]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GODOJO_RUNS"] = folder
-        with prepared(Wishes(game="tag", steps=10**12, seed=1), lambda _: None) as training:
+        with prepared(TrainArgs(game="tag", steps=10**12, seed=1), lambda _: None) as training:
             kind_of_worlds: type[Worlds] = type(training.worlds)
             stepping = timed(kind_of_worlds.step, "  the twin, by the clock", spent)
             kind_of_worlds.step = stepping  # type: ignore[method-assign]

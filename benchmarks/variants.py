@@ -9,9 +9,9 @@ import sys
 import tempfile
 import time
 
+from godojo.cli.train_args import TrainArgs
 from godojo.cli.training_setup import prepared
-from godojo.cli.wishes import Wishes
-from godojo.evaluate.judge import judge
+from godojo.evaluate.evaluation import judge
 
 NARROW = (
     "sight.fov_deg=120",
@@ -69,7 +69,7 @@ def main() -> int:
 def row(name: str, seed: int, steps: int, rounds: int) -> str:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GODOJO_RUNS"] = folder
-        wishes = Wishes(game="tag", steps=steps, values=VARIANTS[name], seed=seed)
+        wishes = TrainArgs(game="tag", steps=steps, values=VARIANTS[name], seed=seed)
         with prepared(wishes, lambda _: None) as training:
             begun = time.monotonic()
             training.train(lambda _: None)

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from godojo.cli.console import progress_report, speak_plainly
+from godojo.cli.console import configure_output, progress_report
 from godojo.engines.godot.find import find
 from godojo.engines.godot.install import install
 from godojo.errors import GodojoError
@@ -45,7 +45,7 @@ BROWSER_TIMEOUT_S = 600
 
 
 def main(arguments: list[str]) -> int:
-    speak_plainly()
+    configure_output()
     begun = time.monotonic()
     nightly = "--nightly" in arguments
     arguments = [word for word in arguments if word != "--nightly"]

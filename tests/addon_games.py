@@ -13,7 +13,7 @@ from godojo.bridge.listener import Listener
 from godojo.bridge.messages import Ready
 from godojo.engines.godot import find, prepared_project
 from godojo.engines.godot.project import problem_lines
-from godojo.processes import Ward
+from godojo.processes import GuardedProcess
 
 COUNTING = "res://tests/dojo/counting.tscn"
 FIRST_AGENT = "res://games/first_agent/first_agent.tscn"
@@ -24,7 +24,7 @@ PATIENCE_S = 40.0
 class Game:
     """A game that is running."""
 
-    def __init__(self, ward: Ward, log: Path) -> None:
+    def __init__(self, ward: GuardedProcess, log: Path) -> None:
         self._ward, self._log = ward, log
 
     @property
@@ -80,7 +80,7 @@ def playing(
         *words,
     ]
     with log.open("wb") as output:
-        ward = Ward(command, env={**os.environ, **launch, **(env or {})}, output=output)
+        ward = GuardedProcess(command, env={**os.environ, **launch, **(env or {})}, output=output)
     game = Game(ward, log)
     try:
         yield game

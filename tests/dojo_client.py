@@ -27,9 +27,9 @@ from godojo.bridge.messages import (
     Close,
     Configure,
     Control,
+    HandshakeRejected,
     Hello,
     Ready,
-    Refusal,
     Reset,
     RoleDescription,
     decode_control,
@@ -231,7 +231,7 @@ def play(
             message = client.receive()
             if isinstance(message, Configure):
                 if refuse:
-                    client.send(Refusal(refuse))
+                    client.send(HandshakeRejected(refuse))
                     return decisions
                 game = game or PretendGame(message)
                 client.send(game.ready)

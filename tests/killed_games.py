@@ -15,7 +15,7 @@ from godojo.engines.godot.launch import own_scene
 from godojo.engines.godot.open import launch_games
 from godojo.engines.godot.worlds import GodotWorlds
 from godojo.games.tag.godot import TagInGodot
-from godojo.learn.selfplay import SelfPlay
+from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings
 from tests.watched_games import Marked, pid_of, pretend
 
@@ -66,7 +66,7 @@ def reward_reached(chance: float, updates: int = UPDATES) -> tuple[float, Killer
     """Mean reward of a decision at the end of a training whose games are killed with that chance at every step."""
     marked = Marked(pretend())
     with launch_games(marked.recipe, num_worlds=SETTINGS.worlds, num_processes=GAMES, max_restarts=10_000) as worlds:
-        learner = SelfPlay(worlds, SETTINGS, 1)
+        learner = PpoSelfPlay(worlds, SETTINGS, 1)
         killer = Killer(worlds, chance)
         rewards: list[float] = []
         for update in range(updates):
@@ -93,7 +93,7 @@ def tag_killed(kills: int, chance: float = 0.2) -> Killer:
         settings=tag.settings,
         max_restarts=10_000,
     ) as worlds:
-        learner = SelfPlay(worlds, SETTINGS, 1)
+        learner = PpoSelfPlay(worlds, SETTINGS, 1)
         killer = Killer(worlds, chance)
         while killer.kills < kills:
             learner.iterate(0.0, killer)

@@ -10,10 +10,10 @@ from torch import nn
 from godojo.engines.base import Worlds
 from godojo.engines.make import make_vec
 from godojo.games.tag.settings import TagSettings
-from godojo.learn.learner import Task
+from godojo.learn.algorithm import Task
 from godojo.learn.networks import Policy
-from godojo.learn.rollout import Seat, play
-from godojo.learn.selfplay import SelfPlay
+from godojo.learn.rollout import RolloutWorker, play
+from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings
 
 SMALL = PpoSettings(
@@ -57,20 +57,20 @@ def learner(
     worlds: Worlds | None = None,
     tasks: Mapping[str, Task] | None = None,
     policies: Mapping[str, Policy] | None = None,
-) -> SelfPlay:
-    return SelfPlay(tag(settings.worlds, seed) if worlds is None else worlds, settings, seed, policies, tasks)
+) -> PpoSelfPlay:
+    return PpoSelfPlay(tag(settings.worlds, seed) if worlds is None else worlds, settings, seed, policies, tasks)
 
 
-def iterated(made: SelfPlay, times: int) -> SelfPlay:
+def iterated(made: PpoSelfPlay, times: int) -> PpoSelfPlay:
     for _ in range(times):
         made.iterate(0.0)
     return made
 
 
-def one_rollout(made: SelfPlay) -> None:
+def one_rollout(made: PpoSelfPlay) -> None:
     """Plays, and works out advantages; nothing is learnt yet."""
 
-    def one_by_one(work: Callable[[Seat], object]) -> None:
+    def one_by_one(work: Callable[[RolloutWorker], object]) -> None:
         for seat in made.seats.values():
             work(seat)
 
@@ -88,7 +88,7 @@ def fingerprint(module: nn.Module) -> str:
     return digest.hexdigest()
 
 
-def fingerprints(made: SelfPlay) -> dict[str, str]:
+def fingerprints(made: PpoSelfPlay) -> dict[str, str]:
     """Of everybody's policy and critic."""
     return {
         f"{name} {kind}": fingerprint(getattr(seat, kind))

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from godojo.bench.sim import SAME_M, arenas_of_16, measure, numpy_errors
 from godojo.cli.bench import app
 from godojo.engines.godot.find import Engine
 from godojo.errors import GodojoError
-from godojo.evaluate.bench_sim import SAME_M, arenas_of_16, measure, numpy_errors
 from godojo.games.tag.settings import TagSettings
 
 

@@ -5,9 +5,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from godojo.bench.bridge import make_godot, measure, overlapping, through_bridge
 from godojo.cli.bench import app
 from godojo.errors import GodojoError
-from godojo.evaluate.bench_bridge import make_godot, measure, overlapping, through_bridge
 
 SHORT = ("--worlds", "3", "--seconds", "0.2", "--repeats", "2")
 

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from godojo.bench.learners import Contender, Maker, OwnLearner, WholeTraining
+from godojo.bench.sb3 import sb3_contenders
+from godojo.bench.train import OWN, WHOLE, measure, measure_skill
 from godojo.cli.bench import app
 from godojo.engines.godot.report import Silent
 from godojo.engines.make import make_vec
 from godojo.envs import bench_sb3
-from godojo.envs.bench_sb3 import sb3_contenders
 from godojo.errors import GodojoError
 from godojo.evaluate import bench_train
-from godojo.evaluate.bench_learners import Contender, Maker, OwnLearner, WholeTraining
-from godojo.evaluate.bench_train import OWN, WHOLE, measure, measure_skill
 from godojo.evaluate.matches import Player
 from godojo.learn.settings import PpoSettings
 from godojo.opponents import make_opponent

@@ -16,7 +16,7 @@ from godojo.documents import write_document
 from godojo.engines.godot import run_project
 from godojo.engines.godot.find import Engine
 from godojo.errors import GodojoError
-from godojo.evaluate.intervals import Share
+from godojo.evaluate.intervals import Proportion
 from godojo.evaluate.league import LeagueReport
 from godojo.export.dojo_file import load_dojo, write_dojo
 from godojo.export.onnx_file import int8_bytes, onnx_bytes
@@ -29,11 +29,11 @@ from godojo.runs.config import Environment, RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.show.charts import league_of
 from godojo.show.curves import RunTables
-from godojo.show.footage import Note, Piece, read_note, write_note
+from godojo.show.frame_renderer import Note, Piece, read_note, write_note
 from godojo.show.recording import record_rounds
 from godojo.show.replay import Replay
 from godojo.show.replay_file import read_replay, read_rounds, write_replay, write_rounds
-from godojo.show.stage import PRESETS
+from godojo.show.shots import PRESETS
 from tests.conftest import ROOT
 from tests.policies import trained
 
@@ -107,7 +107,7 @@ def snapshots(folder: Path) -> Written:
 
 def league(folder: Path) -> Written:
     run = RunFolder.create(config(), "mine", root=folder)
-    found = LeagueReport("mine", "tag", "held-out", 9, 0, True, "seeker", "hider", [], [[Share.of(3, 9)]])
+    found = LeagueReport("mine", "tag", "held-out", 9, 0, True, "seeker", "hider", [], [[Proportion.of(3, 9)]])
     write_document(run.path / "league.json", LEAGUE, found)
     return Written(run.path / "league.json", lambda: league_of(run))
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from godojo.bridge.listener import Connection, Listener
-from godojo.bridge.messages import Configure, ConnectionLost, GameRefused, Limits, Ready, Silent, WireError
+from godojo.bridge.messages import Configure, ConnectionLost, GameRefused, Limits, PeerTimeout, Ready, WireError
 from godojo.errors import GodojoError
 from tests.dojo_client import DojoClient, Gone, PretendGame, play
 
@@ -141,13 +141,13 @@ def test_a_game_that_reads_late_does_not_lose_a_big_message(listener: Listener) 
     with beside(late), listener.accept(10) as connection:
         ready = connection.configure(Configure(64), 10)
         connection.reset(1, 10)
-        with pytest.raises(Silent, match="did not read"):
+        with pytest.raises(PeerTimeout, match="did not read"):
             connection.send_actions(random_actions(ready), timeout_s=0.05)
         assert connection.receive_step(10).sequence == 1
 
 
 def test_a_silent_game_is_waited_for_no_longer_than_said(listener: Listener) -> None:
-    with arrived(listener) as (_, connection), pytest.raises(Silent, match=r"within 0\.2 s"):
+    with arrived(listener) as (_, connection), pytest.raises(PeerTimeout, match=r"within 0\.2 s"):
         connection.configure(Configure(1), 0.2)
 
 
@@ -166,7 +166,7 @@ def test_a_step_that_comes_late_can_still_be_had(listener: Listener) -> None:
         connection.reset(1, 5)
         actions = random_actions(game.ready)
         connection.send_actions(actions)
-        with pytest.raises(Silent):
+        with pytest.raises(PeerTimeout):
             connection.receive_step(0.05)
         with pytest.raises(GodojoError, match="expected to say a step"):
             connection.send_actions(actions)
@@ -217,7 +217,7 @@ def test_a_game_that_refuses_is_quoted(listener: Listener) -> None:
 
 
 def test_nobody_came(listener: Listener) -> None:
-    with pytest.raises(Silent, match=rf"no game connected to 127\.0\.0\.1:{listener.port} within 0\.2 s$"):
+    with pytest.raises(PeerTimeout, match=rf"no game connected to 127\.0\.0\.1:{listener.port} within 0\.2 s$"):
         listener.accept(0.2)
 
 
@@ -379,7 +379,7 @@ def test_who_is_refused_is_told_why_and_named_when_nobody_comes() -> None:
     with (
         Listener(port=0, token="sesame") as listener,
         beside(lambda: knock(listener.port, said)),
-        pytest.raises(Silent, match=r"refused: the game's token is wrong.*GODOJO_TOKEN"),
+        pytest.raises(PeerTimeout, match=r"refused: the game's token is wrong.*GODOJO_TOKEN"),
     ):
         listener.accept(1)
     assert "token is wrong" in str(said[0])

@@ -9,10 +9,10 @@ from godojo.bridge.messages import (
     Close,
     Configure,
     Control,
+    HandshakeRejected,
     Hello,
     Notice,
     Ready,
-    Refusal,
     Reset,
     WireError,
     decode_control,
@@ -79,7 +79,7 @@ def test_an_engine_without_integers_is_understood() -> None:
         Reset(7),
         Notice("learning"),
         Close("done"),
-        Refusal("no agents in the scene"),
+        HandshakeRejected("no agents in the scene"),
     ],
 )
 def test_what_is_written_is_read(message: Control) -> None:

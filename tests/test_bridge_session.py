@@ -17,11 +17,11 @@ from godojo.bridge.messages import (
     ConnectionLost,
     Control,
     GameRefused,
+    HandshakeRejected,
     Hello,
     Limits,
     Notice,
     Ready,
-    Refusal,
     Reset,
     WireError,
     decode_control,
@@ -189,7 +189,7 @@ def test_pings_are_answered_and_a_flood_of_them_ends(pair: Pair) -> None:
 def test_another_protocol_is_refused_with_the_cure(pair: Pair, protocol: str) -> None:
     pair.connect()
     (said,) = pair.say(Hello(protocol))
-    assert isinstance(said, Refusal)
+    assert isinstance(said, HandshakeRejected)
     assert repr(protocol) in said.message
     assert "'dojo/1'" in said.message
     assert "addon" in said.message
@@ -202,7 +202,7 @@ def test_a_token_must_be_right(given: str) -> None:
     pair = Pair(token="sesame")
     pair.connect()
     (said,) = pair.say(Hello("dojo/1", given))
-    assert isinstance(said, Refusal)
+    assert isinstance(said, HandshakeRejected)
     assert "GODOJO_TOKEN" in said.message
     assert "sesame" not in said.message
     assert pair.close_code == 1008
@@ -264,7 +264,7 @@ def test_a_bad_websocket_request_is_refused(pair: Pair) -> None:
 def test_nobody_plays_before_hello(pair: Pair, message: Control | bytes) -> None:
     pair.connect()
     said = pair.say(message)
-    assert isinstance(said[-1], Refusal)
+    assert isinstance(said[-1], HandshakeRejected)
     assert isinstance(pair.error(), WireError)
 
 
@@ -319,7 +319,7 @@ def test_the_games_own_words_are_told(pair: Pair) -> None:
     pair.event()
     pair.session.configure(Configure(3))
     pair.exchange()
-    pair.say(Refusal("the scene has no agents\n: add one"))
+    pair.say(HandshakeRejected("the scene has no agents\n: add one"))
     error = pair.error()
     assert isinstance(error, GameRefused)
     assert str(error) == "the game says: the scene has no agents?: add one"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib import image
 
-from godojo.cli.conclusion import _attempt
+from godojo.cli.summary import _attempt
 from godojo.errors import GodojoError
 from godojo.runs.folder import RunFolder
 from godojo.show import charts, curves, style

@@ -14,8 +14,8 @@ from torch import nn
 from godojo.export.distil import Distillation, settings_for
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard
-from godojo.learn.sac import SoftSelfPlay
-from godojo.learn.selfplay import shape_for
+from godojo.learn.sac import SacSelfPlay
+from godojo.learn.self_play import shape_for
 from godojo.learn.settings import PpoSettings, SacSettings
 from godojo.runs.folder import RunFolder
 from tests.conftest import Run
@@ -59,7 +59,7 @@ def _ppo(memory: Literal["", "leaky", "gru"]) -> list[nn.Module]:
 
 
 def _sac() -> list[nn.Module]:
-    made = SoftSelfPlay(tag(), SacSettings(steps=4, warm_up=48, gradient_steps=2), 1)
+    made = SacSelfPlay(tag(), SacSettings(steps=4, warm_up=48, gradient_steps=2), 1)
     for _ in range(2):
         made.iterate(0.0)
     made.close()

@@ -13,9 +13,9 @@ from godojo.cli.eval import evaluate
 from godojo.engines.godot.find import Engine
 from godojo.engines.make import ENGINES, make_vec
 from godojo.errors import GodojoError
+from godojo.evaluate.evaluation import ITSELF, default_opponents, judge
 from godojo.evaluate.held_out import PROBE_SEED, game_settings, judging_seed, judging_worlds
-from godojo.evaluate.intervals import Difference, Share
-from godojo.evaluate.judge import ITSELF, default_opponents, judge
+from godojo.evaluate.intervals import Difference, Proportion
 from godojo.evaluate.players import PolicyPlayer, player_from, policies_of
 from godojo.games.base import HELD_OUT_SEED
 from godojo.games.tag.arenas import generate_arena
@@ -266,7 +266,7 @@ def test_both_engines_can_play_in_the_same_generated_arenas() -> None:
 
 
 def test_the_interval_of_a_difference_is_newcombes() -> None:
-    gap = Difference.of(Share.of(56, 70), Share.of(48, 80))  # the example of his paper, method 10
+    gap = Difference.of(Proportion.of(56, 70), Proportion.of(48, 80))  # the example of his paper, method 10
     assert gap.points == pytest.approx(20.0)
     assert (gap.low, gap.high) == pytest.approx((5.24, 33.39), abs=0.01)
 

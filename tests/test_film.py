@@ -15,22 +15,22 @@ import pytest
 from PIL import Image
 
 from godojo.errors import GodojoError
-from godojo.evaluate.intervals import Share
+from godojo.evaluate.intervals import Proportion
 from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import Snapshot
 from godojo.show import titles
 from godojo.show.encoding import FilmWriter, count_frames
 from godojo.show.film import describe
-from godojo.show.footage import check_piece, check_room, frames_in, pieces_of, read_note
-from godojo.show.lineup import Lineup
+from godojo.show.frame_renderer import check_piece, check_room, frames_in, pieces_of, read_note
+from godojo.show.policies_to_show import PoliciesToShow
 from godojo.show.record import clear_frames, encode, film_path, shots_of
 from godojo.show.recording import record_rounds
 from godojo.show.replay import Outcome, Replay
 from godojo.show.scratch import PREFIX, scratch
-from godojo.show.stage import PRESETS, Format, Shot, preset, steadily, write_job
+from godojo.show.shots import PRESETS, Format, Shot, preset, steadily, write_job
 from godojo.show.storyboard import AFTER_S, STILL_S, TIMES, Story, course_of, lively
 from godojo.show.titles import Layout
-from godojo.show.yardstick import Figures, in_words, stages_of
+from godojo.show.win_rate_curve import Figures, in_words, stages_of
 from tests.conftest import Run
 from tests.judged_runs import make_run
 
@@ -44,7 +44,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def rounds(run: Path) -> list[Replay]:
-    lineup = Lineup.of(f"{run}@final")
+    lineup = PoliciesToShow.of(f"{run}@final")
     return record_rounds(lineup.players, settings=lineup.settings, episodes=3, names=lineup.names)
 
 
@@ -246,7 +246,7 @@ def test_frames_that_are_missing_are_noticed(tmp_path: Path) -> None:
 
 
 def test_the_stages_of_a_run(run: Path) -> None:
-    lineup = Lineup.of(str(run))
+    lineup = PoliciesToShow.of(str(run))
     assert [stage.name for stage in stages_of(lineup.run)] == ["start", "final"]
     assert [stage.name for stage in stages_of(lineup.run, ["final"])] == ["final"]
     with pytest.raises(GodojoError, match="did you mean final"):
@@ -259,18 +259,18 @@ def test_the_stages_of_a_run(run: Path) -> None:
 def test_moments_near_the_end_are_no_stages_of_their_own(run: Path, tmp_path: Path) -> None:
     folder = tmp_path / "minute"
     shutil.copytree(run, folder)
-    store = Lineup.of(str(folder)).run.snapshots()
+    store = PoliciesToShow.of(str(folder)).run.snapshots()
     policies = {role: (folder / f"policy_{role}.pt").read_bytes() for role in ("seeker", "hider")}
     for name, seconds in (("1m", 60.0), ("end", 60.1)):
         store.save(name, policies, round(seconds * 1000), seconds)
-    assert [stage.name for stage in stages_of(Lineup.of(str(folder)).run)] == ["start", "final", "end"]
+    assert [stage.name for stage in stages_of(PoliciesToShow.of(str(folder)).run)] == ["start", "final", "end"]
 
 
 @pytest.fixture(scope="module")
 def still_and_moving(run: Path) -> tuple[list[Replay], list[Replay]]:
     """Rounds of an untrained run, in which nobody moves, and rounds in which everybody does."""
     moving = {"seeker": "scripted:wander", "hider": "scripted:wander"}
-    lineups = Lineup.of(f"{run}@start"), Lineup.of(str(run), moving)
+    lineups = PoliciesToShow.of(f"{run}@start"), PoliciesToShow.of(str(run), moving)
     one, other = (record_rounds(lineup.players, settings=lineup.settings, episodes=3) for lineup in lineups)
     return one, other
 
@@ -307,14 +307,16 @@ def test_the_round_to_show_is_one_in_which_the_first_stage_moves_too(
 def figures_of(folder: RunFolder) -> list[Figures]:
     return [
         Figures(
-            stage, {"seeker": Share.of(wins, 40), "hider": Share.of(40 - wins, 40)}, {"seeker": rating, "hider": 25.5}
+            stage,
+            {"seeker": Proportion.of(wins, 40), "hider": Proportion.of(40 - wins, 40)},
+            {"seeker": rating, "hider": 25.5},
         )
         for stage, wins, rating in zip(stages_of(folder), (3, 31), (-5.0, 7.0), strict=True)
     ]
 
 
 def test_ratings_are_shown_as_gains(run: Path, rounds: list[Replay]) -> None:
-    folder = Lineup.of(str(run)).run
+    folder = PoliciesToShow.of(str(run)).run
     figures = figures_of(folder)
     story = Story(folder, TINY, figures, [rounds, rounds], course_of(figures, figures), 40)
     assert story._rating_gain("seeker", 0) == []
@@ -330,7 +332,7 @@ def test_ratings_are_shown_as_gains(run: Path, rounds: list[Replay]) -> None:
 @pytest.mark.parametrize("film", [PRESETS["small"], PRESETS["portrait-small"], TINY])
 def test_every_scene_can_be_painted(run: Path, rounds: list[Replay], film: Format) -> None:
     """With pictures of one colour in the place of what Godot would draw."""
-    folder = Lineup.of(str(run)).run
+    folder = PoliciesToShow.of(str(run)).run
     figures = figures_of(folder)
     story = Story(folder, film, figures, [rounds, rounds], course_of(figures, figures), 40)
     scenes = story.scenes()

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from godojo.learn.advantages import advantages
+from godojo.learn.gae import advantages
 
 GAMMA, LAMBDA = 0.97, 0.9
 

@@ -18,7 +18,7 @@ PACKAGE = Path(godojo.__file__).parent
 @pytest.mark.parametrize(
     "edited",
     [
-        "learn/layers.py",  # called by the kernels of lesson.py and quick.py
+        "learn/kernels/layers.py",  # called by the kernels of lesson.py and quick.py
         "learn/networks.py",  # LOG_SQRT_2PI is compiled into them
         "games/tag/settings.py",
         "opponents/grid.py",

@@ -10,11 +10,11 @@ import torch
 from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
 from godojo.evaluate import exploit as exploiting
-from godojo.evaluate.exploit import exploit
-from godojo.evaluate.intervals import Share
+from godojo.evaluate.exploitability import exploit
+from godojo.evaluate.intervals import Proportion
 from godojo.evaluate.league import cross_play, play_league, rate, spread
 from godojo.evaluate.players import PolicyPlayer, policies_of
-from godojo.learn.selfplay import SelfPlay
+from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings
 from godojo.show.league_chart import draw_league
 from tests.conftest import Run
@@ -39,11 +39,13 @@ def test_rows_meet_columns() -> None:
     assert matrix[0][1].wins > 0
 
 
-def logistic_matrix(rows: np.ndarray, columns: np.ndarray, rounds: int, rng: np.random.Generator) -> list[list[Share]]:
+def logistic_matrix(
+    rows: np.ndarray, columns: np.ndarray, rounds: int, rng: np.random.Generator
+) -> list[list[Proportion]]:
     """Results of players whose true skill is known, by the model that ratings are made by."""
     scale = np.sqrt(2.0) * 25.0 / 6.0
     chance = 1.0 / (1.0 + np.exp(-(rows[:, None] - columns[None]) / scale))
-    return [[Share.of(int(rng.binomial(rounds, one)), rounds) for one in row] for row in chance]
+    return [[Proportion.of(int(rng.binomial(rounds, one)), rounds) for one in row] for row in chance]
 
 
 def test_ratings_find_true_skill_within_their_intervals() -> None:
@@ -63,7 +65,7 @@ def test_ratings_find_true_skill_within_their_intervals() -> None:
 
 def test_more_rounds_make_ratings_surer() -> None:
     def width(rounds: int) -> float:
-        rows, _ = rate([[Share.of(rounds // 2, rounds), Share.of(rounds // 4, rounds)]])
+        rows, _ = rate([[Proportion.of(rounds // 2, rounds), Proportion.of(rounds // 4, rounds)]])
         return rows[0].high - rows[0].low
 
     assert width(400) < 0.6 * width(40)
@@ -119,14 +121,14 @@ def test_a_probe_trains_somebody_new_and_leaves_the_run_alone(root: Path) -> Non
 
 def test_who_is_probed_does_not_change(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     """Not even how it looks at things: what it sees now is not what it saw in training."""
-    learners: list[SelfPlay] = []
+    learners: list[PpoSelfPlay] = []
 
-    class Watched(SelfPlay):
+    class Watched(PpoSelfPlay):
         def close(self) -> None:
             learners.append(self)
             super().close()
 
-    monkeypatch.setattr(exploiting, "SelfPlay", Watched)
+    monkeypatch.setattr(exploiting, "PpoSelfPlay", Watched)
     exploit("small", minutes=0.02, rounds=4, settings=PpoSettings(worlds=16, steps=8, minibatches=2, hidden=(8, 8)))
     known = policies_of("small")
     for learner, victim in zip(learners, ("seeker", "hider"), strict=True):

@@ -11,7 +11,7 @@ from godojo.engines.base import Worlds
 from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
 from godojo.evaluate import matches
-from godojo.evaluate.intervals import Mean, Share, wilson
+from godojo.evaluate.intervals import Mean, Proportion, wilson
 from godojo.evaluate.matches import Player, play_matches
 from godojo.evaluate.players import PolicyPlayer
 from godojo.games.tag.settings import TagSettings
@@ -188,10 +188,10 @@ def test_wilson_by_known_figures() -> None:
 
 def test_intervals_hold_what_they_promise() -> None:
     rng = np.random.default_rng(1)
-    shares = [Share.of(int(rng.binomial(60, 0.9)), 60) for _ in range(2000)]
+    shares = [Proportion.of(int(rng.binomial(60, 0.9)), 60) for _ in range(2000)]
     assert np.mean([one.low <= 0.9 <= one.high for one in shares]) == pytest.approx(0.95, abs=0.02)
     means = [Mean.of(rng.normal(3.0, 2.0, 50)) for _ in range(2000)]
     assert np.mean([one.low <= 3.0 <= one.high for one in means]) == pytest.approx(0.95, abs=0.02)
     assert Mean.of(np.array([2.0])).high == math.inf
-    assert Share.of(90, 100).is_above(Share.of(60, 100))
-    assert not Share.of(90, 100).is_above(Share.of(85, 100))
+    assert Proportion.of(90, 100).is_above(Proportion.of(60, 100))
+    assert not Proportion.of(90, 100).is_above(Proportion.of(85, 100))

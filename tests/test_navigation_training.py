@@ -16,11 +16,11 @@ from stable_baselines3 import PPO
 import godojo.envs
 from godojo.cli import main
 from godojo.engines.make import make_vec
-from godojo.engines.mixed import MixedWorlds
-from godojo.engines.rewarded import RewardedWorlds, UsersReward
-from godojo.envs.alone_sb3 import AloneVecEnv
+from godojo.engines.multi_task import MultiTaskWorlds
+from godojo.engines.reward_wrapper import CustomReward, RewardWrapper
+from godojo.envs.solo_sb3 import SoloVecEnv
 from godojo.errors import GodojoError
-from godojo.evaluate.alone import judge_alone
+from godojo.evaluate.solo import evaluate_solo
 from godojo.games.navigation.spec import WALKER
 from godojo.learn.policy_file import load_policy
 from godojo.learn.presets import preset_names, read_preset
@@ -73,7 +73,7 @@ def test_the_gymnasium_environment() -> None:
 
 
 def test_the_vector_environment_tells_how_rounds_end() -> None:
-    env = AloneVecEnv(make_vec("navigation", num_worlds=3, truncate_after=4), seed=1)
+    env = SoloVecEnv(make_vec("navigation", num_worlds=3, truncate_after=4), seed=1)
     first = env.reset()
     for _ in range(4):
         told, _, done, infos = env.step(np.ones((3, 3), np.float32))
@@ -101,13 +101,13 @@ def test_stable_baselines3_trains_in_a_run_and_goes_on() -> None:
     assert steps[-1] == 768
     figures = rows(run.updates)[-1]
     assert {f"walker_reward_{term}" for term in ("goal", "comfort", "teleport")} <= set(figures)
-    assert judge_alone("mine", rounds=8).agent_steps == 768
+    assert evaluate_solo("mine", rounds=8).agent_steps == 768
     _same_as_theirs(run)
 
 
 def _same_as_theirs(run: RunFolder) -> None:
     """What our policy file does is what Stable-Baselines3's own model does."""
-    env = AloneVecEnv(make_vec("navigation", num_worlds=16, seed=9))
+    env = SoloVecEnv(make_vec("navigation", num_worlds=16, seed=9))
     normalise = pickle.loads((run.path / "model_normalize.pkl").read_bytes())
     model = PPO.load(run.path / "model.zip", device="cpu")
     env.reset()
@@ -149,17 +149,17 @@ def test_tasks_are_mixed_and_told_apart(runs: Path) -> None:
     policy, card = load_policy(runs / "tasks/policy_walker.pt")
     assert policy.shape.observation_size == 50
     assert card.observation_parts[-1].name == "task"
-    found = judge_alone("tasks", rounds=6)
+    found = evaluate_solo("tasks", rounds=6)
     assert set(found.by_arena) == {"course", "maze"}
     with pytest.raises(GodojoError, match="only its run knows which"):
-        judge_alone(str(runs / "tasks/policy_walker.pt"), rounds=2)
+        evaluate_solo(str(runs / "tasks/policy_walker.pt"), rounds=2)
 
 
 def test_mixed_worlds_are_their_parts_side_by_side() -> None:
     def part(name: str, seed: int) -> Any:
         return make_vec("navigation", num_worlds=3, seed=seed, courses=[name], truncate_after=7)
 
-    mixed, alone = MixedWorlds({"a": part("maze", 1), "b": part("course", 2)}), part("maze", 1)
+    mixed, alone = MultiTaskWorlds({"a": part("maze", 1), "b": part("course", 2)}), part("maze", 1)
     role = mixed.roles[WALKER]
     assert role.observation.shape == (6, 1, 50)
     assert role.observation[:, 0, 48:].tolist() == [[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 3
@@ -196,7 +196,7 @@ def test_a_reward_of_a_users_own(runs: Path) -> None:
     file = runs.parent / "own.py"
     file.write_text(REWARD)
     inner = make_vec("navigation", num_worlds=4, truncate_after=3)
-    worlds = RewardedWorlds(inner, reward=UsersReward(f"{file}:Hurry"), scale=0.5)
+    worlds = RewardWrapper(inner, reward=CustomReward(f"{file}:Hurry"), scale=0.5)
     role = worlds.roles[WALKER]
     worlds.reset(1)
     total = np.zeros(4)
@@ -208,11 +208,11 @@ def test_a_reward_of_a_users_own(runs: Path) -> None:
     assert role.terms[:, 0, 1].tolist() == [-5.0] * 4
     assert role.final_terms[:, 0].sum(axis=1) == pytest.approx(total)
     with pytest.raises(GodojoError, match="has the shape"):
-        RewardedWorlds(inner, reward=UsersReward(f"{file}:Wrong")).step()
+        RewardWrapper(inner, reward=CustomReward(f"{file}:Wrong")).step()
     with pytest.raises(GodojoError, match="no method reward"):
-        UsersReward(f"{file}:Silent")
+        CustomReward(f"{file}:Silent")
     with pytest.raises(GodojoError, match="did you mean Hurry"):
-        UsersReward(f"{file}:Hury")
+        CustomReward(f"{file}:Hury")
     train(*SMALL, "--steps", "256", "--reward", f"{file}:Hurry", "--run-id", "own", "--set", "rules.round_s=1")
     assert {"walker_speed", "walker_end"} <= set(rows(runs / "own/metrics.csv")[0])
 
@@ -312,6 +312,6 @@ def test_the_page_names_everything_and_its_reward_works(tmp_path: Path) -> None:
         assert f"`{name}`" in page, name
     own = next(block for block in page.split("```python")[1:] if "class Gentle" in block).split("```")[0]
     (tmp_path / "own.py").write_text(own)
-    worlds = RewardedWorlds(make_vec("navigation", num_worlds=3), reward=UsersReward(f"{tmp_path}/own.py:Gentle"))
+    worlds = RewardWrapper(make_vec("navigation", num_worlds=3), reward=CustomReward(f"{tmp_path}/own.py:Gentle"))
     worlds.step({WALKER: np.ones((3, 1, 3), np.float32)})
     assert worlds.roles[WALKER].terms[:, 0, 1] == pytest.approx([-0.3] * 3)

@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from godojo import formats
+from godojo.cli.train_args import TrainArgs
 from godojo.cli.training_setup import prepared
-from godojo.cli.wishes import Wishes
 from godojo.errors import GodojoError
-from godojo.evaluate.judge import judge
+from godojo.evaluate.evaluation import judge
 from godojo.evaluate.players import players_of, policies_of
 from godojo.export.dojo_file import check_dojo, load_dojo, write_dojo
 from godojo.export.players import SHIPPED
@@ -63,7 +63,7 @@ def edit_dojo(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
 def resume() -> list[str]:
     """Trains the run on for two updates, as `godojo train --resume old` does; what was said."""
     said: list[str] = []
-    with prepared(Wishes(resume="old", steps=1024), said.append) as training:
+    with prepared(TrainArgs(resume="old", steps=1024), said.append) as training:
         training.train(lambda _: None)
     return said
 

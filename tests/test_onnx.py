@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from godojo.errors import GodojoError
-from godojo.evaluate.judge import judge
+from godojo.evaluate.evaluation import judge
 from godojo.evaluate.players import player_from
 from godojo.export.dojo_file import DojoHeader, write_dojo
 from godojo.export.onnx_file import OnnxSession, int8_bytes, onnx_bytes, replayed

@@ -8,7 +8,7 @@ import pytest
 
 from godojo.engines.base import Worlds
 from godojo.engines.make import make_vec
-from godojo.engines.mixed import MixedWorlds
+from godojo.engines.multi_task import MultiTaskWorlds
 from godojo.engines.sim import SimWorlds
 from godojo.errors import GodojoError
 from godojo.games.tag.arenas import Arena, Box, SpawnArea
@@ -232,7 +232,7 @@ def test_privileged_is_the_state() -> None:
 def test_the_truth_about_tasks_side_by_side() -> None:
     """An oracle plays in each task as it does there alone."""
     parts = {name: make_vec("tag", num_worlds=3, seed=place) for place, name in enumerate(("one", "other"))}
-    mixed = MixedWorlds(parts)
+    mixed = MultiTaskWorlds(parts)
     player = make_opponent("oracle", "seeker")
     player.begin(mixed)
     for _ in range(40):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from godojo.errors import GodojoError
-from godojo.evaluate.parity.compare import Apart, set_apart
+from godojo.evaluate.parity.compare import Divergence, set_apart
 from godojo.evaluate.parity.picture import draw
 from godojo.evaluate.parity.plan import GAMES, make_plan
 from godojo.evaluate.parity.record import FIELDS, Recording, read_recording, write_job
@@ -111,7 +111,7 @@ def test_the_curve_takes_only_what_counts() -> None:
     error_m = np.array([[[0.0], [1.0], [9.0]], [[0.0], [3.0], [5.0]]])
     counts = np.array([[[False], [True], [False]], [[False], [True], [True]]])
     nothing = np.zeros(0)
-    found = curve([Apart(Replay(nothing, nothing, nothing, nothing), nothing, error_m, counts)])
+    found = curve([Divergence(Replay(nothing, nothing, nothing, nothing), nothing, error_m, counts)])
     assert found.median_m == [2.0, 5.0]
     assert found.worst_m == [3.0, 5.0]
     assert found.seconds == pytest.approx([1 / 60, 2 / 60])

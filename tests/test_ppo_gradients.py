@@ -13,7 +13,7 @@ from godojo.engines.base import Worlds
 from godojo.games.parts import ActionPart, Heading
 from godojo.learn import ppo
 from godojo.learn.networks import ActionHead, Critic, Policy, PolicyShape
-from godojo.learn.selfplay import SelfPlay
+from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings
 from tests.learning_games import SMALL, fingerprints, learner, one_rollout, tag
 
@@ -157,7 +157,7 @@ def after_update(worlds: Worlds, settings: PpoSettings, spoil: bool) -> tuple[di
         made.close()
 
 
-def nonsense(made: SelfPlay, name: str) -> int:
+def nonsense(made: PpoSelfPlay, name: str) -> int:
     """Spoils rows without a decision; how many that were."""
     track = made.seats[name].track
     idle = ~track.acted

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from godojo.processes import Ward, finish, started
+from godojo.processes import GuardedProcess, finish, started
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="process groups are a POSIX thing")
 # Notes its own and its child's number, then both sleep on, deaf to polite requests.
@@ -82,7 +82,9 @@ finish(["sh", "-c", family, {str(tmp_path / "note")!r}], timeout_s=300)
 @POSIX
 def test_a_ward_ends_with_its_children_and_leaves_its_words(tmp_path: Path) -> None:
     with (tmp_path / "log").open("wb") as output:
-        ward = Ward(["sh", "-c", f"echo begun; {STUBBORN_FAMILY}", tmp_path / "note"], env=os.environ, output=output)
+        ward = GuardedProcess(
+            ["sh", "-c", f"echo begun; {STUBBORN_FAMILY}", tmp_path / "note"], env=os.environ, output=output
+        )
     numbers = family(tmp_path / "note")
     assert ward.pid in numbers
     assert ward.status() is None
@@ -98,7 +100,7 @@ def test_a_ward_ends_with_its_children_and_leaves_its_words(tmp_path: Path) -> N
 def test_a_ward_that_ended_by_itself_leaves_no_children(tmp_path: Path) -> None:
     script = "sleep 300 & echo $! > $0.child; echo $$ > $0.parent; exit 4"
     with (tmp_path / "log").open("wb") as output:
-        ward = Ward(["sh", "-c", script, tmp_path / "note"], env=os.environ, output=output)
+        ward = GuardedProcess(["sh", "-c", script, tmp_path / "note"], env=os.environ, output=output)
     numbers = family(tmp_path / "note")
     assert ward.wait(10)
     assert ward.status() == 4

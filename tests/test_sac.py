@@ -17,9 +17,9 @@ from godojo.learn import sac
 from godojo.learn.networks import Policy, PolicyShape, SquashedHead
 from godojo.learn.policy_file import PolicyCard, load_policy, save_policy
 from godojo.learn.presets import learner_settings
-from godojo.learn.replay import Transitions
-from godojo.learn.rollout import OthersView
-from godojo.learn.sac import Critics, SoftSelfPlay, policy_loss, shape_for, targets
+from godojo.learn.replay_buffer import Transitions
+from godojo.learn.rollout import PrivilegedObservation
+from godojo.learn.sac import SacSelfPlay, TwinCritics, policy_loss, shape_for, targets
 from godojo.learn.settings import SacSettings
 from godojo.runs.folder import RunFolder
 from godojo.runs.states import read_state, write_state
@@ -35,11 +35,11 @@ WORDS = tuple(
 STEPS = 32 * 8 * 2
 
 
-def learner(seed: int = 1, settings: SacSettings = SMALL, **more: Any) -> SoftSelfPlay:
-    return SoftSelfPlay(tag(settings.worlds, seed, **more.pop("tag", {})), settings, seed, **more)
+def learner(seed: int = 1, settings: SacSettings = SMALL, **more: Any) -> SacSelfPlay:
+    return SacSelfPlay(tag(settings.worlds, seed, **more.pop("tag", {})), settings, seed, **more)
 
 
-def prints(made: SoftSelfPlay) -> dict[str, str]:
+def prints(made: SacSelfPlay) -> dict[str, str]:
     return {
         f"{name} {kind}": fingerprint(getattr(pupil, kind))
         for name, pupil in made.pupils.items()
@@ -47,7 +47,7 @@ def prints(made: SoftSelfPlay) -> dict[str, str]:
     }
 
 
-def iterated(made: SoftSelfPlay, times: int) -> SoftSelfPlay:
+def iterated(made: SacSelfPlay, times: int) -> SacSelfPlay:
     for _ in range(times):
         made.iterate(0.0)
     return made
@@ -109,7 +109,7 @@ def test_a_squashed_policy_is_saved_and_loaded(tmp_path: Path) -> None:
 
 
 def test_targets_are_the_formula() -> None:
-    policy, critics = squashed_policy(), Critics(5, 3, 2, (8,))
+    policy, critics = squashed_policy(), TwinCritics(5, 3, 2, (8,))
     batch = some_batch(30, 5, 3, 2)
     temperature, gamma = 0.3, 0.9
     found = targets(policy, critics, batch, temperature, gamma, torch.Generator().manual_seed(7))
@@ -131,7 +131,7 @@ def test_targets_are_the_formula() -> None:
 
 def test_critics_have_no_opinion_at_first() -> None:
     batch = some_batch(200, 5, 3, 2)
-    assert Critics(5, 3, 2, (8,))(batch.observation, batch.others, batch.action).abs().max() < 0.1
+    assert TwinCritics(5, 3, 2, (8,))(batch.observation, batch.others, batch.action).abs().max() < 0.1
 
 
 def test_the_policy_moves_towards_what_is_worth_more() -> None:
@@ -139,7 +139,7 @@ def test_the_policy_moves_towards_what_is_worth_more() -> None:
     optimiser = torch.optim.Adam(policy.parameters(), lr=0.02)
     batch = some_batch(64, 5, 3, 2)
 
-    class Likes(Critics):
+    class Likes(TwinCritics):
         def forward(self, _normalised: torch.Tensor, _others: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
             liked = -(action - 0.5).square().sum(-1)
             return torch.stack((liked, liked + 1.0))
@@ -167,7 +167,7 @@ def test_the_temperature_follows_the_entropy(entropy_target: float, rises: bool)
 class Recorder:
     """Keeps what is submitted, and what the game said at the time."""
 
-    def __init__(self, made: SoftSelfPlay, name: str) -> None:
+    def __init__(self, made: SacSelfPlay, name: str) -> None:
         self.rows: list[tuple[Transitions, torch.Tensor, dict[str, dict[str, np.ndarray]]]] = []
         pupil, worlds, submit = made.pupils[name], made.worlds, made.pupils[name].replay.submit
 
@@ -236,7 +236,9 @@ def test_a_cut_round_is_valued_by_what_everybody_saw_last() -> None:
     assert cut.mean() > 0.5
     final = {name: torch.from_numpy(said[name]["final_observation"]).flatten(0, 1) for name in said}
     assert torch.equal(batch.next_observation[cut], final["seeker"][cut])
-    others = OthersView(made.worlds.roles, "seeker").of({name: said[name]["final_observation"] for name in said})
+    others = PrivilegedObservation(made.worlds.roles, "seeker").of(
+        {name: said[name]["final_observation"] for name in said}
+    )
     assert torch.equal(batch.next_others[cut], others[torch.from_numpy(cut)])
     assert (batch.goes_on[cut] == 1.0).all()
     assert keep[cut].all()
@@ -375,7 +377,7 @@ def test_it_learns_a_simple_game() -> None:
     settings = SacSettings(
         worlds=16, steps=4, replay=4096, warm_up=256, gradient_steps=4, batch=128, hidden=(32, 32), target_share=0.05
     )
-    made = SoftSelfPlay(Mark(16), settings, 1)
+    made = SacSelfPlay(Mark(16), settings, 1)
     iterated(made, 150)
     shown = torch.linspace(-0.7, 0.7, 15)[:, None]
     policy = made.policies["pupil"]
@@ -388,7 +390,7 @@ def test_it_learns_a_simple_game() -> None:
 
 def test_a_game_with_choices_is_refused() -> None:
     with pytest.raises(GodojoError, match=r"guess of the pupil is a choice; train with --algorithm ppo"):
-        SoftSelfPlay(Mark(4, "discrete"), SMALL, 1)
+        SacSelfPlay(Mark(4, "discrete"), SMALL, 1)
     with pytest.raises(GodojoError, match="no choices"):
         SquashedHead(4, (ActionPart("way", "discrete", 3),))
 

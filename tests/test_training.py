@@ -13,12 +13,12 @@ import torch
 from godojo.cli import training_worlds
 from godojo.cli.train import _line
 from godojo.engines.base import Worlds
-from godojo.engines.rewarded import RewardedWorlds, UsersReward
+from godojo.engines.reward_wrapper import CustomReward, RewardWrapper
 from godojo.errors import GodojoError
 from godojo.learn.budget import GRACE_S, Budget
 from godojo.learn.policy_file import load_policy
 from godojo.learn.rollout import NORMALISER_STEPS
-from godojo.learn.sac import SoftSelfPlay
+from godojo.learn.sac import SacSelfPlay
 from godojo.learn.settings import PpoSettings, SacSettings
 from godojo.learn.training import Standing, Training
 from godojo.runs.config import RunConfig
@@ -180,7 +180,7 @@ def test_the_normaliser_learns_from_hiders_that_were_not_caught() -> None:
 
 def test_so_does_that_of_sac() -> None:
     worlds = tag(8, rules=TEAMS)
-    made = SoftSelfPlay(worlds, SacSettings(worlds=8, steps=4, hidden=(8,), warm_up=10_000), 1)
+    made = SacSelfPlay(worlds, SacSettings(worlds=8, steps=4, hidden=(8,), warm_up=10_000), 1)
     pupil, arrays = made.pupils["hider"], worlds.roles["hider"]
     pupil.decide(worlds)
     worlds.step()
@@ -205,7 +205,7 @@ def paid(tmp_path: Path, amount: str, scale: float = 1.0) -> Worlds:
         "import numpy as np\n\n\nclass Much:\n    def reward(self, step):\n"
         f"        return np.full(step.action.shape[:2], float('{amount}'))\n"
     )
-    return RewardedWorlds(tag(), reward=UsersReward(f"{path}:Much"), scale=scale)
+    return RewardWrapper(tag(), reward=CustomReward(f"{path}:Much"), scale=scale)
 
 
 @pytest.mark.parametrize("amount", ["3e38", "-3e38", "1e300", "inf", "nan"])
@@ -220,7 +220,7 @@ def test_a_reward_that_is_too_large_is_refused_in_a_line(tmp_path: Path, amount:
 def test_a_reward_that_cannot_be_learnt_from_is_named(tmp_path: Path, algorithm: str) -> None:
     worlds = paid(tmp_path, "1e29", scale=1e10)
     soft = SacSettings(worlds=24, steps=8, hidden=(8,), warm_up=64, batch=32)
-    made = learner(worlds=worlds) if algorithm == "ppo" else SoftSelfPlay(worlds, soft, 1)
+    made = learner(worlds=worlds) if algorithm == "ppo" else SacSelfPlay(worlds, soft, 1)
     with pytest.raises(GodojoError, match=r"broke down: .*; the largest reward is inf"):
         made.iterate(0.0)
     made.close()

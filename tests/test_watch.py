@@ -30,9 +30,9 @@ from godojo.show.curves import Table, read_table
 from godojo.show.recording import record_rounds
 from godojo.show.replay_file import write_rounds
 from godojo.show.watch import gate as gate_room
+from godojo.show.watch.access import AccessProxy
 from godojo.show.watch.board import NO_ROUNDS, rates_html
 from godojo.show.watch.document import document
-from godojo.show.watch.gate import Gate
 from godojo.show.watch.page import Page, curve_data, last_win_rates
 from godojo.show.watch.rounds import GENERATED, NEWEST, Choice, RunRounds
 from godojo.show.watch.scene import FOV_RAD, view_of
@@ -66,7 +66,7 @@ def rounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def shown(what: Path | str, token: str = "") -> Iterator[tuple[Page, Gate]]:
+def shown(what: Path | str, token: str = "") -> Iterator[tuple[Page, AccessProxy]]:
     """A page that runs."""
     stop = threading.Event()
     with opened(str(what), token=token) as (page, gate):
@@ -229,7 +229,7 @@ def test_the_first_view_holds_the_whole_arena(aspect: float) -> None:
         assert 0.8 < largest < 1.0
 
 
-def viewer(gate: Gate, *, stalls: bool) -> ClientConnection:
+def viewer(gate: AccessProxy, *, stalls: bool) -> ClientConnection:
     """Somebody whose page is open; one who stalls never reads."""
     wire = socket.socket()
     if stalls:

@@ -7,8 +7,8 @@ import uuid
 from dataclasses import replace
 from pathlib import Path
 
+from godojo.engines.godot.game_slots import LaunchedGame
 from godojo.engines.godot.launch import Recipe
-from godojo.engines.godot.seats import LaunchedSeat
 from godojo.engines.godot.worlds import GodotWorlds
 
 PRETEND = Path(__file__).with_name("dojo_client.py")
@@ -52,6 +52,6 @@ def marked_processes(mark: str) -> list[int]:
 def pid_of(worlds: GodotWorlds, game: int) -> int:
     """The process of one of the games."""
     seat = worlds.seats[game]
-    assert isinstance(seat, LaunchedSeat)
+    assert isinstance(seat, LaunchedGame)
     assert seat.pid is not None
     return seat.pid

@@ -31,7 +31,7 @@ func _initialize() -> void:
 
 
 func _complaint_about_arena(text: String) -> String:
-	var json: SafeJson = SafeJson.read(text)
+	var json: DojoSafeJson = DojoSafeJson.read(text)
 	if not json.error.is_empty():
 		return json.error
 	if not json.data is Dictionary:
@@ -40,7 +40,7 @@ func _complaint_about_arena(text: String) -> String:
 
 
 func _complaint_about_settings(text: String) -> String:
-	var json: SafeJson = SafeJson.read(text)
+	var json: DojoSafeJson = DojoSafeJson.read(text)
 	if not json.error.is_empty():
 		return json.error
 	return TagSettings.new().set_all(json.data)

@@ -76,7 +76,7 @@ func test_policies_are_swapped_while_the_game_runs() -> void:
 func test_a_policy_that_does_not_fit_is_refused() -> void:
 	_seat(["a"])
 	sync.game_name = "stub"
-	var other: Array[Dictionary] = [DojoParts.numbers("observation", 3)]
+	var other: Array[Dictionary] = [DojoObservationLayout.numbers("observation", 3)]
 	agents[0].policy = MadePolicy.policy(1.0, 0, other)
 	await ticks(2)
 	check_equal(agents[0].get("last_action"), PackedFloat32Array([0, 0]), "played by hand")
@@ -110,7 +110,7 @@ func test_lots_follow_the_policy() -> void:
 	var chance := RandomNumberGenerator.new()
 	chance.seed = 11
 	var policy: DojoPolicy = MadePolicy.policy(0.1, 1)
-	var crowd := DojoCrowd.new(policy, 8, chance)
+	var crowd := DojoBatchInference.new(policy, 8, chance)
 	var seen := PackedFloat32Array()
 	seen.resize(16)
 	var sum: float = 0.0

@@ -52,7 +52,7 @@ func test_relative_positions_turn_along() -> void:
 	_check_numbers(sense.read().slice(0, 4), [1, 0, 0, 0.25], "to the right, after turning left")
 	sense.turns_along = false
 	_check_numbers(sense.read().slice(0, 4), [0, 0, -1, 0.25], "as the world sees it")
-	check_equal(DojoParts.observation_size(sense.parts()), 8, "size")
+	check_equal(DojoObservationLayout.observation_size(sense.parts()), 8, "size")
 	sense.targets = [target]
 	target.free()
 	_check_numbers(sense.read(), [0, 0, 0, 0], "a target that is gone")
@@ -70,7 +70,7 @@ func test_relative_positions_in_2d() -> void:
 	sense.limit = 20.0
 	viewer.add_child(sense)
 	_check_numbers(sense.read(), [1, 0, 1], "ahead, and beyond the limit")
-	check_equal(DojoParts.observation_size(sense.parts()), 3, "size")
+	check_equal(DojoObservationLayout.observation_size(sense.parts()), 3, "size")
 
 
 func test_a_grid_in_3d() -> void:
@@ -133,8 +133,8 @@ func test_an_agent_finds_its_sensors() -> void:
 		func(part: Dictionary) -> String: return part["name"]
 	)
 	check_equal(names, ["Eyes", "Sense_0"], "parts")
-	var twins: Array[Dictionary] = [DojoParts.numbers("Eyes", 1), DojoParts.numbers("Eyes", 1)]
-	DojoParts.tell_apart(twins)
+	var twins: Array[Dictionary] = [DojoObservationLayout.numbers("Eyes", 1), DojoObservationLayout.numbers("Eyes", 1)]
+	DojoObservationLayout.tell_apart(twins)
 	check_equal([twins[0]["name"], twins[1]["name"]], ["Eyes", "Eyes_2"], "names of twins")
 
 

@@ -113,12 +113,12 @@ func test_frames_of_every_length_come_through() -> void:
 		var content := PackedByteArray()
 		content.resize(length)
 		content.fill(7)
-		var header: PackedByteArray = DojoFrames.header(DojoFrames.BINARY, length)
+		var header: PackedByteArray = DojoWebSocketCodec.header(DojoWebSocketCodec.BINARY, length)
 		check_equal(header.slice(-4).hex_encode(), "00000000", "mask before %d bytes" % length)
 		# What a trainer sends has no mask.
 		header = header.slice(0, -4)
 		header[1] &= 0x7F
-		var frames: DojoFrames = _open()
+		var frames: DojoWebSocketCodec = _open()
 		header.append_array(content)
 		# In two pieces, and with the beginning of another frame behind it.
 		var cut: int = mini(length, 3)
@@ -126,7 +126,7 @@ func test_frames_of_every_length_come_through() -> void:
 		check(frames.next().is_empty() or length == 0, "nothing is whole yet")
 		if length > 0:
 			frames.feed(header.slice(cut) + PackedByteArray([0x81, 2]))
-			check_equal(frames.next(), [DojoFrames.BINARY, content], "%d bytes" % length)
+			check_equal(frames.next(), [DojoWebSocketCodec.BINARY, content], "%d bytes" % length)
 			check_equal(frames.next(), [], "the next frame is not there yet")
 			frames.feed("hi".to_ascii_buffer())
 			check_equal(frames.next(), [1, "hi".to_ascii_buffer()], "the frame behind it")
@@ -134,14 +134,14 @@ func test_frames_of_every_length_come_through() -> void:
 
 
 func test_pieces_are_put_together_around_a_ping() -> void:
-	var frames: DojoFrames = _open()
+	var frames: DojoWebSocketCodec = _open()
 	frames.feed([0x01, 1, 65, 0x89, 1, 90, 0x00, 1, 66, 0x80, 1, 67])
-	check_equal(frames.next(), [DojoFrames.PING, PackedByteArray([90])], "the ping")
-	check_equal(frames.next(), [DojoFrames.TEXT, PackedByteArray([65, 66, 67])], "the text")
+	check_equal(frames.next(), [DojoWebSocketCodec.PING, PackedByteArray([90])], "the ping")
+	check_equal(frames.next(), [DojoWebSocketCodec.TEXT, PackedByteArray([65, 66, 67])], "the text")
 
 
 func test_a_wrong_proof_is_no_trainer() -> void:
-	var frames := DojoFrames.new(1000)
+	var frames := DojoWebSocketCodec.new(1000)
 	frames.request("localhost", 1)
 	frames.feed((ANSWER % "d3Jvbmc=").to_ascii_buffer())
 	check(not frames.is_open, "open")
@@ -149,8 +149,8 @@ func test_a_wrong_proof_is_no_trainer() -> void:
 
 
 ## Frames of a call that has been answered.
-func _open() -> DojoFrames:
-	var frames := DojoFrames.new(1 << 20)
+func _open() -> DojoWebSocketCodec:
+	var frames := DojoWebSocketCodec.new(1 << 20)
 	var call: String = frames.request("localhost", 1).get_string_from_ascii()
 	var key: String = call.get_slice("Sec-WebSocket-Key: ", 1).get_slice("\r\n", 0)
 	var proof: PackedByteArray = (key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").sha1_buffer()

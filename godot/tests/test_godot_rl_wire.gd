@@ -7,18 +7,18 @@ var _answer: Dictionary
 
 
 ## Two worlds of one role with a picture between its numbers, and a choice beside a direction.
-func _wire() -> GodotRlWire:
-	var wire := GodotRlWire.new()
+func _wire() -> DojoGodotRlWire:
+	var wire := DojoGodotRlWire.new()
 	var seen: Array[Dictionary] = [
-		DojoParts.numbers("near", 1),
-		DojoParts.picture("eye", 1, 2, 3),
-		DojoParts.numbers("far", 2),
+		DojoObservationLayout.numbers("near", 1),
+		DojoObservationLayout.picture("eye", 1, 2, 3),
+		DojoObservationLayout.numbers("far", 2),
 	]
 	var role: Dictionary = {
 		"name": "scout",
 		"agents": 1,
 		"observation": seen,
-		"action": [DojoParts.move("go", 2), DojoParts.choice("hide", 3)],
+		"action": [DojoObservationLayout.move("go", 2), DojoObservationLayout.choice("hide", 3)],
 	}
 	var description: Dictionary = {"worlds": 2, "roles": [role], "reward_terms": ["a", "b"]}
 	_answer = wire.set_description(description)
@@ -53,7 +53,7 @@ func test_spaces_are_told_as_its_own_plugin_tells_them() -> void:
 
 
 func test_pictures_are_bytes_and_the_rest_numbers() -> void:
-	var wire: GodotRlWire = _wire()
+	var wire: DojoGodotRlWire = _wire()
 	var said: Dictionary = wire.write_reset(_results([0, 0]))
 	check_equal(said["type"], "reset", "type")
 	check_equal(said["obs"][1]["obs"], PackedFloat32Array([1.0, 7.0, 8.0]), "numbers")
@@ -62,7 +62,7 @@ func test_pictures_are_bytes_and_the_rest_numbers() -> void:
 
 
 func test_an_end_is_told_with_its_cause_and_what_was_seen_last() -> void:
-	var wire: GodotRlWire = _wire()
+	var wire: DojoGodotRlWire = _wire()
 	var results: DojoResults = _results([DojoResults.ACTED, TRUNCATED_END])
 	results.final_rows[0] = PackedInt32Array([1])
 	results.final_observation[0] = PackedFloat32Array([5.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 6.0, 7.0])
@@ -79,7 +79,7 @@ func test_an_end_is_told_with_its_cause_and_what_was_seen_last() -> void:
 
 
 func test_an_end_by_the_rules_is_no_truncation_and_who_waits_is_told_apart() -> void:
-	var wire: GodotRlWire = _wire()
+	var wire: DojoGodotRlWire = _wire()
 	var results: DojoResults = _results([0, DojoResults.ACTED | DojoResults.TERMINATED])
 	results.final_rows[0] = PackedInt32Array([0, 1])
 	results.final_observation[0] = results.observation
@@ -91,7 +91,7 @@ func test_an_end_by_the_rules_is_no_truncation_and_who_waits_is_told_apart() -> 
 
 
 func test_numbers_that_are_none_are_not_sent() -> void:
-	var wire: GodotRlWire = _wire()
+	var wire: DojoGodotRlWire = _wire()
 	for spoiler: float in [NAN, INF]:
 		var results: DojoResults = _results([0, 0])
 		results.observation[8] = spoiler
@@ -104,7 +104,7 @@ func test_numbers_that_are_none_are_not_sent() -> void:
 
 
 func test_actions_come_in_the_order_of_the_roles() -> void:
-	var wire: GodotRlWire = _wire()
+	var wire: DojoGodotRlWire = _wire()
 	var given: Array = [{"go": [0.5, -1.0], "hide": 2.0}, {"hide": 0.0, "go": [0.25, 3.0]}]
 	check_equal(
 		wire.read_actions(given), PackedFloat32Array([0.5, -1.0, 2.0, 0.25, 3.0, 0.0]), "numbers"

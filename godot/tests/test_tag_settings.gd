@@ -75,7 +75,7 @@ func test_bad_overrides_are_refused_and_change_nothing() -> void:
 	]:
 		var complaint: String = settings.apply_override(bad)
 		check(not complaint.is_empty(), "taken: " + bad)
-		check_equal(complaint, OutsideText.quoted(complaint, 10000), "one line about " + bad)
+		check_equal(complaint, DojoUntrustedText.quoted(complaint, 10000), "one line about " + bad)
 		check(complaint.length() < 1000, "too long a complaint about " + bad.left(40))
 	check_equal(JSON.stringify(settings.to_dict()), before, "settings after bad overrides")
 
@@ -94,11 +94,11 @@ func test_keys_of_any_type_are_refused() -> void:
 
 func test_large_numbers_and_texts_that_look_like_them() -> void:
 	for huge: String in ["1e999", "[1, -2.5E+0100]", '{"a": "b", "c": 1e100}', '["\\"", 1e100]']:
-		check_equal(SafeJson.read(huge).error, "a number is too large", huge)
+		check_equal(DojoSafeJson.read(huge).error, "a number is too large", huge)
 	for fine: String in ['"3e100"', '["Stage 3e100", 2]', '"a \\" 3e100"', '"\\\\u0000"']:
-		check_equal(SafeJson.read(fine).error, "", fine)
+		check_equal(DojoSafeJson.read(fine).error, "", fine)
 	for zero: String in ['"\\u0000"', '"a\\\\\\u0000b"', '{"\\u0000": 1}']:
-		check_equal(SafeJson.read(zero).error, "a text has the character 0", zero)
+		check_equal(DojoSafeJson.read(zero).error, "a text has the character 0", zero)
 
 
 func test_the_shaders_know_as_many_agents() -> void:

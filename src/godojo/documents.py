@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from godojo.errors import GodojoError
-from godojo.files import Damaged, Seal, write_whole
+from godojo.files import Damaged, Seal, atomic_write
 from godojo.formats import Format, NewerVersion, Tree
 
 MAX_BYTES = 64 * 2**20
@@ -28,7 +28,7 @@ def document_bytes(form: Format, fields: Any) -> bytes:
 
 
 def write_document(path: Path, form: Format, fields: Any) -> None:
-    write_whole(path, document_bytes(form, fields))
+    atomic_write(path, document_bytes(form, fields))
 
 
 def read_document(path: Path, form: Format, kind: type[Kind], cure: str, *, old_list: str = "") -> Kind:

@@ -71,14 +71,14 @@ def file_hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def atomic_write(path: Path, content: bytes) -> None:
     """Replaces the file at once, on disk before its name is; what was there stays when this fails."""
-    with writing_whole(path) as file:
+    with atomic_writer(path) as file:
         file.write(content)
 
 
 @contextmanager
-def writing_whole(path: Path) -> Iterator[BinaryIO]:
+def atomic_writer(path: Path) -> Iterator[BinaryIO]:
     """The same for what comes piece by piece: the file takes its place when the block is left without an error."""
     # Not `tempfile`: its files are for nobody but their owner, and keep that when they are renamed.
     temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}{PART}"

@@ -86,7 +86,7 @@ def end(process: "subprocess.Popen[str]") -> None:
     process.wait()
 
 
-class Ward:
+class GuardedProcess:
     """A program that is watched over for long: its output goes to a file, and whatever ends us ends it.
 
     Where there is a POSIX shell, a guard waits beside the program, in the same process group, for our end of a pipe to

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from godojo.bridge.listener import Listener
-from godojo.bridge.messages import Configure, Refusal, Silent
+from godojo.bridge.messages import Configure, HandshakeRejected, PeerTimeout
 from godojo.errors import GodojoError
 from tests.dojo_client import DojoClient, Gone
 
@@ -32,7 +32,7 @@ def serving(lines: list[str], token: str | None = TOKEN) -> Iterator[Listener]:
             while not done.is_set():
                 try:
                     found.append(listener.accept(0.05))
-                except Silent:
+                except PeerTimeout:
                     continue
 
         thread = threading.Thread(target=serve, daemon=True)
@@ -51,7 +51,7 @@ def test_without_the_token_nobody_is_let_in(token: str) -> None:
     with serving(lines) as listener, DojoClient(listener.port) as client:
         client.hello(token)
         said = client.receive()
-        assert isinstance(said, Refusal)
+        assert isinstance(said, HandshakeRejected)
         assert "GODOJO_TOKEN" in said.message
         with pytest.raises(Gone):
             client.receive()
@@ -113,7 +113,7 @@ def test_the_token_is_in_no_log_and_on_no_command_line(
         finally:
             process.kill()
             process.wait(10)
-    with pytest.raises(Silent) as silence, Listener(port=0, token=TOKEN, log=lines.append) as listener:
+    with pytest.raises(PeerTimeout) as silence, Listener(port=0, token=TOKEN, log=lines.append) as listener:
         knock_with_wrong_token(listener)
     assert len(lines) >= 2
     out, err = capfd.readouterr()

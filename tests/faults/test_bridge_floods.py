@@ -19,7 +19,7 @@ import pytest
 from websockets.frames import Frame, Opcode
 
 from godojo.bridge.listener import Connection, Listener
-from godojo.bridge.messages import Configure, Limits, Ready, Silent, WireError
+from godojo.bridge.messages import Configure, Limits, PeerTimeout, Ready, WireError
 from tests.dojo_client import DojoClient
 from tests.faults.test_bridge_fuzz import REQUEST
 
@@ -130,7 +130,7 @@ def test_half_open_connections_are_dropped_at_the_limit() -> None:
     lines: list[str] = []
     with Listener(port=0, limits=QUICK, log=lines.append) as listener:
         socks = [socket.create_connection(("127.0.0.1", listener.port), timeout=10) for _ in range(40)]
-        with pytest.raises(Silent, match="did not say hello"):
+        with pytest.raises(PeerTimeout, match="did not say hello"):
             listener.accept(2.0)
         assert len(listener._newcomers) == 0
         assert 1 <= sum("did not say hello" in line for line in lines) <= 20  # the log is not flooded either
@@ -176,7 +176,7 @@ def test_what_is_too_much_is_closed_at_once(how: Callable[[int], None]) -> None:
     with Listener(port=0, log=lines.append) as listener:
         thread = threading.Thread(target=how, args=(listener.port,), daemon=True)
         thread.start()
-        with pytest.raises(Silent):
+        with pytest.raises(PeerTimeout):
             listener.accept(1.5)
         thread.join(10)
         assert not listener._newcomers
@@ -196,7 +196,7 @@ def test_a_hello_that_never_ends_is_closed() -> None:
 
         thread = threading.Thread(target=fill, daemon=True)
         thread.start()
-        with pytest.raises(Silent, match="16384 bytes before its hello"):
+        with pytest.raises(PeerTimeout, match="16384 bytes before its hello"):
             listener.accept(1.5)
         thread.join(10)
         sock.close()

@@ -14,9 +14,9 @@ from godojo.bridge.messages import (
     Configure,
     ConnectionLost,
     GameRefused,
+    HandshakeRejected,
     Hello,
     Ready,
-    Refusal,
     Reset,
     WireError,
     decode_control,
@@ -177,7 +177,7 @@ def test_control_messages(beside: Callable[[int], None]) -> None:
         Hello("dojo/1", "token", "tag", "4.6.3", "0.1.0"),
         Configure(3, 4, {"settings": {"speed": 1.5}, "arenas": ["yard"]}),
         Reset(3),
-        Refusal("no"),
+        HandshakeRejected("no"),
     ]
     refused = 0
     for number in range(CONTROLS):
@@ -268,7 +268,7 @@ def wrong(random: Random, frame: bytes, game: PretendGame) -> bytes:
             step = spoil(random, game.layout.pack_step(game.reset(1)))
             return Frame(Opcode.BINARY, step).serialize(mask=True)
         case 4:
-            return Frame(Opcode.TEXT, encode_control(Refusal("I cannot"))).serialize(mask=True)
+            return Frame(Opcode.TEXT, encode_control(HandshakeRejected("I cannot"))).serialize(mask=True)
         case _:
             return frame + frame
 

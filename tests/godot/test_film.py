@@ -15,9 +15,9 @@ from godojo.engines.godot.find import Engine
 from godojo.games.tag.settings import TagSettings
 from godojo.runs.folder import RunFolder
 from godojo.show.film import make_film, story_of
-from godojo.show.lineup import Lineup
+from godojo.show.policies_to_show import PoliciesToShow
 from godojo.show.recording import record_rounds
-from godojo.show.stage import PRESETS, SCENE, Format, Shot, steadily, write_job
+from godojo.show.shots import PRESETS, SCENE, Format, Shot, steadily, write_job
 from tests.conftest import ROOT, Run
 from tests.judged_runs import make_run
 
@@ -106,7 +106,7 @@ def test_a_whole_film_from_nothing_but_a_run(engine: Engine, run: RunFolder) -> 
 def test_a_full_disk_ends_the_drawing(engine: Engine, run: RunFolder, tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("needs a disk that is always full")
-    lineup = Lineup.of(str(run.path))
+    lineup = PoliciesToShow.of(str(run.path))
     replay = record_rounds(lineup.players, settings=lineup.settings)[0]
     write_job(tmp_path / "job.json", [Shot(replay, steadily(0.0, 1.0, TINY.fps))], TINY)
     words = [

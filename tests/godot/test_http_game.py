@@ -19,13 +19,13 @@ from gymnasium.utils.env_checker import check_env
 
 import godojo
 from godojo.bridge.http import GameClient, HttpRefused
-from godojo.bridge.messages import Silent
+from godojo.bridge.messages import PeerTimeout
 from godojo.engines.godot.find import Engine, find
 from godojo.engines.godot.game_process import GameProcess
 from godojo.engines.godot.http_game import HttpGame, started_game
 from godojo.engines.godot.http_worlds import HttpWorlds
 from godojo.engines.godot.project import prepared_project, problem_lines
-from godojo.envs.alone import AloneEnv
+from godojo.envs.solo import SoloEnv
 from godojo.errors import GodojoError
 
 pytestmark = [pytest.mark.engine]
@@ -129,7 +129,7 @@ def test_worlds_over_http_tell_what_dojo_tells(game: HttpGame) -> None:
 
 
 def test_as_a_gymnasium_environment(game: HttpGame) -> None:
-    env = AloneEnv("navigation", engine="godot", http=game.url, token=game.token, scene="course", truncate_after=20)
+    env = SoloEnv("navigation", engine="godot", http=game.url, token=game.token, scene="course", truncate_after=20)
     try:
         check_env(env, skip_render_check=True)
         first, _ = env.reset(seed=3)
@@ -243,7 +243,7 @@ def test_a_lost_game_is_waited_for(game: HttpGame) -> None:
 
 
 def test_nobody_there() -> None:
-    with GameClient("http://127.0.0.1:9", timeout_s=1.0) as client, pytest.raises(Silent, match="start it there"):
+    with GameClient("http://127.0.0.1:9", timeout_s=1.0) as client, pytest.raises(PeerTimeout, match="start it there"):
         client.wait_until_healthy(0.3)
     with pytest.raises(GodojoError, match="tag has no API; there is: navigation"), started_game("tag"):
         pass

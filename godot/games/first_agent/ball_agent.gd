@@ -22,7 +22,7 @@ func observe() -> PackedFloat32Array:
 
 
 func action_parts() -> Array[Dictionary]:
-	return [DojoParts.move("push", 2)]
+	return [DojoObservationLayout.move("push", 2)]
 
 
 func apply_action(action: PackedFloat32Array) -> void:

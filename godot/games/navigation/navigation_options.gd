@@ -65,14 +65,14 @@ func _read(word: String) -> String:
 		"--set":
 			complaint = settings.apply_override(value)
 		"--seed":
-			complaint = "" if OutsideText.is_whole(value) else OutsideText.WHOLE % value
+			complaint = "" if DojoUntrustedText.is_whole(value) else DojoUntrustedText.WHOLE % value
 			random_seed = value.to_int() if complaint.is_empty() else 1
 		_:
-			return "%s: no such option; known: %s" % [OutsideText.quoted(word), " ".join(KNOWN)]
+			return "%s: no such option; known: %s" % [DojoUntrustedText.quoted(word), " ".join(KNOWN)]
 	return "" if complaint.is_empty() else "%s: %s" % [option, complaint]
 
 
 static func _unless_known(value: String, known: PackedStringArray) -> String:
 	if known.has(value):
 		return ""
-	return "%s is unknown; known: %s" % [OutsideText.quoted(value), " ".join(known)]
+	return "%s is unknown; known: %s" % [DojoUntrustedText.quoted(value), " ".join(known)]

@@ -111,16 +111,16 @@ func _read(word: String) -> String:
 			complaint = _unless_known(value, CameraRig.NAMES)
 			camera = maxi(CameraRig.NAMES.find(value), 0) as CameraRig.Mode
 		"--seed":
-			if OutsideText.is_whole(value):
+			if DojoUntrustedText.is_whole(value):
 				random_seed = value.to_int()
 			else:
-				complaint = OutsideText.WHOLE % OutsideText.quoted(value)
+				complaint = DojoUntrustedText.WHOLE % DojoUntrustedText.quoted(value)
 		_:
-			return "%s: no such option; known: %s" % [OutsideText.quoted(word), " ".join(OPTIONS)]
+			return "%s: no such option; known: %s" % [DojoUntrustedText.quoted(word), " ".join(OPTIONS)]
 	return "" if complaint.is_empty() else "%s: %s" % [option, complaint]
 
 
 static func _unless_known(value: String, known: PackedStringArray) -> String:
 	if known.has(value):
 		return ""
-	return "%s is unknown; known: %s" % [OutsideText.quoted(value), " ".join(known)]
+	return "%s is unknown; known: %s" % [DojoUntrustedText.quoted(value), " ".join(known)]

@@ -23,7 +23,7 @@ func configure(request: Dictionary) -> String:
 
 
 func describe() -> Dictionary:
-	var seen: Array[Dictionary] = [DojoParts.numbers("counts", 4 + _padding, 0.0, 1000.0)]
+	var seen: Array[Dictionary] = [DojoObservationLayout.numbers("counts", 4 + _padding, 0.0, 1000.0)]
 	return {
 		"roles":
 		[
@@ -31,13 +31,13 @@ func describe() -> Dictionary:
 				"name": "walker",
 				"agents": 1,
 				"observation": seen,
-				"action": [DojoParts.move("walk", 2)],
+				"action": [DojoObservationLayout.move("walk", 2)],
 			},
 			{
 				"name": "flyer",
 				"agents": 2,
 				"observation": seen,
-				"action": [DojoParts.move("fly", 1), DojoParts.choice("land", 3)],
+				"action": [DojoObservationLayout.move("fly", 1), DojoObservationLayout.choice("land", 3)],
 			},
 		],
 		"reward_terms": PackedStringArray(["count", "cost"]),

@@ -12,7 +12,7 @@ func observe() -> PackedFloat32Array:
 
 
 func action_parts() -> Array[Dictionary]:
-	return [DojoParts.move("go", 1), DojoParts.choice("pick", 3)]
+	return [DojoObservationLayout.move("go", 1), DojoObservationLayout.choice("pick", 3)]
 
 
 func apply_action(action: PackedFloat32Array) -> void:

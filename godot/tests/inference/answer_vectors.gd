@@ -29,10 +29,10 @@ func _answer(policy: DojoPolicy, folder: String) -> void:
 	var size: int = bytes.decode_u32(12)
 	var numbers: PackedFloat32Array = bytes.slice(20).to_float32_array()
 	var seen_at: int = steps * agents
-	var crowd := DojoCrowd.new(policy, agents)
-	var minds: Array[DojoMind] = []
+	var crowd := DojoBatchInference.new(policy, agents)
+	var minds: Array[DojoPolicyRunner] = []
 	for _agent in agents:
-		minds.append(DojoMind.new(policy))
+		minds.append(DojoPolicyRunner.new(policy))
 	var actions := PackedFloat32Array()
 	var memories := PackedFloat32Array()
 	var crowd_actions := PackedFloat32Array()

@@ -13,7 +13,7 @@ const DONE: Array[Dictionary] = [
 
 ## A policy that goes by [param go] plus what it observes first, and picks [param pick].
 static func bytes(go: float, pick: int, seen: Array[Dictionary] = SEEN) -> PackedByteArray:
-	var size: int = DojoParts.observation_size(seen)
+	var size: int = DojoObservationLayout.observation_size(seen)
 	var header: Dictionary = {
 		"game": "stub",
 		"role": "a",

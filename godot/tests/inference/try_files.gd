@@ -14,7 +14,7 @@ func _initialize() -> void:
 		if policy.error.is_empty():
 			var observation := PackedFloat32Array()
 			observation.resize(policy.net.inputs)
-			var action: PackedFloat32Array = DojoMind.new(policy).decide(observation)
+			var action: PackedFloat32Array = DojoPolicyRunner.new(policy).decide(observation)
 			print("sound %d" % action.size())
 		else:
 			print("refused ", policy.error.trim_prefix(path + ": "))

@@ -10,7 +10,7 @@ from typing import Self, TypeVar
 import numpy as np
 
 from godojo.bridge.codec import StepFrame
-from godojo.bridge.messages import Configure, ConnectionLost, Hello, Ready, Silent
+from godojo.bridge.messages import Configure, ConnectionLost, Hello, PeerTimeout, Ready
 from godojo.bridge.session import Closed, Session
 from godojo.errors import GodojoError
 
@@ -119,7 +119,7 @@ class Connection:
         self._send()
         left_s = deadline - time.monotonic()
         if left_s <= 0:
-            raise Silent(f"{complaint} within {timeout_s:g} s")
+            raise PeerTimeout(f"{complaint} within {timeout_s:g} s")
         left_s = min(left_s, _LONGEST_S)
         if self._unsent:
             can_read, _ = wait_for(self._socket, left_s)
@@ -167,7 +167,7 @@ class Connection:
 
     def _let_go(self, error: GodojoError) -> None:
         self._end = error
-        say_farewell(self._socket, bytes(self._unsent) + self._session.take_outgoing())
+        send_close(self._socket, bytes(self._unsent) + self._session.take_outgoing())
 
     def _check_open(self) -> None:
         if self._end is not None:
@@ -186,7 +186,7 @@ def wait_for(sock: socket.socket, timeout_s: float) -> tuple[bool, bool]:
     return bool(readable), bool(writable)
 
 
-def say_farewell(sock: socket.socket, last_words: bytes) -> None:
+def send_close(sock: socket.socket, last_words: bytes) -> None:
     """Sends the last words and closes. What the other end still says is read and forgotten for a moment: a socket
     closed on unread bytes is torn down, and the last words with it."""
     with suppress(OSError):

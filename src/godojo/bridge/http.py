@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 import httpx
 import msgspec
 
-from godojo.bridge.messages import ConnectionLost, Ready, Silent, WireError, check_ready, shown
+from godojo.bridge.messages import ConnectionLost, PeerTimeout, Ready, WireError, check_ready, shown
 from godojo.errors import GodojoError
 
 TOKEN_VARIABLE = "GODOJO_HTTP_TOKEN"  # noqa: S105 - where a token is, not one
@@ -26,7 +26,7 @@ class HttpRefused(GodojoError):
         self.code = code
 
 
-class Refusal(msgspec.Struct, frozen=True):
+class HandshakeRejected(msgspec.Struct, frozen=True):
     """How the API says no."""
 
     code: str
@@ -203,9 +203,9 @@ class GameClient:
         while True:
             try:
                 self.health()
-            except (ConnectionLost, Silent):
+            except (ConnectionLost, PeerTimeout):
                 if time.monotonic() > deadline:
-                    raise Silent(
+                    raise PeerTimeout(
                         f"no game answers at {self.url} within {timeout_s:g} s; start it there first"
                     ) from None
                 time.sleep(_LOOK_AGAIN_S)
@@ -227,14 +227,14 @@ class GameClient:
         try:
             answer = self._client.request(method, path, content=content, headers=headers)
         except httpx.TimeoutException:
-            raise Silent(f"the game at {self.url} did not answer within {self._timeout_s:g} s") from None
+            raise PeerTimeout(f"the game at {self.url} did not answer within {self._timeout_s:g} s") from None
         except httpx.HTTPError as error:
             raise ConnectionLost(f"the game at {self.url} cannot be reached ({error})") from None
         if len(answer.content) > _MAX_ANSWER:
             raise WireError(f"the game at {self.url} answered with {len(answer.content)} bytes, which is too much")
         try:
             if answer.status_code != httpx.codes.OK:
-                refusal = msgspec.json.decode(answer.content, type=Refusal)
+                refusal = msgspec.json.decode(answer.content, type=HandshakeRejected)
                 raise HttpRefused(answer.status_code, shown(refusal.code), shown(refusal.message, 300))
             return msgspec.json.decode(answer.content, type=kind, strict=False)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Literal, Self
 
 from godojo.bridge.connection import Connection
-from godojo.bridge.messages import PROTOCOL, Hello, Limits, Silent, shown
+from godojo.bridge.messages import PROTOCOL, Hello, Limits, PeerTimeout, shown
 from godojo.bridge.session import Closed, DojoSession, Session, Visitor
 from godojo.errors import GodojoError
 
@@ -33,7 +33,7 @@ _BACKLOG = 64
 _LINES, _LINES_S = 20, 10.0  # about strangers, in so many seconds: a flood is not to fill a disk with its log
 
 
-class _Newcomer:
+class PendingConnection:
     """A connection that has not said hello yet, or is being shown the door."""
 
     def __init__(self, sock: socket.socket, peer: str, now: float) -> None:
@@ -65,7 +65,7 @@ class Listener:
         self._log = log or (lambda _line: None)
         self._socket = _listen(host, port, has_token=bool(token))
         self.port: int = self._socket.getsockname()[1]
-        self._newcomers: set[_Newcomer] = set()
+        self._newcomers: set[PendingConnection] = set()
         self._arrived: deque[Connection] = deque()
         self._refused = ""
         self._lines, self._lines_since, self._untold = 0, 0.0, 0
@@ -90,7 +90,7 @@ class Listener:
             left_s = deadline - time.monotonic()
             if left_s <= 0:
                 tried = f"; the last one that tried was refused: {self._refused}" if self._refused else ""
-                raise Silent(f"no game connected to {self.host}:{self.port} within {timeout_s:g} s{tried}")
+                raise PeerTimeout(f"no game connected to {self.host}:{self.port} within {timeout_s:g} s{tried}")
             if until is not None:
                 until()
             self.poll(min(left_s, _CHECK_S))
@@ -141,20 +141,20 @@ class Listener:
         sock.setblocking(False)
         with suppress(OSError):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        newcomer = _Newcomer(sock, f"{address[0]}:{address[1]}", time.monotonic())
+        newcomer = PendingConnection(sock, f"{address[0]}:{address[1]}", time.monotonic())
         self._newcomers.add(newcomer)
         self._selector.register(sock, selectors.EVENT_READ, newcomer)
         self._watch_the_door()
         if self.wire != "any":
             self._guard(newcomer, self._greet)
 
-    def _greet(self, newcomer: _Newcomer) -> None:
+    def _greet(self, newcomer: PendingConnection) -> None:
         speaks_first = self.wire == "godot_rl" or (self.wire == "any" and not newcomer.received)
         newcomer.session = _godot_rl_session(self._limits) if speaks_first else DojoSession(self._token, self._limits)
         newcomer.session.begin()
         self._send(newcomer)
 
-    def _hear(self, newcomer: _Newcomer) -> None:
+    def _hear(self, newcomer: PendingConnection) -> None:
         data = newcomer.socket.recv(_READ_BYTES)
         if newcomer.leaves_at is not None:
             if not data:
@@ -175,7 +175,7 @@ class Listener:
             newcomer.session.feed_end()
         self._take_events(newcomer, newcomer.session)
 
-    def _take_events(self, newcomer: _Newcomer, session: Session) -> None:
+    def _take_events(self, newcomer: PendingConnection, session: Session) -> None:
         while session.events and newcomer in self._newcomers:
             event = session.events.popleft()
             if isinstance(event, Hello):
@@ -197,7 +197,7 @@ class Listener:
                 session.close(self._refused)
                 self._show_out(newcomer)
 
-    def _welcome(self, newcomer: _Newcomer, session: Session, hello: Hello) -> None:
+    def _welcome(self, newcomer: PendingConnection, session: Session, hello: Hello) -> None:
         self._newcomers.discard(newcomer)
         self._selector.unregister(newcomer.socket)
         game = shown(hello.game) or "a game"
@@ -206,14 +206,14 @@ class Listener:
         self._arrived.append(Connection(newcomer.socket, session, hello, newcomer.peer, newcomer.unsent))
         self._watch_the_door()
 
-    def _show_out(self, newcomer: _Newcomer) -> None:
+    def _show_out(self, newcomer: PendingConnection) -> None:
         """Sends the last words, and gives them a moment to arrive."""
         newcomer.leaves_at = time.monotonic() + _LEAVING_S
         self._send(newcomer)
         if not newcomer.unsent:
             newcomer.socket.shutdown(socket.SHUT_WR)
 
-    def _send(self, newcomer: _Newcomer) -> None:
+    def _send(self, newcomer: PendingConnection) -> None:
         if newcomer.session is not None:
             newcomer.unsent += newcomer.session.take_outgoing()
         with suppress(BlockingIOError):
@@ -250,7 +250,7 @@ class Listener:
         else:
             self._untold += 1
 
-    def _guard(self, newcomer: _Newcomer, act: Callable[[_Newcomer], None]) -> None:
+    def _guard(self, newcomer: PendingConnection, act: Callable[[PendingConnection], None]) -> None:
         """A newcomer whose socket breaks is forgotten, and nobody else notices."""
         try:
             act(newcomer)
@@ -260,12 +260,12 @@ class Listener:
             self._tell(f"lost {newcomer.peer} before its hello: {error.strerror}")
             self._drop(newcomer)
 
-    def _drop(self, newcomer: _Newcomer) -> None:
+    def _drop(self, newcomer: PendingConnection) -> None:
         if newcomer in self._newcomers:
             self._forget(newcomer)
             newcomer.socket.close()
 
-    def _forget(self, newcomer: _Newcomer) -> None:
+    def _forget(self, newcomer: PendingConnection) -> None:
         self._newcomers.discard(newcomer)
         self._selector.unregister(newcomer.socket)
         self._watch_the_door()

@@ -35,7 +35,7 @@ class GameRefused(ConnectionLost):
     """The game itself said why it cannot go on; the same request would be refused again."""
 
 
-class Silent(GodojoError):
+class PeerTimeout(GodojoError):
     """Nothing came before the deadline."""
 
 
@@ -133,13 +133,13 @@ class Close(msgspec.Struct, frozen=True, tag_field="type", tag="close"):
     reason: str = ""
 
 
-class Refusal(msgspec.Struct, frozen=True, tag_field="type", tag="error"):
+class HandshakeRejected(msgspec.Struct, frozen=True, tag_field="type", tag="error"):
     """Why one side cannot go on, in a sentence. It closes the connection after it."""
 
     message: str
 
 
-Control = Hello | Configure | Ready | Reset | Notice | Close | Refusal
+Control = Hello | Configure | Ready | Reset | Notice | Close | HandshakeRejected
 
 # Not strict, since some engines know no integers in JSON: 4.0 is a 4.
 _decoder = msgspec.json.Decoder(Control, strict=False)

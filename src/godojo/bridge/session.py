@@ -27,11 +27,11 @@ from godojo.bridge.messages import (
     ConnectionLost,
     Control,
     GameRefused,
+    HandshakeRejected,
     Hello,
     Limits,
     Notice,
     Ready,
-    Refusal,
     Reset,
     WireError,
     decode_control,
@@ -292,7 +292,7 @@ class DojoSession:
         if len(text) > self._limits.control_bytes:
             raise WireError(f"a control message has {len(text)} bytes, and {self._limits.control_bytes} are allowed")
         message = decode_control(text)
-        if isinstance(message, Refusal):
+        if isinstance(message, HandshakeRejected):
             self._leave(CloseCode.NORMAL_CLOSURE, "")
             self._end(GameRefused(f"the game says: {shown(message.message, 1000)}"))
         elif isinstance(message, Hello) and self._turn is _Turn.HELLO:
@@ -354,7 +354,7 @@ class DojoSession:
     def _refuse(self, error: WireError) -> None:
         """Tells the game why it is sent away."""
         if self._protocol.state is State.OPEN:
-            self._protocol.send_text(encode_control(Refusal(str(error))))
+            self._protocol.send_text(encode_control(HandshakeRejected(str(error))))
         self._leave(CloseCode.POLICY_VIOLATION, str(error))
         self._end(error)
 

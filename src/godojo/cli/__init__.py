@@ -9,7 +9,7 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 import godojo
-from godojo.cli.console import complain, speak_plainly
+from godojo.cli.console import complain, configure_output
 from godojo.cli.verbs import VerbGroup
 from godojo.errors import GodojoError, command
 
@@ -61,7 +61,7 @@ def _stop(number: int, _frame: object) -> None:
 
 def main(words: list[str] | None = None) -> None:
     """Runs the command line. A user's mistake ends in one line and exit status 2, never in a traceback."""
-    speak_plainly()
+    configure_output()
     signal.signal(signal.SIGTERM, _stop)  # so that what we started is ended with us
     try:
         status = app(args=words, prog_name=command("").strip(), standalone_mode=False)

@@ -9,7 +9,7 @@ from godojo.cli.console import out, say
 from godojo.errors import GodojoError
 from godojo.export.addon import addon_zip
 from godojo.export.addon import install as put
-from godojo.files import write_whole
+from godojo.files import atomic_write
 
 app = typer.Typer(help="The addon in your own Godot project.", no_args_is_help=True)
 
@@ -53,5 +53,5 @@ def make_zip(
         path /= name
     if not path.parent.is_dir():
         raise GodojoError(f"there is no folder {path.parent} to write to")
-    write_whole(path, content)
+    atomic_write(path, content)
     say(f"{path}: {len(content):,} bytes")

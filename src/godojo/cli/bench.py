@@ -11,10 +11,10 @@ from godojo.cli.console import err, note, out, print_json, progress_report
 from godojo.extras import require
 
 if TYPE_CHECKING:
-    from godojo.evaluate.bench_bridge import BridgeReport
-    from godojo.evaluate.bench_sim import BenchReport
-    from godojo.evaluate.bench_train import TrainReport
-    from godojo.export.bench_inference import InferenceReport
+    from godojo.bench.bridge import BridgeReport
+    from godojo.bench.inference import InferenceReport
+    from godojo.bench.sim import BenchReport
+    from godojo.bench.train import TrainReport
 
 app = typer.Typer(help="How fast things are, on this machine, now.", no_args_is_help=True)
 
@@ -35,7 +35,7 @@ def sim(
     One seeker, one hider, default eyes, arenas of 16 boxes. Everything is measured in turn, several times. Close what
     else is running: the report says when the machine was not quiet.
     """
-    from godojo.evaluate.bench_sim import measure  # brings compilers along
+    from godojo.bench.sim import measure  # brings compilers along
 
     with progress_report() as report:
         found = measure(worlds=worlds, seconds=seconds, repeats=repeats, report=report)
@@ -64,7 +64,7 @@ def bridge(
     All play the training scene of tag at random: one seeker, one hider, default eyes. Everything is measured in turn,
     several times. Close what else is running: the report says when the machine was not quiet.
     """
-    from godojo.evaluate.bench_bridge import measure
+    from godojo.bench.bridge import measure
 
     with progress_report() as report:
         found = measure(worlds=worlds, seconds=seconds, repeats=repeats, godot_rl=godot_rl, report=report)
@@ -90,7 +90,7 @@ def train(
     ] = 3.0,
     skill_seeds: Annotated[int, typer.Option(help="Trainings of each to the skill; the median counts.", min=1)] = 1,
     opponent: Annotated[str, typer.Option(help="The scripted hider that seekers must tag.")] = "random",
-    goal: Annotated[float, typer.Option(help="Share of rounds to win, beyond doubt.", min=0.01, max=0.99)] = 0.6,
+    goal: Annotated[float, typer.Option(help="Proportion of rounds to win, beyond doubt.", min=0.01, max=0.99)] = 0.6,
 ) -> None:
     """Measure learning on the twin: our PPO beside that of Stable-Baselines3, as it comes and with large batches.
 
@@ -99,8 +99,8 @@ def train(
     """
     require("sb3", note)
     import godojo.kernels.compile  # noqa: F401 - before torch: from here all threads know to wait without spinning
-    from godojo.envs.bench_sb3 import sb3_contenders
-    from godojo.evaluate.bench_train import measure
+    from godojo.bench.sb3 import sb3_contenders
+    from godojo.bench.train import measure
 
     with progress_report() as report:
         found = measure(
@@ -138,7 +138,7 @@ def inference(
     Nets with two hidden layers and 120 numbers observed. Close what else is running: the report says when the machine
     was not quiet.
     """
-    from godojo.export.bench_inference import measure
+    from godojo.bench.inference import measure
 
     with progress_report() as report:
         found = measure(seconds=seconds, crowd=crowd, report=report)

@@ -8,7 +8,7 @@ import typer
 
 from godojo.cli.console import print_json
 from godojo.errors import GodojoError, command, known
-from godojo.files import write_whole
+from godojo.files import atomic_write
 
 app = typer.Typer(help="Configurations of a training, as JSON.", no_args_is_help=True)
 
@@ -44,5 +44,5 @@ def example(
     if file is None:
         print_json(text)
         return
-    write_whole(file, text)
+    atomic_write(file, text)
     typer.echo(f"wrote {file}; train with it: {command(f'train {game} --config {file}')}")

@@ -27,7 +27,7 @@ BEAT_S = 5.0
 """Between two lines of progress where there is no terminal."""
 
 
-def speak_plainly() -> None:
+def configure_output() -> None:
     """Makes output survive a terminal or pipe that does not know all our signs."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

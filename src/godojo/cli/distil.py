@@ -12,7 +12,7 @@ from rich.table import Table
 from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import err, out, print_json, progress_report
 from godojo.cli.eval import interval, percent
-from godojo.cli.stopping import stopping
+from godojo.cli.signals import stopping
 from godojo.errors import GodojoError, command
 from godojo.learn.budget import Budget
 

@@ -21,7 +21,7 @@ import godojo
 from godojo.cli.console import out, print_json
 from godojo.engines.godot.display import XVFB_CURE, has_screen, has_virtual_screen
 from godojo.engines.godot.find import find
-from godojo.engines.godot.home import data_folder, read_installed
+from godojo.engines.godot.paths import data_folder, read_installed
 from godojo.engines.godot.templates import has_templates, templates_folder
 from godojo.errors import GodojoError, command
 from godojo.processes import finish

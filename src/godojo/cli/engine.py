@@ -12,9 +12,9 @@ from rich.markup import escape
 
 from godojo.cli.console import err, out, print_json, progress_report
 from godojo.engines.godot.find import Engine, EngineMissing, find
-from godojo.engines.godot.home import engine_folder, program_of, read_installed
 from godojo.engines.godot.install import install as install_engine
 from godojo.engines.godot.install import uninstall as uninstall_engine
+from godojo.engines.godot.paths import engine_folder, program_of, read_installed
 from godojo.engines.godot.project import prepared_project, project_folder
 from godojo.engines.godot.templates import has_templates
 

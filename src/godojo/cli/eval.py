@@ -12,10 +12,10 @@ from godojo.cli.console import out, print_json, progress_report
 from godojo.errors import GodojoError, known
 
 if TYPE_CHECKING:
-    from godojo.evaluate.alone import AloneJudgement
-    from godojo.evaluate.both_engines import Comparison
-    from godojo.evaluate.intervals import Share
-    from godojo.evaluate.judge import Judgement
+    from godojo.evaluate.evaluation import Evaluation
+    from godojo.evaluate.intervals import Proportion
+    from godojo.evaluate.sim_vs_godot import Comparison
+    from godojo.evaluate.solo import SoloEvaluation
 
 ENGINES = ("sim", "godot", "both")
 
@@ -67,15 +67,15 @@ def evaluate(
     if engine not in ENGINES:
         raise GodojoError(f"there is no engine {engine!r}; {known(engine, ENGINES)}")
     run = chosen_run(run)
-    from godojo.evaluate.alone import AloneJudgement  # all of these load torch and the kernels
-    from godojo.evaluate.both_engines import Comparison
+    from godojo.evaluate.sim_vs_godot import Comparison
+    from godojo.evaluate.solo import SoloEvaluation  # all of these load torch and the kernels
 
     how = {"arenas": arenas, "rounds": episodes, "seed": seed, "greedy": not sampled}
     with progress_report() as shown:
         found = _judged(run, opponent or [], role, engine, how | {"progress": shown.progress})
     if as_json:
         print_json(msgspec.json.format(msgspec.json.encode(found), indent=2))
-    elif isinstance(found, AloneJudgement):
+    elif isinstance(found, SoloEvaluation):
         show_alone(found)
     elif isinstance(found, Comparison):
         show_comparison(found)
@@ -85,14 +85,14 @@ def evaluate(
 
 def _judged(
     run: str, opponents: list[str], role: str | None, engine: str, how: dict[str, Any]
-) -> "AloneJudgement | Comparison | Judgement":
+) -> "SoloEvaluation | Comparison | Evaluation":
     """Judges a policy in the way that suits its game."""
-    from godojo.evaluate.alone import is_played_alone, judge_alone
-    from godojo.evaluate.both_engines import compare_engines
-    from godojo.evaluate.judge import judge
+    from godojo.evaluate.evaluation import judge
+    from godojo.evaluate.sim_vs_godot import compare_engines
+    from godojo.evaluate.solo import evaluate_solo, is_solo
     from godojo.export.players import SHIPPED
 
-    if not is_played_alone(run, SHIPPED):
+    if not is_solo(run, SHIPPED):
         how = how | {"role": role, "files": SHIPPED}
         if engine == "both":
             return compare_engines(run, opponents, **how)
@@ -101,10 +101,10 @@ def _judged(
         raise GodojoError(f"{run} plays alone: there is nobody to play against; leave --opponent and --role away")
     if engine == "both":
         raise GodojoError(f"{run} plays alone: judge it on one engine after the other, --engine sim and --engine godot")
-    return judge_alone(run, **how, engine=engine, files=SHIPPED)
+    return evaluate_solo(run, **how, engine=engine, files=SHIPPED)
 
 
-def show_alone(found: "AloneJudgement") -> None:
+def show_alone(found: "SoloEvaluation") -> None:
     """What the rounds of somebody who plays alone were like."""
     how = "what it thinks best" if found.greedy else "by lot"
     out.print(f"[bold]{escape(found.policy)}[/], {found.game} on {found.engine}, {escape(found.arenas)} courses")
@@ -133,7 +133,7 @@ def show_alone(found: "AloneJudgement") -> None:
         out.print(f"[yellow]note:[/] {found.lost_rounds} rounds were cut short by a lost game and played again")
 
 
-def show(found: "Judgement") -> None:
+def show(found: "Evaluation") -> None:
     """The judgement for a person."""
     steps = ", ".join(f"{role} {count:,}" for role, count in found.agent_steps.items())
     how = "what it thinks best" if found.greedy else "by lot"
@@ -171,7 +171,7 @@ def show_comparison(found: "Comparison") -> None:
     _note_lost(found.godot)
 
 
-def show_progress(before: "Judgement", after: "Judgement") -> None:
+def show_progress(before: "Evaluation", after: "Evaluation") -> None:
     """What a training has brought, for a person."""
     out.print(f"[bold]{escape(after.policy)}[/] beside what it began with, {escape(after.arenas)} arenas")
     out.print(f"[dim]{after.rounds} rounds each; seed {after.seed}; a difference in points: after - before[/]\n")
@@ -183,7 +183,7 @@ def show_progress(before: "Judgement", after: "Judgement") -> None:
     out.print(_side_by_side("before", "after", rows))
 
 
-def _side_by_side(one: str, other: str, rows: "list[tuple[str, str, Share, Share]]") -> Table:
+def _side_by_side(one: str, other: str, rows: "list[tuple[str, str, Proportion, Proportion]]") -> Table:
     """Two win rates of each role against each opponent, and how far the second is above the first."""
     from godojo.evaluate.intervals import Difference
 
@@ -207,15 +207,15 @@ def _side_by_side(one: str, other: str, rows: "list[tuple[str, str, Share, Share
     return table
 
 
-def _note_lost(found: "Judgement") -> None:
+def _note_lost(found: "Evaluation") -> None:
     lost = sum(verdict.lost_rounds for verdict in found.verdicts)
     if lost:
         out.print(f"[yellow]note:[/] {lost} rounds were cut short by a lost game and played again")
 
 
-def percent(share: "Share | None") -> str:
+def percent(share: "Proportion | None") -> str:
     return "" if share is None else f"{100 * share.rate:.1f} %"
 
 
-def interval(share: "Share | None") -> str:
+def interval(share: "Proportion | None") -> str:
     return "" if share is None else f"{100 * share.low:.1f} to {100 * share.high:.1f}"

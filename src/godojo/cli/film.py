@@ -46,9 +46,9 @@ def film(
     """
     run = chosen_run(run)
     from godojo.show import film as filming  # loads torch and the kernels
-    from godojo.show.lineup import run_to_show
+    from godojo.show.policies_to_show import run_to_show
     from godojo.show.record import film_path
-    from godojo.show.stage import preset as format_of
+    from godojo.show.shots import preset as format_of
 
     size = format_of(preset)
     folder = run_to_show(run)

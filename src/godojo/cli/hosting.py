@@ -9,10 +9,10 @@ from rich.markup import escape
 from rich.status import Status
 
 from godojo.bridge.listener import Listener
-from godojo.bridge.messages import Silent
+from godojo.bridge.messages import PeerTimeout
 from godojo.cli.console import err, say
+from godojo.engines.godot.game_slots import ConnectedGame
 from godojo.engines.godot.restarts import GameLost
-from godojo.engines.godot.seats import GuestSeat
 from godojo.engines.godot.worlds import GodotWorlds
 from godojo.engines.random_play import play_randomly
 from godojo.errors import GodojoError
@@ -31,10 +31,10 @@ def host_guests(listener: Listener, player: "Player", worlds: int) -> None:
     while not player.is_done:
         try:
             guest = listener.accept(1.0)
-        except Silent:
+        except PeerTimeout:
             continue
         try:
-            with GodotWorlds([GuestSeat(guest)], worlds_each=[worlds], max_restarts=0) as opened:
+            with GodotWorlds([ConnectedGame(guest)], worlds_each=[worlds], max_restarts=0) as opened:
                 opened.reset(player.seed)
                 player.play(opened, listener)
         except GameLost as lost:

@@ -13,7 +13,7 @@ from godojo.cli.eval import interval, percent
 from godojo.errors import GodojoError
 
 if TYPE_CHECKING:
-    from godojo.evaluate.exploit import Probe
+    from godojo.evaluate.exploitability import BestResponse
     from godojo.evaluate.league import LeagueReport
 
 
@@ -52,21 +52,21 @@ def league(
     folder = open_run(run)
     # Torch, kernels and plots take a while to load, which a refusal need not wait for.
     from godojo.documents import write_document
-    from godojo.evaluate.exploit import exploit as probe
+    from godojo.evaluate.exploitability import exploit as probe
     from godojo.evaluate.league import play_league
-    from godojo.files import write_whole
+    from godojo.files import atomic_write
     from godojo.formats import LEAGUE
     from godojo.show.league_chart import draw_league
 
     names = [name.strip() for name in (snapshots or "").split(",") if name.strip()]
     where = str(folder.path.absolute())
-    probes: list[Probe] = []
+    probes: list[BestResponse] = []
     with progress_report() as shown:
         found = play_league(
             where, names, rounds=episodes, arenas=arenas, seed=seed, greedy=not sampled, progress=shown.progress
         )
         shown.step("drawing")
-        write_whole(folder.path / "league.png", draw_league(found))
+        atomic_write(folder.path / "league.png", draw_league(found))
         if exploit is not None:
             probes = probe(
                 f"{where}@{found.standings[-1].name}",
@@ -117,7 +117,7 @@ def show(found: "LeagueReport") -> None:
     out.print(ratings)
 
 
-def show_probe(one: "Probe") -> None:
+def show_probe(one: "BestResponse") -> None:
     before, after = (f"{percent(share)} of rounds ({interval(share)})" for share in (one.before, one.after))
     out.print(
         f"\nThe {one.victim} loses {before} to the run's own {one.exploiter}, and {after} to a fresh one that learnt"

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
+from godojo.cli.train_args import TrainArgs
 from godojo.cli.training_worlds import curriculum_of, worlds_of
-from godojo.cli.wishes import Wishes
 from godojo.engines.base import ENGINES, Worlds
-from godojo.engines.rewarded import users_reward
+from godojo.engines.reward_wrapper import custom_reward
 from godojo.errors import GodojoError, known
 from godojo.extras import require
 from godojo.games.base import GAMES, HELD_OUT_SEED
@@ -41,7 +41,7 @@ NETWORK = ("hidden", "memory", "memory_size", "turning", "own_frame")
 """Settings that policies are built by."""
 
 
-def new_training(wishes: Wishes, source: RunFolder | None, say: Callable[[str], None]) -> tuple[RunConfig, Worlds]:
+def new_training(wishes: TrainArgs, source: RunFolder | None, say: Callable[[str], None]) -> tuple[RunConfig, Worlds]:
     """The configuration of a new run, and its worlds; `source` is the run whose policies it begins with.
 
     All that can be refused is refused before torch and the kernels are loaded, which takes seconds.
@@ -99,7 +99,7 @@ def new_training(wishes: Wishes, source: RunFolder | None, say: Callable[[str], 
 
         check_actions(worlds.roles)
     if trainer == SB3:
-        from godojo.envs.alone import only_agent
+        from godojo.envs.solo import only_agent
 
         only_agent(worlds)
     for role in wishes.freeze:
@@ -114,7 +114,7 @@ def trainer_named(name: str) -> str:
     return name
 
 
-def _where(wishes: Wishes) -> tuple[str, str, int]:
+def _where(wishes: TrainArgs) -> tuple[str, str, int]:
     """Engine, game and seed."""
     engine, game, seed = wishes.engine or "sim", wishes.game or "tag", 1 if wishes.seed is None else wishes.seed
     if engine not in ENGINES:
@@ -132,7 +132,7 @@ def _where(wishes: Wishes) -> tuple[str, str, int]:
     return "godot" if wishes.door is not None or wishes.http else engine, game, seed
 
 
-def _check_alone(wishes: Wishes, option: str, does: str, *others: str) -> None:
+def _check_alone(wishes: TrainArgs, option: str, does: str, *others: str) -> None:
     """Refuses what games that somebody else starts cannot be asked for."""
     for name in (*others, "tasks"):
         if getattr(wishes, name):
@@ -141,7 +141,7 @@ def _check_alone(wishes: Wishes, option: str, does: str, *others: str) -> None:
         raise GodojoError(f"{option} is for the real engine; leave --engine sim away")
 
 
-def _preset(wishes: Wishes, game: str) -> Preset:
+def _preset(wishes: TrainArgs, game: str) -> Preset:
     """What to train, and how: a preset, or a file of a user's own in its place."""
     if wishes.is_of_others:
         if wishes.config is not None or wishes.trainer == SB3 or wishes.tasks or wishes.reward:
@@ -154,7 +154,7 @@ def _preset(wishes: Wishes, game: str) -> Preset:
     return read_config(wishes.config)
 
 
-def _whence(wishes: Wishes, engine: str) -> dict[str, Any]:
+def _whence(wishes: TrainArgs, engine: str) -> dict[str, Any]:
     """Where the games of a run come from, and how long they may be silent."""
     more = _games_of(wishes, engine)
     if wishes.step_timeout is not None:
@@ -164,7 +164,7 @@ def _whence(wishes: Wishes, engine: str) -> dict[str, Any]:
     return more
 
 
-def _games_of(wishes: Wishes, engine: str) -> dict[str, Any]:
+def _games_of(wishes: TrainArgs, engine: str) -> dict[str, Any]:
     if wishes.door is not None:
         from godojo.bridge.listener import DEFAULT_PORT
 
@@ -181,12 +181,12 @@ def _games_of(wishes: Wishes, engine: str) -> dict[str, Any]:
     return more
 
 
-def _more(wishes: Wishes, preset: Preset) -> dict[str, Any]:
+def _more(wishes: TrainArgs, preset: Preset) -> dict[str, Any]:
     """What else decides about the worlds to train in."""
     more: dict[str, Any] = {}
     reward = wishes.reward or preset.reward
     if reward:
-        more["reward"] = users_reward(reward).source
+        more["reward"] = custom_reward(reward).source
     if preset.reward_scale != 1.0:
         more["reward_scale"] = preset.reward_scale
     if tasks := wishes.tasks or preset.tasks:
@@ -210,7 +210,7 @@ def _suiting(worlds: int, algorithm: str) -> dict[str, Any]:
 
 
 def _of_others(
-    wishes: Wishes, config: RunConfig, game_texts: list[str], num_worlds: int | None
+    wishes: TrainArgs, config: RunConfig, game_texts: list[str], num_worlds: int | None
 ) -> tuple[RunConfig, Worlds]:
     """Somebody's game: what it is made of and how it should be learnt, it says itself."""
     if game_texts:

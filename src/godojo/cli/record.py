@@ -52,16 +52,16 @@ def record(
     """
     run = chosen_run(run)
     from godojo.show import record as recording  # loads torch and the kernels
-    from godojo.show.lineup import Lineup, arenas_from
-    from godojo.show.stage import CAMERAS
-    from godojo.show.stage import preset as format_of
+    from godojo.show.policies_to_show import PoliciesToShow, arenas_from
+    from godojo.show.shots import CAMERAS
+    from godojo.show.shots import preset as format_of
 
     film = format_of(preset)
     if rounds < 1:
         raise GodojoError(f"--rounds must be 1 or more, not {rounds}")
     if camera not in CAMERAS:
         raise GodojoError(f"there is no camera {camera!r}; there is: {', '.join(CAMERAS)}")
-    lineup = Lineup.of(run, {"seeker": seeker, "hider": hider}, seed=seed)
+    lineup = PoliciesToShow.of(run, {"seeker": seeker, "hider": hider}, seed=seed)
     if hero not in lineup.run.config.roles:
         raise GodojoError(f"there is nobody called {hero!r} to follow; there is: {', '.join(lineup.run.config.roles)}")
     path = recording.film_path(lineup.run.path, "recording", output)

@@ -52,7 +52,7 @@ def replay(
     if episodes < 1:
         raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
     run = chosen_run(run)
-    from godojo.show.lineup import Lineup, arenas_from  # loads torch and the kernels
+    from godojo.show.policies_to_show import PoliciesToShow, arenas_from  # loads torch and the kernels
     from godojo.show.recording import record_rounds
     from godojo.show.replay_file import ROUNDS_SUFFIX, SUFFIX, read_any, write_rounds
     from godojo.show.trajectories import FOLDER, write_episodes
@@ -61,7 +61,7 @@ def replay(
     if path.suffix in (SUFFIX, ROUNDS_SUFFIX) or (path.is_dir() and not (path / "config.json").exists()):
         _show(read_any(path))
         return
-    lineup = Lineup.of(run, {"seeker": seeker, "hider": hider}, seed=seed, greedy=not sampled)
+    lineup = PoliciesToShow.of(run, {"seeker": seeker, "hider": hider}, seed=seed, greedy=not sampled)
     with progress_report() as shown:
         replays = record_rounds(
             lineup.players,

@@ -14,7 +14,7 @@ from godojo.cli.engine import ready_engine
 from godojo.cli.play import game_words
 from godojo.engines.godot.display import has_screen
 from godojo.errors import GodojoError
-from godojo.processes import Ward
+from godojo.processes import GuardedProcess
 
 HTTP_PORT = 8080
 NOTE = "--http-note="
@@ -49,7 +49,7 @@ def serve_game(
             note = f"{NOTE}{Path(folder) / f'godojo_http_{port}.json'}"
             own.append(note)
         words = http_words(ready_engine(), game, port=port, window=window, options=own)
-        ward = Ward(words, env=os.environ, output=sys.stdout.buffer)
+        ward = GuardedProcess(words, env=os.environ, output=sys.stdout.buffer)
         try:
             while not ward.wait(_LOOK_AGAIN_S):
                 pass

@@ -12,14 +12,14 @@ from rich.table import Table
 
 from godojo.cli.console import err
 from godojo.cli.serve import token_in
-from godojo.cli.stopping import stopping
+from godojo.cli.signals import stopping
 from godojo.errors import GodojoError, command
-from godojo.files import write_whole
+from godojo.files import atomic_write
 from godojo.units import counted
 
 if TYPE_CHECKING:
     from godojo.cli.training_setup import AnyTraining
-    from godojo.learn.training import Standing
+    from godojo.learn.training import TrainingStatus
 
 PLAIN_INTERVAL_S = 10.0
 BASICS, OWN_GAME, HTTP, EXPERT = "Basics", "Your own game", "HTTP", "Expert"
@@ -204,12 +204,12 @@ def train(
       godojo train navigation --trainer sb3 --preset quick_test
       godojo train --connect
     """
+    from godojo.cli.train_args import ListenAddress, TrainArgs
     from godojo.cli.training_setup import prepared, resume_words
-    from godojo.cli.wishes import Door, Wishes
 
     if not connect and (port is not None or host is not None or token_file is not None):
         raise GodojoError("--port, --host and --token-file say where to wait for a game: they need --connect")
-    wishes = Wishes(
+    wishes = TrainArgs(
         game=game,
         engine=engine,
         algorithm=algorithm,
@@ -226,7 +226,7 @@ def train(
         processes=processes,
         step_timeout=step_timeout,
         project=project,
-        door=Door(host, port, token_in(token_file)) if connect else None,
+        door=ListenAddress(host, port, token_in(token_file)) if connect else None,
         trainer=trainer,
         config=config,
         num_envs=num_envs,
@@ -237,7 +237,7 @@ def train(
         reload_every=reload_every,
     )
     with prepared(wishes, _say) as training:
-        from godojo.cli.conclusion import conclude  # loads torch and the charts, which a refusal need not wait for
+        from godojo.cli.summary import conclude  # loads torch and the charts, which a refusal need not wait for
 
         run = training.run
         where = f"{run.config.game} on {run.config.engine}"
@@ -268,7 +268,7 @@ def _stability(training: "AnyTraining") -> Iterator[None]:
     yield
     found = stability(worlds, training.agent_steps, before_mb)
     text = msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
-    write_whole(training.run.path / "stability.json", text)
+    atomic_write(training.run.path / "stability.json", text)
     health = ", ".join(f"{game.url} {game.status} ({game.memory_mb:.0f} MB)" for game in found.games)
     _say(
         f"stability: {found.agent_steps:,} decisions, {found.reloads} reloads, {found.restarts} losses, memory "
@@ -286,7 +286,7 @@ def _display(training: "AnyTraining") -> Iterator[Any]:
     if not err.is_terminal:
         last = -PLAIN_INTERVAL_S
 
-        def in_lines(standing: "Standing") -> None:
+        def in_lines(standing: "TrainingStatus") -> None:
             nonlocal last
             if standing.seconds - last >= PLAIN_INTERVAL_S:
                 last = standing.seconds
@@ -296,13 +296,13 @@ def _display(training: "AnyTraining") -> Iterator[Any]:
         return
     with Live(console=err, refresh_per_second=4, transient=False) as live:
 
-        def in_table(standing: "Standing") -> None:
+        def in_table(standing: "TrainingStatus") -> None:
             live.update(_table(standing, training.run.name))
 
         yield in_table
 
 
-def _line(standing: "Standing") -> str:
+def _line(standing: "TrainingStatus") -> str:
     roles = ", ".join(
         f"{role} wins {rate:.0%}" + (f" (rating {standing.ratings[role][0]:.0f})" if role in standing.ratings else "")
         for role, rate in standing.win_rates.items()
@@ -313,13 +313,13 @@ def _line(standing: "Standing") -> str:
     ).rstrip()
 
 
-def _rounds(standing: "Standing") -> str:
+def _rounds(standing: "TrainingStatus") -> str:
     if not standing.episodes:
         return "no rounds yet"
     return f"{standing.episodes:,} rounds" + ("" if standing.win_rates else ", no win rates so far")
 
 
-def _table(standing: "Standing", run: str) -> Table:
+def _table(standing: "TrainingStatus", run: str) -> Table:
     table = Table(title=f"run {run}", title_justify="left", box=None, pad_edge=False, header_style="dim")
     left_s = standing.seconds / max(standing.progress, 1e-6) - standing.seconds
     bar = "█" * round(20 * standing.progress) + "░" * (20 - round(20 * standing.progress))

@@ -8,8 +8,8 @@ import msgspec
 
 from godojo.cli.chosen_run import open_run
 from godojo.cli.new_training import new_training, trainer_named
+from godojo.cli.train_args import TrainArgs
 from godojo.cli.training_worlds import curriculum_of, worlds_of
-from godojo.cli.wishes import Wishes
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.extras import require
@@ -20,7 +20,7 @@ from godojo.runs.folder import CONFIG, RunFolder
 from godojo.trainers.sb3_settings import SB3, Sb3Settings
 
 if TYPE_CHECKING:
-    from godojo.learn.training import Standing
+    from godojo.learn.training import TrainingStatus
 
 
 class AnyTraining(Protocol):
@@ -32,7 +32,7 @@ class AnyTraining(Protocol):
     @property
     def agent_steps(self) -> int: ...
 
-    def train(self, report: "Callable[[Standing], None]") -> bool: ...
+    def train(self, report: "Callable[[TrainingStatus], None]") -> bool: ...
 
     def stop(self) -> None: ...
 
@@ -40,7 +40,7 @@ class AnyTraining(Protocol):
 
 
 @contextmanager
-def prepared(wishes: Wishes, say: Callable[[str], None]) -> Iterator[AnyTraining]:
+def prepared(wishes: TrainArgs, say: Callable[[str], None]) -> Iterator[AnyTraining]:
     """A training that can begin, in a run that nobody else writes to."""
     wishes.check_time()
     # Before there is a new run, which would be the latest one.
@@ -84,7 +84,7 @@ def resume_words(run: RunFolder) -> str:
     return f"{game}--resume {run.name}"
 
 
-def _to_resume(wishes: Wishes) -> RunFolder:
+def _to_resume(wishes: TrainArgs) -> RunFolder:
     for name in (
         *("run_id", "init_from", "project", "preset", "config", "num_envs", "reward", "tasks", "scene", "reload_every"),
         *("values", "freeze", "force"),
@@ -142,7 +142,7 @@ def _check_stored(run: RunFolder) -> None:
         ) from None
 
 
-def _for_this_stretch(config: RunConfig, wishes: Wishes) -> RunConfig:
+def _for_this_stretch(config: RunConfig, wishes: TrainArgs) -> RunConfig:
     """A run is gone on with as it is, but for where games come from and how many there are."""
     more = dict(config.more)
     if wishes.processes is not None:

@@ -21,7 +21,7 @@ def worlds_of(config: RunConfig, token: str | None = None, num_worlds: int | Non
     configuration does not say yet how many there are.
     """
     from godojo.engines.make import open_game  # loads the kernels
-    from godojo.engines.rewarded import RewardedWorlds, UsersReward
+    from godojo.engines.reward_wrapper import CustomReward, RewardWrapper
 
     more, waits = config.more, config.more.get("connect")
     if "project" in more:
@@ -33,7 +33,7 @@ def worlds_of(config: RunConfig, token: str | None = None, num_worlds: int | Non
     worlds = _tasks(config, token)
     reward, scale = more.get("reward"), more.get("reward_scale", 1.0)
     if reward is not None or scale != 1.0:
-        worlds = RewardedWorlds(worlds, reward=None if reward is None else UsersReward(reward), scale=scale)
+        worlds = RewardWrapper(worlds, reward=None if reward is None else CustomReward(reward), scale=scale)
     if config.engine == "sim":
         worlds.step()  # compiles, so that it does not count as training
         worlds.reset(config.seed)
@@ -53,7 +53,7 @@ def curriculum_of(config: RunConfig) -> Curriculum | None:
 def _tasks(config: RunConfig, token: str | None) -> Worlds:
     """One game of ours, or several tasks of it side by side."""
     from godojo.engines.make import make_vec
-    from godojo.engines.mixed import MixedWorlds
+    from godojo.engines.multi_task import MultiTaskWorlds
 
     game, tasks, count = GAMES[config.game], config.more.get("tasks", []), _count(config)
     settings = game.settings.from_values(config.game_settings)
@@ -69,7 +69,7 @@ def _tasks(config: RunConfig, token: str | None) -> Worlds:
     if 0 in shares:
         raise GodojoError(f"{count} worlds are too few for {len(tasks)} tasks")
     asked = [game.judging_options(settings, task) for task in tasks]
-    return MixedWorlds({task: made(number, **own) for task, number, own in zip(tasks, shares, asked, strict=True)})
+    return MultiTaskWorlds({task: made(number, **own) for task, number, own in zip(tasks, shares, asked, strict=True)})
 
 
 def _whence(config: RunConfig, token: str | None) -> dict[str, Any]:
@@ -77,11 +77,11 @@ def _whence(config: RunConfig, token: str | None) -> dict[str, Any]:
     more = config.more
     if config.engine != "godot":
         return {}
-    from godojo.opponents import may_know_everything
+    from godojo.opponents import may_need_privileged_state
 
     if "http" in more:
         return {name: more[name] for name in ("http", "scene", "reload_every")}
-    truth = {"truth": any(may_know_everything(name) for name in config.learner_settings.get("sparring", ()))}
+    truth = {"truth": any(may_need_privileged_state(name) for name in config.learner_settings.get("sparring", ()))}
     if "connect" in more:
         return {"connect": True, "token": token, **more["connect"], **truth}
     return {"num_processes": more["processes"], **truth}

@@ -18,4 +18,4 @@ if TAG_ID not in gymnasium.registry:
 NAVIGATION_ID = "godojo/Navigation-v0"
 
 if NAVIGATION_ID not in gymnasium.registry:
-    gymnasium.register(id=NAVIGATION_ID, entry_point="godojo.envs.alone:AloneEnv", kwargs={"game": "navigation"})
+    gymnasium.register(id=NAVIGATION_ID, entry_point="godojo.envs.solo:SoloEnv", kwargs={"game": "navigation"})

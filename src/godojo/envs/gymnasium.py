@@ -8,8 +8,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from godojo.envs.match import Match
-from godojo.envs.render import Eyewitness, draw, scene_of
+from godojo.envs.render import SceneRecorder, draw, scene_of
 from godojo.envs.spaces import (
     MOST_SEED,
     ArenasLike,
@@ -20,6 +19,7 @@ from godojo.envs.spaces import (
     checked_seed,
     observation_space,
 )
+from godojo.envs.versus import Match
 from godojo.errors import GodojoError
 from godojo.games.tag.settings import TICK_S, TagSettings
 
@@ -70,7 +70,7 @@ class TagEnv(gymnasium.Env[Array, Array]):
         self.metadata = {**type(self).metadata, "render_fps": _decisions_per_s(self.match.settings)}
         self.observation_space = observation_space(self.match.settings)
         self.action_space = action_space()
-        self._eyewitness = Eyewitness(self.match.worlds, 0) if self.render_mode else None
+        self._eyewitness = SceneRecorder(self.match.worlds, 0) if self.render_mode else None
         self._is_over = True
         self._is_fresh = False
 

@@ -8,7 +8,7 @@ from gymnasium.spaces import Box
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # it carries no types
 
 from godojo.engines.make import make_vec
-from godojo.envs.render import Eyewitness, draw
+from godojo.envs.render import SceneRecorder, draw
 from godojo.envs.spaces import (
     MOST_SEED,
     ArenasLike,
@@ -80,7 +80,7 @@ class TagParallelEnv(ParallelEnv[str, Array, Array]):  # type: ignore[misc]  # a
         self.observation_spaces = {agent: observation_space(self.settings) for agent in self.possible_agents}
         self.action_spaces = {agent: action_space() for agent in self.possible_agents}
         self._chance = np.random.default_rng()
-        self._eyewitness = Eyewitness(self.worlds, 0) if self.render_mode else None
+        self._eyewitness = SceneRecorder(self.worlds, 0) if self.render_mode else None
 
     def observation_space(self, agent: str) -> Box:
         return self.observation_spaces[agent]

@@ -65,10 +65,10 @@ class Scene:
 
 def scene_of(worlds: Worlds, world: int) -> Scene:
     """How a world stands now."""
-    return Eyewitness(worlds, world).now()
+    return SceneRecorder(worlds, world).now()
 
 
-class Eyewitness:
+class SceneRecorder:
     """Remembers how a world stood, so that the end of a round can be shown although the next one has begun."""
 
     def __init__(self, worlds: Worlds, world: int) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from godojo.envs.gymnasium import check_rounds_end_together
-from godojo.envs.match import Match
 from godojo.envs.render import draw, scene_of
 from godojo.envs.sb3_base import BatchVecEnv
 from godojo.envs.spaces import (
@@ -17,6 +16,7 @@ from godojo.envs.spaces import (
     checked_render_mode,
     observation_space,
 )
+from godojo.envs.versus import Match
 from godojo.errors import GodojoError
 
 

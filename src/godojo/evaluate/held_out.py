@@ -7,7 +7,7 @@ from typing import Any
 
 from godojo.engines.base import Worlds
 from godojo.engines.make import GAMES, make_vec
-from godojo.engines.mixed import TASK, MixedWorlds
+from godojo.engines.multi_task import TASK, MultiTaskWorlds
 from godojo.errors import GodojoError
 from godojo.games.base import HELD_OUT_SEED
 from godojo.learn.policy_file import PolicyCard
@@ -64,7 +64,9 @@ def worlds_for(policy: str, card: PolicyCard, *, arenas: str = BOTH, rounds: int
     if not tasks:
         return judging_worlds(card.game, settings, arenas=arenas, rounds=rounds, **how)
     each = -(-rounds // len(tasks))
-    return MixedWorlds({task: judging_worlds(card.game, settings, arenas=task, rounds=each, **how) for task in tasks})
+    return MultiTaskWorlds(
+        {task: judging_worlds(card.game, settings, arenas=task, rounds=each, **how) for task in tasks}
+    )
 
 
 def _tasks_of(policy: str, card: PolicyCard) -> list[str]:

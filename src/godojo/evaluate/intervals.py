@@ -23,7 +23,7 @@ def wilson(wins: int, rounds: int) -> tuple[float, float]:
     return min(max(middle - wide, 0.0), share), max(min(middle + wide, 1.0), share)
 
 
-class Share(msgspec.Struct, frozen=True):
+class Proportion(msgspec.Struct, frozen=True):
     """How many of so many rounds, and between what bounds the true share lies."""
 
     wins: int
@@ -51,7 +51,7 @@ class Difference(msgspec.Struct, frozen=True):
     high: float
 
     @classmethod
-    def of(cls, one: Share, other: Share) -> Self:
+    def of(cls, one: Proportion, other: Proportion) -> Self:
         points = one.rate - other.rate
         below = math.hypot(one.rate - one.low, other.high - other.rate)
         above = math.hypot(one.high - one.rate, other.rate - other.low)

@@ -10,7 +10,7 @@ from openskill.models import BradleyTerryFull
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.evaluate.held_out import BOTH, game_settings, judging_seed, judging_worlds
-from godojo.evaluate.intervals import Z95, Share
+from godojo.evaluate.intervals import Z95, Proportion
 from godojo.evaluate.matches import play_matches
 from godojo.evaluate.players import PolicyPlayer, policies_of
 from godojo.runs.folder import RunFolder
@@ -29,7 +29,7 @@ class SkillRating(msgspec.Struct, frozen=True):
     high: float
 
 
-class Standing(msgspec.Struct, frozen=True):
+class Ranking(msgspec.Struct, frozen=True):
     """A snapshot in the league."""
 
     name: str
@@ -52,8 +52,8 @@ class LeagueReport(msgspec.Struct, frozen=True):
     rows: str
     """The role whose wins are counted: it is played by the row's snapshot, the other role by the column's."""
     columns: str
-    standings: list[Standing]
-    matrix: list[list[Share]]
+    standings: list[Ranking]
+    matrix: list[list[Proportion]]
 
 
 def cross_play(
@@ -64,9 +64,9 @@ def cross_play(
     *,
     seed: int = 0,
     progress: Callable[[str, float | None], None] | None = None,
-) -> list[list[Share]]:
+) -> list[list[Proportion]]:
     """Every row against every column, `rounds` rounds each: how often the row won."""
-    matrix: list[list[Share]] = []
+    matrix: list[list[Proportion]] = []
     for number, one in enumerate(rows):
         matrix.append([])
         for other in columns:
@@ -78,7 +78,7 @@ def cross_play(
     return matrix
 
 
-def rate(matrix: Sequence[Sequence[Share]], seed: int = 0) -> tuple[list[SkillRating], list[SkillRating]]:
+def rate(matrix: Sequence[Sequence[Proportion]], seed: int = 0) -> tuple[list[SkillRating], list[SkillRating]]:
     """Ratings of all rows and all columns on one scale, from every single round.
 
     Rounds are taken in random order, since a rating is moved most by those that come first; and nobody's skill is
@@ -153,7 +153,7 @@ def play_league(
         rows=one,
         columns=other,
         standings=[
-            Standing(entry.name, entry.agent_steps, entry.seconds, {one: row, other: column})
+            Ranking(entry.name, entry.agent_steps, entry.seconds, {one: row, other: column})
             for entry, row, column in zip(entries, *ratings, strict=True)
         ],
         matrix=matrix,

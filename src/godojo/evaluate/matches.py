@@ -8,7 +8,7 @@ import numpy as np
 
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
-from godojo.evaluate.intervals import Mean, Share
+from godojo.evaluate.intervals import Mean, Proportion
 from godojo.games.settings import TICK_S
 
 MAX_ROUND_DECISIONS = 20_000
@@ -49,17 +49,17 @@ class MatchResults:
     def rounds(self) -> int:
         return len(self.winner)
 
-    def wins(self, winner: str) -> Share:
+    def wins(self, winner: str) -> Proportion:
         """How many rounds went to this winner; GodojoError if nobody of this name can win here."""
-        return Share.of(int(np.count_nonzero(self._won(winner))), self.rounds)
+        return Proportion.of(int(np.count_nonzero(self._won(winner))), self.rounds)
 
-    def wins_by_arena(self, winner: str) -> dict[str, Share]:
+    def wins_by_arena(self, winner: str) -> dict[str, Proportion]:
         """The same for every arena that was played in."""
         won, found = self._won(winner), {}
         for number in np.unique(self.arena):
             here = self.arena == number
             name = self.arena_names[number] if number >= 0 else MADE_FOR_THE_ROUND
-            found[name] = Share.of(int(np.count_nonzero(won & here)), int(np.count_nonzero(here)))
+            found[name] = Proportion.of(int(np.count_nonzero(won & here)), int(np.count_nonzero(here)))
         return found
 
     def mean_reward(self, role: str) -> Mean:

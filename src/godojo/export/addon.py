@@ -17,7 +17,7 @@ from typing import NamedTuple
 import msgspec
 
 from godojo.errors import GodojoError
-from godojo.files import write_whole
+from godojo.files import atomic_write
 from godojo.resources import godot_sources
 
 PLACE = Path("addons/godojo")
@@ -98,7 +98,7 @@ def install(project: Path, *, force: bool = False) -> Installed:
     if switched is None:
         notes.append(f"{settings} lists plugins in a way not known here: switch Godojo on in the editor")
     elif switched != text:
-        write_whole(settings, switched.encode())
+        atomic_write(settings, switched.encode())
     return Installed(target, version, before, kept, switched not in (None, text), notes)
 
 

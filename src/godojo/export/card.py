@@ -7,11 +7,11 @@ import msgspec
 
 from godojo import __version__
 from godojo.errors import command
-from godojo.evaluate.judge import Judgement, default_opponents, judge
+from godojo.evaluate.evaluation import Evaluation, default_opponents, judge
 from godojo.export.card_picture import draw
 from godojo.export.players import SHIPPED
 from godojo.export.ship import Progress, Shipped, Trained, gdscript_us, has_rivals
-from godojo.files import write_whole
+from godojo.files import atomic_write
 from godojo.learn.policy_file import PolicyCard
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import split_reference
@@ -37,15 +37,15 @@ def write_card(
         _files(written, policies),
     ]
     if judged:
-        write_whole(folder / PICTURE, draw(written, judged))
+        atomic_write(folder / PICTURE, draw(written, judged))
         pieces += [_results(judged), f"![A round from above, and rounds won]({PICTURE})"]
     pieces += [_layout(policies[0].card), _how_to_load(written)]
     page = folder / CARD
-    write_whole(page, ("\n\n".join(pieces) + "\n").encode())
+    atomic_write(page, ("\n\n".join(pieces) + "\n").encode())
     return page
 
 
-def _judged(written: Sequence[Shipped], rounds: int, progress: Progress | None) -> dict[str, Judgement]:
+def _judged(written: Sequence[Shipped], rounds: int, progress: Progress | None) -> dict[str, Evaluation]:
     """By path."""
     opponents = default_opponents(1)
     return {one.path: judge(one.path, opponents, rounds=rounds, files=SHIPPED, progress=progress) for one in written}
@@ -92,7 +92,7 @@ def _files(written: Sequence[Shipped], policies: Sequence[Trained]) -> str:
     return "\n".join([head, *rows])
 
 
-def _results(judged: dict[str, Judgement]) -> str:
+def _results(judged: dict[str, Evaluation]) -> str:
     first = next(iter(judged.values()))
     text = [
         "## Results",

@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from godojo.evaluate.evaluation import Evaluation
 from godojo.evaluate.held_out import game_settings, judging_seed, judging_worlds
-from godojo.evaluate.judge import Judgement
 from godojo.evaluate.players import TrainedPlayer, player_from, players_of
 from godojo.export.players import SHIPPED
 from godojo.export.ship import YARDSTICK, Shipped
@@ -38,7 +38,7 @@ class Round(NamedTuple):
     winner: str
 
 
-def draw(written: Sequence[Shipped], judged: Mapping[str, Judgement]) -> bytes:
+def draw(written: Sequence[Shipped], judged: Mapping[str, Evaluation]) -> bytes:
     """A PNG."""
     shown = play_one(written)
     with mpl.rc_context({"font.size": 11, **dict.fromkeys(_INKED, _INK)}):
@@ -114,7 +114,7 @@ def _from_above(axes: Axes, shown: Round) -> None:
     axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=4)
 
 
-def _rounds_won(axes: Axes, judged: Mapping[str, Judgement]) -> None:
+def _rounds_won(axes: Axes, judged: Mapping[str, Evaluation]) -> None:
     names = [verdict.opponent for verdict in next(iter(judged.values())).verdicts]
     tall = 0.8 / len(judged)
     roles = [found.verdicts[0].role for found in judged.values()]

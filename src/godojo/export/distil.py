@@ -76,7 +76,7 @@ def settings_for(teacher: PolicyShape, hidden: tuple[int, ...], memory_size: int
     return found
 
 
-class Lesson:
+class ImitationBuffer:
     """One role: its teacher, its student, and what both made of the last decisions."""
 
     def __init__(self, arrays: RoleArrays, teacher: Policy, settings: DistilSettings, seed: int) -> None:
@@ -214,7 +214,7 @@ class Distillation:
             raise GodojoError(f"there is no teacher for the {' and the '.join(missing)}; name a whole run")
         self.worlds = worlds
         self.lessons = {
-            role: Lesson(arrays, teachers[role][0], settings[role], seed + place)
+            role: ImitationBuffer(arrays, teachers[role][0], settings[role], seed + place)
             for place, (role, arrays) in enumerate(worlds.roles.items())
         }
         self.updates, self.agent_steps = 0, 0
@@ -247,12 +247,12 @@ class Distillation:
         greedy = self.updates % 2 == 0
         lessons = self.lessons.values()
         for step in range(settings.steps):
-            decide = partial(Lesson.decide, step=step, led=share, greedy=greedy)
+            decide = partial(ImitationBuffer.decide, step=step, led=share, greedy=greedy)
             list(self._threads.map(decide, lessons))
             self.worlds.step()
             for lesson in lessons:
                 lesson.take_in(step, self.worlds)
-        learnt = self._threads.map(partial(Lesson.learn, progress=progress), lessons)
+        learnt = self._threads.map(partial(ImitationBuffer.learn, progress=progress), lessons)
         figures = {
             f"{role}/{name}": value
             for role, found in zip(self.lessons, learnt, strict=True)

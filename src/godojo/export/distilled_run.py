@@ -10,14 +10,14 @@ import torch
 
 from godojo.engines.make import GAMES, make_vec
 from godojo.errors import GodojoError, command
+from godojo.evaluate.evaluation import default_opponents, judge
 from godojo.evaluate.held_out import game_settings
-from godojo.evaluate.intervals import Difference, Share
-from godojo.evaluate.judge import default_opponents, judge
+from godojo.evaluate.intervals import Difference, Proportion
 from godojo.evaluate.players import policies_of
 from godojo.export.distil import Distillation, settings_for
 from godojo.export.dojo_file import dojo_bytes
 from godojo.export.ship import Progress, gdscript_us, has_rivals, weight_count
-from godojo.files import write_whole
+from godojo.files import atomic_write
 from godojo.learn.budget import Budget
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, policy_bytes
@@ -50,8 +50,8 @@ class Price(msgspec.Struct, frozen=True):
 
     role: str
     opponent: str
-    teacher: Share
-    student: Share
+    teacher: Proportion
+    student: Proportion
     difference: Difference
     """The student's less the teacher's."""
 
@@ -109,7 +109,7 @@ class DistilledRun:
             more={"teacher": self.teacher, GOES_ON_BY: "sac" if card.shape.squashed else "ppo"},
         )
         self.run = RunFolder.create(config, run_id, force=force, say=say)
-        write_whole(self.run.path / "README.md", _readme(self.run, self.teacher))
+        atomic_write(self.run.path / "README.md", _readme(self.run, self.teacher))
         self.run.add_environment(Environment.here())
 
     def teach(self, progress: Progress) -> bool:
@@ -154,7 +154,7 @@ class DistilledRun:
             sizes={role: (figures(*self.teachers[role]), figures(*students[role])) for role in students},
             prices=_prices(self._teacher_path, str(self.run.path), rounds, progress) if can_compare else [],
         )
-        write_whole(self.run.path / REPORT, msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
+        atomic_write(self.run.path / REPORT, msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
         return found
 
 

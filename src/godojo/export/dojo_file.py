@@ -19,10 +19,10 @@ from torch import nn
 
 from godojo import __version__
 from godojo.errors import GodojoError
-from godojo.files import write_whole
+from godojo.files import atomic_write
 from godojo.formats import DOJO, Format
 from godojo.games.parts import ActionPart, Heading, ObservationPart, action_size, observation_size
-from godojo.learn.memory import GatedMemory
+from godojo.learn.memory import GruMemory
 from godojo.learn.networks import (
     LOG_STD_LIMITS,
     NORMALISED_LIMIT,
@@ -195,7 +195,7 @@ def dojo_bytes(policy: Policy, card: PolicyCard) -> bytes:
 
 
 def write_dojo(path: Path, policy: Policy, card: PolicyCard) -> None:
-    write_whole(path, dojo_bytes(policy, card))
+    atomic_write(path, dojo_bytes(policy, card))
 
 
 def read_dojo(path: Path) -> DojoFile:
@@ -305,7 +305,7 @@ def _tensors(policy: Policy) -> Iterator[torch.Tensor]:
     for layer in policy.eyes:
         if isinstance(layer, nn.Linear):
             yield from (layer.weight, layer.bias)
-    if isinstance(policy.recall, GatedMemory):
+    if isinstance(policy.recall, GruMemory):
         cell = policy.recall.cell
         yield from (cell.weight_ih, cell.bias_ih, cell.weight_hh, cell.bias_hh)
     elif policy.recall is not None:

@@ -12,7 +12,7 @@ import numpy as np
 from godojo.engines.godot.find import find
 from godojo.engines.godot.project import problem_lines, run_project
 from godojo.errors import GodojoError
-from godojo.evaluate.intervals import Share
+from godojo.evaluate.intervals import Proportion
 from godojo.games.tag.spec import WINNERS
 
 SCRIPT = "res://games/tag/bench/inference_rounds.gd"
@@ -25,8 +25,8 @@ class GameRounds(NamedTuple):
     """Index in `WINNERS`."""
     ticks: np.ndarray
 
-    def wins(self, role: str) -> Share:
-        return Share.of(int(np.count_nonzero(self.winner == WINNERS.index(role))), self.winner.size)
+    def wins(self, role: str) -> Proportion:
+        return Proportion.of(int(np.count_nonzero(self.winner == WINNERS.index(role))), self.winner.size)
 
 
 def play_in_game(

@@ -11,14 +11,14 @@ import msgspec
 from godojo.engines.make import GAMES, make_vec
 from godojo.errors import GodojoError
 from godojo.evaluate.held_out import game_settings, judging_seed, judging_worlds
-from godojo.evaluate.intervals import Difference, Share
+from godojo.evaluate.intervals import Difference, Proportion
 from godojo.evaluate.matches import play_matches
 from godojo.evaluate.players import known_settings, player_from, policies_of
 from godojo.export import dojo_file
 from godojo.export.dojo_file import dojo_bytes, layers_of, load_dojo
 from godojo.export.onnx_file import int8_bytes, onnx_bytes
 from godojo.export.players import OnnxPlayer
-from godojo.files import write_whole
+from godojo.files import atomic_write
 from godojo.learn.networks import Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard
 from godojo.runs.folder import RunFolder
@@ -46,8 +46,8 @@ class Int8Cost(msgspec.Struct, frozen=True):
     """What rounding the weights to a byte costs, in rounds won."""
 
     opponent: str
-    before: Share
-    after: Share
+    before: Proportion
+    after: Proportion
     difference: Difference
     """After less before."""
 
@@ -141,7 +141,7 @@ def int8_cost(
 ) -> Int8Cost:
     """Both models play the same rounds against the same scripted opponent."""
     settings = game_settings(card.game, card.settings)
-    shares: list[Share] = []
+    shares: list[Proportion] = []
     with judging_worlds(card.game, settings, rounds=rounds, seed=seed) as worlds:
         for title, model in (("float32", content), ("int8", small)):
             players = {
@@ -209,7 +209,7 @@ def _write(
     differs: float | None = None,
     cost: Int8Cost | None = None,
 ) -> Shipped:
-    write_whole(path, content)
+    atomic_write(path, content)
     return Shipped(
         path=str(path),
         game=card.game,

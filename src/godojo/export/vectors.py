@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from godojo.files import write_whole
+from godojo.files import atomic_write
 from godojo.games.parts import Heading, ObservationPart
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard
@@ -80,4 +80,4 @@ def draw_observations(
 
 
 def write_vectors(path: Path, vectors: Vectors) -> None:
-    write_whole(path, vectors.to_bytes())
+    atomic_write(path, vectors.to_bytes())

@@ -39,17 +39,17 @@ def kernel(function: F) -> F:
     return cast("F", numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy", forceinline=True)(function))
 
 
-def over_worlds(function: F) -> F:
+def njit_parallel(function: F) -> F:
     """A function over all worlds, run on every core."""
     return cast("F", numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy", parallel=True)(function))
 
 
-def alone(function: F) -> F:
+def njit_nogil(function: F) -> F:
     """A function that runs on the thread that calls it and lets Python's other threads run meanwhile."""
     return cast("F", numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy", nogil=True)(function))
 
 
-def roughly(function: F) -> F:
-    """As `alone`, but sums and products may be fused and reordered: for networks, whose bits nobody compares."""
+def njit_fastmath(function: F) -> F:
+    """As `njit_nogil`, but sums and products may be fused and reordered: for networks, whose bits nobody compares."""
     fastmath = _FASTMATH | {"contract", "reassoc"}
     return cast("F", numba.njit(cache=True, fastmath=fastmath, error_model="numpy", nogil=True)(function))

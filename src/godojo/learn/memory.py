@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from godojo.kernels.compile import alone, kernel
-from godojo.learn import frames
+from godojo.kernels.compile import kernel, njit_nogil
+from godojo.learn.kernels import frames
 from godojo.learn.threads import orthogonal
 
 
@@ -53,7 +53,7 @@ class LeakyMemory(nn.Module):
         return remembered
 
 
-class GatedMemory(nn.Module):
+class GruMemory(nn.Module):
     """A gated recurrent unit."""
 
     def __init__(self, features: int, size: int) -> None:
@@ -85,7 +85,7 @@ class GatedMemory(nn.Module):
         return torch.lerp(new, memory, torch.sigmoid(update_in + update_own))
 
 
-MEMORIES: dict[str, type[LeakyMemory] | type[GatedMemory]] = {"leaky": LeakyMemory, "gru": GatedMemory}
+MEMORIES: dict[str, type[LeakyMemory] | type[GruMemory]] = {"leaky": LeakyMemory, "gru": GruMemory}
 
 
 class _Leak(torch.autograd.Function):
@@ -113,7 +113,7 @@ class _Leak(torch.autograd.Function):
         return to_raw, None, None, None, None
 
 
-@alone
+@njit_nogil
 def _leak(
     squashed: np.ndarray,
     memory: np.ndarray,
@@ -193,7 +193,7 @@ def leak_step_back(
         onward[cell] *= goes_on
 
 
-@alone
+@njit_nogil
 def _leak_back(
     squashed: np.ndarray,
     goes_on: np.ndarray,

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from godojo.errors import GodojoError
 from godojo.games.parts import ActionPart, Heading
-from godojo.learn import frames
+from godojo.learn.kernels import frames
 from godojo.learn.memory import MEMORIES
 from godojo.learn.threads import orthogonal
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from godojo.errors import GodojoError
-from godojo.files import TRAILER, Damaged, write_whole
+from godojo.files import TRAILER, Damaged, atomic_write
 from godojo.formats import POLICY
 from godojo.games.parts import ObservationPart
 from godojo.learn.networks import Policy, PolicyShape, number_places
@@ -48,7 +48,7 @@ def policy_bytes(policy: Policy, card: PolicyCard) -> bytes:
 
 
 def save_policy(path: Path, policy: Policy, card: PolicyCard) -> None:
-    write_whole(path, policy_bytes(policy, card))
+    atomic_write(path, policy_bytes(policy, card))
 
 
 def load_policy(path: Path) -> tuple[Policy, PolicyCard]:

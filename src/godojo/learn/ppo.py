@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from godojo.errors import GodojoError
 from godojo.learn.networks import Critic, Policy
-from godojo.learn.rollout import Seat, Track
+from godojo.learn.rollout import RolloutBuffer, RolloutWorker
 from godojo.learn.settings import PpoSettings
 
 
@@ -67,30 +67,30 @@ def losses(policy: Policy, critic: Critic, batch: Minibatch, clip: float) -> Los
     )
 
 
-class NotFinite(GodojoError):
+class NonFiniteLoss(GodojoError):
     """A loss that is no number; the weights are those before it."""
 
 
-def broke_down(role: str, error: NotFinite, rewards: Tensor) -> GodojoError:
+def broke_down(role: str, error: NonFiniteLoss, rewards: Tensor) -> GodojoError:
     """What to tell a person, with a likely cause where there is one."""
     largest = float(rewards.abs().max()) if len(rewards) else 0.0
     cause = "" if largest < LARGE_REWARD else f"; the largest reward is {largest:.2g}"
     return GodojoError(f"learning of {role} broke down: {error}{cause}")
 
 
-class Teacher(Protocol):
+class PpoGradient(Protocol):
     """Writes the gradient by some columns of a track, shortened where it is too long; returns `FIGURES`."""
 
-    def __call__(self, track: Track, advantage: Tensor, target: Tensor, chosen: Tensor) -> list[float]: ...
+    def __call__(self, track: RolloutBuffer, advantage: Tensor, target: Tensor, chosen: Tensor) -> list[float]: ...
 
 
-class TorchTeacher:
+class TorchPpoGradient:
     """By torch, for any policy. `lesson.py` has a quicker one for those whose actions are numbers."""
 
     def __init__(self, policy: Policy, critic: Critic, weights: nn.Parameter, settings: PpoSettings) -> None:
         self._policy, self._critic, self._weights, self._settings = policy, critic, weights, settings
 
-    def __call__(self, track: Track, advantage: Tensor, target: Tensor, chosen: Tensor) -> list[float]:
+    def __call__(self, track: RolloutBuffer, advantage: Tensor, target: Tensor, chosen: Tensor) -> list[float]:
         settings = self._settings
         batch = Minibatch(
             observation=track.observation[:-1].index_select(1, chosen),
@@ -114,7 +114,9 @@ class TorchTeacher:
         return figures
 
 
-def update(seat: Seat, teacher: Teacher, optimiser: torch.optim.Optimizer, settings: PpoSettings) -> dict[str, float]:
+def update(
+    seat: RolloutWorker, teacher: PpoGradient, optimiser: torch.optim.Optimizer, settings: PpoSettings
+) -> dict[str, float]:
     """Learns from a seat's track; says how it went."""
     track = seat.track
     weight = track.acted.float()
@@ -130,15 +132,15 @@ def update(seat: Seat, teacher: Teacher, optimiser: torch.optim.Optimizer, setti
             values = teacher(track, advantage, target, chosen)
             for name, value in zip(FIGURES, values, strict=True):
                 if not math.isfinite(value):
-                    raise NotFinite(f"the {name} term is {value}")
+                    raise NonFiniteLoss(f"the {name} term is {value}")
             optimiser.step()
             history.append(values)
     figures = dict(zip(FIGURES, torch.tensor(history).mean(0).tolist(), strict=True))
-    figures["explained"] = explained_share(track.value[:-1], target, weight)
+    figures["explained"] = explained_variance(track.value[:-1], target, weight)
     return figures
 
 
-def explained_share(value: Tensor, target: Tensor, weight: Tensor) -> float:
+def explained_variance(value: Tensor, target: Tensor, weight: Tensor) -> float:
     """Share of the returns' variance that the critic foresaw: 1 is all of it, 0 is none."""
     told = target[weight > 0]
     return 1.0 - float((told - value[weight > 0]).var() / told.var().clamp(min=1e-8))

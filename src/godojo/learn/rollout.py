@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from godojo.engines.base import RoleArrays, Worlds
-from godojo.engines.part import PartOfWorlds
+from godojo.engines.subset import WorldsSubset
 from godojo.games.parts import Heading
-from godojo.learn.advantages import advantages
-from godojo.learn.frames import forget, moments, tell
+from godojo.learn.gae import advantages
+from godojo.learn.kernels.frames import forget, moments, tell
+from godojo.learn.kernels.policy import PolicyInput, PolicyOutput, make_policy_runner
 from godojo.learn.networks import Critic, Policy
-from godojo.learn.quick import Decision, Situation, make_player
 from godojo.opponents.base import Opponent
 
 NORMALISER_STEPS = 8
@@ -35,7 +35,7 @@ def small_columns(role: RoleArrays) -> list[int]:
     return columns
 
 
-class OthersView:
+class PrivilegedObservation:
     """What a role's critic sees beyond the agent's own observation: what all other agents know of themselves.
 
     Where the game tells headings, it sees them from the agent's place and in its frame: how far ahead and to its left
@@ -76,7 +76,7 @@ class OthersView:
         return torch.from_numpy(seen.reshape(-1, self.size))
 
 
-class Guests(NamedTuple):
+class OpponentSlots(NamedTuple):
     """In which worlds somebody else than the present policy plays a role: the first ones, or the last ones."""
 
     all: slice
@@ -86,7 +86,7 @@ class Guests(NamedTuple):
 
 
 @dataclass
-class Track:
+class RolloutBuffer:
     """T decisions of the C agents of one role that its policy plays (world by world, all agents of a world)."""
 
     observation: Tensor
@@ -114,7 +114,7 @@ class Track:
         return self.action.shape[1]
 
     @classmethod
-    def make(cls, steps: int, columns: int, role: RoleArrays, others: int, policy: Policy) -> "Track":
+    def make(cls, steps: int, columns: int, role: RoleArrays, others: int, policy: Policy) -> "RolloutBuffer":
         size, actions = role.observation.shape[2], role.action.shape[2]
         flags = [torch.zeros(steps, columns, dtype=torch.bool) for _ in range(3)]
         return cls(
@@ -135,7 +135,7 @@ class Track:
         )
 
 
-class Seat:
+class RolloutWorker:
     """One role at the table: its policy plays in all worlds but those where a guest sits in for it.
 
     Guests are a past self, in the first of their worlds, and scripted opponents in the others.
@@ -148,12 +148,12 @@ class Seat:
         policy: Policy,
         critic: Critic,
         steps: int,
-        guests: Guests,
+        guests: OpponentSlots,
         generator: torch.Generator,
     ) -> None:
         self.arrays = worlds.roles[name]
         self.name, self.policy, self.critic = name, policy, critic
-        self.others = OthersView(worlds.roles, name)
+        self.others = PrivilegedObservation(worlds.roles, name)
         count, agents, _ = self.arrays.observation.shape
         self.generator, self.greedy = generator, False
         self.learns = True
@@ -163,14 +163,16 @@ class Seat:
         self.columns = slice(self.worlds.start * agents, self.worlds.stop * agents)
         """Their agents among all of the role, world by world; likewise below."""
         self.past_columns = slice(guests.past.start * agents, guests.past.stop * agents)
-        self.track = Track.make(steps, self.columns.stop - self.columns.start, self.arrays, self.others.size, policy)
-        self.scripted = [(opponent, PartOfWorlds(worlds, where)) for opponent, where in guests.scripted]
+        self.track = RolloutBuffer.make(
+            steps, self.columns.stop - self.columns.start, self.arrays, self.others.size, policy
+        )
+        self.scripted = [(opponent, WorldsSubset(worlds, where)) for opponent, where in guests.scripted]
         for opponent, part in self.scripted:
             opponent.begin(part)
             opponent.act(part, part.roles[name].action)  # compiles, so that it does not count as training
             opponent.begin(part)
         self.memory = policy.begin(self.track.columns)
-        self._player = make_player(policy, self.track.columns)
+        self._player = make_policy_runner(policy, self.track.columns)
         self._observations = {name: role.observation[self.worlds] for name, role in worlds.roles.items()}
         everybody = torch.from_numpy(self.arrays.observation).view(count * agents, -1)
         self._raw, self._past_raw = everybody[self.columns], everybody[self.past_columns]
@@ -184,7 +186,7 @@ class Seat:
         self._to_normalise_by: tuple[Tensor, Tensor] | None = None
         """What was seen, by the agents and by their critic, until it is known which of the agents act by it."""
         self._past_seen = torch.empty_like(self._past_raw)
-        self._past_decision = Decision(
+        self._past_decision = PolicyOutput(
             torch.empty_like(self._past_action), torch.empty(len(self._past_raw)), self._past_action
         )
         self.sit_in(None)
@@ -197,8 +199,8 @@ class Seat:
         seen = self.policy.look(self._raw[none])
         none_acted = np.zeros(1, np.bool_)
         moments(self._raw[:1].numpy(), none_acted, *np.zeros((2, seen.shape[1]), np.float32))
-        situation = Situation(seen, self._raw[none], self.memory[none])
-        decision = Decision(track.action[0, none], track.log_probability[0, none], self._action[none])
+        situation = PolicyInput(seen, self._raw[none], self.memory[none])
+        decision = PolicyOutput(track.action[0, none], track.log_probability[0, none], self._action[none])
         self._player.act(situation, decision, greedy=True, generator=self.generator)
         flags = (self.arrays.terminated, self.arrays.truncated, worlds.ended)
         forget(self.memory[none].numpy(), *flags, self.columns.start)
@@ -206,7 +208,7 @@ class Seat:
     def sit_in(self, past: Policy | None) -> None:
         """From now on `past` plays in this role's worlds of past selves; without one, the policy itself does."""
         self.past = past or self.policy
-        self._past_player = make_player(self.past, len(self._past_raw))
+        self._past_player = make_policy_runner(self.past, len(self._past_raw))
         self.past_memory = self.past.begin(self.past_columns.stop - self.past_columns.start)
 
     @torch.no_grad()
@@ -221,12 +223,12 @@ class Seat:
             self._past_player.refresh()
         if track.ahead.shape[2]:
             track.ahead[step] = self.policy.ahead(self._raw)
-        situation = Situation(self.see(step), self._raw, self.memory)
-        decision = Decision(track.action[step], track.log_probability[step], self._action)
+        situation = PolicyInput(self.see(step), self._raw, self.memory)
+        decision = PolicyOutput(track.action[step], track.log_probability[step], self._action)
         self._player.act(situation, decision, greedy=self.greedy, generator=self.generator)
         if len(self._past_raw):
             seen = self.past.look(self._past_raw, out=self._past_seen)
-            situation = Situation(seen, self._past_raw, self.past_memory)
+            situation = PolicyInput(seen, self._past_raw, self.past_memory)
             self._past_player.act(situation, self._past_decision, greedy=False, generator=self.generator)
         for opponent, part in self.scripted:
             opponent.act(part, part.roles[self.name].action)
@@ -297,12 +299,12 @@ class Seat:
 def play(
     worlds: Worlds,
     steps: int,
-    side_by_side: Callable[[Callable[[Seat], object]], None],
+    side_by_side: Callable[[Callable[[RolloutWorker], object]], None],
     after_step: Callable[[Worlds], None],
 ) -> None:
     """`steps` decisions in every world, by everybody's policy; `side_by_side` does something for every seat."""
     for step in range(steps):
-        side_by_side(partial(Seat.decide, step=step, worlds=worlds))
+        side_by_side(partial(RolloutWorker.decide, step=step, worlds=worlds))
         worlds.step()
         after_step(worlds)
-    side_by_side(partial(Seat.close, steps=steps, worlds=worlds))
+    side_by_side(partial(RolloutWorker.close, steps=steps, worlds=worlds))

@@ -18,15 +18,15 @@ from torch import Tensor, nn
 
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.errors import GodojoError
-from godojo.learn.league import League
-from godojo.learn.learner import Iteration, Sitting, Task
+from godojo.learn.algorithm import Iteration, OpponentAssignment, Task
 from godojo.learn.networks import Critic, Policy, PolicyShape
-from godojo.learn.ppo import NotFinite, broke_down
-from godojo.learn.replay import Replay, Transitions
-from godojo.learn.rollout import NORMALISER_STEPS, OthersView
+from godojo.learn.opponent_pool import OpponentPool
+from godojo.learn.ppo import NonFiniteLoss, broke_down
+from godojo.learn.replay_buffer import ReplayBuffer, Transitions
+from godojo.learn.rollout import NORMALISER_STEPS, PrivilegedObservation
 from godojo.learn.settings import SacSettings
 from godojo.learn.threads import orthogonal, single_threaded_pool
-from godojo.learn.undo import whole_or_nothing
+from godojo.learn.weight_backup import restore_on_error
 
 SAVED_REPLAY_BYTES = 64 * 2**20
 """Replays are part of a checkpoint if all together are at most this large; else a resumed run fills them anew."""
@@ -54,7 +54,7 @@ def shape_for(role: RoleArrays, settings: SacSettings) -> PolicyShape:
     )
 
 
-class Critics(nn.Module):
+class TwinCritics(nn.Module):
     """Two opinions on what an action is worth in a situation."""
 
     def __init__(self, observation: int, others: int, actions: int, hidden: tuple[int, ...]) -> None:
@@ -73,7 +73,7 @@ class Critics(nn.Module):
 
 def targets(
     policy: Policy,
-    critics: Critics,
+    critics: TwinCritics,
     batch: Transitions,
     temperature: float,
     gamma: float,
@@ -87,7 +87,7 @@ def targets(
 
 
 def policy_loss(
-    policy: Policy, critics: Critics, batch: Transitions, temperature: float, generator: torch.Generator
+    policy: Policy, critics: TwinCritics, batch: Transitions, temperature: float, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
     """What the policy minimises (it wants actions that are worth much, and entropy), and its entropy."""
     features, _ = policy.features(batch.observation, policy.begin(len(batch.reward)))
@@ -96,19 +96,19 @@ def policy_loss(
     return (temperature * choice.log_probability - worth).mean(), -choice.log_probability.detach().mean()
 
 
-class Pupil:
+class SacAgent:
     """One role: its policy, its critics, its temperature, and the replay they learn from."""
 
     def __init__(
         self, worlds: Worlds, name: str, policy: Policy, settings: SacSettings, generator: torch.Generator
     ) -> None:
         self.name, self.policy, self.settings, self.generator = name, policy, settings, generator
-        self.arrays, self._others = worlds.roles[name], OthersView(worlds.roles, name)
+        self.arrays, self._others = worlds.roles[name], PrivilegedObservation(worlds.roles, name)
         self.task: Task = "train"
         count, agents, size = self.arrays.observation.shape
         actions = self.arrays.action.shape[2]
         self.columns = count * agents
-        self.critics = Critics(size, self._others.size, actions, settings.hidden)
+        self.critics = TwinCritics(size, self._others.size, actions, settings.hidden)
         self.slow_critics = copy.deepcopy(self.critics).requires_grad_(False)
         self.others_normaliser = self.critics.one.normaliser
         self.log_temperature = torch.tensor(math.log(settings.temperature), requires_grad=True)
@@ -118,7 +118,7 @@ class Pupil:
             "value": torch.optim.Adam(self.critics.parameters(), lr=settings.learning_rate),
             "temperature": torch.optim.Adam([self.log_temperature], lr=settings.learning_rate),
         }
-        self.replay = Replay(settings.replay, size, self._others.size, actions)
+        self.replay = ReplayBuffer(settings.replay, size, self._others.size, actions)
         self._raw = torch.from_numpy(self.arrays.observation).view(self.columns, -1)
         self._action = torch.from_numpy(self.arrays.action).view(self.columns, -1)
 
@@ -197,7 +197,7 @@ class Pupil:
         length = nn.utils.clip_grad_norm_(parameters, self.settings.max_gradient)
         for what, number in ((name, loss.item()), (f"{name} gradient", length.item())):
             if not math.isfinite(number):
-                raise NotFinite(f"the {what} term is {number}")
+                raise NonFiniteLoss(f"the {what} term is {number}")
         optimiser.step()
 
     @torch.no_grad()
@@ -240,7 +240,7 @@ def _seen_after(role: RoleArrays, worlds: Worlds) -> np.ndarray:
     return np.where(ended[:, :, None], role.final_observation, role.observation)
 
 
-class SoftSelfPlay:
+class SacSelfPlay:
     """Everything that learns: worlds and pupils.
 
     The same seed gives the same weights, at any number of threads: every role has its own random numbers and is
@@ -259,15 +259,15 @@ class SoftSelfPlay:
         self.worlds, self.settings = worlds, settings
         self.tasks: dict[str, Task] = dict.fromkeys(worlds.roles, "train")
         self.tasks.update(tasks or {})
-        self.league: League | None = None
-        self.pupils: dict[str, Pupil] = {}
+        self.league: OpponentPool | None = None
+        self.pupils: dict[str, SacAgent] = {}
         rng = np.random.default_rng(seed)
         for name, role in worlds.roles.items():
             torch.manual_seed(int(rng.integers(2**62)))
             given = (policies or {}).get(name)
             policy = given if given is not None else Policy(shape_for(role, settings))
             generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
-            self.pupils[name] = Pupil(worlds, name, policy, settings, generator)
+            self.pupils[name] = SacAgent(worlds, name, policy, settings, generator)
         self.updates, self.agent_steps = 0, 0
         self._threads = single_threaded_pool(len(self.pupils))
 
@@ -276,7 +276,7 @@ class SoftSelfPlay:
         return {name: pupil.policy for name, pupil in self.pupils.items()}
 
     @property
-    def sitting(self) -> list[Sitting]:
+    def sitting(self) -> list[OpponentAssignment]:
         """Nobody else sits anywhere."""
         return []
 
@@ -290,7 +290,7 @@ class SoftSelfPlay:
         pupils = [self.pupils[name] for name in learning]
         modules = [module for pupil in pupils for module in (pupil.policy, pupil.critics, pupil.slow_critics)]
         optimisers = [optimiser for pupil in pupils for optimiser in pupil.optimisers.values()]
-        with whole_or_nothing(modules, optimisers, [pupil.log_temperature for pupil in pupils]):
+        with restore_on_error(modules, optimisers, [pupil.log_temperature for pupil in pupils]):
             rounds, wins = self._play(watch)
             lessons = {name: self._threads.submit(self._learn, name, rate) for name in learning}
             wait(lessons.values())  # also when one breaks down: nobody may still be learning afterwards
@@ -307,9 +307,9 @@ class SoftSelfPlay:
         """Some decisions in every world; how many rounds were played to their end, and how many each role won."""
         worlds, rounds, wins = self.worlds, 0, dict.fromkeys(self.pupils, 0)
         for step in range(self.settings.steps):
-            list(self._threads.map(partial(Pupil.decide, worlds=worlds), self.pupils.values()))
+            list(self._threads.map(partial(SacAgent.decide, worlds=worlds), self.pupils.values()))
             worlds.step()
-            list(self._threads.map(partial(Pupil.take_in, step=step, worlds=worlds), self.pupils.values()))
+            list(self._threads.map(partial(SacAgent.take_in, step=step, worlds=worlds), self.pupils.values()))
             watch(worlds)
             played = worlds.played
             rounds += int(played.sum())
@@ -321,7 +321,7 @@ class SoftSelfPlay:
     def _learn(self, name: str, rate: float) -> dict[str, float]:
         try:
             return self.pupils[name].learn(rate)
-        except NotFinite as error:
+        except NonFiniteLoss as error:
             raise broke_down(name, error, self.pupils[name].replay.rewards) from None
 
     def state(self) -> dict[str, Any]:

@@ -9,13 +9,13 @@ import numpy as np
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.games.curriculum import Curriculum
+from godojo.learn.algorithm import Algorithm, Iteration, Task
 from godojo.learn.budget import Budget
-from godojo.learn.learner import Iteration, Learner, Task
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, load_policy, policy_bytes
 from godojo.learn.presets import learner_settings
-from godojo.learn.sac import SoftSelfPlay
-from godojo.learn.selfplay import SelfPlay
+from godojo.learn.sac import SacSelfPlay
+from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import SacSettings
 from godojo.runs.config import Environment, RunConfig
 from godojo.runs.episodes import EpisodeLog
@@ -33,7 +33,7 @@ class OutOfTime(Exception):
     """The time has been up for a while, in the middle of a rollout."""
 
 
-class Standing(NamedTuple):
+class TrainingStatus(NamedTuple):
     """How a training stands, for whoever watches it."""
 
     progress: float
@@ -106,7 +106,7 @@ class Training:
     def stop(self) -> None:
         self._is_stopping = True
 
-    def train(self, report: Callable[[Standing], None]) -> bool:
+    def train(self, report: Callable[[TrainingStatus], None]) -> bool:
         """Trains until the budget is spent or `stop` is called; whether it was spent. The run is saved either way.
 
         It is also saved when something breaks down; not when it is interrupted, since an update may be half made.
@@ -178,7 +178,7 @@ class Training:
         if self.budget.is_overdrawn(self.seconds):
             raise OutOfTime
 
-    def _note(self, progress: float, iteration: Iteration) -> Standing:
+    def _note(self, progress: float, iteration: Iteration) -> TrainingStatus:
         self.episodes.write()
         learner, names = self.learner, list(self.learner.policies)
         self._recent.append((iteration.rounds, iteration.wins))
@@ -187,7 +187,7 @@ class Training:
         rounds = sum(rounds for rounds, _ in self._recent)
         seconds = self.seconds
         speed = (learner.agent_steps - self._steps_before) / max(seconds - self._seconds_before, 1e-9)
-        standing = Standing(
+        standing = TrainingStatus(
             progress=progress,
             seconds=seconds,
             agent_steps=learner.agent_steps,
@@ -281,12 +281,12 @@ def make_learner(
     worlds: Worlds,
     policies: Mapping[str, Policy] | None = None,
     tasks: Mapping[str, Task] | None = None,
-) -> Learner:
+) -> Algorithm:
     """The learner that a run's configuration names, with its settings."""
     settings = learner_settings(config.learner, config.learner_settings)
     if isinstance(settings, SacSettings):
-        return SoftSelfPlay(worlds, settings, config.seed, policies, tasks)
-    return SelfPlay(worlds, settings, config.seed, policies, tasks)
+        return SacSelfPlay(worlds, settings, config.seed, policies, tasks)
+    return PpoSelfPlay(worlds, settings, config.seed, policies, tasks)
 
 
 def starting_policies(source: RunFolder, worlds: Worlds) -> dict[str, Policy]:

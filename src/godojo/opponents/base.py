@@ -7,8 +7,8 @@ import numpy as np
 
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
-from godojo.kernels.chance import stream_of
 from godojo.kernels.compile import kernel
+from godojo.kernels.random import stream_of
 
 
 class Opponent(abc.ABC):
@@ -22,7 +22,7 @@ class Opponent(abc.ABC):
     keeps: tuple[str, ...] = ("_memory",)
     """Names of the arrays in which it remembers."""
 
-    knows_everything = False
+    needs_privileged_state = False
     """Whether it plays by `Worlds.privileged()`, which not every engine tells unasked."""
 
     def __init__(self, role: str, seed: int = 0) -> None:

@@ -12,7 +12,7 @@ from godojo.opponents.base import Opponent, check_role
 from godojo.opponents.oracle import OracleOpponent
 from godojo.opponents.sighted import SightedOpponent
 from godojo.opponents.simple import RandomOpponent, WanderOpponent
-from godojo.users_code import load_class, told
+from godojo.plugins import load_class, told
 
 OPPONENTS: dict[str, type[Opponent]] = {
     "random": RandomOpponent,
@@ -28,19 +28,19 @@ def make_opponent(name_or_file: str, role: str, seed: int = 0) -> Opponent:
         return OPPONENTS[name_or_file](role, seed)
     path, colon, name = name_or_file.rpartition(":")
     if colon and path.endswith(".py"):
-        return UsersOpponent(load_class(Path(path).expanduser(), name), name_or_file, role, seed)
+        return CustomOpponent(load_class(Path(path).expanduser(), name), name_or_file, role, seed)
     if name_or_file.endswith(".py"):
         raise GodojoError(f"which class of {name_or_file}? Write it as {name_or_file}:Class")
     there_is = known(name_or_file, OPPONENTS)
     raise GodojoError(f"there is no opponent {name_or_file!r}; {there_is}, or your own as file.py:Class")
 
 
-def may_know_everything(name_or_file: str) -> bool:
+def may_need_privileged_state(name_or_file: str) -> bool:
     """Whether worlds should tell the truth to whoever has this name; a user's own class may want to know it."""
-    return name_or_file not in OPPONENTS or OPPONENTS[name_or_file].knows_everything
+    return name_or_file not in OPPONENTS or OPPONENTS[name_or_file].needs_privileged_state
 
 
-class UsersOpponent(Opponent):
+class CustomOpponent(Opponent):
     """A class of a user's own: `__init__(role, seed)`, `begin(worlds)` and `act(worlds, out)`, every answer checked.
 
     `act` fills `out` or returns an array of the same shape.

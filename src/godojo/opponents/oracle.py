@@ -11,7 +11,7 @@ import numpy as np
 
 from godojo.engines.base import Worlds
 from godojo.games.tag.settings import TICK_S, TagSettings
-from godojo.kernels.compile import alone, kernel
+from godojo.kernels.compile import kernel, njit_nogil
 from godojo.opponents.base import Opponent, check_out, new_memory
 from godojo.opponents.evade import HORIZON, LATER, evade
 from godojo.opponents.grid import PLAN, ROWS, cell_of, clear, entry_m, is_clear, is_in, put_in, spread_back, survey
@@ -26,7 +26,7 @@ class OracleOpponent(Opponent):
     """Knows everything that `Privileged` tells."""
 
     keeps = ("_memory", "_plans", "_is_new")
-    knows_everything = True
+    needs_privileged_state = True
     _memory: np.ndarray | None = None
 
     def begin(self, worlds: Worlds) -> None:
@@ -73,7 +73,7 @@ def _rules(settings: TagSettings) -> np.ndarray:
     return rules
 
 
-@alone
+@njit_nogil
 def play_knowing(
     rules: np.ndarray,
     state: State,

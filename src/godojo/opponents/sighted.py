@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from godojo.engines.base import Worlds
-from godojo.kernels.chance import uniform
-from godojo.kernels.compile import alone, kernel
+from godojo.kernels.compile import kernel, njit_nogil
+from godojo.kernels.random import uniform
 from godojo.opponents.base import Opponent, check_out, new_memory
 from godojo.opponents.eyes import (
     GROUNDED,
@@ -95,7 +95,7 @@ class SightedOpponent(Opponent):
         self._is_new[:] = False
 
 
-@alone
+@njit_nogil
 def play_by_sight(eyes: Eyes, observation: np.ndarray, memory: np.ndarray, is_new: np.ndarray, out: np.ndarray) -> None:
     for world in range(len(memory)):
         for agent in range(memory.shape[1]):

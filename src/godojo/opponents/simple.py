@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from godojo.engines.base import Worlds
-from godojo.kernels.chance import uniform
-from godojo.kernels.compile import alone, kernel
+from godojo.kernels.compile import kernel, njit_nogil
+from godojo.kernels.random import uniform
 from godojo.opponents.base import Opponent, check_out, new_memory
 from godojo.opponents.eyes import FORWARD, Eyes, distance_of, make_eyes
 
@@ -31,7 +31,7 @@ class RandomOpponent(Opponent):
 
     def act(self, worlds: Worlds, out: np.ndarray) -> None:
         memory = check_out(worlds, self.role, out, self._memory)
-        throw_dice(memory, worlds.ended, out)
+        act_randomly(memory, worlds.ended, out)
 
 
 class WanderOpponent(Opponent):
@@ -48,15 +48,15 @@ class WanderOpponent(Opponent):
         stroll(self._eyes, worlds.roles[self.role].observation, memory, worlds.ended, out)
 
 
-@alone
-def throw_dice(memory: np.ndarray, ended: np.ndarray, out: np.ndarray) -> None:
+@njit_nogil
+def act_randomly(memory: np.ndarray, ended: np.ndarray, out: np.ndarray) -> None:
     for world in range(len(memory)):
         for agent in range(memory.shape[1]):
-            throw_die(memory[world, agent], ended[world], out[world, agent])
+            act_randomly_once(memory[world, agent], ended[world], out[world, agent])
 
 
 @kernel
-def throw_die(mind: Any, ended: bool, action: np.ndarray) -> None:
+def act_randomly_once(mind: Any, ended: bool, action: np.ndarray) -> None:
     if ended or not mind.is_awake or uniform(mind) < CHANGE_SHARE:
         mind.is_awake = 1
         angle = uniform(mind) * 2.0 * math.pi
@@ -69,7 +69,7 @@ def throw_die(mind: Any, ended: bool, action: np.ndarray) -> None:
     action[2] = mind.jump
 
 
-@alone
+@njit_nogil
 def stroll(eyes: Eyes, observation: np.ndarray, memory: np.ndarray, ended: np.ndarray, out: np.ndarray) -> None:
     for world in range(len(memory)):
         for agent in range(memory.shape[1]):

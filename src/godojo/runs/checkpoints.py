@@ -18,7 +18,7 @@ import msgspec
 
 from godojo.documents import DamagedDocument, read_document, write_document
 from godojo.errors import GodojoError, known
-from godojo.files import TRAILER, Damaged, file_hash, sweep, writing_whole
+from godojo.files import TRAILER, Damaged, atomic_writer, file_hash, sweep
 from godojo.formats import CHECKPOINT, CHECKPOINTS
 from godojo.runs.names import checked_name
 from godojo.runs.states import read_state, write_state
@@ -76,7 +76,7 @@ class CheckpointStore:
             "state": state,
         }
         path = self._path(name)
-        with writing_whole(path) as file:
+        with atomic_writer(path) as file:
             writer = _HashingWriter(file)
             write_state(content, writer)  # type: ignore[arg-type]  # torch needs nothing but `write`
             writer.finish()
@@ -227,7 +227,7 @@ class _HashingWriter:
         return len(piece)
 
     def flush(self) -> None:
-        """`writing_whole` does it."""
+        """`atomic_writer` does it."""
 
     def finish(self) -> None:
         if self._error is not None:

@@ -14,7 +14,7 @@ import msgspec
 
 from godojo.documents import read_document, write_document
 from godojo.errors import GodojoError, command, known
-from godojo.files import sweep, write_whole
+from godojo.files import atomic_write, sweep
 from godojo.formats import ENVIRONMENT
 from godojo.runs.config import Environment, Environments, RunConfig
 from godojo.runs.names import checked_name, runs_root
@@ -64,8 +64,8 @@ class RunFolder:
         try:
             staged.mkdir(parents=True)
             run = cls(staged, config)
-            write_whole(staged / CONFIG, config.to_json())
-            write_whole(staged / "README.md", readme(_named(path), config))
+            atomic_write(staged / CONFIG, config.to_json())
+            atomic_write(staged / "README.md", readme(_named(path), config))
             run.role_map().write({})
             staged.rename(path)
         except OSError as error:
@@ -162,7 +162,7 @@ class RunFolder:
 
     def save_policy(self, role: str, content: bytes) -> None:
         """Replaces the role's newest policy by what is in a policy file."""
-        write_whole(self.path / policy_file(self._role(role)), content)
+        atomic_write(self.path / policy_file(self._role(role)), content)
 
     def policy(self, role: str, snapshot: str | None = None) -> Path:
         """Where the role's newest policy lies, or that of a snapshot."""
@@ -175,7 +175,7 @@ class RunFolder:
 
     def save_ratings(self, ratings: Any) -> None:
         """Replaces `ratings.json`."""
-        write_whole(self.path / "ratings.json", msgspec.json.format(msgspec.json.encode(ratings), indent=2) + b"\n")
+        atomic_write(self.path / "ratings.json", msgspec.json.format(msgspec.json.encode(ratings), indent=2) + b"\n")
 
     def add_environment(self, environment: Environment) -> None:
         """Notes a stretch of training."""

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from godojo.errors import GodojoError, known
-from godojo.files import write_whole
+from godojo.files import atomic_write
 
 Mode = Literal["train", "frozen", "deterministic"]
 """`frozen`: plays as it is, by chance as in training. `deterministic`: plays as it is, always what it thinks best."""
@@ -28,7 +28,7 @@ class RoleMap:
         if unknown is not None:
             raise GodojoError(f"there is no role {unknown!r}; {known(unknown, self._roles)}")
         whole = {role: modes.get(role, "train") for role in self._roles}
-        write_whole(self._path, msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n")
+        atomic_write(self._path, msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n")
 
     def read(self) -> Mapping[str, Mode]:
         """How every role is to be treated now. Cheap: looks at the file's time first."""

@@ -9,7 +9,7 @@ import msgspec
 
 from godojo.documents import read_document, write_document
 from godojo.errors import GodojoError, known
-from godojo.files import sweep, write_whole
+from godojo.files import atomic_write, sweep
 from godojo.formats import SNAPSHOTS
 from godojo.runs.names import checked_name
 
@@ -58,7 +58,7 @@ class SnapshotStore:
             raise GodojoError(f"{folder} cannot be made ({error.strerror})") from None
         sweep(folder)
         for role, content in policies.items():
-            write_whole(folder / policy_file(role), content)
+            atomic_write(folder / policy_file(role), content)
         snapshot = Snapshot(name, agent_steps, float(seconds), dict(ratings or {}))
         self._write([*others, snapshot])
         return snapshot

@@ -12,7 +12,7 @@ from typing import BinaryIO
 import numpy as np
 
 from godojo.errors import GodojoError
-from godojo.files import writing_whole
+from godojo.files import atomic_writer
 from godojo.formats import renamed_columns
 
 DECIMALS = 4
@@ -127,7 +127,7 @@ def _rename_columns(path: Path, header: Sequence[str]) -> None:
     with path.open("rb") as old:
         if old.readline() == csv_row(header):
             return
-        with writing_whole(path) as new:
+        with atomic_writer(path) as new:
             new.write(csv_row(header))
             shutil.copyfileobj(old, new)
 

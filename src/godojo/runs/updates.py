@@ -14,7 +14,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from godojo.errors import GodojoError
-from godojo.files import write_whole
+from godojo.files import atomic_write
 from godojo.runs.tables import append, bring_to_disk, cannot_write, columns_of, csv_row, open_table
 
 _FIRST = ["update", "agent_steps", "seconds"]
@@ -69,7 +69,7 @@ class UpdateLog:
         self._columns += names
         rows = [csv_row(self._columns), *(csv_row(row + [""] * (len(self._columns) - len(row))) for row in old)]
         self._file.close()
-        write_whole(self._table, b"".join(rows))
+        atomic_write(self._table, b"".join(rows))
         self._file = open_table(self._table, self._columns, last, self._say)
 
 

@@ -14,7 +14,7 @@ from godojo.documents import read_document
 from godojo.errors import GodojoError, command
 from godojo.evaluate.intervals import Z95
 from godojo.evaluate.league import LeagueReport
-from godojo.files import write_whole
+from godojo.files import atomic_write
 from godojo.formats import LEAGUE
 from godojo.runs.folder import RunFolder
 from godojo.show import style
@@ -51,7 +51,7 @@ def write_charts(run: RunFolder) -> list[Path]:
     league = league_of(run)
     if league is not None:
         path = folder / "cross_play.png"
-        write_whole(path, draw_league(league))
+        atomic_write(path, draw_league(league))
         written.append(path)
     return written
 
@@ -76,7 +76,7 @@ def _made(folder: Path) -> Path:
 def _write(path: Path, made: Figure) -> Path:
     picture = io.BytesIO()
     made.savefig(picture, format="png")
-    write_whole(path, picture.getvalue())
+    atomic_write(path, picture.getvalue())
     return path
 
 

@@ -12,7 +12,7 @@ from av.video.reformatter import ColorRange, Colorspace
 
 from godojo.errors import GodojoError
 from godojo.show.scratch import scratch
-from godojo.show.stage import Format
+from godojo.show.shots import Format
 
 QUALITY = "18"
 """x264's constant rate factor: what most people cannot tell from the original."""

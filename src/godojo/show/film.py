@@ -10,16 +10,16 @@ import numpy as np
 from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import Snapshot
 from godojo.show.encoding import FilmWriter
-from godojo.show.footage import Drawing, Piece, arrived, drawing, frames_in
-from godojo.show.lineup import Lineup, arenas_from
+from godojo.show.frame_renderer import Drawing, Piece, arrived, drawing, frames_in
+from godojo.show.policies_to_show import PoliciesToShow, arenas_from
 from godojo.show.progress import Progress, frame_progress
 from godojo.show.recording import record_rounds
 from godojo.show.replay import Replay
 from godojo.show.scratch import scratch
-from godojo.show.stage import Format
+from godojo.show.shots import Format
 from godojo.show.storyboard import Scene, Story, course_of
 from godojo.show.titles import percent
-from godojo.show.yardstick import OPPONENT, measured, stages_of
+from godojo.show.win_rate_curve import OPPONENT, measured, stages_of
 
 ROUNDS = 30
 """Played by every stage; those to show are chosen among them."""
@@ -63,7 +63,7 @@ def _played(
     run: RunFolder, snapshot: str, arena: str | None, seed: int, rounds: int, progress: Callable[[float], None]
 ) -> list[Replay]:
     """The same rounds whoever plays them, on the embedded twin, which sees every tick."""
-    lineup = Lineup.of(f"{run.path.absolute()}@{snapshot}", seed=seed)
+    lineup = PoliciesToShow.of(f"{run.path.absolute()}@{snapshot}", seed=seed)
     return record_rounds(
         lineup.players,
         settings=lineup.settings,

@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 
 from godojo.errors import GodojoError
-from godojo.show.stage import Format
+from godojo.show.shots import Format
 
 _NUMBERED = re.compile(r"(.*?)(\d+)\.png", re.IGNORECASE)
 

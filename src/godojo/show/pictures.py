@@ -9,14 +9,14 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
-from godojo.files import write_whole
+from godojo.files import atomic_write
 from godojo.show import charts, style
 from godojo.show.curves import RunTables
-from godojo.show.footage import Drawing, arrived, drawing, frames_in
+from godojo.show.frame_renderer import Drawing, arrived, drawing, frames_in
 from godojo.show.progress import Progress
 from godojo.show.replay import Replay
 from godojo.show.scratch import scratch
-from godojo.show.stage import PRESETS, Format, Shot, steadily
+from godojo.show.shots import PRESETS, Format, Shot, steadily
 from godojo.show.storyboard import Scene, Story
 
 CLIP = Format(560, 316, 15)
@@ -79,7 +79,7 @@ def _clip(crew: Drawing, frames: Path, scene: Scene, path: Path) -> Path:
         )
         if content.tell() <= CLIP_MOST_BYTES:
             break
-    write_whole(path, content.getvalue())
+    atomic_write(path, content.getvalue())
     return path
 
 
@@ -111,7 +111,7 @@ def _painted(crew: Drawing, frames: Path, scene: Scene, wanted: range) -> list[n
 def _written(picture: np.ndarray, path: Path) -> Path:
     content = io.BytesIO()
     Image.fromarray(picture).save(content, "JPEG", quality=QUALITY, subsampling=0, optimize=True)
-    write_whole(path, content.getvalue())
+    atomic_write(path, content.getvalue())
     return path
 
 
@@ -121,5 +121,5 @@ def _chart(story: Story, path: Path) -> Path:
         made: Figure = charts.learning(RunTables(story.run))
         content = io.BytesIO()
         made.savefig(content, format="png")
-    write_whole(path, content.getvalue())
+    atomic_write(path, content.getvalue())
     return path

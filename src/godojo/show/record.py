@@ -11,7 +11,7 @@ import numpy as np
 from godojo.errors import GodojoError
 from godojo.games.tag.arenas import Arena
 from godojo.show.encoding import FilmWriter
-from godojo.show.footage import (
+from godojo.show.frame_renderer import (
     NOTE,
     Drawing,
     Note,
@@ -23,13 +23,13 @@ from godojo.show.footage import (
     read_note,
     write_note,
 )
-from godojo.show.lineup import Lineup
 from godojo.show.numbered import format_of, numbered_pictures, read_pictures
+from godojo.show.policies_to_show import PoliciesToShow
 from godojo.show.progress import Progress, frame_progress
 from godojo.show.recording import record_rounds
 from godojo.show.replay import Replay
 from godojo.show.scratch import scratch
-from godojo.show.stage import Format, Shot, steadily
+from godojo.show.shots import Format, Shot, steadily
 
 PAUSE_S = 2.0
 """How long a round's end stays on screen."""
@@ -63,7 +63,7 @@ def shots_of(replays: Sequence[Replay], film: Format, camera: str, hero: str, *,
 
 
 def played_in_godot(
-    lineup: Lineup, arenas: Sequence[Arena], rounds: int, *, seed: int, progress: Progress
+    lineup: PoliciesToShow, arenas: Sequence[Arena], rounds: int, *, seed: int, progress: Progress
 ) -> list[Replay]:
     """Rounds in the real physics, through the bridge."""
     return record_rounds(

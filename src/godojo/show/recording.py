@@ -18,7 +18,7 @@ from godojo.games.tag.sim.twin import TagTwin
 from godojo.games.tag.spec import NUMBERS_PER_RAY, OWN_NUMBERS
 from godojo.opponents import Opponent
 from godojo.show.replay import HIDER, NOTHING, SEEKER, WALL, Header, Outcome, Replay, ReplayRole
-from godojo.show.trace import FIELDS, states_now, trace
+from godojo.show.tick_recorder import FIELDS, states_now, trace
 
 MOST_WORLDS = {"sim": 64, "godot": 8}
 """Rounds that are played at once."""

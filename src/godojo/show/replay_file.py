@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from godojo.errors import GodojoError
-from godojo.files import write_whole
+from godojo.files import atomic_write
 from godojo.formats import REPLAY, ROUNDS
 from godojo.games.tag.arenas import check_arena
 from godojo.games.tag.settings import TagSettings
@@ -86,7 +86,7 @@ class _LineHashes:
 def write_replay(path: Path, replay: Replay) -> None:
     """One round as JSON lines."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, to_lines(replay))
+    atomic_write(path, to_lines(replay))
 
 
 def to_lines(replay: Replay) -> bytes:
@@ -255,7 +255,7 @@ def write_rounds(path: Path, replays: Iterable[Replay]) -> None:
     bodies = [_packed(replay) for replay in replays]
     table = f"{ROUNDS.tag}\n".encode() + len(bodies).to_bytes(4, "little")
     table += b"".join(_ENTRY.pack(len(body), hashlib.sha256(body).digest()) for body in bodies)
-    write_whole(path, table + hashlib.sha256(table).digest() + b"".join(bodies))
+    atomic_write(path, table + hashlib.sha256(table).digest() + b"".join(bodies))
 
 
 def _packed(replay: Replay) -> bytes:

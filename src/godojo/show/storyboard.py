@@ -10,12 +10,12 @@ from PIL.Image import Image
 
 from godojo.runs.folder import RunFolder
 from godojo.show import titles
-from godojo.show.pick import Pick, best_catch, best_escape, catch_of, standing_still
+from godojo.show.highlights import Highlight, best_catch, best_escape, catch_of, standing_still
 from godojo.show.replay import Replay
-from godojo.show.stage import Format, Shot, steadily
+from godojo.show.shots import Format, Shot, steadily
 from godojo.show.style import counted
 from godojo.show.titles import Course, Layout, lay
-from godojo.show.yardstick import OPPONENT, Figures, in_words
+from godojo.show.win_rate_curve import OPPONENT, Figures, in_words
 
 TITLE_S, END_S = 3.2, 5.0
 ROUND_S, FASTEST = 6.5, 1.6
@@ -210,7 +210,9 @@ class Story:
 
         return self._scene("together", shots, cell, paint)
 
-    def _slowly(self, layout: Layout, name: str, pick: Pick, title: str, text: str, colour: titles.Colour) -> Scene:
+    def _slowly(
+        self, layout: Layout, name: str, pick: Highlight, title: str, text: str, colour: titles.Colour
+    ) -> Scene:
         """A moment: at full speed up to it, then slowly."""
         fps, replay = self.film.fps, pick.replay
         slow_from, slow_to = max(pick.seconds - SLOW_BEFORE_S, 0.0), pick.seconds + SLOW_AFTER_S

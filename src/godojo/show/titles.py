@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from godojo.show import style
-from godojo.show.stage import Format
+from godojo.show.shots import Format
 
 PAPER, QUIET = (255, 248, 236), (186, 188, 204)
 INK = (23, 26, 38)

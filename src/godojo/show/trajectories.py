@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from godojo.runs.folder import RunFolder
-from godojo.show.lineup import Lineup
+from godojo.show.policies_to_show import PoliciesToShow
 from godojo.show.recording import record_rounds
 from godojo.show.replay import Replay
 from godojo.show.replay_file import SUFFIX, write_replay
@@ -16,7 +16,7 @@ def write_trajectories(run: RunFolder, rounds: int, seed: int = 0) -> list[Path]
     """So many rounds of every snapshot, all from the same starts, played on the twin."""
     written = []
     for entry in run.snapshots().entries():
-        lineup = Lineup.of(f"{run.path.absolute()}@{entry.name}", seed=seed)
+        lineup = PoliciesToShow.of(f"{run.path.absolute()}@{entry.name}", seed=seed)
         replays = record_rounds(
             lineup.players,
             settings=lineup.settings,

@@ -15,19 +15,19 @@ import torch
 from torch import nn
 
 from godojo.engines.base import Worlds
-from godojo.envs.alone import only_agent
-from godojo.envs.alone_sb3 import AloneVecEnv
-from godojo.evaluate.alone import judge_alone
+from godojo.envs.solo import only_agent
+from godojo.envs.solo_sb3 import SoloVecEnv
+from godojo.evaluate.solo import evaluate_solo
 from godojo.extras import missing
-from godojo.files import write_whole
+from godojo.files import atomic_write
 from godojo.games.curriculum import Curriculum
+from godojo.learn.algorithm import Iteration
 from godojo.learn.budget import Budget
-from godojo.learn.learner import Iteration
 from godojo.learn.networks import NORMALISED_LIMIT, VARIANCE_FLOOR, Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard, policy_bytes
 from godojo.learn.presets import filled
 from godojo.learn.threads import one_thread
-from godojo.learn.training import WINDOW, RoundTerms, Standing
+from godojo.learn.training import WINDOW, RoundTerms, TrainingStatus
 from godojo.runs.config import Environment
 from godojo.runs.episodes import EpisodeLog
 from godojo.runs.folder import RunFolder
@@ -59,7 +59,7 @@ class Sb3Training:
         self.settings = filled(Sb3Settings, run.config.learner_settings)
         self.role = only_agent(worlds)
         self.env = VecNormalize(
-            AloneVecEnv(worlds, run.config.seed),
+            SoloVecEnv(worlds, run.config.seed),
             norm_reward=True,
             gamma=self.settings.gamma,
             clip_obs=NORMALISED_LIMIT,
@@ -108,7 +108,7 @@ class Sb3Training:
     def stop(self) -> None:
         self.is_stopping = True
 
-    def train(self, report: Callable[[Standing], None]) -> bool:
+    def train(self, report: Callable[[TrainingStatus], None]) -> bool:
         """Trains until the budget is spent or `stop` is called; whether it was spent. The run is saved either way."""
         self._begun = time.monotonic()
         if not self._resumed:
@@ -124,7 +124,7 @@ class Sb3Training:
             self._snapshot("final")
         return is_spent
 
-    def note(self, rounds: int, won: int) -> Standing:
+    def note(self, rounds: int, won: int) -> TrainingStatus:
         """An update is due: writes its figures down."""
         self.episodes.write()
         name = self.role.name
@@ -152,7 +152,7 @@ class Sb3Training:
         if self.curriculum is not None and self.curriculum.after(self.agent_steps, rounds, won):
             self.worlds.change_settings(self.curriculum.settings[self.curriculum.at])
             self._say(f"stage {self.curriculum.stage.name} begins after {self.agent_steps:,} agent-steps")
-        return Standing(
+        return TrainingStatus(
             progress=self.progress,
             seconds=seconds,
             agent_steps=self.agent_steps,
@@ -185,7 +185,7 @@ class Sb3Training:
         if not self.settings.best_rounds or self.run.config.more.get("tasks"):
             return
         path = self.run.path / f"policy_{self.role.name}.pt"
-        found = judge_alone(str(path), rounds=self.settings.best_rounds, seed=self.run.config.seed)
+        found = evaluate_solo(str(path), rounds=self.settings.best_rounds, seed=self.run.config.seed)
         if found.reward.mean > self.best:
             self.best = found.reward.mean
             self._save_model("best_model")
@@ -223,8 +223,8 @@ class Sb3Training:
         """For whoever goes on with Stable-Baselines3 itself: `PPO.load` and `VecNormalize.load`."""
         buffer = io.BytesIO()
         self.model.save(buffer)
-        write_whole(self.run.path / f"{name}.zip", buffer.getvalue())
-        write_whole(self.run.path / f"{name}_normalize.pkl", pickle.dumps(self.env))
+        atomic_write(self.run.path / f"{name}.zip", buffer.getvalue())
+        atomic_write(self.run.path / f"{name}_normalize.pkl", pickle.dumps(self.env))
 
     def _load(self, state: Mapping[str, Any]) -> None:
         self.model.set_parameters(state["parameters"])
@@ -239,7 +239,7 @@ class Sb3Training:
 class _Watch(BaseCallback):
     """Looks at every decision and at every update."""
 
-    def __init__(self, training: Sb3Training, report: Callable[[Standing], None]) -> None:
+    def __init__(self, training: Sb3Training, report: Callable[[TrainingStatus], None]) -> None:
         super().__init__()
         self._training, self._report = training, report
         self._rounds = self._won = 0

@@ -61,7 +61,7 @@ func observe() -> PackedFloat32Array:
 	return numbers
 
 
-## What the numbers of [method observe] are; see [DojoParts]. By default the sensors' parts, or one
+## What the numbers of [method observe] are; see [DojoObservationLayout]. By default the sensors' parts, or one
 ## part if [method observe] was written anew.
 func observation_parts() -> Array[Dictionary]:
 	var parts: Array[Dictionary] = []
@@ -69,16 +69,16 @@ func observation_parts() -> Array[Dictionary]:
 		@warning_ignore("unsafe_method_access")
 		var sensor_parts: Array[Dictionary] = sensor.parts()
 		parts.append_array(sensor_parts)
-	DojoParts.tell_apart(parts)
+	DojoObservationLayout.tell_apart(parts)
 	var size: int = observe().size()
-	if DojoParts.observation_size(parts) != size:
-		parts = [DojoParts.numbers("observation", size)]
+	if DojoObservationLayout.observation_size(parts) != size:
+		parts = [DojoObservationLayout.numbers("observation", size)]
 	return parts
 
 
-## What the agent can do; see [DojoParts]. By default two numbers from -1 to 1.
+## What the agent can do; see [DojoObservationLayout]. By default two numbers from -1 to 1.
 func action_parts() -> Array[Dictionary]:
-	return [DojoParts.move("move", 2)]
+	return [DojoObservationLayout.move("move", 2)]
 
 
 ## Does something. Numbers come in the order of [method action_parts], from -1 to 1; a choice is its
@@ -90,7 +90,7 @@ func apply_action(_action: PackedFloat32Array) -> void:
 ## What a person at the keyboard wants; by default nothing.
 func human_action() -> PackedFloat32Array:
 	var numbers := PackedFloat32Array()
-	numbers.resize(DojoParts.action_size(action_parts()))
+	numbers.resize(DojoObservationLayout.action_size(action_parts()))
 	return numbers
 
 

@@ -13,7 +13,7 @@ const MAX_UNSENT := 256
 const READ := 1 << 18
 
 var _tcp := StreamPeerTCP.new()
-var _frames := DojoFrames.new(MAX_MESSAGE)
+var _frames := DojoWebSocketCodec.new(MAX_MESSAGE)
 var _wire := DojoWire.new()
 var _greeting: Dictionary = {}
 var _call: PackedByteArray
@@ -62,15 +62,15 @@ func next_message() -> Dictionary:
 			return {}
 		var content: PackedByteArray = frame[1]
 		match frame[0]:
-			DojoFrames.CLOSE:
+			DojoWebSocketCodec.CLOSE:
 				var farewell: String = _text_of(content.slice(2))
 				_give_up("the trainer hung up" + (": " + farewell if farewell else ""))
 				return {}
-			DojoFrames.PING:
-				_say(DojoFrames.PONG, content)
-			DojoFrames.TEXT:
+			DojoWebSocketCodec.PING:
+				_say(DojoWebSocketCodec.PONG, content)
+			DojoWebSocketCodec.TEXT:
 				return _checked(_read_text(content))
-			DojoFrames.BINARY:
+			DojoWebSocketCodec.BINARY:
 				return _checked(_read_actions(content))
 	return {}
 
@@ -88,7 +88,7 @@ func send_step(results: DojoResults) -> void:
 		send_error(_wire.error)
 		_give_up(_wire.error)
 	elif state == State.OPEN:
-		var frame: PackedByteArray = DojoFrames.header(DojoFrames.BINARY, length)
+		var frame: PackedByteArray = DojoWebSocketCodec.header(DojoWebSocketCodec.BINARY, length)
 		_unsent.append(_wire.write_step(frame, _sequence, engine_us, results))
 		_send()
 
@@ -139,7 +139,7 @@ func _read_actions(content: PackedByteArray) -> Dictionary:
 
 
 func _send_control(type: String, values: Dictionary) -> void:
-	_say(DojoFrames.TEXT, _wire.write_control(type, values).to_utf8_buffer())
+	_say(DojoWebSocketCodec.TEXT, _wire.write_control(type, values).to_utf8_buffer())
 
 
 func _say(kind: int, content: PackedByteArray) -> void:
@@ -147,7 +147,7 @@ func _say(kind: int, content: PackedByteArray) -> void:
 		lose("it does not read what it is sent")
 		_tcp.disconnect_from_host()
 	elif state == State.OPEN:
-		var frame: PackedByteArray = DojoFrames.header(kind, content.size())
+		var frame: PackedByteArray = DojoWebSocketCodec.header(kind, content.size())
 		frame.append_array(content)
 		_unsent.append(frame)
 		_send()
@@ -198,7 +198,7 @@ func _give_up(reason: String) -> void:
 		var told: String = reason if reason.to_utf8_buffer().size() <= 120 else reason.left(30)
 		var content: PackedByteArray = [0x03, 0xE8]
 		content.append_array(told.to_utf8_buffer())
-		_say(DojoFrames.CLOSE, content)
+		_say(DojoWebSocketCodec.CLOSE, content)
 	lose(reason)
 	var started_us: int = Time.get_ticks_usec()
 	while not _unsent.is_empty() and Time.get_ticks_usec() - started_us < HANG_UP_US:
@@ -209,4 +209,4 @@ func _give_up(reason: String) -> void:
 
 
 static func _text_of(bytes: PackedByteArray) -> String:
-	return bytes.get_string_from_utf8() if OutsideText.is_utf8(bytes) else ""
+	return bytes.get_string_from_utf8() if DojoUntrustedText.is_utf8(bytes) else ""

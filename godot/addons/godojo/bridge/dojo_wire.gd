@@ -43,18 +43,18 @@ func set_description(description: Dictionary) -> void:
 	var terms: Array = Array(description["reward_terms"])
 	_terms = terms.size()
 	var truth: Array = description.get("truth", [])
-	_truth_numbers = worlds * DojoParts.observation_size(truth)
+	_truth_numbers = worlds * DojoObservationLayout.observation_size(truth)
 	var action_numbers: int = 0
 	for role: Dictionary in description["roles"]:
 		var observation_parts: Array = role["observation"]
 		var action_parts: Array = role["action"]
 		var rows: int = worlds * int(role["agents"])
-		var size: int = DojoParts.observation_size(observation_parts)
+		var size: int = DojoObservationLayout.observation_size(observation_parts)
 		_rows.append(rows)
 		_observation_sizes.append(size)
 		_row_count += rows
 		_observation_numbers += rows * size
-		action_numbers += rows * DojoParts.action_size(action_parts)
+		action_numbers += rows * DojoObservationLayout.action_size(action_parts)
 	actions_length = ACTIONS_HEADER + 4 * action_numbers
 
 
@@ -128,7 +128,7 @@ func write_step(
 ## The control message in a text frame, with what [DojoLink] promises about it.
 func read_control(text: String) -> Dictionary:
 	error = ""
-	var json: SafeJson = SafeJson.read(text)
+	var json: DojoSafeJson = DojoSafeJson.read(text)
 	if not json.error.is_empty() or not json.data is Dictionary:
 		return _refuse("a text is no JSON object")
 	var message: Dictionary = json.data

@@ -42,7 +42,7 @@ const _IDLE_US := 1000
 
 var _server := TCPServer.new()
 var _routes: DojoHttpRoutes
-var _lines: Array[DojoHttpLine] = []
+var _lines: Array[DojoHttpConnection] = []
 var _token_hash: PackedByteArray
 var _note_path: String = ""
 var _is_busy: bool = false
@@ -169,7 +169,7 @@ func _forget_note() -> void:
 
 func _admit() -> void:
 	while _server.is_connection_available():
-		var line := DojoHttpLine.new(_server.take_connection(), max_body)
+		var line := DojoHttpConnection.new(_server.take_connection(), max_body)
 		if _lines.size() >= max_lines and not _make_room():
 			line.answer(DojoHttpReply.fail(503, "too many clients at once"), false)
 			line.close()
@@ -178,7 +178,7 @@ func _admit() -> void:
 
 
 func _make_room() -> bool:
-	var silent: DojoHttpLine = null
+	var silent: DojoHttpConnection = null
 	for line in _lines:
 		if not line.is_waiting and (silent == null or line.heard_us < silent.heard_us):
 			silent = line
@@ -191,7 +191,7 @@ func _make_room() -> bool:
 ## Looks at every line once; whether anything was asked for.
 func _serve() -> bool:
 	var has_served: bool = false
-	for line: DojoHttpLine in _lines.duplicate():
+	for line: DojoHttpConnection in _lines.duplicate():
 		var request: DojoHttpRequest = line.poll()
 		if line.is_closed:
 			_lines.erase(line)
@@ -201,7 +201,7 @@ func _serve() -> bool:
 	return has_served
 
 
-func _answer(line: DojoHttpLine, request: DojoHttpRequest) -> void:
+func _answer(line: DojoHttpConnection, request: DojoHttpRequest) -> void:
 	_routes.counts["requests"] += 1
 	var reply: DojoHttpReply = _refusal(request)
 	if reply == null:

@@ -75,8 +75,8 @@ func configure(options: Dictionary, ticks: Variant) -> String:
 	told.merge({"worlds": 1, "ticks_per_decision": wanted if wanted != null else 1})
 	description = told
 	ticks_per_decision = int(told["ticks_per_decision"] as float)
-	observation_size = DojoParts.observation_size(roles[0]["observation"] as Array)
-	action_size = DojoParts.action_size(roles[0]["action"] as Array)
+	observation_size = DojoObservationLayout.observation_size(roles[0]["observation"] as Array)
+	action_size = DojoObservationLayout.action_size(roles[0]["action"] as Array)
 	# New bodies are in the engine's space after the next physics frame.
 	await _tree.physics_frame
 	return ""

@@ -69,9 +69,9 @@ func answer(request: DojoHttpRequest) -> DojoHttpReply:
 		var kind: String = request.headers.get("content-type", "").get_slice(";", 0)
 		if kind.strip_edges().to_lower() != "application/json":
 			return DojoHttpReply.fail(415, "send JSON, with Content-Type: application/json")
-		if not OutsideText.is_utf8(request.body):
+		if not DojoUntrustedText.is_utf8(request.body):
 			return DojoHttpReply.fail(400, "the body is no UTF-8 text")
-		var json: SafeJson = SafeJson.read(request.body.get_string_from_utf8())
+		var json: DojoSafeJson = DojoSafeJson.read(request.body.get_string_from_utf8())
 		if not json.error.is_empty():
 			return DojoHttpReply.fail(400, "the body is no JSON: %s" % json.error)
 		if not json.data is Dictionary:
@@ -282,7 +282,7 @@ func _scene_name() -> Variant:
 
 static func _unknown(key: Variant, known: String) -> DojoHttpReply:
 	return DojoHttpReply.fail(
-		422, "there is no field %s; there is: %s" % [OutsideText.quoted(key), known]
+		422, "there is no field %s; there is: %s" % [DojoUntrustedText.quoted(key), known]
 	)
 
 

@@ -50,7 +50,7 @@ func _draw() -> void:
 	_write("sees", _INK)
 	var at: int = 0
 	for part in view.observation_parts:
-		var size: int = DojoParts.observation_size([part])
+		var size: int = DojoObservationLayout.observation_size([part])
 		_draw_observed(part, view.observation.slice(at, at + size))
 		at += size
 	_write("does" if not view.action.is_empty() else "does: what a person or a script says", _INK)
@@ -66,8 +66,8 @@ func _height() -> float:
 		height += _LINE
 		if _is_rays(part):
 			height += _RAYS
-		elif DojoParts.observation_size([part]) > 1:
-			height += mini(DojoParts.observation_size([part]), _MOST_BARS) * (_BAR + 2.0)
+		elif DojoObservationLayout.observation_size([part]) > 1:
+			height += mini(DojoObservationLayout.observation_size([part]), _MOST_BARS) * (_BAR + 2.0)
 	if not view.action.is_empty():
 		for part in view.action_parts:
 			height += _LINE

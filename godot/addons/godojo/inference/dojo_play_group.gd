@@ -13,14 +13,14 @@ var agents: Array[DojoAgent] = []
 ## Decisions until the next thought.
 var wait: int = 0
 
-var _mind: DojoMind
-var _crowd: DojoCrowd
+var _mind: DojoPolicyRunner
+var _crowd: DojoBatchInference
 
 
 ## Begins anew, once who they are has changed.
 func gather() -> void:
-	_mind = DojoMind.new(policy, chance) if agents.size() == 1 else null
-	_crowd = DojoCrowd.new(policy, agents.size(), chance) if agents.size() > 1 else null
+	_mind = DojoPolicyRunner.new(policy, chance) if agents.size() == 1 else null
+	_crowd = DojoBatchInference.new(policy, agents.size(), chance) if agents.size() > 1 else null
 	wait = 0
 
 

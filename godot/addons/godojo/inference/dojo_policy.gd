@@ -5,7 +5,7 @@ extends Resource
 ## A trained policy from a [code].dojo[/code] file, played without Python.
 ##
 ## Drop the file onto a [DojoAgent]'s [member DojoAgent.policy], or load it like any resource (from
-## elsewhere with [method DojoPolicyReader.load_file]) and decide with a [DojoMind]. Many agents may
+## elsewhere with [method DojoPolicyReader.load_file]) and decide with a [DojoPolicyRunner]. Many agents may
 ## share one. A file that is refused gives a policy whose [member error] says why; it cannot be
 ## played.
 
@@ -15,9 +15,9 @@ var error: String = "it was not loaded from a file"
 var game: String
 ## Whom it plays there.
 var role: String
-## What its observations are made of, see [DojoParts].
+## What its observations are made of, see [DojoObservationLayout].
 var observation_parts: Array[Dictionary] = []
-## What its actions are made of, see [DojoParts].
+## What its actions are made of, see [DojoObservationLayout].
 var action_parts: Array[Dictionary] = []
 ## How many numbers it remembers from decision to decision.
 var memory_size: int = 0
@@ -28,9 +28,9 @@ var settings: Dictionary = {}
 ## Its network; null when it was refused.
 var net: DojoNet
 ## Makes actions of what comes out of the network.
-var chooser: DojoChooser
+var chooser: DojoActionSampler
 ## How it is turned into the agent's own frame; null where it is not.
-var frame: DojoFrame
+var frame: DojoHeadingFrame
 
 
 ## What keeps this policy from playing an agent that sees and does this, or an empty text.
@@ -78,7 +78,7 @@ static func _first_difference(some: PackedStringArray, others: PackedStringArray
 		var one: String = some[index] if index < some.size() else "no more"
 		var other: String = others[index] if index < others.size() else "no more"
 		if one != other:
-			return [OutsideText.quoted(one), OutsideText.quoted(other)]
+			return [DojoUntrustedText.quoted(one), DojoUntrustedText.quoted(other)]
 	return ["", ""]
 
 

@@ -54,10 +54,10 @@ var settings: Dictionary
 ## The header in these bytes; look at [member error] before using the rest.
 static func read(bytes: PackedByteArray) -> DojoPolicyHeader:
 	var header := new()
-	if not OutsideText.is_utf8(bytes):
+	if not DojoUntrustedText.is_utf8(bytes):
 		header.error = "its header is no text"
 		return header
-	var json: SafeJson = SafeJson.read(bytes.get_string_from_utf8())
+	var json: DojoSafeJson = DojoSafeJson.read(bytes.get_string_from_utf8())
 	if not json.error.is_empty() or not json.data is Dictionary:
 		header.error = "its header is no JSON object"
 		return header

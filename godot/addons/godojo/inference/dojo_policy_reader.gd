@@ -25,7 +25,7 @@ var _header: DojoPolicyHeader
 ## The policy in this file, which may lie in the project, in an exported pack or anywhere else.
 static func load_file(path: String) -> DojoPolicy:
 	var file: FileAccess = FileAccess.open(path, FileAccess.READ)
-	var told: String = OutsideText.quoted(path, _MOST_LETTERS)
+	var told: String = DojoUntrustedText.quoted(path, _MOST_LETTERS)
 	if file == null:
 		var refused := DojoPolicy.new()
 		refused.error = "%s cannot be read (%s)" % [told, error_string(FileAccess.get_open_error())]
@@ -121,9 +121,9 @@ func _fill(policy: DojoPolicy) -> void:
 	var log_std: PackedFloat32Array = _header.log_std_limits
 	if not _header.is_squashed:
 		log_std = _take(_header.numbers())
-	policy.chooser = DojoChooser.new(policy.action_parts, _header.is_squashed, log_std)
+	policy.chooser = DojoActionSampler.new(policy.action_parts, _header.is_squashed, log_std)
 	if not _header.heading.is_empty():
-		policy.frame = DojoFrame.new(_header.heading)
+		policy.frame = DojoHeadingFrame.new(_header.heading)
 
 
 func _add_layer(net: DojoNet, layer: DojoPolicyLayer) -> void:

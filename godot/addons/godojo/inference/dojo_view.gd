@@ -6,9 +6,9 @@ extends RefCounted
 var title: String
 ## What plays it.
 var policy: String
-## See [DojoParts].
+## See [DojoObservationLayout].
 var observation_parts: Array[Dictionary] = []
-## See [DojoParts].
+## See [DojoObservationLayout].
 var action_parts: Array[Dictionary] = []
 ## What it saw last; empty when it is not known.
 var observation := PackedFloat32Array()

@@ -44,7 +44,7 @@ func read() -> PackedFloat32Array:
 
 ## What the numbers are.
 func parts() -> Array[Dictionary]:
-	return [DojoParts.picture(name.left(64), size.y, size.x, _channels())]
+	return [DojoObservationLayout.picture(name.left(64), size.y, size.x, _channels())]
 
 
 func _channels() -> int:

@@ -22,12 +22,12 @@ extends Node3D
 ## Kinds of things, by the number of their physics layer, 1 to 32.
 @export var kinds_by_layer: PackedInt32Array = PackedInt32Array()
 
-var _hits: DojoHits
+var _hits: DojoRayHits
 var _query := PhysicsShapeQueryParameters3D.new()
 
 
 func _ready() -> void:
-	_hits = DojoHits.new(kinds_by_group, kinds_by_layer)
+	_hits = DojoRayHits.new(kinds_by_group, kinds_by_layer)
 	var box := BoxShape3D.new()
 	# Neighbouring cells do not feel what only touches their border.
 	box.size = cell_m * 0.99
@@ -61,4 +61,4 @@ func read() -> PackedFloat32Array:
 ## What the numbers are: rows, columns, kinds.
 func parts() -> Array[Dictionary]:
 	var kinds: int = maxi(kinds_by_group.size() + kinds_by_layer.size(), 1)
-	return [DojoParts.grid(name.left(64), [rows, columns, kinds])]
+	return [DojoObservationLayout.grid(name.left(64), [rows, columns, kinds])]

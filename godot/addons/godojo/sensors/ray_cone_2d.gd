@@ -22,11 +22,11 @@ extends Node2D
 @export var kinds_by_layer: PackedInt32Array = PackedInt32Array()
 
 var _rays: Array[RayCast2D] = []
-var _hits: DojoHits
+var _hits: DojoRayHits
 
 
 func _ready() -> void:
-	_hits = DojoHits.new(kinds_by_group, kinds_by_layer)
+	_hits = DojoRayHits.new(kinds_by_group, kinds_by_layer)
 	var body: CollisionObject2D = DojoSensors.body_of(self) as CollisionObject2D
 	for angle in DojoSensors.fan(rays, width_deg):
 		var ray := RayCast2D.new()
@@ -62,4 +62,4 @@ func read() -> PackedFloat32Array:
 ## What the numbers are: rays, then distance and kinds.
 func parts() -> Array[Dictionary]:
 	var kinds: int = kinds_by_group.size() + kinds_by_layer.size()
-	return [DojoParts.grid(name.left(64), [rays, 1 + kinds])]
+	return [DojoObservationLayout.grid(name.left(64), [rays, 1 + kinds])]

@@ -27,11 +27,11 @@ extends Node3D
 @export var kinds_by_layer: PackedInt32Array = PackedInt32Array()
 
 var _rays: Array[RayCast3D] = []
-var _hits: DojoHits
+var _hits: DojoRayHits
 
 
 func _ready() -> void:
-	_hits = DojoHits.new(kinds_by_group, kinds_by_layer)
+	_hits = DojoRayHits.new(kinds_by_group, kinds_by_layer)
 	var body: CollisionObject3D = DojoSensors.body_of(self) as CollisionObject3D
 	for pitch in DojoSensors.fan(rows, height_deg):
 		for yaw in DojoSensors.fan(columns, width_deg):
@@ -70,4 +70,4 @@ func read() -> PackedFloat32Array:
 ## What the numbers are: rows, columns, then distance and kinds.
 func parts() -> Array[Dictionary]:
 	var kinds: int = kinds_by_group.size() + kinds_by_layer.size()
-	return [DojoParts.grid(name.left(64), [rows, columns, 1 + kinds])]
+	return [DojoObservationLayout.grid(name.left(64), [rows, columns, 1 + kinds])]

@@ -33,7 +33,7 @@ func parts() -> Array[Dictionary]:
 	var found: Array[Dictionary] = []
 	for index in targets.size():
 		var part_name: String = "%s_%d" % [name.left(60), index]
-		found.append(DojoParts.numbers(part_name, 3 if _viewer() is Node2D else 4))
+		found.append(DojoObservationLayout.numbers(part_name, 3 if _viewer() is Node2D else 4))
 	return found
 
 

@@ -32,8 +32,8 @@ func _init(first: DojoAgent) -> void:
 	name = first.policy_name
 	_observation_parts = first.observation_parts()
 	_action_parts = first.action_parts()
-	_observation_size = DojoParts.observation_size(_observation_parts)
-	_action_size = DojoParts.action_size(_action_parts)
+	_observation_size = DojoObservationLayout.observation_size(_observation_parts)
+	_action_size = DojoObservationLayout.action_size(_action_parts)
 	for part in _action_parts:
 		if part["kind"] == "continuous":
 			for _number: int in part["size"]:

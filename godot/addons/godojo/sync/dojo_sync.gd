@@ -64,7 +64,7 @@ const _IDLE_US := 1000
 ## The port it listens on.
 @export_range(1, 65535) var port: int = 8765
 ## The wire it speaks; a trainer that launches the game says so itself.
-@export var wire: DojoDialer.Wire = DojoDialer.Wire.ANY
+@export var wire: DojoConnector.Wire = DojoConnector.Wire.ANY
 ## How many times faster than the clock a game with a window is played under a trainer.
 @export_range(0.1, 16.0, 0.1, "or_greater") var speed: float = 1.0
 
@@ -72,7 +72,7 @@ const _IDLE_US := 1000
 var notice: String = ""
 
 var _phase: Phase = Phase.ALONE
-var _dialer: DojoDialer
+var _dialer: DojoConnector
 var _link: DojoLink
 var _ticks: int = 0
 var _ticks_left: int = 0
@@ -91,7 +91,7 @@ func _ready() -> void:
 	set_process_unhandled_key_input(OS.is_debug_build())
 	_find_worlds()
 	var project_name: String = ProjectSettings.get_setting("application/config/name", "")
-	_dialer = DojoDialer.new(host, port, wire, game_name if game_name else project_name)
+	_dialer = DojoConnector.new(host, port, wire, game_name if game_name else project_name)
 	_blocks = _dialer.is_launched or DisplayServer.get_name() == "headless"
 	_usual_ticks_per_second = Engine.physics_ticks_per_second
 	_usual_steps_per_frame = Engine.max_physics_steps_per_frame
@@ -162,7 +162,7 @@ func set_policy(policy_name: String, path: String) -> String:
 func complaint_about(policy: DojoPolicy, agent: DojoAgent) -> String:
 	var complaint: String = policy.complaint_about(agent.observation_parts(), agent.action_parts())
 	if complaint.is_empty() and not game_name.is_empty() and policy.game != game_name:
-		complaint = "it plays %s, not %s" % [OutsideText.quoted(policy.game), game_name]
+		complaint = "it plays %s, not %s" % [DojoUntrustedText.quoted(policy.game), game_name]
 	return complaint
 
 

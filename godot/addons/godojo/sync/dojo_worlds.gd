@@ -31,7 +31,7 @@ func configure(_request: Dictionary) -> String:
 
 ## What the worlds are, as the trainer is told. Keys:
 ## [br]- [code]roles[/code]: Array of Dictionary with [code]name[/code], [code]agents[/code] (of one
-## world), [code]observation[/code] and [code]action[/code], see [DojoParts];
+## world), [code]observation[/code] and [code]action[/code], see [DojoObservationLayout];
 ## [br]- [code]reward_terms[/code], [code]winners[/code], [code]arenas[/code]: names
 ## (PackedStringArray or Array); winner 0 is "nobody";
 ## [br]- [code]model[/code]: a Dictionary, or null;

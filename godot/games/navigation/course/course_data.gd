@@ -39,7 +39,7 @@ const TOWARD: Dictionary[String, Vector3] = {
 	"+x": Vector3.RIGHT, "-x": Vector3.LEFT, "+z": Vector3.BACK, "-z": Vector3.FORWARD
 }
 const _NAME := "[A-Za-z0-9_-]{1,40}"
-const _TITLE := "[^%s]{1,40}" % OutsideText.UNSEEN
+const _TITLE := "[^%s]{1,40}" % DojoUntrustedText.UNSEEN
 const _FARTHEST_M := 100.0
 
 ## Short name, as in its file's name.
@@ -72,10 +72,10 @@ static func load_named(course_name: String) -> CourseData:
 	var known: PackedStringArray = hand_made()
 	if not known.has(course_name):
 		var refused := CourseData.new()
-		var asked: String = OutsideText.quoted(course_name)
+		var asked: String = DojoUntrustedText.quoted(course_name)
 		refused.error = "%s: no such course; known: %s" % [asked, " ".join(known)]
 		return refused
-	var json: SafeJson = SafeJson.read(
+	var json: DojoSafeJson = DojoSafeJson.read(
 		FileAccess.get_file_as_string("%s/%s.json" % [FOLDER, course_name])
 	)
 	return from_dict(json.data, course_name)
@@ -87,7 +87,7 @@ static func from_dict(fields: Variant, source: String = "course") -> CourseData:
 	var course := CourseData.new()
 	var complaint: String = course._read(fields)
 	if not complaint.is_empty():
-		course.error = "%s: %s" % [OutsideText.quoted(source), complaint]
+		course.error = "%s: %s" % [DojoUntrustedText.quoted(source), complaint]
 	return course
 
 
@@ -113,7 +113,7 @@ func _read(entry: Variant) -> String:
 		return "version: must be %d" % VERSION
 	for text: Array in [["name", _NAME], ["title", _TITLE], ["look", "|".join(LOOKS)]]:
 		var value: Variant = fields[text[0]]
-		if not value is String or not OutsideText.is_like(value as String, text[1] as String):
+		if not value is String or not DojoUntrustedText.is_like(value as String, text[1] as String):
 			return "%s: must be like %s" % text
 	name = fields["name"]
 	title = fields["title"]
@@ -250,7 +250,7 @@ static func _unless_keys(entry: Variant, keys: PackedStringArray) -> String:
 			return "%s: missing" % key
 	for key: Variant in fields:
 		if not keys.has(str(key)):
-			return "%s: unknown key" % OutsideText.quoted(key)
+			return "%s: unknown key" % DojoUntrustedText.quoted(key)
 	return ""
 
 

@@ -12,18 +12,18 @@ static var _numbers: PackedFloat32Array = _empty()
 ## The parts in order, in the words of the wire.
 static func parts(settings: NavigationSettings) -> Array[Dictionary]:
 	return [
-		DojoParts.numbers("camera_position", 3, -100.0, 100.0),
-		DojoParts.numbers("camera_rotation", 4),
-		DojoParts.numbers("camera_velocity", 3, -20.0, 20.0),
-		DojoParts.numbers("camera_angular_velocity", 3, -20.0, 20.0),
-		DojoParts.numbers("rays", NavigationSettings.RAYS, 0.0, settings.sight.range_m),
-		DojoParts.numbers("left_position", 3, -5.0, 5.0),
-		DojoParts.numbers("right_position", 3, -5.0, 5.0),
-		DojoParts.numbers("left_velocity", 3, -20.0, 20.0),
-		DojoParts.numbers("right_velocity", 3, -20.0, 20.0),
-		DojoParts.numbers("goal_position", 3, -100.0, 100.0),
-		DojoParts.numbers("goal_distance", 1, 0.0, 200.0),
-		DojoParts.numbers("goal_direction", 3),
+		DojoObservationLayout.numbers("camera_position", 3, -100.0, 100.0),
+		DojoObservationLayout.numbers("camera_rotation", 4),
+		DojoObservationLayout.numbers("camera_velocity", 3, -20.0, 20.0),
+		DojoObservationLayout.numbers("camera_angular_velocity", 3, -20.0, 20.0),
+		DojoObservationLayout.numbers("rays", NavigationSettings.RAYS, 0.0, settings.sight.range_m),
+		DojoObservationLayout.numbers("left_position", 3, -5.0, 5.0),
+		DojoObservationLayout.numbers("right_position", 3, -5.0, 5.0),
+		DojoObservationLayout.numbers("left_velocity", 3, -20.0, 20.0),
+		DojoObservationLayout.numbers("right_velocity", 3, -20.0, 20.0),
+		DojoObservationLayout.numbers("goal_position", 3, -100.0, 100.0),
+		DojoObservationLayout.numbers("goal_distance", 1, 0.0, 200.0),
+		DojoObservationLayout.numbers("goal_direction", 3),
 	]
 
 

@@ -108,7 +108,7 @@ var rewards := Rewards.new()
 ## The settings as shipped.
 static func load_defaults() -> NavigationSettings:
 	var settings := NavigationSettings.new()
-	var json: SafeJson = SafeJson.read(FileAccess.get_file_as_string(DEFAULTS_PATH))
+	var json: DojoSafeJson = DojoSafeJson.read(FileAccess.get_file_as_string(DEFAULTS_PATH))
 	var complaint: String = json.error if json.error else settings.set_all(json.data)
 	assert(complaint.is_empty(), "%s: %s" % [DEFAULTS_PATH, complaint])
 	return settings
@@ -123,7 +123,7 @@ func set_all(source: Variant) -> String:
 	var tree: Dictionary = source
 	for section: Variant in tree:
 		if not section is String or not SECTIONS.has(section as String):
-			return "settings: no such section %s" % OutsideText.quoted(section)
+			return "settings: no such section %s" % DojoUntrustedText.quoted(section)
 		if not tree[section] is Dictionary:
 			return "settings: %s must be an object" % section
 		var fields: Dictionary = tree[section]
@@ -137,10 +137,10 @@ func set_all(source: Variant) -> String:
 func apply_override(text: String) -> String:
 	var cut: int = text.find("=")
 	if cut < 1:
-		return "%s: an override looks like motion.speed_mps=1.5" % OutsideText.quoted(text)
+		return "%s: an override looks like motion.speed_mps=1.5" % DojoUntrustedText.quoted(text)
 	var path: String = text.left(cut).strip_edges()
 	var word: String = text.substr(cut + 1).strip_edges()
-	var json: SafeJson = SafeJson.read(word)
+	var json: DojoSafeJson = DojoSafeJson.read(word)
 	var values: Dictionary = _flat()
 	values[path] = json.data if json.error.is_empty() else word
 	return _take(values)
@@ -165,7 +165,7 @@ func _take(values: Dictionary) -> String:
 	var known: Array = limits.keys() + [_TURN, _ROWS]
 	for path: String in values:
 		if not known.has(path):
-			return "%s: no such setting; known: %s" % [OutsideText.quoted(path), " ".join(known)]
+			return "%s: no such setting; known: %s" % [DojoUntrustedText.quoted(path), " ".join(known)]
 	for path: String in known:
 		if not values.has(path):
 			return "%s: missing" % path
@@ -188,14 +188,14 @@ static func _complaint_about(path: String, value: Variant) -> String:
 	match path:
 		_TURN:
 			if not value is String or not TURNS.has(value as String):
-				return "must be one of %s, not %s" % [", ".join(TURNS), OutsideText.quoted(value)]
+				return "must be one of %s, not %s" % [", ".join(TURNS), DojoUntrustedText.quoted(value)]
 			return ""
 		_ROWS:
 			return _complaint_about_rows(value)
 	var between: Array = limits[path]
 	var complaint: String = _unless_between(value, between[0] as float, between[1] as float)
 	if complaint.is_empty() and path == _WHOLE and value != floorf(value as float):
-		return "must be a whole number, not %s" % OutsideText.quoted(value)
+		return "must be a whole number, not %s" % DojoUntrustedText.quoted(value)
 	return complaint
 
 
@@ -222,7 +222,7 @@ static func _complaint_about_rows(value: Variant) -> String:
 
 static func _unless_between(value: Variant, least: float, most: float) -> String:
 	if not (value is float or value is int) or not is_finite(value as float):
-		return "must be a number, not %s" % OutsideText.quoted(value)
+		return "must be a number, not %s" % DojoUntrustedText.quoted(value)
 	if value < least or value > most:
-		return "must be from %s to %s, not %s" % [least, most, OutsideText.quoted(value)]
+		return "must be from %s to %s, not %s" % [least, most, DojoUntrustedText.quoted(value)]
 	return ""

@@ -43,7 +43,7 @@ func configure(request: Dictionary) -> String:
 	var options: Dictionary = request["options"]
 	for key: Variant in options:
 		if not key is String or not OPTIONS.has(key as String):
-			var asked: String = OutsideText.quoted(key)
+			var asked: String = DojoUntrustedText.quoted(key)
 			return "options: no such option %s; known: %s" % [asked, " ".join(OPTIONS)]
 	var wanted := NavigationSettings.new()
 	var complaint: String = wanted.set_all(options.get("settings", usual_settings.to_dict()))
@@ -53,7 +53,7 @@ func configure(request: Dictionary) -> String:
 		)
 	var decisions: Variant = options.get("truncate_after", 0)
 	if not (decisions is float or decisions is int) or not (decisions >= 0 and decisions <= 1e9):
-		return "truncate_after: must be 0 (never) or more, not %s" % OutsideText.quoted(decisions)
+		return "truncate_after: must be 0 (never) or more, not %s" % DojoUntrustedText.quoted(decisions)
 	var courses: Array[CourseData] = []
 	if complaint.is_empty():
 		complaint = _read_courses(options, courses)
@@ -80,9 +80,9 @@ func describe() -> Dictionary:
 		"observation": NavigationObservation.parts(settings),
 		"action":
 		[
-			DojoParts.move("strafe", 1),
-			DojoParts.move("forward", 1),
-			DojoParts.move("rotate", 1),
+			DojoObservationLayout.move("strafe", 1),
+			DojoObservationLayout.move("forward", 1),
+			DojoObservationLayout.move("rotate", 1),
 		],
 	}
 	return {

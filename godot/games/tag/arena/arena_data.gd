@@ -53,7 +53,7 @@ static func load_named(arena_name: String, settings: TagSettings = null) -> Aren
 	var known: PackedStringArray = hand_made()
 	if not known.has(arena_name):
 		var refused := ArenaData.new()
-		var asked: String = OutsideText.quoted(arena_name)
+		var asked: String = DojoUntrustedText.quoted(arena_name)
 		refused.error = "%s: no such arena; known: %s" % [asked, " ".join(known)]
 		return refused
 	return load_file("%s/%s.json" % [FOLDER, arena_name], settings)

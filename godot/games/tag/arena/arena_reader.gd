@@ -23,7 +23,7 @@ const TOUCHING_M := 0.0001
 const KINDS: PackedStringArray = ["tall", "low", "platform"]
 ## What a name looks like, and a title.
 const NAME := "[A-Za-z0-9_ -]{1,40}"
-const TITLE := "[^%s]{1,40}" % OutsideText.UNSEEN
+const TITLE := "[^%s]{1,40}" % DojoUntrustedText.UNSEEN
 ## Longest part of a source's name that is repeated in complaints.
 const MOST_SOURCE := 400
 ## Roles that spawn areas are for.
@@ -60,9 +60,9 @@ func read_file() -> ArenaData:
 	if file.get_length() > MAX_BYTES:
 		return _refuse("file", "longer than %d bytes" % MAX_BYTES)
 	var bytes: PackedByteArray = file.get_buffer(file.get_length())
-	if not OutsideText.is_utf8(bytes):
+	if not DojoUntrustedText.is_utf8(bytes):
 		return _refuse("file", "is no text")
-	var json: SafeJson = SafeJson.read(bytes.get_string_from_utf8())
+	var json: DojoSafeJson = DojoSafeJson.read(bytes.get_string_from_utf8())
 	if not json.error.is_empty():
 		return _refuse("file", json.error)
 	if not json.data is Dictionary:
@@ -242,7 +242,7 @@ func _has_exactly(entry: Variant, keys: PackedStringArray, where: String) -> boo
 			return _fail(key if where == "arena" else "%s.%s" % [where, key], "missing")
 	for key: Variant in fields:
 		if not keys.has(str(key)):
-			var name: String = OutsideText.quoted(key)
+			var name: String = DojoUntrustedText.quoted(key)
 			return _fail(name if where == "arena" else "%s.%s" % [where, name], "unknown key")
 	return true
 
@@ -252,12 +252,12 @@ func _is_numbers(value: Variant, count: int, where: String) -> bool:
 		return _fail(where, "must be a list of %d numbers" % count)
 	for number: Variant in value as Array:
 		if not _is_number(number):
-			return _fail(where, "must hold finite numbers, not %s" % OutsideText.quoted(number))
+			return _fail(where, "must hold finite numbers, not %s" % DojoUntrustedText.quoted(number))
 	return true
 
 
 func _is_text(value: Variant, pattern: String) -> bool:
-	return value is String and OutsideText.is_like(value as String, pattern)
+	return value is String and DojoUntrustedText.is_like(value as String, pattern)
 
 
 func _is_number(value: Variant) -> bool:
@@ -273,7 +273,7 @@ func _vector3(value: Array) -> Vector3:
 
 
 func _fail(key: String, reason: String) -> bool:
-	_arena.error = "%s: %s: %s" % [OutsideText.quoted(_source, MOST_SOURCE), key, reason]
+	_arena.error = "%s: %s: %s" % [DojoUntrustedText.quoted(_source, MOST_SOURCE), key, reason]
 	return false
 
 

@@ -46,7 +46,7 @@ func _initialize() -> void:
 
 
 func _alone(policy: DojoPolicy) -> PackedFloat32Array:
-	var mind := DojoMind.new(policy)
+	var mind := DojoPolicyRunner.new(policy)
 	var ring: Array[PackedFloat32Array] = _observations(policy, 1)
 	return _turns(
 		CHUNK,
@@ -57,7 +57,7 @@ func _alone(policy: DojoPolicy) -> PackedFloat32Array:
 
 
 func _together(policy: DojoPolicy) -> PackedFloat32Array:
-	var crowd := DojoCrowd.new(policy, _crowd)
+	var crowd := DojoBatchInference.new(policy, _crowd)
 	var ring: Array[PackedFloat32Array] = _observations(policy, _crowd)
 	return _turns(_crowd, func() -> void: crowd.decide(ring[randi() % RING]))
 

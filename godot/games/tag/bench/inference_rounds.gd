@@ -10,14 +10,14 @@ extends SceneTree
 ## Prints one line of JSON: of each world, winner and ticks of each round. A complaint exits with 2.
 
 var _worlds := TagWorlds.new()
-var _crowds: Array[DojoCrowd] = []
+var _crowds: Array[DojoBatchInference] = []
 # Of each role, numbers of an observation and rows.
 var _sizes := PackedInt32Array()
 
 
 func _initialize() -> void:
 	var words: PackedStringArray = OS.get_cmdline_user_args()
-	var plan: SafeJson = SafeJson.read(FileAccess.get_file_as_string(words[0] if words else ""))
+	var plan: DojoSafeJson = DojoSafeJson.read(FileAccess.get_file_as_string(words[0] if words else ""))
 	if not plan.error.is_empty() or not plan.data is Dictionary:
 		_give_up("usage: -- PLAN.json")
 		return
@@ -68,7 +68,7 @@ func _seat(files: Dictionary, count: int) -> String:
 		var complaint: String = policy.complaint_about(seen, TagAction.parts())
 		if not complaint.is_empty():
 			return complaint
-		_crowds.append(DojoCrowd.new(policy, count * int(role["agents"])))
+		_crowds.append(DojoBatchInference.new(policy, count * int(role["agents"])))
 		_sizes.append(_crowds[-1].count * policy.net.inputs)
 	return ""
 

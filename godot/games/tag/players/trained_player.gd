@@ -14,14 +14,14 @@ var seen := PackedFloat32Array()
 ## What it did last.
 var done := PackedFloat32Array()
 
-var _mind: DojoMind
+var _mind: DojoPolicyRunner
 
 
 ## Plays by [param by_policy], to which [method complaint_about] has nothing to say.
 func _init(agent_index: int, by_policy: DojoPolicy) -> void:
 	super(agent_index)
 	policy = by_policy
-	_mind = DojoMind.new(policy)
+	_mind = DojoPolicyRunner.new(policy)
 
 
 ## What keeps [param by_policy] from playing a [param role] with [param settings], or an empty text.
@@ -31,7 +31,7 @@ static func complaint_about(
 	if not by_policy.error.is_empty():
 		return by_policy.error
 	if by_policy.game != "tag" or by_policy.role != role:
-		var who: Array = [OutsideText.quoted(by_policy.game), OutsideText.quoted(by_policy.role)]
+		var who: Array = [DojoUntrustedText.quoted(by_policy.game), DojoUntrustedText.quoted(by_policy.role)]
 		return "it plays %s as the %s" % who + ", not tag as the %s" % role
 	for key: String in TRAINED_WITH:
 		var trained: Variant = by_policy.settings.get(key.get_slice(".", 0))

@@ -69,9 +69,9 @@ var _numbers: PackedFloat32Array
 ## Reads the job at [param path]; look at [member error] before using the rest.
 static func load_file(path: String) -> ShowJob:
 	var job := ShowJob.new()
-	var json: SafeJson = SafeJson.read(FileAccess.get_file_as_string(path))
+	var json: DojoSafeJson = DojoSafeJson.read(FileAccess.get_file_as_string(path))
 	if not json.error.is_empty() or not json.data is Dictionary:
-		job.error = "%s is no job: %s" % [OutsideText.quoted(path), json.error]
+		job.error = "%s is no job: %s" % [DojoUntrustedText.quoted(path), json.error]
 		return job
 	job._numbers = FileAccess.get_file_as_bytes(path.get_basename() + ".bin").to_float32_array()
 	job.error = job._read(json.data as Dictionary)

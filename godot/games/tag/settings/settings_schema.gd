@@ -27,7 +27,7 @@ static var limits: Dictionary = _read_limits()
 static func flatten(tree: Dictionary, values: Dictionary, prefix: String = "") -> String:
 	for key: Variant in tree:
 		if not key is String:
-			return "settings: the key %s is no text" % OutsideText.quoted(key)
+			return "settings: the key %s is no text" % DojoUntrustedText.quoted(key)
 		var path: String = prefix + (key as String)
 		var value: Variant = tree[key]
 		if value is Dictionary and path.count(".") < 2:
@@ -66,7 +66,7 @@ static func unknown(path: String) -> String:
 			known.append(candidate)
 	if known.is_empty():
 		known = ["rules", "body", "motion", "sight", "spawns", "rewards", "arena"]
-	var asked: String = OutsideText.quoted(path)
+	var asked: String = DojoUntrustedText.quoted(path)
 	return "%s: no such setting; known: %s" % [asked, " ".join(known)]
 
 
@@ -82,7 +82,7 @@ static func _check(path: String, values: Dictionary) -> String:
 	match path:
 		MODE:
 			if not value is String or not MODES.has(value as String):
-				return "must be one of %s, not %s" % [", ".join(MODES), OutsideText.quoted(value)]
+				return "must be one of %s, not %s" % [", ".join(MODES), DojoUntrustedText.quoted(value)]
 			return ""
 		ROWS:
 			return _check_rows(value)
@@ -94,12 +94,12 @@ static func _check_number(
 ) -> String:
 	var value: Variant = values[path]
 	if not (value is float or value is int) or not is_finite(value as float):
-		return "must be a number, not %s" % OutsideText.quoted(value)
+		return "must be a number, not %s" % DojoUntrustedText.quoted(value)
 	var number: float = value
 	if number < least_and_most[0] or number > least_and_most[1]:
 		return "must be from %s to %s, not %s" % [least_and_most[0], least_and_most[1], value]
 	if is_whole and number != floorf(number):
-		return "must be a whole number, not %s" % OutsideText.quoted(value)
+		return "must be a whole number, not %s" % DojoUntrustedText.quoted(value)
 	values[path] = int(number) if is_whole else number
 	return ""
 

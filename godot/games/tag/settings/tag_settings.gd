@@ -156,7 +156,7 @@ var arena := ArenaShell.new()
 ## The settings as shipped.
 static func load_defaults() -> TagSettings:
 	var settings := TagSettings.new()
-	var json: SafeJson = SafeJson.read(FileAccess.get_file_as_string(DEFAULTS_PATH))
+	var json: DojoSafeJson = DojoSafeJson.read(FileAccess.get_file_as_string(DEFAULTS_PATH))
 	var complaint: String = json.error if json.error else settings.set_all(json.data)
 	assert(complaint.is_empty(), "%s: %s" % [DEFAULTS_PATH, complaint])
 	return settings
@@ -182,10 +182,10 @@ func set_all(source: Variant) -> String:
 func apply_override(text: String) -> String:
 	var cut: int = text.find("=")
 	if cut < 1:
-		return "%s: an override looks like motion.gravity_mps2=20" % OutsideText.quoted(text)
+		return "%s: an override looks like motion.gravity_mps2=20" % DojoUntrustedText.quoted(text)
 	var path: String = text.left(cut).strip_edges()
 	var word: String = text.substr(cut + 1).strip_edges()
-	var json: SafeJson = SafeJson.read(word)
+	var json: DojoSafeJson = DojoSafeJson.read(word)
 	var value: Variant = json.data if json.error.is_empty() else word
 	var values: Dictionary = _flat()
 	if not values.has(path):

@@ -54,10 +54,10 @@ func _read(word: String) -> String:
 	if not option in ["--rounds", "--seed"]:
 		return (
 			"%s: no such option; options: --rounds=N --seed=N --arena=NAME"
-			% OutsideText.quoted(word)
+			% DojoUntrustedText.quoted(word)
 		)
-	if not OutsideText.is_whole(value):
-		return "%s: %s" % [option, OutsideText.WHOLE % OutsideText.quoted(value)]
+	if not DojoUntrustedText.is_whole(value):
+		return "%s: %s" % [option, DojoUntrustedText.WHOLE % DojoUntrustedText.quoted(value)]
 	if option == "--seed":
 		_seed = value.to_int()
 	elif value.to_int() < 1:

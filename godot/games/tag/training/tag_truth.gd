@@ -14,8 +14,8 @@ static var _numbers: PackedFloat32Array = _empty_numbers()
 ## What is told of a world with so many agents, in the words of the wire.
 static func parts(agents: int) -> Array[Dictionary]:
 	return [
-		DojoParts.grid("agents", [agents, PER_AGENT], -1e4, 1e4),
-		DojoParts.numbers("arena", 1, 0.0, 1e4),
+		DojoObservationLayout.grid("agents", [agents, PER_AGENT], -1e4, 1e4),
+		DojoObservationLayout.numbers("arena", 1, 0.0, 1e4),
 	]
 
 

@@ -26,7 +26,7 @@ func read(options: Dictionary, ticks_per_decision: Variant) -> String:
 	for key: Variant in options:
 		if not key is String or not KNOWN.has(key as String):
 			return (
-				"options: no such option %s; known: %s" % [OutsideText.quoted(key), " ".join(KNOWN)]
+				"options: no such option %s; known: %s" % [DojoUntrustedText.quoted(key), " ".join(KNOWN)]
 			)
 	var complaint: String = ""
 	if options.has("settings"):
@@ -51,10 +51,10 @@ func arena_names() -> PackedStringArray:
 func _read_numbers(options: Dictionary) -> String:
 	var share: Variant = options.get("generated_share", 0.0)
 	if not (share is float or share is int) or not (share >= 0.0 and share <= 1.0):
-		return "generated_share: must be from 0 to 1, not %s" % OutsideText.quoted(share)
+		return "generated_share: must be from 0 to 1, not %s" % DojoUntrustedText.quoted(share)
 	var decisions: Variant = options.get("truncate_after", 0)
 	if not (decisions is float or decisions is int) or not (decisions >= 0 and decisions <= 1e9):
-		return "truncate_after: must be 0 (never) or more, not %s" % OutsideText.quoted(decisions)
+		return "truncate_after: must be 0 (never) or more, not %s" % DojoUntrustedText.quoted(decisions)
 	generated_share = share
 	truncate_after = int(decisions as float)
 	return ""

@@ -39,11 +39,11 @@ static func parts(settings: TagSettings) -> Array[Dictionary]:
 		var length: int = part["size"]
 		var name: String = part["name"]
 		if name == "rays":
-			found.append(DojoParts.grid(name, [length / PER_RAY, PER_RAY], -1.0))
+			found.append(DojoObservationLayout.grid(name, [length / PER_RAY, PER_RAY], -1.0))
 		elif length > 1:
-			found.append(DojoParts.numbers(name, length, -2.0, 2.0))
+			found.append(DojoObservationLayout.numbers(name, length, -2.0, 2.0))
 		else:
-			found.append(DojoParts.numbers(name, length, 0.0, 1.0))
+			found.append(DojoObservationLayout.numbers(name, length, 0.0, 1.0))
 	return found
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from godojo.engines.godot.home import program_of, read_installed
+from godojo.engines.godot.paths import program_of, read_installed
 from godojo.errors import GodojoError, command, user_path
 from godojo.processes import finish
 

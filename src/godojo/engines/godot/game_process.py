@@ -8,7 +8,7 @@ from pathlib import Path
 from godojo.engines.godot.logs import GameLog
 from godojo.engines.godot.project import problem_lines
 from godojo.errors import GodojoError
-from godojo.processes import Ward
+from godojo.processes import GuardedProcess
 
 _QUOTED_LINES = 6
 _QUOTED_COMPLAINTS = 3
@@ -24,7 +24,7 @@ class GameProcess:
         self._log = GameLog()
         try:
             with self._log.opened() as output:
-                self._ward = Ward(words, env={**os.environ, **env}, output=output)
+                self._ward = GuardedProcess(words, env={**os.environ, **env}, output=output)
         except OSError as error:
             self._log.let_go()
             raise GodojoError(f"{words[0]} cannot be started ({error.strerror})") from None

@@ -8,7 +8,7 @@ import numpy as np
 
 from godojo.bridge.codec import ACTED, TERMINATED, TRUNCATED, RoleStep, StepFrame
 from godojo.bridge.http import GameClient, Step
-from godojo.bridge.messages import ConnectionLost, Ready, Silent, WireError
+from godojo.bridge.messages import ConnectionLost, PeerTimeout, Ready, WireError
 from godojo.engines.base import Worlds
 from godojo.engines.godot.arrays import WorldArrays
 from godojo.engines.godot.worlds import STEP_TIMEOUT_S
@@ -127,7 +127,7 @@ class HttpWorlds(Worlds):
     def _act(self, number: int, action: list[float]) -> Step | Exception:
         try:
             return self._clients[number].act(action)
-        except (ConnectionLost, Silent, WireError) as error:
+        except (ConnectionLost, PeerTimeout, WireError) as error:
             return error
 
     def _collect(self) -> list[Step | Exception]:

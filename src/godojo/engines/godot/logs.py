@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import platformdirs
 
-from godojo.engines.godot.home import data_folder
+from godojo.engines.godot.paths import data_folder
 from godojo.errors import GodojoError
 
 KEPT = 50

@@ -12,8 +12,8 @@ from godojo.bridge.listener import DEFAULT_PORT, Listener
 from godojo.bridge.messages import MAX_WORLDS
 from godojo.engines.godot.arrays import Truth
 from godojo.engines.godot.display import display
+from godojo.engines.godot.game_slots import LaunchedGame, PendingGame
 from godojo.engines.godot.launch import Recipe, Wire, checked_wire, from_binary, from_project
-from godojo.engines.godot.seats import AwaitedSeat, LaunchedSeat
 from godojo.engines.godot.worlds import MAX_RESTARTS, STEP_TIMEOUT_S, GodotWorlds
 from godojo.errors import GodojoError
 
@@ -125,7 +125,7 @@ def launch_games(
 ) -> GodotWorlds:
     """Games that are started here, with their first rounds begun. `belongings` are let go of with the worlds."""
     worlds = GodotWorlds(
-        [LaunchedSeat(recipe, number, seed=seed % 2**31) for number in range(_count("num_processes", num_processes))],
+        [LaunchedGame(recipe, number, seed=seed % 2**31) for number in range(_count("num_processes", num_processes))],
         worlds_each=None if num_worlds is None else spread(num_worlds, num_processes),
         ticks_per_decision=ticks_per_decision,
         options=options,
@@ -166,7 +166,7 @@ def await_game(
     listener = Listener(host, port, token, wire, log=say)
     say(f"waiting for a game on {host}:{listener.port}")
     worlds = GodotWorlds(
-        [AwaitedSeat(listener)],
+        [PendingGame(listener)],
         worlds_each=worlds_each,
         ticks_per_decision=ticks_per_decision,
         options=options,

@@ -11,7 +11,7 @@ import filelock
 
 import godojo
 from godojo.engines.godot.find import Engine
-from godojo.engines.godot.home import data_folder
+from godojo.engines.godot.paths import data_folder
 from godojo.errors import GodojoError
 from godojo.processes import Finished, finish
 from godojo.resources import godot_sources

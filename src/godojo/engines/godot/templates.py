@@ -13,7 +13,7 @@ from pathlib import Path
 
 from godojo.engines.godot.debian import driver_env, loader_of
 from godojo.engines.godot.find import Engine, parse_version
-from godojo.engines.godot.home import Installed, engine_folder, read_installed
+from godojo.engines.godot.paths import Installed, engine_folder, read_installed
 from godojo.errors import GodojoError
 from godojo.processes import finish
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from godojo.bridge.listener import Connection
-from godojo.bridge.messages import Configure, ConnectionLost, GameRefused, Hello, Ready, Silent, WireError
+from godojo.bridge.messages import Configure, ConnectionLost, GameRefused, Hello, PeerTimeout, Ready, WireError
 from godojo.engines.base import Worlds
 from godojo.engines.godot.arrays import Truth, WorldArrays
+from godojo.engines.godot.game_slots import GameSlot
 from godojo.engines.godot.restarts import Incident, Restarts
-from godojo.engines.godot.seats import Seat
 from godojo.errors import GodojoError
 
 MAX_RESTARTS = 200
@@ -23,7 +23,7 @@ STEP_TIMEOUT_S = 10.0
 _GOODBYE_S = 1.0
 _READING_S = 1.0
 """For what has come while another game made us wait until the deadline."""
-_Lost = (ConnectionLost, Silent, WireError)
+_Lost = (ConnectionLost, PeerTimeout, WireError)
 _WHOLE_IN_JSON = 2**53
 """Godot reads numbers of JSON as 64-bit floats."""
 
@@ -31,7 +31,7 @@ _WHOLE_IN_JSON = 2**53
 class _Game:
     """One of the games, and which worlds it plays."""
 
-    def __init__(self, seat: Seat, number: int, worlds: slice) -> None:
+    def __init__(self, seat: GameSlot, number: int, worlds: slice) -> None:
         self.seat = seat
         self.number = number
         self.worlds = worlds
@@ -56,7 +56,7 @@ class GodotWorlds(Worlds):
 
     def __init__(
         self,
-        seats: Sequence[Seat],
+        seats: Sequence[GameSlot],
         *,
         worlds_each: Sequence[int] | None = None,
         ticks_per_decision: int | None = None,
@@ -96,7 +96,7 @@ class GodotWorlds(Worlds):
             raise
 
     @property
-    def seats(self) -> list[Seat]:
+    def seats(self) -> list[GameSlot]:
         """Where the games come from, one for each."""
         return [game.seat for game in self._games]
 
@@ -190,8 +190,8 @@ class GodotWorlds(Worlds):
                 continue
             try:
                 frame = game.connection.receive_step(max(deadline - monotonic(), _READING_S))
-            except Silent:
-                self._lose(game, Silent(f"gave no answer within {self._step_timeout_s:g} s"))
+            except PeerTimeout:
+                self._lose(game, PeerTimeout(f"gave no answer within {self._step_timeout_s:g} s"))
             except _Lost as error:
                 self._lose(game, error)
             else:
@@ -235,7 +235,7 @@ class GodotWorlds(Worlds):
             except GameRefused as error:
                 raise GodojoError(f"game {game.number} refused to play: {error}") from None
             except _Lost as error:
-                if isinstance(error, Silent):
+                if isinstance(error, PeerTimeout):
                     game.seat.check_can_play()
                 self._note(game, connection, error)
                 game.seat.call()
@@ -306,7 +306,7 @@ class GodotWorlds(Worlds):
         return int(mixed[0]) % _WHOLE_IN_JSON
 
 
-def _seated(seats: Sequence[Seat], worlds_each: Sequence[int]) -> list[_Game]:
+def _seated(seats: Sequence[GameSlot], worlds_each: Sequence[int]) -> list[_Game]:
     games, first = [], 0
     for number, (seat, worlds) in enumerate(zip(seats, worlds_each, strict=True)):
         games.append(_Game(seat, number, slice(first, first + worlds)))

@@ -18,7 +18,7 @@ SAME_M, SAME_MPS, SAME_RAD = 1e-5, 1e-4, 1e-4
 _SAME_SCORE = 1e-3
 
 
-class Apart(NamedTuple):
+class Divergence(NamedTuple):
     """A replay against the recording. W worlds, L ticks and the start, A agents."""
 
     replay: Replay
@@ -40,11 +40,11 @@ class Compared(NamedTuple):
 
     group: Group
     recording: Recording
-    ticks: Apart
+    ticks: Divergence
     """Every tick by itself, begun with the state that Godot recorded before it."""
-    seconds: Apart
+    seconds: Divergence
     """One second each, begun with Godot's state."""
-    rounds: Apart
+    rounds: Divergence
     """Whole rounds from the same start."""
     looks: np.ndarray
     """[E, D + 1, A, O]: observations from the states that Godot recorded."""
@@ -58,7 +58,7 @@ def compare(group: Group, recording: Recording, arenas: Sequence[Arena]) -> Comp
     single = [np.arange(length) for length in recording.ticks]
     second = [np.arange(0, length, SECOND) for length in recording.ticks]
 
-    def again(starts: list[np.ndarray], ticks: int) -> Apart:
+    def again(starts: list[np.ndarray], ticks: int) -> Divergence:
         episodes = np.repeat(np.arange(count), [len(first) for first in starts])
         return set_apart(recording, replay(group, recording, arenas, episodes, np.concatenate(starts), ticks))
 
@@ -73,7 +73,7 @@ def compare(group: Group, recording: Recording, arenas: Sequence[Arena]) -> Comp
     )
 
 
-def set_apart(recording: Recording, again: Replay) -> Apart:
+def set_apart(recording: Recording, again: Replay) -> Divergence:
     """How far the replay is from the recording. Who is out, or whose round is over, stays where it was."""
     steps = np.arange(again.states.shape[1])
     at = np.minimum(again.first[:, None] + steps, recording.states.shape[1] - 1)
@@ -87,7 +87,7 @@ def set_apart(recording: Recording, again: Replay) -> Apart:
     # Where the embedded game had somebody who was caught in a round's last tick is not known, only that it was.
     is_last = (steps == again.ended[:, None])[..., None]
     counts &= ~(is_last & ~is_in_twin & ~is_in)
-    return Apart(again, godot, error_m, counts)
+    return Divergence(again, godot, error_m, counts)
 
 
 def mechanisms(compared: Compared) -> dict[str, np.ndarray]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from godojo.evaluate.parity.compare import Apart, Compared, mechanisms, outcomes, rays_apart
+from godojo.evaluate.parity.compare import Compared, Divergence, mechanisms, outcomes, rays_apart
 from godojo.evaluate.parity.record import FIELDS
 from godojo.evaluate.parity.report import Example, Figure, Mechanism
 from godojo.games.tag.arenas import Arena
@@ -84,7 +84,7 @@ def _place(example: Example) -> str:
 
 
 def _moment(
-    what: str, group: Compared, arenas: Sequence[Arena], part: Apart, world: int, step: int, agent: int
+    what: str, group: Compared, arenas: Sequence[Arena], part: Divergence, world: int, step: int, agent: int
 ) -> Example:
     episode = int(part.replay.episodes[world])
     return Example(

@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 
 from godojo.evaluate.parity.compare import (
-    Apart,
     Compared,
+    Divergence,
     outcomes,
     own_numbers_apart,
     rays_apart,
@@ -156,7 +156,7 @@ def figures(groups: Sequence[Compared]) -> list[Figure]:
     ]
 
 
-def curve(parts: Sequence[Apart]) -> Curve:
+def curve(parts: Sequence[Divergence]) -> Curve:
     """How errors grow."""
     length = max(part.error_m.shape[1] for part in parts)
     rows = []

@@ -12,16 +12,16 @@ from typing import Any
 import msgspec
 
 from godojo.errors import GodojoError, command
-from godojo.evaluate.alone import AloneJudgement, is_judged_alone, judge_alone
-from godojo.evaluate.intervals import Share
-from godojo.evaluate.judge import ITSELF, Judgement, Verdict, has_opponents, judge
-from godojo.files import write_whole
+from godojo.evaluate.evaluation import ITSELF, Evaluation, MatchUp, has_opponents, judge
+from godojo.evaluate.intervals import Proportion
+from godojo.evaluate.solo import SoloEvaluation, evaluate_solo, is_solo_policy
+from godojo.files import atomic_write
 from godojo.opponents import OPPONENTS
 from godojo.runs.folder import RunFolder
 from godojo.show import pick, style
 from godojo.show.charts import write_charts
 from godojo.show.curves import RunTables
-from godojo.show.lineup import Lineup, can_be_shown
+from godojo.show.policies_to_show import PoliciesToShow, can_be_shown
 from godojo.show.recording import one_thread, record_rounds
 from godojo.show.replay import Replay
 from godojo.show.report.replay_data import viewer_round
@@ -52,8 +52,8 @@ def write_report(run: RunFolder, path: Path, *, rounds: int = 300, seed: int = 0
         replays = shown_rounds(run, seed)
     if rounds:
         with one_thread() if rounds < FEW_ROUNDS else nullcontext():
-            if is_judged_alone(run.config.game):
-                results = _alone(judge_alone(str(run.path), rounds=rounds, seed=seed, progress=progress))
+            if is_solo_policy(run.config.game):
+                results = _alone(evaluate_solo(str(run.path), rounds=rounds, seed=seed, progress=progress))
             elif has_opponents(run.config):
                 judgement = judge(str(run.path), rounds=rounds, seed=seed, progress=progress)
                 results, details = _results(judgement), _details(judgement)
@@ -66,13 +66,13 @@ def write_report(run: RunFolder, path: Path, *, rounds: int = 300, seed: int = 0
         _settings(run),
         _commands(run, rounds, seed),
     ]
-    write_whole(path, _page(run, parts, replays))
+    atomic_write(path, _page(run, parts, replays))
 
 
 def shown_rounds(run: RunFolder, seed: int) -> list[dict[str, Any]]:
     """Stages of the training in the same place, then the best catch and the best escape of the newest policies."""
     where = str(run.path.absolute())
-    newest = Lineup.of(where, seed=seed)
+    newest = PoliciesToShow.of(where, seed=seed)
     many = record_rounds(newest.players, settings=newest.settings, episodes=PICKED_FROM, seed=seed, names=newest.names)
     found = []
     catch, escape = pick.best_catch(many), pick.best_escape(many)
@@ -80,7 +80,7 @@ def shown_rounds(run: RunFolder, seed: int) -> list[dict[str, Any]]:
         if one is not None:
             found.append(viewer_round(one.replay, title, max(one.seconds - BEFORE_S, 0.0)))
     for name in _stages(run):
-        stage = Lineup.of(f"{where}@{name}", seed=seed)
+        stage = PoliciesToShow.of(f"{where}@{name}", seed=seed)
         played = record_rounds(
             stage.players, settings=stage.settings, arenas=[many[1].arena], seed=seed, names=stage.names
         )
@@ -171,7 +171,7 @@ _VIEWER = """<h2>Rounds</h2>
 </div>"""
 
 
-def _results(found: Judgement) -> str:
+def _results(found: Evaluation) -> str:
     """Who wins how often against whom."""
     roles = list(dict.fromkeys(verdict.role for verdict in found.verdicts))
     lead = [
@@ -198,7 +198,7 @@ def _results(found: Judgement) -> str:
     )
 
 
-def _result_row(verdict: Verdict, roles: Sequence[str]) -> str:
+def _result_row(verdict: MatchUp, roles: Sequence[str]) -> str:
     against = verdict.opponent
     if against == ITSELF:
         against = f"this run's {' and '.join(role for role in roles if role != verdict.role)}"
@@ -209,7 +209,7 @@ def _result_row(verdict: Verdict, roles: Sequence[str]) -> str:
     return f"<tr><th>{html.escape(against)}</th>{''.join(cells)}</tr>"
 
 
-def _details(found: Judgement) -> str:
+def _details(found: Evaluation) -> str:
     rows = [
         f"<tr>{_role(one.role)}<td>{html.escape(one.opponent)}</td><td>{one.reward.mean:.2f}"
         f' <span class="quiet">({one.reward.low:.2f} to {one.reward.high:.2f})</span></td>'
@@ -220,7 +220,7 @@ def _details(found: Judgement) -> str:
     return _table("Reward and length of rounds", about, ("role", "against", "mean reward", "median length"), rows)
 
 
-def _alone(found: AloneJudgement) -> str:
+def _alone(found: SoloEvaluation) -> str:
     """The same for a game without opponents: shares of rounds, beside their targets."""
     colour, rows = style.role_colour(""), []
     for name, share in found.measures.items():
@@ -245,7 +245,7 @@ def _role(role: str) -> str:
     return f'<td style="color:{style.role_colour(role)};font-weight:600">{html.escape(role)}</td>'
 
 
-def _share_cells(share: Share, colour: str) -> list[str]:
+def _share_cells(share: Proportion, colour: str) -> list[str]:
     spread = f"left:{100 * share.low:.1f}%;width:{100 * (share.high - share.low):.1f}%;background:{colour}"
     track = f'<i style="{spread}"></i><u style="left:calc({100 * share.rate:.1f}% - 1px);background:{colour}"></u>'
     return [
@@ -259,7 +259,7 @@ def _percent(rate: float) -> str:
     return f"{100 * rate:.1f} %"
 
 
-def _interval(share: Share) -> str:
+def _interval(share: Proportion) -> str:
     return f"{100 * share.low:.1f} to {100 * share.high:.1f}"
 
 

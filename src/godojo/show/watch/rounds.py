@@ -13,7 +13,7 @@ from godojo.games.tag.arenas import generate_arena, hand_made_arenas
 from godojo.opponents import OPPONENTS, Opponent
 from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import policy_file
-from godojo.show.lineup import settings_of
+from godojo.show.policies_to_show import settings_of
 from godojo.show.recording import record_rounds
 from godojo.show.replay import Replay
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from godojo.errors import GodojoError
 from godojo.runs.folder import CONFIG, RunFolder
-from godojo.show.lineup import run_to_show
+from godojo.show.policies_to_show import run_to_show
 from godojo.show.replay_file import ROUNDS_SUFFIX, SUFFIX, read_any
+from godojo.show.watch.access import AccessProxy, is_loopback
 from godojo.show.watch.document import document
-from godojo.show.watch.gate import Gate, is_loopback
 from godojo.show.watch.page import Page
 from godojo.show.watch.rounds import FileRounds, Rounds, RunRounds
 
@@ -39,7 +39,7 @@ def serve(
 @contextmanager
 def opened(
     what: str, *, host: str = "127.0.0.1", port: int = 0, token: str = "", seed: int = 0
-) -> Iterator[tuple[Page, Gate]]:
+) -> Iterator[tuple[Page, AccessProxy]]:
     """A page that can be looked at; `Page.run` moves it."""
     if not is_loopback(host):
         token = token or secrets.token_urlsafe(16)
@@ -48,7 +48,7 @@ def opened(
     rounds, run = _rounds(what, seed)
     page = Page(rounds, run)
     try:
-        gate = Gate(host, port, page.port, document(rounds.title), token)
+        gate = AccessProxy(host, port, page.port, document(rounds.title), token)
         try:
             yield page, gate
         finally:

@@ -15,7 +15,7 @@ func observe() -> PackedFloat32Array:
 
 ## What it can do: numbers from -1 to 1 (move) or one of several choices (choice).
 func action_parts() -> Array[Dictionary]:
-	return [DojoParts.move("move", 2)]
+	return [DojoObservationLayout.move("move", 2)]
 
 
 ## Does it. Called once a decision; keep what the ticks in between need.

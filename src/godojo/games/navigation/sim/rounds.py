@@ -9,8 +9,8 @@ from godojo.games.navigation.sim.motion import wrapped
 from godojo.games.navigation.sim.rewards import between_m, remaining_m
 from godojo.games.navigation.sim.state import TERMS
 from godojo.kernels.bodies import X, Y, Z
-from godojo.kernels.chance import below, uniform
 from godojo.kernels.compile import kernel
+from godojo.kernels.random import below, uniform
 
 
 @kernel

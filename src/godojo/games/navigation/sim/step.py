@@ -15,11 +15,11 @@ from godojo.games.navigation.sim.rounds import begin_round
 from godojo.games.navigation.sim.sight import observe
 from godojo.games.navigation.sim.state import CHUNKS, TERMS, Tables
 from godojo.kernels.bodies import X, Y, Z
-from godojo.kernels.compile import kernel, over_worlds
+from godojo.kernels.compile import kernel, njit_parallel
 from godojo.kernels.results import Results
 
 
-@over_worlds
+@njit_parallel
 def step_worlds(
     numbers: np.ndarray,
     actions: np.ndarray,
@@ -35,7 +35,7 @@ def step_worlds(
             step_world(numbers[0], actions[index], catalogue, index, walkers[index], tables, chunk, results)
 
 
-@over_worlds
+@njit_parallel
 def begin_worlds(
     numbers: np.ndarray, catalogue: np.ndarray, walkers: np.ndarray, tables: Tables, observation: np.ndarray
 ) -> None:
@@ -48,7 +48,7 @@ def begin_worlds(
             observe(numbers[0], catalogue[walker.course], walker, tables, chunk, observation[index])
 
 
-@over_worlds
+@njit_parallel
 def observe_worlds(
     numbers: np.ndarray, catalogue: np.ndarray, walkers: np.ndarray, tables: Tables, observation: np.ndarray
 ) -> None:

@@ -11,7 +11,7 @@ from godojo.games.navigation.options import checked_options
 from godojo.games.navigation.settings import NavigationSettings
 from godojo.games.navigation.sim import state, step
 from godojo.games.navigation.spec import ACTION_SIZE, OBSERVATION_SIZE, REWARD_TERMS, WINNERS, roles
-from godojo.kernels.chance import stream_of
+from godojo.kernels.random import stream_of
 from godojo.kernels.results import new_results
 
 

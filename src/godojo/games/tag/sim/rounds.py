@@ -9,8 +9,8 @@ from godojo.games.tag.arenas import MAX_BOXES
 from godojo.games.tag.settings import TagSettings
 from godojo.games.tag.sim.state import ARENA, HIDER_MAY, SEEKER_MAY, TERMS, WORLD, numbers
 from godojo.kernels.bodies import X, Y, Z
-from godojo.kernels.chance import below, stream_of, uniform
 from godojo.kernels.compile import kernel
+from godojo.kernels.random import below, stream_of, uniform
 from godojo.kernels.rays import is_blocked
 
 # A generated arena: boxes keep a gap through which bodies fit, or walls make rooms; every place can be reached.

@@ -15,7 +15,7 @@ from godojo.games.tag.sim.rounds import begin_round
 from godojo.games.tag.sim.sight import observe
 from godojo.games.tag.sim.state import CHUNKS, TERMS, Tables
 from godojo.kernels.bodies import X, Y, Z, find_near, free_m
-from godojo.kernels.compile import kernel, over_worlds
+from godojo.kernels.compile import kernel, njit_parallel
 from godojo.kernels.results import Results
 
 TICK_S = 1.0 / 60.0
@@ -25,7 +25,7 @@ NEAR_SLACK_M = 1.5
 NOBODY, SEEKERS, HIDERS = 0, 1, 2
 
 
-@over_worlds
+@njit_parallel
 def step_worlds(
     numbers: np.ndarray,
     actions: np.ndarray,
@@ -45,7 +45,7 @@ def step_worlds(
             )
 
 
-@over_worlds
+@njit_parallel
 def begin_worlds(
     numbers: np.ndarray,
     catalogue: np.ndarray,
@@ -64,7 +64,7 @@ def begin_worlds(
             observe_world(numbers[0], arenas[index], worlds[index], agents[index], index, tables, chunk, observation)
 
 
-@over_worlds
+@njit_parallel
 def observe_worlds(
     numbers: np.ndarray,
     arenas: np.ndarray,

@@ -11,7 +11,7 @@ from godojo.games.tag.settings import TagSettings
 from godojo.games.tag.sim import state, step
 from godojo.games.tag.sim.rounds import PROVEN_STREAM, find_places
 from godojo.games.tag.spec import REWARD_TERMS, WINNERS, Privileged, roles
-from godojo.kernels.chance import stream_of
+from godojo.kernels.random import stream_of
 
 
 class TagTwin:

@@ -1,0 +1,280 @@
+class_name DojoGodotRlWire
+extends RefCounted
+## The messages of godot_rl, without a socket: what its trainers ask and what they are answered.
+##
+## Every agent of every world is one of its agents, in the order of [DojoResults]; a role's name is
+## the policy's. All numbers of an observation travel as [code]obs[/code], a picture under a key of
+## its own with [code]2d[/code] in it. Readers leave a sentence in [member error] when a trainer
+## sends what this wire does not know.
+
+## The most agents a trainer may be given.
+const MAX_AGENTS := 65536
+## Beyond this a number is no action.
+const MAX_ACTION := 1e30
+
+## What was wrong with the last thing read or written; empty when it was fine.
+var error: String = ""
+## How many agents there are in all worlds.
+var agents: int = 0
+
+var _roles: Array[_Role] = []
+var _terms: int = 0
+var _action_numbers: int = 0
+
+
+## The value of the word [code]--name=value[/code] on the command line, by which godot_rl tells
+## launched games what it wants; [param otherwise] if there is none.
+static func word(name: String, otherwise: String = "") -> String:
+	var start: String = "--%s=" % name
+	for given in OS.get_cmdline_args() + OS.get_cmdline_user_args():
+		if given.begins_with(start):
+			return given.trim_prefix(start)
+	return otherwise
+
+
+## The whole number in the word [code]--name=[/code]; null if there is none from [param low] to
+## [param high].
+static func whole_word(name: String, low: int, high: int) -> Variant:
+	var text: String = word(name)
+	if not text.is_valid_int() or text.to_int() < low or text.to_int() > high:
+		return null
+	return text.to_int()
+
+
+## Learns who plays, and returns the answer to [code]env_info[/code].
+func set_description(description: Dictionary) -> Dictionary:
+	_roles.clear()
+	_terms = description["reward_terms"].size()
+	_action_numbers = 0
+	agents = 0
+	var answer: Dictionary = {"type": "env_info"}
+	var observation_spaces: Array[Dictionary] = []
+	var action_spaces: Array[Dictionary] = []
+	var names: Array[String] = []
+	for told: Dictionary in description["roles"]:
+		var role := _Role.new(told, description["worlds"])
+		_roles.append(role)
+		agents += role.rows
+		_action_numbers += role.rows * role.action_size
+		for _row in role.rows:
+			observation_spaces.append(role.observation_space())
+			action_spaces.append(role.action_space())
+			names.append(role.name)
+	answer["observation_space"] = observation_spaces
+	answer["action_space"] = action_spaces
+	answer["n_agents"] = agents
+	answer["agent_policy_names"] = names
+	return answer
+
+
+## The message in [param text]; its type is not looked at yet.
+func read(text: String) -> Dictionary:
+	error = ""
+	var json: DojoSafeJson = DojoSafeJson.read(text)
+	if json.error.is_empty() and json.data is Dictionary and json.data.get("type") is String:
+		return json.data
+	error = "what came is no message of godot_rl"
+	return {}
+
+
+## The numbers in the list of actions of one decision.
+func read_actions(given: Variant) -> PackedFloat32Array:
+	error = ""
+	var numbers := PackedFloat32Array()
+	if not given is Array or given.size() != agents:
+		error = "a decision must have a list of %d actions" % agents
+		return numbers
+	var agent: int = 0
+	for role in _roles:
+		for _row in role.rows:
+			var action: Variant = given[agent]
+			var complaint: String = role.read_action(action, numbers)
+			if not complaint.is_empty():
+				error = "agent %d: %s" % [agent, complaint]
+				return PackedFloat32Array()
+			agent += 1
+	return numbers
+
+
+## The answer to a reset.
+func write_reset(results: DojoResults) -> Dictionary:
+	var infos: Array[Dictionary] = []
+	for _agent in agents:
+		infos.append({})
+	return {"type": "reset", "obs": _observations(results), "info": infos}
+
+
+## The answer to a decision.
+func write_step(results: DojoResults) -> Dictionary:
+	var rewards := PackedFloat32Array()
+	var dones: Array[bool] = []
+	var infos: Array[Dictionary] = []
+	rewards.resize(agents)
+	for agent in agents:
+		for term in _terms:
+			rewards[agent] += results.terms[agent * _terms + term]
+		dones.append(false)
+		infos.append({} if results.flags[agent] & DojoResults.ACTED else {"acted": false})
+	var first: int = 0
+	for index in _roles.size():
+		var role: _Role = _roles[index]
+		for ended in results.final_rows[index].size():
+			var agent: int = first + results.final_rows[index][ended]
+			var how: int = results.flags[agent]
+			dones[agent] = true
+			infos[agent]["TimeLimit.truncated"] = (
+				how & (DojoResults.TERMINATED | DojoResults.TRUNCATED) == DojoResults.TRUNCATED
+			)
+			infos[agent]["terminal_observation"] = role.last_observation(
+				results.final_observation[index], ended * role.observation_size
+			)
+		first += role.rows
+	return {
+		"type": "step",
+		"obs": _observations(results),
+		"reward": rewards,
+		"done": dones,
+		"info": infos,
+	}
+
+
+## A message as text; empty with an [member error] if a number in it is none.
+func write(message: Dictionary, results: DojoResults = null) -> String:
+	error = ""
+	if results != null:
+		error = _complaint(results)
+		if not error.is_empty():
+			return ""
+	return JSON.stringify(message, "", false)
+
+
+func _observations(results: DojoResults) -> Array[Dictionary]:
+	var observations: Array[Dictionary] = []
+	var at: int = 0
+	for role in _roles:
+		for _row in role.rows:
+			observations.append(role.observation(results.observation, at))
+			at += role.observation_size
+	return observations
+
+
+## JSON has no words for numbers that are none.
+func _complaint(results: DojoResults) -> String:
+	for number in results.terms:
+		if not is_finite(number):
+			return "a reward is not a finite number"
+	for number in results.observation:
+		if not is_finite(number):
+			return "an observation holds something that is not a finite number"
+	return ""
+
+
+## What is known about one role.
+class _Role:
+	extends RefCounted
+
+	var name: String
+	## Its agents in all worlds.
+	var rows: int
+	var observation_size: int
+	var action_size: int
+
+	var _actions: Array
+	## Where in an observation numbers other than those of pictures lie: begin and end, in turn.
+	var _spans: PackedInt32Array
+	var _numbers: int = 0
+	var _pictures: Array[Dictionary] = []
+
+	func _init(told: Dictionary, worlds: int) -> void:
+		name = told["name"]
+		rows = worlds * int(told["agents"])
+		_actions = told["action"]
+		action_size = DojoObservationLayout.action_size(_actions)
+		for part: Dictionary in told["observation"]:
+			var size: int = DojoObservationLayout.observation_size([part])
+			var end: int = observation_size + size
+			if part["kind"] == "image":
+				var key: String = part["name"]
+				key = key if "2d" in key else key + "_2d"
+				_pictures.append(
+					{"key": key, "begin": observation_size, "end": end, "shape": part["shape"]}
+				)
+			else:
+				_spans.append_array([observation_size, end])
+				_numbers += size
+			observation_size = end
+
+	func observation_space() -> Dictionary:
+		var space: Dictionary = {}
+		if _numbers > 0:
+			space["obs"] = {"size": [_numbers], "space": "box"}
+		for picture in _pictures:
+			space[picture["key"]] = {"size": picture["shape"], "space": "box"}
+		return space
+
+	func action_space() -> Dictionary:
+		var space: Dictionary = {}
+		for part: Dictionary in _actions:
+			space[part["name"]] = {"size": int(part["size"]), "action_type": part["kind"]}
+		return space
+
+	## What one agent is told, which begins [param at] this place of all numbers.
+	func observation(numbers: PackedFloat32Array, at: int) -> Dictionary:
+		var told: Dictionary = _told_numbers(numbers, at)
+		for picture in _pictures:
+			told[picture["key"]] = _pixels(numbers, at, picture).hex_encode()
+		return told
+
+	## The same for an episode's last: godot_rl unpacks no pictures there, so they come as lists.
+	func last_observation(numbers: PackedFloat32Array, at: int) -> Dictionary:
+		var told: Dictionary = _told_numbers(numbers, at)
+		for picture in _pictures:
+			told[picture["key"]] = _nested(_pixels(numbers, at, picture), picture["shape"])
+		return told
+
+	## Appends what the action says to [param numbers]; returns what is wrong with it.
+	func read_action(action: Variant, numbers: PackedFloat32Array) -> String:
+		if not action is Dictionary:
+			return "an action must be an object"
+		for part: Dictionary in _actions:
+			var value: Variant = action.get(part["name"])
+			if part["kind"] == "continuous":
+				var values: Array = value if value is Array else [value]
+				if values.size() != int(part["size"]):
+					return "%s must have %d numbers" % [part["name"], part["size"]]
+				for number: Variant in values:
+					if not (number is float or number is int) or absf(number) > MAX_ACTION:
+						return "%s must be numbers" % part["name"]
+					numbers.append(number)
+			else:
+				if not (value is float or value is int):
+					return "%s must be the number of a choice" % part["name"]
+				if value != floorf(value) or value < 0 or value >= part["size"]:
+					return "%s must be from 0 to %d" % [part["name"], int(part["size"]) - 1]
+				numbers.append(value)
+		return ""
+
+	func _told_numbers(numbers: PackedFloat32Array, at: int) -> Dictionary:
+		if _numbers == 0:
+			return {}
+		var plain: PackedFloat32Array = numbers.slice(at + _spans[0], at + _spans[1])
+		for span in range(2, _spans.size(), 2):
+			plain.append_array(numbers.slice(at + _spans[span], at + _spans[span + 1]))
+		return {"obs": plain}
+
+	func _pixels(numbers: PackedFloat32Array, at: int, picture: Dictionary) -> PackedByteArray:
+		var begin: int = at + picture["begin"]
+		var pixels := PackedByteArray()
+		pixels.resize(picture["end"] - picture["begin"])
+		for index in pixels.size():
+			pixels[index] = clampi(roundi(numbers[begin + index] * 255.0), 0, 255)
+		return pixels
+
+	func _nested(values: Variant, shape: Array) -> Array:
+		var rest: Array = Array(values)
+		for dimension in range(shape.size() - 1, 0, -1):
+			var grouped: Array = []
+			for begin in range(0, rest.size(), int(shape[dimension])):
+				grouped.append(rest.slice(begin, begin + int(shape[dimension])))
+			rest = grouped
+		return rest

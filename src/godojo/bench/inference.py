@@ -1,0 +1,120 @@
+"""How long a policy takes to decide in the real Godot, in pure GDScript: alone, and in a crowd that decides at once."""
+
+import json
+import os
+import statistics
+import tempfile
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from godojo.bench.sim import QUIET_BUSY, busy_cores, cpu_name
+from godojo.engines.godot.find import find
+from godojo.engines.godot.project import run_project
+from godojo.engines.godot.report import Report, Silent
+from godojo.errors import GodojoError
+from godojo.export.dojo_file import write_dojo
+from godojo.games.parts import ActionPart, ObservationPart
+from godojo.learn.networks import Policy, PolicyShape
+from godojo.learn.policy_file import PolicyCard
+
+SCRIPT = "res://games/tag/bench/inference.gd"
+OBSERVATION_SIZE = 120
+ACTIONS = (ActionPart("move", "continuous", 2), ActionPart("jump", "continuous", 1))
+TIMEOUT_S = 60.0
+
+
+class Net(NamedTuple):
+    """A net to measure."""
+
+    title: str
+    hidden: tuple[int, ...]
+    memory: Literal["", "leaky", "gru"] = ""
+    memory_size: int = 0
+
+
+NETS = (
+    Net("2x64", (64, 64)),
+    Net("2x128", (128, 128)),
+    Net("2x256", (256, 256)),
+    Net("2x64, 32 leaky cells", (64, 64), "leaky", 32),
+    Net("2x64, GRU of 32", (64, 64), "gru", 32),
+)
+
+
+class NetTimes(msgspec.Struct, frozen=True):
+    """One net; a decision of one agent each, medians over the turns."""
+
+    title: str
+    alone_us: float
+    alone_quickest_us: float
+    crowd_us: float
+    crowd_quickest_us: float
+    load_ms: float
+
+
+class InferenceReport(msgspec.Struct, frozen=True):
+    """What `godojo bench inference` found."""
+
+    nets: list[NetTimes]
+    observation_size: int
+    crowd: int
+    seconds: float
+    cores: int
+    busy_before: float
+    """Cores that were busy with something else just before; likewise after."""
+    busy_after: float
+    is_quiet: bool
+    machine: str
+    engine: str
+
+
+def measure(*, seconds: float = 2.0, crowd: int = 64, report: Report | None = None) -> InferenceReport:
+    """Measures every net, alone and in a crowd; each for so long."""
+    report = report or Silent()
+    busy_before, cores, engine = busy_cores(), os.cpu_count() or 1, find()
+    report.step("policies deciding in the engine")
+    with tempfile.TemporaryDirectory() as folder:
+        files = [_write(Path(folder) / f"{index}.dojo", net) for index, net in enumerate(NETS)]
+        words = ["--headless", "--no-header", "--script", SCRIPT, "--", f"--seconds={seconds}", f"--crowd={crowd}"]
+        timeout_s = TIMEOUT_S + 2.0 * seconds * len(NETS)
+        done = run_project(engine, [*words, *map(str, files)], timeout_s=timeout_s)
+    lines = done.output.strip().splitlines() or ["nothing"]
+    if done.timed_out or done.code:
+        raise GodojoError(f"the engine did not measure policies: {lines[-1]}")
+    busy_after = busy_cores()
+    return InferenceReport(
+        nets=[_times(net, times) for net, times in zip(NETS, json.loads(lines[-1]), strict=True)],
+        observation_size=OBSERVATION_SIZE,
+        crowd=crowd,
+        seconds=seconds,
+        cores=cores,
+        busy_before=busy_before,
+        busy_after=busy_after,
+        is_quiet=max(busy_before, busy_after) <= QUIET_BUSY * cores,
+        machine=cpu_name(),
+        engine=engine.version,
+    )
+
+
+def _write(path: Path, net: Net) -> Path:
+    """A net as training begins with it: what its weights are does not change how long it takes."""
+    shape = PolicyShape(OBSERVATION_SIZE, ACTIONS, net.hidden, net.memory, net.memory_size)
+    parts = (ObservationPart("observation", (OBSERVATION_SIZE,)),)
+    write_dojo(path, Policy(shape), PolicyCard("bench", "agent", parts, shape, 0))
+    return path
+
+
+def _times(net: Net, times: dict[str, list[float]]) -> NetTimes:
+    alone, crowd = times["alone_us"], times["crowd_us"]
+    load_us = times["load_us"]
+    assert isinstance(load_us, int | float)
+    return NetTimes(
+        title=net.title,
+        alone_us=statistics.median(alone),
+        alone_quickest_us=min(alone),
+        crowd_us=statistics.median(crowd),
+        crowd_quickest_us=min(crowd),
+        load_ms=load_us / 1000.0,
+    )

@@ -1,0 +1,176 @@
+"""Worlds whose rewards are a user's own, or the game's on another scale; everything else stays as it is."""
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from godojo.engines.base import RoleArrays, Worlds
+from godojo.errors import GodojoError
+from godojo.plugins import load_class, split_class, told
+
+MAX_REWARD = 1e30
+"""Of one decision: more could not be summed up over a round."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One decision of all agents of a role, for a reward: N worlds, n agents, as in the contract."""
+
+    role: str
+    observation: np.ndarray
+    """[N, n, D]: what they were told before."""
+    action: np.ndarray
+    """[N, n, A]."""
+    next_observation: np.ndarray
+    """[N, n, D]: what they were told after; where the round ended, what they were told last."""
+    terms: Mapping[str, np.ndarray]
+    """[N, n] each: the game's own reward, by term."""
+    terminated: np.ndarray
+    truncated: np.ndarray
+    outcome: np.ndarray
+    """[N] texts: who won, where a round ended; empty where none did."""
+
+
+class CustomReward:
+    """A class of a user's own: `reward(step)` returns numbers [N, n], or a dictionary of them by term.
+
+    Its terms are named by the class's `terms`; without them there is one, `own`.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self._path, name = split_class(source)
+        kind = load_class(self._path, name)
+        try:
+            self._own: Any = kind()
+            inspect.signature(self._own.reward).bind(None)
+        except AttributeError:
+            raise GodojoError(f"{source} has no method reward; a reward has reward(self, step)") from None
+        except Exception as error:
+            raise GodojoError(f"{source} could not be made: {told(error, self._path)}") from error
+        self.terms = tuple(str(term) for term in getattr(self._own, "terms", ("own",)))
+
+    def __call__(self, step: Step) -> np.ndarray:
+        """[N, n, T]."""
+        try:
+            given = self._own.reward(step)
+        except Exception as error:
+            raise GodojoError(f"{self.source}: reward failed: {told(error, self._path)}") from error
+        parts = given if isinstance(given, Mapping) else {self.terms[0]: given}
+        if set(parts) != set(self.terms):
+            raise GodojoError(f"{self.source}: reward gave the terms {sorted(parts)}, not {sorted(self.terms)}")
+        wanted = step.action.shape[:2]
+        found = np.zeros((*wanted, len(self.terms)), np.float32)
+        for place, term in enumerate(self.terms):
+            try:
+                with np.errstate(over="ignore"):  # what is too large is refused below
+                    numbers = np.asarray(parts[term], np.float32)
+            except (TypeError, ValueError):
+                raise GodojoError(f"{self.source}: {term} are no numbers") from None
+            if numbers.shape == wanted[:1]:
+                numbers = numbers[:, None]
+            if numbers.shape != wanted and numbers.shape != (wanted[0], 1):
+                raise GodojoError(f"{self.source}: {term} has the shape {numbers.shape}, not {wanted}")
+            if not (np.abs(numbers) <= MAX_REWARD).all():
+                wrong = numbers[~(np.abs(numbers) <= MAX_REWARD)].flat[0]
+                raise GodojoError(f"{self.source}: {term} is {wrong:g}; it must be a number of at most {MAX_REWARD:g}")
+            found[:, :, place] = numbers
+        return found
+
+
+class RewardWrapper(Worlds):
+    """The same worlds with other rewards: `reward` in the game's place, and all of it times `scale` for the learner.
+
+    Terms stay on their own scale, so that tables and charts do.
+    """
+
+    def __init__(self, worlds: Worlds, *, reward: CustomReward | None = None, scale: float = 1.0) -> None:
+        self.inner, self._own, self._scale = worlds, reward, np.float32(scale)
+        for name in ("num_worlds", "settings", "ticks_per_decision", "declared_model", "winners", "arena_names"):
+            setattr(self, name, getattr(worlds, name))
+        for name in ("ended", "winner", "length_ticks", "arena"):
+            setattr(self, name, getattr(worlds, name))
+        self.reward_terms = worlds.reward_terms if reward is None else reward.terms
+        self._before = {name: np.zeros_like(role.observation) for name, role in worlds.roles.items()}
+        self._sums: dict[str, np.ndarray] = {}
+        roles: dict[str, RoleArrays] = {}
+        for name, role in worlds.roles.items():
+            roles[name] = replace(role, reward=np.zeros_like(role.reward))
+            if reward is not None:
+                shape = (*role.reward.shape, len(reward.terms))
+                terms, final, self._sums[name] = (np.zeros(shape, np.float32) for _ in range(3))
+                roles[name] = replace(roles[name], terms=terms, final_terms=final)
+        self.roles = MappingProxyType(roles)
+
+    def reset(self, seed: int) -> None:
+        self.inner.reset(seed)
+        for sums in self._sums.values():
+            sums[:] = 0.0
+
+    def _start(self) -> None:
+        if self._own is not None:
+            for name, role in self.inner.roles.items():
+                self._before[name][:] = role.observation
+        self.inner._start()
+
+    def finish(self) -> None:
+        self.inner.finish()
+        for name, role in self.roles.items():
+            inner = self.inner.roles[name]
+            if self._own is None:
+                with np.errstate(over="ignore"):  # the learner notices, and names it
+                    np.multiply(inner.reward, self._scale, out=role.reward)
+            else:
+                self._judge(name, role, inner, self._own)
+
+    def _judge(self, name: str, role: RoleArrays, inner: RoleArrays, own: CustomReward) -> None:
+        """Replaces the game's reward by the user's."""
+        is_over = inner.terminated | inner.truncated
+        outcome = np.where(self.ended, np.array(self.winners, dtype=object)[self.winner], "")
+        step = Step(
+            role=name,
+            observation=self._before[name],
+            action=inner.action,
+            next_observation=np.where(is_over[:, :, None], inner.final_observation, inner.observation),
+            terms={term: inner.terms[:, :, place] for place, term in enumerate(self.inner.reward_terms)},
+            terminated=inner.terminated,
+            truncated=inner.truncated,
+            outcome=outcome,
+        )
+        role.terms[:] = own(step)
+        with np.errstate(over="ignore"):
+            np.multiply(role.terms.sum(axis=2), self._scale, out=role.reward)
+        sums = self._sums[name]
+        sums += role.terms
+        role.final_terms[self.ended] = sums[self.ended]
+        sums[self.ended] = 0.0
+
+    def privileged(self) -> Any:
+        return self.inner.privileged()
+
+    def change_settings(self, settings: Any) -> None:
+        self.inner.change_settings(settings)
+        self.settings = self.inner.settings
+
+    def save_state(self) -> dict[str, np.ndarray] | None:
+        state = self.inner.save_state()
+        return None if state is None else {**state, **{f"sums/{name}": sums for name, sums in self._sums.items()}}
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        self.inner.load_state({name: array for name, array in state.items() if not name.startswith("sums/")})
+        for name, sums in self._sums.items():
+            sums[:] = state[f"sums/{name}"]
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+def custom_reward(text: str) -> CustomReward:
+    """`file.py:Class`, with the file's full path, so that a run finds it again."""
+    path, name = split_class(text)
+    return CustomReward(f"{Path(path).absolute()}:{name}")

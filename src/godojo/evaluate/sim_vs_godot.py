@@ -1,0 +1,72 @@
+"""The same policies on the embedded game and in the real Godot: by how many points do their win rates differ?"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from godojo.errors import GodojoError
+from godojo.evaluate.evaluation import Evaluation, judge
+from godojo.evaluate.held_out import BOTH
+from godojo.evaluate.intervals import Difference, Proportion
+from godojo.evaluate.players import PlayerFile
+
+ENGINES = ("sim", "godot")
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One role against one opponent, on both engines."""
+
+    role: str
+    opponent: str
+    sim: Proportion
+    godot: Proportion
+    difference: Difference
+    """How much more it wins in Godot."""
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """What `godojo eval --engine both` found."""
+
+    rows: list[Row]
+    sim: Evaluation
+    godot: Evaluation
+
+
+def compare_engines(
+    policy: str,
+    opponents: Sequence[str] = (),
+    *,
+    role: str | None = None,
+    arenas: str = BOTH,
+    rounds: int = 500,
+    seed: int = 0,
+    greedy: bool = True,
+    files: Mapping[str, PlayerFile] | None = None,
+    progress: Callable[[str, float | None], None] | None = None,
+) -> Comparison:
+    """Judges a policy twice, in the same arenas. Where bodies start differs: each engine draws its own lots."""
+    found = {}
+    for engine in ENGINES:
+        report = None if progress is None else (lambda title, share, on=engine: progress(f"{on}: {title}", share))
+        found[engine] = judge(
+            policy,
+            opponents,
+            role=role,
+            arenas=arenas,
+            rounds=rounds,
+            engine=engine,
+            seed=seed,
+            greedy=greedy,
+            from_pool=True,
+            files=files,
+            progress=report,
+        )
+    rows = []
+    for one in found["sim"].verdicts:
+        other = found["godot"].verdict(one.role, one.opponent)
+        if one.wins is None or other.wins is None:
+            raise GodojoError(
+                f"the game names no winner among the roles ({one.role}): there are no win rates to compare"
+            )
+        rows.append(Row(one.role, one.opponent, one.wins, other.wins, Difference.of(other.wins, one.wins)))
+    return Comparison(rows, found["sim"], found["godot"])

@@ -1,0 +1,122 @@
+"""Judging whoever plays alone: not by whom it beats, but by what its rounds were like, with intervals."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from godojo.engines.base import Worlds
+from godojo.engines.make import GAMES
+from godojo.errors import GodojoError
+from godojo.evaluate.held_out import BOTH, judging_seed, worlds_for
+from godojo.evaluate.intervals import Mean, Proportion
+from godojo.evaluate.matches import MADE_FOR_THE_ROUND, MatchResults, Player, play_matches
+from godojo.evaluate.players import PlayerFile, players_of
+from godojo.games.base import PlayedRounds
+
+
+class SoloEvaluation(msgspec.Struct, frozen=True):
+    """What `godojo eval` found of a game with one role."""
+
+    policy: str
+    game: str
+    engine: str
+    arenas: str
+    rounds: int
+    seed: int
+    greedy: bool
+    agent_steps: int
+    """How long the policy had trained."""
+    measures: dict[str, Proportion]
+    """Of all rounds, how many were of each kind (success, without a collision, ...)."""
+    targets: dict[str, float]
+    by_arena: dict[str, dict[str, Proportion]]
+    terms: dict[str, Mean]
+    """Of the reward, summed over a round."""
+    reward: Mean
+    median_length_s: float
+    lost_rounds: int
+    """Cut short from outside and played again."""
+
+
+def is_solo_policy(game: str) -> bool:
+    """Whether a game is judged by what its rounds are like."""
+    return game in GAMES and GAMES[game].measures is not None
+
+
+def is_solo(policy: str, files: Mapping[str, PlayerFile] | None = None) -> bool:
+    """The same of the game that a policy (see `players_of`) plays."""
+    return is_solo_policy(next(iter(players_of(policy, files=files).values())).card.game)
+
+
+def evaluate_solo(
+    policy: str,
+    *,
+    arenas: str = BOTH,
+    rounds: int = 500,
+    engine: str = "sim",
+    seed: int = 0,
+    greedy: bool = True,
+    files: Mapping[str, PlayerFile] | None = None,
+    progress: Callable[[str, float | None], None] | None = None,
+) -> SoloEvaluation:
+    """Plays `rounds` rounds with a policy (see `players_of`) and says what they were like."""
+    ((role, player),) = players_of(policy, seed=seed, greedy=greedy, files=files).items()
+    card = player.card
+    with worlds_for(policy, card, arenas=arenas, rounds=rounds, engine=engine, seed=seed) as worlds:
+        report = None if progress is None else (lambda share: progress("playing", share))
+        results = judged_rounds(worlds, {role: player}, rounds, seed, report)
+        found = measured(card.game, worlds, results, role)
+        terms = {name: Mean.of(results.terms[role][:, at]) for at, name in enumerate(worlds.reward_terms)}
+    return SoloEvaluation(
+        policy=policy,
+        game=card.game,
+        engine=engine,
+        arenas=arenas,
+        rounds=rounds,
+        seed=seed,
+        greedy=greedy,
+        agent_steps=card.agent_steps,
+        measures=shares(found),
+        targets=dict(GAMES[card.game].targets),
+        by_arena=by_arena(found, results),
+        terms=terms,
+        reward=results.mean_reward(role),
+        median_length_s=float(np.median(results.length_s)),
+        lost_rounds=results.lost,
+    )
+
+
+def judged_rounds(
+    worlds: Worlds,
+    players: Mapping[str, Player],
+    rounds: int,
+    seed: int,
+    progress: Callable[[float], None] | None = None,
+) -> MatchResults:
+    for player in players.values():
+        player.begin(worlds)
+    return play_matches(worlds, players, rounds, seed=judging_seed(seed), progress=progress)
+
+
+def measured(game: str, worlds: Worlds, results: MatchResults, role: str) -> dict[str, np.ndarray]:
+    """What each round was like, by the game's own measures: one bool a round."""
+    measures = GAMES[game].measures
+    if measures is None:
+        raise GodojoError(f"{game} is not played alone: judge it against opponents")
+    rounds = PlayedRounds(
+        outcome=np.array(results.winners, dtype=object)[results.winner],
+        length_s=results.length_s,
+        terms=dict(zip(worlds.reward_terms, results.terms[role].T, strict=True)),
+        score=results.score[role],
+    )
+    return measures(worlds.settings, rounds)
+
+
+def shares(found: Mapping[str, np.ndarray], here: np.ndarray | slice = slice(None)) -> dict[str, Proportion]:
+    return {name: Proportion.of(int(held[here].sum()), len(held[here])) for name, held in found.items()}
+
+
+def by_arena(found: Mapping[str, np.ndarray], results: MatchResults) -> dict[str, dict[str, Proportion]]:
+    names: Sequence[str] = (*results.arena_names, MADE_FOR_THE_ROUND)
+    return {names[number]: shares(found, results.arena == number) for number in np.unique(results.arena)}

@@ -1,0 +1,192 @@
+"""Layers of a network as kernels: torch's way through a small network is many small steps, with Python between them.
+
+Rows are worked on in eights; arrays have room for whole eights, and what is in those beyond the last row is nobody's.
+Weights are given twice, as torch has them ([outputs, inputs]) and turned ([inputs, outputs]): whichever is read along.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from godojo.kernels.compile import kernel, njit_fastmath
+
+EIGHT, FEW = 8, 8
+LINE = 16
+"""Numbers in a line of the processor's cache."""
+INPUTS, OUTPUTS, WEIGHTS, BIASES = range(4)
+LOG2_E = np.float32(1.0 / math.log(2.0))
+# 2 to the power of -0.5 to 0.5, by its Taylor series.
+P1, P2, P3, P4, P5, P6 = (np.float32(math.log(2.0) ** n / math.factorial(n)) for n in range(1, 7))
+EXPONENT_LIMIT, ONE, TWO = np.float32(100.0), np.float32(1.0), np.float32(2.0)
+
+
+def aligned(*shape: int) -> np.ndarray:
+    """Zeros that begin where a line of the cache does, and so does each row: it is half as fast again."""
+    *outer, width = shape
+    padded = (*outer, _whole_lines(width))
+    room = np.zeros(math.prod(padded) + LINE, np.float32)
+    start = -room.ctypes.data // room.itemsize % LINE
+    return room[start : start + math.prod(padded)].reshape(padded)
+
+
+def _whole_lines(numbers: int) -> int:
+    return -(-numbers // LINE) * LINE
+
+
+def places(tensors: Iterable[Tensor]) -> tuple[dict[int, int], int]:
+    """Where each of these tensors, by its `id`, is in a row of all of them; and how long the row is."""
+    found, at = {}, 0
+    for each in tensors:
+        found[id(each)] = at
+        at += _whole_lines(each.numel())
+    return found, at
+
+
+def in_one_row(parameters: Sequence[nn.Parameter]) -> nn.Parameter:
+    """All these weights and their gradients one after the other, so that an optimiser has one thing to step.
+
+    The parameters become parts of the row; gradients must be zeroed, not dropped.
+    """
+    at, size = places(parameters)
+    row = nn.Parameter(torch.zeros(size))
+    row.grad = torch.zeros(size)
+    for parameter in parameters:
+        part = slice(at[id(parameter)], at[id(parameter)] + parameter.numel())
+        row.data[part] = parameter.detach().reshape(-1)
+        parameter.data, parameter.grad = row.data[part].view_as(parameter), row.grad[part].view_as(parameter)
+    return row
+
+
+def table(layers: Sequence[nn.Linear], in_row: Iterable[Tensor]) -> np.ndarray:
+    """Of each layer: its inputs and outputs, and where its weights and biases are in a row of these tensors."""
+    at, _ = places(in_row)
+    found = [(each.in_features, each.out_features, at[id(each.weight)], at.get(id(each.bias), -1)) for each in layers]
+    return np.array(found, np.int64).reshape(-1, 4)
+
+
+@njit_fastmath
+def turn_weights(layers: np.ndarray, row: np.ndarray, turned: np.ndarray) -> None:
+    """Every layer's weights, [inputs, outputs], where they are in the row as [outputs, inputs]."""
+    for layer in range(len(layers)):
+        inputs, outputs, at = layers[layer, INPUTS], layers[layer, OUTPUTS], layers[layer, WEIGHTS]
+        for n in range(outputs):
+            for k in range(inputs):
+                turned[at + k * outputs + n] = row[at + n * inputs + k]
+
+
+@njit_fastmath
+def add_product(given: np.ndarray, weights: np.ndarray, inputs: int, outputs: int, rows: int, out: np.ndarray) -> None:
+    """`out += given @ weights`, four rows and two inputs at a time; either may be wider than what is used of it."""
+    for row in range(0, rows, 4):
+        a, b, c, d = given[row], given[row + 1], given[row + 2], given[row + 3]
+        to_a, to_b, to_c, to_d = out[row], out[row + 1], out[row + 2], out[row + 3]
+        for k in range(0, inputs - 1, 2):
+            a0, b0, c0, d0 = a[k], b[k], c[k], d[k]
+            a1, b1, c1, d1 = a[k + 1], b[k + 1], c[k + 1], d[k + 1]
+            weight = weights[k * outputs : (k + 1) * outputs]
+            following = weights[(k + 1) * outputs : (k + 2) * outputs]
+            for n in range(outputs):
+                w0, w1 = weight[n], following[n]
+                to_a[n] += a0 * w0 + a1 * w1
+                to_b[n] += b0 * w0 + b1 * w1
+                to_c[n] += c0 * w0 + c1 * w1
+                to_d[n] += d0 * w0 + d1 * w1
+        if inputs % 2:
+            a0, b0, c0, d0 = a[inputs - 1], b[inputs - 1], c[inputs - 1], d[inputs - 1]
+            weight = weights[(inputs - 1) * outputs : inputs * outputs]
+            for n in range(outputs):
+                to_a[n] += a0 * weight[n]
+                to_b[n] += b0 * weight[n]
+                to_c[n] += c0 * weight[n]
+                to_d[n] += d0 * weight[n]
+
+
+@njit_fastmath
+def forward(
+    given: np.ndarray, layer: np.ndarray, row: np.ndarray, turned: np.ndarray, rows: int, out: np.ndarray
+) -> None:
+    """`out = given @ weights + biases`."""
+    inputs, outputs, at = layer[INPUTS], layer[OUTPUTS], layer[WEIGHTS]
+    if outputs < FEW:  # too few to do many at once: along the inputs instead
+        for each in range(rows):
+            for n in range(outputs):
+                total = row[layer[BIASES] + n]
+                weights = row[at + n * inputs : at + (n + 1) * inputs]
+                for k in range(inputs):
+                    total += given[each, k] * weights[k]
+                out[each, n] = total
+        return
+    for each in range(rows):
+        for n in range(outputs):
+            out[each, n] = row[layer[BIASES] + n]
+    add_product(given, turned[at : at + inputs * outputs], inputs, outputs, rows, out)
+
+
+@njit_fastmath
+def cut(numbers: np.ndarray, rows: int, width: int) -> None:
+    """What is below 0 becomes 0."""
+    for row in range(rows):
+        for n in range(width):
+            numbers[row, n] = max(numbers[row, n], np.float32(0.0))
+
+
+@njit_fastmath
+def cut_back(numbers: np.ndarray, rows: int, width: int, slope: np.ndarray) -> None:
+    """The slopes through `cut`, by what it left."""
+    for row in range(rows):
+        for n in range(width):
+            slope[row, n] = slope[row, n] if numbers[row, n] > np.float32(0.0) else np.float32(0.0)
+
+
+@njit_fastmath
+def back_to_weights(slope: np.ndarray, given: np.ndarray, layer: np.ndarray, rows: int, gradient: np.ndarray) -> None:
+    """Adds to the weights' and biases' gradients, eight rows at a time."""
+    inputs, outputs = layer[INPUTS], layer[OUTPUTS]
+    for row in range(0, rows, EIGHT):
+        g0, g1, g2, g3 = given[row], given[row + 1], given[row + 2], given[row + 3]
+        g4, g5, g6, g7 = given[row + 4], given[row + 5], given[row + 6], given[row + 7]
+        for n in range(outputs):
+            s0, s1, s2, s3 = slope[row, n], slope[row + 1, n], slope[row + 2, n], slope[row + 3, n]
+            s4, s5, s6, s7 = slope[row + 4, n], slope[row + 5, n], slope[row + 6, n], slope[row + 7, n]
+            out = gradient[layer[WEIGHTS] + n * inputs : layer[WEIGHTS] + (n + 1) * inputs]
+            for k in range(inputs):
+                out[k] += (s0 * g0[k] + s1 * g1[k] + s2 * g2[k] + s3 * g3[k]) + (
+                    s4 * g4[k] + s5 * g5[k] + s6 * g6[k] + s7 * g7[k]
+                )
+            if layer[BIASES] >= 0:
+                gradient[layer[BIASES] + n] += (s0 + s1 + s2 + s3) + (s4 + s5 + s6 + s7)
+
+
+@njit_fastmath
+def back_to_given(slope: np.ndarray, layer: np.ndarray, row: np.ndarray, rows: int, out: np.ndarray) -> None:
+    """Adds the slopes of what the layer was given."""
+    inputs, outputs, at = layer[INPUTS], layer[OUTPUTS], layer[WEIGHTS]
+    add_product(slope, row[at : at + inputs * outputs], outputs, inputs, rows, out)
+
+
+@kernel
+def exponential(x: Any) -> Any:
+    """Without a call, so that many are done at once."""
+    power = min(max(x * LOG2_E, -EXPONENT_LIMIT), EXPONENT_LIMIT)
+    whole = np.floor(power + np.float32(0.5))
+    f = power - whole
+    part = ONE + f * (P1 + f * (P2 + f * (P3 + f * (P4 + f * (P5 + f * P6)))))
+    return part * np.int32((np.int32(whole) + np.int32(127)) << np.int32(23)).view(np.float32)
+
+
+@kernel
+def sigmoid(x: Any) -> Any:
+    return ONE / (ONE + exponential(-x))
+
+
+@njit_fastmath
+def squash(numbers: np.ndarray) -> None:
+    """The sigmoid of the first half, which are gates, and tanh of the second."""
+    half = len(numbers) // 2
+    for number in range(half):
+        numbers[number] = sigmoid(numbers[number])
+        numbers[half + number] = TWO * sigmoid(TWO * numbers[half + number]) - ONE

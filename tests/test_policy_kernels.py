@@ -1,0 +1,188 @@
+"""What kernels do in training, against the same by torch: deciding, and the gradients of PPO's losses."""
+
+from typing import Literal
+
+import pytest
+import torch
+from torch import Tensor
+
+from godojo.games.parts import ActionPart, Heading
+from godojo.learn.kernels.layers import in_one_row
+from godojo.learn.kernels.policy import (
+    KernelPolicyRunner,
+    PolicyInput,
+    PolicyOutput,
+    TorchPolicyRunner,
+    make_policy_runner,
+)
+from godojo.learn.kernels.ppo import KernelPpoGradient, make_ppo_gradient
+from godojo.learn.networks import ActionHead, Critic, Policy, PolicyShape
+from godojo.learn.ppo import FIGURES, TorchPpoGradient
+from godojo.learn.rollout import RolloutBuffer
+from godojo.learn.settings import PpoSettings
+
+OBSERVED, OTHERS = 29, 7
+MOVE = ActionPart("move", "continuous", 2)
+JUMP = ActionPart("jump", "continuous", 1)
+TOOL = ActionPart("tool", "discrete", 4)
+HEADING = Heading(forward=(0, 1), observed=((2, 4),), acted=((0, 1),))
+TURNING = Heading(forward=(0, 1), observed=((2, 4),), acted=((0, 1),), remembered=((1, 2), (8, 5)))
+Memory = Literal["", "leaky", "gru", "turning"]
+SHAPES: list[tuple[tuple[int, ...], Memory]] = [
+    ((64, 64), "leaky"),
+    ((64, 64), "turning"),
+    ((20,), "turning"),
+    ((64, 64), ""),
+    ((24,), "leaky"),
+    ((17,), ""),
+    ((33, 48, 20), "leaky"),
+]
+
+
+def policy_of(hidden: tuple[int, ...], memory: Memory, *parts: ActionPart) -> Policy:
+    torch.manual_seed(len(hidden) + hidden[0])
+    kind: Literal["", "leaky", "gru"] = "leaky" if memory == "turning" else memory
+    heading = TURNING if memory == "turning" else HEADING
+    policy = Policy(PolicyShape(OBSERVED, parts or (MOVE, JUMP), hidden, kind, 9 if memory else 0, heading))
+    with torch.no_grad():
+        policy.head.linear.weight.normal_(std=0.2)
+        if isinstance(policy.head, ActionHead):
+            policy.head.log_std.normal_(std=0.3)
+    return policy
+
+
+def played_by(player: KernelPolicyRunner | TorchPolicyRunner, policy: Policy, rows: int, greedy: bool) -> list[Tensor]:
+    """Three decisions: actions, their probabilities, what the game gets, and what is remembered in the end."""
+    torch.manual_seed(rows)
+    chance = torch.Generator().manual_seed(5)
+    memory, found = torch.randn(rows, policy.memory_size), []
+    for _ in range(3):
+        raw = torch.randn(rows, OBSERVED)
+        raw[:, :2] = torch.nn.functional.normalize(raw[:, :2])
+        numbers = policy.head.linear.out_features
+        action, log_probability, for_game = torch.empty(rows, numbers), torch.empty(rows), torch.empty(rows, numbers)
+        situation, decision = (
+            PolicyInput(policy.look(raw), raw, memory),
+            PolicyOutput(action, log_probability, for_game),
+        )
+        player.act(situation, decision, greedy=greedy, generator=chance)
+        found += [action, for_game] if greedy else [action, log_probability, for_game]
+    return [*found, memory]
+
+
+@pytest.mark.parametrize("greedy", [False, True])
+@pytest.mark.parametrize("rows", [1, 8, 77])
+@pytest.mark.parametrize(("hidden", "memory"), SHAPES)
+def test_plays_as_torch_does(hidden: tuple[int, ...], memory: Memory, rows: int, greedy: bool) -> None:
+    policy = policy_of(hidden, memory)
+    quick = make_policy_runner(policy, rows)
+    assert isinstance(quick, KernelPolicyRunner)
+    ours = played_by(quick, policy, rows, greedy)
+    theirs = played_by(TorchPolicyRunner(policy, rows), policy, rows, greedy)
+    for one, other in zip(ours, theirs, strict=True):
+        assert torch.allclose(one, other, atol=2e-5)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 77])
+def test_many_numbers_are_written_where_they_belong_and_nowhere_else(rows: int) -> None:
+    """Rows are worked on in fours, where actions have many numbers their last ones too."""
+    policy = policy_of((16, 16), "leaky", ActionPart("joints", "continuous", 17))
+    quick = KernelPolicyRunner(policy, rows)
+    quick._said.fill(3.0)
+    ours, theirs = (played_by(one, policy, rows, greedy=False) for one in (quick, TorchPolicyRunner(policy, rows)))
+    for one, other in zip(ours, theirs, strict=True):
+        assert torch.allclose(one, other, atol=2e-5)
+    assert len(quick._said) % 8 == 0, "there is room for whole fours"
+
+
+def test_what_is_no_number_is_not_hidden_from_the_game() -> None:
+    policy = policy_of((16, 16), "leaky")
+    action = torch.full((2, 3), torch.nan)
+    assert policy.for_game(action, torch.ones(2, OBSERVED)).isnan().all()
+
+
+def test_plays_by_new_weights_once_it_is_told() -> None:
+    policy = policy_of((64, 64), "leaky")
+    quick = KernelPolicyRunner(policy, 8)
+    before = played_by(quick, policy, 8, greedy=True)
+    with torch.no_grad():
+        for weights in policy.parameters():
+            weights.mul_(1.5)
+    assert torch.equal(before[0], played_by(quick, policy, 8, greedy=True)[0])
+    quick.refresh()
+    after, wanted = (played_by(one, policy, 8, greedy=True) for one in (quick, TorchPolicyRunner(policy, 8)))
+    assert not torch.allclose(before[0], after[0], atol=1e-3)
+    assert torch.allclose(after[0], wanted[0], atol=2e-5)
+
+
+def test_what_kernels_do_not_know_goes_through_torch() -> None:
+    for policy in (policy_of((16, 16), "gru"), policy_of((16, 16), "", MOVE, TOOL)):
+        critic, settings = Critic(OBSERVED, OTHERS, (16, 16)), PpoSettings(steps=8)
+        weights = in_one_row([*policy.parameters(), *critic.parameters()])
+        assert isinstance(make_policy_runner(policy, 4), TorchPolicyRunner)
+        assert isinstance(make_ppo_gradient(policy, critic, weights, settings), TorchPpoGradient)
+
+
+def track_of(policy: Policy, steps: int, columns: int) -> RolloutBuffer:
+    """Some data, with ends, rows without a decision, and a policy that has moved beyond the clip both ways."""
+    track = RolloutBuffer(
+        observation=torch.randn(steps + 1, columns, OBSERVED),
+        others=torch.randn(steps + 1, columns, OTHERS),
+        action=torch.randn(steps, columns, 3),
+        log_probability=torch.zeros(steps, columns),
+        reward=torch.zeros(steps, columns),
+        terminated=torch.zeros(steps, columns, dtype=torch.bool),
+        truncated=torch.zeros(steps, columns, dtype=torch.bool),
+        acted=torch.rand(steps, columns) > 0.2,
+        cut_value=torch.zeros(steps, columns),
+        goes_on=(torch.rand(steps, columns) > 0.1).float(),
+        ahead=torch.nn.functional.normalize(torch.randn(steps, columns, 2), dim=-1),
+        memory=torch.randn(columns, policy.memory_size),
+        value=torch.zeros(steps + 1, columns),
+        advantage=torch.randn(steps, columns),
+    )
+    with torch.no_grad():
+        features = policy.features_of_sequence(track.observation[:-1], track.memory, track.goes_on, track.ahead)
+        now, _ = policy.head.judge(features, track.action)
+    track.log_probability = now + 0.3 * torch.randn(steps, columns)
+    return track
+
+
+@pytest.mark.parametrize("max_gradient", [0.3, 1e3])
+@pytest.mark.parametrize(("steps", "columns"), [(32, 12), (7, 5), (1, 1)])
+@pytest.mark.parametrize(("hidden", "memory"), SHAPES)
+def test_gradients_are_those_of_torch(
+    hidden: tuple[int, ...], memory: Memory, steps: int, columns: int, max_gradient: float
+) -> None:
+    policy, critic = policy_of(hidden, memory), Critic(OBSERVED, OTHERS, hidden)
+    settings = PpoSettings(steps=steps, max_gradient=max_gradient)
+    weights = in_one_row([*policy.parameters(), *critic.parameters()])
+    track, target = track_of(policy, steps, columns), torch.randn(steps, columns)
+    chosen = torch.randperm(columns)[: max(columns * 3 // 4, 1)]
+    found = []
+    for teacher in (
+        KernelPpoGradient(policy, critic, weights, settings),
+        TorchPpoGradient(policy, critic, weights, settings),
+    ):
+        assert weights.grad is not None
+        weights.grad.normal_()  # what was there before must not matter
+        figures = teacher(track, track.advantage, target, chosen)
+        found.append((weights.grad.clone(), dict(zip(FIGURES, figures, strict=True))))
+    (ours, our_figures), (theirs, their_figures) = found
+    assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-6)
+    assert our_figures == pytest.approx(their_figures, rel=1e-4, abs=1e-6)
+    if steps == 32:
+        assert 0.1 < our_figures["clipped"] < 0.9, "the case has rows on both sides of the clip"
+        assert (our_figures["gradient"] > max_gradient) == (max_gradient < 1.0)
+
+
+def test_a_loss_that_is_no_number_is_told() -> None:
+    policy, critic = policy_of((16, 16), "leaky"), Critic(OBSERVED, OTHERS, (16, 16))
+    weights = in_one_row([*policy.parameters(), *critic.parameters()])
+    track, target = track_of(policy, 8, 4), torch.full((8, 4), torch.nan)
+    figures = KernelPpoGradient(policy, critic, weights, PpoSettings(steps=8))(
+        track, track.advantage, target, torch.arange(4)
+    )
+    told = dict(zip(FIGURES, figures, strict=True))
+    assert torch.isnan(torch.tensor(told["value"]))
+    assert torch.isfinite(torch.tensor(told["policy"]))

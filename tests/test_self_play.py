@@ -1,0 +1,312 @@
+"""Self-play: who learns from what, who does not learn, and what a cut round is worth."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+import torch
+
+from godojo.engines.base import Worlds
+from godojo.engines.godot.open import launch_games
+from godojo.errors import GodojoError
+from godojo.learn.networks import Policy
+from godojo.learn.policy_file import PolicyCard, load_policy, save_policy
+from godojo.learn.rollout import PrivilegedObservation, RolloutBuffer
+from godojo.learn.self_play import PpoSelfPlay, shape_for
+from godojo.opponents import make_opponent
+from tests.learning_games import SMALL, fingerprint, fingerprints, iterated, learner, one_rollout, tag
+from tests.watched_games import pretend
+
+BLOCK = 6
+"""Worlds with a past self of either role: half of all, two blocks."""
+
+
+def test_everybody_learns_and_nobody_learns_from_past_selves() -> None:
+    made = learner()
+    try:
+        before = fingerprints(made)
+        seen: list[dict[str, np.ndarray]] = []
+
+        def watch(worlds: Worlds) -> None:
+            seen.append({name: role.action.reshape(SMALL.worlds, -1).copy() for name, role in worlds.roles.items()})
+
+        made.iterate(0.0)
+        made.iterate(0.0, watch)
+        after = fingerprints(made)
+        assert all(before[name] != after[name] for name in before)
+        for index, (name, seat) in enumerate(made.seats.items()):
+            block = slice(0, BLOCK) if index == 0 else slice(SMALL.worlds - BLOCK, SMALL.worlds)
+            own = slice(BLOCK, SMALL.worlds) if index == 0 else slice(0, SMALL.worlds - BLOCK)
+            assert (name, block) in [guest[:2] for guest in made.sitting]
+            assert seat.worlds == seat.columns == own
+            # The present policy is asked, and learns, everywhere but in its past self's block, where that one plays.
+            done = np.stack([step[name] for step in seen])
+            meant = seat.track.action.numpy().clip(-1, 1)[:, :, 2]  # the only number that is not turned
+            assert np.array_equal(done[:, own, 2], meant)
+            assert done[:, block, 2].any()
+    finally:
+        made.close()
+
+
+def test_scripted_opponents_play_as_they_would_alone_and_nobody_learns_from_them() -> None:
+    settings = msgspec.structs.replace(SMALL, sparring=("wander", "oracle"), sparring_share=0.5, past_share=0.25)
+    made = learner(settings)
+    try:
+        assert [(guest.role, guest.worlds, guest.who) for guest in made.sitting] == [
+            ("seeker", slice(3, 6), "wander"),
+            ("seeker", slice(6, 9), "oracle"),
+            ("hider", slice(SMALL.worlds - 6, SMALL.worlds - 3), "wander"),
+            ("hider", slice(SMALL.worlds - 3, SMALL.worlds), "oracle"),
+        ]
+        alone = tag()
+        oracle = make_opponent("oracle", "seeker", seed=1)
+        oracle.begin(alone)
+        oracle.act(alone, alone.roles["seeker"].action)
+        wanted = alone.roles["seeker"].action[6:9].copy()
+        done: list[np.ndarray] = []
+        made.iterate(0.0, lambda worlds: done.append(worlds.roles["seeker"].action[6:9].copy()))
+        assert np.array_equal(done[0], wanted)
+        assert made.seats["seeker"].columns == slice(9, SMALL.worlds)
+        assert made.seats["hider"].columns == slice(0, SMALL.worlds - 9)
+    finally:
+        made.close()
+
+
+@pytest.mark.parametrize("task", ["frozen", "deterministic"])
+def test_a_role_that_does_not_learn_stays_as_it_is_bit_by_bit(task: Any) -> None:
+    made = learner(tasks={"hider": task})
+    try:
+        hider = made.seats["hider"].policy
+        weights = {name: each.clone() for name, each in hider.named_parameters()}
+        before = fingerprints(made)
+        iterated(made, 3)
+        after = fingerprints(made)
+        assert all(torch.equal(weights[name], each) for name, each in hider.named_parameters())
+        assert before["hider policy"] == after["hider policy"], "what it normalises with, too"
+        assert before["seeker policy"] != after["seeker policy"]
+    finally:
+        made.close()
+
+
+def test_a_deterministic_role_draws_no_lots() -> None:
+    """Two learners that differ in their lots only: the hider does the same at first sight."""
+    done = []
+    for seed in (1, 2):
+        made = learner(msgspec.structs.replace(SMALL, past_share=0.0), tasks={"hider": "deterministic"})
+        try:
+            made.seats["hider"].generator.manual_seed(seed)
+            made.iterate(0.0)
+            done.append(made.seats["hider"].track.action[0].clone())
+        finally:
+            made.close()
+    assert torch.equal(done[0], done[1])
+
+
+def test_a_role_may_stop_learning_and_begin_again() -> None:
+    made = learner()
+    try:
+        iterated(made, 1)
+        made.tasks["seeker"] = "frozen"
+        held = fingerprint(made.seats["seeker"].policy)
+        iterated(made, 2)
+        assert fingerprint(made.seats["seeker"].policy) == held
+        made.tasks["seeker"] = "train"
+        iterated(made, 1)
+        assert fingerprint(made.seats["seeker"].policy) != held
+    finally:
+        made.close()
+
+
+def test_a_round_that_was_cut_is_worth_what_was_seen_last() -> None:
+    """On the twin, where every round is cut after four decisions."""
+    made = learner(worlds=tag(truncate_after=4))
+    seen: list[tuple[dict[str, np.ndarray], dict[str, np.ndarray]]] = []
+    try:
+        step_worlds = made.worlds.step
+
+        def watched_step() -> None:
+            step_worlds()
+            roles = made.worlds.roles
+            final = {name: role.final_observation.copy() for name, role in roles.items()}
+            seen.append((final, {name: role.truncated.copy() for name, role in roles.items()}))
+
+        made.worlds.step = watched_step  # type: ignore[method-assign,assignment]
+        one_rollout(made)
+        for name, seat in made.seats.items():
+            track = seat.track
+            assert track.truncated.any()
+            others = PrivilegedObservation(made.worlds.roles, name)
+            for step, (final, truncated) in enumerate(seen):
+                cut = torch.from_numpy(truncated[name].reshape(-1))[seat.columns]
+                assert torch.equal(track.truncated[step], cut)
+                raw = torch.from_numpy(final[name]).flatten(0, 1)
+                with torch.no_grad():
+                    everybody = seat.critic(seat.policy.look(raw), seat.critic.normaliser(others.of(final)))
+                worth = everybody[seat.columns]
+                assert torch.allclose(track.cut_value[step][cut], worth[cut], atol=1e-5)
+                gain = track.reward[step] + SMALL.gamma * track.cut_value[step] - track.value[step]
+                rows = cut & track.acted[step]
+                assert torch.allclose(track.advantage[step][rows], gain[rows], atol=1e-5)
+    finally:
+        made.close()
+
+
+def test_nothing_is_learnt_across_a_game_that_was_lost() -> None:
+    """Real processes, one of which dies in the middle: its row is no data, and the decision before it looks ahead."""
+    worlds = launch_games(pretend("--die-after", "3"), num_worlds=4, num_processes=2, max_restarts=100)
+    settings = msgspec.structs.replace(SMALL, worlds=4, steps=6)
+    made = PpoSelfPlay(worlds, settings, 1)
+    try:
+        one_rollout(made)
+        assert worlds.incidents
+        for seat in made.seats.values():
+            track = seat.track
+            lost = ~track.acted
+            assert lost.any()
+            assert (track.truncated | ~lost).all()
+            assert not track.advantage[lost].any()
+            assert not track.reward[lost].any()
+            for step, column in lost.nonzero().tolist():
+                assert step > 0
+                if step + 1 < settings.steps:
+                    assert track.goes_on[step + 1, column] == 0.0, "the next round remembers nothing"
+                if track.acted[step - 1, column] and not (track.terminated | track.truncated)[step - 1, column]:
+                    ahead = track.reward[step - 1, column] + settings.gamma * track.value[step, column]
+                    wanted = float(ahead - track.value[step - 1, column])
+                    assert float(track.advantage[step - 1, column]) == pytest.approx(wanted, abs=1e-3)
+        before = fingerprints(made)
+        made.iterate(0.0)
+        assert all(before[name] != value for name, value in fingerprints(made).items())
+        for seat in made.seats.values():
+            assert all(bool(torch.isfinite(weights).all()) for weights in seat.policy.state_dict().values())
+    finally:
+        made.close()
+
+
+def test_what_is_remembered_is_forgotten_with_the_round() -> None:
+    made = learner(worlds=tag(truncate_after=4))
+    try:
+        one_rollout(made)
+        for seat in made.seats.values():
+            assert seat.track.memory.shape == (seat.track.columns, SMALL.memory_size)
+            ended = seat.track.truncated | seat.track.terminated
+            assert torch.equal(seat.track.goes_on[1:], (~ended[:-1]).float())
+            assert not seat.memory[ended[-1]].any()
+            assert seat.memory[~ended[-1]].any(dim=1).all()
+    finally:
+        made.close()
+
+
+def test_log_probabilities_of_the_rollout_are_those_of_the_update() -> None:
+    """Before the first gradient step, the policy that learns is the one that played: all ratios are 1."""
+    made = learner(worlds=tag(truncate_after=4))
+    try:
+        one_rollout(made)
+        for seat in made.seats.values():
+            track, policy = seat.track, seat.policy
+            with torch.no_grad():
+                features = policy.features_of_sequence(track.observation[:-1], track.memory, track.goes_on, track.ahead)
+                log_probability, _ = policy.head.judge(features, track.action)
+            assert torch.allclose(log_probability, track.log_probability, atol=1e-4)
+    finally:
+        made.close()
+
+
+def test_a_state_goes_on_bit_by_bit_elsewhere() -> None:
+    """With past selves that sit in the middle of their turn, and scripted opponents that remember."""
+    everybody = ("random", "wander", "sighted", "oracle")
+    settings = msgspec.structs.replace(
+        SMALL, redraw_updates=2, snapshot_updates=2, sparring=everybody, sparring_share=0.4
+    )
+    straight, first, second = learner(settings), learner(settings), learner(settings, seed=9)
+    try:
+        iterated(straight, 7)
+        iterated(first, 3)
+        second.load_state(first.state())
+        iterated(second, 4)
+        assert fingerprints(straight) == fingerprints(second)
+        assert straight.agent_steps == second.agent_steps == 7 * SMALL.steps * SMALL.worlds * 2
+        assert straight.sitting == second.sitting
+        assert straight.league is not None
+        assert second.league is not None
+        assert straight.league.now == second.league.now
+    finally:
+        for made in (straight, first, second):
+            made.close()
+
+
+def test_the_critic_of_each_agent_sees_all_the_others() -> None:
+    worlds = tag(rules={"rules.seekers": 2, "rules.hiders": 2})
+    told = {name: role.observation[:, :, :13].copy() for name, role in worlds.roles.items()}
+    seen = PrivilegedObservation(worlds.roles, "hider").of(
+        {name: role.observation for name, role in worlds.roles.items()}
+    )
+    rows = seen.reshape(SMALL.worlds, 2, 3, 13).numpy()
+    for agent in (0, 1):
+        own = told["hider"][:, agent]
+        others = [told["seeker"][:, 0], told["seeker"][:, 1], told["hider"][:, 1 - agent]]
+        for row, other in zip(rows[:, agent].swapaxes(0, 1), others, strict=True):
+            # Complex numbers turn: divided by the heading, what is along the world's axes is left of it and ahead.
+            ahead = own[:, 7] - 1j * own[:, 6]
+            for x, z, is_from_own_place in ((0, 2, True), (3, 5, True), (6, 7, False)):
+                way = other[:, x] - own[:, x] * is_from_own_place + 1j * (other[:, z] - own[:, z] * is_from_own_place)
+                assert np.allclose(row[:, x] + 1j * row[:, z], way / ahead, atol=1e-5)
+            same = [1, 4, 8, 9, 10, 11, 12]
+            assert np.array_equal(row[:, same], other[:, same])
+
+
+def test_a_policy_survives_its_file(tmp_path: Path) -> None:
+    worlds = tag()
+    role = worlds.roles["seeker"]
+    policy = Policy(shape_for(role, SMALL))
+    card = PolicyCard("tag", "seeker", role.observation_parts, policy.shape, 5)
+    save_policy(tmp_path / "one.pt", policy, card)
+    again, read = load_policy(tmp_path / "one.pt")
+    assert fingerprint(again) == fingerprint(policy)
+    assert read == card
+    content = (tmp_path / "one.pt").read_bytes()
+    (tmp_path / "cut.pt").write_bytes(content[: len(content) // 2])
+    with pytest.raises(GodojoError, match="no whole policy file"):
+        load_policy(tmp_path / "cut.pt")
+    with torch.no_grad():
+        policy.head.linear.weight[0, 0] = torch.nan
+    save_policy(tmp_path / "nan.pt", policy, card)
+    with pytest.raises(GodojoError, match="not numbers"):
+        load_policy(tmp_path / "nan.pt")
+
+
+def test_learning_that_breaks_down_leaves_both_roles_as_before_the_update(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One role's loss is no number in its second gradient step; by then, the other one may have learnt all it could."""
+    made = iterated(learner(), 2)
+    teacher, calls = made.teachers["hider"], 0
+
+    def breaking(
+        track: RolloutBuffer, advantage: torch.Tensor, target: torch.Tensor, chosen: torch.Tensor
+    ) -> list[float]:
+        nonlocal calls
+        calls += 1
+        return teacher(track, advantage, target * float("nan") if calls == 2 else target, chosen)
+
+    def weights() -> dict[str, list[torch.Tensor]]:
+        return {
+            name: [
+                *(each.detach().clone() for each in (*seat.policy.parameters(), *seat.critic.parameters())),
+                *(entry[key].clone() for entry in made.optimisers[name].state.values() for key in sorted(entry)),
+            ]
+            for name, seat in made.seats.items()
+        }
+
+    before = weights()
+    monkeypatch.setitem(made.teachers, "hider", breaking)
+    with pytest.raises(GodojoError, match="learning of hider broke down: the value term is nan"):
+        made.iterate(0.0)
+    assert calls == 2
+    assert made.updates == 2
+    for name, after in weights().items():
+        assert all(torch.equal(one, other) for one, other in zip(before[name], after, strict=True)), name
+    monkeypatch.undo()
+    made.iterate(0.0)  # and it can go on
+    assert all(not torch.equal(one, other) for one, other in zip(before["hider"], weights()["hider"], strict=True))
+    made.close()
