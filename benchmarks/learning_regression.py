@@ -67,7 +67,7 @@ def main() -> int:
 
 def bare_speed(thresholds: dict[str, Any]) -> float:
     """Decisions of all agents a second, with nobody who learns."""
-    worlds = make_vec("tag", num_worlds=thresholds["settings"]["worlds"], seed=1, generated_share=1.0)
+    worlds = make_vec("tag", num_worlds=thresholds["settings"]["num_worlds"], seed=1, generated_share=1.0)
     chance = np.random.default_rng(0)
     for role in worlds.roles.values():
         play_randomly(role, chance)

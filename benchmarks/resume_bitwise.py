@@ -34,7 +34,7 @@ def main() -> int:
     words, steps = list(TRAIN), STEPS
     if wanted.default:
         usual = PpoSettings()
-        words, steps = ["train", "tag", "--judge", "0", "--seed", "5"], 2 * usual.worlds * usual.steps
+        words, steps = ["train", "tag", "--judge", "0", "--seed", "5"], 2 * usual.num_worlds * usual.n_steps
     budget = ["--steps", str(wanted.updates * steps)]
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:

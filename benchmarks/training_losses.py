@@ -34,7 +34,7 @@ def main() -> int:
     untrained, _ = reward_reached(0.0, updates=1)
     clean, _ = reward_reached(0.0, wanted.updates)
     say(f"pretend games, {wanted.updates} updates: reward {untrained:.2f} untrained, {clean:.2f} undisturbed")
-    often = 130 / (wanted.updates * SETTINGS.steps)
+    often = 130 / (wanted.updates * SETTINGS.n_steps)
     for name, chance in (("often", often), (f"{CRASH_CHANCE:.1%} a step", CRASH_CHANCE)):
         reached, killer = reward_reached(chance, wanted.updates)
         share = (reached - untrained) / (clean - untrained)

@@ -25,9 +25,9 @@ DISTANCE = (
 )
 VARIANTS: dict[str, tuple[str, ...]] = {
     "default": (),
-    "no sparring": ("sparring_share=0", "past_share=0.5"),
-    "no past selves": ("past_share=0",),
-    "guests in all worlds": ("sparring_share=0.8", "past_share=0.2"),
+    "no sparring": ("scripted_opponent_fraction=0", "past_opponent_fraction=0.5"),
+    "no past selves": ("past_opponent_fraction=0",),
+    "guests in all worlds": ("scripted_opponent_fraction=0.8", "past_opponent_fraction=0.2"),
     "narrow eyes (120 degrees)": NARROW,
     "240 degrees": ("sight.fov_deg=240",),
     "paid for distance": DISTANCE,
@@ -39,13 +39,13 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     "faster hider (7 m/s)": ("motion.hider_speed_mps=7",),
     "no memory": ('memory=""',),
     "gru memory": ("memory=gru",),
-    "larger memory, longer rollouts": ("memory_size=64", "steps=64", "worlds=512"),
-    "wider net": ("hidden=[128,128]",),
-    "two epochs": ("epochs=2", "minibatches=16"),
-    "16 minibatches": ("minibatches=16",),
-    "half the entropy": ("entropy_weight=0.005",),
+    "larger memory, longer rollouts": ("memory_size=64", "n_steps=64", "num_worlds=512"),
+    "wider net": ("net_arch=[128,128]",),
+    "two epochs": ("n_epochs=2", "n_minibatches=16"),
+    "16 minibatches": ("n_minibatches=16",),
+    "half the entropy": ("ent_coef=0.005",),
     "quick learning": ("learning_rate=0.003",),
-    "world frame": ("own_frame=false",),
+    "world frame": ("egocentric=false",),
     "gamma 0.99": ("gamma=0.99",),
 }
 MATCHES = (("seeker", "sighted"), ("seeker", "oracle"), ("hider", "sighted"), ("hider", "oracle"), ("seeker", "itself"))

@@ -23,7 +23,7 @@ TURNING = Heading(
 
 def drawn_policy(
     *,
-    hidden: tuple[int, ...] = (64, 64),
+    net_arch: tuple[int, ...] = (64, 64),
     memory: Literal["", "leaky", "gru"] = "",
     memory_size: int = 0,
     action_parts: tuple[ActionPart, ...] = MOVES,
@@ -38,7 +38,7 @@ def drawn_policy(
     shape = PolicyShape(
         observation_size=observation_size(observation_parts),
         action_parts=action_parts,
-        hidden=hidden,
+        net_arch=net_arch,
         memory=memory,
         memory_size=memory_size,
         heading=heading,

@@ -31,7 +31,7 @@ def small_policy(
     shape = PolicyShape(
         observation_size=arrays.observation.shape[2],
         action_parts=arrays.action_parts,
-        hidden=(8, 8),
+        net_arch=(8, 8),
         memory=memory,  # type: ignore[arg-type]
         memory_size=4 if memory else 0,
         heading=msgspec.structs.replace(arrays.heading, remembered=remembered),

@@ -21,7 +21,13 @@ from tests.watched_games import Marked, pid_of, pretend
 
 GAMES = 2
 SETTINGS = PpoSettings(
-    worlds=8, steps=16, minibatches=2, hidden=(16,), memory_size=4, past_share=0.0, learning_rate=1e-2
+    num_worlds=8,
+    n_steps=16,
+    n_minibatches=2,
+    net_arch=(16,),
+    memory_size=4,
+    past_opponent_fraction=0.0,
+    learning_rate=1e-2,
 )
 UPDATES = 30
 CRASH_CHANCE = 0.005
@@ -65,7 +71,9 @@ class Killer:
 def reward_reached(chance: float, updates: int = UPDATES) -> tuple[float, Killer]:
     """Mean reward of a decision at the end of a training whose games are killed with that chance at every step."""
     marked = Marked(pretend())
-    with launch_games(marked.recipe, num_worlds=SETTINGS.worlds, num_processes=GAMES, max_restarts=10_000) as worlds:
+    with launch_games(
+        marked.recipe, num_worlds=SETTINGS.num_worlds, num_processes=GAMES, max_restarts=10_000
+    ) as worlds:
         learner = PpoSelfPlay(worlds, SETTINGS, 1)
         killer = Killer(worlds, chance)
         rewards: list[float] = []
@@ -86,7 +94,7 @@ def tag_killed(kills: int, chance: float = 0.2) -> Killer:
     marked = Marked(own_scene(tag.scene))
     with launch_games(
         marked.recipe,
-        num_worlds=SETTINGS.worlds,
+        num_worlds=SETTINGS.num_worlds,
         num_processes=GAMES,
         ticks_per_decision=tag.ticks_per_decision,
         options=tag.configure_options,

@@ -17,17 +17,19 @@ from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings
 
 SMALL = PpoSettings(
-    worlds=24,
-    steps=6,
-    minibatches=2,
-    hidden=(12, 12),
+    num_worlds=24,
+    n_steps=6,
+    n_minibatches=2,
+    net_arch=(12, 12),
     memory_size=4,
-    past_share=0.5,
-    past_selves=3,
-    snapshot_updates=2,
-    redraw_updates=1,
+    past_opponent_fraction=0.5,
+    pool_size=3,
+    snapshot_interval=2,
+    opponent_resample_interval=1,
 )
-WORDS = tuple(f"--set={word}" for word in ("worlds=32", "steps=8", "hidden=[8]", "memory_size=4", "snapshot_updates=5"))
+WORDS = tuple(
+    f"--set={word}" for word in ("num_worlds=32", "n_steps=8", "net_arch=[8]", "memory_size=4", "snapshot_interval=5")
+)
 """The same for the command line."""
 SLOWLY = """\
 import sys, time
@@ -45,7 +47,7 @@ STEPS = 32 * 8 * 2
 """Decisions of all agents in one update of that."""
 
 
-def tag(num_worlds: int = SMALL.worlds, seed: int = 1, **more: Any) -> Worlds:
+def tag(num_worlds: int = SMALL.num_worlds, seed: int = 1, **more: Any) -> Worlds:
     """Rounds of two seconds, so that some end in every rollout."""
     settings = TagSettings.defaults().override(**{"rules.round_s": 2.0, **more.pop("rules", {})})
     return make_vec("tag", num_worlds=num_worlds, seed=seed, settings=settings, generated_share=1.0, **more)
@@ -58,7 +60,7 @@ def learner(
     tasks: Mapping[str, Task] | None = None,
     policies: Mapping[str, Policy] | None = None,
 ) -> PpoSelfPlay:
-    return PpoSelfPlay(tag(settings.worlds, seed) if worlds is None else worlds, settings, seed, policies, tasks)
+    return PpoSelfPlay(tag(settings.num_worlds, seed) if worlds is None else worlds, settings, seed, policies, tasks)
 
 
 def iterated(made: PpoSelfPlay, times: int) -> PpoSelfPlay:
@@ -74,7 +76,7 @@ def one_rollout(made: PpoSelfPlay) -> None:
         for seat in made.seats.values():
             work(seat)
 
-    play(made.worlds, made.settings.steps, one_by_one, lambda _: None)
+    play(made.worlds, made.settings.n_steps, one_by_one, lambda _: None)
     for seat in made.seats.values():
         seat.close_rollout(made.settings.gamma, made.settings.gae_lambda)
 

@@ -26,10 +26,10 @@ def trained(
     *,
     heading: Heading | None = HEADING,
     squashed: bool = False,
-    hidden: tuple[int, ...] = (9, 7, 6),
+    net_arch: tuple[int, ...] = (9, 7, 6),
 ) -> tuple[Policy, PolicyCard]:
     """A policy, and what it says about itself."""
-    shape = PolicyShape(13, parts, hidden, memory, 5 if memory else 0, heading, squashed)
+    shape = PolicyShape(13, parts, net_arch, memory, 5 if memory else 0, heading, squashed)
     torch.manual_seed(1)
     policy = Policy(shape)
     with torch.no_grad():
@@ -43,8 +43,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "leaky": {},
     "turning": {"heading": TURNING},
     "gru": {"memory": "gru"},
-    "forgetful": {"memory": "", "hidden": (8, 6)},
-    "one layer": {"memory": "", "hidden": (6,)},
+    "forgetful": {"memory": "", "net_arch": (8, 6)},
+    "one layer": {"memory": "", "net_arch": (6,)},
     "no heading": {"heading": None},
     "choices": {"parts": MIXED, "heading": None},
     "only choices": {"parts": (ActionPart("turn", "discrete", 3),), "heading": None},

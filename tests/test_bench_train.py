@@ -22,7 +22,9 @@ from godojo.evaluate.matches import Player
 from godojo.learn.settings import PpoSettings
 from godojo.opponents import make_opponent
 
-TINY = PpoSettings(worlds=16, steps=4, epochs=1, minibatches=2, hidden=(16,), memory_size=4, past_share=0.5)
+TINY = PpoSettings(
+    num_worlds=16, n_steps=4, n_epochs=1, n_minibatches=2, net_arch=(16,), memory_size=4, past_opponent_fraction=0.5
+)
 SMALL: dict[str, Any] = {"n_steps": 4, "batch_size": 16, "n_epochs": 1}
 
 

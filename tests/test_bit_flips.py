@@ -49,7 +49,7 @@ class Written(NamedTuple):
 
 
 def config() -> RunConfig:
-    return RunConfig("tag", "sim", ("seeker", "hider"), "ppo", {"hidden": [8, 8]}, {}, 1, {"minutes": 5.0})
+    return RunConfig("tag", "sim", ("seeker", "hider"), "ppo", {"net_arch": [8, 8]}, {}, 1, {"minutes": 5.0})
 
 
 def policy(folder: Path) -> Written:

@@ -44,7 +44,7 @@ def test_terms_add_up_to_the_reward(run: RunFolder) -> None:
 def test_bins_do_not_swing_with_the_clock(tmp_path: Path) -> None:
     """All worlds begin together: catches come early in a round, the clock ends the others at once."""
     run = shown_run(tmp_path, "swing", 10)
-    run = RunFolder(run.path, msgspec.structs.replace(run.config, learner_settings={"worlds": 50}))
+    run = RunFolder(run.path, msgspec.structs.replace(run.config, learner_settings={"num_worlds": 50}))
     rows, number = [run.metrics.read_text().splitlines()[0]], 0
     for cycle in range(12):
         for share, length, winner, count in (

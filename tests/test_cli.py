@@ -116,7 +116,7 @@ MISTAKES = [
     ["train", "tga"],
     ["train", "tag", "--preset", "quik"],
     ["train", "tag", "--set", "epoch=3"],
-    ["train", "tag", "--set", "epochs=three"],
+    ["train", "tag", "--set", "n_epochs=three"],
     ["train", "tag", "--set", "motion.gravity=3"],
     ["train", "--resume", "nobody"],
     *([name, "nobody"] for name in RUN_VERBS),

@@ -23,11 +23,11 @@ from tests.learning_games import STEPS, fingerprint, fingerprints, iterated, lea
 from tests.resumed_runs import TRAIN, check_same, stop_after, table
 
 UPDATES = 10
-DEFAULT_NETWORK = ("--set", "hidden=[64,64]", "--set", "memory_size=32")
+DEFAULT_NETWORK = ("--set", "net_arch=[64,64]", "--set", "memory_size=32")
 """Large enough for torch to share the work of a layer between threads, unlike that of `TRAIN`."""
 SOFT = (
     "train", "tag", "--algorithm", "sac", "--judge", "0", "--seed", "5", "--set", "rules.round_s=2.0",
-    "--set", "worlds=32", "--set", "steps=8", "--set", "warm_up=256", "--set", "batch=64",
+    "--set", "num_worlds=32", "--set", "n_steps=8", "--set", "learning_starts=256", "--set", "batch_size=64",
 )  # fmt: skip
 
 
@@ -52,14 +52,16 @@ def threads() -> Iterator[None]:
 
 
 def _ppo(memory: Literal["", "leaky", "gru"]) -> list[nn.Module]:
-    settings = PpoSettings(worlds=24, steps=6, minibatches=2, memory=memory, snapshot_updates=1, redraw_updates=1)
+    settings = PpoSettings(
+        num_worlds=24, n_steps=6, n_minibatches=2, memory=memory, snapshot_interval=1, opponent_resample_interval=1
+    )
     made = iterated(learner(settings), 2)
     made.close()
     return [module for seat in made.seats.values() for module in (seat.policy, seat.critic)]
 
 
 def _sac() -> list[nn.Module]:
-    made = SacSelfPlay(tag(), SacSettings(steps=4, warm_up=48, gradient_steps=2), 1)
+    made = SacSelfPlay(tag(), SacSettings(n_steps=4, learning_starts=48, gradient_steps=2), 1)
     for _ in range(2):
         made.iterate(0.0)
     made.close()
@@ -73,8 +75,8 @@ def _distilled() -> list[nn.Module]:
         torch.manual_seed(1)
         policy = Policy(shape_for(role, PpoSettings()))
         teachers[name] = (policy, PolicyCard("tag", name, role.observation_parts, policy.shape, 0))
-    hidden = {name: settings_for(policy.shape, (64, 64)) for name, (policy, _) in teachers.items()}
-    made = Distillation(worlds, teachers, hidden)
+    net_arch = {name: settings_for(policy.shape, (64, 64)) for name, (policy, _) in teachers.items()}
+    made = Distillation(worlds, teachers, net_arch)
     made.iterate(0.0)
     made.close()
     return [student for student, _ in made.students().values()]

@@ -227,11 +227,11 @@ def more_words(command: Command) -> list[str]:
         case "train" if "--resume" in words:
             return [f"--steps={4 * STEPS}", "--judge=0"]
         case "train":
-            learner = ["--set=worlds=32", "--set=steps=8"]
+            learner = ["--set=num_worlds=32", "--set=n_steps=8"]
             if "sb3" in words:
                 learner = ["--num-envs=4", "--set=n_steps=64"]
             elif "sac" in words:
-                learner += ["--set=hidden=[8]"]
+                learner += ["--set=net_arch=[8]"]
             elif "--init-from" not in words:
                 learner = list(WORDS)
             processes = ["--processes=1"] if {"--engine", "--project"} & set(words) else []

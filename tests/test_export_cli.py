@@ -150,7 +150,7 @@ def test_the_price_of_a_decision_counts_blocks_of_four() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_student_that_does_the_same_has_nothing_to_learn(kind: str) -> None:
     teacher, _ = trained(**KINDS[kind])
-    student = student_of(teacher, DistilSettings(hidden=(8, 8), memory=teacher.shape.memory, memory_size=3))
+    student = student_of(teacher, DistilSettings(net_arch=(8, 8), memory=teacher.shape.memory, memory_size=3))
     assert torch.equal(student.normaliser.mean, teacher.normaliser.mean)
     wanted = torch.randn(4, 6, teacher.head.linear.out_features)
     counts = torch.ones(4, 6)
@@ -192,11 +192,11 @@ def test_a_student_comes_near_its_teacher_where_the_student_plays(
         policy.head.linear.weight.normal_(0.0, 0.5)
     settings = {
         role: DistilSettings(
-            hidden=(12,),
+            net_arch=(12,),
             memory=policy.shape.memory,
             memory_size=policy.shape.memory_size,
-            worlds=32,
-            steps=16,
+            num_worlds=32,
+            n_steps=16,
         )
         for role, (policy, _) in teachers.items()
     }
@@ -244,13 +244,13 @@ def test_a_students_run_is_one_like_any_other(root: Path, godojo: Run) -> None:
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     teacher, student = report["sizes"]["seeker"]
-    assert student["hidden"] == [6, 5]
+    assert student["net_arch"] == [6, 5]
     assert student["weights"] < teacher["weights"]
     assert {price["opponent"] for price in report["prices"]} == {"random", "wander", "sighted", "oracle"}
     assert policies_of("tiny@final").keys() == {"seeker", "hider"}
     assert json.loads((root / "runs/tiny/distil.json").read_text()) == report
     assert export(trained_in("tiny"), root / "out")
-    further = godojo("train", "--init-from", "tiny", "--steps", "1000", "--set", "worlds=8", "--judge", "0")
+    further = godojo("train", "--init-from", "tiny", "--steps", "1000", "--set", "num_worlds=8", "--judge", "0")
     assert further.returncode == 0, further.stderr
     with pytest.raises(GodojoError, match="begin with it by --init-from tiny"):
         train("tag", resume="tiny")

@@ -109,7 +109,7 @@ def test_mistakes_are_answered(root: Path) -> None:
 def test_a_probe_trains_somebody_new_and_leaves_the_run_alone(root: Path) -> None:
     """How well it learns is a matter of minutes; here, that it learns, is judged, and that nothing else changes."""
     before = {path: path.read_bytes() for path in root.rglob("*.pt")}
-    settings = PpoSettings(worlds=16, steps=8, minibatches=2, hidden=(8, 8))
+    settings = PpoSettings(num_worlds=16, n_steps=8, n_minibatches=2, net_arch=(8, 8))
     probes = exploit("small@start", minutes=0.02, rounds=20, settings=settings)
     assert [(one.victim, one.exploiter) for one in probes] == [("seeker", "hider"), ("hider", "seeker")]
     for one in probes:
@@ -129,7 +129,12 @@ def test_who_is_probed_does_not_change(root: Path, monkeypatch: pytest.MonkeyPat
             super().close()
 
     monkeypatch.setattr(exploiting, "PpoSelfPlay", Watched)
-    exploit("small", minutes=0.02, rounds=4, settings=PpoSettings(worlds=16, steps=8, minibatches=2, hidden=(8, 8)))
+    exploit(
+        "small",
+        minutes=0.02,
+        rounds=4,
+        settings=PpoSettings(num_worlds=16, n_steps=8, n_minibatches=2, net_arch=(8, 8)),
+    )
     known = policies_of("small")
     for learner, victim in zip(learners, ("seeker", "hider"), strict=True):
         assert learner.updates > 0

@@ -32,7 +32,7 @@ SB3 = (
     *("--trainer", "sb3", "--set", "n_steps=32", "--set", "n_epochs=2", "--num-envs", "4", "--eval", "0"),
     *("--set", "best_rounds=4", "--set", "rules.round_s=2"),
 )
-SMALL = ("--set", "worlds=16", "--set", "steps=16", "--set", "hidden=[16,16]", "--eval", "0")
+SMALL = ("--set", "num_worlds=16", "--set", "n_steps=16", "--set", "net_arch=[16,16]", "--eval", "0")
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +89,7 @@ def test_stable_baselines3_trains_in_a_run_and_goes_on() -> None:
     train(*SB3, "--preset", "quick_test", "--steps", "512", "--run-id", "mine", "--set", "checkpoint_steps=256")
     run = RunFolder.open("mine")
     assert (run.config.learner, run.config.roles) == ("sb3", (WALKER,))
-    assert run.config.learner_settings["net"] == [256, 256]
+    assert run.config.learner_settings["net_arch"] == [256, 256]
     assert run.config.learner_settings["learning_rate"] == 3e-4
     assert {entry.name for entry in run.snapshots().entries()} == {"start", "best", "final"}
     for name in ("model.zip", "best_model.zip", "metrics.csv", "policy_walker.pt", "README.md"):

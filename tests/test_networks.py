@@ -24,10 +24,10 @@ def policy_of(
     parts: tuple[ActionPart, ...] = (NUMBERS,),
     memory: Literal["", "leaky", "gru"] = "",
     heading: Heading | None = None,
-    hidden: tuple[int, ...] = (16, 16),
+    net_arch: tuple[int, ...] = (16, 16),
 ) -> Policy:
     torch.manual_seed(0)
-    policy = Policy(PolicyShape(6, parts, hidden, memory, 5 if memory else 0, heading))
+    policy = Policy(PolicyShape(6, parts, net_arch, memory, 5 if memory else 0, heading))
     assert isinstance(policy.head, ActionHead)
     with torch.no_grad():  # fresh heads hardly do anything; a trained one does
         policy.head.linear.weight.normal_()
@@ -123,7 +123,7 @@ def test_a_turned_world_is_the_same_to_the_agent_and_gets_the_turned_action(angl
     policy = policy_of(heading=HEADING)
     raw = seen_by(40)
     raw_turned = turned(HEADING.observed, raw, angle)
-    assert torch.allclose(policy.own_frame(raw), policy.own_frame(raw_turned), atol=1e-5)
+    assert torch.allclose(policy.to_egocentric(raw), policy.to_egocentric(raw_turned), atol=1e-5)
     features, _ = policy.features(policy.look(raw), policy.begin(40))
     own = policy.head.sample(features, greedy=True).action
     own = own / (1.0 + own.norm(dim=1, keepdim=True))  # what is within reach of either world's axes
@@ -135,7 +135,7 @@ def test_ahead_is_where_the_agent_looks() -> None:
     policy = policy_of(heading=HEADING)
     raw = seen_by(40)
     raw[:, 2], raw[:, 4] = 3.0 * raw[:, 0], 3.0 * raw[:, 1]  # something three metres ahead
-    own = policy.own_frame(raw)
+    own = policy.to_egocentric(raw)
     assert torch.allclose(own[:, :2], torch.tensor([0.0, 1.0]).expand(40, 2), atol=1e-6)
     assert torch.allclose(own[:, [2, 4]], torch.tensor([0.0, 3.0]).expand(40, 2), atol=1e-6)
     assert torch.equal(own[:, [3, 5]], raw[:, [3, 5]]), "what is not along the world's axes stays"
@@ -153,9 +153,9 @@ def test_frames_are_each_others_inverse() -> None:
     raw = seen_by(40)
     raw /= 1.0 + raw[:, 2:].norm(dim=1, keepdim=True)
     raw[:, :2] /= raw[:, :2].norm(dim=1, keepdim=True)
-    there_and_back = policy.for_game(policy.own_frame(raw), raw)
+    there_and_back = policy.for_game(policy.to_egocentric(raw), raw)
     assert torch.allclose(there_and_back[:, [2, 4]], raw[:, [2, 4]], atol=1e-6)
-    assert torch.equal(policy_of().own_frame(raw), raw), "without a heading nothing is turned"
+    assert torch.equal(policy_of().to_egocentric(raw), raw), "without a heading nothing is turned"
 
 
 @pytest.mark.parametrize("memory", ["leaky", "gru"])
@@ -196,13 +196,13 @@ def test_the_normaliser_learns_from_agents_that_acted_alone() -> None:
     assert float(some.count) == 40, "nobody acted: nothing is learnt"
 
 
-@pytest.mark.parametrize("hidden", [(16,), (16, 8), (8, 16, 8)])
-def test_any_number_of_layers(hidden: tuple[int, ...]) -> None:
-    policy = policy_of(hidden=hidden, memory="leaky")
+@pytest.mark.parametrize("net_arch", [(16,), (16, 8), (8, 16, 8)])
+def test_any_number_of_layers(net_arch: tuple[int, ...]) -> None:
+    policy = policy_of(net_arch=net_arch, memory="leaky")
     features, memory = policy.features(policy.look(torch.randn(3, 6)), policy.begin(3))
-    assert features.shape == (3, hidden[-1])
+    assert features.shape == (3, net_arch[-1])
     assert memory.shape == (3, 5)
-    assert Critic(6, 2, hidden)(torch.randn(3, 6), torch.randn(3, 2)).shape == (3,)
+    assert Critic(6, 2, net_arch)(torch.randn(3, 6), torch.randn(3, 2)).shape == (3,)
 
 
 def test_the_critic_sees_the_others() -> None:

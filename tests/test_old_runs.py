@@ -1,5 +1,6 @@
 """Runs that an older Godojo wrote: they are judged, resumed, exported and shown, whatever has been added since."""
 
+import io
 import json
 import shutil
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from godojo.evaluate.players import players_of, policies_of
 from godojo.export.dojo_file import check_dojo, load_dojo, write_dojo
 from godojo.export.players import SHIPPED
 from godojo.export.ship import export, trained_in
+from godojo.files import TRAILER
 from godojo.formats import CHECKPOINT, DOJO, POLICY, RUN, Format, rename, renamed_columns
 from godojo.games.tag.settings import TagSettings
 from godojo.learn.policy_file import load_policy
@@ -44,13 +46,17 @@ def old(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
 def edit(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
     tree = json.loads(path.read_text(encoding="utf-8"))
     change(tree)
+    if "sha256" in tree:
+        tree["sha256"] = ""
     path.write_text(json.dumps(tree), encoding="utf-8")
 
 
 def edit_policy(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
     content = torch.load(path, weights_only=True)
     change(content)
-    torch.save(content, path)
+    buffer = io.BytesIO()
+    torch.save(content, buffer)
+    path.write_bytes(TRAILER.close(buffer.getvalue()))
 
 
 def edit_dojo(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
@@ -83,6 +89,17 @@ def test_an_old_run_is_resumed(old: Path) -> None:
     assert run.checkpoints().newest()[1].agent_steps == 1024
     assert len(run.environments()) == 2
     assert [entry.name for entry in run.snapshots().entries()] == ["start", "final"]
+
+
+def test_an_old_run_of_sac_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GODOJO_RUNS", str(tmp_path))
+    shutil.copytree(ROOT / "tests/old_runs/version_2/sac", tmp_path / "old")
+    resume()
+    run = RunFolder.open("old")
+    assert run.config.learner_settings["learning_starts"] == 64
+    state, entry = run.checkpoints().newest()
+    assert entry.agent_steps == 1024
+    assert set(state["learner"]["roles"]["seeker"]["replay_buffer"]["rows"]) >= {"not_done", "privileged"}
 
 
 def test_an_old_run_is_exported_and_its_exports_play(old: Path, tmp_path: Path) -> None:
@@ -179,9 +196,10 @@ def test_a_field_of_a_file_that_is_not_known_is_refused_with_the_file_and_the_fi
 
 
 def test_memories_of_runs_from_before_they_could_turn_do_not(old: Path) -> None:
+    edit(old / "config.json", lambda tree: tree.update(format="godojo-run/1"))
     edit(old / "config.json", lambda tree: tree["learner_settings"].pop("turning"))
     config = RunFolder.open("old").config
-    assert learner_settings("ppo", config.learner_settings).turning == 0
+    assert learner_settings("ppo", config.learner_settings).egocentric_memory_size == 0
 
 
 def test_a_checkpoint_that_does_not_fit_is_refused_with_its_file(old: Path) -> None:
@@ -207,7 +225,7 @@ def test_a_rename_is_one_line_in_a_table(old: Path, monkeypatch: pytest.MonkeyPa
     """What a version to come would do: every reader sees the new name in files of all older versions."""
 
     def learner(tree: dict[str, Any]) -> None:
-        rename(tree["learner_settings"], steps="n_steps", past_selves="pool_size")
+        rename(tree["learner_settings"], n_steps="rollout_length", pool_size="size_of_pool")
 
     def seen(tree: dict[str, Any]) -> None:
         rename(tree["card"]["settings"], spawns="places")
@@ -220,8 +238,8 @@ def test_a_rename_is_one_line_in_a_table(old: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr("godojo.runs.config.RUN", renaming(RUN, learner))
     config = RunFolder.open("old").config
-    assert (config.learner_settings["n_steps"], config.learner_settings["pool_size"]) == (16, 2)
-    assert "steps" not in config.learner_settings
+    assert (config.learner_settings["rollout_length"], config.learner_settings["size_of_pool"]) == (16, 2)
+    assert "n_steps" not in config.learner_settings
 
     monkeypatch.setattr("godojo.learn.policy_file.POLICY", renaming(POLICY, seen))
     assert "places" in load_policy(old / "policy_seeker.pt")[1].settings

@@ -100,7 +100,7 @@ def test_int8_is_small_and_near_and_its_price_is_measured() -> None:
 
 
 def test_a_wide_policy_gets_four_times_smaller() -> None:
-    content, _ = onnx_bytes(*trained(hidden=(256, 256)))
+    content, _ = onnx_bytes(*trained(net_arch=(256, 256)))
     assert len(int8_bytes(content)) < 0.35 * len(content)
 
 

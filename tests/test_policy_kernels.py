@@ -39,11 +39,11 @@ SHAPES: list[tuple[tuple[int, ...], Memory]] = [
 ]
 
 
-def policy_of(hidden: tuple[int, ...], memory: Memory, *parts: ActionPart) -> Policy:
-    torch.manual_seed(len(hidden) + hidden[0])
+def policy_of(net_arch: tuple[int, ...], memory: Memory, *parts: ActionPart) -> Policy:
+    torch.manual_seed(len(net_arch) + net_arch[0])
     kind: Literal["", "leaky", "gru"] = "leaky" if memory == "turning" else memory
     heading = TURNING if memory == "turning" else HEADING
-    policy = Policy(PolicyShape(OBSERVED, parts or (MOVE, JUMP), hidden, kind, 9 if memory else 0, heading))
+    policy = Policy(PolicyShape(OBSERVED, parts or (MOVE, JUMP), net_arch, kind, 9 if memory else 0, heading))
     with torch.no_grad():
         policy.head.linear.weight.normal_(std=0.2)
         if isinstance(policy.head, ActionHead):
@@ -72,9 +72,9 @@ def played_by(player: KernelPolicyRunner | TorchPolicyRunner, policy: Policy, ro
 
 @pytest.mark.parametrize("greedy", [False, True])
 @pytest.mark.parametrize("rows", [1, 8, 77])
-@pytest.mark.parametrize(("hidden", "memory"), SHAPES)
-def test_plays_as_torch_does(hidden: tuple[int, ...], memory: Memory, rows: int, greedy: bool) -> None:
-    policy = policy_of(hidden, memory)
+@pytest.mark.parametrize(("net_arch", "memory"), SHAPES)
+def test_plays_as_torch_does(net_arch: tuple[int, ...], memory: Memory, rows: int, greedy: bool) -> None:
+    policy = policy_of(net_arch, memory)
     quick = make_policy_runner(policy, rows)
     assert isinstance(quick, KernelPolicyRunner)
     ours = played_by(quick, policy, rows, greedy)
@@ -117,7 +117,7 @@ def test_plays_by_new_weights_once_it_is_told() -> None:
 
 def test_what_kernels_do_not_know_goes_through_torch() -> None:
     for policy in (policy_of((16, 16), "gru"), policy_of((16, 16), "", MOVE, TOOL)):
-        critic, settings = Critic(OBSERVED, OTHERS, (16, 16)), PpoSettings(steps=8)
+        critic, settings = Critic(OBSERVED, OTHERS, (16, 16)), PpoSettings(n_steps=8)
         weights = in_one_row([*policy.parameters(), *critic.parameters()])
         assert isinstance(make_policy_runner(policy, 4), TorchPolicyRunner)
         assert isinstance(make_ppo_gradient(policy, critic, weights, settings), TorchPpoGradient)
@@ -148,14 +148,14 @@ def track_of(policy: Policy, steps: int, columns: int) -> RolloutBuffer:
     return track
 
 
-@pytest.mark.parametrize("max_gradient", [0.3, 1e3])
+@pytest.mark.parametrize("max_grad_norm", [0.3, 1e3])
 @pytest.mark.parametrize(("steps", "columns"), [(32, 12), (7, 5), (1, 1)])
-@pytest.mark.parametrize(("hidden", "memory"), SHAPES)
+@pytest.mark.parametrize(("net_arch", "memory"), SHAPES)
 def test_gradients_are_those_of_torch(
-    hidden: tuple[int, ...], memory: Memory, steps: int, columns: int, max_gradient: float
+    net_arch: tuple[int, ...], memory: Memory, steps: int, columns: int, max_grad_norm: float
 ) -> None:
-    policy, critic = policy_of(hidden, memory), Critic(OBSERVED, OTHERS, hidden)
-    settings = PpoSettings(steps=steps, max_gradient=max_gradient)
+    policy, critic = policy_of(net_arch, memory), Critic(OBSERVED, OTHERS, net_arch)
+    settings = PpoSettings(n_steps=steps, max_grad_norm=max_grad_norm)
     weights = in_one_row([*policy.parameters(), *critic.parameters()])
     track, target = track_of(policy, steps, columns), torch.randn(steps, columns)
     chosen = torch.randperm(columns)[: max(columns * 3 // 4, 1)]
@@ -173,14 +173,14 @@ def test_gradients_are_those_of_torch(
     assert our_figures == pytest.approx(their_figures, rel=1e-4, abs=1e-6)
     if steps == 32:
         assert 0.1 < our_figures["clipped"] < 0.9, "the case has rows on both sides of the clip"
-        assert (our_figures["gradient"] > max_gradient) == (max_gradient < 1.0)
+        assert (our_figures["gradient"] > max_grad_norm) == (max_grad_norm < 1.0)
 
 
 def test_a_loss_that_is_no_number_is_told() -> None:
     policy, critic = policy_of((16, 16), "leaky"), Critic(OBSERVED, OTHERS, (16, 16))
     weights = in_one_row([*policy.parameters(), *critic.parameters()])
     track, target = track_of(policy, 8, 4), torch.full((8, 4), torch.nan)
-    figures = KernelPpoGradient(policy, critic, weights, PpoSettings(steps=8))(
+    figures = KernelPpoGradient(policy, critic, weights, PpoSettings(n_steps=8))(
         track, track.advantage, target, torch.arange(4)
     )
     told = dict(zip(FIGURES, figures, strict=True))

@@ -61,9 +61,7 @@ def batch_of(policy: Policy, seed: int = 1) -> ppo.Minibatch:
     )
 
 
-def plain_loss(
-    policy: Policy, critic: Critic, batch: ppo.Minibatch, value_weight: float, entropy_weight: float
-) -> Tensor:
+def plain_loss(policy: Policy, critic: Critic, batch: ppo.Minibatch, vf_coef: float, ent_coef: float) -> Tensor:
     """The same from the papers: agent by agent and decision by decision, by torch's own gradient."""
     total = torch.zeros((), dtype=torch.float64)
     count = 0
@@ -75,10 +73,10 @@ def plain_loss(
             seen = batch.observation[step, column]
             if not batch.goes_on[step, column]:
                 held = torch.zeros_like(held)
-            eyes = policy.eyes[0]
-            sight = torch.relu(linear(seen, eyes.weight, eyes.bias))  # type: ignore[arg-type]
-            if policy.recall is not None:
-                gates, told = policy.recall.linear(sight).chunk(2)  # type: ignore[operator]
+            encoder = policy.encoder[0]
+            sight = torch.relu(linear(seen, encoder.weight, encoder.bias))  # type: ignore[arg-type]
+            if policy.memory is not None:
+                gates, told = policy.memory.linear(sight).chunk(2)  # type: ignore[operator]
                 gate = torch.sigmoid(gates)
                 x, z = batch.ahead[step, column]
                 into, back = torch.eye(MEMORY, dtype=torch.float64), torch.eye(MEMORY, dtype=torch.float64)
@@ -87,7 +85,7 @@ def plain_loss(
                     back[at_x, at_x], back[at_x, at_z], back[at_z, at_x], back[at_z, at_z] = z, x, -x, z
                 own = (1.0 - gate) * (into @ held) + gate * torch.tanh(told)
                 sight, held = torch.cat((sight, own)), back @ own
-            mean = head.linear(torch.relu(policy.mind[0](sight)))
+            mean = head.linear(torch.relu(policy.trunk[0](sight)))
             normal: Any = Normal(mean, head.log_std.exp())
             if not batch.weight[step, column]:
                 continue
@@ -95,10 +93,10 @@ def plain_loss(
             ratio = torch.exp(normal.log_prob(batch.action[step, column]).sum() - batch.log_probability[step, column])
             advantage = batch.advantage[step, column]
             gain = torch.min(ratio * advantage, torch.clamp(ratio, 1.0 - CLIP, 1.0 + CLIP) * advantage)
-            first = torch.relu(critic.own(seen) + critic.others(batch.others[step, column]))
+            first = torch.relu(critic.own(seen) + critic.privileged(batch.others[step, column]))
             value = critic.value(torch.relu(critic.trunk[0](first)))[0]
             error = (value - batch.target[step, column]) ** 2
-            total = total - gain + value_weight * error - entropy_weight * normal.entropy().sum()
+            total = total - gain + vf_coef * error - ent_coef * normal.entropy().sum()
     return total / count
 
 
@@ -170,8 +168,8 @@ def nonsense(made: PpoSelfPlay, name: str) -> int:
 def test_idle_rows_change_no_bit_of_an_update() -> None:
     """Three seekers against five hiders, where a caught hider waits for the round to end."""
     rules = {"rules.seekers": 3, "rules.hiders": 5, "spawns.distance_m": 0.0, "rules.touch_reach_m": 0.09}
-    settings = msgspec.structs.replace(SMALL, steps=24)
-    clean, _ = after_update(tag(SMALL.worlds, rules=rules), settings, spoil=False)
-    spoilt, rows = after_update(tag(SMALL.worlds, rules=rules), settings, spoil=True)
+    settings = msgspec.structs.replace(SMALL, n_steps=24)
+    clean, _ = after_update(tag(SMALL.num_worlds, rules=rules), settings, spoil=False)
+    spoilt, rows = after_update(tag(SMALL.num_worlds, rules=rules), settings, spoil=True)
     assert rows > 0, "somebody had to wait"
     assert clean == spoilt

@@ -16,12 +16,12 @@ def batch_of(numbers: list[int]) -> Transitions:
     row = torch.tensor(numbers, dtype=torch.float32)
     return Transitions(
         observation=row[:, None].repeat(1, 3),
-        others=row[:, None] + 0.25,
+        privileged=row[:, None] + 0.25,
         action=row[:, None].repeat(1, 2) + 0.5,
         reward=row + 0.75,
-        goes_on=row % 2,
+        not_done=row % 2,
         next_observation=row[:, None].repeat(1, 3) + 1.0,
-        next_others=row[:, None] + 1.25,
+        next_privileged=row[:, None] + 1.25,
     )
 
 
@@ -35,7 +35,7 @@ def kept(replay: ReplayBuffer) -> set[int]:
 
 
 def made() -> ReplayBuffer:
-    return ReplayBuffer(CAPACITY, observation=3, others=1, actions=2)
+    return ReplayBuffer(CAPACITY, observation=3, privileged=1, actions=2)
 
 
 def test_the_newest_are_kept_whatever_the_batches_are_like() -> None:
@@ -60,7 +60,7 @@ def test_a_batch_of_which_nobody_acted_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("count", [4, 10, 13])
-def test_a_saved_replay_goes_on_in_the_same_place(count: int) -> None:
+def test_a_saved_replay_resumes_in_the_same_place(count: int) -> None:
     replay, other = made(), made()
     replay.submit(batch_of(list(range(count))), torch.ones(count, dtype=torch.bool))
     other.load_state(replay.state())

@@ -26,24 +26,34 @@ from godojo.runs.states import read_state, write_state
 from tests.conftest import Run
 from tests.learning_games import fingerprint, tag
 
-SMALL = SacSettings(worlds=24, steps=4, replay=512, warm_up=64, gradient_steps=2, batch=32, hidden=(12, 12))
+SMALL = SacSettings(
+    num_worlds=24, n_steps=4, buffer_size=512, learning_starts=64, gradient_steps=2, batch_size=32, net_arch=(12, 12)
+)
 NUMBERS = (ActionPart("push", "continuous", 2),)
 WORDS = tuple(
     f"--set={word}"
-    for word in ("worlds=32", "steps=8", "hidden=[8]", "replay=2048", "warm_up=256", "batch=32", "gradient_steps=2")
+    for word in (
+        "num_worlds=32",
+        "n_steps=8",
+        "net_arch=[8]",
+        "buffer_size=2048",
+        "learning_starts=256",
+        "batch_size=32",
+        "gradient_steps=2",
+    )
 )
 STEPS = 32 * 8 * 2
 
 
 def learner(seed: int = 1, settings: SacSettings = SMALL, **more: Any) -> SacSelfPlay:
-    return SacSelfPlay(tag(settings.worlds, seed, **more.pop("tag", {})), settings, seed, **more)
+    return SacSelfPlay(tag(settings.num_worlds, seed, **more.pop("tag", {})), settings, seed, **more)
 
 
 def prints(made: SacSelfPlay) -> dict[str, str]:
     return {
         f"{name} {kind}": fingerprint(getattr(pupil, kind))
         for name, pupil in made.pupils.items()
-        for kind in ("policy", "critics", "slow_critics")
+        for kind in ("policy", "critics", "target_critics")
     }
 
 
@@ -57,12 +67,12 @@ def some_batch(rows: int, observation: int, others: int, actions: int) -> Transi
     torch.manual_seed(4)
     return Transitions(
         observation=torch.randn(rows, observation),
-        others=torch.randn(rows, others),
+        privileged=torch.randn(rows, others),
         action=torch.rand(rows, actions) * 2.0 - 1.0,
         reward=torch.randn(rows),
-        goes_on=(torch.arange(rows) % 3 > 0).float(),
+        not_done=(torch.arange(rows) % 3 > 0).float(),
         next_observation=torch.randn(rows, observation),
-        next_others=torch.randn(rows, others),
+        next_privileged=torch.randn(rows, others),
     )
 
 
@@ -114,24 +124,24 @@ def test_targets_are_the_formula() -> None:
     temperature, gamma = 0.3, 0.9
     found = targets(policy, critics, batch, temperature, gamma, torch.Generator().manual_seed(7))
     with torch.no_grad():
-        features = policy.mind(policy.eyes(batch.next_observation))
+        features = policy.trunk(policy.encoder(batch.next_observation))
         mean, log_std = policy.head.linear(features).chunk(2, -1)
         noise = torch.empty_like(mean).normal_(generator=torch.Generator().manual_seed(7))
         action = torch.tanh(mean + noise * log_std.exp())
         reference: Any = TransformedDistribution(Normal(mean, log_std.exp()), [TanhTransform()])
         own = torch.cat((batch.next_observation, action), -1)
-        worth = torch.minimum(critics.one(own, batch.next_others), critics.other(own, batch.next_others))
+        worth = torch.minimum(critics.one(own, batch.next_privileged), critics.other(own, batch.next_privileged))
         entropy = -reference.log_prob(action).sum(-1)
     for row in range(30):
         wanted = batch.reward[row]
-        if batch.goes_on[row]:
+        if batch.not_done[row]:
             wanted = wanted + gamma * (worth[row] + temperature * entropy[row])
         assert found[row].item() == pytest.approx(wanted.item(), abs=2e-4)
 
 
 def test_critics_have_no_opinion_at_first() -> None:
     batch = some_batch(200, 5, 3, 2)
-    assert TwinCritics(5, 3, 2, (8,))(batch.observation, batch.others, batch.action).abs().max() < 0.1
+    assert TwinCritics(5, 3, 2, (8,))(batch.observation, batch.privileged, batch.action).abs().max() < 0.1
 
 
 def test_the_policy_moves_towards_what_is_worth_more() -> None:
@@ -156,11 +166,11 @@ def test_the_policy_moves_towards_what_is_worth_more() -> None:
     )
 
 
-@pytest.mark.parametrize(("entropy_target", "rises"), [(-20.0, False), (20.0, True)])
-def test_the_temperature_follows_the_entropy(entropy_target: float, rises: bool) -> None:
-    made = iterated(learner(settings=msgspec.structs.replace(SMALL, entropy_target=entropy_target)), 4)
+@pytest.mark.parametrize(("target_entropy", "rises"), [(-20.0, False), (20.0, True)])
+def test_the_temperature_follows_the_entropy(target_entropy: float, rises: bool) -> None:
+    made = iterated(learner(settings=msgspec.structs.replace(SMALL, target_entropy=target_entropy)), 4)
     for pupil in made.pupils.values():
-        assert (pupil.log_temperature.exp().item() > SMALL.temperature) == rises
+        assert (pupil.log_ent_coef.exp().item() > SMALL.ent_coef) == rises
     made.close()
 
 
@@ -169,7 +179,7 @@ class Recorder:
 
     def __init__(self, made: SacSelfPlay, name: str) -> None:
         self.rows: list[tuple[Transitions, torch.Tensor, dict[str, dict[str, np.ndarray]]]] = []
-        pupil, worlds, submit = made.pupils[name], made.worlds, made.pupils[name].replay.submit
+        pupil, worlds, submit = made.pupils[name], made.worlds, made.pupils[name].replay_buffer.submit
 
         def watched(batch: Transitions, keep: torch.Tensor) -> None:
             said = {
@@ -179,7 +189,7 @@ class Recorder:
             self.rows.append((Transitions(*(rows.clone() for rows in batch)), keep.clone(), said))
             submit(batch, keep)
 
-        pupil.replay.submit = watched  # type: ignore[method-assign]
+        pupil.replay_buffer.submit = watched  # type: ignore[method-assign]
 
 
 FIELDS = ("observation", "final_observation", "terminated", "truncated", "acted", "reward")
@@ -200,7 +210,9 @@ FIELDS = ("observation", "final_observation", "terminated", "truncated", "acted"
 )
 def test_transitions_are_what_happened(rules: dict[str, float], truncate_after: int, wanted: set[str]) -> None:
     """Cut rounds go on in value from what was seen last; rounds that are over do not; nothing spans two rounds."""
-    settings = msgspec.structs.replace(SMALL, own_frame=False, steps=40, warm_up=512, batch=2, gradient_steps=1)
+    settings = msgspec.structs.replace(
+        SMALL, egocentric=False, n_steps=40, learning_starts=512, batch_size=2, gradient_steps=1
+    )
     made = learner(settings=settings, tag={"truncate_after": truncate_after, "rules": rules})
     recorder = Recorder(made, "hider")
     made.iterate(0.0)
@@ -213,7 +225,7 @@ def test_transitions_are_what_happened(rules: dict[str, float], truncate_after: 
         assert np.array_equal(keep.numpy(), acted)
         rows = following.reshape(len(acted), -1)
         assert np.array_equal(batch.next_observation.numpy()[acted], rows[acted])
-        assert np.array_equal(batch.goes_on.numpy(), 1.0 - own["terminated"].reshape(-1))
+        assert np.array_equal(batch.not_done.numpy(), 1.0 - own["terminated"].reshape(-1))
         assert np.array_equal(batch.reward.numpy(), own["reward"].reshape(-1))
         if index:
             before = recorder.rows[index - 1][2]["hider"]["observation"]
@@ -222,12 +234,12 @@ def test_transitions_are_what_happened(rules: dict[str, float], truncate_after: 
         seen["over"] += int(own["terminated"].sum())
         seen["idle"] += int((~acted).sum())
     assert {what for what, count in seen.items() if count} == wanted
-    assert len(pupil.replay) == min(sum(int(keep.sum()) for _, keep, _ in recorder.rows), settings.replay)
+    assert len(pupil.replay_buffer) == min(sum(int(keep.sum()) for _, keep, _ in recorder.rows), settings.buffer_size)
     made.close()
 
 
 def test_a_cut_round_is_valued_by_what_everybody_saw_last() -> None:
-    settings = msgspec.structs.replace(SMALL, own_frame=False, steps=12, warm_up=512)
+    settings = msgspec.structs.replace(SMALL, egocentric=False, n_steps=12, learning_starts=512)
     made = learner(settings=settings, tag={"truncate_after": 6})
     recorder = Recorder(made, "seeker")
     made.iterate(0.0)
@@ -239,8 +251,8 @@ def test_a_cut_round_is_valued_by_what_everybody_saw_last() -> None:
     others = PrivilegedObservation(made.worlds.roles, "seeker").of(
         {name: said[name]["final_observation"] for name in said}
     )
-    assert torch.equal(batch.next_others[cut], others[torch.from_numpy(cut)])
-    assert (batch.goes_on[cut] == 1.0).all()
+    assert torch.equal(batch.next_privileged[cut], others[torch.from_numpy(cut)])
+    assert (batch.not_done[cut] == 1.0).all()
     assert keep[cut].all()
     made.close()
 
@@ -259,7 +271,7 @@ def test_the_same_seed_learns_the_same_at_any_number_of_threads() -> None:
 
 
 def test_nothing_is_learnt_before_the_warm_up_is_over() -> None:
-    made = learner(settings=msgspec.structs.replace(SMALL, warm_up=SMALL.worlds * SMALL.steps * 2))
+    made = learner(settings=msgspec.structs.replace(SMALL, learning_starts=SMALL.num_worlds * SMALL.n_steps * 2))
     assert made.iterate(0.0).figures == {"seeker": {}, "hider": {}}
     assert set(made.iterate(0.0).figures["seeker"]) == {"policy", "value", "entropy", "temperature", "worth"}
     made.close()
@@ -274,11 +286,11 @@ def test_who_is_frozen_stays_bitwise_as_it_is() -> None:
     after = prints(made)
     for name in before:
         assert (before[name] == after[name]) == name.startswith("hider")
-    assert len(made.pupils["hider"].replay) == 0
+    assert len(made.pupils["hider"].replay_buffer) == 0
     made.close()
 
 
-def test_it_goes_on_bit_by_bit_where_the_replay_is_small() -> None:
+def test_it_not_done_bit_by_bit_where_the_replay_is_small() -> None:
     whole, first = iterated(learner(), 6), iterated(learner(), 3)
     file = io.BytesIO()
     write_state(first.state(), file)
@@ -296,10 +308,10 @@ def test_a_large_replay_is_not_saved_and_fills_anew(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(sac, "SAVED_REPLAY_BYTES", 1000)
     first, second = iterated(learner(), 3), learner(seed=2)
     state = first.state()
-    assert state["roles"]["seeker"]["replay"] is None
+    assert state["roles"]["seeker"]["replay_buffer"] is None
     second.load_state(state)
     assert prints(second) == prints(first)
-    settings = msgspec.structs.replace(SMALL, warm_up=2 * SMALL.worlds * SMALL.steps)
+    settings = msgspec.structs.replace(SMALL, learning_starts=2 * SMALL.num_worlds * SMALL.n_steps)
     for pupil in second.pupils.values():
         pupil.settings = settings
     assert second.iterate(0.0).figures["seeker"] == {}
@@ -311,9 +323,9 @@ def test_a_large_replay_is_not_saved_and_fills_anew(monkeypatch: pytest.MonkeyPa
 def test_a_loss_that_is_no_number_stops_it_and_is_named() -> None:
     made = iterated(learner(), 2)
     before = prints(made)["seeker policy"]
-    for rows in made.pupils["seeker"].replay.state()["rows"].values():
+    for rows in made.pupils["seeker"].replay_buffer.state()["rows"].values():
         assert torch.isfinite(rows).all()
-    made.pupils["seeker"].replay._rows.reward.fill_(float("nan"))
+    made.pupils["seeker"].replay_buffer._rows.reward.fill_(float("nan"))
     with pytest.raises(GodojoError, match="learning of seeker broke down: the value term is nan"):
         made._learn("seeker", 1e-3)
     everything = prints(made)
@@ -375,7 +387,14 @@ class Mark(Worlds):
 
 def test_it_learns_a_simple_game() -> None:
     settings = SacSettings(
-        worlds=16, steps=4, replay=4096, warm_up=256, gradient_steps=4, batch=128, hidden=(32, 32), target_share=0.05
+        num_worlds=16,
+        n_steps=4,
+        buffer_size=4096,
+        learning_starts=256,
+        gradient_steps=4,
+        batch_size=128,
+        net_arch=(32, 32),
+        tau=0.05,
     )
     made = SacSelfPlay(Mark(16), settings, 1)
     iterated(made, 150)
@@ -404,13 +423,13 @@ def test_ppo_does_not_go_on_with_a_policy_of_sac() -> None:
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"batch": 0}, "batch must be 1 or more"),
+        ({"batch_size": 0}, "batch_size must be 1 or more"),
         ({"gamma": 1.5}, "gamma must be from 0 to 1"),
-        ({"temperature": 0.0}, "temperature must be above 0"),
-        ({"warm_up": 10, "replay": 5}, "warm_up must be at most replay"),
-        ({"hidden": []}, "hidden must be"),
+        ({"ent_coef": 0.0}, "ent_coef must be above 0"),
+        ({"learning_starts": 10, "buffer_size": 5}, "learning_starts must be at most buffer_size"),
+        ({"net_arch": []}, "net_arch must be"),
         ({"batchh": 4}, "did you mean batch"),
-        ({"batch": "many"}, "batch must be a whole number, not 'many'"),
+        ({"batch_size": "many"}, "batch_size must be a whole number, not 'many'"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(values: dict[str, Any], said: str) -> None:
@@ -426,7 +445,7 @@ def test_an_unknown_algorithm_is_answered_with_the_known_ones() -> None:
 def test_shapes_follow_the_settings() -> None:
     role = tag(2).roles["seeker"]
     assert shape_for(role, SMALL).heading == role.heading
-    assert shape_for(role, msgspec.structs.replace(SMALL, own_frame=False)).heading is None
+    assert shape_for(role, msgspec.structs.replace(SMALL, egocentric=False)).heading is None
     assert shape_for(role, SMALL).squashed
 
 

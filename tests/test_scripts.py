@@ -105,7 +105,7 @@ def test_stub_trains_and_leaves_its_files(checkout: Checkout) -> None:
 @pytest.mark.usefixtures("engine")
 def test_live_modes_train_one_role_in_the_real_engine(checkout: Checkout) -> None:
     """First from what a moment in the embedded game brought, then from there: who does not learn stays as it was."""
-    live = ("--processes", "1", "--set", "worlds=8", "--set", "steps=8", "--set", "rules.round_s=1.0")
+    live = ("--processes", "1", "--set", "num_worlds=8", "--set", "n_steps=8", "--set", "rules.round_s=1.0")
     code, said = checkout.train("live-seeker", *live, "--judge", "20", AI_TRAIN_DURATION="3")
     assert code == 0, said
     assert "no run yet" in said

@@ -30,15 +30,15 @@ def test_everybody_learns_and_nobody_learns_from_past_selves() -> None:
         seen: list[dict[str, np.ndarray]] = []
 
         def watch(worlds: Worlds) -> None:
-            seen.append({name: role.action.reshape(SMALL.worlds, -1).copy() for name, role in worlds.roles.items()})
+            seen.append({name: role.action.reshape(SMALL.num_worlds, -1).copy() for name, role in worlds.roles.items()})
 
         made.iterate(0.0)
         made.iterate(0.0, watch)
         after = fingerprints(made)
         assert all(before[name] != after[name] for name in before)
         for index, (name, seat) in enumerate(made.seats.items()):
-            block = slice(0, BLOCK) if index == 0 else slice(SMALL.worlds - BLOCK, SMALL.worlds)
-            own = slice(BLOCK, SMALL.worlds) if index == 0 else slice(0, SMALL.worlds - BLOCK)
+            block = slice(0, BLOCK) if index == 0 else slice(SMALL.num_worlds - BLOCK, SMALL.num_worlds)
+            own = slice(BLOCK, SMALL.num_worlds) if index == 0 else slice(0, SMALL.num_worlds - BLOCK)
             assert (name, block) in [guest[:2] for guest in made.sitting]
             assert seat.worlds == seat.columns == own
             # The present policy is asked, and learns, everywhere but in its past self's block, where that one plays.
@@ -51,14 +51,16 @@ def test_everybody_learns_and_nobody_learns_from_past_selves() -> None:
 
 
 def test_scripted_opponents_play_as_they_would_alone_and_nobody_learns_from_them() -> None:
-    settings = msgspec.structs.replace(SMALL, sparring=("wander", "oracle"), sparring_share=0.5, past_share=0.25)
+    settings = msgspec.structs.replace(
+        SMALL, scripted_opponents=("wander", "oracle"), scripted_opponent_fraction=0.5, past_opponent_fraction=0.25
+    )
     made = learner(settings)
     try:
         assert [(guest.role, guest.worlds, guest.who) for guest in made.sitting] == [
             ("seeker", slice(3, 6), "wander"),
             ("seeker", slice(6, 9), "oracle"),
-            ("hider", slice(SMALL.worlds - 6, SMALL.worlds - 3), "wander"),
-            ("hider", slice(SMALL.worlds - 3, SMALL.worlds), "oracle"),
+            ("hider", slice(SMALL.num_worlds - 6, SMALL.num_worlds - 3), "wander"),
+            ("hider", slice(SMALL.num_worlds - 3, SMALL.num_worlds), "oracle"),
         ]
         alone = tag()
         oracle = make_opponent("oracle", "seeker", seed=1)
@@ -68,8 +70,8 @@ def test_scripted_opponents_play_as_they_would_alone_and_nobody_learns_from_them
         done: list[np.ndarray] = []
         made.iterate(0.0, lambda worlds: done.append(worlds.roles["seeker"].action[6:9].copy()))
         assert np.array_equal(done[0], wanted)
-        assert made.seats["seeker"].columns == slice(9, SMALL.worlds)
-        assert made.seats["hider"].columns == slice(0, SMALL.worlds - 9)
+        assert made.seats["seeker"].columns == slice(9, SMALL.num_worlds)
+        assert made.seats["hider"].columns == slice(0, SMALL.num_worlds - 9)
     finally:
         made.close()
 
@@ -94,7 +96,7 @@ def test_a_deterministic_role_draws_no_lots() -> None:
     """Two learners that differ in their lots only: the hider does the same at first sight."""
     done = []
     for seed in (1, 2):
-        made = learner(msgspec.structs.replace(SMALL, past_share=0.0), tasks={"hider": "deterministic"})
+        made = learner(msgspec.structs.replace(SMALL, past_opponent_fraction=0.0), tasks={"hider": "deterministic"})
         try:
             made.seats["hider"].generator.manual_seed(seed)
             made.iterate(0.0)
@@ -156,7 +158,7 @@ def test_a_round_that_was_cut_is_worth_what_was_seen_last() -> None:
 def test_nothing_is_learnt_across_a_game_that_was_lost() -> None:
     """Real processes, one of which dies in the middle: its row is no data, and the decision before it looks ahead."""
     worlds = launch_games(pretend("--die-after", "3"), num_worlds=4, num_processes=2, max_restarts=100)
-    settings = msgspec.structs.replace(SMALL, worlds=4, steps=6)
+    settings = msgspec.structs.replace(SMALL, num_worlds=4, n_steps=6)
     made = PpoSelfPlay(worlds, settings, 1)
     try:
         one_rollout(made)
@@ -170,7 +172,7 @@ def test_nothing_is_learnt_across_a_game_that_was_lost() -> None:
             assert not track.reward[lost].any()
             for step, column in lost.nonzero().tolist():
                 assert step > 0
-                if step + 1 < settings.steps:
+                if step + 1 < settings.n_steps:
                     assert track.goes_on[step + 1, column] == 0.0, "the next round remembers nothing"
                 if track.acted[step - 1, column] and not (track.terminated | track.truncated)[step - 1, column]:
                     ahead = track.reward[step - 1, column] + settings.gamma * track.value[step, column]
@@ -218,7 +220,11 @@ def test_a_state_goes_on_bit_by_bit_elsewhere() -> None:
     """With past selves that sit in the middle of their turn, and scripted opponents that remember."""
     everybody = ("random", "wander", "sighted", "oracle")
     settings = msgspec.structs.replace(
-        SMALL, redraw_updates=2, snapshot_updates=2, sparring=everybody, sparring_share=0.4
+        SMALL,
+        opponent_resample_interval=2,
+        snapshot_interval=2,
+        scripted_opponents=everybody,
+        scripted_opponent_fraction=0.4,
     )
     straight, first, second = learner(settings), learner(settings), learner(settings, seed=9)
     try:
@@ -227,7 +233,7 @@ def test_a_state_goes_on_bit_by_bit_elsewhere() -> None:
         second.load_state(first.state())
         iterated(second, 4)
         assert fingerprints(straight) == fingerprints(second)
-        assert straight.agent_steps == second.agent_steps == 7 * SMALL.steps * SMALL.worlds * 2
+        assert straight.agent_steps == second.agent_steps == 7 * SMALL.n_steps * SMALL.num_worlds * 2
         assert straight.sitting == second.sitting
         assert straight.league is not None
         assert second.league is not None
@@ -243,7 +249,7 @@ def test_the_critic_of_each_agent_sees_all_the_others() -> None:
     seen = PrivilegedObservation(worlds.roles, "hider").of(
         {name: role.observation for name, role in worlds.roles.items()}
     )
-    rows = seen.reshape(SMALL.worlds, 2, 3, 13).numpy()
+    rows = seen.reshape(SMALL.num_worlds, 2, 3, 13).numpy()
     for agent in (0, 1):
         own = told["hider"][:, agent]
         others = [told["seeker"][:, 0], told["seeker"][:, 1], told["hider"][:, 1 - agent]]

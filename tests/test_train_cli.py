@@ -78,20 +78,25 @@ def in_one_line(said: str) -> str:
         (("train", "tag", "--engine", "gadot"), ["no engine 'gadot'", "godot"]),
         (("train", "tag", "--preset", "quik"), ["no preset 'quik'", "did you mean quick", "default"]),
         (("train", "tag", "--preset", "../quick"), ["no preset '../quick'"]),
-        (("train", "tag", "--set", "epoch=3"), ["no setting 'epoch'", "did you mean epochs"]),
+        (("train", "tag", "--set", "epochs=3"), ["`epochs` is now `n_epochs`"]),
+        (("train", "tag", "--algorithm", "sac", "--set", "warm_up=9"), ["`warm_up` is now `learning_starts`"]),
+        (("train", "tag", "--set", "epoch=3"), ["no setting 'epoch'", "did you mean n_epochs"]),
         (("train", "tag", "--set", "motion.gravity=3"), ["motion.gravity", "did you mean motion.gravity_mps2"]),
-        (("train", "tag", "--set", "epochs"), ["'epochs' is no setting", "epochs=3"]),
-        (("train", "tag", "--set", "epochs=three"), ["epochs must be a whole number, not 'three'"]),
+        (("train", "tag", "--set", "n_epochs"), ["'n_epochs' is no setting", "n_epochs=3"]),
+        (("train", "tag", "--set", "n_epochs=three"), ["n_epochs must be a whole number, not 'three'"]),
         (("train", "tag", "--set", "gamma=[1]"), ["gamma must be a number, not [1]"]),
-        (("train", "tag", "--set", "hidden=64"), ["hidden must be a list of whole numbers such as [64,64], not 64"]),
-        (("train", "tag", "--set", "hidden=[a,b]"), ["hidden must be a list of whole numbers"]),
+        (
+            ("train", "tag", "--set", "net_arch=64"),
+            ["net_arch must be a list of whole numbers such as [64,64], not 64"],
+        ),
+        (("train", "tag", "--set", "net_arch=[a,b]"), ["net_arch must be a list of whole numbers"]),
         (("train", "tag", "--set", "memory=elephant"), ["memory must be one of '', leaky, gru, not 'elephant'"]),
-        (("train", "tag", "--set", "own_frame=3"), ["own_frame must be true or false, not 3"]),
+        (("train", "tag", "--set", "egocentric=3"), ["egocentric must be true or false, not 3"]),
         (("train", "tag", "--set", "rules.round_s=long"), ["rules.round_s must be a number, not 'long'"]),
         (("train", "tag", "--minutes", "three"), ["--minutes must be a number, not 'three'", "train --help"]),
         (("train", "tag", "--minuts", "3"), ["no option --minuts; did you mean --minutes?", "train --help"]),
         (("train", "tag", "--set", "gamma=2"), ["gamma must be from 0 to 1, not 2"]),
-        (("train", "tag", "--set", "steps=0"), ["steps must be 1 or more, not 0"]),
+        (("train", "tag", "--set", "n_steps=0"), ["n_steps must be 1 or more, not 0"]),
         (("train", "tag", "--set", "rules.round_s=-1"), ["rules.round_s must be from"]),
         (("train", "tag", "--algorithm", "pop"), ["no algorithm 'pop'", "ppo"]),
         (("train", "tag", "--minutes", "0"), ["--minutes"]),
@@ -159,7 +164,7 @@ def test_resuming(godojo: Run, runs: Path) -> None:
     assert (entry.update, entry.agent_steps) == (3, 3 * STEPS)
 
     for words, answer in (
-        (("--set", "epochs=3"), "leave --set"),
+        (("--set", "n_epochs=3"), "leave --set"),
         (("--run-id", "two"), "leave --run-id away"),
         (("--algorithm", "sac"), "learns by ppo"),
         (("--preset", "quick"), "leave --preset away"),
@@ -206,19 +211,19 @@ def test_a_checkpoint_that_was_cut_short(godojo: Run, runs: Path) -> None:
 def test_beginning_with_the_policies_of_another_run(godojo: Run, runs: Path) -> None:
     """They keep their networks, whatever the defaults are; so the new run can be resumed too."""
     trained(godojo, "--run-id", "one")
-    words = ("train", "tag", "--judge", "0", "--set", "worlds=32", "--set", "steps=8", "--init-from", "latest")
+    words = ("train", "tag", "--judge", "0", "--set", "num_worlds=32", "--set", "n_steps=8", "--init-from", "latest")
     done = godojo(*words, "--freeze", "hider", "--run-id", "two", "--steps", str(2 * STEPS))
     assert done.returncode == 0, done.stderr
     one, _ = load_policy(runs / "one/policy_hider.pt")
     two, card = load_policy(runs / "two/policy_hider.pt")
-    assert card.shape.hidden == (8,)
+    assert card.shape.net_arch == (8,)
     assert all(bool((a == b).all()) for a, b in zip(one.state_dict().values(), two.state_dict().values(), strict=True))
     done = godojo("train", "tag", "--resume", "two", "--steps", str(3 * STEPS), "--judge", "0")
     assert done.returncode == 0, done.stderr
 
-    done = godojo(*words, "--set", "hidden=[9]", "--run-id", "three")
+    done = godojo(*words, "--set", "net_arch=[9]", "--run-id", "three")
     assert done.returncode == 2
-    assert "leave --set hidden away" in in_one_line(done.stderr)
+    assert "leave --set net_arch away" in in_one_line(done.stderr)
     done = godojo(*words, "--algorithm", "sac", "--run-id", "three")
     assert done.returncode == 2
     assert "sac cannot go on with it" in in_one_line(done.stderr)
@@ -228,7 +233,7 @@ def test_beginning_with_the_policies_of_another_run(godojo: Run, runs: Path) -> 
 def test_a_loss_that_is_no_number_stops_the_training(godojo: Run, runs: Path) -> None:
     """Steps of an absurd length break everything soon; what is saved is from before that, and whole."""
     done = godojo(
-        *SMALL, "--set", "learning_rate=9e5", "--set", "max_gradient=9e5", "--run-id", "one", "--minutes", "1",
+        *SMALL, "--set", "learning_rate=9e5", "--set", "max_grad_norm=9e5", "--run-id", "one", "--minutes", "1",
     )  # fmt: skip
     assert done.returncode == 2
     said = done.stderr.strip().splitlines()[-1]
@@ -318,17 +323,17 @@ def test_a_game_that_was_started_by_hand(godojo: Run, runs: Path) -> None:
             "--connect",
             "--port",
             port,
-            "--set=worlds=6",
-            "--set=steps=8",
-            "--set=hidden=[8]",
-            "--set=minibatches=2",
+            "--set=num_worlds=6",
+            "--set=n_steps=8",
+            "--set=net_arch=[8]",
+            "--set=n_minibatches=2",
         )
         done = godojo("train", *words, "--steps", "400", "--run-id", "theirs")
         assert done.returncode == 0, done.stderr
         assert f"waiting for a game on 127.0.0.1:{port}" in done.stderr
         config = RunFolder.open(runs / "theirs").config
         assert (config.game, config.engine, config.roles) == ("pretend", "godot", ("role0", "role1"))
-        assert config.learner_settings["worlds"] == 6
+        assert config.learner_settings["num_worlds"] == 6
         assert "train --resume theirs" in done.stdout
         done = godojo("train", "--resume", "theirs", "--steps", "800")
         assert done.returncode == 0, done.stderr

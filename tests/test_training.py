@@ -20,7 +20,7 @@ from godojo.learn.policy_file import load_policy
 from godojo.learn.rollout import NORMALISER_STEPS
 from godojo.learn.sac import SacSelfPlay
 from godojo.learn.settings import PpoSettings, SacSettings
-from godojo.learn.training import Standing, Training
+from godojo.learn.training import Training, TrainingStatus
 from godojo.runs.config import RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.units import counted
@@ -65,7 +65,7 @@ def test_rounds_that_are_lost_with_a_game_are_in_no_win_rate(tmp_path: Path) -> 
                 role.truncated[:], role.acted[:], role.final_terms[:] = True, False, 0.0
 
     after_step(worlds, lose)
-    standings: list[Standing] = []
+    standings: list[TrainingStatus] = []
     made = begun(tmp_path, worlds)
     assert made.train(standings.append)
     made.close()
@@ -78,7 +78,7 @@ def test_rounds_that_are_lost_with_a_game_are_in_no_win_rate(tmp_path: Path) -> 
 
 def test_no_rounds_are_no_win_rates(tmp_path: Path) -> None:
     worlds = tag(rules={"rules.round_s": 30.0})
-    standings: list[Standing] = []
+    standings: list[TrainingStatus] = []
     made = begun(tmp_path, worlds)
     made.train(standings.append)
     made.close()
@@ -96,7 +96,7 @@ def test_no_rounds_are_no_win_rates(tmp_path: Path) -> None:
     ],
 )
 def test_the_progress_line_says_what_is_known(episodes: int, win_rates: dict[str, float], wanted: str) -> None:
-    line = _line(Standing(0.5, 60.0, 1234, 20.5, 3, episodes, win_rates, {}))
+    line = _line(TrainingStatus(0.5, 60.0, 1234, 20.5, 3, episodes, win_rates, {}))
     assert line.endswith(wanted)
     assert "1.23 k agent-steps" in line
     assert "20.5/s" in line
@@ -116,7 +116,7 @@ def test_a_rollout_is_dropped_when_the_time_has_long_been_up(tmp_path: Path) -> 
     made = begun(tmp_path, worlds, budget=Budget(minutes=10.0))
 
     def jump(step: int) -> None:
-        if step == SMALL.steps + 2:
+        if step == SMALL.n_steps + 2:
             made._begun -= 10.0 * 60.0 + GRACE_S
 
     after_step(worlds, jump)
@@ -131,7 +131,7 @@ def test_whatever_breaks_the_run_is_saved(tmp_path: Path) -> None:
     worlds = tag()
 
     def fail(step: int) -> None:
-        if step == 2 * SMALL.steps + 1:
+        if step == 2 * SMALL.n_steps + 1:
             raise ValueError("something nobody thought of")
 
     made = begun(tmp_path, worlds)
@@ -145,10 +145,10 @@ def test_whatever_breaks_the_run_is_saved(tmp_path: Path) -> None:
 
 def test_what_is_no_number_is_not_in_what_is_saved(tmp_path: Path) -> None:
     """An observation that is no number spoils the normaliser; saved is the one from before."""
-    worlds, settings = tag(), msgspec.structs.replace(SMALL, steps=NORMALISER_STEPS + 4)
+    worlds, settings = tag(), msgspec.structs.replace(SMALL, n_steps=NORMALISER_STEPS + 4)
 
     def spoil(step: int) -> None:
-        if step == settings.steps + NORMALISER_STEPS:
+        if step == settings.n_steps + NORMALISER_STEPS:
             worlds.roles["hider"].observation[:] = np.nan
 
     made = begun(tmp_path, worlds, settings)
@@ -164,7 +164,12 @@ def test_what_is_no_number_is_not_in_what_is_saved(tmp_path: Path) -> None:
 def test_the_normaliser_learns_from_hiders_that_were_not_caught() -> None:
     """Oracles catch hiders, whose observations are zeros from then on."""
     settings = msgspec.structs.replace(
-        SMALL, steps=16, past_share=0.0, sparring=("oracle",), sparring_share=1.0, worlds=16
+        SMALL,
+        n_steps=16,
+        past_opponent_fraction=0.0,
+        scripted_opponents=("oracle",),
+        scripted_opponent_fraction=1.0,
+        num_worlds=16,
     )
     made = learner(settings, worlds=tag(16, rules=TEAMS))
     seat, used, rows = made.seats["hider"], 0, 0
@@ -180,7 +185,7 @@ def test_the_normaliser_learns_from_hiders_that_were_not_caught() -> None:
 
 def test_so_does_that_of_sac() -> None:
     worlds = tag(8, rules=TEAMS)
-    made = SacSelfPlay(worlds, SacSettings(worlds=8, steps=4, hidden=(8,), warm_up=10_000), 1)
+    made = SacSelfPlay(worlds, SacSettings(num_worlds=8, n_steps=4, net_arch=(8,), learning_starts=10_000), 1)
     pupil, arrays = made.pupils["hider"], worlds.roles["hider"]
     pupil.decide(worlds)
     worlds.step()
@@ -191,11 +196,11 @@ def test_so_does_that_of_sac() -> None:
 
 
 def test_a_league_of_one() -> None:
-    made = iterated(learner(msgspec.structs.replace(SMALL, past_selves=1)), 7)
+    made = iterated(learner(msgspec.structs.replace(SMALL, pool_size=1)), 7)
     made.close()
     assert made.league is not None
     for past in made.league.past.values():
-        assert [one.agent_steps for one in past] == [6 * 24 * 2 * SMALL.steps], "the newest stays"
+        assert [one.agent_steps for one in past] == [6 * 24 * 2 * SMALL.n_steps], "the newest stays"
 
 
 def paid(tmp_path: Path, amount: str, scale: float = 1.0) -> Worlds:
@@ -219,7 +224,7 @@ def test_a_reward_that_is_too_large_is_refused_in_a_line(tmp_path: Path, amount:
 @pytest.mark.parametrize("algorithm", ["ppo", "sac"])
 def test_a_reward_that_cannot_be_learnt_from_is_named(tmp_path: Path, algorithm: str) -> None:
     worlds = paid(tmp_path, "1e29", scale=1e10)
-    soft = SacSettings(worlds=24, steps=8, hidden=(8,), warm_up=64, batch=32)
+    soft = SacSettings(num_worlds=24, n_steps=8, net_arch=(8,), learning_starts=64, batch_size=32)
     made = learner(worlds=worlds) if algorithm == "ppo" else SacSelfPlay(worlds, soft, 1)
     with pytest.raises(GodojoError, match=r"broke down: .*; the largest reward is inf"):
         made.iterate(0.0)

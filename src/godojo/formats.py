@@ -72,6 +72,29 @@ def rename(branch: Any, **names: str) -> None:
                 branch[new] = branch.pop(old)
 
 
+def branches(tree: Any, *path: str) -> list[Any]:
+    """For migrations: the branches at a path, none where there is no such path; `*` stands for every key or item."""
+    found = [tree]
+    for name in path:
+        following: list[Any] = []
+        for branch in found:
+            if name == "*" and isinstance(branch, dict | list):
+                following += branch.values() if isinstance(branch, dict) else branch
+            elif isinstance(branch, dict) and name in branch:
+                following.append(branch[name])
+        found = following
+    return found
+
+
+def rename_layers(weights: Any, **names: str) -> None:
+    """For migrations: gives modules in the keys of a `state_dict` new names; the order of the keys stays."""
+    if isinstance(weights, dict):
+        entries = list(weights.items())
+        weights.clear()
+        for key, value in entries:
+            weights[".".join(names.get(part, part) for part in str(key).split("."))] = value
+
+
 def renamed_settings(game: str, values: Tree) -> Tree:
     """A game's settings in today's words; like columns, they go by names that are never used again."""
     found = copy.deepcopy(values)
@@ -99,17 +122,97 @@ def _hash_added(tree: Tree) -> None:
     """From here on files of this kind carry a hash; nothing in them changes."""
 
 
+LEARNER_SETTINGS: dict[str, dict[str, str]] = {
+    "ppo": {
+        "worlds": "num_worlds",
+        "steps": "n_steps",
+        "epochs": "n_epochs",
+        "minibatches": "n_minibatches",
+        "clip": "clip_range",
+        "entropy_weight": "ent_coef",
+        "value_weight": "vf_coef",
+        "max_gradient": "max_grad_norm",
+        "hidden": "net_arch",
+        "own_frame": "egocentric",
+        "turning": "egocentric_memory_size",
+        "past_share": "past_opponent_fraction",
+        "sparring": "scripted_opponents",
+        "sparring_share": "scripted_opponent_fraction",
+        "past_selves": "pool_size",
+        "snapshot_updates": "snapshot_interval",
+        "redraw_updates": "opponent_resample_interval",
+    },
+    "sac": {
+        "worlds": "num_worlds",
+        "steps": "n_steps",
+        "replay": "buffer_size",
+        "warm_up": "learning_starts",
+        "batch": "batch_size",
+        "target_share": "tau",
+        "temperature": "ent_coef",
+        "entropy_target": "target_entropy",
+        "max_gradient": "max_grad_norm",
+        "hidden": "net_arch",
+        "own_frame": "egocentric",
+    },
+    "sb3": {"net": "net_arch"},
+    "distil": {
+        "hidden": "net_arch",
+        "own_frame": "egocentric",
+        "worlds": "num_worlds",
+        "steps": "n_steps",
+        "epochs": "n_epochs",
+        "minibatches": "n_minibatches",
+        "max_gradient": "max_grad_norm",
+    },
+}
+"""Renamed settings of each learner: the old name and the new one. `--set` and `--config` answer with the new one."""
+
+
 def _run_2(tree: Tree) -> None:
     settings = tree.get("learner_settings")
     if tree.get("learner") == "ppo" and isinstance(settings, dict):
         settings.setdefault("turning", 0)  # before cells could turn, none did
 
 
-RUN = Format("godojo-run", _run_2)
+def _run_3(tree: Tree) -> None:
+    rename(tree.get("learner_settings"), **LEARNER_SETTINGS.get(str(tree.get("learner")), {}))
+
+
+def _policy_3(tree: Tree) -> None:
+    for shape in branches(tree, "card", "shape"):
+        rename(shape, hidden="net_arch")
+    for weights in branches(tree, "weights"):
+        _rename_policy_layers(weights)
+
+
+def _checkpoint_3(tree: Tree) -> None:
+    for learner in branches(tree, "state", "learner"):
+        rename(learner, sitting="assignments", sat_down_at="assigned_at", league="opponent_pool")
+        for weights in branches(learner, "opponent_pool", "past", "*", "*", "weights"):
+            _rename_policy_layers(weights)
+        for role in branches(learner, "roles", "*"):
+            rename(role, slow_critics="target_critics", log_temperature="log_ent_coef", replay="replay_buffer")
+            for weights in branches(role, "policy"):
+                _rename_policy_layers(weights)
+            for name in ("critic", "critics", "target_critics"):
+                for weights in branches(role, name):
+                    rename_layers(weights, others="privileged")
+            for optimisers in branches(role, "optimisers"):
+                rename(optimisers, temperature="ent_coef")
+            for rows in branches(role, "replay_buffer", "rows"):
+                rename(rows, others="privileged", next_others="next_privileged", goes_on="not_done")
+
+
+def _rename_policy_layers(weights: Any) -> None:
+    rename_layers(weights, eyes="encoder", recall="memory", mind="trunk")
+
+
+RUN = Format("godojo-run", _run_2, _run_3)
 """`config.json`."""
-POLICY = Format("godojo-policy", _hash_added)
+POLICY = Format("godojo-policy", _hash_added, _policy_3)
 """`policy_ROLE.pt`: `card` (with `shape` and `settings`) and `weights`."""
-CHECKPOINT = Format("godojo-checkpoint", _hash_added)
+CHECKPOINT = Format("godojo-checkpoint", _hash_added, _checkpoint_3)
 """`checkpoints/step_*.pt`: `state` is what the learner saved."""
 CHECKPOINTS = Format("godojo-checkpoints", _hash_added)
 """`checkpoints/index.json`."""

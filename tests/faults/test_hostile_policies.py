@@ -190,24 +190,24 @@ def test_policy_files_that_unpack_to_more_than_they_are_are_refused(
 
 
 def huge_card(content: dict[str, Any]) -> None:
-    content["card"]["shape"]["hidden"] = [2**20, 2**20]
+    content["card"]["shape"]["net_arch"] = [2**20, 2**20]
 
 
 def many_layers(content: dict[str, Any]) -> None:
-    content["card"]["shape"]["hidden"] = [4] * 100_000
+    content["card"]["shape"]["net_arch"] = [4] * 100_000
 
 
 def thin_weights(content: dict[str, Any]) -> None:
     """Numbers that claim to be many and are one, over and over."""
-    content["card"]["shape"]["hidden"] = [2**20, 2**20]
+    content["card"]["shape"]["net_arch"] = [2**20, 2**20]
     wide, high = torch.zeros(1).expand(2**20), torch.zeros(1).expand(2**20, 2**20)
-    content["weights"] |= {"eyes.0.weight": torch.zeros(1).expand(2**20, 13), "eyes.0.bias": wide}
-    content["weights"] |= {"mind.0.weight": high, "mind.0.bias": wide, "head.linear.weight": wide.expand(3, 2**20)}
+    content["weights"] |= {"encoder.0.weight": torch.zeros(1).expand(2**20, 13), "encoder.0.bias": wide}
+    content["weights"] |= {"trunk.0.weight": high, "trunk.0.bias": wide, "head.linear.weight": wide.expand(3, 2**20)}
 
 
 @pytest.mark.parametrize("spoil", [huge_card, many_layers, thin_weights])
 def test_policy_files_that_ask_for_more_room_than_they_hold_are_refused(spoil: Any, tmp_path: Path) -> None:
-    save_policy(tmp_path / "policy.pt", *trained(memory="", hidden=(8, 6)))
+    save_policy(tmp_path / "policy.pt", *trained(memory="", net_arch=(8, 6)))
     content = torch.load(tmp_path / "policy.pt", weights_only=True)
     spoil(content)
     torch.save(content, tmp_path / "policy.pt")

@@ -183,7 +183,7 @@ def test_a_game_started_by_hand_is_taken_up() -> None:
 def test_training_spars_with_whoever_knows_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As tag's own preset asks for: the game is asked to tell the truth."""
     monkeypatch.setenv("GODOJO_RUNS", str(tmp_path))
-    short = ["--steps", "2000", "--judge", "0", "--set", "worlds=24", "--set", "rules.round_s=1"]
+    short = ["--steps", "2000", "--judge", "0", "--set", "num_worlds=24", "--set", "rules.round_s=1"]
     with pytest.raises(SystemExit) as ended:
         main(["train", "tag", "--engine", "godot", "--processes", "1", "--run-id", "spars", *short])
     assert ended.value.code == 0

@@ -30,10 +30,10 @@ KINDS: dict[str, dict[str, Any]] = {
     "plain": {"heading": HEADING},
     "leaky": {"memory": "leaky", "memory_size": 32, "heading": HEADING},
     "turning": {"memory": "leaky", "memory_size": 14, "heading": TURNING, "seed": 1},
-    "gru": {"memory": "gru", "memory_size": 30, "hidden": (33, 41), "action_parts": MIXED},
-    "choices": {"hidden": (32, 32), "action_parts": MIXED},
-    "squashed": {"hidden": (30, 50, 22), "squashed": True, "heading": HEADING},
-    "narrow": {"hidden": (7,), "memory": "leaky", "memory_size": 3},
+    "gru": {"memory": "gru", "memory_size": 30, "net_arch": (33, 41), "action_parts": MIXED},
+    "choices": {"net_arch": (32, 32), "action_parts": MIXED},
+    "squashed": {"net_arch": (30, 50, 22), "squashed": True, "heading": HEADING},
+    "narrow": {"net_arch": (7,), "memory": "leaky", "memory_size": 3},
 }
 
 
@@ -91,7 +91,7 @@ def sealed(header: bytes, weights: bytes, version: int = 1, zero: int = 0) -> by
 
 def turning_gru() -> bytes:
     """A file that is sound but for this: cells turn that are not leaky."""
-    good = dojo_bytes(*drawn_policy(memory="gru", memory_size=8, hidden=(12, 12), heading=HEADING))
+    good = dojo_bytes(*drawn_policy(memory="gru", memory_size=8, net_arch=(12, 12), heading=HEADING))
     length = struct.unpack_from("<I", good, 8)[0]
     header = msgspec.json.decode(good[48 : 48 + length])
     header["heading"]["remembered"] = [[0, 1]]
@@ -100,7 +100,7 @@ def turning_gru() -> bytes:
 
 def hostile_files() -> dict[str, bytes]:
     """What is wrong with each, and the file."""
-    good = dojo_bytes(*drawn_policy(memory="leaky", memory_size=8, hidden=(12, 12), heading=HEADING))
+    good = dojo_bytes(*drawn_policy(memory="leaky", memory_size=8, net_arch=(12, 12), heading=HEADING))
     length = struct.unpack_from("<I", good, 8)[0]
     text, weights = good[48 : 48 + length], good[48 + length :]
     header: dict[str, Any] = msgspec.json.decode(text)

@@ -53,12 +53,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shipped(project: Path) -> Path:
     """The same with a policy, which runs straight to the flag, dropped onto the agent."""
     policy, card = drawn_policy(
-        hidden=(4,),
+        net_arch=(4,),
         observation_parts=(ObservationPart("observation", (2,)),),
         action_parts=(ActionPart("run", "continuous", 2),),
         role="runner",
     )
-    first = policy.mind[0]
+    first = policy.trunk[0]
     assert isinstance(first, nn.Linear)
     with torch.no_grad():
         first.weight.copy_(torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]))

@@ -58,7 +58,7 @@ def test_training_over_http_reloads_the_scene_and_reports(tmp_path: Path, monkey
     with started_game("navigation") as game:
         monkeypatch.setenv("GODOJO_HTTP_TOKEN", game.token)
         with pytest.raises(SystemExit) as ended:
-            main([*words, "--http", game.url, "--steps", "512", "--set", "steps=256"])
+            main([*words, "--http", game.url, "--steps", "512", "--set", "n_steps=256"])
     assert ended.value.code == 0
     found = msgspec.json.decode((tmp_path / "far/stability.json").read_bytes(), type=Stability)
     assert (found.agent_steps, found.reloads, found.restarts) == (512, 5, 0)

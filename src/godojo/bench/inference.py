@@ -29,7 +29,7 @@ class Net(NamedTuple):
     """A net to measure."""
 
     title: str
-    hidden: tuple[int, ...]
+    net_arch: tuple[int, ...]
     memory: Literal["", "leaky", "gru"] = ""
     memory_size: int = 0
 
@@ -100,7 +100,7 @@ def measure(*, seconds: float = 2.0, crowd: int = 64, report: Report | None = No
 
 def _write(path: Path, net: Net) -> Path:
     """A net as training begins with it: what its weights are does not change how long it takes."""
-    shape = PolicyShape(OBSERVATION_SIZE, ACTIONS, net.hidden, net.memory, net.memory_size)
+    shape = PolicyShape(OBSERVATION_SIZE, ACTIONS, net.net_arch, net.memory, net.memory_size)
     parts = (ObservationPart("observation", (OBSERVATION_SIZE,)),)
     write_dojo(path, Policy(shape), PolicyCard("bench", "agent", parts, shape, 0))
     return path

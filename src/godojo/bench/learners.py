@@ -143,10 +143,10 @@ class WholeTraining(Contender):
 def training_worlds(settings: PpoSettings, seed: int) -> Worlds:
     """Where `godojo train tag` trains."""
     game = TagSettings.defaults()
-    return make_vec("tag", num_worlds=settings.worlds, seed=seed, settings=game, generated_share=1.0)
+    return make_vec("tag", num_worlds=settings.num_worlds, seed=seed, settings=game, generated_share=1.0)
 
 
 def learnt_steps(learner: PpoSelfPlay) -> int:
     """How many decisions it has learnt from: not those of past selves. One against one, everybody always acts."""
     columns = sum(seat.track.columns for seat in learner.seats.values())
-    return learner.updates * learner.settings.steps * columns
+    return learner.updates * learner.settings.n_steps * columns

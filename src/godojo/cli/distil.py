@@ -58,12 +58,12 @@ def distil(
     if not 0 <= seed < 2**40:
         raise GodojoError(f"--seed must be from 0 to {2**40 - 1}, not {seed}")
     budget = Budget(agent_steps=steps) if steps is not None else Budget(minutes=1.0 if minutes is None else minutes)
-    hidden, run = widths(net), chosen_run(run)
+    net_arch, run = widths(net), chosen_run(run)
     from godojo.export.distilled_run import DistilledRun  # loads torch and the kernels
 
     distilled = DistilledRun(
         run,
-        hidden,
+        net_arch,
         budget,
         memory_size=memory_size,
         run_id=run_id,
@@ -112,7 +112,7 @@ def show(report: "DistilReport") -> None:
             sizes.add_row(
                 role if who == "teacher" else "",
                 who,
-                ",".join(str(width) for width in one.hidden),
+                ",".join(str(width) for width in one.net_arch),
                 str(one.memory_size),
                 f"{one.weights:,}",
                 f"{one.dojo_bytes / 1024:.1f}",

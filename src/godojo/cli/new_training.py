@@ -32,12 +32,12 @@ GODOT_WORLDS = 64
 """Copies of the game on the real engine, unless asked for otherwise."""
 PROCESSES = 2
 """Games at once there, likewise."""
-HTTP_PPO = {"steps": 512, "minibatches": 1, "epochs": 4}
+HTTP_PPO = {"n_steps": 512, "n_minibatches": 1, "n_epochs": 4}
 """What suits few worlds: longer looks between updates."""
 BUILT_IN = "built-in"
 TRAINERS = (BUILT_IN, SB3)
 MAX_GAME_NAME = 40
-NETWORK = ("hidden", "memory", "memory_size", "turning", "own_frame")
+NETWORK = ("net_arch", "memory", "memory_size", "egocentric_memory_size", "egocentric")
 """Settings that policies are built by."""
 
 
@@ -55,7 +55,7 @@ def new_training(wishes: TrainArgs, source: RunFolder | None, say: Callable[[str
     preset = _preset(wishes, game)
     learner_values, game_texts = split_words(wishes.values)
     if wishes.num_envs is not None:
-        learner_values.setdefault("num_envs" if trainer == SB3 else "worlds", wishes.num_envs)
+        learner_values.setdefault("num_envs" if trainer == SB3 else "num_worlds", wishes.num_envs)
     config = RunConfig(
         game=game,
         engine=engine,
@@ -71,7 +71,7 @@ def new_training(wishes: TrainArgs, source: RunFolder | None, say: Callable[[str
     declared: dict[str, Any] = {}
     worlds: Worlds | None = None
     if wishes.is_of_others:
-        config, worlds = _of_others(wishes, config, game_texts, learner_values.get("worlds"))
+        config, worlds = _of_others(wishes, config, game_texts, learner_values.get("num_worlds"))
         model = worlds.declared_model or {}
         if wishes.algorithm is None:
             config = msgspec.structs.replace(config, learner=_algorithm(model.get("algorithm", "ppo")))
@@ -81,7 +81,7 @@ def new_training(wishes: TrainArgs, source: RunFolder | None, say: Callable[[str
         config = msgspec.structs.replace(config, game_settings=msgspec.to_builtins(rules))
         declared = _suiting(GODOT_WORLDS, config.learner) if engine == "godot" else {}
     if wishes.http:
-        here = {"num_envs": len(wishes.http)} if trainer == SB3 else {"worlds": len(wishes.http)}
+        here = {"num_envs": len(wishes.http)} if trainer == SB3 else {"num_worlds": len(wishes.http)}
         learner_values = ({} if trainer == SB3 else HTTP_PPO) | learner_values | here
     learner: Any
     if trainer == SB3:
@@ -206,7 +206,7 @@ def _algorithm(name: str) -> str:
 
 def _suiting(worlds: int, algorithm: str) -> dict[str, Any]:
     """What suits the few worlds that the real engine plays: gradient steps that still learn from enough."""
-    return {"worlds": worlds} | ({"minibatches": max(worlds // 16, 1)} if algorithm == "ppo" else {})
+    return {"num_worlds": worlds} | ({"n_minibatches": max(worlds // 16, 1)} if algorithm == "ppo" else {})
 
 
 def _of_others(

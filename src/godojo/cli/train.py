@@ -132,7 +132,7 @@ def train(
         list[str] | None,
         typer.Option(
             "--set",
-            help="A setting of the learner (epochs=3) or of the game (motion.gravity_mps2=20).",
+            help="A setting of the learner (n_epochs=3) or of the game (motion.gravity_mps2=20).",
             metavar="KEY=VALUE",
             rich_help_panel=EXPERT,
         ),
@@ -200,7 +200,7 @@ def train(
 
       godojo train tag --minutes 1 --run-id first
       godojo train --resume first --minutes 5
-      godojo train tag --engine godot --set worlds=64
+      godojo train tag --engine godot --set num_worlds=64
       godojo train navigation --trainer sb3 --preset quick_test
       godojo train --connect
     """

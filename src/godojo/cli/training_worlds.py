@@ -28,7 +28,7 @@ def worlds_of(config: RunConfig, token: str | None = None, num_worlds: int | Non
         source = {"binary" if Path(more["project"]).is_file() else "project": more["project"]}
         return open_game(**source, num_processes=more["processes"], seed=config.seed, **_patience(config))
     if waits is not None and config.game not in GAMES:
-        count = num_worlds or config.learner_settings.get("worlds")
+        count = num_worlds or config.learner_settings.get("num_worlds")
         return open_game(num_worlds=count, seed=config.seed, token=token, **waits, **_patience(config))
     worlds = _tasks(config, token)
     reward, scale = more.get("reward"), more.get("reward_scale", 1.0)
@@ -81,7 +81,9 @@ def _whence(config: RunConfig, token: str | None) -> dict[str, Any]:
 
     if "http" in more:
         return {name: more[name] for name in ("http", "scene", "reload_every")}
-    truth = {"truth": any(may_need_privileged_state(name) for name in config.learner_settings.get("sparring", ()))}
+    truth = {
+        "truth": any(may_need_privileged_state(name) for name in config.learner_settings.get("scripted_opponents", ()))
+    }
     if "connect" in more:
         return {"connect": True, "token": token, **more["connect"], **truth}
     return {"num_processes": more["processes"], **truth}
@@ -95,4 +97,4 @@ def _patience(config: RunConfig) -> dict[str, Any]:
 def _count(config: RunConfig) -> int:
     if config.learner == SB3:
         return filled(Sb3Settings, config.learner_settings).num_envs
-    return learner_settings(config.learner, config.learner_settings).worlds
+    return learner_settings(config.learner, config.learner_settings).num_worlds

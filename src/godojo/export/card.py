@@ -72,7 +72,7 @@ def _origin(source: str, policies: Sequence[Trained]) -> str:
     memory = f", {card.shape.memory_size} {card.shape.memory} cells of memory" if card.shape.memory else ", no memory"
     if card.shape.heading and (pairs := len(card.shape.heading.remembered)):
         memory += f" ({2 * pairs} of them turn with the agent)"
-    widths = " and ".join(str(width) for width in card.shape.hidden)
+    widths = " and ".join(str(width) for width in card.shape.net_arch)
     frame = "thinks in the agent's own frame" if card.shape.heading else "thinks along the world's axes"
     lines.append(f"The network has layers of {widths}{memory}, and {frame}.")
     return "\n".join(lines)

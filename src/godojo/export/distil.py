@@ -32,45 +32,45 @@ Report = Callable[[float, dict[str, float]], None]
 class DistilSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a student is taught."""
 
-    hidden: tuple[int, ...] = (32, 32)
+    net_arch: tuple[int, ...] = (32, 32)
     """Widths of the student's layers."""
     memory: Literal["", "leaky", "gru"] = ""
     """What it remembers with: as its teacher."""
     memory_size: int = 0
-    own_frame: bool = True
+    egocentric: bool = True
     """It thinks in its agent's own frame where its teacher does."""
-    worlds: int = 256
+    num_worlds: int = 256
     """Copies of the game that are played at once."""
-    steps: int = 32
+    n_steps: int = 32
     """Decisions in each world between two updates."""
-    epochs: int = 2
-    minibatches: int = 4
+    n_epochs: int = 2
+    n_minibatches: int = 4
     """Gradient steps an epoch; each takes a part of the worlds with all their decisions."""
     learning_rate: float = 4e-3
     final_learning_rate: float = 2e-4
-    max_gradient: float = 1.0
+    max_grad_norm: float = 1.0
     teacher_until: float = 0.3
     """Up to this share of the budget the teacher plays in some worlds: in all at first, then in ever fewer."""
 
     def check(self) -> None:
-        if not 1 <= len(self.hidden) <= MAX_LAYERS - 3 or any(not 1 <= width <= MAX_WIDTH for width in self.hidden):
+        if not 1 <= len(self.net_arch) <= MAX_LAYERS - 3 or any(not 1 <= width <= MAX_WIDTH for width in self.net_arch):
             raise GodojoError(
                 f"a net is 1 to {MAX_LAYERS - 3} widths from 1 to {MAX_WIDTH}, such as 32,32;"
-                f" not {','.join(str(width) for width in self.hidden)}"
+                f" not {','.join(str(width) for width in self.net_arch)}"
             )
         if self.memory and not 1 <= self.memory_size <= MAX_WIDTH:
             raise GodojoError(f"a memory has from 1 to {MAX_WIDTH} numbers, not {self.memory_size}")
 
 
-def settings_for(teacher: PolicyShape, hidden: tuple[int, ...], memory_size: int | None = None) -> DistilSettings:
+def settings_for(teacher: PolicyShape, net_arch: tuple[int, ...], memory_size: int | None = None) -> DistilSettings:
     """A student with these layers; it remembers with as many numbers as its teacher, or as its first layer has."""
     size = 0
     if teacher.memory:
-        size = min([teacher.memory_size, *hidden[:1]]) if memory_size is None else memory_size
+        size = min([teacher.memory_size, *net_arch[:1]]) if memory_size is None else memory_size
     elif memory_size is not None:
         raise GodojoError("the teacher remembers nothing, and neither can its student; leave --memory-size away")
     found = DistilSettings(
-        hidden=hidden, memory=teacher.memory, memory_size=size, own_frame=teacher.heading is not None
+        net_arch=net_arch, memory=teacher.memory, memory_size=size, egocentric=teacher.heading is not None
     )
     found.check()
     return found
@@ -89,10 +89,10 @@ class ImitationBuffer:
         rows = arrays.observation.shape[0] * arrays.observation.shape[1]
         self.rows = rows
         self._teacher_memory, self._memory = teacher.begin(rows), self.student.begin(rows)
-        self._seen = torch.zeros(settings.steps, rows, teacher.shape.observation_size)
-        self._ahead = torch.zeros(settings.steps, rows, len(teacher.acting.forward))
-        self._wanted = torch.zeros(settings.steps, rows, teacher.head.linear.out_features)
-        self._goes_on, self._counts = torch.ones(settings.steps, rows), torch.zeros(settings.steps, rows)
+        self._seen = torch.zeros(settings.n_steps, rows, teacher.shape.observation_size)
+        self._ahead = torch.zeros(settings.n_steps, rows, len(teacher.acting.forward))
+        self._wanted = torch.zeros(settings.n_steps, rows, teacher.head.linear.out_features)
+        self._goes_on, self._counts = torch.ones(settings.n_steps, rows), torch.zeros(settings.n_steps, rows)
         self._first_memory = self.student.begin(rows)
         self._raw = torch.from_numpy(arrays.observation).view(rows, -1)
         self._action = torch.from_numpy(arrays.action).view(rows, -1)
@@ -130,8 +130,8 @@ class ImitationBuffer:
         settings, total, apart, count = self.settings, 0.0, 0.0, 0
         for group in self.optimiser.param_groups:
             group["lr"] = settings.learning_rate + progress * (settings.final_learning_rate - settings.learning_rate)
-        for _ in range(settings.epochs):
-            for rows in torch.randperm(self.rows, generator=self.generator).chunk(settings.minibatches):
+        for _ in range(settings.n_epochs):
+            for rows in torch.randperm(self.rows, generator=self.generator).chunk(settings.n_minibatches):
                 ahead = self._ahead[:, rows] if len(self.student.turning) else None
                 features = self.student.features_of_sequence(
                     self._seen[:, rows], self._first_memory[rows], self._goes_on[:, rows], ahead
@@ -140,7 +140,7 @@ class ImitationBuffer:
                 loss = imitation_loss(self.teacher, given, wanted, self._counts[:, rows])
                 self.optimiser.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
-                torch.nn.utils.clip_grad_norm_(self.student.parameters(), settings.max_gradient)
+                torch.nn.utils.clip_grad_norm_(self.student.parameters(), settings.max_grad_norm)
                 self.optimiser.step()
                 total, count = total + float(loss.detach()), count + 1
                 apart += float((given.detach().clamp(-1.0, 1.0) - wanted.clamp(-1.0, 1.0)).abs().mean())
@@ -153,7 +153,7 @@ def student_of(teacher: Policy, settings: DistilSettings) -> Policy:
     """A new one, which sees as its teacher does and, where lots are drawn, draws as wide."""
     shape = msgspec.structs.replace(
         teacher.shape,
-        hidden=settings.hidden,
+        net_arch=settings.net_arch,
         memory=settings.memory,
         memory_size=settings.memory_size,
         heading=turning_like(teacher.shape, settings.memory, settings.memory_size),
@@ -246,7 +246,7 @@ class Distillation:
         # Every other time the best action, every other time by lot: so the student gets off the beaten track, too.
         greedy = self.updates % 2 == 0
         lessons = self.lessons.values()
-        for step in range(settings.steps):
+        for step in range(settings.n_steps):
             decide = partial(ImitationBuffer.decide, step=step, led=share, greedy=greedy)
             list(self._threads.map(decide, lessons))
             self.worlds.step()
@@ -259,7 +259,7 @@ class Distillation:
             for name, value in found.items()
         }
         self.updates += 1
-        self.agent_steps += settings.steps * sum(lesson.rows for lesson in self.lessons.values())
+        self.agent_steps += settings.n_steps * sum(lesson.rows for lesson in self.lessons.values())
         return figures | {"teacher_share": share}
 
     def students(self) -> dict[str, tuple[Policy, PolicyCard]]:

@@ -35,7 +35,7 @@ _TIMED_DECISIONS = 200
 class Figures(msgspec.Struct, frozen=True):
     """What a policy costs."""
 
-    hidden: tuple[int, ...]
+    net_arch: tuple[int, ...]
     memory_size: int
     weights: int
     dojo_bytes: int
@@ -72,7 +72,7 @@ class DistilledRun:
     def __init__(
         self,
         teacher: str,
-        hidden: tuple[int, ...],
+        net_arch: tuple[int, ...],
         budget: Budget,
         *,
         memory_size: int | None = None,
@@ -89,12 +89,12 @@ class DistilledRun:
         if card.game not in GAMES:
             raise GodojoError(f"{card.game} has no twin to practise in; there is one of: {', '.join(GAMES)}")
         settings = {
-            role: settings_for(policy.shape, hidden, memory_size) for role, (policy, _) in self.teachers.items()
+            role: settings_for(policy.shape, net_arch, memory_size) for role, (policy, _) in self.teachers.items()
         }
         game = game_settings(card.game, card.settings)
         first = next(iter(settings.values()))
         options = {"settings": game, **GAMES[card.game].training_options(game)}
-        self.worlds = make_vec(card.game, num_worlds=first.worlds, seed=seed, **options)
+        self.worlds = make_vec(card.game, num_worlds=first.num_worlds, seed=seed, **options)
         self.distillation = Distillation(self.worlds, self.teachers, settings, seed)
         config = RunConfig(
             game=card.game,
@@ -161,7 +161,7 @@ class DistilledRun:
 def figures(policy: Policy, card: PolicyCard) -> Figures:
     """What a policy costs."""
     return Figures(
-        hidden=policy.shape.hidden,
+        net_arch=policy.shape.net_arch,
         memory_size=policy.memory_size,
         weights=weight_count(policy.shape),
         dojo_bytes=len(dojo_bytes(policy, card)),

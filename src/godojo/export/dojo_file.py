@@ -113,7 +113,7 @@ class DojoHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return PolicyShape(
             observation_size=self.observation_size,
             action_parts=self.action_parts,
-            hidden=tuple(layer.outputs for layer in self.layers if layer.name in ("eyes", "mind")),
+            net_arch=tuple(layer.outputs for layer in self.layers if layer.name in ("eyes", "mind")),
             memory=self.memory,
             memory_size=self.memory_size,
             heading=self.heading,
@@ -142,7 +142,7 @@ class DojoFile(NamedTuple):
 
 def layers_of(shape: PolicyShape) -> tuple[Layer, ...]:
     """The steps of a policy's network, first to last."""
-    *first, last = shape.hidden
+    *first, last = shape.net_arch
     widths = [shape.observation_size, *first]
     layers = [Layer("eyes", "relu", *pair) for pair in itertools.pairwise(widths)]
     remembered = 0
@@ -286,7 +286,7 @@ def parse_header(text: bytes, form: Format, version: int) -> DojoHeader:
         raise GodojoError(complaint)
     if header.log_std != (not header.squashed and header.numbers > 0):
         raise GodojoError("it says the wrong thing about its log_std")
-    if not shape.hidden or bool(header.memory) != bool(header.memory_size) or header.layers != layers_of(shape):
+    if not shape.net_arch or bool(header.memory) != bool(header.memory_size) or header.layers != layers_of(shape):
         raise GodojoError("its layers do not fit together")
     return header
 
@@ -302,16 +302,16 @@ def _weights(policy: Policy) -> Iterator[np.ndarray]:
 
 def _tensors(policy: Policy) -> Iterator[torch.Tensor]:
     """All weights behind the normaliser, in the order of the file."""
-    for layer in policy.eyes:
+    for layer in policy.encoder:
         if isinstance(layer, nn.Linear):
             yield from (layer.weight, layer.bias)
-    if isinstance(policy.recall, GruMemory):
-        cell = policy.recall.cell
+    if isinstance(policy.memory, GruMemory):
+        cell = policy.memory.cell
         yield from (cell.weight_ih, cell.bias_ih, cell.weight_hh, cell.bias_hh)
-    elif policy.recall is not None:
-        yield from (policy.recall.linear.weight, policy.recall.linear.bias)
-    mind = policy.mind[0]
-    assert isinstance(mind, nn.Linear)
-    yield from (mind.weight, mind.bias, policy.head.linear.weight, policy.head.linear.bias)
+    elif policy.memory is not None:
+        yield from (policy.memory.linear.weight, policy.memory.linear.bias)
+    trunk = policy.trunk[0]
+    assert isinstance(trunk, nn.Linear)
+    yield from (trunk.weight, trunk.bias, policy.head.linear.weight, policy.head.linear.bias)
     if isinstance(policy.head, ActionHead) and policy.head.numbers:
         yield policy.head.log_std

@@ -113,7 +113,7 @@ def _turned_observation(graph: _Graph, header: DojoHeader) -> str:
     x_at, z_at = zip(*heading.observed, strict=True)
     turned = _in_frame(graph, heading, graph.columns("observation", x_at), graph.columns("observation", z_at))
     columns = list(zip(turned, (x_at, z_at), strict=True))
-    return _replaced(graph, "observation", header.observation_size, columns, "own_frame")
+    return _replaced(graph, "observation", header.observation_size, columns, "egocentric")
 
 
 def _in_frame(graph: _Graph, heading: Heading, x: str, z: str) -> tuple[str, str]:

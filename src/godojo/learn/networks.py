@@ -31,7 +31,7 @@ class PolicyShape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     observation_size: int
     action_parts: tuple[ActionPart, ...]
-    hidden: tuple[int, ...]
+    net_arch: tuple[int, ...]
     memory: Literal["", "leaky", "gru"] = ""
     memory_size: int = 0
     heading: Heading | None = None
@@ -243,12 +243,12 @@ class Policy(nn.Module):
         super().__init__()
         self.shape, self.heading = shape, shape.heading
         self.memory_size = shape.memory_size if shape.memory else 0
-        *first, last = shape.hidden
+        *first, last = shape.net_arch
         self.normaliser = Normaliser(shape.observation_size)
-        self.eyes = mlp([shape.observation_size, *first])
+        self.encoder = mlp([shape.observation_size, *first])
         width = first[-1] if first else shape.observation_size
-        self.recall = MEMORIES[shape.memory](width, self.memory_size) if shape.memory else None
-        self.mind = mlp([width + self.memory_size, last])
+        self.memory = MEMORIES[shape.memory](width, self.memory_size) if shape.memory else None
+        self.trunk = mlp([width + self.memory_size, last])
         self.head = (SquashedHead if shape.squashed else ActionHead)(last, shape.action_parts)
         self.acting = frames.Acting(
             places(shape.heading.forward if shape.heading else ()),
@@ -262,11 +262,11 @@ class Policy(nn.Module):
 
     def look(self, raw: Tensor, out: Tensor | None = None) -> Tensor:
         """Observations as the policy wants them: in the agent's own frame, and normalised."""
-        turned = self.own_frame(raw, out)
+        turned = self.to_egocentric(raw, out)
         seen: Tensor = self.normaliser(turned, out=turned)
         return seen
 
-    def own_frame(self, raw: Tensor, out: Tensor | None = None) -> Tensor:
+    def to_egocentric(self, raw: Tensor, out: Tensor | None = None) -> Tensor:
         """What is along the world's axes, along the agent's: ahead and to its left."""
         out = torch.empty_like(raw) if out is None else out
         frames.turn(raw.numpy(), self.acting.forward, self._observed, out.numpy())
@@ -288,40 +288,40 @@ class Policy(nn.Module):
 
     def features(self, normalised: Tensor, memory: Tensor, ahead: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """For one decision: rows of observations, and where agents look if memories turn; also what is remembered."""
-        seen = self.eyes(normalised)
-        if self.recall is not None:
-            held = self.recall(seen, turned(memory, self.turning, ahead))
+        seen = self.encoder(normalised)
+        if self.memory is not None:
+            held = self.memory(seen, turned(memory, self.turning, ahead))
             seen, memory = torch.cat((seen, held), -1), turned_back(held, self.turning, ahead)
-        return self.mind(seen), memory
+        return self.trunk(seen), memory
 
     def features_of_sequence(
         self, normalised: Tensor, memory: Tensor, goes_on: Tensor, ahead: Tensor | None = None
     ) -> Tensor:
         """For T decisions in a row, [T, rows, D]; where `goes_on` is 0, a new round began before the decision."""
-        seen = self.eyes(normalised)
-        if self.recall is not None:
-            seen = torch.cat((seen, self.recall.sequence(seen, memory, goes_on, ahead, self.turning)), -1)
-        features: Tensor = self.mind(seen)
+        seen = self.encoder(normalised)
+        if self.memory is not None:
+            seen = torch.cat((seen, self.memory.sequence(seen, memory, goes_on, ahead, self.turning)), -1)
+        features: Tensor = self.trunk(seen)
         return features
 
 
 class Critic(nn.Module):
     """What a situation is worth to a role: sees the agent's own observation and what the others know of themselves."""
 
-    def __init__(self, observation_size: int, others_size: int, hidden: Sequence[int]) -> None:
+    def __init__(self, observation_size: int, privileged_size: int, net_arch: Sequence[int]) -> None:
         super().__init__()
-        self.normaliser = Normaliser(others_size)
-        self.own = nn.Linear(observation_size, hidden[0])
-        self.others = nn.Linear(others_size, hidden[0], bias=False)
+        self.normaliser = Normaliser(privileged_size)
+        self.own = nn.Linear(observation_size, net_arch[0])
+        self.privileged = nn.Linear(privileged_size, net_arch[0], bias=False)
         orthogonal(self.own.weight, math.sqrt(2.0))
         nn.init.zeros_(self.own.bias)
-        orthogonal(self.others.weight, math.sqrt(2.0))
-        self.trunk = mlp(hidden)
-        self.value = nn.Linear(hidden[-1], 1)
+        orthogonal(self.privileged.weight, math.sqrt(2.0))
+        self.trunk = mlp(net_arch)
+        self.value = nn.Linear(net_arch[-1], 1)
         orthogonal(self.value.weight, 1.0)
         nn.init.zeros_(self.value.bias)
 
-    def forward(self, normalised: Tensor, others: Tensor) -> Tensor:
-        first = torch.relu(self.own(normalised) + self.others(others))
+    def forward(self, normalised: Tensor, privileged: Tensor) -> Tensor:
+        first = torch.relu(self.own(normalised) + self.privileged(privileged))
         value: Tensor = self.value(self.trunk(first))[..., 0]
         return value

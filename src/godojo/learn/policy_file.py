@@ -122,8 +122,8 @@ def _check_unpacked(path: Path, file: BinaryIO, *, checksums: bool) -> None:
 
 def _check_sizes(shape: PolicyShape, weights: Mapping[str, Tensor]) -> None:
     """Refuses a card that asks for more numbers than there are, before room is made for them, or for other places."""
-    if len(shape.hidden) > MAX_LAYERS:
-        raise ValueError(f"{len(shape.hidden)} layers; {MAX_LAYERS} are the most")
+    if len(shape.net_arch) > MAX_LAYERS:
+        raise ValueError(f"{len(shape.net_arch)} layers; {MAX_LAYERS} are the most")
     with torch.device("meta"):  # sizes alone, no memory
         wanted = {name: tensor.shape for name, tensor in Policy(shape).state_dict().items()}
     if {name: tensor.shape for name, tensor in weights.items()} != wanted:

@@ -104,12 +104,12 @@ class TorchPpoGradient:
             ahead=track.ahead.index_select(1, chosen),
             memory=track.memory.index_select(0, chosen),
         )
-        found = losses(self._policy, self._critic, batch, settings.clip)
-        loss = found.policy + settings.value_weight * found.value - settings.entropy_weight * found.entropy
+        found = losses(self._policy, self._critic, batch, settings.clip_range)
+        loss = found.policy + settings.vf_coef * found.value - settings.ent_coef * found.entropy
         assert self._weights.grad is not None
         self._weights.grad.zero_()
         loss.backward()  # type: ignore[no-untyped-call]
-        length = nn.utils.clip_grad_norm_([self._weights], settings.max_gradient)
+        length = nn.utils.clip_grad_norm_([self._weights], settings.max_grad_norm)
         figures: list[float] = torch.stack([*(each.detach() for each in found), length]).tolist()
         return figures
 
@@ -126,9 +126,9 @@ def update(
     advantage = (track.advantage - mean) / deviation
     target = track.advantage + track.value[:-1]
     history = []
-    for _ in range(settings.epochs):
+    for _ in range(settings.n_epochs):
         shuffled = torch.randperm(track.columns, generator=seat.generator)
-        for chosen in shuffled.chunk(settings.minibatches):
+        for chosen in shuffled.chunk(settings.n_minibatches):
             values = teacher(track, advantage, target, chosen)
             for name, value in zip(FIGURES, values, strict=True):
                 if not math.isfinite(value):

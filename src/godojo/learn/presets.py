@@ -1,7 +1,7 @@
 """Presets: what to train, and how, by a game's name and a word; and single values by `key=value`."""
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar, overload
 import msgspec
 
 from godojo.errors import GodojoError, known
+from godojo.formats import LEARNER_SETTINGS
 from godojo.games.curriculum import Stage
 from godojo.learn.settings import ALGORITHMS, PpoSettings, Settings
 from godojo.validation import converted
@@ -88,13 +89,13 @@ def preset_from(tree: Any, source: str) -> Preset:
 
 
 def split_words(words: Iterable[str]) -> tuple[dict[str, Any], list[str]]:
-    """The words of `--set`: the learner's values (`epochs=3`), and the game's (`motion.gravity_mps2=20`) as texts."""
+    """The words of `--set`: the learner's values (`n_epochs=3`), and the game's (`motion.gravity_mps2=20`) as texts."""
     learner: dict[str, Any] = {}
     game = []
     for word in words:
         key, found, text = word.partition("=")
         if not found:
-            raise GodojoError(f"{word!r} is no setting; write it as epochs=3 or motion.gravity_mps2=20")
+            raise GodojoError(f"{word!r} is no setting; write it as n_epochs=3 or motion.gravity_mps2=20")
         if "." in key:
             game.append(word)
         else:
@@ -120,18 +121,25 @@ def filled(kind: type[AnySettings], *layers: Mapping[str, Any]) -> AnySettings:
     for layer in layers:
         for name in layer:
             if name not in names:
-                raise GodojoError(f"the learner has no setting {name!r}; {known(name, names)}")
+                raise GodojoError(_unknown(name, names))
         values |= layer
     settings = converted(values, kind)
     settings.check()  # type: ignore[attr-defined]
     return settings
 
 
+def _unknown(name: str, names: Sequence[str]) -> str:
+    for renamed in LEARNER_SETTINGS.values():
+        if renamed.get(name) in names:
+            return f"`{name}` is now `{renamed[name]}`"
+    return f"the learner has no setting {name!r}; {known(name, names)}"
+
+
 def declared_values(model: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
     """What a scene says about the model that should learn it (`DojoModel`), as the learner's settings."""
-    names = {"hidden_sizes": "hidden", "learning_rate": "learning_rate", "discount": "gamma"}
+    names = {"hidden_sizes": "net_arch", "learning_rate": "learning_rate", "discount": "gamma"}
     if algorithm == "sac":
-        names |= {"batch_size": "batch", "replay_size": "replay"}
+        names |= {"batch_size": "batch_size", "replay_size": "buffer_size"}
     return {own: model[name] for name, own in names.items() if model.get(name)}
 
 

@@ -11,30 +11,30 @@ class Transitions(NamedTuple):
     """Decisions and what they led to, one a row. Observations are in the agent's own frame and not normalised."""
 
     observation: Tensor
-    others: Tensor
+    privileged: Tensor
     """What the other agents knew of themselves, for the critics."""
     action: Tensor
     reward: Tensor
-    goes_on: Tensor
+    not_done: Tensor
     """1 where the future has a value; 0 where the round came to its end by the rules."""
     next_observation: Tensor
     """What was seen after the decision; where the round ended or was cut short, what was seen last."""
-    next_others: Tensor
+    next_privileged: Tensor
 
 
 class ReplayBuffer:
     """The newest `capacity` transitions."""
 
-    def __init__(self, capacity: int, observation: int, others: int, actions: int) -> None:
+    def __init__(self, capacity: int, observation: int, privileged: int, actions: int) -> None:
         self.capacity, self.size, self._at = capacity, 0, 0
         self._rows = Transitions(
             observation=torch.zeros(capacity, observation),
-            others=torch.zeros(capacity, others),
+            privileged=torch.zeros(capacity, privileged),
             action=torch.zeros(capacity, actions),
             reward=torch.zeros(capacity),
-            goes_on=torch.zeros(capacity),
+            not_done=torch.zeros(capacity),
             next_observation=torch.zeros(capacity, observation),
-            next_others=torch.zeros(capacity, others),
+            next_privileged=torch.zeros(capacity, privileged),
         )
 
     def __len__(self) -> int:

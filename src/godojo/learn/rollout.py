@@ -236,7 +236,7 @@ class RolloutWorker:
     @torch.no_grad()
     def see(self, step: int) -> Tensor:
         """Keeps what the policy and the critic see now; returns the policy's part."""
-        own = self.policy.own_frame(self._raw, out=self.track.observation[step])
+        own = self.policy.to_egocentric(self._raw, out=self.track.observation[step])
         others = self.others.of(self._observations)
         if self.learns and step % NORMALISER_STEPS == 0 and step < len(self.track.action):
             self._to_normalise_by = own.clone(), others

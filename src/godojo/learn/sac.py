@@ -48,8 +48,8 @@ def shape_for(role: RoleArrays, settings: SacSettings) -> PolicyShape:
     return PolicyShape(
         observation_size=role.observation.shape[2],
         action_parts=role.action_parts,
-        hidden=settings.hidden,
-        heading=role.heading if settings.own_frame else None,
+        net_arch=settings.net_arch,
+        heading=role.heading if settings.egocentric else None,
         squashed=True,
     )
 
@@ -57,10 +57,10 @@ def shape_for(role: RoleArrays, settings: SacSettings) -> PolicyShape:
 class TwinCritics(nn.Module):
     """Two opinions on what an action is worth in a situation."""
 
-    def __init__(self, observation: int, others: int, actions: int, hidden: tuple[int, ...]) -> None:
+    def __init__(self, observation: int, others: int, actions: int, net_arch: tuple[int, ...]) -> None:
         super().__init__()
-        self.one = Critic(observation + actions, others, hidden)
-        self.other = Critic(observation + actions, others, hidden)
+        self.one = Critic(observation + actions, others, net_arch)
+        self.other = Critic(observation + actions, others, net_arch)
         # Without an opinion at first: one made of chance would be far louder than what a single decision is worth.
         for critic in (self.one, self.other):
             orthogonal(critic.value.weight, 0.01)
@@ -82,8 +82,8 @@ def targets(
     """What the critics should have said: the reward, and what follows by the policy of now, its entropy included."""
     features, _ = policy.features(batch.next_observation, policy.begin(len(batch.reward)))
     choice = policy.head.sample(features, generator=generator)
-    worth: Tensor = critics(batch.next_observation, batch.next_others, choice.action).amin(0)
-    return batch.reward + gamma * batch.goes_on * (worth - temperature * choice.log_probability)
+    worth: Tensor = critics(batch.next_observation, batch.next_privileged, choice.action).amin(0)
+    return batch.reward + gamma * batch.not_done * (worth - temperature * choice.log_probability)
 
 
 def policy_loss(
@@ -92,7 +92,7 @@ def policy_loss(
     """What the policy minimises (it wants actions that are worth much, and entropy), and its entropy."""
     features, _ = policy.features(batch.observation, policy.begin(len(batch.reward)))
     choice = policy.head.sample(features, generator=generator)
-    worth = critics(batch.observation, batch.others, choice.action).amin(0)
+    worth = critics(batch.observation, batch.privileged, choice.action).amin(0)
     return (temperature * choice.log_probability - worth).mean(), -choice.log_probability.detach().mean()
 
 
@@ -108,17 +108,17 @@ class SacAgent:
         count, agents, size = self.arrays.observation.shape
         actions = self.arrays.action.shape[2]
         self.columns = count * agents
-        self.critics = TwinCritics(size, self._others.size, actions, settings.hidden)
-        self.slow_critics = copy.deepcopy(self.critics).requires_grad_(False)
+        self.critics = TwinCritics(size, self._others.size, actions, settings.net_arch)
+        self.target_critics = copy.deepcopy(self.critics).requires_grad_(False)
         self.others_normaliser = self.critics.one.normaliser
-        self.log_temperature = torch.tensor(math.log(settings.temperature), requires_grad=True)
-        self.entropy_target = settings.entropy_target * actions
+        self.log_ent_coef = torch.tensor(math.log(settings.ent_coef), requires_grad=True)
+        self.target_entropy = settings.target_entropy * actions
         self.optimisers = {
             "policy": torch.optim.Adam(policy.parameters(), lr=settings.learning_rate),
             "value": torch.optim.Adam(self.critics.parameters(), lr=settings.learning_rate),
-            "temperature": torch.optim.Adam([self.log_temperature], lr=settings.learning_rate),
+            "ent_coef": torch.optim.Adam([self.log_ent_coef], lr=settings.learning_rate),
         }
-        self.replay = ReplayBuffer(settings.replay, size, self._others.size, actions)
+        self.replay_buffer = ReplayBuffer(settings.buffer_size, size, self._others.size, actions)
         self._raw = torch.from_numpy(self.arrays.observation).view(self.columns, -1)
         self._action = torch.from_numpy(self.arrays.action).view(self.columns, -1)
 
@@ -127,7 +127,7 @@ class SacAgent:
         """Looks, and writes what every agent does next."""
         policy = self.policy
         raw = self._raw.clone()
-        own = policy.own_frame(raw)
+        own = policy.to_egocentric(raw)
         others = self._others.of({name: role.observation for name, role in worlds.roles.items()})
         features, _ = policy.features(policy.normaliser(own), policy.begin(self.columns))
         choice = policy.head.sample(features, greedy=self.task == "deterministic", generator=self.generator)
@@ -147,18 +147,18 @@ class SacAgent:
         seen = {name: _seen_after(role, worlds) for name, role in worlds.roles.items()}
         batch = Transitions(
             observation=self._seen,
-            others=self._seen_of_others,
+            privileged=self._seen_of_others,
             action=self._did,
             reward=torch.from_numpy(arrays.reward).view(-1),
-            goes_on=torch.from_numpy(~arrays.terminated).view(-1).float(),
-            next_observation=self.policy.own_frame(torch.from_numpy(seen[self.name]).view(self.columns, -1)),
-            next_others=self._others.of(seen),
+            not_done=torch.from_numpy(~arrays.terminated).view(-1).float(),
+            next_observation=self.policy.to_egocentric(torch.from_numpy(seen[self.name]).view(self.columns, -1)),
+            next_privileged=self._others.of(seen),
         )
-        self.replay.submit(batch, acted)
+        self.replay_buffer.submit(batch, acted)
 
     def learn(self, rate: float) -> dict[str, float]:
         """An update; says how it went, or nothing while the replay is still too empty to learn from."""
-        if len(self.replay) < self.settings.warm_up:
+        if len(self.replay_buffer) < self.settings.learning_starts:
             return {}
         for optimiser in self.optimisers.values():
             for group in optimiser.param_groups:
@@ -168,19 +168,19 @@ class SacAgent:
 
     def _gradient_step(self) -> dict[str, float]:
         settings, policy, critics = self.settings, self.policy, self.critics
-        batch = self._normalised(self.replay.sample(settings.batch, self.generator))
-        temperature = self.log_temperature.exp().item()
+        batch = self._normalised(self.replay_buffer.sample(settings.batch_size, self.generator))
+        temperature = self.log_ent_coef.exp().item()
         with torch.no_grad():
-            target = targets(policy, self.slow_critics, batch, temperature, settings.gamma, self.generator)
-        said = critics(batch.observation, batch.others, batch.action)
+            target = targets(policy, self.target_critics, batch, temperature, settings.gamma, self.generator)
+        said = critics(batch.observation, batch.privileged, batch.action)
         value = (said - target).square().mean(1).sum()
         self._descend("value", value, list(critics.parameters()))
         loss, entropy = policy_loss(policy, critics, batch, temperature, self.generator)
         self._descend("policy", loss, list(policy.parameters()))
-        self._descend("temperature", self.log_temperature * (entropy - self.entropy_target), [self.log_temperature])
+        self._descend("ent_coef", self.log_ent_coef * (entropy - self.target_entropy), [self.log_ent_coef])
         with torch.no_grad():
-            for slow, quick in zip(self.slow_critics.parameters(), critics.parameters(), strict=True):
-                slow.lerp_(quick, settings.target_share)
+            for slow, quick in zip(self.target_critics.parameters(), critics.parameters(), strict=True):
+                slow.lerp_(quick, settings.tau)
         return {
             "policy": loss.item(),
             "value": value.item(),
@@ -194,7 +194,7 @@ class SacAgent:
         optimiser = self.optimisers[name]
         optimiser.zero_grad(set_to_none=True)
         loss.backward(inputs=parameters)  # type: ignore[no-untyped-call]
-        length = nn.utils.clip_grad_norm_(parameters, self.settings.max_gradient)
+        length = nn.utils.clip_grad_norm_(parameters, self.settings.max_grad_norm)
         for what, number in ((name, loss.item()), (f"{name} gradient", length.item())):
             if not math.isfinite(number):
                 raise NonFiniteLoss(f"the {what} term is {number}")
@@ -205,33 +205,33 @@ class SacAgent:
         own, others = self.policy.normaliser, self.others_normaliser
         return batch._replace(
             observation=own(batch.observation),
-            others=others(batch.others),
+            privileged=others(batch.privileged),
             next_observation=own(batch.next_observation),
-            next_others=others(batch.next_others),
+            next_privileged=others(batch.next_privileged),
         )
 
-    def state(self, *, with_replay: bool) -> dict[str, Any]:
+    def state(self, *, with_buffer: bool) -> dict[str, Any]:
         return {
             "policy": self.policy.state_dict(),
             "critics": self.critics.state_dict(),
-            "slow_critics": self.slow_critics.state_dict(),
-            "log_temperature": self.log_temperature.item(),
+            "target_critics": self.target_critics.state_dict(),
+            "log_ent_coef": self.log_ent_coef.item(),
             "optimisers": {name: optimiser.state_dict() for name, optimiser in self.optimisers.items()},
             "generator": self.generator.get_state(),
-            "replay": self.replay.state() if with_replay else None,
+            "replay_buffer": self.replay_buffer.state() if with_buffer else None,
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         self.policy.load_state_dict(state["policy"])
         self.critics.load_state_dict(state["critics"])
-        self.slow_critics.load_state_dict(state["slow_critics"])
+        self.target_critics.load_state_dict(state["target_critics"])
         with torch.no_grad():
-            self.log_temperature.fill_(state["log_temperature"])
+            self.log_ent_coef.fill_(state["log_ent_coef"])
         for name, optimiser in self.optimisers.items():
             optimiser.load_state_dict(state["optimisers"][name])
         self.generator.set_state(state["generator"])
-        if state["replay"] is not None:
-            self.replay.load_state(state["replay"])
+        if state["replay_buffer"] is not None:
+            self.replay_buffer.load_state(state["replay_buffer"])
 
 
 def _seen_after(role: RoleArrays, worlds: Worlds) -> np.ndarray:
@@ -288,15 +288,15 @@ class SacSelfPlay:
         rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
         learning = [name for name, task in self.tasks.items() if task == "train"]
         pupils = [self.pupils[name] for name in learning]
-        modules = [module for pupil in pupils for module in (pupil.policy, pupil.critics, pupil.slow_critics)]
+        modules = [module for pupil in pupils for module in (pupil.policy, pupil.critics, pupil.target_critics)]
         optimisers = [optimiser for pupil in pupils for optimiser in pupil.optimisers.values()]
-        with restore_on_error(modules, optimisers, [pupil.log_temperature for pupil in pupils]):
+        with restore_on_error(modules, optimisers, [pupil.log_ent_coef for pupil in pupils]):
             rounds, wins = self._play(watch)
             lessons = {name: self._threads.submit(self._learn, name, rate) for name in learning}
             wait(lessons.values())  # also when one breaks down: nobody may still be learning afterwards
             figures = {name: lesson.result() for name, lesson in lessons.items()}
         self.updates += 1
-        self.agent_steps += settings.steps * sum(pupil.columns for pupil in self.pupils.values())
+        self.agent_steps += settings.n_steps * sum(pupil.columns for pupil in self.pupils.values())
         return Iteration(rounds, wins, figures)
 
     def close(self) -> None:
@@ -306,7 +306,7 @@ class SacSelfPlay:
     def _play(self, watch: Callable[[Worlds], None]) -> tuple[int, dict[str, int]]:
         """Some decisions in every world; how many rounds were played to their end, and how many each role won."""
         worlds, rounds, wins = self.worlds, 0, dict.fromkeys(self.pupils, 0)
-        for step in range(self.settings.steps):
+        for step in range(self.settings.n_steps):
             list(self._threads.map(partial(SacAgent.decide, worlds=worlds), self.pupils.values()))
             worlds.step()
             list(self._threads.map(partial(SacAgent.take_in, step=step, worlds=worlds), self.pupils.values()))
@@ -322,16 +322,16 @@ class SacSelfPlay:
         try:
             return self.pupils[name].learn(rate)
         except NonFiniteLoss as error:
-            raise broke_down(name, error, self.pupils[name].replay.rewards) from None
+            raise broke_down(name, error, self.pupils[name].replay_buffer.rewards) from None
 
     def state(self) -> dict[str, Any]:
         """For a checkpoint. With the embedded engine and a replay that is small it goes on bit by bit."""
-        is_small = sum(pupil.replay.nbytes for pupil in self.pupils.values()) <= SAVED_REPLAY_BYTES
+        is_small = sum(pupil.replay_buffer.nbytes for pupil in self.pupils.values()) <= SAVED_REPLAY_BYTES
         return {
             "updates": self.updates,
             "agent_steps": self.agent_steps,
             "worlds": self.worlds.save_state(),
-            "roles": {name: pupil.state(with_replay=is_small) for name, pupil in self.pupils.items()},
+            "roles": {name: pupil.state(with_buffer=is_small) for name, pupil in self.pupils.items()},
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:

@@ -32,7 +32,7 @@ def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
     return PolicyShape(
         observation_size=role.observation.shape[2],
         action_parts=role.action_parts,
-        hidden=settings.hidden,
+        net_arch=settings.net_arch,
         memory=settings.memory,
         memory_size=settings.memory_size if settings.memory else 0,
         heading=heading_for(role, settings),
@@ -41,9 +41,9 @@ def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
 
 def heading_for(role: RoleArrays, settings: PpoSettings) -> Heading | None:
     """The role's heading with what turns of what is remembered; of a smaller memory at most all of it."""
-    if role.heading is None or not settings.own_frame:
+    if role.heading is None or not settings.egocentric:
         return None
-    turning = min(settings.turning, settings.memory_size // 2 * 2) if settings.memory == "leaky" else 0
+    turning = min(settings.egocentric_memory_size, settings.memory_size // 2 * 2) if settings.memory == "leaky" else 0
     first = settings.memory_size - turning
     pairs = tuple((at, at + 1) for at in range(first, settings.memory_size, 2))
     return msgspec.structs.replace(role.heading, remembered=pairs if turning else ())
@@ -53,13 +53,13 @@ def guests_of(index: int, role: str, worlds: Worlds, settings: PpoSettings, seed
     """Who sits in for the role, and where: two roles that play against each other have a block of worlds each."""
     if len(worlds.roles) != 2:
         return OpponentSlots(slice(0, 0), slice(0, 0))
-    past = int(worlds.num_worlds * settings.past_share / 2)
-    each = int(worlds.num_worlds * settings.sparring_share / 2 / max(len(settings.sparring), 1))
-    block = past + each * len(settings.sparring)
+    past = int(worlds.num_worlds * settings.past_opponent_fraction / 2)
+    each = int(worlds.num_worlds * settings.scripted_opponent_fraction / 2 / max(len(settings.scripted_opponents), 1))
+    block = past + each * len(settings.scripted_opponents)
     start = index * (worlds.num_worlds - block)
     scripted = [
         (make_opponent(name, role, seed), slice(start + past + place * each, start + past + (place + 1) * each))
-        for place, name in enumerate(settings.sparring)
+        for place, name in enumerate(settings.scripted_opponents)
         if each
     ]
     return OpponentSlots(slice(start, start + block), slice(start, start + past), scripted)
@@ -85,7 +85,9 @@ class PpoSelfPlay:
         self.tasks.update(tasks or {})
         names = list(worlds.roles)
         self.league = (
-            OpponentPool(names, settings.past_selves) if len(names) == 2 and settings.past_share > 0.0 else None
+            OpponentPool(names, settings.pool_size)
+            if len(names) == 2 and settings.past_opponent_fraction > 0.0
+            else None
         )
         self.guests = {name: guests_of(index, name, worlds, settings, seed) for index, name in enumerate(names)}
         self.seats: dict[str, RolloutWorker] = {}
@@ -96,9 +98,13 @@ class PpoSelfPlay:
             torch.manual_seed(int(self._rng.integers(2**62)))
             given = (policies or {}).get(name)
             policy = given if given is not None else Policy(shape_for(role, settings))
-            critic = Critic(role.observation.shape[2], PrivilegedObservation(worlds.roles, name).size, settings.hidden)
+            critic = Critic(
+                role.observation.shape[2], PrivilegedObservation(worlds.roles, name).size, settings.net_arch
+            )
             generator = torch.Generator().manual_seed(int(self._rng.integers(2**62)))
-            self.seats[name] = RolloutWorker(worlds, name, policy, critic, settings.steps, self.guests[name], generator)
+            self.seats[name] = RolloutWorker(
+                worlds, name, policy, critic, settings.n_steps, self.guests[name], generator
+            )
             weights = in_one_row([*policy.parameters(), *critic.parameters()])
             self.teachers[name] = make_ppo_gradient(policy, critic, weights, settings)
             self._compile(name)
@@ -136,7 +142,7 @@ class PpoSelfPlay:
                 found.append(
                     OpponentAssignment(name, guests.past, f"step_{self.league.past[name][index].agent_steps:012d}")
                 )
-            for who, (_, where) in zip(self.settings.sparring, guests.scripted, strict=False):
+            for who, (_, where) in zip(self.settings.scripted_opponents, guests.scripted, strict=False):
                 found.append(OpponentAssignment(name, where, who))
         return found
 
@@ -158,7 +164,7 @@ class PpoSelfPlay:
             wait(lessons.values())  # all of them, also when one breaks down: nobody may still be learning afterwards
             figures = {name: lesson.result() for name, lesson in lessons.items()}
         self.updates += 1
-        self.agent_steps += settings.steps * sum(role.action[..., 0].size for role in self.worlds.roles.values())
+        self.agent_steps += settings.n_steps * sum(role.action[..., 0].size for role in self.worlds.roles.values())
         if self.league is not None:
             self._rate(self.league)
         return Iteration(rounds, self._free, figures)
@@ -183,9 +189,9 @@ class PpoSelfPlay:
 
     def _seat_past_selves(self) -> None:
         """Past selves are drawn anew when rounds have had the time to be played out."""
-        if self.league is None or self.updates % self.settings.redraw_updates:
+        if self.league is None or self.updates % self.settings.opponent_resample_interval:
             return
-        if self.updates % self.settings.snapshot_updates == 0:
+        if self.updates % self.settings.snapshot_interval == 0:
             for name, seat in self.seats.items():
                 self.league.join(name, seat.policy, self.agent_steps)
         one, other = self.seats
@@ -197,7 +203,7 @@ class PpoSelfPlay:
 
     def _play(self, watch: Callable[[Worlds], None]) -> int:
         """A rollout. Counts who won; of rounds with a past self only those that began after it sat down."""
-        steps, names, worlds = self.settings.steps, list(self.seats), self.worlds
+        steps, names, worlds = self.settings.n_steps, list(self.seats), self.worlds
         self._free = dict.fromkeys(names, 0)
         self._with_past = {name: dict.fromkeys(names, 0) for name in names}
         begun = (self.updates - self._sat_down_at) * steps
@@ -236,9 +242,9 @@ class PpoSelfPlay:
             "updates": self.updates,
             "agent_steps": self.agent_steps,
             "rng": self._rng.bit_generator.state,
-            "sitting": dict(self._sitting),
-            "sat_down_at": self._sat_down_at,
-            "league": None if self.league is None else self.league.state(),
+            "assignments": dict(self._sitting),
+            "assigned_at": self._sat_down_at,
+            "opponent_pool": None if self.league is None else self.league.state(),
             "worlds": self.worlds.save_state(),
             "roles": {
                 name: {
@@ -258,7 +264,7 @@ class PpoSelfPlay:
         """Goes on from what `state` gave."""
         self.updates, self.agent_steps = state["updates"], state["agent_steps"]
         self._rng.bit_generator.state = state["rng"]
-        self._sat_down_at = state["sat_down_at"]
+        self._sat_down_at = state["assigned_at"]
         for name, seat in self.seats.items():
             saved = state["roles"][name]
             seat.policy.load_state_dict(saved["policy"])
@@ -266,8 +272,10 @@ class PpoSelfPlay:
             self.optimisers[name].load_state_dict(saved["optimiser"])
             seat.generator.set_state(saved["generator"])
         if self.league is not None:
-            self.league.load_state(state["league"], {name: seat.policy.shape for name, seat in self.seats.items()})
-            for name, index in state["sitting"].items():
+            self.league.load_state(
+                state["opponent_pool"], {name: seat.policy.shape for name, seat in self.seats.items()}
+            )
+            for name, index in state["assignments"].items():
                 self._sitting[name] = index
                 self.seats[name].sit_in(None if index is None else self.league.past[name][index].policy)
         if state["worlds"] is not None:

@@ -1,4 +1,4 @@
-"""Every number of the learner, typed, with a sentence each."""
+"""Hyperparameters of the built-in algorithms, under Stable-Baselines3's names where it has one."""
 
 import math
 from typing import Literal
@@ -11,128 +11,144 @@ from godojo.errors import GodojoError
 class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """PPO with self-play."""
 
-    worlds: int = 1024
-    """Copies of the game that are played at once."""
-    steps: int = 32
-    """Decisions in each world between two updates."""
-    epochs: int = 1
-    """Times each rollout is learnt from."""
-    minibatches: int = 32
-    """Gradient steps an epoch; each takes a part of the worlds with all their decisions."""
+    num_worlds: int = 1024
+    """Copies of the game that run in parallel."""
+    n_steps: int = 32
+    """Decision steps in each world between two updates."""
+    n_epochs: int = 1
+    """Passes over each rollout."""
+    n_minibatches: int = 32
+    """Gradient steps per epoch; each uses some of the worlds with all their decision steps."""
     learning_rate: float = 2e-3
     final_learning_rate: float = 2e-4
-    """Reached at the budget's end, in a straight line."""
+    """The learning rate decays linearly to this value over the budget."""
     gamma: float = 0.995
-    """What a reward is worth a decision later."""
+    """Discount factor per decision step."""
     gae_lambda: float = 0.95
-    clip: float = 0.2
-    """How far a policy may move away from the one that played, in probability ratio."""
-    entropy_weight: float = 0.01
-    """What chance in a policy's decisions is worth, so that it goes on trying."""
-    value_weight: float = 0.5
-    max_gradient: float = 1.0
-    """Longer gradients are shortened to this."""
-    hidden: tuple[int, ...] = (64, 64)
-    """Widths of the policy's layers; the critic has the same."""
+    """Bias-variance trade-off of generalised advantage estimation."""
+    clip_range: float = 0.2
+    """Limit on the probability ratio between the updated policy and the one that collected the rollout."""
+    ent_coef: float = 0.01
+    """Weight of the entropy bonus, which keeps the policy exploring."""
+    vf_coef: float = 0.5
+    """Weight of the value loss."""
+    max_grad_norm: float = 1.0
+    """Gradients are clipped to this norm."""
+    net_arch: tuple[int, ...] = (64, 64)
+    """Widths of the hidden layers, for both policy and critic."""
     memory: Literal["", "leaky", "gru"] = "leaky"
-    """What a policy remembers with; nothing, leaky cells or a gated recurrent unit."""
+    """Recurrent memory of the policy: none, leaky cells or a gated recurrent unit."""
     memory_size: int = 32
-    """Numbers it remembers."""
-    turning: int = 16
-    """So many of them, the last ones, are for places: two by two they turn with the agent, if they are leaky cells."""
-    own_frame: bool = True
-    """Policies think in their agent's own frame where the game tells the heading, instead of along the world's axes."""
-    past_share: float = 0.25
-    """Share of worlds in which one side is played by a past self."""
-    sparring: tuple[str, ...] = ()
-    """Scripted opponents that play against those who learn; the game must have them."""
-    sparring_share: float = 0.0
-    """Share of worlds in which one side is played by one of them."""
-    past_selves: int = 24
-    """Past selves that are kept of each role."""
-    snapshot_updates: int = 25
-    """Updates between two snapshots that join the past selves; a multiple of `redraw_updates`."""
-    redraw_updates: int = 5
-    """Updates between two drawings of past selves: time for rounds to be played out."""
+    """Number of memory cells."""
+    egocentric_memory_size: int = 16
+    """How many of the leaky cells store directions: they come last, in pairs, and rotate with the agent's heading."""
+    egocentric: bool = True
+    """Express observations and actions relative to the agent's heading, where the game declares one."""
+    past_opponent_fraction: float = 0.25
+    """Fraction of worlds in which one role is played by a past checkpoint."""
+    scripted_opponents: tuple[str, ...] = ()
+    """Scripted opponents to train against; the game must offer them."""
+    scripted_opponent_fraction: float = 0.0
+    """Fraction of worlds in which one role is played by a scripted opponent."""
+    pool_size: int = 24
+    """Past checkpoints kept for each role."""
+    snapshot_interval: int = 25
+    """Updates between two checkpoints that join the opponent pool; a multiple of `opponent_resample_interval`."""
+    opponent_resample_interval: int = 5
+    """Updates between two draws of past opponents; leaves time to finish rounds."""
 
     def check(self) -> None:
-        """Refuses what could not be learnt with, by name."""
-        for name in ("worlds", "steps", "epochs", "minibatches", "past_selves", "snapshot_updates", "redraw_updates"):
-            if getattr(self, name) < 1:
-                raise GodojoError(f"{name} must be 1 or more, not {getattr(self, name)}")
-        for name in ("gamma", "gae_lambda", "past_share", "sparring_share"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise GodojoError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
-        for name in ("learning_rate", "final_learning_rate", "clip", "max_gradient"):
-            if not 0.0 < getattr(self, name) < 1e6:
-                raise GodojoError(f"{name} must be above 0, not {getattr(self, name)}")
-        if not self.hidden or min(self.hidden) < 1:
-            raise GodojoError(f"hidden must be the widths of one layer or more, not {list(self.hidden)}")
+        """Reject values that cannot be trained with."""
+        _check_counts(self, "num_worlds", "n_steps", "n_epochs", "n_minibatches")
+        _check_counts(self, "pool_size", "snapshot_interval", "opponent_resample_interval")
+        _check_fractions(self, "gamma", "gae_lambda", "past_opponent_fraction", "scripted_opponent_fraction")
+        _check_positive(self, "learning_rate", "final_learning_rate", "clip_range", "max_grad_norm")
+        _check_net_arch(self.net_arch)
         if self.memory and self.memory_size < 1:
             raise GodojoError(f"memory_size must be 1 or more, not {self.memory_size}")
-        if not self.turning >= 0 or self.turning % 2:
-            raise GodojoError(f"turning must be an even number of cells, 0 or more, not {self.turning}")
-        if self.past_share + self.sparring_share > 1.0:
-            raise GodojoError("past_share and sparring_share are shares of the same worlds: together at most 1")
-        if self.snapshot_updates % self.redraw_updates:
-            raise GodojoError("snapshot_updates must be a multiple of redraw_updates")
+        cells = self.egocentric_memory_size
+        if cells < 0 or cells % 2:
+            raise GodojoError(f"egocentric_memory_size must be an even number of cells, 0 or more, not {cells}")
+        if self.past_opponent_fraction + self.scripted_opponent_fraction > 1.0:
+            raise GodojoError("past_opponent_fraction and scripted_opponent_fraction must add up to at most 1")
+        if self.snapshot_interval % self.opponent_resample_interval:
+            raise GodojoError("snapshot_interval must be a multiple of opponent_resample_interval")
 
 
 class SacSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """SAC with self-play, for actions that are numbers. Its policies have no memory.
+    """SAC with self-play, for continuous actions. Its policies have no memory.
 
-    A replay of more than 64 MiB is not saved; a resumed run fills it anew before it goes on learning.
+    Replay buffers larger than 64 MiB in total are not saved; a resumed run refills them before it learns again.
     """
 
-    worlds: int = 256
-    """Copies of the game that are played at once."""
-    steps: int = 8
-    """Decisions in each world between two updates."""
-    replay: int = 262_144
-    """Transitions of each role that are kept to learn from; in tag each takes about 1.3 kB."""
-    warm_up: int = 8192
-    """Transitions of a role before it begins to learn."""
+    num_worlds: int = 256
+    """Copies of the game that run in parallel."""
+    n_steps: int = 8
+    """Decision steps in each world between two updates."""
+    buffer_size: int = 262_144
+    """Transitions kept for each role; in tag each takes about 1.3 kB."""
+    learning_starts: int = 8192
+    """Transitions to collect for a role before its first gradient step."""
     gradient_steps: int = 16
-    """Gradient steps an update."""
-    batch: int = 512
-    """Transitions a gradient step learns from."""
+    """Gradient steps per update."""
+    batch_size: int = 512
+    """Transitions per gradient step."""
     learning_rate: float = 1e-3
     final_learning_rate: float = 3e-4
-    """Reached at the budget's end, in a straight line."""
+    """The learning rate decays linearly to this value over the budget."""
     gamma: float = 0.97
-    """What a reward is worth a decision later."""
-    target_share: float = 0.05
-    """How far the critics that targets come from follow the others with each gradient step."""
-    temperature: float = 0.002
-    """What a nat of entropy is worth at first; adjusted from then on."""
-    entropy_target: float = -1.0
-    """Entropy that the temperature is adjusted for, in nats for each number of an action."""
-    max_gradient: float = 10.0
-    """Longer gradients are shortened to this."""
-    hidden: tuple[int, ...] = (64, 64)
-    """Widths of the policy's layers; the critics have the same."""
-    own_frame: bool = True
-    """Policies think in their agent's own frame where the game tells the heading, instead of along the world's axes."""
+    """Discount factor per decision step."""
+    tau: float = 0.05
+    """How far the target critics move towards the critics with each gradient step (Polyak averaging)."""
+    ent_coef: float = 0.002
+    """Initial entropy coefficient; it is tuned automatically from then on."""
+    target_entropy: float = -1.0
+    """Entropy that the coefficient is tuned for, in nats per action dimension."""
+    max_grad_norm: float = 10.0
+    """Gradients are clipped to this norm."""
+    net_arch: tuple[int, ...] = (64, 64)
+    """Widths of the hidden layers, for both policy and critics."""
+    egocentric: bool = True
+    """Express observations and actions relative to the agent's heading, where the game declares one."""
 
     def check(self) -> None:
-        """Refuses what could not be learnt with, by name."""
-        for name in ("worlds", "steps", "replay", "warm_up", "gradient_steps", "batch"):
-            if getattr(self, name) < 1:
-                raise GodojoError(f"{name} must be 1 or more, not {getattr(self, name)}")
-        for name in ("gamma", "target_share"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise GodojoError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
-        for name in ("learning_rate", "final_learning_rate", "temperature", "max_gradient"):
-            if not 0.0 < getattr(self, name) < 1e6:
-                raise GodojoError(f"{name} must be above 0, not {getattr(self, name)}")
-        if not math.isfinite(self.entropy_target):
-            raise GodojoError(f"entropy_target must be a number, not {self.entropy_target}")
-        if self.warm_up > self.replay:
-            raise GodojoError(f"warm_up must be at most replay ({self.replay}), not {self.warm_up}: it would never end")
-        if not self.hidden or min(self.hidden) < 1:
-            raise GodojoError(f"hidden must be the widths of one layer or more, not {list(self.hidden)}")
+        """Reject values that cannot be trained with."""
+        _check_counts(self, "num_worlds", "n_steps", "buffer_size", "learning_starts", "gradient_steps", "batch_size")
+        _check_fractions(self, "gamma", "tau")
+        _check_positive(self, "learning_rate", "final_learning_rate", "ent_coef", "max_grad_norm")
+        if not math.isfinite(self.target_entropy):
+            raise GodojoError(f"target_entropy must be a number, not {self.target_entropy}")
+        if self.learning_starts > self.buffer_size:
+            raise GodojoError(
+                f"learning_starts must be at most buffer_size ({self.buffer_size}), not {self.learning_starts}:"
+                " learning would never start"
+            )
+        _check_net_arch(self.net_arch)
 
 
 Settings = PpoSettings | SacSettings
 ALGORITHMS: dict[str, type[PpoSettings] | type[SacSettings]] = {"ppo": PpoSettings, "sac": SacSettings}
 """The settings of each algorithm, by its name."""
+
+
+def _check_counts(settings: Settings, *names: str) -> None:
+    for name in names:
+        if getattr(settings, name) < 1:
+            raise GodojoError(f"{name} must be 1 or more, not {getattr(settings, name)}")
+
+
+def _check_fractions(settings: Settings, *names: str) -> None:
+    for name in names:
+        if not 0.0 <= getattr(settings, name) <= 1.0:
+            raise GodojoError(f"{name} must be from 0 to 1, not {getattr(settings, name)}")
+
+
+def _check_positive(settings: Settings, *names: str) -> None:
+    for name in names:
+        if not 0.0 < getattr(settings, name) < 1e6:
+            raise GodojoError(f"{name} must be above 0, not {getattr(settings, name)}")
+
+
+def _check_net_arch(net_arch: tuple[int, ...]) -> None:
+    if not net_arch or min(net_arch) < 1:
+        raise GodojoError(f"net_arch must be the widths of one layer or more, not {list(net_arch)}")

@@ -122,7 +122,7 @@ class RunTables:
         """
         steps, lengths = self.numbers("agent_steps"), self.numbers("length_s")
         whole = max(float(steps.max()), 1.0)  # rounds of the first update alone are at 0
-        worlds = float(self.run.config.learner_settings.get("worlds", 0))
+        worlds = float(self.run.config.learner_settings.get("num_worlds", 0))
         played_s = float(lengths.mean() * self.numbers("episode")[-1]) / worlds if worlds else 0.0
         most = min(BINS, max(len(steps) // (4 * FEWEST), 1))  # a bin's rounds are against several opponents
         rounds = played_s / float(np.percentile(lengths, 99)) if played_s else most

@@ -197,7 +197,7 @@ class Sb3Training:
 
     def policy_file(self) -> bytes:
         """The policy as ours: what was seen on average, the layers, and the head."""
-        shape = PolicyShape(self.role.observation.shape[2], self.role.action_parts, self.settings.net)
+        shape = PolicyShape(self.role.observation.shape[2], self.role.action_parts, self.settings.net_arch)
         policy = Policy(shape)
         policy.load_state_dict(_as_ours(self.model.policy.state_dict(), self.env.obs_rms, policy))
         card = PolicyCard(
@@ -281,7 +281,7 @@ def _model(env: VecNormalize, settings: Sb3Settings, seed: int) -> PPO:
         ent_coef=settings.ent_coef,
         vf_coef=settings.vf_coef,
         max_grad_norm=settings.max_grad_norm,
-        policy_kwargs={"net_arch": list(settings.net), "activation_fn": nn.ReLU},
+        policy_kwargs={"net_arch": list(settings.net_arch), "activation_fn": nn.ReLU},
         seed=seed,
         device="cpu",
         verbose=0,
@@ -292,7 +292,7 @@ def _as_ours(weights: Mapping[str, torch.Tensor], seen: Any, like: Policy) -> di
     """The weights of an MlpPolicy under the names that our policy has for them."""
     linear = [name.removesuffix(".weight") for name in weights if name.startswith("mlp_extractor.policy_net.")]
     layers = list(dict.fromkeys(name.removesuffix(".bias") for name in linear))
-    own = [name.removesuffix(".weight") for name in like.state_dict() if name.startswith(("eyes.", "mind."))]
+    own = [name.removesuffix(".weight") for name in like.state_dict() if name.startswith(("encoder.", "trunk."))]
     ours = list(dict.fromkeys(name.removesuffix(".bias") for name in own))
     found = {}
     for theirs, name in zip(layers, ours, strict=True):

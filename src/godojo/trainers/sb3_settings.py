@@ -24,7 +24,7 @@ class Sb3Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ent_coef: float = 0.0
     vf_coef: float = 0.5
     max_grad_norm: float = 0.5
-    net: tuple[int, ...] = (256, 256)
+    net_arch: tuple[int, ...] = (256, 256)
     """Widths of the layers, of the policy and of the value function; ReLU, so that every export knows them."""
     checkpoint_steps: int = 50_000
     """Agent-steps between two checkpoints; each also judges the policy for the best model."""
@@ -48,5 +48,5 @@ class Sb3Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for name in ("ent_coef", "vf_coef", "best_rounds"):
             if not 0 <= getattr(self, name) < 1e6:
                 raise GodojoError(f"{name} must be 0 or more, not {getattr(self, name)}")
-        if not self.net or min(self.net) < 1:
-            raise GodojoError(f"net must be the widths of one layer or more, not {list(self.net)}")
+        if not self.net_arch or min(self.net_arch) < 1:
+            raise GodojoError(f"net_arch must be the widths of one layer or more, not {list(self.net_arch)}")

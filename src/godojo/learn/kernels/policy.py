@@ -25,7 +25,7 @@ class Weights(NamedTuple):
 
     layers: np.ndarray
     """Those of the eyes, the memory's where there is one, the mind's, the head's."""
-    eyes: int
+    encoder_layers: int
     row: np.ndarray
     turned: np.ndarray
     log_std: np.ndarray
@@ -34,14 +34,14 @@ class Weights(NamedTuple):
 
 def has_kernels(policy: Policy) -> bool:
     """Whether kernels know this kind of policy: leaky cells or none, and actions that are normal numbers."""
-    is_known = policy.recall is None or isinstance(policy.recall, LeakyMemory)
+    is_known = policy.memory is None or isinstance(policy.memory, LeakyMemory)
     return is_known and isinstance(policy.head, ActionHead) and not policy.head.choices
 
 
 def linears(policy: Policy) -> list[nn.Linear]:
     """All layers, in the order of `Weights`."""
-    recall = [policy.recall.linear] if isinstance(policy.recall, LeakyMemory) else []
-    found = [*policy.eyes, *recall, *policy.mind, policy.head.linear]
+    memory = [policy.memory.linear] if isinstance(policy.memory, LeakyMemory) else []
+    found = [*policy.encoder, *memory, *policy.trunk, policy.head.linear]
     return [layer for layer in found if isinstance(layer, nn.Linear)]
 
 
@@ -76,8 +76,12 @@ class KernelPolicyRunner:
         self._from = [weights for layer in linears(policy) for weights in (layer.weight, layer.bias)]
         self._places, size = places(self._from)
         row, turned = aligned(2, size)
-        layers, eyes, numbers = table(linears(policy), self._from), len(policy.eyes) // 2, len(self._log_std)
-        self._weights = Weights(layers, eyes, row, turned, np.zeros(numbers, np.float32), policy.turning)
+        layers, encoder_layers, numbers = (
+            table(linears(policy), self._from),
+            len(policy.encoder) // 2,
+            len(self._log_std),
+        )
+        self._weights = Weights(layers, encoder_layers, row, turned, np.zeros(numbers, np.float32), policy.turning)
         width = int(layers[:, [INPUTS, OUTPUTS]].max()) + policy.memory_size
         self._room, self._said = aligned(2, BLOCK, width), aligned(-(-rows // BLOCK) * BLOCK, numbers)
         self._noise = torch.zeros(rows, numbers)
@@ -172,7 +176,7 @@ def _act(
         for number in range(last):
             layer = layers[number]
             forward(here, layer, row, turned, count, there)
-            if cells > 0 and number == weights.eyes:
+            if cells > 0 and number == weights.encoder_layers:
                 for each in range(count):
                     told, beside = there[each, : 2 * cells], here[each, layer[INPUTS] : layer[INPUTS] + cells]
                     squash(told)

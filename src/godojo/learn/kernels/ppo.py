@@ -46,7 +46,7 @@ class Room(NamedTuple):
     """Where one agent's decisions are on their way through the networks and back; used again for the next agent's."""
 
     thoughts: np.ndarray
-    """[layer, decision, number]: what it saw, what each layer of its eyes and its mind made of it."""
+    """[layer, decision, number]: what it saw, what each layer of its encoder_layers and its trunk made of it."""
     worths: np.ndarray
     """The same of the critic's layers, from 1 on."""
     company: np.ndarray
@@ -69,10 +69,10 @@ class KernelPpoGradient:
     def __init__(self, policy: Policy, critic: Critic, weights: nn.Parameter, settings: PpoSettings) -> None:
         self._settings = settings
         in_row = [*policy.parameters(), *critic.parameters()]
-        self._eyes = len(policy.eyes) // 2
+        self._encoder_layers = len(policy.encoder) // 2
         self._policy_layers = table(linears(policy), in_row)
         trunk = [layer for layer in critic.trunk if isinstance(layer, nn.Linear)]
-        self._critic_layers = table([critic.own, critic.others, *trunk, critic.value], in_row)
+        self._critic_layers = table([critic.own, critic.privileged, *trunk, critic.value], in_row)
         self._log_std_at = places(in_row)[0][id(log_std_of(policy))]
         assert weights.grad is not None
         self._row, self._gradient = weights.detach().numpy(), weights.grad.numpy()
@@ -81,11 +81,11 @@ class KernelPpoGradient:
         widest = int(
             max(self._policy_layers[:, [INPUTS, OUTPUTS]].max(), self._critic_layers[:, [INPUTS, OUTPUTS]].max())
         )
-        rows = -(-settings.steps // EIGHT) * EIGHT
+        rows = -(-settings.n_steps // EIGHT) * EIGHT
         self._room = Room(
-            thoughts=aligned(self._eyes + 2, rows, widest + policy.memory_size),
+            thoughts=aligned(self._encoder_layers + 2, rows, widest + policy.memory_size),
             worths=aligned(len(self._critic_layers), rows, widest),
-            company=aligned(rows, critic.others.in_features),
+            company=aligned(rows, critic.privileged.in_features),
             told=aligned(rows, 2 * policy.memory_size),
             to_told=aligned(rows, 2 * policy.memory_size),
             held=aligned(rows, policy.memory_size),
@@ -116,16 +116,16 @@ class KernelPpoGradient:
             self._turning,
             track.memory.numpy(),
             self._policy_layers,
-            self._eyes,
+            self._encoder_layers,
             self._critic_layers,
             self._log_std_at,
             self._row,
             self._turned,
             self._room,
-            np.float32(settings.clip),
-            np.float32(settings.value_weight),
-            np.float32(settings.entropy_weight),
-            settings.max_gradient,
+            np.float32(settings.clip_range),
+            np.float32(settings.vf_coef),
+            np.float32(settings.ent_coef),
+            settings.max_grad_norm,
             self._gradient,
             figures,
         )
@@ -154,16 +154,16 @@ def _learn(
     turning: np.ndarray,
     memory: np.ndarray,
     policy_layers: np.ndarray,
-    eyes: int,
+    encoder_layers: int,
     critic_layers: np.ndarray,
     log_std_at: int,
     row: np.ndarray,
     turned: np.ndarray,
     room: Room,
     clip: Any,
-    value_weight: Any,
-    entropy_weight: Any,
-    max_gradient: float,
+    vf_coef: Any,
+    ent_coef: Any,
+    max_grad_norm: float,
     gradient: np.ndarray,
     figures: np.ndarray,
 ) -> None:
@@ -181,9 +181,10 @@ def _learn(
             thoughts[0, step, :seen_width] = observation[step, column]
             company[step, :others_width] = others[step, column]
         _follow(
-            thoughts, told, held, goes_on, ahead, turning, memory, column, policy_layers, eyes, row, turned, steps
+            thoughts, told, held, goes_on, ahead, turning, memory, column, policy_layers, encoder_layers, row, turned,
+            steps,
         )  # fmt: skip
-        forward(thoughts[eyes + 1], policy_layers[len(policy_layers) - 1], row, turned, rows, mean)
+        forward(thoughts[encoder_layers + 1], policy_layers[len(policy_layers) - 1], row, turned, rows, mean)
         _value(thoughts[0], company, critic_layers, row, turned, worths, worth)
         for step in range(steps):
             to_mean[step] = ZERO
@@ -195,18 +196,18 @@ def _learn(
                 )  # fmt: skip
                 error = worth[step, 0] - target[step, column]
                 figures[1] += error * error * share
-                to_worth[step, 0] = value_weight * TWO * error * share
+                to_worth[step, 0] = vf_coef * TWO * error * share
         _value_back(thoughts[0], company, critic_layers, row, worths, to_worth, slope, other_slope, gradient)
         _follow_back(
-            thoughts, told, held, goes_on, ahead, turning, column, policy_layers, eyes, row, steps, to_mean, to_told,
-            slope, other_slope, gradient,
+            thoughts, told, held, goes_on, ahead, turning, column, policy_layers, encoder_layers, row, steps, to_mean,
+            to_told, slope, other_slope, gradient,
         )  # fmt: skip
     for number in range(numbers):
         figures[2] += (row[log_std_at + number] + ENTROPY) * total * share
-        gradient[log_std_at + number] -= entropy_weight * total * share
+        gradient[log_std_at + number] -= ent_coef * total * share
     length = np.sqrt(np.sum(gradient.astype(np.float64) ** 2))
     figures[5] = length
-    gradient *= np.float32(min(max_gradient / (length + 1e-6), 1.0))
+    gradient *= np.float32(min(max_grad_norm / (length + 1e-6), 1.0))
 
 
 @njit_fastmath
@@ -240,56 +241,56 @@ def _judge(
 @njit_fastmath
 def _follow(
     thoughts: np.ndarray, told: np.ndarray, held: np.ndarray, goes_on: np.ndarray, ahead: np.ndarray,
-    turning: np.ndarray, memory: np.ndarray, column: int, layers: np.ndarray, eyes: int, row: np.ndarray,
+    turning: np.ndarray, memory: np.ndarray, column: int, layers: np.ndarray, encoder_layers: int, row: np.ndarray,
     turned: np.ndarray, steps: int,
 ) -> None:  # fmt: skip
     """One agent's decisions from what it saw to what its head is fed with; `told` and `held` keep the memory's part."""
     rows, cells = thoughts.shape[1], memory.shape[1]
-    for layer in range(eyes):
+    for layer in range(encoder_layers):
         forward(thoughts[layer], layers[layer], row, turned, rows, thoughts[layer + 1])
         cut(thoughts[layer + 1], rows, layers[layer, OUTPUTS])
-    sight = thoughts[eyes]
+    sight = thoughts[encoder_layers]
     if cells > 0:
-        beside = layers[eyes, INPUTS]
-        forward(sight, layers[eyes], row, turned, rows, told)
+        beside = layers[encoder_layers, INPUTS]
+        forward(sight, layers[encoder_layers], row, turned, rows, told)
         carried = memory[column].copy()
         for step in range(steps):
             now = told[step, : 2 * cells]
             squash(now)
             out = sight[step, beside : beside + cells]
             leak_step(now, goes_on[step, column], ahead[step, column], turning, carried, held[step, :cells], out)
-    mind = layers[len(layers) - 2]
-    forward(sight, mind, row, turned, rows, thoughts[eyes + 1])
-    cut(thoughts[eyes + 1], rows, mind[OUTPUTS])
+    trunk = layers[len(layers) - 2]
+    forward(sight, trunk, row, turned, rows, thoughts[encoder_layers + 1])
+    cut(thoughts[encoder_layers + 1], rows, trunk[OUTPUTS])
 
 
 @njit_fastmath
 def _follow_back(
     thoughts: np.ndarray, told: np.ndarray, held: np.ndarray, goes_on: np.ndarray, ahead: np.ndarray,
-    turning: np.ndarray, column: int, layers: np.ndarray, eyes: int, row: np.ndarray, steps: int, to_mean: np.ndarray,
-    to_told: np.ndarray, slope: np.ndarray, other_slope: np.ndarray, gradient: np.ndarray,
+    turning: np.ndarray, column: int, layers: np.ndarray, encoder_layers: int, row: np.ndarray, steps: int,
+    to_mean: np.ndarray, to_told: np.ndarray, slope: np.ndarray, other_slope: np.ndarray, gradient: np.ndarray,
 ) -> None:  # fmt: skip
     """The way back through `_follow` and the head."""
     rows = thoughts.shape[1]
-    cells = layers[eyes, OUTPUTS] // 2 if len(layers) == eyes + 3 else 0
-    head, mind, sight = layers[len(layers) - 1], layers[len(layers) - 2], thoughts[eyes]
-    back_to_weights(to_mean, thoughts[eyes + 1], head, rows, gradient)
+    cells = layers[encoder_layers, OUTPUTS] // 2 if len(layers) == encoder_layers + 3 else 0
+    head, trunk, sight = layers[len(layers) - 1], layers[len(layers) - 2], thoughts[encoder_layers]
+    back_to_weights(to_mean, thoughts[encoder_layers + 1], head, rows, gradient)
     other_slope[:] = ZERO
     back_to_given(to_mean, head, row, rows, other_slope)
-    cut_back(thoughts[eyes + 1], rows, mind[OUTPUTS], other_slope)
-    back_to_weights(other_slope, sight, mind, rows, gradient)
+    cut_back(thoughts[encoder_layers + 1], rows, trunk[OUTPUTS], other_slope)
+    back_to_weights(other_slope, sight, trunk, rows, gradient)
     slope[:] = ZERO
-    back_to_given(other_slope, mind, row, rows, slope)
+    back_to_given(other_slope, trunk, row, rows, slope)
     if cells > 0:
-        beside = layers[eyes, INPUTS]
+        beside = layers[encoder_layers, INPUTS]
         onward = np.zeros(cells, np.float32)
         for step in range(steps - 1, -1, -1):
             here, out = slope[step, beside : beside + cells], to_told[step, : 2 * cells]
             now, at = told[step, : 2 * cells], goes_on[step, column]
             leak_step_back(now, at, ahead[step, column], turning, held[step, :cells], here, onward, out)
-        back_to_weights(to_told, sight, layers[eyes], rows, gradient)
-        back_to_given(to_told, layers[eyes], row, rows, slope)
-    for layer in range(eyes - 1, -1, -1):
+        back_to_weights(to_told, sight, layers[encoder_layers], rows, gradient)
+        back_to_given(to_told, layers[encoder_layers], row, rows, slope)
+    for layer in range(encoder_layers - 1, -1, -1):
         cut_back(thoughts[layer + 1], rows, layers[layer, OUTPUTS], slope)
         back_to_weights(slope, thoughts[layer], layers[layer], rows, gradient)
         if layer > 0:
