@@ -34,7 +34,8 @@ def shown_run(root: Path, run_id: str = "shown", rounds: int = ROUNDS) -> RunFol
         rows.append(f"{number},{number * 500},{number / 100:.4f},open,{length:.4f},{winner},{seeker},{hider}")
     run.metrics.write_text("\n".join(rows) + "\n4001,20")  # the last row was cut off
     updates = [
-        "update,agent_steps,seconds,seeker_rating,hider_rating,seeker_win_rate,hider_win_rate,speed_agent_steps_per_s"
+        "update,agent_steps,seconds,seeker/rollout/rating,hider/rollout/rating,seeker/rollout/win_rate,"
+        "hider/rollout/win_rate,time/fps"
     ]
     updates += [f"{n},{n * 20000},{n * 0.4},{20 + n * 0.1},{25 - n * 0.05},0.5,0.5,50000" for n in range(1, 101)]
     run.updates.write_text("\n".join(updates) + "\n")

@@ -221,7 +221,7 @@ def test_a_spoilt_table_is_refused_or_read_never_a_crash(table: str, flips: int,
             tables = RunTables(RunFolder.open(run))
             for name in ("episode", "agent_steps", "length_s", "seeker_reward"):
                 tables.numbers(name)
-            tables.updates_of("seeker_entropy", "agent_steps")
+            tables.updates_of("seeker/train/approx_kl", "agent_steps")
 
 
 def test_a_run_can_be_edited_by_hand_on_purpose(tmp_path: Path) -> None:

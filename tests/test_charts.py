@@ -109,7 +109,7 @@ def test_updates_without_a_value_are_left_out(tmp_path: Path) -> None:
     tables = RunTables(run)
     assert [values.tolist() for values in tables.rating("seeker", STEPS)] == [[1020000, 1220000], [21.5, 22.5]]
     assert len(tables.rating("hider", STEPS)[0]) == 0, "one value is none: everybody begins with the same"
-    assert len(tables.updates_of("speed_agent_steps_per_s", "seconds")[0]) == 98
+    assert len(tables.updates_of("time/fps", "seconds")[0]) == 98
     assert {"rating", "speed", "win_rate"} <= {path.stem for path in write_charts(run)}
 
 

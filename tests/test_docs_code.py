@@ -96,7 +96,7 @@ def test_runs() -> None:
     for log in ("episodes", "updates"):
         names[log].close()
     written = RunFolder.open("mine")
-    assert written.updates.read_text().splitlines()[0].endswith("seeker_entropy")
+    assert written.updates.read_text().splitlines()[0].endswith("seeker/train/approx_kl")
     policies = {role: policy_bytes(*small_policy(role)) for role in ROLES}
     for role, content in policies.items():
         written.save_policy(role, content)

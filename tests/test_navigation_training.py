@@ -100,7 +100,7 @@ def test_stable_baselines3_trains_in_a_run_and_goes_on() -> None:
     assert steps == sorted(set(steps))
     assert steps[-1] == 768
     figures = rows(run.updates)[-1]
-    assert {f"walker_reward_{term}" for term in ("goal", "comfort", "teleport")} <= set(figures)
+    assert {f"walker/rollout/reward_{term}" for term in ("goal", "comfort", "teleport")} <= set(figures)
     assert evaluate_solo("mine", rounds=8).agent_steps == 768
     _same_as_theirs(run)
 
@@ -135,10 +135,10 @@ def test_the_built_in_trainer_goes_through_stages(runs: Path) -> None:
     file = runs.parent / "mine.json"
     file.write_bytes(msgspec.json.encode(config))
     train("--config", str(file), *SMALL, "--run-id", "staged")
-    stages = [float(row["curriculum_stage"]) for row in rows(runs / "staged/updates.csv")]
+    stages = [float(row["curriculum/stage"]) for row in rows(runs / "staged/updates.csv")]
     assert stages == [0.0, 0.0, 1.0, 1.0]
     train("--resume", "staged", "--steps", "1280", "--eval", "0")
-    assert float(rows(runs / "staged/updates.csv")[-1]["curriculum_stage"]) == 1.0
+    assert float(rows(runs / "staged/updates.csv")[-1]["curriculum/stage"]) == 1.0
     episodes = rows(runs / "staged/metrics.csv")
     assert {row["winner"] for row in episodes} <= {"clock", "gap", "walker"}
     assert "walker_collision" in episodes[0]

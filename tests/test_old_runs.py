@@ -25,7 +25,6 @@ from godojo.formats import CHECKPOINT, DOJO, POLICY, RUN, Format, rename, rename
 from godojo.games.tag.settings import TagSettings
 from godojo.learn.policy_file import load_policy
 from godojo.learn.presets import learner_settings
-from godojo.runs import tables
 from godojo.runs.folder import RunFolder
 from godojo.runs.updates import UpdateLog
 from godojo.show.curves import read_table
@@ -258,17 +257,33 @@ def test_a_renamed_setting_of_a_game_is_read_wherever_it_is(old: Path, monkeypat
     assert policies_of(str(old / "policy_seeker.pt"))["seeker"][1].settings["rules"]["round_s"] == 2.0
 
 
-def test_renamed_columns_are_read_and_written_by_their_new_names(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert renamed_columns(["a", "seeker_divergence", "b_a"], {"divergence": "approx_kl", "a": "c"}) == [
-        *("c", "seeker_approx_kl", "b_c")
-    ]
-    before = read_table(old / "updates.csv").columns
-    monkeypatch.setattr(tables, "renamed_columns", lambda columns: renamed_columns(columns, {"entropy": "chaos"}))
-    assert read_table(old / "updates.csv").columns["seeker_chaos"] == before["seeker_entropy"]
-    log = UpdateLog(old / "updates.csv", old / "tensorboard", 6, 768)
-    log.write(7, 896, 2.0, {"seeker/chaos": 0.5})
+def test_renamed_columns_are_read_and_written_by_their_new_names(old: Path) -> None:
+    texts = (old / "updates.csv").read_text(encoding="utf-8").splitlines()
+    before = {name: column for name, *column in zip(*(row.split(",") for row in texts), strict=True)}
+    found = read_table(old / "updates.csv").columns
+    for name, tag in (
+        ("seeker_divergence", "seeker/train/approx_kl"),
+        ("hider_policy", "hider/train/policy_gradient_loss"),
+        ("seeker_rating", "seeker/rollout/rating"),
+        ("hider_reward_tag", "hider/rollout/reward_tag"),
+        ("speed_agent_steps_per_s", "time/fps"),
+        ("progress", "progress"),
+    ):
+        assert list(found[tag]) == before[name]
+    log = UpdateLog(old / "updates.csv", old / "tensorboard", 6, 768, roles=("seeker", "hider"))
+    log.write(7, 896, 2.0, {"seeker/train/approx_kl": 0.5})
     log.close()
-    text = (old / "updates.csv").read_text(encoding="utf-8")
-    assert "seeker_chaos" in text
-    assert "seeker_entropy" not in text
-    assert [*before["seeker_entropy"], "0.5"] == list(read_table(old / "updates.csv").columns["seeker_chaos"])
+    assert "seeker_divergence" not in (old / "updates.csv").read_text(encoding="utf-8")
+    found = read_table(old / "updates.csv").columns
+    assert list(found["seeker/train/approx_kl"]) == [*before["seeker_divergence"], "0.5"]
+
+
+def test_columns_of_sac_and_of_stable_baselines_have_tags_of_their_own() -> None:
+    assert renamed_columns(["update", "seeker_policy", "seeker_temperature"]) == [
+        *("update", "seeker/train/actor_loss", "seeker/train/ent_coef")
+    ]
+    assert renamed_columns(["update", "walker_value_loss", "walker_judged_goals", "curriculum_stage"]) == [
+        *("update", "walker/train/value_loss", "walker/eval/goals", "curriculum/stage")
+    ]
+    rounds = ["episode", "seeker_value", "seeker_reward"]
+    assert renamed_columns(rounds) == rounds, "a reward term may have any name"

@@ -106,7 +106,7 @@ def test_gradients_are_those_of_the_plain_formula(memory: Literal["", "leaky", "
     batch = batch_of(policy)
     parameters = {**dict(policy.named_parameters()), **{f"critic.{n}": p for n, p in critic.named_parameters()}}
     found = ppo.losses(policy, critic, batch, CLIP)
-    assert 0.1 < float(found.clipped) < 0.9, "the case has rows on both sides of the clip"
+    assert 0.1 < float(found.clip_fraction) < 0.9, "the case has rows on both sides of the clip"
     loss = found.policy + 0.5 * found.value - 0.01 * found.entropy
     ours = torch.autograd.grad(loss, list(parameters.values()))
     plain = plain_loss(policy, critic, batch, 0.5, 0.01)

@@ -86,19 +86,29 @@ def curve(folder: Path, name: str) -> list[tuple[int, float]]:
 
 def test_updates_are_rows_and_curves(tmp_path: Path) -> None:
     table, folder = tmp_path / "updates.csv", tmp_path / "tensorboard"
-    log = UpdateLog(table, folder)
+    log = UpdateLog(table, folder, roles=("seeker", "hider"))
     for update in (1, 2, 3):
-        log.write(update, update * 100, update / 2, {"seeker/loss": update / 8, "steps_per_s": 1e6})
-    log.write(4, 400, 2.0, {"seeker/loss": math.nan, "seeker/rating": 25.5})
+        log.write(update, update * 100, update / 2, {"seeker/train/loss": update / 8, "time/fps": 1e6})
+    log.write(4, 400, 2.0, {"seeker/train/loss": math.nan, "seeker/rollout/rating": 25.5})
     log.sync()
     log.close()
     rows = read(table)
-    assert [row["seeker_loss"] for row in rows] == ["0.125", "0.25", "0.375", "nan"]
-    assert [row["seeker_rating"] for row in rows] == ["", "", "", "25.5"]
-    assert rows[3]["steps_per_s"] == ""
+    assert [row["seeker/train/loss"] for row in rows] == ["0.125", "0.25", "0.375", "nan"]
+    assert [row["seeker/rollout/rating"] for row in rows] == ["", "", "", "25.5"]
+    assert rows[3]["time/fps"] == ""
     assert rows[2] == rows[2] | {"update": "3", "agent_steps": "300", "seconds": "1.50"}
-    assert curve(folder, "seeker/loss") == [(100, 0.125), (200, 0.25), (300, 0.375)]
-    assert curve(folder, "seeker/rating") == [(400, 25.5)]
+    assert curve(folder / "seeker", "train/loss") == [(100, 0.125), (200, 0.25), (300, 0.375)]
+    assert curve(folder / "seeker", "rollout/rating") == [(400, 25.5)]
+    assert curve(folder, "time/fps") == [(100, 1e6), (200, 1e6), (300, 1e6)]
+
+
+def test_a_single_role_has_its_curves_in_the_run_itself(tmp_path: Path) -> None:
+    log = UpdateLog(tmp_path / "updates.csv", tmp_path / "tensorboard", roles=("walker",))
+    log.write(1, 100, 0.5, {"walker/train/approx_kl": 0.5, "time/fps": 2.0})
+    log.close()
+    assert read(tmp_path / "updates.csv")[0]["walker/train/approx_kl"] == "0.5"
+    assert curve(tmp_path / "tensorboard", "train/approx_kl") == [(100, 0.5)]
+    assert curve(tmp_path / "tensorboard", "time/fps") == [(100, 2.0)]
 
 
 def test_updates_after_the_checkpoint_are_cut_and_forgotten(tmp_path: Path) -> None:

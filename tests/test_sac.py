@@ -273,7 +273,9 @@ def test_the_same_seed_learns_the_same_at_any_number_of_threads() -> None:
 def test_nothing_is_learnt_before_the_warm_up_is_over() -> None:
     made = learner(settings=msgspec.structs.replace(SMALL, learning_starts=SMALL.num_worlds * SMALL.n_steps * 2))
     assert made.iterate(0.0).figures == {"seeker": {}, "hider": {}}
-    assert set(made.iterate(0.0).figures["seeker"]) == {"policy", "value", "entropy", "temperature", "worth"}
+    assert set(made.iterate(0.0).figures["seeker"]) == {
+        f"train/{name}" for name in ("actor_loss", "critic_loss", "entropy", "ent_coef", "q_value", "learning_rate")
+    }
     made.close()
 
 
@@ -471,7 +473,7 @@ def test_the_command_line_trains_resumes_and_judges(godojo: Run, tmp_path: Path)
     assert run.config.learner == "sac"
     assert load_policy(run.policy("hider"))[1].shape.squashed
     header = (tmp_path / "soft/updates.csv").read_text(encoding="utf-8").splitlines()[0]
-    assert "seeker_temperature" in header
+    assert "seeker/train/ent_coef" in header
     mixed = godojo("train", "--algorithm", "ppo", "--resume", "soft", **env)
     assert mixed.returncode != 0
     assert "learns by sac, not by ppo" in " ".join(mixed.stderr.split())

@@ -84,7 +84,7 @@ def test_no_rounds_are_no_win_rates(tmp_path: Path) -> None:
     made.close()
     assert standings[-1].win_rates == {}
     assert "no rounds yet" in _line(standings[-1])
-    assert "seeker_win_rate" not in rows_of(tmp_path / "one/updates.csv")[-1]
+    assert "seeker/rollout/win_rate" not in rows_of(tmp_path / "one/updates.csv")[-1]
 
 
 @pytest.mark.parametrize(

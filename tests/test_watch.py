@@ -195,7 +195,7 @@ def test_the_status_follows_the_files_of_the_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("absent", ["", "nan", "0"])  # 0 for all roles is how older runs noted no rounds
 def test_no_rounds_are_never_shown_as_0_percent(absent: str) -> None:
-    names = ("seconds", "seeker_win_rate", "hider_win_rate")
+    names = ("seconds", "seeker/rollout/win_rate", "hider/rollout/win_rate")
     nothing = Table(dict(zip(names, (("1", "2"), (absent,) * 2, (absent,) * 2), strict=True)))
     colours = dict.fromkeys(ROLES, "#fff")
     for table in (nothing, Table({"seconds": ("1", "2")}), Table({})):

@@ -105,17 +105,25 @@ def renamed_settings(game: str, values: Tree) -> Tree:
     return found
 
 
-def renamed_columns(columns: list[str], names: Mapping[str, str] | None = None) -> list[str]:
-    """A table's columns in today's words: tables have no version, so a name that was given up is never used again."""
-    names = COLUMNS if names is None else names
+def renamed_columns(columns: list[str]) -> list[str]:
+    """The columns of `updates.csv` by today's names; tables have no version, so an old name is never used again."""
+    if columns[:1] != ["update"]:
+        return columns
+    names = COLUMNS | (SAC_COLUMNS if any(column.endswith("_temperature") for column in columns) else {})
     return [_renamed(column, names) for column in columns]
 
 
 def _renamed(column: str, names: Mapping[str, str]) -> str:
-    for old, new in names.items():
-        if column == old or column.endswith(f"_{old}"):  # `seeker_entropy` is the seeker's `entropy`
-            return column.removesuffix(old) + new
-    return column
+    if "/" in column:
+        return column
+    for old in sorted(names, key=len, reverse=True):  # `value_loss` before `loss`
+        if column.endswith(f"_{old}"):  # `seeker_divergence` was the seeker's `divergence`
+            return f"{column.removesuffix(f'_{old}')}/{names[old]}"
+    for infix, tag in (("_reward_", "rollout/reward_"), ("_judged_", "eval/")):
+        role, found, name = column.partition(infix)
+        if found:
+            return f"{role}/{tag}{name}"
+    return GLOBAL_COLUMNS.get(column, column)
 
 
 def _hash_added(tree: Tree) -> None:
@@ -233,5 +241,33 @@ ONNX = Format("godojo-onnx", _hash_added)
 SETTINGS: dict[str, dict[tuple[str, str], tuple[str, str]]] = {}
 """Settings of games that were renamed, whichever file they are in, by section and name:
 `{"tag": {("motion", "coyote_s"): ("jump", "late_s")}}`."""
-COLUMNS: dict[str, str] = {}
-"""Columns of `metrics.csv` and `updates.csv` that were renamed: the old name, without its role, and the new one."""
+COLUMNS = {
+    "policy": "train/policy_gradient_loss",
+    "value": "train/value_loss",
+    "entropy": "train/entropy",
+    "divergence": "train/approx_kl",
+    "clipped": "train/clip_fraction",
+    "gradient": "train/grad_norm",
+    "explained": "train/explained_variance",
+    "win_rate": "rollout/win_rate",
+    "rating": "rollout/rating",
+    "judged_reward": "eval/mean_reward",
+    "loss": "train/loss",
+    "apart": "train/action_distance",
+} | {
+    name: f"train/{name}"  # as Stable-Baselines3 calls them
+    for name in (
+        *("approx_kl", "clip_fraction", "clip_range", "entropy_loss", "explained_variance", "learning_rate"),
+        *("n_updates", "policy_gradient_loss", "std", "value_loss"),
+    )
+}
+"""Columns of `updates.csv` that were renamed: the old name, without its role, and the new tag."""
+SAC_COLUMNS = {
+    "policy": "train/actor_loss",
+    "value": "train/critic_loss",
+    "temperature": "train/ent_coef",
+    "worth": "train/q_value",
+}
+"""The same where the learner was SAC."""
+GLOBAL_COLUMNS = {"speed_agent_steps_per_s": "time/fps", "curriculum_stage": "curriculum/stage"}
+"""Renamed columns that belong to no role."""

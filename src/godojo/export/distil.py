@@ -146,7 +146,7 @@ class ImitationBuffer:
                 apart += float((given.detach().clamp(-1.0, 1.0) - wanted.clamp(-1.0, 1.0)).abs().mean())
         if not np.isfinite(total):
             raise GodojoError("the student's loss is not a number; take a smaller net or another teacher")
-        return {"loss": total / count, "apart": apart / count}
+        return {"train/loss": total / count, "train/action_distance": apart / count}
 
 
 def student_of(teacher: Policy, settings: DistilSettings) -> Policy:

@@ -115,7 +115,7 @@ class DistilledRun:
     def teach(self, progress: Progress) -> bool:
         """Until the budget is spent or the distillation is told to stop; what was learnt is saved either way."""
         taught = self.distillation
-        updates = UpdateLog(self.run.updates, self.run.tensorboard)
+        updates = UpdateLog(self.run.updates, self.run.tensorboard, roles=self.run.config.roles)
         began = saved = time.monotonic()
 
         def report(share: float, figures: dict[str, float]) -> None:

@@ -13,20 +13,20 @@ from godojo.learn.settings import PpoSettings
 
 
 class Losses(NamedTuple):
-    """The parts of what is minimised, and what tells how the update goes."""
+    """The terms of the loss, and diagnostics of the update."""
 
-    policy: Tensor
-    value: Tensor
+    policy_gradient_loss: Tensor
+    value_loss: Tensor
     entropy: Tensor
-    divergence: Tensor
-    """Approximate KL divergence from the policy that played."""
-    clipped: Tensor
-    """Share of decisions whose ratio was beyond the clip."""
+    approx_kl: Tensor
+    """Approximate KL divergence from the policy that collected the rollout."""
+    clip_fraction: Tensor
+    """Fraction of decision steps whose probability ratio was clipped."""
 
 
 LARGE_REWARD = 1e6
 """Such rewards may be why learning broke down."""
-FIGURES = (*Losses._fields, "gradient")
+FIGURES = (*Losses._fields, "grad_norm")
 
 
 class Minibatch(NamedTuple):
@@ -59,11 +59,11 @@ def losses(policy: Policy, critic: Critic, batch: Minibatch, clip: float) -> Los
         return (values * batch.weight).sum() / total
 
     return Losses(
-        policy=-mean(surrogate),
-        value=mean(error.square()),
+        policy_gradient_loss=-mean(surrogate),
+        value_loss=mean(error.square()),
         entropy=mean(entropy.expand_as(ratio)),
-        divergence=mean((ratio - 1.0) - log_ratio).detach(),
-        clipped=mean(((ratio - 1.0).abs() > clip).float()).detach(),
+        approx_kl=mean((ratio - 1.0) - log_ratio).detach(),
+        clip_fraction=mean(((ratio - 1.0).abs() > clip).float()).detach(),
     )
 
 
@@ -105,7 +105,7 @@ class TorchPpoGradient:
             memory=track.memory.index_select(0, chosen),
         )
         found = losses(self._policy, self._critic, batch, settings.clip_range)
-        loss = found.policy + settings.vf_coef * found.value - settings.ent_coef * found.entropy
+        loss = found.policy_gradient_loss + settings.vf_coef * found.value_loss - settings.ent_coef * found.entropy
         assert self._weights.grad is not None
         self._weights.grad.zero_()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -135,9 +135,10 @@ def update(
                     raise NonFiniteLoss(f"the {name} term is {value}")
             optimiser.step()
             history.append(values)
-    figures = dict(zip(FIGURES, torch.tensor(history).mean(0).tolist(), strict=True))
-    figures["explained"] = explained_variance(track.value[:-1], target, weight)
-    return figures
+    means = dict(zip(FIGURES, torch.tensor(history).mean(0).tolist(), strict=True))
+    means["entropy_loss"] = -means.pop("entropy")
+    means["explained_variance"] = explained_variance(track.value[:-1], target, weight)
+    return {f"train/{name}": value for name, value in means.items()}
 
 
 def explained_variance(value: Tensor, target: Tensor, weight: Tensor) -> float:

@@ -164,7 +164,8 @@ class SacAgent:
             for group in optimiser.param_groups:
                 group["lr"] = rate
         history = [self._gradient_step() for _ in range(self.settings.gradient_steps)]
-        return {name: sum(values[name] for values in history) / len(history) for name in history[0]}
+        means = {name: sum(values[name] for values in history) / len(history) for name in history[0]}
+        return means | {"train/learning_rate": rate}
 
     def _gradient_step(self) -> dict[str, float]:
         settings, policy, critics = self.settings, self.policy, self.critics
@@ -182,11 +183,11 @@ class SacAgent:
             for slow, quick in zip(self.target_critics.parameters(), critics.parameters(), strict=True):
                 slow.lerp_(quick, settings.tau)
         return {
-            "policy": loss.item(),
-            "value": value.item(),
-            "entropy": entropy.item(),
-            "temperature": temperature,
-            "worth": said.mean().item(),
+            "train/actor_loss": loss.item(),
+            "train/critic_loss": value.item(),
+            "train/entropy": entropy.item(),
+            "train/ent_coef": temperature,
+            "train/q_value": said.mean().item(),
         }
 
     def _descend(self, name: str, loss: Tensor, parameters: list[Tensor]) -> None:

@@ -179,9 +179,10 @@ class PpoSelfPlay:
             group["lr"] = rate
         seat.close_rollout(self.settings.gamma, self.settings.gae_lambda)
         try:
-            return ppo.update(seat, self.teachers[name], optimiser, self.settings)
+            figures = ppo.update(seat, self.teachers[name], optimiser, self.settings)
         except ppo.NonFiniteLoss as error:
             raise ppo.broke_down(name, error, seat.track.reward) from None
+        return figures | {"train/learning_rate": rate}
 
     def _side_by_side(self, work: Callable[[RolloutWorker], object]) -> None:
         """Does it for every seat at once; torch and the kernels let other threads run."""

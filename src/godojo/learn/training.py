@@ -86,10 +86,10 @@ class Training:
             run.snapshots(say).cut_back(agent_steps)
         run.add_environment(Environment.here(getattr(worlds, "godot_version", "")))
         self.episodes = EpisodeLog(run.metrics, worlds, episodes, say)
-        self.updates = UpdateLog(run.updates, run.tensorboard, update, agent_steps, say)
+        self.updates = UpdateLog(run.updates, run.tensorboard, update, agent_steps, say, roles=tuple(worlds.roles))
         if curriculum is not None:
             worlds.change_settings(curriculum.settings[curriculum.at])
-        self._terms = RoundTerms(worlds)
+        self._statistics = RolloutStatistics(worlds)
         self._begun = time.monotonic()
         self._steps_before = self.learner.agent_steps
         self._is_stopping = False
@@ -169,7 +169,7 @@ class Training:
             self._say(f"stage {curriculum.stage.name} begins after {self.learner.agent_steps:,} agent-steps")
 
     def _watch(self, worlds: Worlds) -> None:
-        self._terms.collect(worlds)
+        self._statistics.collect(worlds)
         against = {name: np.zeros(worlds.num_worlds, np.int64) for name in self.learner.policies}
         for guest in self.learner.sitting:
             for other in against.keys() - {guest.role}:
@@ -206,12 +206,12 @@ class Training:
         figures = {
             f"{role}/{name}": value for role, found in iteration.figures.items() for name, value in found.items()
         }
-        figures |= {f"{role}/win_rate": rate for role, rate in standing.win_rates.items()}
-        figures |= {f"{role}/rating": rating[0] for role, rating in standing.ratings.items()}
-        figures |= self._terms.means()
+        figures |= {f"{role}/rollout/win_rate": rate for role, rate in standing.win_rates.items()}
+        figures |= {f"{role}/rollout/rating": rating[0] for role, rating in standing.ratings.items()}
+        figures |= self._statistics.means()
         if self.curriculum is not None:
             figures["curriculum/stage"] = self.curriculum.at
-        figures |= {"speed/agent_steps_per_s": speed, "progress": progress}
+        figures |= {"time/fps": speed, "progress": progress}
         self.updates.write(learner.updates, learner.agent_steps, seconds, figures)
         return standing
 
@@ -247,32 +247,33 @@ class Training:
         return files
 
 
-class RoundTerms:
-    """What rounds were worth, by role and by term: means over the rounds that ended since the last look."""
+class RolloutStatistics:
+    """Mean reward (total and by term) and length of the episodes that ended since the last call of `means`."""
 
     def __init__(self, worlds: Worlds) -> None:
         self._names = worlds.reward_terms
         self._sums = {name: np.zeros(len(self._names)) for name in worlds.roles}
-        self._rounds = 0
+        self._rounds, self._steps = 0, 0.0
 
     def collect(self, worlds: Worlds) -> None:
         if worlds.ended.any():
             played = worlds.played
             self._rounds += int(np.count_nonzero(played))
+            self._steps += float(worlds.length_ticks[played].sum()) / worlds.ticks_per_decision
             for name, role in worlds.roles.items():
                 self._sums[name] += role.final_terms[played].mean(axis=1, dtype=np.float64).sum(axis=0)
 
     def means(self) -> dict[str, float]:
         if not self._rounds:
             return {}
-        found = {
-            f"{role}/reward_{term}": float(total / self._rounds)
-            for role, sums in self._sums.items()
-            for term, total in zip(self._names, sums, strict=True)
-        }
-        for sums in self._sums.values():
+        found = {}
+        for role, sums in self._sums.items():
+            found[f"{role}/rollout/ep_rew_mean"] = float(sums.sum() / self._rounds)
+            found[f"{role}/rollout/ep_len_mean"] = self._steps / self._rounds
+            for term, total in zip(self._names, sums, strict=True):
+                found[f"{role}/rollout/reward_{term}"] = float(total / self._rounds)
             sums[:] = 0.0
-        self._rounds = 0
+        self._rounds, self._steps = 0, 0.0
         return found
 
 

@@ -5,7 +5,7 @@ import math
 import os
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,7 +21,11 @@ _FIRST = ["update", "agent_steps", "seconds"]
 
 
 class UpdateLog:
-    """Figures of every update. `seeker/entropy` is a curve in TensorBoard and the column `seeker_entropy`."""
+    """The metrics of every update, by tag: `time/fps`, or `seeker/train/approx_kl` for one role's.
+
+    Tags are the columns of the table. TensorBoard gets a sub-run for each role with the tags that Stable-Baselines3
+    uses (`train/approx_kl`); a single role has them in the run itself.
+    """
 
     def __init__(
         self,
@@ -30,6 +34,8 @@ class UpdateLog:
         update: int | None = None,
         agent_steps: int = 0,
         say: Callable[[str], None] = lambda _: None,
+        *,
+        roles: Sequence[str] = (),
     ) -> None:
         """Begins anew, or goes on after an `update`, made at so many `agent_steps`; what was written after it goes."""
         self._table, self._say = table, say
@@ -37,27 +43,41 @@ class UpdateLog:
         if update is not None and table.exists():
             self._columns = _header(table)
         self._file = open_table(table, self._columns, update, say)
-        self._events = EventFile(tensorboard, None if update is None else agent_steps + 1)
+        purge_step = None if update is None else agent_steps + 1
+        shared = EventFile(tensorboard, purge_step)
+        several = len(roles) > 1
+        self._of_roles = {role: EventFile(tensorboard / role, purge_step) if several else shared for role in roles}
+        self._events = list(dict.fromkeys([shared, *self._of_roles.values()]))
 
     def write(self, update: int, agent_steps: int, seconds: float, figures: Mapping[str, float]) -> None:
         """Adds an update. A figure that was not there before gets a column, empty in the rows above."""
-        named = {name.replace("/", "_"): value for name, value in figures.items()}
-        new = [name for name in named if name not in self._columns]
+        new = [name for name in figures if name not in self._columns]
         if new:
             self._add_columns(new)
         texts = [str(update), str(agent_steps), f"{seconds:.2f}"]
-        texts += [f"{named[name]:.6g}" if name in named else "" for name in self._columns[len(_FIRST) :]]
+        texts += [f"{figures[name]:.6g}" if name in figures else "" for name in self._columns[len(_FIRST) :]]
         append(self._file, self._table, csv_row(texts))
-        self._events.write(agent_steps, figures)
+        curves: dict[EventFile, dict[str, float]] = {events: {} for events in self._events}
+        for name, value in figures.items():
+            role, _, tag = name.partition("/")
+            if role in self._of_roles:
+                curves[self._of_roles[role]][tag] = value
+            else:
+                curves[self._events[0]][name] = value
+        for events, values in curves.items():
+            if values:
+                events.write(agent_steps, values)
 
     def sync(self) -> None:
         """Brings everything to the disk."""
         bring_to_disk(self._file, self._table)
-        self._events.sync()
+        for events in self._events:
+            events.sync()
 
     def close(self) -> None:
         self._file.close()
-        self._events.close()
+        for events in self._events:
+            events.close()
 
     def _add_columns(self, names: list[str]) -> None:
         try:

@@ -22,7 +22,7 @@ from godojo.show.curves import Curve, RunTables, smooth
 from godojo.show.league_chart import draw_league
 
 FOLDER = "charts"
-STEPS, SECONDS, SPEED = "agent_steps", "seconds", "speed_agent_steps_per_s"
+STEPS, SECONDS, SPEED = "agent_steps", "seconds", "time/fps"
 SMOOTH = 9
 """Updates that a noisy curve is averaged over."""
 

@@ -71,7 +71,7 @@ class RunTables:
 
     def rating(self, role: str, x: str) -> tuple[np.ndarray, np.ndarray]:
         """Empty while nothing is known of it: everybody begins with the same."""
-        at, values = self.updates_of(f"{role}_rating", x)
+        at, values = self.updates_of(f"{role}/rollout/rating", x)
         return (at, values) if len(values) and np.ptp(values) > 0.0 else (at[:0], values[:0])
 
     def last(self, name: str) -> float:

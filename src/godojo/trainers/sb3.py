@@ -27,7 +27,7 @@ from godojo.learn.networks import NORMALISED_LIMIT, VARIANCE_FLOOR, Policy, Poli
 from godojo.learn.policy_file import PolicyCard, policy_bytes
 from godojo.learn.presets import filled
 from godojo.learn.threads import one_thread
-from godojo.learn.training import WINDOW, RoundTerms, TrainingStatus
+from godojo.learn.training import WINDOW, RolloutStatistics, TrainingStatus
 from godojo.runs.config import Environment
 from godojo.runs.episodes import EpisodeLog
 from godojo.runs.folder import RunFolder
@@ -83,8 +83,8 @@ class Sb3Training:
         run.add_environment(Environment.here(getattr(worlds, "godot_version", "")))
         self.episodes = EpisodeLog(run.metrics, worlds, episodes, say)
         update = self.updates_made if resume else None
-        self.updates = UpdateLog(run.updates, run.tensorboard, update, self.agent_steps, say)
-        self.terms = RoundTerms(worlds)
+        self.updates = UpdateLog(run.updates, run.tensorboard, update, self.agent_steps, say, roles=(self.role.name,))
+        self.statistics = RolloutStatistics(worlds)
         self._recent: list[Iteration] = []
         self._judged: dict[str, float] = {}
         """What the last look for a best model found, for the next row of figures."""
@@ -135,13 +135,13 @@ class Sb3Training:
         rates = {name: sum(one.wins[name] for one in self._recent) / played} if played else {}
         seconds = self.seconds
         speed = (self.agent_steps - self._steps_before) / max(seconds - self._seconds_before, 1e-9)
-        figures = {f"{role}/win_rate": rate for role, rate in rates.items()}
-        figures |= {"speed/agent_steps_per_s": speed, "progress": self.progress}
-        figures |= self.terms.means() | self._judged
+        figures = {f"{role}/rollout/win_rate": rate for role, rate in rates.items()}
+        figures |= {"time/fps": speed, "progress": self.progress}
+        figures |= self.statistics.means() | self._judged
         self._judged = {}
         learnt = self.model.logger.name_to_value if self.updates_made else {}
         figures |= {
-            f"{name}/{key.partition('/')[2]}": float(value)
+            f"{name}/{key}": float(value)
             for key, value in learnt.items()
             if key.startswith("train/") and isinstance(value, int | float)
         }
@@ -191,9 +191,9 @@ class Sb3Training:
             self._save_model("best_model")
             self._snapshot("best")
         name = self.role.name
-        self._judged = {f"{name}/judged_reward": found.reward.mean}
+        self._judged = {f"{name}/eval/mean_reward": found.reward.mean}
         for measure, share in found.measures.items():
-            self._judged[f"{name}/judged_{measure.replace(' ', '_')}"] = share.rate
+            self._judged[f"{name}/eval/{measure.replace(' ', '_')}"] = share.rate
 
     def policy_file(self) -> bytes:
         """The policy as ours: what was seen on average, the layers, and the head."""
@@ -249,7 +249,7 @@ class _Watch(BaseCallback):
         training, worlds = self._training, self._training.worlds
         if worlds.ended.any():
             training.episodes.collect(worlds, training.agent_steps, training.seconds)
-            training.terms.collect(worlds)
+            training.statistics.collect(worlds)
             self._rounds += int(np.count_nonzero(worlds.played))
             winner = worlds.winners.index(training.role.name)
             self._won += int(np.count_nonzero(worlds.winner[worlds.played] == winner))

@@ -290,14 +290,14 @@ def frames_per_s(viewers: int) -> float:
 
 def last_win_rates(updates: Table, roles: tuple[str, ...]) -> dict[str, float]:
     """By role, as of the last update; empty where no round has ended yet."""
-    lines = {role: updates.numbers(f"{role}_win_rate") for role in roles}
+    lines = {role: updates.numbers(f"{role}/rollout/win_rate") for role in roles}
     rates = {role: float(line[-1]) for role, line in lines.items() if len(line)}
     return rates if any(rates.values()) else {}
 
 
 def curve_data(updates: Table, roles: tuple[str, ...], name: str) -> tuple[np.ndarray, ...] | None:
     """Seconds and a line for each role, of those updates that have the figure; None where there are too few."""
-    seconds, lines = updates.numbers("seconds"), [updates.numbers(f"{role}_{name}") for role in roles]
+    seconds, lines = updates.numbers("seconds"), [updates.numbers(f"{role}/rollout/{name}") for role in roles]
     if not len(seconds) or any(len(line) != len(seconds) for line in lines):
         return None
     known = np.isfinite(lines).all(axis=0)
