@@ -28,7 +28,7 @@ PARTS: tuple[tuple[Any, str, str], ...] = (
     (RolloutWorker, "decide", "  everything on the roles' two threads, both together"),
     (RolloutWorker, "see", "    looking"),
     (KernelPolicyRunner, "act", "    policies deciding"),
-    (RolloutWorker, "take_in", "    noting results"),
+    (RolloutWorker, "observe_result", "    noting results"),
     (RolloutWorker, "close_rollout", "values and advantages, both roles"),
     (ppo, "update", "gradients, both roles"),
 )
@@ -43,7 +43,7 @@ def main() -> int:
         setattr(owner, name, timed(getattr(owner, name), label, spent))
     for name in ("wander", "sighted", "oracle"):
         kind = type(make_opponent(name, "seeker"))
-        kind.act = timed(kind.act, "    scripted guests", spent)  # type: ignore[method-assign]
+        kind.act = timed(kind.act, "    scripted slots", spent)  # type: ignore[method-assign]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GODOJO_RUNS"] = folder
         with prepared(TrainArgs(game="tag", steps=10**12, seed=1), lambda _: None) as training:
@@ -67,7 +67,7 @@ def main() -> int:
             rows = training.agent_steps / training.learner.updates
     write(f"{1e3 * begun / updates:.0f} ms an update by the clock, {1e3 * used / updates:.0f} ms of processor time,")
     write(f"{rows * updates / begun / 1e3:.0f} k agent-steps/s; of which, in ms:")
-    for label in dict.fromkeys([*(label for _, _, label in PARTS), "    scripted guests", "  the twin, by the clock"]):
+    for label in dict.fromkeys([*(label for _, _, label in PARTS), "    scripted slots", "  the twin, by the clock"]):
         write(f"{1e3 * spent[label] / updates:6.1f} {label}")
     return 0
 

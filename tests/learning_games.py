@@ -73,12 +73,12 @@ def one_rollout(made: PpoSelfPlay) -> None:
     """Plays, and works out advantages; nothing is learnt yet."""
 
     def one_by_one(work: Callable[[RolloutWorker], object]) -> None:
-        for seat in made.seats.values():
-            work(seat)
+        for worker in made.workers.values():
+            work(worker)
 
     play(made.worlds, made.settings.n_steps, one_by_one, lambda _: None)
-    for seat in made.seats.values():
-        seat.close_rollout(made.settings.gamma, made.settings.gae_lambda)
+    for worker in made.workers.values():
+        worker.close_rollout(made.settings.gamma, made.settings.gae_lambda)
 
 
 def fingerprint(module: nn.Module) -> str:
@@ -93,7 +93,7 @@ def fingerprint(module: nn.Module) -> str:
 def fingerprints(made: PpoSelfPlay) -> dict[str, str]:
     """Of everybody's policy and critic."""
     return {
-        f"{name} {kind}": fingerprint(getattr(seat, kind))
-        for name, seat in made.seats.items()
+        f"{name} {kind}": fingerprint(getattr(worker, kind))
+        for name, worker in made.workers.items()
         for kind in ("policy", "critic")
     }

@@ -57,7 +57,7 @@ def _ppo(memory: Literal["", "leaky", "gru"]) -> list[nn.Module]:
     )
     made = iterated(learner(settings), 2)
     made.close()
-    return [module for seat in made.seats.values() for module in (seat.policy, seat.critic)]
+    return [module for worker in made.workers.values() for module in (worker.policy, worker.critic)]
 
 
 def _sac() -> list[nn.Module]:
@@ -65,7 +65,7 @@ def _sac() -> list[nn.Module]:
     for _ in range(2):
         made.iterate(0.0)
     made.close()
-    return [module for pupil in made.pupils.values() for module in (pupil.policy, pupil.critics)]
+    return [module for agent in made.agents.values() for module in (agent.policy, agent.critics)]
 
 
 def _distilled() -> list[nn.Module]:

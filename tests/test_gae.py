@@ -17,7 +17,7 @@ class Case:
         rng = np.random.default_rng(seed)
         self.reward = rng.normal(size=(steps, columns)).astype(np.float32)
         self.value = rng.normal(size=(steps + 1, columns)).astype(np.float32)
-        self.cut_value = rng.normal(size=(steps, columns)).astype(np.float32)
+        self.bootstrap_value = rng.normal(size=(steps, columns)).astype(np.float32)
         kind = rng.integers(0, 9, (steps, columns))
         self.terminated, self.truncated = kind == 0, kind == 1
         self.acted = kind != 2
@@ -28,7 +28,7 @@ class Case:
     def found(self) -> np.ndarray:
         out = np.full_like(self.reward, np.nan)
         flags = self.terminated, self.truncated, self.acted
-        advantages(self.reward, self.value, *flags, self.cut_value, np.float32(GAMMA), np.float32(LAMBDA), out)
+        advantages(self.reward, self.value, *flags, self.bootstrap_value, np.float32(GAMMA), np.float32(LAMBDA), out)
         return out
 
     def expected(self) -> np.ndarray:
@@ -51,7 +51,7 @@ class Case:
         """How much better a decision turned out than foreseen."""
         following = self.value[step + 1, column]
         if self.truncated[step, column]:
-            following = self.cut_value[step, column]
+            following = self.bootstrap_value[step, column]
         if self.terminated[step, column]:
             following = np.float32(0.0)
         return float(self.reward[step, column] + GAMMA * following - self.value[step, column])
@@ -71,7 +71,7 @@ def test_a_round_that_ended_knows_nothing_of_the_next() -> None:
     before = case.found()[:3].copy()
     case.reward[3:] = 1e6
     case.value[3:] = 1e6
-    case.cut_value[:] = 1e6
+    case.bootstrap_value[:] = 1e6
     assert np.array_equal(case.found()[:3], before)
 
 
@@ -79,7 +79,7 @@ def test_a_round_that_was_cut_short_goes_on_in_value() -> None:
     case = Case(4, 1, 0)
     case.terminated[:], case.truncated[:], case.acted[:] = False, False, True
     case.truncated[1] = True
-    case.cut_value[1] = 5.0
+    case.bootstrap_value[1] = 5.0
     case.value[2:] = 1e6  # of the next round
     wanted = case.reward[1] + GAMMA * 5.0 - case.value[1]
     assert case.found()[1] == pytest.approx(wanted, rel=1e-5)
@@ -90,7 +90,7 @@ def test_a_row_without_a_decision_has_no_advantage_and_the_one_before_looks_at_w
     case = Case(4, 1, 0)
     case.terminated[:], case.truncated[:], case.acted[:] = False, False, True
     case.acted[2], case.truncated[2] = False, True
-    case.reward[2:], case.cut_value[2] = 1e6, 1e6
+    case.reward[2:], case.bootstrap_value[2] = 1e6, 1e6
     case.value[3:] = 1e6
     found = case.found()
     assert found[2] == 0.0

@@ -162,12 +162,12 @@ def test_frames_are_each_others_inverse() -> None:
 def test_a_sequence_remembers_as_step_by_step(memory: Literal["leaky", "gru"]) -> None:
     policy = policy_of(memory=memory)
     steps, rows = 9, 6
-    seen, goes_on = torch.randn(steps, rows, 6), (torch.rand(steps, rows) > 0.3).float()
+    seen, not_done = torch.randn(steps, rows, 6), (torch.rand(steps, rows) > 0.3).float()
     begun = torch.randn(rows, 5)
-    at_once = policy.features_of_sequence(seen, begun, goes_on)
+    at_once = policy.features_of_sequence(seen, begun, not_done)
     remembered = begun
     for step in range(steps):
-        features, remembered = policy.features(seen[step], remembered * goes_on[step, :, None])
+        features, remembered = policy.features(seen[step], remembered * not_done[step, :, None])
         assert torch.allclose(at_once[step], features, atol=1e-5)
 
 

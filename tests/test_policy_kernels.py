@@ -123,9 +123,9 @@ def test_what_kernels_do_not_know_goes_through_torch() -> None:
         assert isinstance(make_ppo_gradient(policy, critic, weights, settings), TorchPpoGradient)
 
 
-def track_of(policy: Policy, steps: int, columns: int) -> RolloutBuffer:
+def buffer_of(policy: Policy, steps: int, columns: int) -> RolloutBuffer:
     """Some data, with ends, rows without a decision, and a policy that has moved beyond the clip both ways."""
-    track = RolloutBuffer(
+    buffer = RolloutBuffer(
         observation=torch.randn(steps + 1, columns, OBSERVED),
         others=torch.randn(steps + 1, columns, OTHERS),
         action=torch.randn(steps, columns, 3),
@@ -134,18 +134,18 @@ def track_of(policy: Policy, steps: int, columns: int) -> RolloutBuffer:
         terminated=torch.zeros(steps, columns, dtype=torch.bool),
         truncated=torch.zeros(steps, columns, dtype=torch.bool),
         acted=torch.rand(steps, columns) > 0.2,
-        cut_value=torch.zeros(steps, columns),
-        goes_on=(torch.rand(steps, columns) > 0.1).float(),
+        bootstrap_value=torch.zeros(steps, columns),
+        not_done=(torch.rand(steps, columns) > 0.1).float(),
         ahead=torch.nn.functional.normalize(torch.randn(steps, columns, 2), dim=-1),
         memory=torch.randn(columns, policy.memory_size),
         value=torch.zeros(steps + 1, columns),
         advantage=torch.randn(steps, columns),
     )
     with torch.no_grad():
-        features = policy.features_of_sequence(track.observation[:-1], track.memory, track.goes_on, track.ahead)
-        now, _ = policy.head.judge(features, track.action)
-    track.log_probability = now + 0.3 * torch.randn(steps, columns)
-    return track
+        features = policy.features_of_sequence(buffer.observation[:-1], buffer.memory, buffer.not_done, buffer.ahead)
+        now, _ = policy.head.judge(features, buffer.action)
+    buffer.log_probability = now + 0.3 * torch.randn(steps, columns)
+    return buffer
 
 
 @pytest.mark.parametrize("max_grad_norm", [0.3, 1e3])
@@ -157,16 +157,16 @@ def test_gradients_are_those_of_torch(
     policy, critic = policy_of(net_arch, memory), Critic(OBSERVED, OTHERS, net_arch)
     settings = PpoSettings(n_steps=steps, max_grad_norm=max_grad_norm)
     weights = in_one_row([*policy.parameters(), *critic.parameters()])
-    track, target = track_of(policy, steps, columns), torch.randn(steps, columns)
+    buffer, target = buffer_of(policy, steps, columns), torch.randn(steps, columns)
     chosen = torch.randperm(columns)[: max(columns * 3 // 4, 1)]
     found = []
-    for teacher in (
+    for gradient in (
         KernelPpoGradient(policy, critic, weights, settings),
         TorchPpoGradient(policy, critic, weights, settings),
     ):
         assert weights.grad is not None
         weights.grad.normal_()  # what was there before must not matter
-        figures = teacher(track, track.advantage, target, chosen)
+        figures = gradient(buffer, buffer.advantage, target, chosen)
         found.append((weights.grad.clone(), dict(zip(FIGURES, figures, strict=True))))
     (ours, our_figures), (theirs, their_figures) = found
     assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-6)
@@ -179,9 +179,9 @@ def test_gradients_are_those_of_torch(
 def test_a_loss_that_is_no_number_is_told() -> None:
     policy, critic = policy_of((16, 16), "leaky"), Critic(OBSERVED, OTHERS, (16, 16))
     weights = in_one_row([*policy.parameters(), *critic.parameters()])
-    track, target = track_of(policy, 8, 4), torch.full((8, 4), torch.nan)
+    buffer, target = buffer_of(policy, 8, 4), torch.full((8, 4), torch.nan)
     figures = KernelPpoGradient(policy, critic, weights, PpoSettings(n_steps=8))(
-        track, track.advantage, target, torch.arange(4)
+        buffer, buffer.advantage, target, torch.arange(4)
     )
     told = dict(zip(FIGURES, figures, strict=True))
     assert torch.isnan(torch.tensor(told["value"]))

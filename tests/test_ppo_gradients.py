@@ -42,11 +42,11 @@ def batch_of(policy: Policy, seed: int = 1) -> ppo.Minibatch:
     def normal(*shape: int) -> Tensor:
         return torch.randn(*shape, generator=chance, dtype=torch.float64)
 
-    observation, goes_on = normal(STEPS, COLUMNS, 6), (normal(STEPS, COLUMNS) > -0.7).double()
+    observation, not_done = normal(STEPS, COLUMNS, 6), (normal(STEPS, COLUMNS) > -0.7).double()
     memory, action = normal(COLUMNS, policy.memory_size), normal(STEPS, COLUMNS, 2)
     ahead = torch.nn.functional.normalize(normal(STEPS, COLUMNS, 2), dim=-1)
     with torch.no_grad():
-        now, _ = policy.head.judge(policy.features_of_sequence(observation, memory, goes_on, ahead), action)
+        now, _ = policy.head.judge(policy.features_of_sequence(observation, memory, not_done, ahead), action)
     return ppo.Minibatch(
         observation=observation,
         others=normal(STEPS, COLUMNS, 4),
@@ -55,7 +55,7 @@ def batch_of(policy: Policy, seed: int = 1) -> ppo.Minibatch:
         advantage=normal(STEPS, COLUMNS),
         target=normal(STEPS, COLUMNS),
         weight=(normal(STEPS, COLUMNS) > -0.5).double(),
-        goes_on=goes_on,
+        not_done=not_done,
         ahead=ahead,
         memory=memory,
     )
@@ -71,7 +71,7 @@ def plain_loss(policy: Policy, critic: Critic, batch: ppo.Minibatch, vf_coef: fl
         held = batch.memory[column]
         for step in range(STEPS):
             seen = batch.observation[step, column]
-            if not batch.goes_on[step, column]:
+            if not batch.not_done[step, column]:
                 held = torch.zeros_like(held)
             encoder = policy.encoder[0]
             sight = torch.relu(linear(seen, encoder.weight, encoder.bias))  # type: ignore[arg-type]
@@ -147,9 +147,9 @@ def after_update(worlds: Worlds, settings: PpoSettings, spoil: bool) -> tuple[di
     made = learner(settings, worlds=worlds)
     try:
         one_rollout(made)
-        spoilt = sum(nonsense(made, name) for name in made.seats) if spoil else 0
-        for name, seat in made.seats.items():
-            ppo.update(seat, made.teachers[name], made.optimisers[name], settings)
+        spoilt = sum(nonsense(made, name) for name in made.workers) if spoil else 0
+        for name, worker in made.workers.items():
+            ppo.update(worker, made.gradients[name], made.optimisers[name], settings)
         return fingerprints(made), spoilt
     finally:
         made.close()
@@ -157,10 +157,10 @@ def after_update(worlds: Worlds, settings: PpoSettings, spoil: bool) -> tuple[di
 
 def nonsense(made: PpoSelfPlay, name: str) -> int:
     """Spoils rows without a decision; how many that were."""
-    track = made.seats[name].track
-    idle = ~track.acted
+    buffer = made.workers[name].buffer
+    idle = ~buffer.acted
     # What was seen in such a row may be remembered in the next one, so that stays.
-    for values in (track.action, track.log_probability, track.reward, track.value[:-1], track.others[:-1]):
+    for values in (buffer.action, buffer.log_probability, buffer.reward, buffer.value[:-1], buffer.others[:-1]):
         values[idle] = 0.7
     return int(idle.sum())
 

@@ -51,8 +51,8 @@ def learner(seed: int = 1, settings: SacSettings = SMALL, **more: Any) -> SacSel
 
 def prints(made: SacSelfPlay) -> dict[str, str]:
     return {
-        f"{name} {kind}": fingerprint(getattr(pupil, kind))
-        for name, pupil in made.pupils.items()
+        f"{name} {kind}": fingerprint(getattr(agent, kind))
+        for name, agent in made.agents.items()
         for kind in ("policy", "critics", "target_critics")
     }
 
@@ -111,7 +111,7 @@ def test_probabilities_stay_numbers_where_actions_are_extreme() -> None:
 
 def test_a_squashed_policy_is_saved_and_loaded(tmp_path: Path) -> None:
     policy = squashed_policy()
-    card = PolicyCard("toy", "pupil", (ObservationPart("all", (5,)),), policy.shape, 1)
+    card = PolicyCard("toy", "agent", (ObservationPart("all", (5,)),), policy.shape, 1)
     save_policy(tmp_path / "policy.pt", policy, card)
     loaded, told = load_policy(tmp_path / "policy.pt")
     assert told == card
@@ -169,8 +169,8 @@ def test_the_policy_moves_towards_what_is_worth_more() -> None:
 @pytest.mark.parametrize(("target_entropy", "rises"), [(-20.0, False), (20.0, True)])
 def test_the_temperature_follows_the_entropy(target_entropy: float, rises: bool) -> None:
     made = iterated(learner(settings=msgspec.structs.replace(SMALL, target_entropy=target_entropy)), 4)
-    for pupil in made.pupils.values():
-        assert (pupil.log_ent_coef.exp().item() > SMALL.ent_coef) == rises
+    for agent in made.agents.values():
+        assert (agent.log_ent_coef.exp().item() > SMALL.ent_coef) == rises
     made.close()
 
 
@@ -179,7 +179,7 @@ class Recorder:
 
     def __init__(self, made: SacSelfPlay, name: str) -> None:
         self.rows: list[tuple[Transitions, torch.Tensor, dict[str, dict[str, np.ndarray]]]] = []
-        pupil, worlds, submit = made.pupils[name], made.worlds, made.pupils[name].replay_buffer.submit
+        agent, worlds, submit = made.agents[name], made.worlds, made.agents[name].replay_buffer.submit
 
         def watched(batch: Transitions, keep: torch.Tensor) -> None:
             said = {
@@ -189,7 +189,7 @@ class Recorder:
             self.rows.append((Transitions(*(rows.clone() for rows in batch)), keep.clone(), said))
             submit(batch, keep)
 
-        pupil.replay_buffer.submit = watched  # type: ignore[method-assign]
+        agent.replay_buffer.submit = watched  # type: ignore[method-assign]
 
 
 FIELDS = ("observation", "final_observation", "terminated", "truncated", "acted", "reward")
@@ -216,7 +216,7 @@ def test_transitions_are_what_happened(rules: dict[str, float], truncate_after: 
     made = learner(settings=settings, tag={"truncate_after": truncate_after, "rules": rules})
     recorder = Recorder(made, "hider")
     made.iterate(0.0)
-    pupil, seen = made.pupils["hider"], {"cut": 0, "over": 0, "idle": 0}
+    agent, seen = made.agents["hider"], {"cut": 0, "over": 0, "idle": 0}
     for index, (batch, keep, said) in enumerate(recorder.rows):
         own = said["hider"]
         ended = own["terminated"] | own["truncated"]
@@ -234,7 +234,7 @@ def test_transitions_are_what_happened(rules: dict[str, float], truncate_after: 
         seen["over"] += int(own["terminated"].sum())
         seen["idle"] += int((~acted).sum())
     assert {what for what, count in seen.items() if count} == wanted
-    assert len(pupil.replay_buffer) == min(sum(int(keep.sum()) for _, keep, _ in recorder.rows), settings.buffer_size)
+    assert len(agent.replay_buffer) == min(sum(int(keep.sum()) for _, keep, _ in recorder.rows), settings.buffer_size)
     made.close()
 
 
@@ -288,7 +288,7 @@ def test_who_is_frozen_stays_bitwise_as_it_is() -> None:
     after = prints(made)
     for name in before:
         assert (before[name] == after[name]) == name.startswith("hider")
-    assert len(made.pupils["hider"].replay_buffer) == 0
+    assert len(made.agents["hider"].replay_buffer) == 0
     made.close()
 
 
@@ -314,8 +314,8 @@ def test_a_large_replay_is_not_saved_and_fills_anew(monkeypatch: pytest.MonkeyPa
     second.load_state(state)
     assert prints(second) == prints(first)
     settings = msgspec.structs.replace(SMALL, learning_starts=2 * SMALL.num_worlds * SMALL.n_steps)
-    for pupil in second.pupils.values():
-        pupil.settings = settings
+    for agent in second.agents.values():
+        agent.settings = settings
     assert second.iterate(0.0).figures["seeker"] == {}
     assert second.iterate(0.0).figures["seeker"]
     for made in (first, second):
@@ -325,9 +325,9 @@ def test_a_large_replay_is_not_saved_and_fills_anew(monkeypatch: pytest.MonkeyPa
 def test_a_loss_that_is_no_number_stops_it_and_is_named() -> None:
     made = iterated(learner(), 2)
     before = prints(made)["seeker policy"]
-    for rows in made.pupils["seeker"].replay_buffer.state()["rows"].values():
+    for rows in made.agents["seeker"].replay_buffer.state()["rows"].values():
         assert torch.isfinite(rows).all()
-    made.pupils["seeker"].replay_buffer._rows.reward.fill_(float("nan"))
+    made.agents["seeker"].replay_buffer._rows.reward.fill_(float("nan"))
     with pytest.raises(GodojoError, match="learning of seeker broke down: the value term is nan"):
         made._learn("seeker", 1e-3)
     everything = prints(made)
@@ -337,7 +337,7 @@ def test_a_loss_that_is_no_number_stops_it_and_is_named() -> None:
     assert {name: each for name, each in prints(made).items() if "hider slow" in name} == {
         name: each for name, each in everything.items() if "hider slow" in name
     }, "the other role's lesson is undone, too"
-    assert all(bool(torch.isfinite(weights).all()) for weights in made.pupils["seeker"].critics.parameters())
+    assert all(bool(torch.isfinite(weights).all()) for weights in made.agents["seeker"].critics.parameters())
     made.close()
 
 
@@ -350,7 +350,7 @@ class Mark(Worlds):
         numbers, flags = (np.zeros((*rows, size), np.float32) for size in (1, 1)), [np.zeros(rows, bool) for _ in "tr"]
         observation, action = numbers
         self._role = RoleArrays(
-            name="pupil",
+            name="agent",
             observation=observation,
             action=action,
             reward=np.zeros(rows, np.float32),
@@ -364,7 +364,7 @@ class Mark(Worlds):
             observation_parts=(ObservationPart("mark", (1,)),),
             action_parts=(ActionPart("guess", kind, 1 if kind == "continuous" else 3),),
         )
-        self.roles, self.winners = {"pupil": self._role}, ("nobody",)
+        self.roles, self.winners = {"agent": self._role}, ("nobody",)
         self.ended, self.winner = np.zeros(num_worlds, bool), np.zeros(num_worlds, np.int8)
         self.reset(1)
 
@@ -401,7 +401,7 @@ def test_it_learns_a_simple_game() -> None:
     made = SacSelfPlay(Mark(16), settings, 1)
     iterated(made, 150)
     shown = torch.linspace(-0.7, 0.7, 15)[:, None]
-    policy = made.policies["pupil"]
+    policy = made.policies["agent"]
     with torch.no_grad():
         features, _ = policy.features(policy.look(shown), policy.begin(15))
         done = policy.head.sample(features, greedy=True).action
@@ -410,7 +410,7 @@ def test_it_learns_a_simple_game() -> None:
 
 
 def test_a_game_with_choices_is_refused() -> None:
-    with pytest.raises(GodojoError, match=r"guess of the pupil is a choice; train with --algorithm ppo"):
+    with pytest.raises(GodojoError, match=r"guess of the agent is discrete; train with --algorithm ppo"):
         SacSelfPlay(Mark(4, "discrete"), SMALL, 1)
     with pytest.raises(GodojoError, match="no choices"):
         SquashedHead(4, (ActionPart("way", "discrete", 3),))

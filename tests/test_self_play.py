@@ -36,14 +36,14 @@ def test_everybody_learns_and_nobody_learns_from_past_selves() -> None:
         made.iterate(0.0, watch)
         after = fingerprints(made)
         assert all(before[name] != after[name] for name in before)
-        for index, (name, seat) in enumerate(made.seats.items()):
+        for index, (name, worker) in enumerate(made.workers.items()):
             block = slice(0, BLOCK) if index == 0 else slice(SMALL.num_worlds - BLOCK, SMALL.num_worlds)
             own = slice(BLOCK, SMALL.num_worlds) if index == 0 else slice(0, SMALL.num_worlds - BLOCK)
-            assert (name, block) in [guest[:2] for guest in made.sitting]
-            assert seat.worlds == seat.columns == own
+            assert (name, block) in [assignment[:2] for assignment in made.assignments]
+            assert worker.worlds == worker.columns == own
             # The present policy is asked, and learns, everywhere but in its past self's block, where that one plays.
             done = np.stack([step[name] for step in seen])
-            meant = seat.track.action.numpy().clip(-1, 1)[:, :, 2]  # the only number that is not turned
+            meant = worker.buffer.action.numpy().clip(-1, 1)[:, :, 2]  # the only number that is not turned
             assert np.array_equal(done[:, own, 2], meant)
             assert done[:, block, 2].any()
     finally:
@@ -56,7 +56,7 @@ def test_scripted_opponents_play_as_they_would_alone_and_nobody_learns_from_them
     )
     made = learner(settings)
     try:
-        assert [(guest.role, guest.worlds, guest.who) for guest in made.sitting] == [
+        assert [(assignment.role, assignment.worlds, assignment.who) for assignment in made.assignments] == [
             ("seeker", slice(3, 6), "wander"),
             ("seeker", slice(6, 9), "oracle"),
             ("hider", slice(SMALL.num_worlds - 6, SMALL.num_worlds - 3), "wander"),
@@ -70,8 +70,8 @@ def test_scripted_opponents_play_as_they_would_alone_and_nobody_learns_from_them
         done: list[np.ndarray] = []
         made.iterate(0.0, lambda worlds: done.append(worlds.roles["seeker"].action[6:9].copy()))
         assert np.array_equal(done[0], wanted)
-        assert made.seats["seeker"].columns == slice(9, SMALL.num_worlds)
-        assert made.seats["hider"].columns == slice(0, SMALL.num_worlds - 9)
+        assert made.workers["seeker"].columns == slice(9, SMALL.num_worlds)
+        assert made.workers["hider"].columns == slice(0, SMALL.num_worlds - 9)
     finally:
         made.close()
 
@@ -80,7 +80,7 @@ def test_scripted_opponents_play_as_they_would_alone_and_nobody_learns_from_them
 def test_a_role_that_does_not_learn_stays_as_it_is_bit_by_bit(task: Any) -> None:
     made = learner(tasks={"hider": task})
     try:
-        hider = made.seats["hider"].policy
+        hider = made.workers["hider"].policy
         weights = {name: each.clone() for name, each in hider.named_parameters()}
         before = fingerprints(made)
         iterated(made, 3)
@@ -98,9 +98,9 @@ def test_a_deterministic_role_draws_no_lots() -> None:
     for seed in (1, 2):
         made = learner(msgspec.structs.replace(SMALL, past_opponent_fraction=0.0), tasks={"hider": "deterministic"})
         try:
-            made.seats["hider"].generator.manual_seed(seed)
+            made.workers["hider"].generator.manual_seed(seed)
             made.iterate(0.0)
-            done.append(made.seats["hider"].track.action[0].clone())
+            done.append(made.workers["hider"].buffer.action[0].clone())
         finally:
             made.close()
     assert torch.equal(done[0], done[1])
@@ -111,12 +111,12 @@ def test_a_role_may_stop_learning_and_begin_again() -> None:
     try:
         iterated(made, 1)
         made.tasks["seeker"] = "frozen"
-        held = fingerprint(made.seats["seeker"].policy)
+        held = fingerprint(made.workers["seeker"].policy)
         iterated(made, 2)
-        assert fingerprint(made.seats["seeker"].policy) == held
+        assert fingerprint(made.workers["seeker"].policy) == held
         made.tasks["seeker"] = "train"
         iterated(made, 1)
-        assert fingerprint(made.seats["seeker"].policy) != held
+        assert fingerprint(made.workers["seeker"].policy) != held
     finally:
         made.close()
 
@@ -136,21 +136,21 @@ def test_a_round_that_was_cut_is_worth_what_was_seen_last() -> None:
 
         made.worlds.step = watched_step  # type: ignore[method-assign,assignment]
         one_rollout(made)
-        for name, seat in made.seats.items():
-            track = seat.track
-            assert track.truncated.any()
+        for name, worker in made.workers.items():
+            buffer = worker.buffer
+            assert buffer.truncated.any()
             others = PrivilegedObservation(made.worlds.roles, name)
             for step, (final, truncated) in enumerate(seen):
-                cut = torch.from_numpy(truncated[name].reshape(-1))[seat.columns]
-                assert torch.equal(track.truncated[step], cut)
+                cut = torch.from_numpy(truncated[name].reshape(-1))[worker.columns]
+                assert torch.equal(buffer.truncated[step], cut)
                 raw = torch.from_numpy(final[name]).flatten(0, 1)
                 with torch.no_grad():
-                    everybody = seat.critic(seat.policy.look(raw), seat.critic.normaliser(others.of(final)))
-                worth = everybody[seat.columns]
-                assert torch.allclose(track.cut_value[step][cut], worth[cut], atol=1e-5)
-                gain = track.reward[step] + SMALL.gamma * track.cut_value[step] - track.value[step]
-                rows = cut & track.acted[step]
-                assert torch.allclose(track.advantage[step][rows], gain[rows], atol=1e-5)
+                    everybody = worker.critic(worker.policy.look(raw), worker.critic.normaliser(others.of(final)))
+                worth = everybody[worker.columns]
+                assert torch.allclose(buffer.bootstrap_value[step][cut], worth[cut], atol=1e-5)
+                gain = buffer.reward[step] + SMALL.gamma * buffer.bootstrap_value[step] - buffer.value[step]
+                rows = cut & buffer.acted[step]
+                assert torch.allclose(buffer.advantage[step][rows], gain[rows], atol=1e-5)
     finally:
         made.close()
 
@@ -163,26 +163,26 @@ def test_nothing_is_learnt_across_a_game_that_was_lost() -> None:
     try:
         one_rollout(made)
         assert worlds.incidents
-        for seat in made.seats.values():
-            track = seat.track
-            lost = ~track.acted
+        for worker in made.workers.values():
+            buffer = worker.buffer
+            lost = ~buffer.acted
             assert lost.any()
-            assert (track.truncated | ~lost).all()
-            assert not track.advantage[lost].any()
-            assert not track.reward[lost].any()
+            assert (buffer.truncated | ~lost).all()
+            assert not buffer.advantage[lost].any()
+            assert not buffer.reward[lost].any()
             for step, column in lost.nonzero().tolist():
                 assert step > 0
                 if step + 1 < settings.n_steps:
-                    assert track.goes_on[step + 1, column] == 0.0, "the next round remembers nothing"
-                if track.acted[step - 1, column] and not (track.terminated | track.truncated)[step - 1, column]:
-                    ahead = track.reward[step - 1, column] + settings.gamma * track.value[step, column]
-                    wanted = float(ahead - track.value[step - 1, column])
-                    assert float(track.advantage[step - 1, column]) == pytest.approx(wanted, abs=1e-3)
+                    assert buffer.not_done[step + 1, column] == 0.0, "the next round remembers nothing"
+                if buffer.acted[step - 1, column] and not (buffer.terminated | buffer.truncated)[step - 1, column]:
+                    ahead = buffer.reward[step - 1, column] + settings.gamma * buffer.value[step, column]
+                    wanted = float(ahead - buffer.value[step - 1, column])
+                    assert float(buffer.advantage[step - 1, column]) == pytest.approx(wanted, abs=1e-3)
         before = fingerprints(made)
         made.iterate(0.0)
         assert all(before[name] != value for name, value in fingerprints(made).items())
-        for seat in made.seats.values():
-            assert all(bool(torch.isfinite(weights).all()) for weights in seat.policy.state_dict().values())
+        for worker in made.workers.values():
+            assert all(bool(torch.isfinite(weights).all()) for weights in worker.policy.state_dict().values())
     finally:
         made.close()
 
@@ -191,12 +191,12 @@ def test_what_is_remembered_is_forgotten_with_the_round() -> None:
     made = learner(worlds=tag(truncate_after=4))
     try:
         one_rollout(made)
-        for seat in made.seats.values():
-            assert seat.track.memory.shape == (seat.track.columns, SMALL.memory_size)
-            ended = seat.track.truncated | seat.track.terminated
-            assert torch.equal(seat.track.goes_on[1:], (~ended[:-1]).float())
-            assert not seat.memory[ended[-1]].any()
-            assert seat.memory[~ended[-1]].any(dim=1).all()
+        for worker in made.workers.values():
+            assert worker.buffer.memory.shape == (worker.buffer.columns, SMALL.memory_size)
+            ended = worker.buffer.truncated | worker.buffer.terminated
+            assert torch.equal(worker.buffer.not_done[1:], (~ended[:-1]).float())
+            assert not worker.memory[ended[-1]].any()
+            assert worker.memory[~ended[-1]].any(dim=1).all()
     finally:
         made.close()
 
@@ -206,12 +206,14 @@ def test_log_probabilities_of_the_rollout_are_those_of_the_update() -> None:
     made = learner(worlds=tag(truncate_after=4))
     try:
         one_rollout(made)
-        for seat in made.seats.values():
-            track, policy = seat.track, seat.policy
+        for worker in made.workers.values():
+            buffer, policy = worker.buffer, worker.policy
             with torch.no_grad():
-                features = policy.features_of_sequence(track.observation[:-1], track.memory, track.goes_on, track.ahead)
-                log_probability, _ = policy.head.judge(features, track.action)
-            assert torch.allclose(log_probability, track.log_probability, atol=1e-4)
+                features = policy.features_of_sequence(
+                    buffer.observation[:-1], buffer.memory, buffer.not_done, buffer.ahead
+                )
+                log_probability, _ = policy.head.judge(features, buffer.action)
+            assert torch.allclose(log_probability, buffer.log_probability, atol=1e-4)
     finally:
         made.close()
 
@@ -234,10 +236,10 @@ def test_a_state_goes_on_bit_by_bit_elsewhere() -> None:
         iterated(second, 4)
         assert fingerprints(straight) == fingerprints(second)
         assert straight.agent_steps == second.agent_steps == 7 * SMALL.n_steps * SMALL.num_worlds * 2
-        assert straight.sitting == second.sitting
-        assert straight.league is not None
-        assert second.league is not None
-        assert straight.league.now == second.league.now
+        assert straight.assignments == second.assignments
+        assert straight.opponent_pool is not None
+        assert second.opponent_pool is not None
+        assert straight.opponent_pool.now == second.opponent_pool.now
     finally:
         for made in (straight, first, second):
             made.close()
@@ -286,26 +288,26 @@ def test_a_policy_survives_its_file(tmp_path: Path) -> None:
 def test_learning_that_breaks_down_leaves_both_roles_as_before_the_update(monkeypatch: pytest.MonkeyPatch) -> None:
     """One role's loss is no number in its second gradient step; by then, the other one may have learnt all it could."""
     made = iterated(learner(), 2)
-    teacher, calls = made.teachers["hider"], 0
+    gradient, calls = made.gradients["hider"], 0
 
     def breaking(
-        track: RolloutBuffer, advantage: torch.Tensor, target: torch.Tensor, chosen: torch.Tensor
+        buffer: RolloutBuffer, advantage: torch.Tensor, target: torch.Tensor, chosen: torch.Tensor
     ) -> list[float]:
         nonlocal calls
         calls += 1
-        return teacher(track, advantage, target * float("nan") if calls == 2 else target, chosen)
+        return gradient(buffer, advantage, target * float("nan") if calls == 2 else target, chosen)
 
     def weights() -> dict[str, list[torch.Tensor]]:
         return {
             name: [
-                *(each.detach().clone() for each in (*seat.policy.parameters(), *seat.critic.parameters())),
+                *(each.detach().clone() for each in (*worker.policy.parameters(), *worker.critic.parameters())),
                 *(entry[key].clone() for entry in made.optimisers[name].state.values() for key in sorted(entry)),
             ]
-            for name, seat in made.seats.items()
+            for name, worker in made.workers.items()
         }
 
     before = weights()
-    monkeypatch.setitem(made.teachers, "hider", breaking)
+    monkeypatch.setitem(made.gradients, "hider", breaking)
     with pytest.raises(GodojoError, match="learning of hider broke down: the value term is nan"):
         made.iterate(0.0)
     assert calls == 2

@@ -172,34 +172,34 @@ def test_the_normaliser_learns_from_hiders_that_were_not_caught() -> None:
         num_worlds=16,
     )
     made = learner(settings, worlds=tag(16, rules=TEAMS))
-    seat, used, rows = made.seats["hider"], 0, 0
+    worker, used, rows = made.workers["hider"], 0, 0
     for _ in range(8):
         made.iterate(0.0)
-        acted = seat.track.acted[::NORMALISER_STEPS]
+        acted = worker.buffer.acted[::NORMALISER_STEPS]
         used, rows = used + int(acted.sum()), rows + acted.numel()
     made.close()
     assert used < rows, "somebody was caught"
-    assert float(seat.policy.normaliser.count) == used
-    assert float(seat.critic.normaliser.count) == used
+    assert float(worker.policy.normaliser.count) == used
+    assert float(worker.critic.normaliser.count) == used
 
 
 def test_so_does_that_of_sac() -> None:
     worlds = tag(8, rules=TEAMS)
     made = SacSelfPlay(worlds, SacSettings(num_worlds=8, n_steps=4, net_arch=(8,), learning_starts=10_000), 1)
-    pupil, arrays = made.pupils["hider"], worlds.roles["hider"]
-    pupil.decide(worlds)
+    agent, arrays = made.agents["hider"], worlds.roles["hider"]
+    agent.decide(worlds)
     worlds.step()
     arrays.acted[:3] = False
-    pupil.take_in(0, worlds)
-    assert float(pupil.policy.normaliser.count) == float(pupil.others_normaliser.count) == (8 - 3) * 3
+    agent.observe_result(0, worlds)
+    assert float(agent.policy.normaliser.count) == float(agent.privileged_normaliser.count) == (8 - 3) * 3
     made.close()
 
 
 def test_a_league_of_one() -> None:
     made = iterated(learner(msgspec.structs.replace(SMALL, pool_size=1)), 7)
     made.close()
-    assert made.league is not None
-    for past in made.league.past.values():
+    assert made.opponent_pool is not None
+    for past in made.opponent_pool.past.values():
         assert [one.agent_steps for one in past] == [6 * 24 * 2 * SMALL.n_steps], "the newest stays"
 
 

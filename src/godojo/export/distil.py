@@ -92,7 +92,7 @@ class ImitationBuffer:
         self._seen = torch.zeros(settings.n_steps, rows, teacher.shape.observation_size)
         self._ahead = torch.zeros(settings.n_steps, rows, len(teacher.acting.forward))
         self._wanted = torch.zeros(settings.n_steps, rows, teacher.head.linear.out_features)
-        self._goes_on, self._counts = torch.ones(settings.n_steps, rows), torch.zeros(settings.n_steps, rows)
+        self._not_done, self._counts = torch.ones(settings.n_steps, rows), torch.zeros(settings.n_steps, rows)
         self._first_memory = self.student.begin(rows)
         self._raw = torch.from_numpy(arrays.observation).view(rows, -1)
         self._action = torch.from_numpy(arrays.action).view(rows, -1)
@@ -119,11 +119,11 @@ class ImitationBuffer:
         """Who took part, and where a round ended: both forget it."""
         arrays = self.arrays
         self._counts[step] = torch.from_numpy(arrays.acted).view(-1).float()
-        goes_on = torch.from_numpy(~(arrays.terminated | arrays.truncated | worlds.ended[:, None])).view(-1)
-        if step + 1 < len(self._goes_on):
-            self._goes_on[step + 1] = goes_on
-        self._memory *= goes_on[:, None]
-        self._teacher_memory *= goes_on[:, None]
+        not_done = torch.from_numpy(~(arrays.terminated | arrays.truncated | worlds.ended[:, None])).view(-1)
+        if step + 1 < len(self._not_done):
+            self._not_done[step + 1] = not_done
+        self._memory *= not_done[:, None]
+        self._teacher_memory *= not_done[:, None]
 
     def learn(self, progress: float) -> dict[str, float]:
         """What the student learns from the last decisions."""
@@ -134,7 +134,7 @@ class ImitationBuffer:
             for rows in torch.randperm(self.rows, generator=self.generator).chunk(settings.n_minibatches):
                 ahead = self._ahead[:, rows] if len(self.student.turning) else None
                 features = self.student.features_of_sequence(
-                    self._seen[:, rows], self._first_memory[rows], self._goes_on[:, rows], ahead
+                    self._seen[:, rows], self._first_memory[rows], self._not_done[:, rows], ahead
                 )
                 given, wanted = self.student.head.linear(features), self._wanted[:, rows]
                 loss = imitation_loss(self.teacher, given, wanted, self._counts[:, rows])

@@ -1,4 +1,4 @@
-"""What a training asks of a learner, whichever algorithm it learns by."""
+"""The interface between the training loop and an algorithm."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, Protocol
@@ -8,58 +8,58 @@ from godojo.learn.networks import Policy
 from godojo.learn.opponent_pool import OpponentPool
 
 Task = Literal["train", "frozen", "deterministic"]
-"""What becomes of a role: it learns; it plays as it is; it plays as it is and without chance."""
+"""Mode of a role: it learns, plays stochastically without learning, or plays deterministically without learning."""
 
 
 class Iteration(NamedTuple):
-    """What came out of one rollout and the update that followed."""
+    """The result of one rollout and its update."""
 
     rounds: int
-    """How many were played to their end by the present policies alone."""
+    """Rounds finished between current policies."""
     wins: dict[str, int]
-    """How many of those each role won."""
+    """Rounds of those won, by role."""
     figures: dict[str, dict[str, float]]
-    """Of each role that learnt: losses and the like by name."""
+    """Metrics by tag, for each role that learnt."""
 
 
 class OpponentAssignment(NamedTuple):
-    """Somebody else than the present policy plays a role in some worlds."""
+    """An opponent that plays a role in some worlds, in place of the current policy."""
 
     role: str
     worlds: slice
     who: str
-    """A past self or a scripted opponent, by its name."""
+    """Name of a past checkpoint or of a scripted opponent."""
 
 
 class Algorithm(Protocol):
-    """Every role's policy, and how it gets better."""
+    """Trains the policies of all roles."""
 
     tasks: dict[str, Task]
-    """May be changed between two iterations."""
-    league: OpponentPool | None
-    """Past selves and ratings, where there are any."""
+    """May change between two iterations."""
+    opponent_pool: OpponentPool | None
+    """Past checkpoints and ratings; None for algorithms without them."""
     updates: int
     agent_steps: int
 
     @property
     def policies(self) -> dict[str, Policy]:
-        """The present ones, by role."""
+        """The current policies, by role."""
 
     @property
-    def sitting(self) -> list[OpponentAssignment]:
-        """The guests at the table now."""
+    def assignments(self) -> list[OpponentAssignment]:
+        """The opponents in play."""
 
     def iterate(self, progress: float, watch: Callable[[Worlds], None] = ...) -> Iteration:
-        """Plays for a while and learns from it; `progress` through the budget is from 0 to 1.
+        """Collect a rollout and update; `progress` through the budget runs from 0 to 1.
 
-        `watch` is shown the worlds after every decision.
+        `watch` is called with the worlds after every step.
         """
 
     def state(self) -> dict[str, Any]:
-        """What is needed to go on, for a checkpoint."""
+        """Everything needed to resume, for a checkpoint."""
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from what `state` gave."""
+        """Resume from the result of `state`."""
 
     def close(self) -> None:
-        """Lets go of worlds and threads."""
+        """Release worlds and threads."""

@@ -1,4 +1,4 @@
-"""Generalised advantage estimation, to the letter: ends, cuts and rows that are no transitions."""
+"""Generalised advantage estimation (Schulman et al. 2016), with terminations, truncations and idle rows."""
 
 from typing import Any
 
@@ -14,16 +14,15 @@ def advantages(
     terminated: np.ndarray,
     truncated: np.ndarray,
     acted: np.ndarray,
-    cut_value: np.ndarray,
+    bootstrap_value: np.ndarray,
     gamma: Any,
     gae_lambda: Any,
     out: np.ndarray,
 ) -> None:
-    """Fills `out` [T, C] for T decisions of C agents; `value` is [T + 1, C].
+    """Fill `out` [T, C] for T steps of C agents; `value` is [T + 1, C].
 
-    What follows a decision is worth nothing where the round was terminated, `cut_value` (the worth of the final
-    observation) where it was truncated, and the next value elsewhere. A row that is no transition (`acted` is false)
-    has no advantage and hands none on.
+    The next value is 0 after a termination, `bootstrap_value` (the value of the final observation) after a truncation,
+    and `value[t + 1]` elsewhere. Rows in which an agent did not act have no advantage and pass none on.
     """
     steps, columns = reward.shape
     for column in range(columns):
@@ -38,7 +37,7 @@ def advantages(
             if terminated[step, column]:
                 following = np.float32(0.0)
             elif truncated[step, column]:
-                following = cut_value[step, column]
+                following = bootstrap_value[step, column]
             if ended:
                 ahead = np.float32(0.0)
             error = reward[step, column] + gamma * following - value[step, column]

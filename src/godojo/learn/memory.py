@@ -1,8 +1,7 @@
-"""What a policy remembers from decision to decision: leaky cells, quick to learn with, or a gated recurrent unit.
+"""Recurrent memory of a policy: leaky cells, which train fast, or a gated recurrent unit.
 
-A leaky cell moves by a gate's share towards what it is told: `h += gate * (told - h)`. Neither depends on the cell
-itself (a minimal GRU, Feng et al. 2024), so matrix products are done for all decisions at once, and what is left to do
-in sequence is a line.
+A leaky cell moves towards a candidate by a gated amount: `h += gate * (candidate - h)`. Neither depends on the cell
+itself (a minimal GRU, Feng et al. 2024), so matrix products are batched over all steps and only one line is sequential.
 """
 
 from typing import Any
@@ -18,7 +17,7 @@ from godojo.learn.threads import orthogonal
 
 
 def tanh(x: Tensor) -> Tensor:
-    """torch's own takes three times as long as this."""
+    """Three times as fast as torch's own."""
     return 2.0 * torch.sigmoid(2.0 * x) - 1.0
 
 
@@ -30,26 +29,26 @@ class LeakyMemory(nn.Module):
         self.size = size
         self.linear = nn.Linear(features, 2 * size)
         orthogonal(self.linear.weight)
-        # Gates begin between nearly shut and half open: some cells remember long, some short.
+        # Gates start between nearly closed and half open: time constants range from long to short.
         with torch.no_grad():
             self.linear.bias[:size] = torch.linspace(-4.0, 0.0, size)
             self.linear.bias[size:] = 0.0
 
     def forward(self, seen: Tensor, memory: Tensor) -> Tensor:
-        """One decision."""
-        gate, told = self.linear(seen).split(self.size, -1)
-        return torch.lerp(memory, tanh(told), gate.sigmoid())
+        """One step."""
+        gate, candidate = self.linear(seen).split(self.size, -1)
+        return torch.lerp(memory, tanh(candidate), gate.sigmoid())
 
     def sequence(
-        self, seen: Tensor, memory: Tensor, goes_on: Tensor, ahead: Tensor | None, turning: np.ndarray
+        self, seen: Tensor, memory: Tensor, not_done: Tensor, ahead: Tensor | None, turning: np.ndarray
     ) -> Tensor:
-        """T decisions in a row; where `goes_on` is 0, everything is forgotten first.
+        """T steps; the memory is reset before a step where `not_done` is 0.
 
-        `turning` pairs are along the world's axes in between; what is returned is along the agent's, looking `ahead`.
+        `turning` pairs are kept along the world's axes and returned relative to the heading (`ahead`).
         """
         assert ahead is not None or not len(turning)
         looks = seen.new_zeros(*seen.shape[:2], 0) if ahead is None else ahead
-        remembered: Tensor = _Leak.apply(self.linear(seen), memory, goes_on, looks, turning)  # type: ignore[no-untyped-call]
+        remembered: Tensor = _Leak.apply(self.linear(seen), memory, not_done, looks, turning)  # type: ignore[no-untyped-call]
         return remembered
 
 
@@ -66,18 +65,18 @@ class GruMemory(nn.Module):
         return following
 
     def sequence(
-        self, seen: Tensor, memory: Tensor, goes_on: Tensor, _ahead: Tensor | None, turning: np.ndarray
+        self, seen: Tensor, memory: Tensor, not_done: Tensor, _ahead: Tensor | None, turning: np.ndarray
     ) -> Tensor:
         assert not len(turning), "only leaky cells turn"
         remembered = []
         gates = functional.linear(seen, self.cell.weight_ih, self.cell.bias_ih)
-        for gate, keep in zip(gates, goes_on[..., None], strict=True):
+        for gate, keep in zip(gates, not_done[..., None], strict=True):
             memory = self._next(gate, memory * keep)
             remembered.append(memory)
         return torch.stack(remembered)
 
     def _next(self, gate: Tensor, memory: Tensor) -> Tensor:
-        """The cell with its input's share done already."""
+        """One step, with the input's matrix product already done."""
         own = functional.linear(memory, self.cell.weight_hh, self.cell.bias_hh)
         reset_in, update_in, new_in = gate.chunk(3, -1)
         reset_own, update_own, new_own = own.chunk(3, -1)
@@ -89,26 +88,26 @@ MEMORIES: dict[str, type[LeakyMemory] | type[GruMemory]] = {"leaky": LeakyMemory
 
 
 class _Leak(torch.autograd.Function):
-    """The leaky cells' line, and its gradient; gates and what is told come side by side, before they are squashed."""
+    """The leaky recurrence and its gradient, from the raw gates and candidates side by side."""
 
     @staticmethod
-    def forward(ctx: Any, raw: Tensor, memory: Tensor, goes_on: Tensor, ahead: Tensor, turning: np.ndarray) -> Tensor:
+    def forward(ctx: Any, raw: Tensor, memory: Tensor, not_done: Tensor, ahead: Tensor, turning: np.ndarray) -> Tensor:
         size = raw.shape[-1] // 2
         squashed = torch.empty_like(raw)
         torch.sigmoid(raw[..., :size], out=squashed[..., :size])
         squashed[..., size:] = tanh(raw[..., size:])
         held, remembered = (torch.empty(*raw.shape[:-1], size, dtype=raw.dtype) for _ in range(2))
-        given = (squashed.numpy(), memory.numpy(), goes_on.numpy(), ahead.contiguous().numpy(), turning)
+        given = (squashed.numpy(), memory.numpy(), not_done.numpy(), ahead.contiguous().numpy(), turning)
         _leak(*given, held.numpy(), remembered.numpy())
-        ctx.save_for_backward(squashed, goes_on, ahead, held)
+        ctx.save_for_backward(squashed, not_done, ahead, held)
         ctx.turning = turning
         return remembered
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        squashed, goes_on, ahead, held = ctx.saved_tensors
+        squashed, not_done, ahead, held = ctx.saved_tensors
         to_raw = torch.empty_like(squashed)
-        given = (squashed.numpy(), goes_on.numpy(), ahead.contiguous().numpy(), ctx.turning, held.numpy())
+        given = (squashed.numpy(), not_done.numpy(), ahead.contiguous().numpy(), ctx.turning, held.numpy())
         _leak_back(*given, gradients[0].contiguous().numpy(), to_raw.numpy())
         return to_raw, None, None, None, None
 
@@ -117,20 +116,20 @@ class _Leak(torch.autograd.Function):
 def _leak(
     squashed: np.ndarray,
     memory: np.ndarray,
-    goes_on: np.ndarray,
+    not_done: np.ndarray,
     ahead: np.ndarray,
     turning: np.ndarray,
     held: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Fills `out` with what is remembered after each decision and `held` with what was before, as the agent sees it."""
+    """Fill `out` with the memory after each step and `held` with the memory before it, relative to the heading."""
     steps, rows, _ = out.shape
     for row in range(rows):
         carried = memory[row].copy()
         for step in range(steps):
             leak_step(
                 squashed[step, row],
-                goes_on[step, row],
+                not_done[step, row],
                 ahead[step, row],
                 turning,
                 carried,
@@ -142,17 +141,17 @@ def _leak(
 @kernel
 def leak_step(
     squashed: np.ndarray,
-    goes_on: Any,
+    not_done: Any,
     ahead: np.ndarray,
     turning: np.ndarray,
     carried: np.ndarray,
     held: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """One decision of one agent: `carried` is along the world's axes, before and after."""
+    """One step of one agent; `carried` is along the world's axes, before and after."""
     size = len(out)
     for cell in range(size):
-        held[cell] = carried[cell] * goes_on
+        held[cell] = carried[cell] * not_done
     for pair in range(len(turning)):
         x, z = held[turning[pair, 0]], held[turning[pair, 1]]
         held[turning[pair, 0]], held[turning[pair, 1]] = frames.in_frame(x, z, ahead[0], ahead[1])
@@ -167,7 +166,7 @@ def leak_step(
 @kernel
 def leak_step_back(
     squashed: np.ndarray,
-    goes_on: Any,
+    not_done: Any,
     ahead: np.ndarray,
     turning: np.ndarray,
     held: np.ndarray,
@@ -175,28 +174,28 @@ def leak_step_back(
     onward: np.ndarray,
     to_raw: np.ndarray,
 ) -> None:
-    """The way back through `leak_step` and the squashing; `onward` is the slope by what is carried, now and before."""
+    """Backward pass of `leak_step` and the activations; `onward` is the gradient of `carried`, updated in place."""
     size = len(held)
     one = held.dtype.type(1.0)
     for pair in range(len(turning)):  # turning is undone by turning the other way
         x, z = onward[turning[pair, 0]], onward[turning[pair, 1]]
         onward[turning[pair, 0]], onward[turning[pair, 1]] = frames.in_frame(x, z, ahead[0], ahead[1])
     for cell in range(size):
-        slope, gate, told = onward[cell] + gradient[cell], squashed[cell], squashed[size + cell]
-        to_raw[cell] = slope * (told - held[cell]) * gate * (one - gate)
-        to_raw[size + cell] = slope * gate * (one - told * told)
-        onward[cell] = slope * (one - gate)
+        grad, gate, candidate = onward[cell] + gradient[cell], squashed[cell], squashed[size + cell]
+        to_raw[cell] = grad * (candidate - held[cell]) * gate * (one - gate)
+        to_raw[size + cell] = grad * gate * (one - candidate * candidate)
+        onward[cell] = grad * (one - gate)
     for pair in range(len(turning)):
         left, front = onward[turning[pair, 0]], onward[turning[pair, 1]]
         onward[turning[pair, 0]], onward[turning[pair, 1]] = frames.out_of_frame(left, front, ahead[0], ahead[1])
     for cell in range(size):
-        onward[cell] *= goes_on
+        onward[cell] *= not_done
 
 
 @njit_nogil
 def _leak_back(
     squashed: np.ndarray,
-    goes_on: np.ndarray,
+    not_done: np.ndarray,
     ahead: np.ndarray,
     turning: np.ndarray,
     held: np.ndarray,
@@ -210,7 +209,7 @@ def _leak_back(
         for step in range(steps - 1, -1, -1):
             leak_step_back(
                 squashed[step, row],
-                goes_on[step, row],
+                not_done[step, row],
                 ahead[step, row],
                 turning,
                 held[step, row],

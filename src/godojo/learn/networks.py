@@ -1,4 +1,4 @@
-"""The networks: a policy that sees what its eyes see, and a critic that may see everything."""
+"""The networks: a policy that sees its own observation, and a critic that also sees privileged observations."""
 
 import itertools
 import math
@@ -19,15 +19,15 @@ from godojo.learn.threads import orthogonal
 
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 VARIANCE_FLOOR = 1e-6
-"""Added to a variance before something is divided by its root."""
+"""Added to a variance before dividing by its root."""
 NORMALISED_LIMIT = 5.0
-"""Normalised numbers are cut here, so that a sensor that hardly ever fires does not shout when it does."""
+"""Normalised observations are clipped here, so that rarely active sensors do not dominate."""
 LOG_STD_LIMITS = (-5.0, 2.0)
-"""Of a squashed policy: nearly no chance, and nearly nothing else."""
+"""Range of a squashed policy's log standard deviation."""
 
 
 class PolicyShape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Everything that has to be known to build a policy, before its weights are loaded."""
+    """Everything needed to build a policy before its weights are loaded."""
 
     observation_size: int
     action_parts: tuple[ActionPart, ...]
@@ -36,18 +36,18 @@ class PolicyShape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     memory_size: int = 0
     heading: Heading | None = None
     squashed: bool = False
-    """Actions are squashed into -1 to 1, and how much chance there is in them depends on what is seen."""
+    """Actions are squashed by tanh, with a state-dependent standard deviation (SAC)."""
 
 
 class Choice(NamedTuple):
-    """What a policy decided, and how probable it was."""
+    """Actions and their log-probabilities."""
 
     action: Tensor
     log_probability: Tensor
 
 
 class Normaliser(nn.Module):
-    """Brings observations to mean 0 and variance 1, by what has been seen so far."""
+    """Normalises observations by their running mean and variance."""
 
     mean: Tensor
     variance: Tensor
@@ -60,7 +60,7 @@ class Normaliser(nn.Module):
         self.register_buffer("count", torch.zeros((), dtype=torch.float64))
 
     def forward(self, raw: Tensor, out: Tensor | None = None) -> Tensor:
-        """Rows of observations; nothing is learnt through it."""
+        """Normalise rows of observations; no gradient flows through it."""
         out = torch.empty_like(raw) if out is None else out
         rows = raw.numpy()
         floor, limit = rows.dtype.type(VARIANCE_FLOOR), rows.dtype.type(NORMALISED_LIMIT)
@@ -69,7 +69,7 @@ class Normaliser(nn.Module):
 
     @torch.no_grad()
     def learn(self, raw: Tensor, acted: Tensor | None = None) -> None:
-        """Takes more observations into account; rows of any shape. With `acted`, only those of agents that acted."""
+        """Update the running moments; with `acted`, only by the rows of agents that acted."""
         rows = raw.reshape(-1, raw.shape[-1])
         is_used = torch.ones(len(rows), dtype=torch.bool) if acted is None else acted.reshape(-1)
         mean, variance = torch.empty_like(self.mean), torch.empty_like(self.mean)
@@ -84,7 +84,7 @@ class Normaliser(nn.Module):
 
 
 class ActionHead(nn.Module):
-    """Turns features into a distribution over actions: numbers are normal, choices are categorical."""
+    """Maps features to a distribution: Gaussian for continuous actions, categorical for discrete ones."""
 
     def __init__(self, features: int, parts: Sequence[ActionPart]) -> None:
         super().__init__()
@@ -137,7 +137,7 @@ class ActionHead(nn.Module):
         return Choice(action, log_probability)
 
     def judge(self, features: Tensor, action: Tensor) -> tuple[Tensor, Tensor]:
-        """Log-probability of these actions, and the distribution's entropy."""
+        """Log-probability of these actions, and entropy of the distribution."""
         raw = self.linear(features)
         log_probability = raw.new_zeros(features.shape[:-1])
         entropy = raw.new_zeros(())
@@ -153,7 +153,7 @@ class ActionHead(nn.Module):
         return log_probability, entropy
 
     def _log_probability(self, distance: Tensor) -> Tensor:
-        """Of numbers so many standard deviations away from their means."""
+        """Of values at these distances from the mean, in standard deviations."""
         return -0.5 * distance.square().sum(-1) - (self.log_std + LOG_SQRT_2PI).sum()
 
     def _logits(self, raw: Tensor) -> Sequence[Tensor]:
@@ -161,35 +161,35 @@ class ActionHead(nn.Module):
 
 
 class SquashedHead(nn.Module):
-    """Turns features into numbers from -1 to 1: the tanh of normal ones, whose spread depends on the features too."""
+    """Maps features to a tanh-squashed Gaussian with a state-dependent standard deviation."""
 
     def __init__(self, features: int, parts: Sequence[ActionPart]) -> None:
         super().__init__()
         if choices := [part.name for part in parts if part.kind == "discrete"]:
-            raise GodojoError(f"a squashed policy has no choices, only numbers; here there is: {', '.join(choices)}")
+            raise GodojoError(f"a squashed policy has continuous actions only; discrete here: {', '.join(choices)}")
         self.linear = nn.Linear(features, 2 * sum(part.size for part in parts))
         orthogonal(self.linear.weight, 0.01)
         nn.init.zeros_(self.linear.bias)
 
     def sample(self, features: Tensor, *, greedy: bool = False, generator: torch.Generator | None = None) -> Choice:
-        """Gradients flow through the action that was drawn."""
+        """Reparametrised: gradients flow through the sampled action."""
         mean, spread = self.linear(features).chunk(2, -1)
         if greedy:
             return Choice(mean.tanh(), torch.zeros(features.shape[:-1]))
         log_std = spread.clamp(*LOG_STD_LIMITS)
         noise = torch.empty_like(mean).normal_(generator=generator)
         number = torch.addcmul(mean, noise, log_std.exp())
-        # The logarithm of tanh's slope, in a form that does not overflow.
+        # The log-derivative of tanh, in a form that does not overflow.
         log_slope = 2.0 * (math.log(2.0) - number - functional.softplus(-2.0 * number))
         log_probability = -(0.5 * noise.square() + log_std + LOG_SQRT_2PI + log_slope).sum(-1)
         return Choice(number.tanh(), log_probability)
 
     def judge(self, _features: Tensor, _action: Tensor) -> tuple[Tensor, Tensor]:
-        raise GodojoError("PPO cannot go on with a policy of SAC; begin anew, or train with --algorithm sac")
+        raise GodojoError("PPO cannot continue a policy of SAC; start a new run, or train with --algorithm sac")
 
 
 def number_places(parts: Sequence[ActionPart]) -> Iterator[int]:
-    """Where in an action numbers are, not choices."""
+    """Columns of the continuous actions."""
     at = 0
     for part in parts:
         if part.kind == "continuous":
@@ -212,7 +212,7 @@ def mlp(sizes: Sequence[int]) -> nn.Sequential:
 
 
 def turned(memory: Tensor, pairs: np.ndarray, ahead: Tensor | None) -> Tensor:
-    """What is remembered along the world's axes, as the agent thinks of it: to its left and ahead."""
+    """Rotate memory pairs from the world's axes to the heading."""
     if not len(pairs):
         return memory
     assert ahead is not None
@@ -223,7 +223,7 @@ def turned(memory: Tensor, pairs: np.ndarray, ahead: Tensor | None) -> Tensor:
 
 
 def turned_back(own: Tensor, pairs: np.ndarray, ahead: Tensor | None) -> Tensor:
-    """The way back of `turned`."""
+    """The inverse of `turned`."""
     if not len(pairs):
         return own
     assert ahead is not None
@@ -234,9 +234,9 @@ def turned_back(own: Tensor, pairs: np.ndarray, ahead: Tensor | None) -> Tensor:
 
 
 class Policy(nn.Module):
-    """What one role does by what it observes, and by what it remembers where it has a memory.
+    """The policy of one role: encoder, optional memory, trunk and action head.
 
-    The first layers see; the memory is fed by what they make of it; the last layer combines both.
+    The memory takes the encoder's output; the trunk combines both.
     """
 
     def __init__(self, shape: PolicyShape) -> None:
@@ -257,37 +257,36 @@ class Policy(nn.Module):
         )
         self._observed = places(shape.heading.observed if shape.heading else ()).reshape(-1, 2)
         self.turning = places(shape.heading.remembered if shape.heading else ()).reshape(-1, 2)
-        """Pairs of what is remembered that are along the world's axes from decision to decision, so that they turn with
-        the agent when it thinks of them."""
+        """Pairs of memory cells that are stored along the world's axes and used relative to the heading."""
 
     def look(self, raw: Tensor, out: Tensor | None = None) -> Tensor:
-        """Observations as the policy wants them: in the agent's own frame, and normalised."""
+        """Observations as the policy takes them: egocentric and normalised."""
         turned = self.to_egocentric(raw, out)
         seen: Tensor = self.normaliser(turned, out=turned)
         return seen
 
     def to_egocentric(self, raw: Tensor, out: Tensor | None = None) -> Tensor:
-        """What is along the world's axes, along the agent's: ahead and to its left."""
+        """Observations relative to the heading."""
         out = torch.empty_like(raw) if out is None else out
         frames.turn(raw.numpy(), self.acting.forward, self._observed, out.numpy())
         return out
 
     def for_game(self, action: Tensor, raw: Tensor, out: Tensor | None = None) -> Tensor:
-        """Actions as the game wants them: along its axes, and its numbers from -1 to 1."""
+        """Actions as the game takes them: along the world's axes, clipped to -1 and 1."""
         out = torch.empty_like(action) if out is None else out
         frames.turn_back(action.detach().numpy(), raw.numpy(), self.acting, out.numpy())
         return out
 
     def begin(self, rows: int) -> Tensor:
-        """What is remembered at a round's start: nothing."""
+        """The memory at the start of an episode: zeros."""
         return torch.zeros(rows, self.memory_size)
 
     def ahead(self, raw: Tensor) -> Tensor:
-        """Where agents look, by what they observe: rows of x and z; nothing where there is no heading."""
+        """The agents' headings, as rows of x and z; empty where the game declares none."""
         return raw[..., list(self.acting.forward)]
 
     def features(self, normalised: Tensor, memory: Tensor, ahead: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """For one decision: rows of observations, and where agents look if memories turn; also what is remembered."""
+        """Features and new memory for one step; needs the headings (`ahead`) if memory cells rotate."""
         seen = self.encoder(normalised)
         if self.memory is not None:
             held = self.memory(seen, turned(memory, self.turning, ahead))
@@ -295,18 +294,18 @@ class Policy(nn.Module):
         return self.trunk(seen), memory
 
     def features_of_sequence(
-        self, normalised: Tensor, memory: Tensor, goes_on: Tensor, ahead: Tensor | None = None
+        self, normalised: Tensor, memory: Tensor, not_done: Tensor, ahead: Tensor | None = None
     ) -> Tensor:
-        """For T decisions in a row, [T, rows, D]; where `goes_on` is 0, a new round began before the decision."""
+        """Features for T steps, [T, rows, D]; the memory is reset before a step where `not_done` is 0."""
         seen = self.encoder(normalised)
         if self.memory is not None:
-            seen = torch.cat((seen, self.memory.sequence(seen, memory, goes_on, ahead, self.turning)), -1)
+            seen = torch.cat((seen, self.memory.sequence(seen, memory, not_done, ahead, self.turning)), -1)
         features: Tensor = self.trunk(seen)
         return features
 
 
 class Critic(nn.Module):
-    """What a situation is worth to a role: sees the agent's own observation and what the others know of themselves."""
+    """The value function: sees the agent's own observation and the privileged one."""
 
     def __init__(self, observation_size: int, privileged_size: int, net_arch: Sequence[int]) -> None:
         super().__init__()

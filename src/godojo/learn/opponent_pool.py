@@ -43,7 +43,7 @@ class OpponentPool:
     def join(self, role: str, policy: Policy, agent_steps: int) -> None:
         """Keeps a copy of the policy. When there are too many, the one that leaves the smallest gap goes.
 
-        The first and the newest stay; of a league of one, the newest.
+        The first and the newest stay; of a opponent_pool of one, the newest.
         """
         frozen = copy.deepcopy(policy).requires_grad_(False).eval()
         self.past[role].append(PastCheckpoint(agent_steps, frozen, self.now[role]))

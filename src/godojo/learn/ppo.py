@@ -1,4 +1,4 @@
-"""Proximal policy optimisation (Schulman et al. 2017): one role's update from one rollout."""
+"""Proximal policy optimisation (Schulman et al. 2017): the update of one role from one rollout."""
 
 import math
 from typing import NamedTuple, Protocol
@@ -25,12 +25,12 @@ class Losses(NamedTuple):
 
 
 LARGE_REWARD = 1e6
-"""Such rewards may be why learning broke down."""
+"""Rewards above this are named as a likely cause of a diverged loss."""
 FIGURES = (*Losses._fields, "grad_norm")
 
 
 class Minibatch(NamedTuple):
-    """Some columns of a track, with all their decisions."""
+    """Some columns of a rollout buffer, with all their steps."""
 
     observation: Tensor
     others: Tensor
@@ -39,15 +39,15 @@ class Minibatch(NamedTuple):
     advantage: Tensor
     target: Tensor
     weight: Tensor
-    """1 for a transition to learn from, 0 for none."""
-    goes_on: Tensor
+    """1 where the agent acted, else 0."""
+    not_done: Tensor
     ahead: Tensor
     memory: Tensor
 
 
 def losses(policy: Policy, critic: Critic, batch: Minibatch, clip: float) -> Losses:
-    """What the update minimises: clipped surrogate, squared error of the value, minus entropy."""
-    features = policy.features_of_sequence(batch.observation, batch.memory, batch.goes_on, batch.ahead)
+    """Clipped surrogate, squared error of the value, and entropy."""
+    features = policy.features_of_sequence(batch.observation, batch.memory, batch.not_done, batch.ahead)
     log_probability, entropy = policy.head.judge(features, batch.action)
     log_ratio = log_probability - batch.log_probability
     ratio = log_ratio.exp()
@@ -68,41 +68,41 @@ def losses(policy: Policy, critic: Critic, batch: Minibatch, clip: float) -> Los
 
 
 class NonFiniteLoss(GodojoError):
-    """A loss that is no number; the weights are those before it."""
+    """A loss or gradient is not finite; the weights are unchanged."""
 
 
 def broke_down(role: str, error: NonFiniteLoss, rewards: Tensor) -> GodojoError:
-    """What to tell a person, with a likely cause where there is one."""
+    """The error for the user, with a likely cause where there is one."""
     largest = float(rewards.abs().max()) if len(rewards) else 0.0
     cause = "" if largest < LARGE_REWARD else f"; the largest reward is {largest:.2g}"
     return GodojoError(f"learning of {role} broke down: {error}{cause}")
 
 
 class PpoGradient(Protocol):
-    """Writes the gradient by some columns of a track, shortened where it is too long; returns `FIGURES`."""
+    """Writes the clipped gradient for some columns of a buffer; returns `FIGURES`."""
 
-    def __call__(self, track: RolloutBuffer, advantage: Tensor, target: Tensor, chosen: Tensor) -> list[float]: ...
+    def __call__(self, buffer: RolloutBuffer, advantage: Tensor, target: Tensor, chosen: Tensor) -> list[float]: ...
 
 
 class TorchPpoGradient:
-    """By torch, for any policy. `lesson.py` has a quicker one for those whose actions are numbers."""
+    """The torch implementation, for any policy. `kernels/ppo.py` has a faster one for continuous actions."""
 
     def __init__(self, policy: Policy, critic: Critic, weights: nn.Parameter, settings: PpoSettings) -> None:
         self._policy, self._critic, self._weights, self._settings = policy, critic, weights, settings
 
-    def __call__(self, track: RolloutBuffer, advantage: Tensor, target: Tensor, chosen: Tensor) -> list[float]:
+    def __call__(self, buffer: RolloutBuffer, advantage: Tensor, target: Tensor, chosen: Tensor) -> list[float]:
         settings = self._settings
         batch = Minibatch(
-            observation=track.observation[:-1].index_select(1, chosen),
-            others=track.others[:-1].index_select(1, chosen),
-            action=track.action.index_select(1, chosen),
-            log_probability=track.log_probability.index_select(1, chosen),
+            observation=buffer.observation[:-1].index_select(1, chosen),
+            others=buffer.others[:-1].index_select(1, chosen),
+            action=buffer.action.index_select(1, chosen),
+            log_probability=buffer.log_probability.index_select(1, chosen),
             advantage=advantage.index_select(1, chosen),
             target=target.index_select(1, chosen),
-            weight=track.acted.index_select(1, chosen).float(),
-            goes_on=track.goes_on.index_select(1, chosen),
-            ahead=track.ahead.index_select(1, chosen),
-            memory=track.memory.index_select(0, chosen),
+            weight=buffer.acted.index_select(1, chosen).float(),
+            not_done=buffer.not_done.index_select(1, chosen),
+            ahead=buffer.ahead.index_select(1, chosen),
+            memory=buffer.memory.index_select(0, chosen),
         )
         found = losses(self._policy, self._critic, batch, settings.clip_range)
         loss = found.policy_gradient_loss + settings.vf_coef * found.value_loss - settings.ent_coef * found.entropy
@@ -115,21 +115,21 @@ class TorchPpoGradient:
 
 
 def update(
-    seat: RolloutWorker, teacher: PpoGradient, optimiser: torch.optim.Optimizer, settings: PpoSettings
+    worker: RolloutWorker, gradient: PpoGradient, optimiser: torch.optim.Optimizer, settings: PpoSettings
 ) -> dict[str, float]:
-    """Learns from a seat's track; says how it went."""
-    track = seat.track
-    weight = track.acted.float()
+    """Update policy and critic from a worker's buffer; returns the metrics by tag."""
+    buffer = worker.buffer
+    weight = buffer.acted.float()
     total = weight.sum().clamp(min=1.0)
-    mean = (track.advantage * weight).sum() / total
-    deviation = (((track.advantage - mean).square() * weight).sum() / total).sqrt() + 1e-8
-    advantage = (track.advantage - mean) / deviation
-    target = track.advantage + track.value[:-1]
+    mean = (buffer.advantage * weight).sum() / total
+    deviation = (((buffer.advantage - mean).square() * weight).sum() / total).sqrt() + 1e-8
+    advantage = (buffer.advantage - mean) / deviation
+    target = buffer.advantage + buffer.value[:-1]
     history = []
     for _ in range(settings.n_epochs):
-        shuffled = torch.randperm(track.columns, generator=seat.generator)
+        shuffled = torch.randperm(buffer.columns, generator=worker.generator)
         for chosen in shuffled.chunk(settings.n_minibatches):
-            values = teacher(track, advantage, target, chosen)
+            values = gradient(buffer, advantage, target, chosen)
             for name, value in zip(FIGURES, values, strict=True):
                 if not math.isfinite(value):
                     raise NonFiniteLoss(f"the {name} term is {value}")
@@ -137,11 +137,11 @@ def update(
             history.append(values)
     means = dict(zip(FIGURES, torch.tensor(history).mean(0).tolist(), strict=True))
     means["entropy_loss"] = -means.pop("entropy")
-    means["explained_variance"] = explained_variance(track.value[:-1], target, weight)
+    means["explained_variance"] = explained_variance(buffer.value[:-1], target, weight)
     return {f"train/{name}": value for name, value in means.items()}
 
 
 def explained_variance(value: Tensor, target: Tensor, weight: Tensor) -> float:
-    """Share of the returns' variance that the critic foresaw: 1 is all of it, 0 is none."""
-    told = target[weight > 0]
-    return 1.0 - float((told - value[weight > 0]).var() / told.var().clamp(min=1e-8))
+    """Fraction of the returns' variance that the critic explains: 1 is perfect, 0 no better than the mean."""
+    returns = target[weight > 0]
+    return 1.0 - float((returns - value[weight > 0]).var() / returns.var().clamp(min=1e-8))

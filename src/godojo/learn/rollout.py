@@ -1,4 +1,4 @@
-"""Playing: fills arrays with what every role's agents saw, did and got, without a Python loop over worlds."""
+"""Rollout collection: fills a buffer per role, without a Python loop over worlds."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from godojo.learn.networks import Critic, Policy
 from godojo.opponents.base import Opponent
 
 NORMALISER_STEPS = 8
-"""The normaliser learns from every so-manieth decision of a rollout; neighbours tell it nothing new."""
+"""The normaliser is updated every `NORMALISER_STEPS` steps; neighbouring steps are nearly the same."""
 SMALL = 16
-"""Parts of an observation with at most so many numbers are what an agent knows of itself; others' critics see them."""
+"""Observation parts up to this size describe the agent itself; the critics of other agents see them."""
 
 
 def small_columns(role: RoleArrays) -> list[int]:
-    """Where the small parts are."""
+    """Columns of the parts that describe the agent itself."""
     columns: list[int] = []
     at = 0
     for part in role.observation_parts:
@@ -36,11 +36,10 @@ def small_columns(role: RoleArrays) -> list[int]:
 
 
 class PrivilegedObservation:
-    """What a role's critic sees beyond the agent's own observation: what all other agents know of themselves.
+    """What a role's critic sees beyond the agent's own observation: the own state of all other agents.
 
-    Where the game tells headings, it sees them from the agent's place and in its frame: how far ahead and to its left
-    another one is, how fast it comes nearer, where it looks. An agent that plays alone has no others; a zero stands
-    for them, since a network must be fed something.
+    Where the game declares headings, positions, velocities and directions are relative to the agent. An agent that
+    plays alone gets a single zero instead.
     """
 
     def __init__(self, roles: Mapping[str, RoleArrays], role: str) -> None:
@@ -53,12 +52,12 @@ class PrivilegedObservation:
         self._forward = np.array(heading.forward if heading else (), np.int64)
         self._pairs = {name: self._pairs_of(arrays.heading, heading, name) for name, arrays in roles.items()}
 
-    def _pairs_of(self, told: Heading | None, own: Heading | None, name: str) -> np.ndarray:
-        """What `tell` turns of what an agent of this role knows of itself."""
+    def _pairs_of(self, other: Heading | None, own: Heading | None, name: str) -> np.ndarray:
+        """The `pairs` argument of `tell` for an agent of this role."""
         found: list[tuple[int, ...]] = []
-        if told is not None and own is not None:
+        if other is not None and own is not None:
             columns = self._columns[name].tolist()
-            pairs = [*zip(told.observed, own.observed, strict=False), (told.forward, (-1, -1))]
+            pairs = [*zip(other.observed, own.observed, strict=False), (other.forward, (-1, -1))]
             found = [(columns.index(x), columns.index(z), x, z, *mine) for (x, z), mine in pairs]
         return np.array(found, np.int64).reshape(-1, 6)
 
@@ -77,17 +76,17 @@ class PrivilegedObservation:
 
 
 class OpponentSlots(NamedTuple):
-    """In which worlds somebody else than the present policy plays a role: the first ones, or the last ones."""
+    """The worlds, at the start or at the end, in which opponents play a role in place of the current policy."""
 
     all: slice
     past: slice
-    """Worlds of a past self."""
+    """Worlds of a past checkpoint."""
     scripted: Sequence[tuple[Opponent, slice]] = ()
 
 
 @dataclass
 class RolloutBuffer:
-    """T decisions of the C agents of one role that its policy plays (world by world, all agents of a world)."""
+    """T steps of the C agents that a role's current policy plays, in world order."""
 
     observation: Tensor
     """[T + 1, C, D], normalised."""
@@ -99,13 +98,13 @@ class RolloutBuffer:
     terminated: Tensor
     truncated: Tensor
     acted: Tensor
-    cut_value: Tensor
-    goes_on: Tensor
-    """[T, C]: 0 where a new round began before the decision."""
+    bootstrap_value: Tensor
+    not_done: Tensor
+    """[T, C]: 0 where a new episode began before the step."""
     ahead: Tensor
-    """[T, C, 2]: where each looked, if its memory turns with it; else of no size."""
+    """[T, C, 2]: the heading, if the memory rotates with it; else empty."""
     memory: Tensor
-    """[C, M]: remembered before the first decision."""
+    """[C, M]: the memory before the first step."""
     value: Tensor
     advantage: Tensor
 
@@ -126,8 +125,8 @@ class RolloutBuffer:
             terminated=flags[0],
             truncated=flags[1],
             acted=flags[2],
-            cut_value=torch.zeros(steps, columns),
-            goes_on=torch.ones(steps, columns),
+            bootstrap_value=torch.zeros(steps, columns),
+            not_done=torch.ones(steps, columns),
             ahead=torch.zeros(steps, columns, 2 if len(policy.turning) else 0),
             memory=torch.zeros(columns, policy.memory_size),
             value=torch.zeros(steps + 1, columns),
@@ -136,9 +135,9 @@ class RolloutBuffer:
 
 
 class RolloutWorker:
-    """One role at the table: its policy plays in all worlds but those where a guest sits in for it.
+    """Collects the rollouts of one role. Its policy plays in all worlds except those of its opponent slots.
 
-    Guests are a past self, in the first of their worlds, and scripted opponents in the others.
+    The first of those belong to a past checkpoint, the others to scripted opponents.
     """
 
     def __init__(
@@ -148,7 +147,7 @@ class RolloutWorker:
         policy: Policy,
         critic: Critic,
         steps: int,
-        guests: OpponentSlots,
+        slots: OpponentSlots,
         generator: torch.Generator,
     ) -> None:
         self.arrays = worlds.roles[name]
@@ -157,74 +156,74 @@ class RolloutWorker:
         count, agents, _ = self.arrays.observation.shape
         self.generator, self.greedy = generator, False
         self.learns = True
-        """If not, the policy stays as it is, and so does what it normalises with."""
-        self.worlds = slice(0, guests.all.start) if guests.all.start else slice(guests.all.stop, count)
-        """Those in which the policy plays."""
+        """If false, policy and normalisers stay fixed."""
+        self.worlds = slice(0, slots.all.start) if slots.all.start else slice(slots.all.stop, count)
+        """Worlds in which the policy plays."""
         self.columns = slice(self.worlds.start * agents, self.worlds.stop * agents)
-        """Their agents among all of the role, world by world; likewise below."""
-        self.past_columns = slice(guests.past.start * agents, guests.past.stop * agents)
-        self.track = RolloutBuffer.make(
+        """Their agents among all of the role, in world order."""
+        self.past_columns = slice(slots.past.start * agents, slots.past.stop * agents)
+        self.buffer = RolloutBuffer.make(
             steps, self.columns.stop - self.columns.start, self.arrays, self.others.size, policy
         )
-        self.scripted = [(opponent, WorldsSubset(worlds, where)) for opponent, where in guests.scripted]
+        self.scripted = [(opponent, WorldsSubset(worlds, where)) for opponent, where in slots.scripted]
         for opponent, part in self.scripted:
             opponent.begin(part)
-            opponent.act(part, part.roles[name].action)  # compiles, so that it does not count as training
+            opponent.act(part, part.roles[name].action)  # compile before training time counts
             opponent.begin(part)
-        self.memory = policy.begin(self.track.columns)
-        self._player = make_policy_runner(policy, self.track.columns)
+        self.memory = policy.begin(self.buffer.columns)
+        self._player = make_policy_runner(policy, self.buffer.columns)
         self._observations = {name: role.observation[self.worlds] for name, role in worlds.roles.items()}
         everybody = torch.from_numpy(self.arrays.observation).view(count * agents, -1)
         self._raw, self._past_raw = everybody[self.columns], everybody[self.past_columns]
         actions = torch.from_numpy(self.arrays.action).view(count * agents, -1)
         self._action, self._past_action = actions[self.columns], actions[self.past_columns]
         self._results = [
-            (getattr(self.track, name).numpy(), getattr(self.arrays, name).reshape(-1)[self.columns])
+            (getattr(self.buffer, name).numpy(), getattr(self.arrays, name).reshape(-1)[self.columns])
             for name in ("reward", "terminated", "truncated", "acted")
         ]
-        """Of each result: where it is kept, and where the worlds write it."""
+        """Pairs of destination in the buffer and source in the worlds."""
         self._to_normalise_by: tuple[Tensor, Tensor] | None = None
-        """What was seen, by the agents and by their critic, until it is known which of the agents act by it."""
+        """Observations of policy and critic, until it is known which agents act on them."""
         self._past_seen = torch.empty_like(self._past_raw)
         self._past_decision = PolicyOutput(
             torch.empty_like(self._past_action), torch.empty(len(self._past_raw)), self._past_action
         )
-        self.sit_in(None)
+        self.set_past_opponent(None)
         self._compile(worlds)
 
     def _compile(self, worlds: Worlds) -> None:
-        """Calls every kernel for no rows, so that compiling them does not count as training."""
-        track, none = self.track, slice(0, 0)
+        """Compile every kernel on empty input, so that compilation does not count as training time."""
+        buffer, none = self.buffer, slice(0, 0)
         self.others.of({name: seen[none] for name, seen in self._observations.items()})
         seen = self.policy.look(self._raw[none])
         none_acted = np.zeros(1, np.bool_)
         moments(self._raw[:1].numpy(), none_acted, *np.zeros((2, seen.shape[1]), np.float32))
         situation = PolicyInput(seen, self._raw[none], self.memory[none])
-        decision = PolicyOutput(track.action[0, none], track.log_probability[0, none], self._action[none])
+        decision = PolicyOutput(buffer.action[0, none], buffer.log_probability[0, none], self._action[none])
         self._player.act(situation, decision, greedy=True, generator=self.generator)
         flags = (self.arrays.terminated, self.arrays.truncated, worlds.ended)
         forget(self.memory[none].numpy(), *flags, self.columns.start)
 
-    def sit_in(self, past: Policy | None) -> None:
-        """From now on `past` plays in this role's worlds of past selves; without one, the policy itself does."""
+    def set_past_opponent(self, past: Policy | None) -> None:
+        """Let `past` play in the worlds of past checkpoints; None stands for the current policy."""
         self.past = past or self.policy
         self._past_player = make_policy_runner(self.past, len(self._past_raw))
         self.past_memory = self.past.begin(self.past_columns.stop - self.past_columns.start)
 
     @torch.no_grad()
     def decide(self, step: int, worlds: Worlds) -> None:
-        """Looks at what the last decision led to, and writes what every agent does next, the guests too."""
+        """Store the results of the last step, and write the next action of every agent, opponents included."""
         if step > 0:
-            self.take_in(step - 1, worlds)
-        track = self.track
+            self.observe_result(step - 1, worlds)
+        buffer = self.buffer
         if step == 0:
-            track.memory.copy_(self.memory)
+            buffer.memory.copy_(self.memory)
             self._player.refresh()
             self._past_player.refresh()
-        if track.ahead.shape[2]:
-            track.ahead[step] = self.policy.ahead(self._raw)
+        if buffer.ahead.shape[2]:
+            buffer.ahead[step] = self.policy.ahead(self._raw)
         situation = PolicyInput(self.see(step), self._raw, self.memory)
-        decision = PolicyOutput(track.action[step], track.log_probability[step], self._action)
+        decision = PolicyOutput(buffer.action[step], buffer.log_probability[step], self._action)
         self._player.act(situation, decision, greedy=self.greedy, generator=self.generator)
         if len(self._past_raw):
             seen = self.past.look(self._past_raw, out=self._past_seen)
@@ -235,65 +234,65 @@ class RolloutWorker:
 
     @torch.no_grad()
     def see(self, step: int) -> Tensor:
-        """Keeps what the policy and the critic see now; returns the policy's part."""
-        own = self.policy.to_egocentric(self._raw, out=self.track.observation[step])
+        """Store what policy and critic observe now; return the policy's part."""
+        own = self.policy.to_egocentric(self._raw, out=self.buffer.observation[step])
         others = self.others.of(self._observations)
-        if self.learns and step % NORMALISER_STEPS == 0 and step < len(self.track.action):
+        if self.learns and step % NORMALISER_STEPS == 0 and step < len(self.buffer.action):
             self._to_normalise_by = own.clone(), others
-        self.critic.normaliser(others, out=self.track.others[step])
+        self.critic.normaliser(others, out=self.buffer.others[step])
         seen: Tensor = self.policy.normaliser(own, out=own)
         return seen
 
     @torch.no_grad()
-    def take_in(self, step: int, worlds: Worlds) -> None:
-        """Keeps what the decision led to."""
-        track, arrays = self.track, self.arrays
+    def observe_result(self, step: int, worlds: Worlds) -> None:
+        """Store the results of a step."""
+        buffer, arrays = self.buffer, self.arrays
         for rows, results in self._results:
             rows[step] = results
         if self._to_normalise_by is not None:
             own, others = self._to_normalise_by
-            self.policy.normaliser.learn(own, track.acted[step])
-            self.critic.normaliser.learn(others, track.acted[step])
+            self.policy.normaliser.learn(own, buffer.acted[step])
+            self.critic.normaliser.learn(others, buffer.acted[step])
             self._to_normalise_by = None
         flags = (arrays.terminated, arrays.truncated, worlds.ended)
-        if arrays.truncated.any() and track.truncated[step].any():
-            self._value_cuts(step, worlds)
-        if step + 1 < len(track.goes_on):
-            track.goes_on[step + 1] = 1.0
-            forget(track.goes_on[step + 1, :, None].numpy(), *flags, self.columns.start)
+        if arrays.truncated.any() and buffer.truncated[step].any():
+            self._bootstrap_truncated(step, worlds)
+        if step + 1 < len(buffer.not_done):
+            buffer.not_done[step + 1] = 1.0
+            forget(buffer.not_done[step + 1, :, None].numpy(), *flags, self.columns.start)
         forget(self.memory.numpy(), *flags, self.columns.start)
         forget(self.past_memory.numpy(), *flags, self.past_columns.start)
 
     def close(self, steps: int, worlds: Worlds) -> None:
-        """Looks at what the last decision of all led to."""
-        self.take_in(steps - 1, worlds)
+        """Store the results of the last step and the observation after it."""
+        self.observe_result(steps - 1, worlds)
         self.see(steps)
 
     @torch.no_grad()
     def close_rollout(self, gamma: float, gae_lambda: float) -> None:
-        """What every situation was worth, and how much better than expected every decision was."""
-        track = self.track
-        for step in range(len(track.value)):
-            track.value[step] = self.critic(track.observation[step], track.others[step])
+        """Compute values and advantages."""
+        buffer = self.buffer
+        for step in range(len(buffer.value)):
+            buffer.value[step] = self.critic(buffer.observation[step], buffer.others[step])
         advantages(
-            track.reward.numpy(),
-            track.value.numpy(),
-            track.terminated.numpy(),
-            track.truncated.numpy(),
-            track.acted.numpy(),
-            track.cut_value.numpy(),
+            buffer.reward.numpy(),
+            buffer.value.numpy(),
+            buffer.terminated.numpy(),
+            buffer.truncated.numpy(),
+            buffer.acted.numpy(),
+            buffer.bootstrap_value.numpy(),
             np.float32(gamma),
             np.float32(gae_lambda),
-            track.advantage.numpy(),
+            buffer.advantage.numpy(),
         )
 
-    def _value_cuts(self, step: int, worlds: Worlds) -> None:
-        """A round that was cut short goes on in value: that of what its agents saw last."""
-        cut = self.track.truncated[step]
+    def _bootstrap_truncated(self, step: int, worlds: Worlds) -> None:
+        """Truncated episodes bootstrap from the value of their final observation."""
+        cut = self.buffer.truncated[step]
         final = torch.from_numpy(self.arrays.final_observation[self.worlds]).flatten(0, 1)[cut]
         others = self.others.of({name: role.final_observation[self.worlds] for name, role in worlds.roles.items()})[cut]
         value = self.critic(self.policy.look(final), self.critic.normaliser(others))
-        self.track.cut_value[step, cut] = value
+        self.buffer.bootstrap_value[step, cut] = value
 
 
 def play(
@@ -302,7 +301,7 @@ def play(
     side_by_side: Callable[[Callable[[RolloutWorker], object]], None],
     after_step: Callable[[Worlds], None],
 ) -> None:
-    """`steps` decisions in every world, by everybody's policy; `side_by_side` does something for every seat."""
+    """Play `steps` steps in every world; `side_by_side` runs a function for every worker."""
     for step in range(steps):
         side_by_side(partial(RolloutWorker.decide, step=step, worlds=worlds))
         worlds.step()

@@ -1,7 +1,7 @@
-"""Self-play: every role learns at once, against the present others and against past selves.
+"""PPO with self-play: all roles learn at once, against each other's current policies and an opponent pool.
 
-In the first worlds one role is played by guests (a past self, scripted opponents), in the last ones the other, and
-only the opponents of guests learn there; in all worlds in between everybody plays and learns.
+In the first worlds one role is played by opponents (a past checkpoint, scripted opponents), in the last worlds the
+other role is; only the role that faces them learns there. In the worlds between, current policies play and learn.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ from godojo.opponents import make_opponent
 
 
 def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
-    """The policy that these settings mean for a role."""
+    """The shape of a role's policy under these settings."""
     return PolicyShape(
         observation_size=role.observation.shape[2],
         action_parts=role.action_parts,
@@ -40,7 +40,7 @@ def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
 
 
 def heading_for(role: RoleArrays, settings: PpoSettings) -> Heading | None:
-    """The role's heading with what turns of what is remembered; of a smaller memory at most all of it."""
+    """The role's heading, with the memory pairs that rotate with it; a smaller memory rotates as a whole."""
     if role.heading is None or not settings.egocentric:
         return None
     turning = min(settings.egocentric_memory_size, settings.memory_size // 2 * 2) if settings.memory == "leaky" else 0
@@ -49,8 +49,8 @@ def heading_for(role: RoleArrays, settings: PpoSettings) -> Heading | None:
     return msgspec.structs.replace(role.heading, remembered=pairs if turning else ())
 
 
-def guests_of(index: int, role: str, worlds: Worlds, settings: PpoSettings, seed: int) -> OpponentSlots:
-    """Who sits in for the role, and where: two roles that play against each other have a block of worlds each."""
+def opponent_slots(index: int, role: str, worlds: Worlds, settings: PpoSettings, seed: int) -> OpponentSlots:
+    """Which opponents play a role, and in which worlds: each of two opposing roles has a block of worlds."""
     if len(worlds.roles) != 2:
         return OpponentSlots(slice(0, 0), slice(0, 0))
     past = int(worlds.num_worlds * settings.past_opponent_fraction / 2)
@@ -66,10 +66,9 @@ def guests_of(index: int, role: str, worlds: Worlds, settings: PpoSettings, seed
 
 
 class PpoSelfPlay:
-    """Everything that learns: worlds, seats, optimisers and the league of past selves.
+    """PPO for all roles: worlds, rollout workers, optimisers and the opponent pool.
 
-    The same seed gives the same weights, at any number of threads: every role has its own random numbers and is
-    computed on one thread, and roles run side by side.
+    A seed determines the weights at any number of threads: each role has its own generator and runs on one thread.
     """
 
     def __init__(
@@ -84,15 +83,15 @@ class PpoSelfPlay:
         self.tasks: dict[str, Task] = dict.fromkeys(worlds.roles, "train")
         self.tasks.update(tasks or {})
         names = list(worlds.roles)
-        self.league = (
+        self.opponent_pool = (
             OpponentPool(names, settings.pool_size)
             if len(names) == 2 and settings.past_opponent_fraction > 0.0
             else None
         )
-        self.guests = {name: guests_of(index, name, worlds, settings, seed) for index, name in enumerate(names)}
-        self.seats: dict[str, RolloutWorker] = {}
+        self.slots = {name: opponent_slots(index, name, worlds, settings, seed) for index, name in enumerate(names)}
+        self.workers: dict[str, RolloutWorker] = {}
         self.optimisers: dict[str, torch.optim.Adam] = {}
-        self.teachers: dict[str, ppo.PpoGradient] = {}
+        self.gradients: dict[str, ppo.PpoGradient] = {}
         self._rng = np.random.default_rng(seed)
         for name, role in worlds.roles.items():
             torch.manual_seed(int(self._rng.integers(2**62)))
@@ -102,71 +101,71 @@ class PpoSelfPlay:
                 role.observation.shape[2], PrivilegedObservation(worlds.roles, name).size, settings.net_arch
             )
             generator = torch.Generator().manual_seed(int(self._rng.integers(2**62)))
-            self.seats[name] = RolloutWorker(
-                worlds, name, policy, critic, settings.n_steps, self.guests[name], generator
+            self.workers[name] = RolloutWorker(
+                worlds, name, policy, critic, settings.n_steps, self.slots[name], generator
             )
             weights = in_one_row([*policy.parameters(), *critic.parameters()])
-            self.teachers[name] = make_ppo_gradient(policy, critic, weights, settings)
+            self.gradients[name] = make_ppo_gradient(policy, critic, weights, settings)
             self._compile(name)
             self.optimisers[name] = torch.optim.Adam([weights], lr=settings.learning_rate, eps=1e-5, fused=True)
         self.updates, self.agent_steps = 0, 0
-        self._sitting: dict[str, int | None] = dict.fromkeys(names)
-        self._sat_down_at = 0
-        self._among_us = np.ones(worlds.num_worlds, np.bool_)
-        """Of each world: no guest plays there."""
-        for guests in self.guests.values():
-            self._among_us[guests.all] = False
+        self._assignments: dict[str, int | None] = dict.fromkeys(names)
+        self._assigned_at = 0
+        self._present_only = np.ones(worlds.num_worlds, np.bool_)
+        """Worlds in which only current policies play."""
+        for slots in self.slots.values():
+            self._present_only[slots.all] = False
         self._free = dict.fromkeys(names, 0)
-        """Rounds won by each role where no guest played."""
+        """Rounds won by each role between current policies."""
         self._with_past = {name: dict.fromkeys(names, 0) for name in names}
-        """The same where a past self played this role."""
+        """The same where a past checkpoint played this role."""
         self._threads = single_threaded_pool(len(names))
 
     def _compile(self, name: str) -> None:
-        """Calls what learns for a track of nothing, so that compiling it does not count as training."""
-        seat, settings = self.seats[name], self.settings
-        seat.close_rollout(settings.gamma, settings.gae_lambda)
-        self.teachers[name](seat.track, seat.track.advantage, seat.track.advantage, torch.zeros(1, dtype=torch.int64))
+        """Compile the kernels on an empty buffer, so that compilation does not count as training time."""
+        worker, settings = self.workers[name], self.settings
+        worker.close_rollout(settings.gamma, settings.gae_lambda)
+        buffer = worker.buffer
+        self.gradients[name](buffer, buffer.advantage, buffer.advantage, torch.zeros(1, dtype=torch.int64))
 
     @property
     def policies(self) -> dict[str, Policy]:
-        return {name: seat.policy for name, seat in self.seats.items()}
+        return {name: worker.policy for name, worker in self.workers.items()}
 
     @property
-    def sitting(self) -> list[OpponentAssignment]:
-        """The guests at the table now."""
+    def assignments(self) -> list[OpponentAssignment]:
+        """The opponents in play."""
         found = []
-        for name, guests in self.guests.items():
-            index = self._sitting[name]
-            if self.league is not None and index is not None:
-                found.append(
-                    OpponentAssignment(name, guests.past, f"step_{self.league.past[name][index].agent_steps:012d}")
-                )
-            for who, (_, where) in zip(self.settings.scripted_opponents, guests.scripted, strict=False):
+        for name, slots in self.slots.items():
+            index = self._assignments[name]
+            if self.opponent_pool is not None and index is not None:
+                past = self.opponent_pool.past[name][index]
+                found.append(OpponentAssignment(name, slots.past, f"step_{past.agent_steps:012d}"))
+            for who, (_, where) in zip(self.settings.scripted_opponents, slots.scripted, strict=False):
                 found.append(OpponentAssignment(name, where, who))
         return found
 
     def iterate(self, progress: float, watch: Callable[[Worlds], None] = lambda _: None) -> Iteration:
-        """One rollout and what is learnt from it; `progress` through the budget is from 0 to 1.
+        """Collect a rollout and update; `progress` through the budget runs from 0 to 1.
 
-        `watch` is shown the worlds after every decision.
+        `watch` is called with the worlds after every step.
         """
         settings = self.settings
         for name, task in self.tasks.items():
-            self.seats[name].learns, self.seats[name].greedy = task == "train", task == "deterministic"
-        self._seat_past_selves()
+            self.workers[name].learns, self.workers[name].greedy = task == "train", task == "deterministic"
+        self._resample_past_opponents()
         rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
         learning = [name for name, task in self.tasks.items() if task == "train"]
-        modules = [module for name in learning for module in (self.seats[name].policy, self.seats[name].critic)]
+        modules = [module for name in learning for module in (self.workers[name].policy, self.workers[name].critic)]
         with restore_on_error(modules, self.optimisers.values()):
             rounds = self._play(watch)
-            lessons = {name: self._threads.submit(self._learn, name, rate) for name in learning}
-            wait(lessons.values())  # all of them, also when one breaks down: nobody may still be learning afterwards
-            figures = {name: lesson.result() for name, lesson in lessons.items()}
+            updating = {name: self._threads.submit(self._learn, name, rate) for name in learning}
+            wait(updating.values())  # for all, even if one fails: no update may still be running afterwards
+            figures = {name: update.result() for name, update in updating.items()}
         self.updates += 1
         self.agent_steps += settings.n_steps * sum(role.action[..., 0].size for role in self.worlds.roles.values())
-        if self.league is not None:
-            self._rate(self.league)
+        if self.opponent_pool is not None:
+            self._rate(self.opponent_pool)
         return Iteration(rounds, self._free, figures)
 
     def close(self) -> None:
@@ -174,40 +173,40 @@ class PpoSelfPlay:
         self.worlds.close()
 
     def _learn(self, name: str, rate: float) -> dict[str, float]:
-        seat, optimiser = self.seats[name], self.optimisers[name]
+        worker, optimiser = self.workers[name], self.optimisers[name]
         for group in optimiser.param_groups:
             group["lr"] = rate
-        seat.close_rollout(self.settings.gamma, self.settings.gae_lambda)
+        worker.close_rollout(self.settings.gamma, self.settings.gae_lambda)
         try:
-            figures = ppo.update(seat, self.teachers[name], optimiser, self.settings)
+            figures = ppo.update(worker, self.gradients[name], optimiser, self.settings)
         except ppo.NonFiniteLoss as error:
-            raise ppo.broke_down(name, error, seat.track.reward) from None
+            raise ppo.broke_down(name, error, worker.buffer.reward) from None
         return figures | {"train/learning_rate": rate}
 
     def _side_by_side(self, work: Callable[[RolloutWorker], object]) -> None:
-        """Does it for every seat at once; torch and the kernels let other threads run."""
-        list(self._threads.map(work, self.seats.values()))
+        """Run for all workers in parallel; torch and the kernels release the interpreter lock."""
+        list(self._threads.map(work, self.workers.values()))
 
-    def _seat_past_selves(self) -> None:
-        """Past selves are drawn anew when rounds have had the time to be played out."""
-        if self.league is None or self.updates % self.settings.opponent_resample_interval:
+    def _resample_past_opponents(self) -> None:
+        """Draw new past opponents, at intervals that leave time to finish rounds."""
+        if self.opponent_pool is None or self.updates % self.settings.opponent_resample_interval:
             return
         if self.updates % self.settings.snapshot_interval == 0:
-            for name, seat in self.seats.items():
-                self.league.join(name, seat.policy, self.agent_steps)
-        one, other = self.seats
+            for name, worker in self.workers.items():
+                self.opponent_pool.join(name, worker.policy, self.agent_steps)
+        one, other = self.workers
         for name, against in ((one, other), (other, one)):
-            index = self.league.draw(name, against, self._rng)
-            self._sitting[name] = index
-            self.seats[name].sit_in(None if index is None else self.league.past[name][index].policy)
-        self._sat_down_at = self.updates
+            index = self.opponent_pool.draw(name, against, self._rng)
+            self._assignments[name] = index
+            self.workers[name].set_past_opponent(None if index is None else self.opponent_pool.past[name][index].policy)
+        self._assigned_at = self.updates
 
     def _play(self, watch: Callable[[Worlds], None]) -> int:
-        """A rollout. Counts who won; of rounds with a past self only those that began after it sat down."""
-        steps, names, worlds = self.settings.n_steps, list(self.seats), self.worlds
+        """Collect a rollout and count wins; rounds that began before the current past opponent do not count for it."""
+        steps, names, worlds = self.settings.n_steps, list(self.workers), self.worlds
         self._free = dict.fromkeys(names, 0)
         self._with_past = {name: dict.fromkeys(names, 0) for name in names}
-        begun = (self.updates - self._sat_down_at) * steps
+        begun = (self.updates - self._assigned_at) * steps
         played, rounds = 0, 0
 
         def after_step(worlds: Worlds) -> None:
@@ -216,7 +215,7 @@ class PpoSelfPlay:
             watch(worlds)
             if not worlds.ended.any():
                 return
-            among_us = worlds.played & self._among_us
+            among_us = worlds.played & self._present_only
             rounds += int(among_us.sum())
             whole = worlds.ended & (worlds.length_ticks <= (begun + played) * worlds.ticks_per_decision)
             for winner in names:
@@ -224,65 +223,66 @@ class PpoSelfPlay:
                     won = worlds.winner == worlds.winners.index(winner)
                     self._free[winner] += int((among_us & won).sum())
                     for name, results in self._with_past.items():
-                        past = self.guests[name].past
+                        past = self.slots[name].past
                         results[winner] += int((whole[past] & won[past]).sum())
 
         play(worlds, steps, self._side_by_side, after_step)
         return rounds
 
-    def _rate(self, league: OpponentPool) -> None:
-        league.drift()
-        league.record(dict.fromkeys(self.seats), self._free)
+    def _rate(self, opponent_pool: OpponentPool) -> None:
+        opponent_pool.drift()
+        opponent_pool.record(dict.fromkeys(self.workers), self._free)
         for name, results in self._with_past.items():
-            if self._sitting[name] is not None:
-                league.record(dict.fromkeys(self.seats) | {name: self._sitting[name]}, results)
+            if self._assignments[name] is not None:
+                opponent_pool.record(dict.fromkeys(self.workers) | {name: self._assignments[name]}, results)
 
     def state(self) -> dict[str, Any]:
-        """All that decides how it goes on, for a checkpoint; with the embedded engine it goes on bit by bit."""
+        """Everything needed to resume; with the embedded engine, training resumes bit-exactly."""
         return {
             "updates": self.updates,
             "agent_steps": self.agent_steps,
             "rng": self._rng.bit_generator.state,
-            "assignments": dict(self._sitting),
-            "assigned_at": self._sat_down_at,
-            "opponent_pool": None if self.league is None else self.league.state(),
+            "assignments": dict(self._assignments),
+            "assigned_at": self._assigned_at,
+            "opponent_pool": None if self.opponent_pool is None else self.opponent_pool.state(),
             "worlds": self.worlds.save_state(),
             "roles": {
                 name: {
-                    "policy": seat.policy.state_dict(),
-                    "critic": seat.critic.state_dict(),
+                    "policy": worker.policy.state_dict(),
+                    "critic": worker.critic.state_dict(),
                     "optimiser": self.optimisers[name].state_dict(),
-                    "generator": seat.generator.get_state(),
-                    "memory": seat.memory.clone(),
-                    "past_memory": seat.past_memory.clone(),
-                    "scripted": [opponent.state() for opponent, _ in seat.scripted],
+                    "generator": worker.generator.get_state(),
+                    "memory": worker.memory.clone(),
+                    "past_memory": worker.past_memory.clone(),
+                    "scripted": [opponent.state() for opponent, _ in worker.scripted],
                 }
-                for name, seat in self.seats.items()
+                for name, worker in self.workers.items()
             },
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on from what `state` gave."""
+        """Resume from the result of `state`."""
         self.updates, self.agent_steps = state["updates"], state["agent_steps"]
         self._rng.bit_generator.state = state["rng"]
-        self._sat_down_at = state["assigned_at"]
-        for name, seat in self.seats.items():
+        self._assigned_at = state["assigned_at"]
+        for name, worker in self.workers.items():
             saved = state["roles"][name]
-            seat.policy.load_state_dict(saved["policy"])
-            seat.critic.load_state_dict(saved["critic"])
+            worker.policy.load_state_dict(saved["policy"])
+            worker.critic.load_state_dict(saved["critic"])
             self.optimisers[name].load_state_dict(saved["optimiser"])
-            seat.generator.set_state(saved["generator"])
-        if self.league is not None:
-            self.league.load_state(
-                state["opponent_pool"], {name: seat.policy.shape for name, seat in self.seats.items()}
+            worker.generator.set_state(saved["generator"])
+        if self.opponent_pool is not None:
+            self.opponent_pool.load_state(
+                state["opponent_pool"], {name: worker.policy.shape for name, worker in self.workers.items()}
             )
             for name, index in state["assignments"].items():
-                self._sitting[name] = index
-                self.seats[name].sit_in(None if index is None else self.league.past[name][index].policy)
+                self._assignments[name] = index
+                past = None if index is None else self.opponent_pool.past[name][index]
+                self.workers[name].set_past_opponent(past and past.policy)
         if state["worlds"] is not None:
             self.worlds.load_state(state["worlds"])
-            for name, seat in self.seats.items():
-                seat.memory.copy_(state["roles"][name]["memory"])
-                seat.past_memory.copy_(state["roles"][name]["past_memory"])
-                for (opponent, _), remembered in zip(seat.scripted, state["roles"][name]["scripted"], strict=True):
+            for name, worker in self.workers.items():
+                worker.memory.copy_(state["roles"][name]["memory"])
+                worker.past_memory.copy_(state["roles"][name]["past_memory"])
+                for (opponent, _), remembered in zip(worker.scripted, state["roles"][name]["scripted"], strict=True):
                     opponent.load_state(remembered)

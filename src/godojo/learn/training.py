@@ -1,4 +1,4 @@
-"""A training from its first update to its last, in a run's folder; it can be stopped and resumed."""
+"""The training loop in a run folder; it can be stopped and resumed."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -24,17 +24,17 @@ from godojo.runs.updates import UpdateLog
 
 CHECKPOINT_S = 30.0
 MOMENTS = {"10s": 10, "30s": 30} | {f"{minute}m": 60 * minute for minute in (1, 2, 3, 4, 5, 10, 15, 20, 30, 45, 60)}
-"""When snapshots are taken, in seconds of training; `start` and `final` come on top."""
+"""Snapshots by seconds of training, besides `start` and `final`."""
 WINDOW = 4000
-"""Win rates are of the last rounds, about so many."""
+"""Win rates are over about this many of the latest rounds."""
 
 
 class OutOfTime(Exception):
-    """The time has been up for a while, in the middle of a rollout."""
+    """The time budget ran out a while ago, in the middle of a rollout."""
 
 
 class TrainingStatus(NamedTuple):
-    """How a training stands, for whoever watches it."""
+    """Progress of a training, for display."""
 
     progress: float
     seconds: float
@@ -42,16 +42,15 @@ class TrainingStatus(NamedTuple):
     steps_per_s: float
     updates: int
     episodes: int
-    """Rounds that were played to their end."""
+    """Finished rounds."""
     win_rates: dict[str, float]
-    """Of each role, of the last few thousand rounds between present policies; none where there have been none yet, or
-    where the game does not say who wins."""
+    """By role, over the latest rounds between current policies; empty before the first, or if a game has no winners."""
     ratings: dict[str, tuple[float, float]]
-    """Of each role: openskill's mu and sigma."""
+    """By role: openskill's mu and sigma."""
 
 
 class Training:
-    """One stretch of training in a run's folder. `stop()` ends it after the update under way."""
+    """One session of training in a run folder. `stop()` ends it after the current update."""
 
     def __init__(
         self,
@@ -64,7 +63,7 @@ class Training:
         curriculum: Curriculum | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """With a `curriculum`, the worlds play by its stages' settings; success is that of the first role."""
+        """With a `curriculum`, worlds use the settings of its stages; success is measured by the first role."""
         self.curriculum = curriculum
         self.run, self.worlds, self.budget, self._say = run, worlds, budget, say
         self.roles = run.role_map(say)
@@ -100,16 +99,16 @@ class Training:
 
     @property
     def seconds(self) -> float:
-        """Spent training, earlier stretches included."""
+        """Training time, earlier sessions included."""
         return self._seconds_before + time.monotonic() - self._begun
 
     def stop(self) -> None:
         self._is_stopping = True
 
     def train(self, report: Callable[[TrainingStatus], None]) -> bool:
-        """Trains until the budget is spent or `stop` is called; whether it was spent. The run is saved either way.
+        """Train until the budget is spent or `stop` is called; returns whether it was spent. Saves in either case.
 
-        It is also saved when something breaks down; not when it is interrupted, since an update may be half made.
+        Also saves when an update fails, but not when interrupted, since an update may be incomplete.
         """
         self._begun = time.monotonic()
         if not self._resumed:
@@ -134,7 +133,7 @@ class Training:
                     saved_at = time.monotonic()
         except OutOfTime:
             progress = 1.0
-        except Exception:  # weights are those before the update that broke down, or before a game was lost
+        except Exception:  # weights are those before the failed update
             self.save()
             raise
         self.save()
@@ -144,7 +143,7 @@ class Training:
         return is_spent
 
     def save(self) -> None:
-        """Everything that is needed to go on, and the newest policies."""
+        """Save a checkpoint and the latest policies."""
         learner = self.learner
         self.updates.sync()
         state = {"learner": learner.state(), "episodes": self.episodes.sync(), "recent": self._recent}
@@ -171,9 +170,9 @@ class Training:
     def _watch(self, worlds: Worlds) -> None:
         self._statistics.collect(worlds)
         against = {name: np.zeros(worlds.num_worlds, np.int64) for name in self.learner.policies}
-        for guest in self.learner.sitting:
-            for other in against.keys() - {guest.role}:
-                against[other][guest.worlds] = self.episodes.opponent(guest.who)
+        for assignment in self.learner.assignments:
+            for other in against.keys() - {assignment.role}:
+                against[other][assignment.worlds] = self.episodes.opponent(assignment.who)
         self.episodes.collect(worlds, self.learner.agent_steps, self.seconds, against)
         if self.budget.is_overdrawn(self.seconds):
             raise OutOfTime
@@ -200,8 +199,8 @@ class Training:
                 if rounds and name in self.worlds.winners
             },
             ratings={}
-            if learner.league is None
-            else {name: (learner.league.now[name].mu, learner.league.now[name].sigma) for name in names},
+            if learner.opponent_pool is None
+            else {name: (learner.opponent_pool.now[name].mu, learner.opponent_pool.now[name].sigma) for name in names},
         )
         figures = {
             f"{role}/{name}": value for role, found in iteration.figures.items() for name, value in found.items()
@@ -216,20 +215,22 @@ class Training:
         return standing
 
     def _ratings(self) -> dict[str, Any]:
-        league = self.learner.league
-        if league is None:
+        opponent_pool = self.learner.opponent_pool
+        if opponent_pool is None:
             return {}
         return {
             role: {
-                "now": league.now[role]._asdict(),
-                "past": [{"agent_steps": one.agent_steps, **one.rating._asdict()} for one in league.past[role]],
+                "now": opponent_pool.now[role]._asdict(),
+                "past": [{"agent_steps": one.agent_steps, **one.rating._asdict()} for one in opponent_pool.past[role]],
             }
             for role in self.learner.policies
         }
 
     def _snapshot(self, name: str) -> None:
-        league = self.learner.league
-        ratings = {} if league is None else {role: rating._asdict() for role, rating in league.now.items()}
+        opponent_pool = self.learner.opponent_pool
+        ratings = (
+            {} if opponent_pool is None else {role: rating._asdict() for role, rating in opponent_pool.now.items()}
+        )
         self.run.snapshots().save(name, self._policy_files(), self.learner.agent_steps, self.seconds, ratings)
 
     def _policy_files(self) -> dict[str, bytes]:
@@ -283,7 +284,7 @@ def make_learner(
     policies: Mapping[str, Policy] | None = None,
     tasks: Mapping[str, Task] | None = None,
 ) -> Algorithm:
-    """The learner that a run's configuration names, with its settings."""
+    """The algorithm that a run's configuration names, with its settings."""
     settings = learner_settings(config.learner, config.learner_settings)
     if isinstance(settings, SacSettings):
         return SacSelfPlay(worlds, settings, config.seed, policies, tasks)
@@ -291,11 +292,11 @@ def make_learner(
 
 
 def starting_policies(source: RunFolder, worlds: Worlds) -> dict[str, Policy]:
-    """The newest policies of another run to begin with; those that do not fit the game are refused."""
+    """The latest policies of another run as a starting point; rejects those that do not fit the game."""
     found = {}
     for name, role in worlds.roles.items():
         policy, card = load_policy(source.policy(name))
         if card.shape.observation_size != role.observation.shape[2] or card.shape.action_parts != role.action_parts:
-            raise GodojoError(f"{source.name}: its {name} observes or acts otherwise than this game's {name}")
+            raise GodojoError(f"{source.name}: its {name} has other observations or actions than this game's {name}")
         found[name] = policy.train()
     return found

@@ -1,6 +1,6 @@
-"""From the world's axes into an agent's own and back, row by row: what torch would do in many small steps.
+"""Rotations between the world's axes and an agent's heading, normalisation and sampling, row by row, without gradients.
 
-None of it is learnt through. Pairs are places of an x and a z; without a heading, `forward` is empty and nothing turns.
+Pairs are the columns of an x and a z; without a heading, `forward` is empty and nothing is rotated.
 """
 
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from godojo.kernels.compile import kernel, njit_nogil
 
 
 class Acting(NamedTuple):
-    """Of a game's actions: where a heading is in what is observed, which pairs turn with it, and which are numbers."""
+    """Columns of the heading in observations, of direction pairs in actions, and of continuous actions."""
 
     forward: np.ndarray
     pairs: np.ndarray
@@ -20,26 +20,26 @@ class Acting(NamedTuple):
 
 @kernel
 def in_frame(x: Any, z: Any, x_ahead: Any, z_ahead: Any) -> tuple[Any, Any]:
-    """What is x and z along the world's axes: how much of it is to the left of a heading, and how much ahead."""
+    """World x and z as components to the left of the heading and ahead."""
     return x * z_ahead - z * x_ahead, x * x_ahead + z * z_ahead
 
 
 @kernel
 def out_of_frame(left: Any, ahead: Any, x_ahead: Any, z_ahead: Any) -> tuple[Any, Any]:
-    """The way back: x and z of what is to the left of a heading and ahead."""
+    """The inverse of `in_frame`."""
     return left * z_ahead + ahead * x_ahead, ahead * z_ahead - left * x_ahead
 
 
 @kernel
 def within(number: Any, limit: Any) -> Any:
-    """From -limit to limit; what is no number stays none, so that it is noticed."""
+    """Clip to -limit and limit; NaN stays NaN, so that it is noticed."""
     number = limit if number > limit else number
     return -limit if number < -limit else number
 
 
 @njit_nogil
 def turn(raw: np.ndarray, forward: np.ndarray, pairs: np.ndarray, out: np.ndarray) -> None:
-    """Observations along the agent's axes: to its left and ahead."""
+    """Observations relative to the heading."""
     for row in range(len(raw)):
         out[row] = raw[row]
         if len(forward):
@@ -51,9 +51,9 @@ def turn(raw: np.ndarray, forward: np.ndarray, pairs: np.ndarray, out: np.ndarra
 
 @njit_nogil
 def turn_back(action: np.ndarray, raw: np.ndarray, acting: Acting, out: np.ndarray) -> None:
-    """Actions along the world's axes, and their numbers from -1 to 1.
+    """Actions along the world's axes, with continuous parts from -1 to 1.
 
-    A direction is shortened, not cut axis by axis: it must not bend.
+    Directions are scaled down, not clipped by axis, which would bend them.
     """
     forward, pairs, numbers = acting
     one = action.dtype.type(1.0)
@@ -75,10 +75,10 @@ def turn_back(action: np.ndarray, raw: np.ndarray, acting: Acting, out: np.ndarr
 def tell(
     own: np.ndarray, other: np.ndarray, forward: np.ndarray, pairs: np.ndarray, columns: np.ndarray, out: np.ndarray
 ) -> None:
-    """What another agent knows of itself (`columns` of what it was told), seen from an agent's place and in its frame.
+    """Another agent's own state (`columns` of its observation), relative to an agent's position and heading.
 
-    Each of `pairs`: where an x and a z are in `out`, in what the other was told, and in what the agent itself was told;
-    the last are -1 for directions, which are the same from anywhere.
+    Each of `pairs` has the columns of an x and a z in `out`, in the other's observation and in the agent's; the last
+    are -1 for directions, which do not depend on the position.
     """
     for row in range(len(own)):
         for place, column in enumerate(columns):
@@ -94,7 +94,7 @@ def tell(
 
 @njit_nogil
 def scale(raw: np.ndarray, mean: np.ndarray, variance: np.ndarray, floor: Any, limit: Any, out: np.ndarray) -> None:
-    """To mean 0 and variance 1, from -limit to limit."""
+    """Normalise to mean 0 and variance 1, clipped to -limit and limit."""
     factor = raw.dtype.type(1.0) / np.sqrt(variance + floor)
     shift = -mean * factor
     for row in range(len(raw)):
@@ -111,7 +111,7 @@ def draw(
     out: np.ndarray,
     log_probability: np.ndarray,
 ) -> None:
-    """Numbers by their means and a normal noise, and the logarithm of how probable they were."""
+    """Sample from a diagonal Gaussian; also writes log-probabilities."""
     std = np.exp(log_std)
     most = -np.sum(log_std) - log_std.dtype.type(len(log_std)) * log_root
     for row in range(len(mean)):
@@ -124,7 +124,7 @@ def draw(
 
 @njit_nogil
 def forget(memory: np.ndarray, terminated: np.ndarray, truncated: np.ndarray, ended: np.ndarray, first: int) -> None:
-    """Where an agent's round is over, or its world's; `memory` is of agents from the `first` on, world by world."""
+    """Zero the memory where a round ended; rows are agents in world order, from `first` on."""
     agents = terminated.shape[1]
     for row in range(len(memory)):
         world, agent = (first + row) // agents, (first + row) % agents
@@ -134,7 +134,7 @@ def forget(memory: np.ndarray, terminated: np.ndarray, truncated: np.ndarray, en
 
 @njit_nogil
 def moments(rows: np.ndarray, is_used: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> int:
-    """Mean and variance of every column, of the rows that are used; returns how many these are."""
+    """Mean and variance of every column over the used rows; returns their number."""
     count = 0
     mean[:] = 0.0
     variance[:] = 0.0

@@ -1,7 +1,7 @@
-"""Layers of a network as kernels: torch's way through a small network is many small steps, with Python between them.
+"""Linear layers and activations as kernels; in torch, small networks spend most of their time between operations.
 
-Rows are worked on in eights; arrays have room for whole eights, and what is in those beyond the last row is nobody's.
-Weights are given twice, as torch has them ([outputs, inputs]) and turned ([inputs, outputs]): whichever is read along.
+Rows are processed in blocks of eight; arrays are padded to whole blocks, and the padding is ignored. Weights are given
+twice, as torch has them ([outputs, inputs]) and transposed ([inputs, outputs]), so that memory is read in order.
 """
 
 import math
@@ -25,7 +25,7 @@ EXPONENT_LIMIT, ONE, TWO = np.float32(100.0), np.float32(1.0), np.float32(2.0)
 
 
 def aligned(*shape: int) -> np.ndarray:
-    """Zeros that begin where a line of the cache does, and so does each row: it is half as fast again."""
+    """Zeros whose rows are aligned to cache lines, which is 50 % faster."""
     *outer, width = shape
     padded = (*outer, _whole_lines(width))
     room = np.zeros(math.prod(padded) + LINE, np.float32)
@@ -38,7 +38,7 @@ def _whole_lines(numbers: int) -> int:
 
 
 def places(tensors: Iterable[Tensor]) -> tuple[dict[int, int], int]:
-    """Where each of these tensors, by its `id`, is in a row of all of them; and how long the row is."""
+    """Offset of each tensor (by `id`) in one flat row of all of them, and the length of the row."""
     found, at = {}, 0
     for each in tensors:
         found[id(each)] = at
@@ -47,9 +47,9 @@ def places(tensors: Iterable[Tensor]) -> tuple[dict[int, int], int]:
 
 
 def in_one_row(parameters: Sequence[nn.Parameter]) -> nn.Parameter:
-    """All these weights and their gradients one after the other, so that an optimiser has one thing to step.
+    """Move weights and gradients into one flat parameter, so that the optimiser steps a single tensor.
 
-    The parameters become parts of the row; gradients must be zeroed, not dropped.
+    The parameters become views of it; zero their gradients instead of dropping them.
     """
     at, size = places(parameters)
     row = nn.Parameter(torch.zeros(size))
@@ -62,20 +62,20 @@ def in_one_row(parameters: Sequence[nn.Parameter]) -> nn.Parameter:
 
 
 def table(layers: Sequence[nn.Linear], in_row: Iterable[Tensor]) -> np.ndarray:
-    """Of each layer: its inputs and outputs, and where its weights and biases are in a row of these tensors."""
+    """Per layer: inputs, outputs, and the offsets of weights and biases in the flat row."""
     at, _ = places(in_row)
     found = [(each.in_features, each.out_features, at[id(each.weight)], at.get(id(each.bias), -1)) for each in layers]
     return np.array(found, np.int64).reshape(-1, 4)
 
 
 @njit_fastmath
-def turn_weights(layers: np.ndarray, row: np.ndarray, turned: np.ndarray) -> None:
-    """Every layer's weights, [inputs, outputs], where they are in the row as [outputs, inputs]."""
+def transpose(layers: np.ndarray, row: np.ndarray, transposed: np.ndarray) -> None:
+    """Write every layer's weights as [inputs, outputs], at the offsets they have as [outputs, inputs]."""
     for layer in range(len(layers)):
         inputs, outputs, at = layers[layer, INPUTS], layers[layer, OUTPUTS], layers[layer, WEIGHTS]
         for n in range(outputs):
             for k in range(inputs):
-                turned[at + k * outputs + n] = row[at + n * inputs + k]
+                transposed[at + k * outputs + n] = row[at + n * inputs + k]
 
 
 @njit_fastmath
@@ -107,7 +107,7 @@ def add_product(given: np.ndarray, weights: np.ndarray, inputs: int, outputs: in
 
 @njit_fastmath
 def forward(
-    given: np.ndarray, layer: np.ndarray, row: np.ndarray, turned: np.ndarray, rows: int, out: np.ndarray
+    given: np.ndarray, layer: np.ndarray, row: np.ndarray, transposed: np.ndarray, rows: int, out: np.ndarray
 ) -> None:
     """`out = given @ weights + biases`."""
     inputs, outputs, at = layer[INPUTS], layer[OUTPUTS], layer[WEIGHTS]
@@ -123,35 +123,35 @@ def forward(
     for each in range(rows):
         for n in range(outputs):
             out[each, n] = row[layer[BIASES] + n]
-    add_product(given, turned[at : at + inputs * outputs], inputs, outputs, rows, out)
+    add_product(given, transposed[at : at + inputs * outputs], inputs, outputs, rows, out)
 
 
 @njit_fastmath
-def cut(numbers: np.ndarray, rows: int, width: int) -> None:
-    """What is below 0 becomes 0."""
+def relu(numbers: np.ndarray, rows: int, width: int) -> None:
+    """Rectify in place."""
     for row in range(rows):
         for n in range(width):
             numbers[row, n] = max(numbers[row, n], np.float32(0.0))
 
 
 @njit_fastmath
-def cut_back(numbers: np.ndarray, rows: int, width: int, slope: np.ndarray) -> None:
-    """The slopes through `cut`, by what it left."""
+def relu_backward(numbers: np.ndarray, rows: int, width: int, grad: np.ndarray) -> None:
+    """Backpropagate `grad` through `relu`, given its output."""
     for row in range(rows):
         for n in range(width):
-            slope[row, n] = slope[row, n] if numbers[row, n] > np.float32(0.0) else np.float32(0.0)
+            grad[row, n] = grad[row, n] if numbers[row, n] > np.float32(0.0) else np.float32(0.0)
 
 
 @njit_fastmath
-def back_to_weights(slope: np.ndarray, given: np.ndarray, layer: np.ndarray, rows: int, gradient: np.ndarray) -> None:
-    """Adds to the weights' and biases' gradients, eight rows at a time."""
+def back_to_weights(grad: np.ndarray, given: np.ndarray, layer: np.ndarray, rows: int, gradient: np.ndarray) -> None:
+    """Accumulate the gradients of weights and biases, eight rows at a time."""
     inputs, outputs = layer[INPUTS], layer[OUTPUTS]
     for row in range(0, rows, EIGHT):
         g0, g1, g2, g3 = given[row], given[row + 1], given[row + 2], given[row + 3]
         g4, g5, g6, g7 = given[row + 4], given[row + 5], given[row + 6], given[row + 7]
         for n in range(outputs):
-            s0, s1, s2, s3 = slope[row, n], slope[row + 1, n], slope[row + 2, n], slope[row + 3, n]
-            s4, s5, s6, s7 = slope[row + 4, n], slope[row + 5, n], slope[row + 6, n], slope[row + 7, n]
+            s0, s1, s2, s3 = grad[row, n], grad[row + 1, n], grad[row + 2, n], grad[row + 3, n]
+            s4, s5, s6, s7 = grad[row + 4, n], grad[row + 5, n], grad[row + 6, n], grad[row + 7, n]
             out = gradient[layer[WEIGHTS] + n * inputs : layer[WEIGHTS] + (n + 1) * inputs]
             for k in range(inputs):
                 out[k] += (s0 * g0[k] + s1 * g1[k] + s2 * g2[k] + s3 * g3[k]) + (
@@ -162,15 +162,15 @@ def back_to_weights(slope: np.ndarray, given: np.ndarray, layer: np.ndarray, row
 
 
 @njit_fastmath
-def back_to_given(slope: np.ndarray, layer: np.ndarray, row: np.ndarray, rows: int, out: np.ndarray) -> None:
-    """Adds the slopes of what the layer was given."""
+def back_to_given(grad: np.ndarray, layer: np.ndarray, row: np.ndarray, rows: int, out: np.ndarray) -> None:
+    """Accumulate the gradients of the layer's input."""
     inputs, outputs, at = layer[INPUTS], layer[OUTPUTS], layer[WEIGHTS]
-    add_product(slope, row[at : at + inputs * outputs], outputs, inputs, rows, out)
+    add_product(grad, row[at : at + inputs * outputs], outputs, inputs, rows, out)
 
 
 @kernel
 def exponential(x: Any) -> Any:
-    """Without a call, so that many are done at once."""
+    """exp(x) without a library call, so that it vectorises."""
     power = min(max(x * LOG2_E, -EXPONENT_LIMIT), EXPONENT_LIMIT)
     whole = np.floor(power + np.float32(0.5))
     f = power - whole
@@ -185,7 +185,7 @@ def sigmoid(x: Any) -> Any:
 
 @njit_fastmath
 def squash(numbers: np.ndarray) -> None:
-    """The sigmoid of the first half, which are gates, and tanh of the second."""
+    """Sigmoid of the first half (the gates), tanh of the second (the candidates)."""
     half = len(numbers) // 2
     for number in range(half):
         numbers[number] = sigmoid(numbers[number])

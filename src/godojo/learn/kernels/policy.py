@@ -1,6 +1,6 @@
-"""Playing by a policy as one kernel: threads that play side by side wait for each other at every step of Python's.
+"""Policy inference as a single kernel, so that threads do not contend for the interpreter.
 
-Learning's arithmetic is in `lesson.py`; tests compare both with the plain way, which goes for any policy.
+Tests compare it with the torch implementation, which handles any policy. `kernels/ppo.py` has the gradients.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from godojo.kernels.compile import njit_fastmath
 from godojo.learn.kernels.frames import Acting, draw, turn_back
-from godojo.learn.kernels.layers import INPUTS, ONE, OUTPUTS, aligned, cut, forward, places, squash, table, turn_weights
+from godojo.learn.kernels.layers import INPUTS, ONE, OUTPUTS, aligned, forward, places, relu, squash, table, transpose
 from godojo.learn.memory import LeakyMemory, leak_step
 from godojo.learn.networks import LOG_SQRT_2PI, ActionHead, Policy
 
@@ -21,25 +21,25 @@ LOG_ROOT = np.float32(LOG_SQRT_2PI)
 
 
 class Weights(NamedTuple):
-    """A policy's layers and their weights, for kernels; see `layers.py`."""
+    """A policy's layers and weights in the form that kernels take; see `layers.py`."""
 
     layers: np.ndarray
-    """Those of the eyes, the memory's where there is one, the mind's, the head's."""
+    """Encoder, memory (if any), trunk, head."""
     encoder_layers: int
     row: np.ndarray
-    turned: np.ndarray
+    transposed: np.ndarray
     log_std: np.ndarray
     turning: np.ndarray
 
 
 def has_kernels(policy: Policy) -> bool:
-    """Whether kernels know this kind of policy: leaky cells or none, and actions that are normal numbers."""
+    """Whether the kernels support this policy: leaky memory or none, and continuous actions."""
     is_known = policy.memory is None or isinstance(policy.memory, LeakyMemory)
     return is_known and isinstance(policy.head, ActionHead) and not policy.head.choices
 
 
 def linears(policy: Policy) -> list[nn.Linear]:
-    """All layers, in the order of `Weights`."""
+    """All linear layers, in the order of `Weights`."""
     memory = [policy.memory.linear] if isinstance(policy.memory, LeakyMemory) else []
     found = [*policy.encoder, *memory, *policy.trunk, policy.head.linear]
     return [layer for layer in found if isinstance(layer, nn.Linear)]
@@ -51,17 +51,17 @@ def log_std_of(policy: Policy) -> nn.Parameter:
 
 
 class PolicyInput(NamedTuple):
-    """What a policy decides by, in many rows at once."""
+    """The inputs of a policy, one row per agent."""
 
     seen: Tensor
-    """How it sees what is `raw`."""
+    """The egocentric, normalised form of `raw`."""
     raw: Tensor
     memory: Tensor
-    """Becomes what is remembered from now on."""
+    """Updated in place."""
 
 
 class PolicyOutput(NamedTuple):
-    """Where is written what it does, how probable that was, and how the game is told."""
+    """The arrays that a policy writes: its action, the log-probability, and the action in the game's frame."""
 
     action: Tensor
     log_probability: Tensor
@@ -69,19 +69,19 @@ class PolicyOutput(NamedTuple):
 
 
 class KernelPolicyRunner:
-    """Plays by a policy in many rows at once. The weights are those of the last `refresh`."""
+    """Runs a policy for many agents at once, with the weights as of the last `refresh`."""
 
     def __init__(self, policy: Policy, rows: int) -> None:
         self._policy, self._log_std = policy, log_std_of(policy)
         self._from = [weights for layer in linears(policy) for weights in (layer.weight, layer.bias)]
         self._places, size = places(self._from)
-        row, turned = aligned(2, size)
+        row, transposed = aligned(2, size)
         layers, encoder_layers, numbers = (
             table(linears(policy), self._from),
             len(policy.encoder) // 2,
             len(self._log_std),
         )
-        self._weights = Weights(layers, encoder_layers, row, turned, np.zeros(numbers, np.float32), policy.turning)
+        self._weights = Weights(layers, encoder_layers, row, transposed, np.zeros(numbers, np.float32), policy.turning)
         width = int(layers[:, [INPUTS, OUTPUTS]].max()) + policy.memory_size
         self._room, self._said = aligned(2, BLOCK, width), aligned(-(-rows // BLOCK) * BLOCK, numbers)
         self._noise = torch.zeros(rows, numbers)
@@ -89,16 +89,16 @@ class KernelPolicyRunner:
 
     @torch.no_grad()
     def refresh(self) -> None:
-        """Takes the policy's weights as they are now."""
+        """Copy the policy's current weights."""
         weights = self._weights
         for each in self._from:
             at = self._places[id(each)]
             weights.row[at : at + each.numel()] = each.numpy().reshape(-1)
-        turn_weights(weights.layers, weights.row, weights.turned)
+        transpose(weights.layers, weights.row, weights.transposed)
         weights.log_std[:] = self._log_std.numpy()
 
     def act(self, situation: PolicyInput, out: PolicyOutput, *, greedy: bool, generator: torch.Generator) -> None:
-        """Writes what the policy does, and what it remembers of it."""
+        """Write actions and log-probabilities, and update the memory."""
         if greedy:
             self._noise.zero_()
         else:
@@ -120,17 +120,17 @@ class KernelPolicyRunner:
 
 
 class TorchPolicyRunner:
-    """The same by torch, for any policy."""
+    """The torch implementation, for any policy."""
 
     def __init__(self, policy: Policy, _rows: int) -> None:
         self._policy = policy
 
     def refresh(self) -> None:
-        """Has the weights as they are at any time."""
+        """Nothing to do: torch uses the current weights."""
 
     @torch.no_grad()
     def act(self, situation: PolicyInput, out: PolicyOutput, *, greedy: bool, generator: torch.Generator) -> None:
-        """Writes what the policy does, and what it remembers of it."""
+        """Write actions and log-probabilities, and update the memory."""
         features, remembered = self._policy.features(
             situation.seen, situation.memory, self._policy.ahead(situation.raw)
         )
@@ -145,7 +145,7 @@ PolicyRunner = KernelPolicyRunner | TorchPolicyRunner
 
 
 def make_policy_runner(policy: Policy, rows: int) -> PolicyRunner:
-    """The quickest that knows this kind of policy."""
+    """The kernels where they support the policy, else torch."""
     return KernelPolicyRunner(policy, rows) if has_kernels(policy) else TorchPolicyRunner(policy, rows)
 
 
@@ -164,8 +164,8 @@ def _act(
     log_probability: np.ndarray,
     for_game: np.ndarray,
 ) -> None:
-    """Rows of `seen` through the layers; what is remembered goes beside what the eyes make of it."""
-    layers, row, turned = weights.layers, weights.row, weights.turned
+    """Run rows of `seen` through the layers; memory cells are appended to the encoder's output."""
+    layers, row, transposed = weights.layers, weights.row, weights.transposed
     held, look = np.zeros(memory.shape[1], np.float32), np.zeros(2, np.float32)
     rows, cells = memory.shape
     last = len(layers) - 1
@@ -175,17 +175,17 @@ def _act(
             here[each, : seen.shape[1]] = seen[start + each]
         for number in range(last):
             layer = layers[number]
-            forward(here, layer, row, turned, count, there)
+            forward(here, layer, row, transposed, count, there)
             if cells > 0 and number == weights.encoder_layers:
                 for each in range(count):
-                    told, beside = there[each, : 2 * cells], here[each, layer[INPUTS] : layer[INPUTS] + cells]
-                    squash(told)
+                    memory_input, beside = there[each, : 2 * cells], here[each, layer[INPUTS] : layer[INPUTS] + cells]
+                    squash(memory_input)
                     if len(weights.turning):
                         look[0], look[1] = raw[start + each, acting.forward[0]], raw[start + each, acting.forward[1]]
-                    leak_step(told, ONE, look, weights.turning, memory[start + each], held, beside)
+                    leak_step(memory_input, ONE, look, weights.turning, memory[start + each], held, beside)
             else:
-                cut(there, count, layer[OUTPUTS])
+                relu(there, count, layer[OUTPUTS])
                 here, there = there, here
-        forward(here, layers[last], row, turned, count, said[start : start + BLOCK])
+        forward(here, layers[last], row, transposed, count, said[start : start + BLOCK])
     draw(said[:rows], noise, weights.log_std, LOG_ROOT, action, log_probability)
     turn_back(action, raw, acting, for_game)
