@@ -133,13 +133,13 @@ def test_mistakes_are_answered() -> None:
 
 
 @pytest.mark.parametrize("memory", ["", "leaky", "gru"])
-@pytest.mark.parametrize("greedy", [True, False])
-def test_a_policy_plays_as_it_learnt_to(memory: str, greedy: bool) -> None:
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_a_policy_plays_as_it_learnt_to(memory: str, deterministic: bool) -> None:
     """The player does, world by world and round by round, what the policy says when it is asked step by step."""
     settings = TagSettings.defaults().override(**{"rules.hiders": 2, "rules.round_s": 1.0})
     worlds = make_vec("tag", num_worlds=3, settings=settings)
     policy, card = small_policy("hider", settings, memory=memory)
-    player = PolicyPlayer(policy, card, seed=4, greedy=greedy)
+    player = PolicyPlayer(policy, card, seed=4, deterministic=deterministic)
     player.begin(worlds)
     lots = torch.Generator().manual_seed(4)
     arrays = worlds.roles["hider"]
@@ -148,7 +148,7 @@ def test_a_policy_plays_as_it_learnt_to(memory: str, greedy: bool) -> None:
         player.act(worlds, arrays.action)
         raw = torch.from_numpy(arrays.observation.reshape(6, -1).copy())
         features, remembered = policy.features(policy.look(raw), remembered)
-        choice = policy.head.sample(features, greedy=greedy, generator=lots)
+        choice = policy.head.sample(features, deterministic=deterministic, generator=lots)
         expected = policy.for_game(choice.action, raw)
         assert np.array_equal(arrays.action.reshape(6, 3), expected.numpy())
         worlds.step()

@@ -119,7 +119,7 @@ def _same_as_theirs(run: RunFolder) -> None:
     raw = torch.from_numpy(np.asarray(told))
     with torch.no_grad():
         features, _ = policy.features(policy.look(raw), policy.begin(16))
-        ours = policy.for_game(policy.head.sample(features, greedy=True).action, raw).numpy()
+        ours = policy.for_game(policy.head.sample(features, deterministic=True).action, raw).numpy()
     assert ours == pytest.approx(theirs, abs=1e-4)
 
 

@@ -95,7 +95,7 @@ def test_choices_are_drawn_as_often_as_their_probability_says() -> None:
 def test_greedy_does_the_likeliest() -> None:
     head = head_of(MIXED)
     features = torch.randn(30, 16)
-    action = head.sample(features, greedy=True).action
+    action = head.sample(features, deterministic=True).action
     raw = head.linear(features)
     assert torch.equal(action[:, [1, 2, 4]], raw[:, :3])
     assert torch.equal(action[:, 0], raw[:, 3:7].argmax(-1).float())
@@ -125,7 +125,7 @@ def test_a_turned_world_is_the_same_to_the_agent_and_gets_the_turned_action(angl
     raw_turned = turned(HEADING.observed, raw, angle)
     assert torch.allclose(policy.to_egocentric(raw), policy.to_egocentric(raw_turned), atol=1e-5)
     features, _ = policy.features(policy.look(raw), policy.begin(40))
-    own = policy.head.sample(features, greedy=True).action
+    own = policy.head.sample(features, deterministic=True).action
     own = own / (1.0 + own.norm(dim=1, keepdim=True))  # what is within reach of either world's axes
     there = policy.for_game(own, raw_turned)
     assert torch.allclose(turned(HEADING.acted, policy.for_game(own, raw), angle), there, atol=1e-5)

@@ -21,7 +21,7 @@ from godojo.export.dojo_file import check_dojo, load_dojo, write_dojo
 from godojo.export.players import SHIPPED
 from godojo.export.ship import export, trained_in
 from godojo.files import TRAILER
-from godojo.formats import CHECKPOINT, DOJO, POLICY, RUN, Format, rename, renamed_columns
+from godojo.formats import CHECKPOINT, DOJO, LEAGUE, POLICY, RUN, Format, rename, renamed_columns
 from godojo.games.tag.settings import TagSettings
 from godojo.learn.policy_file import load_policy
 from godojo.learn.presets import learner_settings
@@ -99,6 +99,10 @@ def test_an_old_run_of_sac_is_resumed(tmp_path: Path, monkeypatch: pytest.Monkey
     state, entry = run.checkpoints().newest()
     assert entry.agent_steps == 1024
     assert set(state["learner"]["roles"]["seeker"]["replay_buffer"]["rows"]) >= {"not_done", "privileged"}
+
+
+def test_an_old_league_is_read() -> None:
+    assert LEAGUE.migrate({"greedy": True}, 2) == {"deterministic": True}
 
 
 def test_an_old_run_is_exported_and_its_exports_play(old: Path, tmp_path: Path) -> None:

@@ -51,7 +51,9 @@ def policy_of(net_arch: tuple[int, ...], memory: Memory, *parts: ActionPart) -> 
     return policy
 
 
-def played_by(player: KernelPolicyRunner | TorchPolicyRunner, policy: Policy, rows: int, greedy: bool) -> list[Tensor]:
+def played_by(
+    player: KernelPolicyRunner | TorchPolicyRunner, policy: Policy, rows: int, deterministic: bool
+) -> list[Tensor]:
     """Three decisions: actions, their probabilities, what the game gets, and what is remembered in the end."""
     torch.manual_seed(rows)
     chance = torch.Generator().manual_seed(5)
@@ -65,20 +67,20 @@ def played_by(player: KernelPolicyRunner | TorchPolicyRunner, policy: Policy, ro
             PolicyInput(policy.look(raw), raw, memory),
             PolicyOutput(action, log_probability, for_game),
         )
-        player.act(situation, decision, greedy=greedy, generator=chance)
-        found += [action, for_game] if greedy else [action, log_probability, for_game]
+        player.act(situation, decision, deterministic=deterministic, generator=chance)
+        found += [action, for_game] if deterministic else [action, log_probability, for_game]
     return [*found, memory]
 
 
-@pytest.mark.parametrize("greedy", [False, True])
+@pytest.mark.parametrize("deterministic", [False, True])
 @pytest.mark.parametrize("rows", [1, 8, 77])
 @pytest.mark.parametrize(("net_arch", "memory"), SHAPES)
-def test_plays_as_torch_does(net_arch: tuple[int, ...], memory: Memory, rows: int, greedy: bool) -> None:
+def test_plays_as_torch_does(net_arch: tuple[int, ...], memory: Memory, rows: int, deterministic: bool) -> None:
     policy = policy_of(net_arch, memory)
     quick = make_policy_runner(policy, rows)
     assert isinstance(quick, KernelPolicyRunner)
-    ours = played_by(quick, policy, rows, greedy)
-    theirs = played_by(TorchPolicyRunner(policy, rows), policy, rows, greedy)
+    ours = played_by(quick, policy, rows, deterministic)
+    theirs = played_by(TorchPolicyRunner(policy, rows), policy, rows, deterministic)
     for one, other in zip(ours, theirs, strict=True):
         assert torch.allclose(one, other, atol=2e-5)
 
@@ -89,7 +91,9 @@ def test_many_numbers_are_written_where_they_belong_and_nowhere_else(rows: int) 
     policy = policy_of((16, 16), "leaky", ActionPart("joints", "continuous", 17))
     quick = KernelPolicyRunner(policy, rows)
     quick._said.fill(3.0)
-    ours, theirs = (played_by(one, policy, rows, greedy=False) for one in (quick, TorchPolicyRunner(policy, rows)))
+    ours, theirs = (
+        played_by(one, policy, rows, deterministic=False) for one in (quick, TorchPolicyRunner(policy, rows))
+    )
     for one, other in zip(ours, theirs, strict=True):
         assert torch.allclose(one, other, atol=2e-5)
     assert len(quick._said) % 8 == 0, "there is room for whole fours"
@@ -104,13 +108,13 @@ def test_what_is_no_number_is_not_hidden_from_the_game() -> None:
 def test_plays_by_new_weights_once_it_is_told() -> None:
     policy = policy_of((64, 64), "leaky")
     quick = KernelPolicyRunner(policy, 8)
-    before = played_by(quick, policy, 8, greedy=True)
+    before = played_by(quick, policy, 8, deterministic=True)
     with torch.no_grad():
         for weights in policy.parameters():
             weights.mul_(1.5)
-    assert torch.equal(before[0], played_by(quick, policy, 8, greedy=True)[0])
+    assert torch.equal(before[0], played_by(quick, policy, 8, deterministic=True)[0])
     quick.refresh()
-    after, wanted = (played_by(one, policy, 8, greedy=True) for one in (quick, TorchPolicyRunner(policy, 8)))
+    after, wanted = (played_by(one, policy, 8, deterministic=True) for one in (quick, TorchPolicyRunner(policy, 8)))
     assert not torch.allclose(before[0], after[0], atol=1e-3)
     assert torch.allclose(after[0], wanted[0], atol=2e-5)
 

@@ -93,8 +93,8 @@ def test_probabilities_are_those_of_a_squashed_normal() -> None:
     reference: Any = TransformedDistribution(Normal(mean, log_std.exp()), [TanhTransform()])
     torch.testing.assert_close(log_probability, reference.log_prob(action).sum(-1), rtol=1e-6, atol=1e-6)
     assert action.abs().max() < 1.0
-    greedy = head.sample(features, greedy=True).action
-    torch.testing.assert_close(greedy, mean.tanh())
+    deterministic = head.sample(features, deterministic=True).action
+    torch.testing.assert_close(deterministic, mean.tanh())
 
 
 def test_probabilities_stay_numbers_where_actions_are_extreme() -> None:
@@ -162,7 +162,7 @@ def test_the_policy_moves_towards_what_is_worth_more() -> None:
         optimiser.step()
     features, _ = policy.features(batch.observation, policy.begin(64))
     torch.testing.assert_close(
-        policy.head.sample(features, greedy=True).action, torch.full((64, 2), 0.5), atol=0.12, rtol=0.0
+        policy.head.sample(features, deterministic=True).action, torch.full((64, 2), 0.5), atol=0.12, rtol=0.0
     )
 
 
@@ -404,7 +404,7 @@ def test_it_learns_a_simple_game() -> None:
     policy = made.policies["agent"]
     with torch.no_grad():
         features, _ = policy.features(policy.look(shown), policy.begin(15))
-        done = policy.head.sample(features, greedy=True).action
+        done = policy.head.sample(features, deterministic=True).action
     assert (done - shown).abs().max() < 0.25
     made.close()
 

@@ -212,6 +212,10 @@ def _checkpoint_3(tree: Tree) -> None:
                 rename(rows, others="privileged", next_others="next_privileged", goes_on="not_done")
 
 
+def _league_3(tree: Tree) -> None:
+    rename(tree, greedy="deterministic")
+
+
 def _rename_policy_layers(weights: Any) -> None:
     rename_layers(weights, eyes="encoder", recall="memory", mind="trunk")
 
@@ -227,7 +231,7 @@ CHECKPOINTS = Format("godojo-checkpoints", _hash_added)
 SNAPSHOTS = Format("godojo-snapshots", _hash_added)
 """`snapshots/snapshots.json`."""
 ENVIRONMENT = Format("godojo-environment", _hash_added)
-LEAGUE = Format("godojo-league", _hash_added)
+LEAGUE = Format("godojo-league", _hash_added, _league_3)
 FRAMES = Format("godojo-frames", _hash_added)
 """`frames.json`, with the hashes of the frames beside it."""
 REPLAY = Format("godojo-replay", _hash_added)

@@ -166,7 +166,11 @@ def test_a_pickle_is_refused_and_not_run(suffix: str, tmp_path: Path) -> None:
     torch.save({"format": "godojo-policy/1", "card": Harm(harm)}, zipped)
     for path in (plain, zipped):
         with pytest.raises(GodojoError):
-            _ = load_policy(path) if suffix == ".pt" else SHIPPED[suffix](path, seed=0, greedy=True, name="stranger")
+            _ = (
+                load_policy(path)
+                if suffix == ".pt"
+                else SHIPPED[suffix](path, seed=0, deterministic=True, name="stranger")
+            )
     assert not harm.exists()
     pickle.loads(plain.read_bytes())
     assert harm.exists(), "this pickle would have done something"

@@ -54,7 +54,7 @@ class Contender(abc.ABC):
 
     @abc.abstractmethod
     def seeker(self) -> Player:
-        """Its seeker as it is now, doing what it thinks best."""
+        """Its current seeker, deterministic."""
 
     @abc.abstractmethod
     def close(self) -> None: ...

@@ -70,7 +70,7 @@ def evaluate(
     from godojo.evaluate.sim_vs_godot import Comparison
     from godojo.evaluate.solo import SoloEvaluation  # all of these load torch and the kernels
 
-    how = {"arenas": arenas, "rounds": episodes, "seed": seed, "greedy": not sampled}
+    how = {"arenas": arenas, "rounds": episodes, "seed": seed, "deterministic": not sampled}
     with progress_report() as shown:
         found = _judged(run, opponent or [], role, engine, how | {"progress": shown.progress})
     if as_json:
@@ -106,10 +106,10 @@ def _judged(
 
 def show_alone(found: "SoloEvaluation") -> None:
     """What the rounds of somebody who plays alone were like."""
-    how = "what it thinks best" if found.greedy else "by lot"
+    how = "deterministic" if found.deterministic else "stochastic"
     out.print(f"[bold]{escape(found.policy)}[/], {found.game} on {found.engine}, {escape(found.arenas)} courses")
     out.print(
-        f"[dim]{found.rounds} rounds; it does {how}; agent-steps trained: {found.agent_steps:,}; seed {found.seed}[/]\n"
+        f"[dim]{found.rounds} rounds; {how} actions; agent-steps trained: {found.agent_steps:,}; seed {found.seed}[/]\n"
     )
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("rounds", no_wrap=True)
@@ -136,9 +136,9 @@ def show_alone(found: "SoloEvaluation") -> None:
 def show(found: "Evaluation") -> None:
     """The judgement for a person."""
     steps = ", ".join(f"{role} {count:,}" for role, count in found.agent_steps.items())
-    how = "what it thinks best" if found.greedy else "by lot"
+    how = "deterministic" if found.deterministic else "stochastic"
     out.print(f"[bold]{escape(found.policy)}[/], {found.game} on {found.engine}, {escape(found.arenas)} arenas")
-    out.print(f"[dim]{found.rounds} rounds each; it does {how}; agent-steps trained: {steps}; seed {found.seed}[/]\n")
+    out.print(f"[dim]{found.rounds} rounds each; {how} actions; agent-steps trained: {steps}; seed {found.seed}[/]\n")
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("role")
     table.add_column("against")

@@ -63,7 +63,7 @@ def league(
     probes: list[BestResponse] = []
     with progress_report() as shown:
         found = play_league(
-            where, names, rounds=episodes, arenas=arenas, seed=seed, greedy=not sampled, progress=shown.progress
+            where, names, rounds=episodes, arenas=arenas, seed=seed, deterministic=not sampled, progress=shown.progress
         )
         shown.step("drawing")
         atomic_write(folder.path / "league.png", draw_league(found))
@@ -74,7 +74,7 @@ def league(
                 rounds=max(episodes, 500),
                 arenas=arenas,
                 seed=seed,
-                greedy=not sampled,
+                deterministic=not sampled,
                 progress=shown.progress,
             )
     tree = {**msgspec.to_builtins(found), "exploitability": msgspec.to_builtins(probes)}

@@ -61,7 +61,7 @@ def replay(
     if path.suffix in (SUFFIX, ROUNDS_SUFFIX) or (path.is_dir() and not (path / "config.json").exists()):
         _show(read_any(path))
         return
-    lineup = PoliciesToShow.of(run, {"seeker": seeker, "hider": hider}, seed=seed, greedy=not sampled)
+    lineup = PoliciesToShow.of(run, {"seeker": seeker, "hider": hider}, seed=seed, deterministic=not sampled)
     with progress_report() as shown:
         replays = record_rounds(
             lineup.players,

@@ -44,7 +44,7 @@ class Evaluation(msgspec.Struct, frozen=True):
     rounds: int
     """Of each verdict."""
     seed: int
-    greedy: bool
+    deterministic: bool
     agent_steps: dict[str, int]
     """How long each role's policy had trained."""
     verdicts: list[MatchUp]
@@ -72,7 +72,7 @@ def judge(
     rounds: int = 500,
     engine: str = "sim",
     seed: int = 0,
-    greedy: bool = True,
+    deterministic: bool = True,
     from_pool: bool = False,
     files: Mapping[str, PlayerFile] | None = None,
     progress: Callable[[str, float | None], None] | None = None,
@@ -84,7 +84,7 @@ def judge(
     """
     if rounds < 1:
         raise GodojoError(f"there must be at least one episode, not {rounds}")
-    judged = players_of(policy, seed=seed, greedy=greedy, files=files)
+    judged = players_of(policy, seed=seed, deterministic=deterministic, files=files)
     if role is not None and role not in judged:
         raise GodojoError(f"{policy} has no role {role!r}; it has: {', '.join(judged)}")
     cards = [player.card for player in judged.values()]
@@ -100,7 +100,7 @@ def judge(
                 f"{game} is played here by one role alone ({', '.join(worlds.roles)}): nobody to play against"
             )
         tables = [
-            (name, rival, _table(worlds, judged, name, rival, game, seed, greedy, files))
+            (name, rival, _table(worlds, judged, name, rival, game, seed, deterministic, files))
             for name in chosen
             for rival in opponents
         ]
@@ -115,7 +115,7 @@ def judge(
         arenas=arenas,
         rounds=rounds,
         seed=seed,
-        greedy=greedy,
+        deterministic=deterministic,
         agent_steps={card.role: card.agent_steps for card in cards},
         verdicts=verdicts,
     )
@@ -128,7 +128,7 @@ def _table(
     rival: str,
     game: str,
     seed: int,
-    greedy: bool,
+    deterministic: bool,
     files: Mapping[str, PlayerFile] | None,
 ) -> dict[str, Player]:
     """Who plays what. Everybody is made, and refused, before the first round is played."""
@@ -139,7 +139,9 @@ def _table(
                 raise GodojoError(f"there is no policy of the {other} to be {ITSELF}")
             players[other] = judged[other]
         else:
-            players[other] = player_from(rival, other, game=game, seed=seed + 1 + place, greedy=greedy, files=files)
+            players[other] = player_from(
+                rival, other, game=game, seed=seed + 1 + place, deterministic=deterministic, files=files
+            )
     for player in players.values():
         player.begin(worlds)
     return {name: players[name] for name in worlds.roles}

@@ -48,7 +48,7 @@ class LeagueReport(msgspec.Struct, frozen=True):
     rounds: int
     """Of each pairing."""
     seed: int
-    greedy: bool
+    deterministic: bool
     rows: str
     """The role whose wins are counted: it is played by the row's snapshot, the other role by the column's."""
     columns: str
@@ -112,7 +112,7 @@ def play_league(
     rounds: int = 200,
     arenas: str = BOTH,
     seed: int = 0,
-    greedy: bool = True,
+    deterministic: bool = True,
     progress: Callable[[str, float | None], None] | None = None,
 ) -> LeagueReport:
     """The cross-play of a run's snapshots, named or spread over its training, and their ratings."""
@@ -123,7 +123,7 @@ def play_league(
         raise GodojoError(f"a league needs at least two snapshots; of {folder.name} there is {len(entries)} to take")
     players: list[Mapping[str, PolicyPlayer]] = [
         {
-            role: PolicyPlayer(*loaded, seed=seed, greedy=greedy, name=f"{folder.name}@{entry.name}")
+            role: PolicyPlayer(*loaded, seed=seed, deterministic=deterministic, name=f"{folder.name}@{entry.name}")
             for role, loaded in policies_of(f"{folder.path.absolute()}@{entry.name}").items()
         }
         for entry in entries
@@ -149,7 +149,7 @@ def play_league(
         arenas=arenas,
         rounds=rounds,
         seed=seed,
-        greedy=greedy,
+        deterministic=deterministic,
         rows=one,
         columns=other,
         standings=[

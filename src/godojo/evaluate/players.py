@@ -33,18 +33,20 @@ class TrainedPlayer(Opponent):
 class PlayerFile(Protocol):
     """How a player is read from a file of some kind."""
 
-    def __call__(self, path: Path, *, seed: int, greedy: bool, name: str) -> TrainedPlayer: ...
+    def __call__(self, path: Path, *, seed: int, deterministic: bool, name: str) -> TrainedPlayer: ...
 
 
 class PolicyPlayer(TrainedPlayer):
-    """A trained policy: does what it thinks best (`greedy`), or draws lots as it does in training.
+    """A trained policy: takes its most likely action (`deterministic`), or samples as in training.
 
     Lots are drawn for all worlds at once, so they depend on the number of worlds.
     """
 
-    def __init__(self, policy: Policy, card: PolicyCard, *, seed: int = 0, greedy: bool = True, name: str = "") -> None:
+    def __init__(
+        self, policy: Policy, card: PolicyCard, *, seed: int = 0, deterministic: bool = True, name: str = ""
+    ) -> None:
         super().__init__(card.role, seed)
-        self.policy, self.card, self.greedy = policy, card, greedy
+        self.policy, self.card, self.deterministic = policy, card, deterministic
         self.name = name or f"policy of {card.role}"
         self._memory: Tensor | None = None
 
@@ -65,7 +67,7 @@ class PolicyPlayer(TrainedPlayer):
         memory = self._memory * torch.from_numpy(goes_on).view(rows, 1)
         raw = torch.from_numpy(arrays.observation).view(rows, -1)
         features, self._memory = self.policy.features(self.policy.look(raw), memory, self.policy.ahead(raw))
-        choice = self.policy.head.sample(features, greedy=self.greedy, generator=self._lots)
+        choice = self.policy.head.sample(features, deterministic=self.deterministic, generator=self._lots)
         out[...] = self.policy.for_game(choice.action, raw).numpy().reshape(out.shape)
 
 
@@ -117,15 +119,16 @@ def policies_of(text: str) -> dict[str, tuple[Policy, PolicyCard]]:
 
 
 def players_of(
-    text: str, *, seed: int = 0, greedy: bool = True, files: Mapping[str, PlayerFile] | None = None
+    text: str, *, seed: int = 0, deterministic: bool = True, files: Mapping[str, PlayerFile] | None = None
 ) -> dict[str, TrainedPlayer]:
     """Players of all roles that `text` names: see `policies_of`; `files` are further kinds of files, by suffix."""
     path = Path(text).expanduser()
     if files is not None and path.suffix in files:
-        player = files[path.suffix](path, seed=seed, greedy=greedy, name=text)
+        player = files[path.suffix](path, seed=seed, deterministic=deterministic, name=text)
         return {player.role: player}
     return {
-        role: PolicyPlayer(*loaded, seed=seed, greedy=greedy, name=text) for role, loaded in policies_of(text).items()
+        role: PolicyPlayer(*loaded, seed=seed, deterministic=deterministic, name=text)
+        for role, loaded in policies_of(text).items()
     }
 
 
@@ -135,7 +138,7 @@ def player_from(
     *,
     game: str = "tag",
     seed: int = 0,
-    greedy: bool = True,
+    deterministic: bool = True,
     files: Mapping[str, PlayerFile] | None = None,
 ) -> Opponent:
     """A player by its name.
@@ -147,7 +150,7 @@ def player_from(
     if text.startswith(SCRIPTED) or scripted in OPPONENTS or scripted.endswith(".py") or ".py:" in scripted:
         return make_opponent(scripted, role, seed)
     try:
-        found = players_of(text, seed=seed, greedy=greedy, files=files)
+        found = players_of(text, seed=seed, deterministic=deterministic, files=files)
     except GodojoError as error:
         if Path(text).suffix or "/" in text or "@" in text:
             raise

@@ -40,7 +40,7 @@ def compare_engines(
     arenas: str = BOTH,
     rounds: int = 500,
     seed: int = 0,
-    greedy: bool = True,
+    deterministic: bool = True,
     files: Mapping[str, PlayerFile] | None = None,
     progress: Callable[[str, float | None], None] | None = None,
 ) -> Comparison:
@@ -56,7 +56,7 @@ def compare_engines(
             rounds=rounds,
             engine=engine,
             seed=seed,
-            greedy=greedy,
+            deterministic=deterministic,
             from_pool=True,
             files=files,
             progress=report,

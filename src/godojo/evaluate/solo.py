@@ -24,7 +24,7 @@ class SoloEvaluation(msgspec.Struct, frozen=True):
     arenas: str
     rounds: int
     seed: int
-    greedy: bool
+    deterministic: bool
     agent_steps: int
     """How long the policy had trained."""
     measures: dict[str, Proportion]
@@ -56,12 +56,12 @@ def evaluate_solo(
     rounds: int = 500,
     engine: str = "sim",
     seed: int = 0,
-    greedy: bool = True,
+    deterministic: bool = True,
     files: Mapping[str, PlayerFile] | None = None,
     progress: Callable[[str, float | None], None] | None = None,
 ) -> SoloEvaluation:
     """Plays `rounds` rounds with a policy (see `players_of`) and says what they were like."""
-    ((role, player),) = players_of(policy, seed=seed, greedy=greedy, files=files).items()
+    ((role, player),) = players_of(policy, seed=seed, deterministic=deterministic, files=files).items()
     card = player.card
     with worlds_for(policy, card, arenas=arenas, rounds=rounds, engine=engine, seed=seed) as worlds:
         report = None if progress is None else (lambda share: progress("playing", share))
@@ -75,7 +75,7 @@ def evaluate_solo(
         arenas=arenas,
         rounds=rounds,
         seed=seed,
-        greedy=greedy,
+        deterministic=deterministic,
         agent_steps=card.agent_steps,
         measures=shares(found),
         targets=dict(GAMES[card.game].targets),

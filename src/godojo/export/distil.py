@@ -98,7 +98,7 @@ class ImitationBuffer:
         self._action = torch.from_numpy(arrays.action).view(rows, -1)
 
     @torch.no_grad()
-    def decide(self, step: int, led: float, *, greedy: bool) -> None:
+    def decide(self, step: int, led: float, *, deterministic: bool) -> None:
         """Both look; in the first rows, a share of `led`, it is done what the teacher wants."""
         if step == 0:
             self._first_memory.copy_(self._memory)
@@ -109,9 +109,13 @@ class ImitationBuffer:
         features, self._teacher_memory = self.teacher.features(seen, self._teacher_memory, ahead)
         self._wanted[step] = self.teacher.head.linear(features)
         first = round(led * self.rows)
-        by_teacher = self.teacher.head.sample(features[:first], greedy=greedy, generator=self.generator).action
+        by_teacher = self.teacher.head.sample(
+            features[:first], deterministic=deterministic, generator=self.generator
+        ).action
         features, self._memory = self.student.features(seen, self._memory, ahead)
-        by_student = self.student.head.sample(features[first:], greedy=greedy, generator=self.generator).action
+        by_student = self.student.head.sample(
+            features[first:], deterministic=deterministic, generator=self.generator
+        ).action
         self._action.copy_(self.student.for_game(torch.cat((by_teacher, by_student)), self._raw))
 
     @torch.no_grad()
@@ -244,10 +248,10 @@ class Distillation:
         settings = next(iter(self.lessons.values())).settings
         share = max(0.0, 1.0 - progress / settings.teacher_until)
         # Every other time the best action, every other time by lot: so the student gets off the beaten track, too.
-        greedy = self.updates % 2 == 0
+        deterministic = self.updates % 2 == 0
         lessons = self.lessons.values()
         for step in range(settings.n_steps):
-            decide = partial(ImitationBuffer.decide, step=step, led=share, greedy=greedy)
+            decide = partial(ImitationBuffer.decide, step=step, led=share, deterministic=deterministic)
             list(self._threads.map(decide, lessons))
             self.worlds.step()
             for lesson in lessons:

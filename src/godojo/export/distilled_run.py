@@ -177,7 +177,7 @@ def _torch_us(policy: Policy) -> float:
     for _ in range(_TIMED_DECISIONS):
         began = time.perf_counter()
         features, memory = policy.features(policy.look(raw), memory, policy.ahead(raw))
-        policy.for_game(policy.head.sample(features, greedy=True).action, raw)
+        policy.for_game(policy.head.sample(features, deterministic=True).action, raw)
         times.append(time.perf_counter() - began)
     return 1e6 * statistics.median(times)
 

@@ -15,7 +15,7 @@ from godojo.opponents.base import check_role
 
 
 class OnnxPlayer(TrainedPlayer):
-    """A policy in onnxruntime; always does what it thinks best."""
+    """A policy in onnxruntime; always deterministic."""
 
     def __init__(self, content: bytes, card: PolicyCard, name: str = "") -> None:
         super().__init__(card.role)
@@ -42,16 +42,16 @@ class OnnxPlayer(TrainedPlayer):
         out[...] = action.reshape(out.shape)
 
 
-def read_onnx_player(path: Path, *, seed: int, greedy: bool, name: str) -> TrainedPlayer:  # noqa: ARG001 - no lots
-    if not greedy:
-        raise GodojoError(f"{name} does what it thinks best and draws no lots; leave --sampled away")
+def read_onnx_player(path: Path, *, seed: int, deterministic: bool, name: str) -> TrainedPlayer:  # noqa: ARG001 - no lots
+    if not deterministic:
+        raise GodojoError(f"{name} is always deterministic; remove --sampled")
     content, header = onnx_guard.read_onnx(path)
     return OnnxPlayer(content, known_settings(header.card, path), name)
 
 
-def read_dojo_player(path: Path, *, seed: int, greedy: bool, name: str) -> TrainedPlayer:
+def read_dojo_player(path: Path, *, seed: int, deterministic: bool, name: str) -> TrainedPlayer:
     policy, card = dojo_file.load_dojo(path)
-    return PolicyPlayer(policy, known_settings(card, path), seed=seed, greedy=greedy, name=name)
+    return PolicyPlayer(policy, known_settings(card, path), seed=seed, deterministic=deterministic, name=name)
 
 
 SHIPPED: Mapping[str, PlayerFile] = {dojo_file.SUFFIX: read_dojo_player, onnx_guard.SUFFIX: read_onnx_player}

@@ -59,7 +59,7 @@ def answered(policy: Policy, observation: np.ndarray, fresh: np.ndarray) -> Vect
         raw = torch.from_numpy(seen)
         memory = memory * torch.from_numpy(1.0 - begins)[:, None]
         features, memory = policy.features(policy.look(raw), memory, policy.ahead(raw))
-        choice = policy.head.sample(features, greedy=True)
+        choice = policy.head.sample(features, deterministic=True)
         actions.append(policy.for_game(choice.action, raw).numpy())
         memories.append(memory.numpy())
     return Vectors(fresh, observation, np.stack(actions), np.stack(memories))

@@ -113,10 +113,12 @@ class ActionHead(nn.Module):
         ]
         self._all_numbers = not self.choices
 
-    def sample(self, features: Tensor, *, greedy: bool = False, generator: torch.Generator | None = None) -> Choice:
+    def sample(
+        self, features: Tensor, *, deterministic: bool = False, generator: torch.Generator | None = None
+    ) -> Choice:
         raw = self.linear(features)
         log_probability, numbers = torch.zeros(raw.shape[:-1]), raw[..., : self.numbers].detach()
-        if self.numbers and not greedy:
+        if self.numbers and not deterministic:
             noise = torch.empty(numbers.shape).normal_(generator=generator)
             means, noises = (each.reshape(-1, self.numbers).numpy() for each in (numbers, noise))
             log_std, numbers = self.log_std.detach().numpy(), torch.empty(numbers.shape)
@@ -127,7 +129,7 @@ class ActionHead(nn.Module):
         action = torch.empty((*raw.shape[:-1], len(self._numbers_at) + len(self._choices_at)))
         action[..., self._numbers_at] = numbers
         for column, logits in zip(self._choices_at, self._logits(raw), strict=True):
-            if greedy:
+            if deterministic:
                 chosen = logits.argmax(-1)
             else:
                 rows = logits.reshape(-1, logits.shape[-1]).softmax(-1)
@@ -171,10 +173,12 @@ class SquashedHead(nn.Module):
         orthogonal(self.linear.weight, 0.01)
         nn.init.zeros_(self.linear.bias)
 
-    def sample(self, features: Tensor, *, greedy: bool = False, generator: torch.Generator | None = None) -> Choice:
+    def sample(
+        self, features: Tensor, *, deterministic: bool = False, generator: torch.Generator | None = None
+    ) -> Choice:
         """Reparametrised: gradients flow through the sampled action."""
         mean, spread = self.linear(features).chunk(2, -1)
-        if greedy:
+        if deterministic:
             return Choice(mean.tanh(), torch.zeros(features.shape[:-1]))
         log_std = spread.clamp(*LOG_STD_LIMITS)
         noise = torch.empty_like(mean).normal_(generator=generator)

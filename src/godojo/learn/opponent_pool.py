@@ -1,4 +1,4 @@
-"""Past selves: snapshots of each role's policy, rated by the rounds they play, from which opponents are drawn."""
+"""The opponent pool: past checkpoints of each role, rated by the rounds they play."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -10,9 +10,9 @@ from openskill.models import PlackettLuce, PlackettLuceRating
 from godojo.learn.networks import Policy, PolicyShape
 
 GAMES_PER_RESULT = 16
-"""A batch of rounds between the same two counts as at most so many games: they tell of the same thing."""
+"""A batch of rounds between the same two players counts as at most this many games."""
 DRIFT = 0.5
-"""How much less sure the rating of a policy that learns becomes with every update."""
+"""Growth of a learning policy's rating uncertainty per update."""
 
 _model = PlackettLuce()
 
@@ -25,7 +25,7 @@ class Rating(NamedTuple):
 
 
 class PastCheckpoint(NamedTuple):
-    """A policy as it was."""
+    """A frozen copy of a policy."""
 
     agent_steps: int
     policy: Policy
@@ -33,7 +33,7 @@ class PastCheckpoint(NamedTuple):
 
 
 class OpponentPool:
-    """The past selves of two roles that play against each other, and everybody's rating."""
+    """The past checkpoints of two opposing roles, and all ratings."""
 
     def __init__(self, roles: Sequence[str], size: int) -> None:
         self.roles, self.size = tuple(roles), size
@@ -41,9 +41,9 @@ class OpponentPool:
         self.now = dict.fromkeys(roles, Rating())
 
     def join(self, role: str, policy: Policy, agent_steps: int) -> None:
-        """Keeps a copy of the policy. When there are too many, the one that leaves the smallest gap goes.
+        """Add a copy of the policy. A full pool drops the checkpoint that leaves the smallest gap in time.
 
-        The first and the newest stay; of a opponent_pool of one, the newest.
+        The first and the latest stay; a pool of one keeps the latest.
         """
         frozen = copy.deepcopy(policy).requires_grad_(False).eval()
         self.past[role].append(PastCheckpoint(agent_steps, frozen, self.now[role]))
@@ -56,10 +56,9 @@ class OpponentPool:
             del self.past[role][1 + int(np.argmin(gaps))]
 
     def draw(self, role: str, against: str, rng: np.random.Generator) -> int | None:
-        """A past self of `role` to play against the present `against`.
+        """Draw a past checkpoint of `role` to play against the current policy of `against`.
 
-        Every other time anybody, so that nothing that was once known is forgotten; otherwise the more even the match,
-        the likelier.
+        Half of the draws are uniform, so that old skills are not forgotten; the others prefer even matches.
         """
         if not self.past[role]:
             return None
@@ -68,13 +67,13 @@ class OpponentPool:
         return int(rng.choice(len(even), p=0.5 * weights / weights.sum() + 0.5 / len(even)))
 
     def drift(self) -> None:
-        """Whoever learns may have changed."""
+        """Increase the uncertainty of the current policies, which have changed."""
         for role, rating in self.now.items():
             sigma = min((rating.sigma**2 + DRIFT**2) ** 0.5, _model.sigma)
             self.now[role] = Rating(rating.mu, sigma)
 
     def record(self, players: Mapping[str, int | None], wins: Mapping[str, int]) -> None:
-        """So many rounds won by either role; players are past selves by index, or None for the present policy."""
+        """Rate a batch of rounds by their wins; players are checkpoints by index, or None for the current policy."""
         one, other = self.roles
         total = wins[one] + wins[other]
         games = min(total, GAMES_PER_RESULT)
@@ -96,7 +95,7 @@ class OpponentPool:
                 self.past[role][index] = self.past[role][index]._replace(rating=rating)
 
     def state(self) -> dict[str, Any]:
-        """All of it, for a checkpoint."""
+        """The whole pool, for a checkpoint."""
         return {
             "now": {role: list(rating) for role, rating in self.now.items()},
             "past": {

@@ -1,6 +1,6 @@
-"""Trained policies as files: `policy_seeker.pt` and the like; read without running anything that is in them.
+"""Policy files (`policy_seeker.pt`), read without executing anything in them.
 
-A file ends in a hash of all its bytes (`files.TRAILER`), which torch and zip pass over.
+A file ends in a hash of all its bytes (`files.TRAILER`), which torch and zip ignore.
 """
 
 import io
@@ -26,20 +26,20 @@ _CURE = "restore it from a copy, or resume its run, which writes its newest poli
 
 
 class PolicyCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a policy file says about itself."""
+    """Metadata of a policy file."""
 
     game: str
     role: str
     observation_parts: tuple[ObservationPart, ...]
     shape: PolicyShape
     agent_steps: int
-    """How long it had trained."""
+    """Training so far."""
     settings: dict[str, Any] = {}
     """The game's settings it was trained with."""
 
 
 def policy_bytes(policy: Policy, card: PolicyCard) -> bytes:
-    # Copies: a policy that learns lies in one row with its critic, and all of the row would be written.
+    # Copies: a learning policy is a view of one flat tensor with its critic, which would be written as a whole.
     weights = {name: tensor.clone() for name, tensor in policy.state_dict().items()}
     content = {"format": POLICY.tag, "card": msgspec.to_builtins(card), "weights": weights}
     buffer = io.BytesIO()
@@ -52,7 +52,7 @@ def save_policy(path: Path, policy: Policy, card: PolicyCard) -> None:
 
 
 def load_policy(path: Path) -> tuple[Policy, PolicyCard]:
-    """A policy and its card; GodojoError says why not."""
+    """Read a policy and its card; GodojoError says why it cannot be read."""
     try:
         size = path.stat().st_size
         if size > MAX_BYTES:

@@ -1,4 +1,4 @@
-"""A replay: what one role's agents saw, did and got lately, in arrays made once; the oldest is overwritten."""
+"""A ring buffer of one role's transitions."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -8,22 +8,22 @@ from torch import Tensor
 
 
 class Transitions(NamedTuple):
-    """Decisions and what they led to, one a row. Observations are in the agent's own frame and not normalised."""
+    """One transition per row. Observations are egocentric and not normalised."""
 
     observation: Tensor
     privileged: Tensor
-    """What the other agents knew of themselves, for the critics."""
+    """The privileged observation, for the critics."""
     action: Tensor
     reward: Tensor
     not_done: Tensor
-    """1 where the future has a value; 0 where the round came to its end by the rules."""
+    """0 where the episode terminated, else 1."""
     next_observation: Tensor
-    """What was seen after the decision; where the round ended or was cut short, what was seen last."""
+    """The final observation where the episode ended or was truncated."""
     next_privileged: Tensor
 
 
 class ReplayBuffer:
-    """The newest `capacity` transitions."""
+    """Keeps the latest `capacity` transitions."""
 
     def __init__(self, capacity: int, observation: int, privileged: int, actions: int) -> None:
         self.capacity, self.size, self._at = capacity, 0, 0
@@ -49,7 +49,7 @@ class ReplayBuffer:
         return self._rows.reward[: self.size]
 
     def submit(self, batch: Transitions, keep: Tensor) -> None:
-        """Takes in the rows of a whole batch where `keep` is true: one write, or two where the arrays' end is met."""
+        """Add the rows of a batch where `keep` is true, in one write, or two at the wrap-around."""
         chosen = keep.nonzero()[-self.capacity :, 0]
         count = len(chosen)
         head = min(count, self.capacity - self._at)
@@ -60,12 +60,12 @@ class ReplayBuffer:
         self.size = min(self.size + count, self.capacity)
 
     def sample(self, count: int, generator: torch.Generator) -> Transitions:
-        """So many rows by lot; the same one may come twice."""
+        """Sample rows uniformly, with replacement."""
         chosen = torch.randint(self.size, (count,), generator=generator)
         return Transitions(*(rows.index_select(0, chosen) for rows in self._rows))
 
     def state(self) -> dict[str, Any]:
-        """What has been taken in, for a checkpoint."""
+        """The stored transitions, for a checkpoint."""
         rows = {name: rows[: self.size].clone() for name, rows in self._rows._asdict().items()}
         return {"at": self._at, "rows": rows}
 

@@ -154,7 +154,7 @@ class RolloutWorker:
         self.name, self.policy, self.critic = name, policy, critic
         self.others = PrivilegedObservation(worlds.roles, name)
         count, agents, _ = self.arrays.observation.shape
-        self.generator, self.greedy = generator, False
+        self.generator, self.deterministic = generator, False
         self.learns = True
         """If false, policy and normalisers stay fixed."""
         self.worlds = slice(0, slots.all.start) if slots.all.start else slice(slots.all.stop, count)
@@ -200,7 +200,7 @@ class RolloutWorker:
         moments(self._raw[:1].numpy(), none_acted, *np.zeros((2, seen.shape[1]), np.float32))
         situation = PolicyInput(seen, self._raw[none], self.memory[none])
         decision = PolicyOutput(buffer.action[0, none], buffer.log_probability[0, none], self._action[none])
-        self._player.act(situation, decision, greedy=True, generator=self.generator)
+        self._player.act(situation, decision, deterministic=True, generator=self.generator)
         flags = (self.arrays.terminated, self.arrays.truncated, worlds.ended)
         forget(self.memory[none].numpy(), *flags, self.columns.start)
 
@@ -224,11 +224,11 @@ class RolloutWorker:
             buffer.ahead[step] = self.policy.ahead(self._raw)
         situation = PolicyInput(self.see(step), self._raw, self.memory)
         decision = PolicyOutput(buffer.action[step], buffer.log_probability[step], self._action)
-        self._player.act(situation, decision, greedy=self.greedy, generator=self.generator)
+        self._player.act(situation, decision, deterministic=self.deterministic, generator=self.generator)
         if len(self._past_raw):
             seen = self.past.look(self._past_raw, out=self._past_seen)
             situation = PolicyInput(seen, self._past_raw, self.past_memory)
-            self._past_player.act(situation, self._past_decision, greedy=False, generator=self.generator)
+            self._past_player.act(situation, self._past_decision, deterministic=False, generator=self.generator)
         for opponent, part in self.scripted:
             opponent.act(part, part.roles[self.name].action)
 

@@ -130,7 +130,7 @@ class SacAgent:
         own = policy.to_egocentric(raw)
         others = self._privileged.of({name: role.observation for name, role in worlds.roles.items()})
         features, _ = policy.features(policy.normaliser(own), policy.begin(self.columns))
-        choice = policy.head.sample(features, greedy=self.task == "deterministic", generator=self.generator)
+        choice = policy.head.sample(features, deterministic=self.task == "deterministic", generator=self.generator)
         self._action.copy_(policy.for_game(choice.action, raw))
         self._seen, self._privileged_seen, self._did = own, others, choice.action
 

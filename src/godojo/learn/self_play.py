@@ -152,7 +152,7 @@ class PpoSelfPlay:
         """
         settings = self.settings
         for name, task in self.tasks.items():
-            self.workers[name].learns, self.workers[name].greedy = task == "train", task == "deterministic"
+            self.workers[name].learns, self.workers[name].deterministic = task == "train", task == "deterministic"
         self._resample_past_opponents()
         rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
         learning = [name for name, task in self.tasks.items() if task == "train"]

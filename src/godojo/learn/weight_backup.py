@@ -1,4 +1,4 @@
-"""Iterations that count as a whole or not at all: what breaks down leaves everything as it was before."""
+"""All-or-nothing iterations: a failed update leaves weights and optimisers unchanged."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,9 +12,9 @@ from torch import Tensor, nn
 def restore_on_error(
     modules: Iterable[nn.Module], optimisers: Iterable[torch.optim.Optimizer], more: Iterable[Tensor] = ()
 ) -> Iterator[None]:
-    """Weights, normalisers and optimisers, of all roles together, are as before if what is within ends in an error.
+    """Restore the weights, normalisers and optimisers of all roles if the block raises.
 
-    Nobody may still be learning when it does. Keeping them takes a thousandth of an update's time.
+    No update may still be running then. The backup takes a thousandth of an update's time.
     """
     live = [*more, *(tensor for module in modules for tensor in module.state_dict().values())]
     weights = [tensor.detach().clone() for tensor in live]

@@ -10,7 +10,7 @@ from godojo.errors import GodojoError, known
 from godojo.files import atomic_write
 
 Mode = Literal["train", "frozen", "deterministic"]
-"""`frozen`: plays as it is, by chance as in training. `deterministic`: plays as it is, always what it thinks best."""
+"""`frozen`: plays stochastically without learning. `deterministic`: plays its most likely actions without learning."""
 MODES: tuple[Mode, ...] = ("train", "frozen", "deterministic")
 
 

@@ -54,7 +54,7 @@ class PoliciesToShow:
         others: Mapping[str, str | None] | None = None,
         *,
         seed: int = 0,
-        greedy: bool = True,
+        deterministic: bool = True,
     ) -> "PoliciesToShow":
         """The policies of `RUN` or `RUN@SNAPSHOT`, but for the roles that somebody else plays.
 
@@ -70,7 +70,9 @@ class PoliciesToShow:
         for place, role in enumerate(run.config.roles):
             asked = (others or {}).get(role) or (f"@{snapshot}" if snapshot else "@")
             text = asked if not asked.startswith("@") else where if asked == "@" else f"{where}{asked}"
-            players[role] = player_from(text, role, game=run.config.game, seed=seed + place, greedy=greedy)
+            players[role] = player_from(
+                text, role, game=run.config.game, seed=seed + place, deterministic=deterministic
+            )
             names[role] = asked if not asked.startswith("@") else asked[1:] or "newest"
         return cls(run, settings_of(run), players, names, snapshot)
 

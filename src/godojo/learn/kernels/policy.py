@@ -97,9 +97,11 @@ class KernelPolicyRunner:
         transpose(weights.layers, weights.row, weights.transposed)
         weights.log_std[:] = self._log_std.numpy()
 
-    def act(self, situation: PolicyInput, out: PolicyOutput, *, greedy: bool, generator: torch.Generator) -> None:
+    def act(
+        self, situation: PolicyInput, out: PolicyOutput, *, deterministic: bool, generator: torch.Generator
+    ) -> None:
         """Write actions and log-probabilities, and update the memory."""
-        if greedy:
+        if deterministic:
             self._noise.zero_()
         else:
             self._noise.normal_(generator=generator)
@@ -129,13 +131,15 @@ class TorchPolicyRunner:
         """Nothing to do: torch uses the current weights."""
 
     @torch.no_grad()
-    def act(self, situation: PolicyInput, out: PolicyOutput, *, greedy: bool, generator: torch.Generator) -> None:
+    def act(
+        self, situation: PolicyInput, out: PolicyOutput, *, deterministic: bool, generator: torch.Generator
+    ) -> None:
         """Write actions and log-probabilities, and update the memory."""
         features, remembered = self._policy.features(
             situation.seen, situation.memory, self._policy.ahead(situation.raw)
         )
         situation.memory.copy_(remembered)
-        choice = self._policy.head.sample(features, greedy=greedy, generator=generator)
+        choice = self._policy.head.sample(features, deterministic=deterministic, generator=generator)
         out.action.copy_(choice.action)
         out.log_probability.copy_(choice.log_probability)
         self._policy.for_game(out.action, situation.raw, out=out.for_game)

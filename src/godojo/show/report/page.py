@@ -185,7 +185,7 @@ def _results(found: Evaluation) -> str:
         rows = "".join(_result_row(one, roles) for one in found.verdicts if one.role == role)
         title = f'<h3 style="color:{style.role_colour(role)}">{html.escape(role)} wins against</h3>'
         cards.append(f"<section>{title}<table>{rows}</table></section>")
-    actions = "most likely actions" if found.greedy else "sampled actions"
+    actions = "most likely actions" if found.deterministic else "sampled actions"
     about = (
         f"In brackets: 95 % confidence intervals. {found.rounds} rounds against each opponent in"
         f" {html.escape(found.arenas)} arenas, which training does not use; {actions}; seed {found.seed}."
