@@ -3,24 +3,24 @@
 from typing import NamedTuple
 
 GRACE_S = 2.0
-"""A rollout that is still under way so long after the time is up is dropped, as when games are lost again and again."""
+"""A rollout that takes this much longer than the time budget is dropped, as when games crash repeatedly."""
 
 
 class Budget(NamedTuple):
-    """How long to train: by the clock or by decisions of all agents together."""
+    """The training budget: by time or by steps of all agents together."""
 
     minutes: float | None = None
     agent_steps: int | None = None
 
     def progress(self, seconds: float, agent_steps: int) -> float:
-        """From 0 to 1, which is the end."""
+        """From 0 to 1."""
         if self.agent_steps is not None:
             return min(agent_steps / self.agent_steps, 1.0)
         assert self.minutes is not None
         return min(seconds / (self.minutes * 60.0), 1.0)
 
     def is_overdrawn(self, seconds: float) -> bool:
-        """Whether the time has been up for so long that a rollout under way is not waited for."""
+        """Whether the grace period after the time budget is over."""
         return self.agent_steps is None and seconds > (self.minutes or 0.0) * 60.0 + GRACE_S
 
     def as_config(self) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Presets: what to train, and how, by a game's name and a word; and single values by `key=value`."""
+"""Presets of a game by name, configurations from files, and single values by `key=value`."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from godojo.learn.settings import ALGORITHMS, PpoSettings, Settings
 from godojo.validation import converted
 
 AnySettings = TypeVar("AnySettings", bound=msgspec.Struct)
-"""Of a learner: a structure with a `check()`."""
+"""Settings of a learner: a struct with a `check()`."""
 BUDGETS = ("minutes", "agent_steps")
 
 
@@ -24,7 +24,7 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     budget: dict[str, float] = {}
     ppo: dict[str, Any] = {}
-    """Values of the learner's settings that differ from the defaults, when it learns by PPO."""
+    """Settings of PPO that differ from the defaults."""
     sac: dict[str, Any] = {}
     """The same for SAC."""
     sb3: dict[str, Any] = {}
@@ -35,11 +35,11 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The game's options, such as `truncate_after`, that training uses besides its own."""
     curriculum: tuple[Stage, ...] = ()
     tasks: tuple[str, ...] = ()
-    """Played side by side, each agent told which is its own: the game's arenas or courses by name."""
+    """Arenas or courses to train in parallel, by name; each agent observes which one it is in."""
     reward: str = ""
-    """A reward of a user's own in the game's place, as `file.py:Class`."""
+    """A custom reward that replaces the game's, as `file.py:Class`."""
     reward_scale: float = 1.0
-    """What the learner sees of the reward; tables keep the game's own scale."""
+    """Scale of the reward for the learner; tables keep the game's scale."""
 
     def learner(self, algorithm: str) -> dict[str, Any]:
         values: dict[str, Any] = getattr(self, algorithm)
@@ -60,7 +60,7 @@ def read_preset(game: str, name: str) -> Preset:
 
 
 def read_config(path: Path) -> Preset:
-    """A preset of a user's own, in JSON: what `godojo config example` writes."""
+    """A user's configuration in JSON, as written by `godojo config example`."""
     try:
         tree = msgspec.json.decode(path.read_bytes())
     except OSError as error:
@@ -71,7 +71,7 @@ def read_config(path: Path) -> Preset:
 
 
 def preset_from(tree: Any, source: str) -> Preset:
-    """Checked; GodojoError names the source and the reason."""
+    """Validate a configuration; GodojoError names the source and the reason."""
     if not isinstance(tree, dict):
         raise GodojoError(f"{source}: a configuration is an object with sections, not {type(tree).__name__}")
     sections = [field.name for field in msgspec.structs.fields(Preset)]
@@ -136,7 +136,7 @@ def _unknown(name: str, names: Sequence[str]) -> str:
 
 
 def declared_values(model: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
-    """What a scene says about the model that should learn it (`DojoModel`), as the learner's settings."""
+    """Settings that a scene declares for its learner (`DojoModel`)."""
     names = {"hidden_sizes": "net_arch", "learning_rate": "learning_rate", "discount": "gamma"}
     if algorithm == "sac":
         names |= {"batch_size": "batch_size", "replay_size": "buffer_size"}

@@ -1,7 +1,7 @@
-"""Training with Stable-Baselines3 in a run's folder: the same tables, checkpoints and policy files as the built-in's.
+"""Training with Stable-Baselines3 in a run folder, with the same tables, checkpoints and policy files as the built-in.
 
-Observations are normalised by what has been seen (`VecNormalize`), in the very way our policies do it, so that what is
-learnt here is also `policy_ROLE.pt`: judged, watched and shipped like any other.
+`VecNormalize` normalises observations exactly as our policies do, so that the result is also a `policy_ROLE.pt`, which
+can be evaluated, watched and shipped like any other.
 """
 
 import io
@@ -43,7 +43,7 @@ except ImportError as error:
 
 
 class Sb3Training:
-    """One stretch of training in a run's folder. `stop()` ends it after the decision under way."""
+    """One session of training in a run folder. `stop()` ends it after the current step."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Sb3Training:
         self.statistics = RolloutStatistics(worlds)
         self._recent: list[Iteration] = []
         self._judged: dict[str, float] = {}
-        """What the last look for a best model found, for the next row of figures."""
+        """Results of the last evaluation, for the next row of metrics."""
         self._begun = time.monotonic()
         self._steps_before = self.agent_steps
         self.is_stopping = False
@@ -98,7 +98,7 @@ class Sb3Training:
 
     @property
     def seconds(self) -> float:
-        """Spent training, earlier stretches included."""
+        """Training time, earlier sessions included."""
         return self._seconds_before + time.monotonic() - self._begun
 
     @property
@@ -109,14 +109,14 @@ class Sb3Training:
         self.is_stopping = True
 
     def train(self, report: Callable[[TrainingStatus], None]) -> bool:
-        """Trains until the budget is spent or `stop` is called; whether it was spent. The run is saved either way."""
+        """Train until the budget is spent or `stop` is called; returns whether it was spent. Saves in either case."""
         self._begun = time.monotonic()
         if not self._resumed:
             self._snapshot("start")
             self.save()
         if self.progress < 1.0:
             left = self.budget.agent_steps - self.agent_steps if self.budget.agent_steps is not None else 2**40
-            with one_thread():  # batches are small: more threads would only wait for each other
+            with one_thread():  # batches are too small for more threads
                 self.model.learn(left, callback=_Watch(self, report), reset_num_timesteps=False)
         self.save()
         is_spent = self.progress >= 1.0
@@ -125,7 +125,7 @@ class Sb3Training:
         return is_spent
 
     def note(self, rounds: int, won: int) -> TrainingStatus:
-        """An update is due: writes its figures down."""
+        """Log the metrics of an update."""
         self.episodes.write()
         name = self.role.name
         self._recent.append(Iteration(rounds, {name: won}, {}))
@@ -164,7 +164,7 @@ class Sb3Training:
         )
 
     def save(self) -> None:
-        """Everything that is needed to go on, the newest policy, and the model for whoever has Stable-Baselines3."""
+        """Save a checkpoint, the latest policy, and the model for use with Stable-Baselines3 itself."""
         self.updates.sync()
         state: dict[str, Any] = {
             "parameters": self.model.get_parameters(),
@@ -181,7 +181,7 @@ class Sb3Training:
         self._save_model("model")
 
     def save_best(self) -> None:
-        """Judges the present policy; the best so far is `best_model.zip`, and a snapshot."""
+        """Evaluate the current policy; the best so far becomes `best_model.zip` and a snapshot."""
         if not self.settings.best_rounds or self.run.config.more.get("tasks"):
             return
         path = self.run.path / f"policy_{self.role.name}.pt"
@@ -196,7 +196,7 @@ class Sb3Training:
             self._judged[f"{name}/eval/{measure.replace(' ', '_')}"] = share.rate
 
     def policy_file(self) -> bytes:
-        """The policy as ours: what was seen on average, the layers, and the head."""
+        """The policy in our format: normaliser, layers and head."""
         shape = PolicyShape(self.role.observation.shape[2], self.role.action_parts, self.settings.net_arch)
         policy = Policy(shape)
         policy.load_state_dict(_as_ours(self.model.policy.state_dict(), self.env.obs_rms, policy))
@@ -220,7 +220,7 @@ class Sb3Training:
         self.run.snapshots().save(name, files, self.agent_steps, self.seconds, {})
 
     def _save_model(self, name: str) -> None:
-        """For whoever goes on with Stable-Baselines3 itself: `PPO.load` and `VecNormalize.load`."""
+        """Files for `PPO.load` and `VecNormalize.load`."""
         buffer = io.BytesIO()
         self.model.save(buffer)
         atomic_write(self.run.path / f"{name}.zip", buffer.getvalue())
@@ -237,7 +237,7 @@ class Sb3Training:
 
 
 class _Watch(BaseCallback):
-    """Looks at every decision and at every update."""
+    """Collects statistics after every step and logs every update."""
 
     def __init__(self, training: Sb3Training, report: Callable[[TrainingStatus], None]) -> None:
         super().__init__()
@@ -255,7 +255,7 @@ class _Watch(BaseCallback):
             self._won += int(np.count_nonzero(worlds.winner[worlds.played] == winner))
         if training.budget.agent_steps is None and training.progress >= 1.0:
             return False
-        return not training.is_stopping  # by steps, Stable-Baselines3 ends itself, after it has learnt from the last
+        return not training.is_stopping  # with a step budget, SB3 stops by itself after the last update
 
     def _on_rollout_end(self) -> None:
         training = self._training
@@ -289,7 +289,7 @@ def _model(env: VecNormalize, settings: Sb3Settings, seed: int) -> PPO:
 
 
 def _as_ours(weights: Mapping[str, torch.Tensor], seen: Any, like: Policy) -> dict[str, torch.Tensor]:
-    """The weights of an MlpPolicy under the names that our policy has for them."""
+    """The weights of an MlpPolicy under the names of our policy."""
     linear = [name.removesuffix(".weight") for name in weights if name.startswith("mlp_extractor.policy_net.")]
     layers = list(dict.fromkeys(name.removesuffix(".bias") for name in linear))
     own = [name.removesuffix(".weight") for name in like.state_dict() if name.startswith(("encoder.", "trunk."))]

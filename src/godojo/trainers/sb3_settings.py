@@ -1,20 +1,20 @@
-"""Every number of training with Stable-Baselines3, typed, with a sentence each."""
+"""Hyperparameters of training with Stable-Baselines3."""
 
 import msgspec
 
 from godojo.errors import GodojoError
 
 SB3 = "sb3"
-"""The trainer's name, also as a run's learner."""
+"""Name of the trainer, and of a run's learner."""
 
 
 class Sb3Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """PPO of Stable-Baselines3 with an MlpPolicy; names are its own where it has one."""
+    """Stable-Baselines3's PPO with an MlpPolicy, under its own parameter names."""
 
     num_envs: int = 16
-    """Copies of the game at once."""
+    """Copies of the game that run in parallel."""
     n_steps: int = 256
-    """Decisions in each copy between two updates."""
+    """Steps in each copy between two updates."""
     batch_size: int = 64
     n_epochs: int = 10
     learning_rate: float = 3e-4
@@ -25,9 +25,9 @@ class Sb3Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     vf_coef: float = 0.5
     max_grad_norm: float = 0.5
     net_arch: tuple[int, ...] = (256, 256)
-    """Widths of the layers, of the policy and of the value function; ReLU, so that every export knows them."""
+    """Widths of the hidden layers of policy and value function; ReLU, which every export supports."""
     checkpoint_steps: int = 50_000
-    """Agent-steps between two checkpoints; each also judges the policy for the best model."""
+    """Agent-steps between two checkpoints; each also evaluates the policy for the best model."""
     best_rounds: int = 50
     """Rounds that judge a policy for the best model; 0 for none."""
 
