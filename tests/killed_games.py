@@ -79,10 +79,10 @@ def reward_reached(chance: float, updates: int = UPDATES) -> tuple[float, Killer
         rewards: list[float] = []
         for update in range(updates):
             learner.iterate(update / updates, killer)
-            for seat in learner.seats.values():
-                track = seat.track
-                assert not track.advantage[~track.acted].any()
-                rewards.append(float(track.reward[track.acted].mean()))
+            for worker in learner.workers.values():
+                buffer = worker.buffer
+                assert not buffer.advantage[~buffer.acted].any()
+                rewards.append(float(buffer.reward[buffer.acted].mean()))
         learner.close()
     assert marked.all_gone(), marked.running()
     return float(np.mean(rewards[-6:])), killer
@@ -108,8 +108,8 @@ def tag_killed(kills: int, chance: float = 0.2) -> Killer:
         killer.chance = 0.0
         learner.iterate(0.0, killer)
         assert worlds.restarts == killer.kills
-        for seat in learner.seats.values():
-            assert all(bool(torch.isfinite(weights).all()) for weights in seat.policy.state_dict().values())
+        for worker in learner.workers.values():
+            assert all(bool(torch.isfinite(weights).all()) for weights in worker.policy.state_dict().values())
         learner.close()
     assert marked.all_gone(), marked.running()
     return killer

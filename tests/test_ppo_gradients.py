@@ -107,7 +107,7 @@ def test_gradients_are_those_of_the_plain_formula(memory: Literal["", "leaky", "
     parameters = {**dict(policy.named_parameters()), **{f"critic.{n}": p for n, p in critic.named_parameters()}}
     found = ppo.losses(policy, critic, batch, CLIP)
     assert 0.1 < float(found.clip_fraction) < 0.9, "the case has rows on both sides of the clip"
-    loss = found.policy + 0.5 * found.value - 0.01 * found.entropy
+    loss = found.policy_gradient_loss + 0.5 * found.value_loss - 0.01 * found.entropy
     ours = torch.autograd.grad(loss, list(parameters.values()))
     plain = plain_loss(policy, critic, batch, 0.5, 0.01)
     theirs = torch.autograd.grad(plain, list(parameters.values()))
@@ -128,7 +128,7 @@ def test_a_row_without_a_decision_gives_nothing() -> None:
     gradients = []
     for each in (batch, batch._replace(**spoilt)):
         found = ppo.losses(policy, critic, each, CLIP)
-        loss = found.policy + found.value - found.entropy
+        loss = found.policy_gradient_loss + found.value_loss - found.entropy
         gradients.append(torch.autograd.grad(loss, [*policy.parameters(), *critic.parameters()]))
     assert all(torch.equal(one, other) for one, other in zip(*gradients, strict=True))
 
@@ -137,7 +137,7 @@ def test_a_batch_in_which_nobody_acted_moves_nothing() -> None:
     policy, critic = networks("leaky")
     batch = batch_of(policy)
     found = ppo.losses(policy, critic, batch._replace(weight=torch.zeros_like(batch.weight)), CLIP)
-    loss = found.policy + found.value - found.entropy
+    loss = found.policy_gradient_loss + found.value_loss - found.entropy
     for gradient in torch.autograd.grad(loss, [*policy.parameters(), *critic.parameters()]):
         assert not gradient.any()
 
