@@ -133,10 +133,12 @@ def test_a_setting_that_came_later_has_its_default(old: Path) -> None:
     edit(old / "config.json", lambda tree: forget(tree, "game_settings"))
     edit_policy(old / "policy_seeker.pt", lambda content: forget(content, "card", "settings"))
     edit_dojo(old / "export/seeker.dojo", lambda tree: forget(tree, "settings"))
-    first, _, rest = (old / "trajectories/ep_newest_0000.jsonl").read_bytes().partition(b"\n")
-    header = json.loads(first)
-    forget(header, "settings")
-    (old / "ep.jsonl").write_bytes(json.dumps(header).encode() + b"\n" + rest)
+    lines = [json.loads(line) for line in (old / "trajectories/ep_newest_0000.jsonl").read_text("utf-8").splitlines()]
+    for line in lines:
+        line.pop("sha256", None)
+    lines[0]["format"] = "godojo-replay/1"
+    forget(lines[0], "settings")
+    (old / "ep.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
 
     run = RunFolder.open("old")
     assert TagSettings.from_values(run.config.game_settings).motion.coyote_s == default

@@ -187,6 +187,6 @@ def test_a_loss_that_is_no_number_is_told() -> None:
     figures = KernelPpoGradient(policy, critic, weights, PpoSettings(n_steps=8))(
         buffer, buffer.advantage, target, torch.arange(4)
     )
-    told = dict(zip(FIGURES, figures, strict=True))
-    assert torch.isnan(torch.tensor(told["value"]))
-    assert torch.isfinite(torch.tensor(told["policy"]))
+    found = dict(zip(FIGURES, figures, strict=True))
+    assert torch.isnan(torch.tensor(found["value_loss"]))
+    assert torch.isfinite(torch.tensor(found["policy_gradient_loss"]))

@@ -336,7 +336,7 @@ def test_a_loss_that_is_no_number_stops_it_and_is_named() -> None:
         made.iterate(0.0)
     assert {name: each for name, each in prints(made).items() if "hider slow" in name} == {
         name: each for name, each in everything.items() if "hider slow" in name
-    }, "the other role's lesson is undone, too"
+    }, "the other role's update is undone, too"
     assert all(bool(torch.isfinite(weights).all()) for weights in made.agents["seeker"].critics.parameters())
     made.close()
 
