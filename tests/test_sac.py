@@ -412,7 +412,7 @@ def test_it_learns_a_simple_game() -> None:
 def test_a_game_with_choices_is_refused() -> None:
     with pytest.raises(GodojoError, match=r"guess of the agent is discrete; train with --algorithm ppo"):
         SacSelfPlay(Mark(4, "discrete"), SMALL, 1)
-    with pytest.raises(GodojoError, match="no choices"):
+    with pytest.raises(GodojoError, match="continuous actions only"):
         SquashedHead(4, (ActionPart("way", "discrete", 3),))
 
 

@@ -308,7 +308,7 @@ def test_learning_that_breaks_down_leaves_both_roles_as_before_the_update(monkey
 
     before = weights()
     monkeypatch.setitem(made.gradients, "hider", breaking)
-    with pytest.raises(GodojoError, match="learning of hider broke down: the value term is nan"):
+    with pytest.raises(GodojoError, match="learning of hider broke down: the value_loss term is nan"):
         made.iterate(0.0)
     assert calls == 2
     assert made.updates == 2
