@@ -87,9 +87,7 @@ def test_scripted_opponents() -> None:
 
 @pytest.mark.usefixtures("place")
 def test_runs() -> None:
-    migration, reader, writer = programs("docs/runs.md")
-    version = run(migration, "docs/runs.md", dict(vars(formats)))["RUN"]
-    assert version.migrate({"learner_settings": {"hidden": [8]}}, 2)["learner_settings"] == {"net_arch": [8]}
+    _migration, reader, writer = programs("docs/runs.md")
     about = RunConfig("tag", "sim", ROLES, "ppo", {}, {}, 1, {"minutes": 1.0})
     known = {"RunFolder": RunFolder, "config": about, "worlds": make_vec("tag", num_worlds=2), "state": {}}
     names = run(writer, "docs/runs.md", known | {"agent_steps": 4, "seconds": 1.0, "update": 1})
