@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from godojo.cli import doctor
-from godojo.engines.godot import home
+from godojo.engines.godot import paths
 from tests.conftest import Run, fake_godot
 
 
@@ -57,10 +57,10 @@ def test_rendering_and_templates_are_told_apart_each_with_its_command(
     monkeypatch.setenv("GODOJO_HOME", str(tmp_path))
     monkeypatch.setenv("DISPLAY", ":9")
     fake_godot(tmp_path / "engine/prefix/godot", "4.6.3.stable.debian")
-    home.write_installed(home.Installed("prefix", "godot", "4.6.3.stable.debian", "debian", rendering=False))
+    paths.write_installed(paths.Installed("prefix", "godot", "4.6.3.stable.debian", "debian", rendering=False))
     for finding, command in ((doctor.rendering(), "--rendering"), (doctor.templates(), "--templates")):
         assert (finding.state, finding.cure) == ("note", f"godojo engine install {command}")
-    home.write_installed(home.Installed("prefix", "godot", "4.6.3.stable.debian", "debian", rendering=True))
+    paths.write_installed(paths.Installed("prefix", "godot", "4.6.3.stable.debian", "debian", rendering=True))
     assert (doctor.rendering().state, doctor.templates().state) == ("good", "note")
     template = tmp_path / "engine/editor_data/export_templates/4.6.3.stable/linux_release.x86_64"
     template.parent.mkdir(parents=True)

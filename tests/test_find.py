@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from godojo.engines.godot import home
+from godojo.engines.godot import paths
 from godojo.engines.godot.find import EngineMissing, find, parse_version
 from godojo.errors import GodojoError
 from tests.conftest import fake_godot
@@ -18,8 +18,8 @@ def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def pretend_installed(folder: str = "godot-x", program: str = "godot", version: str = "4.6.1.stable.x") -> None:
-    fake_godot(home.engine_folder() / "godot-x" / "godot", version)
-    home.write_installed(home.Installed(folder, program, version, "debian", rendering=False))
+    fake_godot(paths.engine_folder() / "godot-x" / "godot", version)
+    paths.write_installed(paths.Installed(folder, program, version, "debian", rendering=False))
 
 
 def test_order(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_named_but_unfit_engine_is_never_passed_over(monkeypatch: pytest.Monke
 
 def test_a_note_without_its_program_says_how_to_repair() -> None:
     pretend_installed()
-    (home.engine_folder() / "godot-x" / "godot").unlink()
+    (paths.engine_folder() / "godot-x" / "godot").unlink()
     with pytest.raises(GodojoError, match="engine install --force"):
         find()
 
@@ -65,7 +65,7 @@ def test_a_program_outside_its_folder_is_refused(program: str) -> None:
 
 def test_a_damaged_note_is_refused() -> None:
     pretend_installed()
-    (home.engine_folder() / "installed.json").write_text('{"folder": "godot-x"', encoding="utf-8")
+    (paths.engine_folder() / "installed.json").write_text('{"folder": "godot-x"', encoding="utf-8")
     with pytest.raises(GodojoError, match="cannot be read"):
         find()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from godojo.engines.godot import home
+from godojo.engines.godot import paths
 from godojo.engines.godot.find import Engine, find
 from godojo.engines.godot.install import install
 from godojo.engines.godot.templates import has_templates
@@ -19,11 +19,11 @@ def exporting_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     try:
         engine = find()
         if engine.source == "installed" and has_templates(engine):
-            return home.data_folder()
-        installed = home.read_installed()
+            return paths.data_folder()
+        installed = paths.read_installed()
         if installed is None or installed.origin != "debian":
             pytest.skip("no export templates: godojo engine install --templates")
-        source, place = home.engine_folder(), tmp_path_factory.mktemp("exporting")
+        source, place = paths.engine_folder(), tmp_path_factory.mktemp("exporting")
         shutil.copytree(
             source / installed.folder, place / "engine" / installed.folder, symlinks=True, copy_function=_link_or_copy
         )

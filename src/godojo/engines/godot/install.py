@@ -18,7 +18,7 @@ from typing import Literal
 
 import filelock
 
-from godojo.engines.godot import home
+from godojo.engines.godot import paths
 from godojo.engines.godot.debian import fetch_debian, fetch_debian_templates
 from godojo.engines.godot.display import has_screen, has_virtual_screen
 from godojo.engines.godot.find import Engine, ask_version
@@ -40,18 +40,18 @@ _SYSTEM_DRAWING_PACKAGES = ("libvulkan1", "mesa-vulkan-drivers", "libgl1")
 
 def install(
     *, rendering: bool = False, templates: bool = False, force: bool = False, report: Report | None = None
-) -> home.Installed:
+) -> paths.Installed:
     """Makes sure that an engine is installed, with the add-ons asked for; does nothing where it is.
 
     `rendering` adds what pictures need, `templates` what exported games are made of. What was added before stays, also
     when everything is installed anew (`force`, or because an add-on comes with another build).
     """
     report = report or Silent()
-    folder = home.engine_folder()
+    folder = paths.engine_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with _lock(folder, report):
-            installed = None if force else home.read_installed()
+            installed = None if force else paths.read_installed()
             if installed is None or not _can_add(installed, rendering=rendering, templates=templates):
                 # Read from the folders: they tell it even where the note is damaged.
                 rendering |= any(folder.glob("godot-*/rendering"))
@@ -76,7 +76,7 @@ def install(
 
 def uninstall() -> bool:
     """Removes what `install` made; False where there was nothing."""
-    folder = home.engine_folder()
+    folder = paths.engine_folder()
     if not folder.exists():
         return False
     try:
@@ -93,14 +93,14 @@ def uninstall() -> bool:
     return there_was
 
 
-def _can_add(installed: home.Installed, *, rendering: bool, templates: bool) -> bool:
+def _can_add(installed: paths.Installed, *, rendering: bool, templates: bool) -> bool:
     """Whether add-ons can join what is installed, which is then not installed anew."""
     if installed.origin == "official":
         return not templates or installed.version.startswith(f"{VERSION}.")
     return installed.rendering or not rendering
 
 
-def _install(folder: Path, rendering: bool, templates: bool, report: Report) -> home.Installed:
+def _install(folder: Path, rendering: bool, templates: bool, report: Report) -> paths.Installed:
     _sweep(folder, keep={"downloads", "editor_data", _noted_folder()})
     staging = Path(tempfile.mkdtemp(prefix="staging-", dir=folder))
     try:
@@ -115,8 +115,8 @@ def _install(folder: Path, rendering: bool, templates: bool, report: Report) -> 
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         raise
-    installed = home.Installed(final.name, program, version, origin, drivers)
-    home.write_installed(installed)
+    installed = paths.Installed(final.name, program, version, origin, drivers)
+    paths.write_installed(installed)
     return installed
 
 
@@ -139,7 +139,7 @@ def _fetch(
             ) from None
 
 
-def _add_templates(folder: Path, installed: home.Installed, report: Report) -> home.Installed:
+def _add_templates(folder: Path, installed: paths.Installed, report: Report) -> paths.Installed:
     """Adds export templates where there are none."""
     if installed.origin == "official":
         _add_official_templates(installed, report)
@@ -161,9 +161,9 @@ def _add_templates(folder: Path, installed: home.Installed, report: Report) -> h
     return _install(folder, installed.rendering, templates=True, report=report)
 
 
-def _add_official_templates(installed: home.Installed, report: Report) -> None:
+def _add_official_templates(installed: paths.Installed, report: Report) -> None:
     """Into the folder that every official build of this version shares; other files there are the user's."""
-    engine = Engine(home.program_of(installed), installed.version, "installed")
+    engine = Engine(paths.program_of(installed), installed.version, "installed")
     if has_templates(engine):
         return
     place = templates_folder(engine)
@@ -176,7 +176,7 @@ def _add_official_templates(installed: home.Installed, report: Report) -> None:
         shutil.rmtree(staging, ignore_errors=True)
 
 
-def _install_screen(installed: home.Installed, report: Report) -> None:
+def _install_screen(installed: paths.Installed, report: Report) -> None:
     """Xvfb where there is no display, and drivers for an official build; the user is told what only root can do."""
     if sys.platform != "linux":
         return
@@ -241,7 +241,7 @@ def _lock(folder: Path, report: Report) -> Iterator[None]:
 def _noted_folder() -> str:
     """The folder of the installation in use, which stays until a new one has taken its place."""
     try:
-        installed = home.read_installed()
+        installed = paths.read_installed()
     except GodojoError:
         return ""
     return installed.folder if installed else ""
