@@ -12,8 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from godojo.cli.train_args import TrainArgs
-from godojo.cli.training_setup import prepared
 from godojo.engines.base import Worlds
 from godojo.learn import ppo
 from godojo.learn.kernels.policy import KernelPolicyRunner
@@ -21,6 +19,8 @@ from godojo.learn.rollout import RolloutWorker
 from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.training import Training
 from godojo.opponents import make_opponent
+from godojo.training.args import TrainArgs
+from godojo.training.setup import prepared
 
 WARM_UP = 5
 PARTS: tuple[tuple[Any, str, str], ...] = (

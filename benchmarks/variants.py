@@ -9,9 +9,9 @@ import sys
 import tempfile
 import time
 
-from godojo.cli.train_args import TrainArgs
-from godojo.cli.training_setup import prepared
 from godojo.evaluate.evaluation import judge
+from godojo.training.args import TrainArgs
+from godojo.training.setup import prepared
 
 NARROW = (
     "sight.fov_deg=120",
@@ -69,8 +69,8 @@ def main() -> int:
 def row(name: str, seed: int, steps: int, rounds: int) -> str:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GODOJO_RUNS"] = folder
-        wishes = TrainArgs(game="tag", steps=steps, values=VARIANTS[name], seed=seed)
-        with prepared(wishes, lambda _: None) as training:
+        args = TrainArgs(game="tag", steps=steps, values=VARIANTS[name], seed=seed)
+        with prepared(args, lambda _: None) as training:
             begun = time.monotonic()
             training.train(lambda _: None)
             speed = training.agent_steps / (time.monotonic() - begun)

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from godojo.engines.godot import home, official
 from godojo.engines.godot import install as installing
+from godojo.engines.godot import official, paths
 from godojo.engines.godot.debian import loader_of
 from godojo.engines.godot.find import find
 from godojo.engines.godot.report import Silent
@@ -96,7 +96,7 @@ def no_debian(*_: object, **__: object) -> str:
 
 
 def left_behind() -> list[str]:
-    return sorted(path.name for path in home.engine_folder().iterdir() if path.name != "lock")
+    return sorted(path.name for path in paths.engine_folder().iterdir() if path.name != "lock")
 
 
 def test_official_build_is_installed_and_found(releases: ReleaseServer) -> None:
@@ -173,9 +173,9 @@ def imitated_templates(unpacked: Path, prefix: Path) -> str:
 
 def addons() -> tuple[bool, bool]:
     """Rendering and templates, as Godot finds them."""
-    installed = home.read_installed()
+    installed = paths.read_installed()
     assert installed is not None
-    assert (home.engine_folder() / installed.folder / "rendering").exists() == installed.rendering
+    assert (paths.engine_folder() / installed.folder / "rendering").exists() == installed.rendering
     return installed.rendering, has_templates(find())
 
 
@@ -192,7 +192,7 @@ def test_add_ons_do_not_displace_each_other(monkeypatch: pytest.MonkeyPatch, ord
     before = installing.install()
     assert installing.install(force=True).folder != before.folder
     assert addons() == (True, True)
-    (home.engine_folder() / "installed.json").write_text("damaged", encoding="utf-8")
+    (paths.engine_folder() / "installed.json").write_text("damaged", encoding="utf-8")
     installing.install(force=True)
     assert addons() == (True, True)
 
@@ -204,11 +204,11 @@ def test_debian_templates_stay_out_of_the_users_home(monkeypatch: pytest.MonkeyP
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     installed = installing.install(templates=True)
     assert not (tmp_path / "user").exists()
-    libraries = home.engine_folder() / installed.folder / "usr/lib/x86_64-linux-gnu"
+    libraries = paths.engine_folder() / installed.folder / "usr/lib/x86_64-linux-gnu"
     assert (libraries / "._sc_").exists(), "Godot is not self-contained"
     place = templates_folder(find())
     assert (libraries / "editor_data/export_templates/4.6.3.stable").resolve() == place
-    settings = home.engine_folder() / "editor_data/editor_settings-4.6.tres"
+    settings = paths.engine_folder() / "editor_data/editor_settings-4.6.tres"
     settings.write_text("of the user's", encoding="utf-8")
     (place / "linux_release.x86_64").unlink()
     (place / "linux_release.x86_64").write_text("an official one", encoding="utf-8")
@@ -261,7 +261,7 @@ def test_a_failed_renewal_keeps_the_engine_in_use(releases: ReleaseServer) -> No
     releases.publish(release(), listed=b"something else")
     with pytest.raises(GodojoError, match="SHA-512"):
         installing.install(force=True)
-    assert home.read_installed() == installed
+    assert paths.read_installed() == installed
     assert find().version == installed.version
 
 
@@ -278,8 +278,8 @@ def test_unreachable_is_told_at_once(tmp_path: Path) -> None:
 
 
 def test_what_dead_installations_left_is_swept_up(releases: ReleaseServer) -> None:
-    (home.engine_folder() / "staging-dead" / "usr").mkdir(parents=True)
-    (home.engine_folder() / "godot-4.0-official-orphan").mkdir()
+    (paths.engine_folder() / "staging-dead" / "usr").mkdir(parents=True)
+    (paths.engine_folder() / "godot-4.0-official-orphan").mkdir()
     releases.publish(release())
     installed = installing.install()
     assert left_behind() == [installed.folder, "installed.json"]
@@ -288,8 +288,8 @@ def test_what_dead_installations_left_is_swept_up(releases: ReleaseServer) -> No
 def test_what_one_killed_once_it_was_noted_left_is_swept_up_by_the_next(releases: ReleaseServer) -> None:
     releases.publish(release())
     installed = installing.install()
-    (home.engine_folder() / "downloads").mkdir()
-    (home.engine_folder() / "godot-4.0-official-replaced").mkdir()
+    (paths.engine_folder() / "downloads").mkdir()
+    (paths.engine_folder() / "godot-4.0-official-replaced").mkdir()
     assert installing.install() == installed
     assert left_behind() == [installed.folder, "installed.json"]
 

@@ -12,8 +12,6 @@ import pytest
 import torch
 
 from godojo import formats
-from godojo.cli.train_args import TrainArgs
-from godojo.cli.training_setup import prepared
 from godojo.errors import GodojoError
 from godojo.evaluate.evaluation import judge
 from godojo.evaluate.players import players_of, policies_of
@@ -29,6 +27,8 @@ from godojo.runs.folder import RunFolder
 from godojo.runs.updates import UpdateLog
 from godojo.show.curves import read_table
 from godojo.show.replay_file import read_any, read_replay
+from godojo.training.args import TrainArgs
+from godojo.training.setup import prepared
 from tests.conftest import ROOT
 
 VERSIONS = sorted(path.name for path in (ROOT / "tests/old_runs").iterdir() if path.is_dir())

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-from godojo.cli import training_worlds
 from godojo.cli.train import _line
 from godojo.engines.base import Worlds
 from godojo.engines.reward_wrapper import CustomReward, RewardWrapper
@@ -23,6 +22,7 @@ from godojo.learn.settings import PpoSettings, SacSettings
 from godojo.learn.training import Training, TrainingStatus
 from godojo.runs.config import RunConfig
 from godojo.runs.folder import RunFolder
+from godojo.training.worlds import worlds_of
 from godojo.units import counted
 from tests.learning_games import SMALL, iterated, learner, tag
 
@@ -235,5 +235,5 @@ def test_how_long_a_game_may_be_silent_is_a_runs_own(monkeypatch: pytest.MonkeyP
     given: dict[str, Any] = {}
     monkeypatch.setattr("godojo.engines.make.open_game", lambda *_, **more: given.update(more))
     more = {"project": "/somewhere", "processes": 1, "step_timeout_s": 3.0}
-    training_worlds.worlds_of(RunConfig("theirs", "godot", (), "ppo", {}, {}, 1, {"minutes": 1}, more=more))
+    worlds_of(RunConfig("theirs", "godot", (), "ppo", {}, {}, 1, {"minutes": 1}, more=more))
     assert given["step_timeout_s"] == 3.0

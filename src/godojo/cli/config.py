@@ -27,8 +27,8 @@ def example(
 ) -> None:
     """Print a preset with every value filled in, for `godojo train GAME --config FILE.json`."""
     from godojo.games.base import GAMES
-    from godojo.learn.presets import filled, learner_settings, read_preset
-    from godojo.trainers.sb3_settings import Sb3Settings
+    from godojo.learn.presets import learner_settings, read_preset
+    from godojo.learn.registry import ALGORITHMS
 
     if game not in GAMES:
         raise GodojoError(f"there is no game {game!r}; {known(game, GAMES)}")
@@ -36,9 +36,7 @@ def example(
     whole = msgspec.structs.replace(
         own,
         budget=own.budget or {"minutes": 5.0},
-        ppo=msgspec.to_builtins(learner_settings("ppo", own.ppo)),
-        sac=msgspec.to_builtins(learner_settings("sac", own.sac)),
-        sb3=msgspec.to_builtins(filled(Sb3Settings, own.sb3)),
+        **{name: msgspec.to_builtins(learner_settings(name, own.learner(name))) for name in ALGORITHMS},
     )
     text = msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n"
     if file is None:

@@ -1,11 +1,11 @@
 """`godojo train`: policies that play well, and a folder that explains itself."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
 import typer
 from rich.live import Live
 from rich.table import Table
@@ -14,11 +14,11 @@ from godojo.cli.console import err
 from godojo.cli.serve import token_in
 from godojo.cli.signals import stopping
 from godojo.errors import GodojoError, command
-from godojo.files import atomic_write
 from godojo.units import counted
 
 if TYPE_CHECKING:
-    from godojo.cli.training_setup import AnyTraining
+    from godojo.evaluate.stability import Stability
+    from godojo.learn.registry import TrainingLoop
     from godojo.learn.training import TrainingStatus
 
 PLAIN_INTERVAL_S = 10.0
@@ -204,12 +204,12 @@ def train(
       godojo train navigation --trainer sb3 --preset quick_test
       godojo train --connect
     """
-    from godojo.cli.train_args import ListenAddress, TrainArgs
-    from godojo.cli.training_setup import prepared, resume_words
+    from godojo.training.args import ListenAddress, TrainArgs
+    from godojo.training.setup import prepared, resume_words
 
     if not connect and (port is not None or host is not None or token_file is not None):
         raise GodojoError("--port, --host and --token-file say where to wait for a game: they need --connect")
-    wishes = TrainArgs(
+    args = TrainArgs(
         game=game,
         engine=engine,
         algorithm=algorithm,
@@ -226,7 +226,7 @@ def train(
         processes=processes,
         step_timeout=step_timeout,
         project=project,
-        door=ListenAddress(host, port, token_in(token_file)) if connect else None,
+        listen=ListenAddress(host, port, token_in(token_file)) if connect else None,
         trainer=trainer,
         config=config,
         num_envs=num_envs,
@@ -235,19 +235,23 @@ def train(
         http=_words(http),
         scene=scene,
         reload_every=reload_every,
+        command=tuple(sys.argv[1:]),
     )
-    with prepared(wishes, _say) as training:
-        from godojo.cli.summary import conclude  # loads torch and the charts, which a refusal need not wait for
+    with prepared(args, _say) as training:
+        from godojo.cli.summary import conclude  # these load torch and the charts, which a refusal need not wait for
+        from godojo.training.outcome import run_training
 
         run = training.run
         where = f"{run.config.game} on {run.config.engine}"
         _say(f"training {where}, run {run.name}, {training.worlds.num_worlds} worlds, seed {run.config.seed}")
-        with stopping(training, _say), _display(training) as report, _stability(training):
-            is_spent = training.train(report)
-    if not is_spent:
+        with stopping(training, _say), _display(training) as report:
+            outcome = run_training(training, report)
+        if outcome.stability is not None:
+            _say_stability(outcome.stability)
+    if not outcome.is_spent:
         _say(f"stopped and saved; go on with: {command(f'train {resume_words(run)}')}")
         raise typer.Exit(130)
-    conclude(run, judge_rounds, log_trajectories, has_begun_with_others=init_from is not None)
+    conclude(run, judge_rounds, log_trajectories, started_from_policies=init_from is not None)
 
 
 def _words(text: str | None) -> tuple[str, ...]:
@@ -255,20 +259,7 @@ def _words(text: str | None) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip()) if text else ()
 
 
-@contextmanager
-def _stability(training: "AnyTraining") -> Iterator[None]:
-    """Tells how games over HTTP bore the training, and leaves it in the run as `stability.json`."""
-    from godojo.evaluate.stability import http_worlds, memory_mb, stability
-
-    worlds = http_worlds(training.worlds)
-    if worlds is None:
-        yield
-        return
-    before_mb = memory_mb(worlds)
-    yield
-    found = stability(worlds, training.agent_steps, before_mb)
-    text = msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
-    atomic_write(training.run.path / "stability.json", text)
+def _say_stability(found: "Stability") -> None:
     health = ", ".join(f"{game.url} {game.status} ({game.memory_mb:.0f} MB)" for game in found.games)
     _say(
         f"stability: {found.agent_steps:,} decisions, {found.reloads} reloads, {found.restarts} losses, memory "
@@ -281,7 +272,7 @@ def _say(sentence: str) -> None:
 
 
 @contextmanager
-def _display(training: "AnyTraining") -> Iterator[Any]:
+def _display(training: "TrainingLoop") -> Iterator[Any]:
     """A live table on a terminal, one line an interval elsewhere."""
     if not err.is_terminal:
         last = -PLAIN_INTERVAL_S

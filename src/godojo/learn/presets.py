@@ -11,7 +11,8 @@ import msgspec
 from godojo.errors import GodojoError, known
 from godojo.formats import LEARNER_SETTINGS
 from godojo.games.curriculum import Stage
-from godojo.learn.settings import ALGORITHMS, PpoSettings, Settings
+from godojo.learn.registry import algorithm_named
+from godojo.learn.settings import PpoSettings
 from godojo.validation import converted
 
 AnySettings = TypeVar("AnySettings", bound=msgspec.Struct)
@@ -42,7 +43,7 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Scale of the reward for the learner; tables keep the game's scale."""
 
     def learner(self, algorithm: str) -> dict[str, Any]:
-        values: dict[str, Any] = getattr(self, algorithm)
+        values: dict[str, Any] = getattr(self, algorithm, {})
         return values
 
 
@@ -106,12 +107,10 @@ def split_words(words: Iterable[str]) -> tuple[dict[str, Any], list[str]]:
 @overload
 def learner_settings(algorithm: Literal["ppo"], *layers: Mapping[str, Any]) -> PpoSettings: ...
 @overload
-def learner_settings(algorithm: str, *layers: Mapping[str, Any]) -> Settings: ...
-def learner_settings(algorithm: str, *layers: Mapping[str, Any]) -> Settings:
+def learner_settings(algorithm: str, *layers: Mapping[str, Any]) -> Any: ...
+def learner_settings(algorithm: str, *layers: Mapping[str, Any]) -> Any:
     """An algorithm's defaults with these on top, later ones above earlier ones."""
-    if algorithm not in ALGORITHMS:
-        raise GodojoError(f"there is no algorithm {algorithm!r}; {known(algorithm, ALGORITHMS)}")
-    return filled(ALGORITHMS[algorithm], *layers)
+    return filled(algorithm_named(algorithm).settings_type(), *layers)
 
 
 def filled(kind: type[AnySettings], *layers: Mapping[str, Any]) -> AnySettings:

@@ -32,9 +32,9 @@ SAVED_REPLAY_BYTES = 64 * 2**20
 """Replay buffers are saved in checkpoints up to this total size; beyond it, a resumed run refills them."""
 
 
-def check_actions(roles: Mapping[str, RoleArrays]) -> None:
+def check_worlds(worlds: Worlds) -> None:
     """Reject games with discrete actions."""
-    for name, role in roles.items():
+    for name, role in worlds.roles.items():
         for part in role.action_parts:
             if part.kind == "discrete":
                 raise GodojoError(
@@ -255,7 +255,7 @@ class SacSelfPlay:
         policies: Mapping[str, Policy] | None = None,
         tasks: Mapping[str, Task] | None = None,
     ) -> None:
-        check_actions(worlds.roles)
+        check_worlds(worlds)
         self.worlds, self.settings = worlds, settings
         self.tasks: dict[str, Task] = dict.fromkeys(worlds.roles, "train")
         self.tasks.update(tasks or {})

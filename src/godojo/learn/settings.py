@@ -127,8 +127,6 @@ class SacSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 Settings = PpoSettings | SacSettings
-ALGORITHMS: dict[str, type[PpoSettings] | type[SacSettings]] = {"ppo": PpoSettings, "sac": SacSettings}
-"""The settings of each algorithm, by its name."""
 
 
 def _check_counts(settings: Settings, *names: str) -> None:

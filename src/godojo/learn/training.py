@@ -14,9 +14,7 @@ from godojo.learn.budget import Budget
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, load_policy, policy_bytes
 from godojo.learn.presets import learner_settings
-from godojo.learn.sac import SacSelfPlay
-from godojo.learn.self_play import PpoSelfPlay
-from godojo.learn.settings import SacSettings
+from godojo.learn.registry import algorithm_named, load
 from godojo.runs.config import Environment, RunConfig
 from godojo.runs.episodes import EpisodeLog
 from godojo.runs.folder import RunFolder
@@ -286,9 +284,8 @@ def make_learner(
 ) -> Algorithm:
     """The algorithm that a run's configuration names, with its settings."""
     settings = learner_settings(config.learner, config.learner_settings)
-    if isinstance(settings, SacSettings):
-        return SacSelfPlay(worlds, settings, config.seed, policies, tasks)
-    return PpoSelfPlay(worlds, settings, config.seed, policies, tasks)
+    made: Algorithm = load(algorithm_named(config.learner).factory)(worlds, settings, config.seed, policies, tasks)
+    return made
 
 
 def starting_policies(source: RunFolder, worlds: Worlds) -> dict[str, Policy]:

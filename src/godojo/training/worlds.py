@@ -9,9 +9,9 @@ from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.games.base import GAMES
 from godojo.games.curriculum import Curriculum, Stage
-from godojo.learn.presets import filled, learner_settings
+from godojo.learn.presets import learner_settings
+from godojo.learn.registry import algorithm_named
 from godojo.runs.config import RunConfig
-from godojo.trainers.sb3_settings import SB3, Sb3Settings
 
 
 def worlds_of(config: RunConfig, token: str | None = None, num_worlds: int | None = None) -> Any:
@@ -26,10 +26,10 @@ def worlds_of(config: RunConfig, token: str | None = None, num_worlds: int | Non
     more, waits = config.more, config.more.get("connect")
     if "project" in more:
         source = {"binary" if Path(more["project"]).is_file() else "project": more["project"]}
-        return open_game(**source, num_processes=more["processes"], seed=config.seed, **_patience(config))
+        return open_game(**source, num_processes=more["processes"], seed=config.seed, **_timeouts(config))
     if waits is not None and config.game not in GAMES:
         count = num_worlds or config.learner_settings.get("num_worlds")
-        return open_game(num_worlds=count, seed=config.seed, token=token, **waits, **_patience(config))
+        return open_game(num_worlds=count, seed=config.seed, token=token, **waits, **_timeouts(config))
     worlds = _tasks(config, token)
     reward, scale = more.get("reward"), more.get("reward_scale", 1.0)
     if reward is not None or scale != 1.0:
@@ -58,7 +58,7 @@ def _tasks(config: RunConfig, token: str | None) -> Worlds:
     game, tasks, count = GAMES[config.game], config.more.get("tasks", []), _count(config)
     settings = game.settings.from_values(config.game_settings)
     options = {"settings": settings, **game.training_options(settings), **config.more.get("options", {})}
-    options |= _whence(config, token) | _patience(config)
+    options |= _game_source(config, token) | _timeouts(config)
 
     def made(number: int, **task: Any) -> Worlds:
         return make_vec(config.game, engine=config.engine, num_worlds=number, seed=config.seed, **options | task)
@@ -72,7 +72,7 @@ def _tasks(config: RunConfig, token: str | None) -> Worlds:
     return MultiTaskWorlds({task: made(number, **own) for task, number, own in zip(tasks, shares, asked, strict=True)})
 
 
-def _whence(config: RunConfig, token: str | None) -> dict[str, Any]:
+def _game_source(config: RunConfig, token: str | None) -> dict[str, Any]:
     """Where games of the real engine come from, and what they are asked to tell."""
     more = config.more
     if config.engine != "godot":
@@ -89,12 +89,11 @@ def _whence(config: RunConfig, token: str | None) -> dict[str, Any]:
     return {"num_processes": more["processes"], **truth}
 
 
-def _patience(config: RunConfig) -> dict[str, Any]:
+def _timeouts(config: RunConfig) -> dict[str, Any]:
     """How long a game may be silent, if the run says so."""
     return {name: config.more[name] for name in ("step_timeout_s",) if name in config.more}
 
 
 def _count(config: RunConfig) -> int:
-    if config.learner == SB3:
-        return filled(Sb3Settings, config.learner_settings).num_envs
-    return learner_settings(config.learner, config.learner_settings).num_worlds
+    settings = learner_settings(config.learner, config.learner_settings)
+    return algorithm_named(config.learner).world_count(settings)

@@ -1,4 +1,4 @@
-"""What `godojo train` was asked for, as it was typed."""
+"""The arguments of a training, as `godojo train` and `godojo.train` take them."""
 
 import math
 from collections.abc import Mapping
@@ -10,21 +10,21 @@ from godojo.learn.budget import Budget
 
 
 class ListenAddress(NamedTuple):
-    """Where a game that somebody starts by hand is waited for; what is left away is the usual, or a run's own."""
+    """Where to listen for a game that the user starts; None is the default, or what a resumed run used."""
 
     host: str | None
     port: int | None
     token: str | None
-    """Never written down."""
+    """Never stored in the run."""
 
     @property
     def place(self) -> dict[str, Any]:
-        """What was said of where."""
+        """The given ones of `host` and `port`."""
         return {name: value for name, value in (("host", self.host), ("port", self.port)) if value is not None}
 
 
 class TrainArgs(NamedTuple):
-    """The command line; None is what was left away."""
+    """All arguments; None is the default."""
 
     game: str | None = None
     engine: str | None = None
@@ -47,19 +47,21 @@ class TrainArgs(NamedTuple):
     processes: int | None = None
     step_timeout: float | None = None
     project: Path | None = None
-    door: ListenAddress | None = None
+    listen: ListenAddress | None = None
     http: tuple[str, ...] = ()
     scene: str | None = None
     reload_every: int = 0
+    command: tuple[str, ...] = ()
+    """What was typed, for the run's configuration."""
 
     @property
-    def is_of_others(self) -> bool:
-        """Whether the game is somebody's own, which says itself what it is made of."""
-        return self.project is not None or (self.door is not None and self.game is None)
+    def is_external_game(self) -> bool:
+        """Whether the game is not one of ours, and declares its roles and model itself."""
+        return self.project is not None or (self.listen is not None and self.game is None)
 
     @property
     def token(self) -> str | None:
-        return None if self.door is None else self.door.token
+        return None if self.listen is None else self.listen.token
 
     def check_time(self) -> None:
         if self.minutes is not None and self.steps is not None:
@@ -72,7 +74,7 @@ class TrainArgs(NamedTuple):
             raise GodojoError(f"--step-timeout must be a number of seconds above 0, not {self.step_timeout:g}")
 
     def budget(self, otherwise: Mapping[str, float]) -> Budget:
-        """What was asked for now; without a word, what the preset says, or what a run was begun with."""
+        """The requested budget, or `otherwise`: that of the preset or of the resumed run."""
         if self.steps is not None:
             return Budget(agent_steps=self.steps)
         if self.minutes is not None:

@@ -1,0 +1,93 @@
+"""Every algorithm by name. A new one is a module of its own and an entry in `ALGORITHMS`."""
+
+import importlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import msgspec
+
+from godojo.engines.base import Worlds
+from godojo.errors import GodojoError, known
+from godojo.runs.folder import RunFolder
+
+if TYPE_CHECKING:
+    from godojo.learn.training import TrainingStatus
+
+
+class TrainingLoop(Protocol):
+    """One stretch of training in a run's folder, whichever algorithm trains."""
+
+    run: RunFolder
+    worlds: Worlds
+
+    @property
+    def agent_steps(self) -> int: ...
+
+    def train(self, report: "Callable[[TrainingStatus], None]") -> bool:
+        """Trains until the budget is spent or `stop` is called, saves the run, and returns whether it was spent."""
+
+    def stop(self) -> None:
+        """Ends the training after the update in progress. Safe in a signal handler."""
+
+    def close(self) -> None:
+        """Closes log files and worlds."""
+
+
+class AlgorithmEntry(NamedTuple):
+    """Where an algorithm's parts are, each as `module:name` and imported when it is used."""
+
+    settings: str
+    """Its hyperparameters: a frozen msgspec structure with a `check()`."""
+    factory: str = ""
+    """`(worlds, settings, seed, policies, tasks) -> Algorithm`; not used by an algorithm with a loop of its own."""
+    loop: str = "godojo.learn.training:Training"
+    """Its training loop: `(run, worlds, budget, *, resume, policies, curriculum, say) -> TrainingLoop`."""
+    check_worlds: str = ""
+    """A function of the worlds that raises GodojoError if the algorithm cannot train in them."""
+    num_worlds: str = "num_worlds"
+    """The setting that holds the number of parallel worlds."""
+    extra: str = ""
+    """The optional package that it needs (`godojo.extras`)."""
+    can_continue: bool = True
+    """Whether it can start from the policies of another run and keep roles frozen."""
+
+    def settings_type(self) -> type[Any]:
+        found: type[msgspec.Struct] = load(self.settings)
+        return found
+
+    def world_count(self, settings: Any) -> int:
+        return int(getattr(settings, self.num_worlds))
+
+    def check(self, worlds: Worlds) -> None:
+        if self.check_worlds:
+            load(self.check_worlds)(worlds)
+
+
+ALGORITHMS = {
+    "ppo": AlgorithmEntry("godojo.learn.settings:PpoSettings", "godojo.learn.self_play:PpoSelfPlay"),
+    "sac": AlgorithmEntry(
+        "godojo.learn.settings:SacSettings",
+        "godojo.learn.sac:SacSelfPlay",
+        check_worlds="godojo.learn.sac:check_worlds",
+    ),
+    "sb3": AlgorithmEntry(
+        "godojo.trainers.sb3_settings:Sb3Settings",
+        loop="godojo.trainers.sb3:Sb3Training",
+        check_worlds="godojo.envs.solo:only_agent",
+        num_worlds="num_envs",
+        extra="sb3",
+        can_continue=False,
+    ),
+}
+
+
+def algorithm_named(name: str) -> AlgorithmEntry:
+    if name not in ALGORITHMS:
+        raise GodojoError(f"there is no algorithm {name!r}; {known(name, ALGORITHMS)}")
+    return ALGORITHMS[name]
+
+
+def load(entry_point: str) -> Any:
+    """What `module:name` names."""
+    module, _, name = entry_point.partition(":")
+    return getattr(importlib.import_module(module), name)

@@ -1,0 +1,1 @@
+"""Assembles a training from its arguments: configuration, worlds, run folder and algorithm."""

@@ -1,0 +1,85 @@
+"""Runs a prepared training, evaluates what it learned, and lists the commands that a user may want next."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from godojo.evaluate.evaluation import Evaluation, has_opponents, judge
+from godojo.evaluate.solo import SoloEvaluation, evaluate_solo, is_solo_policy
+from godojo.evaluate.stability import Stability, http_worlds, memory_mb, stability
+from godojo.files import atomic_write
+from godojo.learn.registry import TrainingLoop
+from godojo.runs.folder import RunFolder
+from godojo.show.policies_to_show import can_be_shown
+from godojo.training.setup import resume_words
+
+if TYPE_CHECKING:
+    from godojo.learn.training import TrainingStatus
+
+
+class Outcome(NamedTuple):
+    """How a training ended."""
+
+    is_spent: bool
+    """Whether the budget is spent; otherwise the training was stopped."""
+    stability: Stability | None
+    """Of games that were trained over HTTP; also in the run's `stability.json`."""
+
+
+class FinalEvaluation(NamedTuple):
+    """How good a run's policies are, beside those that it started with."""
+
+    after: Evaluation | SoloEvaluation
+    before: Evaluation | None = None
+    """Only of runs that started from the policies of another run."""
+
+
+def run_training(training: TrainingLoop, report: "Callable[[TrainingStatus], None]") -> Outcome:
+    """Trains until the budget is spent or the training is stopped; the run is saved either way."""
+    games = http_worlds(training.worlds)
+    before_mb = 0.0 if games is None else memory_mb(games)
+    is_spent = training.train(report)
+    if games is None:
+        return Outcome(is_spent, None)
+    found = stability(games, training.agent_steps, before_mb)
+    text = msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
+    atomic_write(training.run.path / "stability.json", text)
+    return Outcome(is_spent, found)
+
+
+def evaluate_training(
+    run: RunFolder,
+    episodes: int,
+    *,
+    started_from_policies: bool = False,
+    progress: Callable[[str, float | None], None] | None = None,
+) -> FinalEvaluation | None:
+    """Plays `episodes` rounds of each match; None where the game offers nothing to evaluate by.
+
+    A run that started from another run's policies is also evaluated as it was at its start.
+    """
+    where = str(run.path)
+    if is_solo_policy(run.config.game):
+        return FinalEvaluation(evaluate_solo(where, rounds=episodes, progress=progress))
+    if not has_opponents(run.config):
+        return None
+    learning = [role for role in run.config.roles if run.role_map().read().get(role, "train") == "train"]
+    role = learning[0] if started_from_policies and len(learning) == 1 else None
+    after = judge(where, role=role, rounds=episodes, progress=progress)
+    if not started_from_policies:
+        return FinalEvaluation(after)
+    return FinalEvaluation(after, judge(f"{where}@start", role=role, rounds=episodes, progress=progress))
+
+
+def next_commands(run: RunFolder) -> list[str]:
+    """The commands that work with this run, without the program's name."""
+    works = {
+        "watch": can_be_shown(run),
+        "film": can_be_shown(run),
+        "eval": is_solo_policy(run.config.game) or has_opponents(run.config),
+        "league": has_opponents(run.config) and "tasks" not in run.config.more,
+        "export": True,
+    }
+    words = [f"{name} {run.name}" for name, is_there in works.items() if is_there]
+    return [*words, f"train {resume_words(run)} --minutes 10"]
