@@ -1,23 +1,52 @@
-"""Godojo trains, watches, judges and ships game-playing agents for Godot 4, from Python."""
+"""Godojo trains, watches, evaluates and ships game-playing agents for Godot 4, from Python."""
 
+import importlib
 import os
 from typing import TYPE_CHECKING, Any
+
+from godojo.errors import GodojoError
 
 # Torch's threads would otherwise stay awake between two pieces of work and take the kernels' and the games' cores away.
 # It is read once, when torch is loaded; who has set it knows why.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 __version__ = "0.1.0"
-__all__ = ["make_vec", "open_game"]
+__all__ = [
+    "GodojoError",
+    "Run",
+    "TrainedPolicy",
+    "__version__",
+    "evaluate",
+    "load_policy",
+    "make_vec",
+    "open_game",
+    "train",
+]
 
 if TYPE_CHECKING:
+    from godojo.api.evaluation import evaluate
+    from godojo.api.policies import TrainedPolicy, load_policy
+    from godojo.api.runs import Run
+    from godojo.api.training import train
     from godojo.engines.make import make_vec, open_game
+
+_HOMES = {
+    "Run": "godojo.api.runs",
+    "TrainedPolicy": "godojo.api.policies",
+    "evaluate": "godojo.api.evaluation",
+    "load_policy": "godojo.api.policies",
+    "make_vec": "godojo.engines.make",
+    "open_game": "godojo.engines.make",
+    "train": "godojo.api.training",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """They bring compilers along, so they are loaded when they are asked for; the command line stays quick."""
-    if name in __all__:
-        from godojo.engines import make
+    """Imports public names on first use: torch and the compilers take seconds to load."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'godojo' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
 
-        return getattr(make, name)
-    raise AttributeError(f"module 'godojo' has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

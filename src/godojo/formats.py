@@ -213,7 +213,7 @@ def _checkpoint_3(tree: Tree) -> None:
 
 
 def _league_3(tree: Tree) -> None:
-    rename(tree, greedy="deterministic")
+    rename(tree, deterministic="deterministic")
 
 
 def _rename_policy_layers(weights: Any) -> None:

@@ -1,6 +1,6 @@
 """`godojo eval`: how good a trained policy is, against whom you like."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -67,41 +67,37 @@ def evaluate(
     if engine not in ENGINES:
         raise GodojoError(f"there is no engine {engine!r}; {known(engine, ENGINES)}")
     run = chosen_run(run)
-    from godojo.evaluate.sim_vs_godot import Comparison
-    from godojo.evaluate.solo import SoloEvaluation  # all of these load torch and the kernels
+    from godojo.api.evaluation import evaluate as evaluate_policy  # loads torch and the kernels
 
-    how = {"arenas": arenas, "rounds": episodes, "seed": seed, "deterministic": not sampled}
     with progress_report() as shown:
-        found = _judged(run, opponent or [], role, engine, how | {"progress": shown.progress})
+        found = evaluate_policy(
+            run,
+            opponent or [],
+            role=role,
+            episodes=episodes,
+            arenas=arenas,
+            engine=engine,
+            seed=seed,
+            deterministic=not sampled,
+            progress=shown.progress,
+        )
     if as_json:
         print_json(msgspec.json.format(msgspec.json.encode(found), indent=2))
-    elif isinstance(found, SoloEvaluation):
+    else:
+        show_any(found)
+
+
+def show_any(found: "SoloEvaluation | Comparison | Evaluation") -> None:
+    """A result for a person, in the form that suits it."""
+    from godojo.evaluate.sim_vs_godot import Comparison
+    from godojo.evaluate.solo import SoloEvaluation  # both load torch and the kernels
+
+    if isinstance(found, SoloEvaluation):
         show_alone(found)
     elif isinstance(found, Comparison):
         show_comparison(found)
     else:
         show(found)
-
-
-def _judged(
-    run: str, opponents: list[str], role: str | None, engine: str, how: dict[str, Any]
-) -> "SoloEvaluation | Comparison | Evaluation":
-    """Judges a policy in the way that suits its game."""
-    from godojo.evaluate.evaluation import judge
-    from godojo.evaluate.sim_vs_godot import compare_engines
-    from godojo.evaluate.solo import evaluate_solo, is_solo
-    from godojo.export.players import SHIPPED
-
-    if not is_solo(run, SHIPPED):
-        how = how | {"role": role, "files": SHIPPED}
-        if engine == "both":
-            return compare_engines(run, opponents, **how)
-        return judge(run, opponents, **how, engine=engine)
-    if opponents or role is not None:
-        raise GodojoError(f"{run} plays alone: there is nobody to play against; leave --opponent and --role away")
-    if engine == "both":
-        raise GodojoError(f"{run} plays alone: judge it on one engine after the other, --engine sim and --engine godot")
-    return evaluate_solo(run, **how, engine=engine, files=SHIPPED)
 
 
 def show_alone(found: "SoloEvaluation") -> None:

@@ -11,7 +11,7 @@ from rich.table import Table
 from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import out as console
 from godojo.cli.console import print_json, progress_report
-from godojo.errors import GodojoError, command
+from godojo.errors import command
 
 if TYPE_CHECKING:
     from godojo.export.ship import Shipped
@@ -56,27 +56,29 @@ def export(
       godojo export latest@1m --format onnx --int8
     """
     run = chosen_run(run)
-    from godojo.export.ship import FORMATS, default_folder, parse_levels, trained_in  # loads torch
-    from godojo.export.ship import export as write
+    from godojo.api.exports import export as write  # loads torch
+    from godojo.export.ship import parse_levels
 
-    formats = {name: name for name in FORMATS}
-    if kind not in formats:
-        raise GodojoError(f"there is no format {kind!r}; there is: {', '.join(FORMATS)}")
-    policies = trained_in(run, role, parse_levels(levels) if levels is not None else None)
-    folder = default_folder(run) if out is None else out.expanduser()
+    chosen = None if levels is None else parse_levels(levels)
     with progress_report() as shown:
-        written = write(policies, folder, formats[kind], int8=int8, rounds=episodes, progress=shown.progress)
-        if card:
-            from godojo.export.card import write_card
-
-            page = write_card(run, policies, written, folder, rounds=episodes, progress=shown.progress)
+        written, page = write(
+            run,
+            role=role,
+            format=kind,
+            out=out,
+            levels=chosen,
+            int8=int8,
+            card=card,
+            episodes=episodes,
+            progress=shown.progress,
+        )
     if as_json:
         print_json(msgspec.json.format(msgspec.json.encode(written), indent=2))
         return
     show(written)
     if int8 and all(one.int8_cost is None for one in written):
         console.print("what int8 costs in rounds won cannot be said here: nobody to play against")
-    if card:
+    if page is not None:
         console.print(f"and a page about them: {escape(str(page))}")
     if kind == "godot":
         console.print(f"\nput them on the agents of a scene; judge one: {escape(command(f'eval {written[0].path}'))}")

@@ -50,40 +50,25 @@ def league(
     if episodes < 1:
         raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
     folder = open_run(run)
-    # Torch, kernels and plots take a while to load, which a refusal need not wait for.
-    from godojo.documents import write_document
-    from godojo.evaluate.exploitability import exploit as probe
-    from godojo.evaluate.league import play_league
-    from godojo.files import atomic_write
-    from godojo.formats import LEAGUE
-    from godojo.show.league_chart import draw_league
+    from godojo.api.league import league as play  # loads torch, the kernels and matplotlib
 
     names = [name.strip() for name in (snapshots or "").split(",") if name.strip()]
-    where = str(folder.path.absolute())
-    probes: list[BestResponse] = []
     with progress_report() as shown:
-        found = play_league(
-            where, names, rounds=episodes, arenas=arenas, seed=seed, deterministic=not sampled, progress=shown.progress
+        found = play(
+            folder,
+            names,
+            episodes=episodes,
+            arenas=arenas,
+            exploit_minutes=exploit,
+            seed=seed,
+            deterministic=not sampled,
+            progress=shown.progress,
         )
-        shown.step("drawing")
-        atomic_write(folder.path / "league.png", draw_league(found))
-        if exploit is not None:
-            probes = probe(
-                f"{where}@{found.standings[-1].name}",
-                minutes=exploit,
-                rounds=max(episodes, 500),
-                arenas=arenas,
-                seed=seed,
-                deterministic=not sampled,
-                progress=shown.progress,
-            )
-    tree = {**msgspec.to_builtins(found), "exploitability": msgspec.to_builtins(probes)}
-    write_document(folder.path / "league.json", LEAGUE, tree)
     if as_json:
-        print_json(msgspec.json.format(msgspec.json.encode(tree), indent=2))
+        print_json(msgspec.json.format(msgspec.json.encode(found.as_tree()), indent=2))
         return
-    show(found)
-    for one in probes:
+    show(found.report)
+    for one in found.best_responses:
         show_probe(one)
     out.print(f"\nPicture and figures: {escape(str(folder.path / 'league.png'))} and league.json beside it")
 

@@ -29,6 +29,14 @@ class TrainedPlayer(Opponent):
     card: PolicyCard
     name: str
 
+    def start(self, rows: int) -> None:
+        """Forgets everything; from now on it acts for `rows` agents."""
+        raise NotImplementedError
+
+    def decide(self, observation: np.ndarray, not_done: np.ndarray, *, deterministic: bool) -> np.ndarray:
+        """The actions for rows of observations; agents that are done forget what they remember first."""
+        raise NotImplementedError
+
 
 class PlayerFile(Protocol):
     """How a player is read from a file of some kind."""
@@ -54,21 +62,28 @@ class PolicyPlayer(TrainedPlayer):
         check_role(worlds, self.role)
         check_layout(self.card, worlds.roles[self.role], self.name)
         count, agents, _ = worlds.roles[self.role].observation.shape
-        self._memory = self.policy.begin(count * agents)
+        self.start(count * agents)
+
+    def start(self, rows: int) -> None:
+        self._memory = self.policy.begin(rows)
         self._lots = torch.Generator().manual_seed(self.seed)
 
-    @torch.no_grad()
     def act(self, worlds: Worlds, out: np.ndarray) -> None:
         arrays = worlds.roles[self.role]
         rows = arrays.observation.shape[0] * arrays.observation.shape[1]
         if self._memory is None or len(self._memory) != rows:
             raise GodojoError("a player must be told of the worlds first: call begin(worlds) after each reset")
         goes_on = ~(arrays.terminated | arrays.truncated | worlds.ended[:, None])
-        memory = self._memory * torch.from_numpy(goes_on).view(rows, 1)
-        raw = torch.from_numpy(arrays.observation).view(rows, -1)
+        out[...] = self.decide(arrays.observation.reshape(rows, -1), goes_on, deterministic=self.deterministic).reshape(out.shape)
+
+    @torch.no_grad()
+    def decide(self, observation: np.ndarray, not_done: np.ndarray, *, deterministic: bool) -> np.ndarray:
+        assert self._memory is not None
+        memory = self._memory * torch.from_numpy(not_done).view(-1, 1)
+        raw = torch.from_numpy(observation)
         features, self._memory = self.policy.features(self.policy.look(raw), memory, self.policy.ahead(raw))
-        choice = self.policy.head.sample(features, deterministic=self.deterministic, generator=self._lots)
-        out[...] = self.policy.for_game(choice.action, raw).numpy().reshape(out.shape)
+        choice = self.policy.head.sample(features, deterministic=deterministic, generator=self._lots)
+        return self.policy.for_game(choice.action, raw).numpy()
 
 
 def check_layout(card: PolicyCard, arrays: RoleArrays, name: str) -> None:

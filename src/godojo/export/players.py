@@ -27,7 +27,10 @@ class OnnxPlayer(TrainedPlayer):
         check_role(worlds, self.role)
         check_layout(self.card, worlds.roles[self.role], self.name)
         count, agents, _ = worlds.roles[self.role].observation.shape
-        self._memory = np.zeros((count * agents, self._session.memory_size), np.float32)
+        self.start(count * agents)
+
+    def start(self, rows: int) -> None:
+        self._memory = np.zeros((rows, self._session.memory_size), np.float32)
 
     def act(self, worlds: Worlds, out: np.ndarray) -> None:
         arrays = worlds.roles[self.role]
@@ -35,11 +38,18 @@ class OnnxPlayer(TrainedPlayer):
         if self._memory is None or len(self._memory) != rows:
             raise GodojoError("a player must be told of the worlds first: call begin(worlds) after each reset")
         goes_on = ~(arrays.terminated | arrays.truncated | worlds.ended[:, None])
-        memory = self._memory * goes_on.reshape(rows, 1)
-        action, self._memory = self._session.decide(arrays.observation.reshape(rows, -1), memory)
+        action = self.decide(arrays.observation.reshape(rows, -1), goes_on, deterministic=True)
         if action.size != out.size:
             raise GodojoError(f"{self.name} gives {action.shape} actions where {out.shape} are wanted")
         out[...] = action.reshape(out.shape)
+
+    def decide(self, observation: np.ndarray, not_done: np.ndarray, *, deterministic: bool) -> np.ndarray:
+        if not deterministic:
+            raise GodojoError(f"{self.name} is an ONNX model, whose actions are always deterministic")
+        assert self._memory is not None
+        memory = self._memory * not_done.reshape(-1, 1)
+        action, self._memory = self._session.decide(observation, memory)
+        return action
 
 
 def read_onnx_player(path: Path, *, seed: int, deterministic: bool, name: str) -> TrainedPlayer:  # noqa: ARG001 - no lots

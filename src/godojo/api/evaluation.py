@@ -1,0 +1,67 @@
+"""`godojo.evaluate`: how good a trained policy is, with 95 % confidence intervals."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from godojo.api.policies import reference
+from godojo.errors import GodojoError, known
+from godojo.evaluate.evaluation import Evaluation, judge
+from godojo.evaluate.sim_vs_godot import Comparison, compare_engines
+from godojo.evaluate.solo import SoloEvaluation, evaluate_solo, is_solo
+from godojo.export.players import SHIPPED
+
+ENGINES = ("sim", "godot", "both")
+
+
+def evaluate(
+    policy: Any,
+    opponents: Sequence[str] = (),
+    *,
+    role: str | None = None,
+    episodes: int = 500,
+    arenas: str = "held-out",
+    engine: str = "sim",
+    seed: int = 0,
+    deterministic: bool = True,
+    progress: Callable[[str, float | None], None] | None = None,
+) -> Evaluation | SoloEvaluation | Comparison:
+    """Play a trained policy on arenas that training does not use.
+
+    Args:
+        policy: A run (a `godojo.Run`, an id, a path, `"latest"` or `RUN@SNAPSHOT`), or a policy file (`.pt`, `.dojo`,
+            `.onnx`).
+        opponents: `scripted:NAME`, `RUN`, `RUN@SNAPSHOT`, policy files, `file.py:Class`, or `"itself"`. By default all
+            scripted opponents and itself.
+        role: Evaluate this role only.
+        episodes: Episodes against each opponent.
+        arenas: `"held-out"`, `"hand-made"`, `"generated"`, or a folder of arenas.
+        engine: `"sim"`, `"godot"`, or `"both"` to compare them.
+        seed: The same seed plays the same episodes.
+        deterministic: Take the most likely actions; otherwise sample as in training.
+        progress: Called with the match in progress and the fraction of it that is done.
+
+    Returns:
+        `Evaluation` (win rates by role and opponent), `SoloEvaluation` for a game that is played alone, or `Comparison`
+        for `engine="both"`.
+
+    Raises:
+        GodojoError: An argument is wrong, or the game does not offer what it asks for.
+    """
+    if episodes < 1:
+        raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
+    if engine not in ENGINES:
+        raise GodojoError(f"there is no engine {engine!r}; {known(engine, ENGINES)}")
+    text = reference(policy)
+    how: dict[str, Any] = {"arenas": arenas, "rounds": episodes, "seed": seed, "deterministic": deterministic}
+    how |= {"files": SHIPPED, "progress": progress}
+    if not is_solo(text, SHIPPED):
+        if engine == "both":
+            return compare_engines(text, opponents, role=role, **how)
+        return judge(text, opponents, role=role, engine=engine, **how)
+    if opponents or role is not None:
+        raise GodojoError(f"{text} plays alone: there is nobody to play against; leave --opponent and --role away")
+    if engine == "both":
+        raise GodojoError(
+            f"{text} plays alone: judge it on one engine after the other, --engine sim and --engine godot"
+        )
+    return evaluate_solo(text, engine=engine, **how)

@@ -1,0 +1,149 @@
+"""`godojo.train`: trains a game's policies, as `godojo train` does."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from godojo.api.runs import Run
+from godojo.errors import GodojoError
+from godojo.training.args import ListenAddress, TrainArgs
+from godojo.training.setup import prepared
+
+if TYPE_CHECKING:
+    from godojo.learn.training import TrainingStatus
+
+log = logging.getLogger("godojo")
+
+
+def train(
+    game: str | None = None,
+    *,
+    minutes: float | None = None,
+    steps: int | None = None,
+    preset: str | None = None,
+    settings: Mapping[str, Any] | Sequence[str] = (),
+    config: str | Path | None = None,
+    algorithm: str | None = None,
+    engine: str | None = None,
+    seed: int | None = None,
+    run_id: str | None = None,
+    force: bool = False,
+    resume: Any = None,
+    init_from: Any = None,
+    freeze: Sequence[str] = (),
+    reward: str | None = None,
+    tasks: Sequence[str] = (),
+    num_envs: int | None = None,
+    processes: int | None = None,
+    step_timeout: float | None = None,
+    project: str | Path | None = None,
+    connect: bool = False,
+    host: str | None = None,
+    port: int | None = None,
+    token: str | None = None,
+    http: Sequence[str] = (),
+    scene: str | None = None,
+    reload_every: int = 0,
+    progress: "Callable[[TrainingStatus], object] | None" = None,
+) -> Run:
+    """Train all roles of a game, by self-play where there are several.
+
+    Prints nothing; notes go to the logger `godojo`. An exception, Ctrl-C included, leaves the last checkpoint, which
+    `resume` continues from.
+
+    Args:
+        game: The game's name; `"tag"` by default.
+        minutes: Training time; 5 minutes by default.
+        steps: Train for this many agent-steps instead.
+        preset: A preset of the game; `"default"` by default.
+        settings: Settings of the algorithm (`{"learning_rate": 1e-3}`) and of the game
+            (`{"motion.gravity_mps2": 20}`), above those of the preset; or texts such as `"learning_rate=1e-3"`.
+        config: A JSON file in place of a preset; `godojo config example` prints one.
+        algorithm: `"ppo"` (default), `"sac"` or `"sb3"`.
+        engine: `"sim"`, the embedded twin (default), or `"godot"`, the real engine, headless.
+        seed: On `sim` the same seed trains the same policies, bit for bit; 1 by default.
+        run_id: The run's name; game, date and time by default.
+        force: Replace a run of the same name.
+        resume: Continue this run: a `Run`, an id, a path, or `"latest"`.
+        init_from: Start with the policies of this run.
+        freeze: Roles that play but do not learn.
+        reward: A reward function in place of the game's, as `"file.py:Class"`.
+        tasks: Arenas or courses to mix; policies observe which one they play.
+        num_envs: Worlds that are played in parallel.
+        processes: Godot processes; 2 by default.
+        step_timeout: Seconds after which a silent game counts as frozen; 10 by default.
+        project: Train in this Godot project or exported game instead of one of ours.
+        connect: Wait for a game that you start yourself; without `game`, for any game.
+        host: With `connect`: the address to listen on; 127.0.0.1 by default.
+        port: With `connect`: the port; 8765 by default.
+        token: With `connect`: the token that the game must send.
+        http: Addresses of running games to train in (see `godojo serve-game`), one world each.
+        scene: With `http`: the scene to load first.
+        reload_every: With `http`: reload the scene after this many decisions.
+        progress: Called after each update with a `TrainingStatus`; return False to stop the training.
+
+    Returns:
+        The run, with its newest policies saved.
+
+    Raises:
+        GodojoError: An argument is wrong, or something is missing that the training needs.
+    """
+    if not connect and (host is not None or port is not None or token is not None):
+        raise GodojoError("host, port and token say where to wait for a game: they need connect=True")
+    args = TrainArgs(
+        game=game,
+        engine=engine,
+        algorithm=algorithm,
+        minutes=minutes,
+        steps=steps,
+        run_id=run_id,
+        resume=_run_name(resume),
+        force=force,
+        init_from=_run_name(init_from),
+        preset=preset,
+        config=None if config is None else Path(config),
+        values=_texts(settings),
+        num_envs=num_envs,
+        seed=seed,
+        freeze=tuple(freeze),
+        reward=reward,
+        tasks=tuple(tasks),
+        processes=processes,
+        step_timeout=step_timeout,
+        project=None if project is None else Path(project),
+        listen=ListenAddress(host, port, token) if connect else None,
+        http=(http,) if isinstance(http, str) else tuple(http),
+        scene=scene,
+        reload_every=reload_every,
+    )
+    with prepared(args, log.info) as training:
+        from godojo.training.outcome import run_training  # loads torch, which a refusal need not wait for
+
+        def report(status: "TrainingStatus") -> None:
+            if progress is not None and progress(status) is False:
+                training.stop()
+
+        run_training(training, report)
+        return Run(training.run)
+
+
+def _run_name(run: Any) -> str | None:
+    """A run as the text that names it."""
+    if isinstance(run, Run):
+        return str(run.path.absolute())
+    return None if run is None else str(run)
+
+
+def _texts(settings: Mapping[str, Any] | Sequence[str]) -> tuple[str, ...]:
+    """Settings in the form of `--set`."""
+    if isinstance(settings, str):
+        raise GodojoError(f"settings={settings!r} must be a mapping, or a list of texts such as 'n_epochs=3'")
+    if not isinstance(settings, Mapping):
+        return tuple(settings)
+    try:
+        return tuple(f"{name}={msgspec.json.encode(value).decode()}" for name, value in settings.items())
+    except TypeError as error:
+        raise GodojoError(f"settings must be numbers, texts, booleans or lists of them ({error})") from None
