@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from godojo.cli import main as godojo
 from godojo.engines.make import make_vec
 from godojo.engines.random_play import play_randomly
-from godojo.evaluate.evaluation import judge
+from godojo.evaluation.evaluation import judge
 
 FILE = Path(__file__).parent.parent / "tests/learning_thresholds.json"
 LEAST = 0.8

@@ -18,7 +18,7 @@ import numba
 import numpy as np
 
 from godojo.engines.make import make_vec
-from godojo.evaluate.intervals import wilson
+from godojo.evaluation.intervals import wilson
 from godojo.games.tag.settings import TagSettings
 from godojo.opponents import OPPONENTS, make_opponent
 

@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 
 from godojo.engines.make import make_vec
-from godojo.evaluate.intervals import Difference, Proportion
-from godojo.evaluate.matches import play_matches
-from godojo.evaluate.players import PolicyPlayer
+from godojo.evaluation.intervals import Difference, Proportion
+from godojo.evaluation.matches import play_matches
+from godojo.evaluation.players import PolicyPlayer
 from godojo.export.dojo_file import load_dojo
 from godojo.export.game_rounds import play_in_game
 from godojo.games.tag.godot import TagInGodot

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-from godojo.evaluate.evaluation import judge
+from godojo.evaluation.evaluation import judge
 from godojo.training.args import TrainArgs
 from godojo.training.setup import prepared
 

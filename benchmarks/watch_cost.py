@@ -27,7 +27,7 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from godojo.cli.watch import give_way
-from godojo.evaluate.intervals import Mean
+from godojo.evaluation.intervals import Mean
 from godojo.processes import started
 from godojo.show.curves import read_table
 

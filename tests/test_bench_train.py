@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from godojo.bench import train as bench_train
 from godojo.bench.learners import Contender, Maker, OwnLearner, WholeTraining
 from godojo.bench.sb3 import sb3_contenders
 from godojo.bench.train import OWN, WHOLE, measure, measure_skill
@@ -17,8 +18,7 @@ from godojo.engines.godot.report import Silent
 from godojo.engines.make import make_vec
 from godojo.envs import bench_sb3
 from godojo.errors import GodojoError
-from godojo.evaluate import bench_train
-from godojo.evaluate.matches import Player
+from godojo.evaluation.matches import Player
 from godojo.learn.settings import PpoSettings
 from godojo.opponents import make_opponent
 

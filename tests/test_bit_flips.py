@@ -16,8 +16,8 @@ from godojo.documents import write_document
 from godojo.engines.godot import run_project
 from godojo.engines.godot.find import Engine
 from godojo.errors import GodojoError
-from godojo.evaluate.intervals import Proportion
-from godojo.evaluate.league import LeagueReport
+from godojo.evaluation.intervals import Proportion
+from godojo.evaluation.league import LeagueReport
 from godojo.export.dojo_file import load_dojo, write_dojo
 from godojo.export.onnx_file import int8_bytes, onnx_bytes
 from godojo.export.onnx_guard import read_onnx

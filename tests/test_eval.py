@@ -13,10 +13,10 @@ from godojo.cli.eval import evaluate
 from godojo.engines.godot.find import Engine
 from godojo.engines.make import ENGINES, make_vec
 from godojo.errors import GodojoError
-from godojo.evaluate.evaluation import ITSELF, default_opponents, judge
-from godojo.evaluate.held_out import PROBE_SEED, game_settings, judging_seed, judging_worlds
-from godojo.evaluate.intervals import Difference, Proportion
-from godojo.evaluate.players import PolicyPlayer, player_from, policies_of
+from godojo.evaluation.evaluation import ITSELF, default_opponents, judge
+from godojo.evaluation.held_out import PROBE_SEED, game_settings, judging_seed, judging_worlds
+from godojo.evaluation.intervals import Difference, Proportion
+from godojo.evaluation.players import PolicyPlayer, player_from, policies_of
 from godojo.games.base import HELD_OUT_SEED
 from godojo.games.tag.arenas import generate_arena
 from godojo.games.tag.godot import generated_pool

@@ -11,7 +11,7 @@ import torch
 from godojo.cli.train import train
 from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
-from godojo.evaluate.players import policies_of
+from godojo.evaluation.players import policies_of
 from godojo.export.card import write_card
 from godojo.export.distil import Distillation, DistilSettings, imitation_loss, student_of, turning_like
 from godojo.export.distilled_run import DistilledRun

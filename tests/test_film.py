@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from godojo.errors import GodojoError
-from godojo.evaluate.intervals import Proportion
+from godojo.evaluation.intervals import Proportion
 from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import Snapshot
 from godojo.show import titles

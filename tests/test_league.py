@@ -9,11 +9,11 @@ import torch
 
 from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
-from godojo.evaluate import exploit as exploiting
-from godojo.evaluate.exploitability import exploit
-from godojo.evaluate.intervals import Proportion
-from godojo.evaluate.league import cross_play, play_league, rate, spread
-from godojo.evaluate.players import PolicyPlayer, policies_of
+from godojo.evaluation import exploitability as exploiting
+from godojo.evaluation.exploitability import exploit
+from godojo.evaluation.intervals import Proportion
+from godojo.evaluation.league import cross_play, play_league, rate, spread
+from godojo.evaluation.players import PolicyPlayer, policies_of
 from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings
 from godojo.show.league_chart import draw_league

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from godojo.cli import main
-from godojo.evaluate.evaluation import judge
+from godojo.evaluation.evaluation import judge
 
 THRESHOLDS: dict[str, Any] = json.loads(Path(__file__).with_name("learning_thresholds.json").read_bytes())
 FIRST, *OTHERS = THRESHOLDS["seeds"]

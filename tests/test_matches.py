@@ -10,10 +10,10 @@ import torch
 from godojo.engines.base import Worlds
 from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
-from godojo.evaluate import matches
-from godojo.evaluate.intervals import Mean, Proportion, wilson
-from godojo.evaluate.matches import Player, play_matches
-from godojo.evaluate.players import PolicyPlayer
+from godojo.evaluation import matches
+from godojo.evaluation.intervals import Mean, Proportion, wilson
+from godojo.evaluation.matches import Player, play_matches
+from godojo.evaluation.players import PolicyPlayer
 from godojo.games.tag.settings import TagSettings
 from godojo.opponents import make_opponent
 from tests.judged_runs import small_policy

@@ -20,7 +20,7 @@ from godojo.engines.multi_task import MultiTaskWorlds
 from godojo.engines.reward_wrapper import CustomReward, RewardWrapper
 from godojo.envs.solo_sb3 import SoloVecEnv
 from godojo.errors import GodojoError
-from godojo.evaluate.solo import evaluate_solo
+from godojo.evaluation.solo import evaluate_solo
 from godojo.games.navigation.spec import WALKER
 from godojo.learn.policy_file import load_policy
 from godojo.learn.presets import preset_names, read_preset

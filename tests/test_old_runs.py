@@ -13,8 +13,8 @@ import torch
 
 from godojo import formats
 from godojo.errors import GodojoError
-from godojo.evaluate.evaluation import judge
-from godojo.evaluate.players import players_of, policies_of
+from godojo.evaluation.evaluation import judge
+from godojo.evaluation.players import players_of, policies_of
 from godojo.export.dojo_file import check_dojo, load_dojo, write_dojo
 from godojo.export.players import SHIPPED
 from godojo.export.ship import export, trained_in

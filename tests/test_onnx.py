@@ -9,8 +9,8 @@ import onnx
 import pytest
 
 from godojo.errors import GodojoError
-from godojo.evaluate.evaluation import judge
-from godojo.evaluate.players import player_from
+from godojo.evaluation.evaluation import judge
+from godojo.evaluation.players import player_from
 from godojo.export.dojo_file import DojoHeader, write_dojo
 from godojo.export.onnx_file import OnnxSession, int8_bytes, onnx_bytes, replayed
 from godojo.export.onnx_graph import HEADER, OPSET

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from godojo.errors import GodojoError
-from godojo.evaluate.parity.compare import Divergence, set_apart
-from godojo.evaluate.parity.picture import draw
-from godojo.evaluate.parity.plan import GAMES, make_plan
-from godojo.evaluate.parity.record import FIELDS, Recording, read_recording, write_job
-from godojo.evaluate.parity.replay import AT, Replay
-from godojo.evaluate.parity.report import Curve, Figure, Report, curve, percentile, share
+from godojo.evaluation.parity.compare import Divergence, set_apart
+from godojo.evaluation.parity.picture import draw
+from godojo.evaluation.parity.plan import GAMES, make_plan
+from godojo.evaluation.parity.record import FIELDS, Recording, read_recording, write_job
+from godojo.evaluation.parity.replay import AT, Replay
+from godojo.evaluation.parity.report import Curve, Figure, Report, curve, percentile, share
 from godojo.games.tag.arenas import hand_made_arenas
 from godojo.games.tag.settings import TagSettings
 

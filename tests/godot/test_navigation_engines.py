@@ -10,8 +10,8 @@ from godojo.cli import main
 from godojo.engines.godot.find import Engine
 from godojo.engines.godot.http_game import started_game
 from godojo.engines.make import make_vec
-from godojo.evaluate.parity.walks import check_walks, planned, played
-from godojo.evaluate.stability import Stability
+from godojo.evaluation.parity.walks import check_walks, planned, played
+from godojo.evaluation.stability import Stability
 from godojo.games.navigation.spec import WALKER, WINNERS
 from tests.nightly import repeats
 

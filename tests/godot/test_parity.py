@@ -8,12 +8,12 @@ import pytest
 
 from godojo.engines.godot.find import Engine, find
 from godojo.errors import GodojoError
-from godojo.evaluate.parity import check_parity, default_arenas
-from godojo.evaluate.parity.compare import Compared, compare
-from godojo.evaluate.parity.examples import causes, examples, find_mechanisms
-from godojo.evaluate.parity.plan import Group, Plan, make_plan
-from godojo.evaluate.parity.record import Recording, record
-from godojo.evaluate.parity.report import figures
+from godojo.evaluation.parity import check_parity, default_arenas
+from godojo.evaluation.parity.compare import Compared, compare
+from godojo.evaluation.parity.examples import causes, examples, find_mechanisms
+from godojo.evaluation.parity.plan import Group, Plan, make_plan
+from godojo.evaluation.parity.record import Recording, record
+from godojo.evaluation.parity.report import figures
 from godojo.games.tag.arenas import generate_arena, hand_made_arenas
 from tests.conftest import Run
 from tests.nightly import repeats

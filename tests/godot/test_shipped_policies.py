@@ -8,7 +8,7 @@ import pytest
 from godojo.engines.godot.find import Engine
 from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
-from godojo.evaluate.players import PolicyPlayer
+from godojo.evaluation.players import PolicyPlayer
 from godojo.export.dojo_file import load_dojo
 from godojo.export.game_rounds import play_in_game
 from godojo.games.tag.godot import TagInGodot

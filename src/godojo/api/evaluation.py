@@ -5,9 +5,9 @@ from typing import Any
 
 from godojo.api.policies import reference
 from godojo.errors import GodojoError, known
-from godojo.evaluate.evaluation import Evaluation, judge
-from godojo.evaluate.sim_vs_godot import Comparison, compare_engines
-from godojo.evaluate.solo import SoloEvaluation, evaluate_solo, is_solo
+from godojo.evaluation.evaluation import Evaluation, judge
+from godojo.evaluation.sim_vs_godot import Comparison, compare_engines
+from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo
 from godojo.export.players import SHIPPED
 
 ENGINES = ("sim", "godot", "both")

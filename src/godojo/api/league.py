@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from godojo.documents import write_document
-from godojo.evaluate.exploitability import BestResponse, exploit
-from godojo.evaluate.league import LeagueReport, play_league
+from godojo.evaluation.exploitability import BestResponse, exploit
+from godojo.evaluation.league import LeagueReport, play_league
 from godojo.files import atomic_write
 from godojo.formats import LEAGUE
 from godojo.runs.folder import RunFolder

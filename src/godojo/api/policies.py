@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from godojo.errors import GodojoError
-from godojo.evaluate.players import TrainedPlayer, players_of
+from godojo.evaluation.players import TrainedPlayer, players_of
 from godojo.export.players import SHIPPED
 
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from godojo.api.exports import Exported
     from godojo.api.league import League
     from godojo.api.policies import TrainedPolicy
-    from godojo.evaluate.evaluation import Evaluation
-    from godojo.evaluate.sim_vs_godot import Comparison
-    from godojo.evaluate.solo import SoloEvaluation
+    from godojo.evaluation.evaluation import Evaluation
+    from godojo.evaluation.sim_vs_godot import Comparison
+    from godojo.evaluation.solo import SoloEvaluation
     from godojo.learn.training import TrainingStatus
 
 # Torch, the kernels and matplotlib take seconds to load: each method imports what it needs.

@@ -12,8 +12,8 @@ import torch
 from godojo.engines.base import Worlds
 from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
-from godojo.evaluate.matches import Player
-from godojo.evaluate.players import PolicyPlayer
+from godojo.evaluation.matches import Player
+from godojo.evaluation.players import PolicyPlayer
 from godojo.games.tag.settings import TagSettings
 from godojo.learn.budget import Budget
 from godojo.learn.policy_file import PolicyCard

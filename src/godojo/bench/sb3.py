@@ -10,7 +10,7 @@ from godojo.bench.learners import Contender, Maker
 from godojo.bench.train import OPPONENT
 from godojo.engines.base import Worlds
 from godojo.envs.sb3 import TagVecEnv  # first: it says what to install where the library is missing
-from godojo.evaluate.matches import Player
+from godojo.evaluation.matches import Player
 
 from stable_baselines3 import PPO  # isort: skip
 

@@ -25,9 +25,9 @@ from godojo.bench.sim import QUIET_BUSY, busy_cores, cpu_name, load
 from godojo.engines.base import Worlds
 from godojo.engines.godot.report import Report, Silent
 from godojo.errors import GodojoError
-from godojo.evaluate.held_out import judging_seed, judging_worlds
-from godojo.evaluate.intervals import Proportion
-from godojo.evaluate.matches import play_matches
+from godojo.evaluation.held_out import judging_seed, judging_worlds
+from godojo.evaluation.intervals import Proportion
+from godojo.evaluation.matches import play_matches
 from godojo.games.tag.settings import TagSettings
 from godojo.learn.presets import learner_settings, read_preset
 from godojo.learn.settings import PpoSettings

@@ -12,10 +12,10 @@ from godojo.cli.console import out, print_json, progress_report
 from godojo.errors import GodojoError, known
 
 if TYPE_CHECKING:
-    from godojo.evaluate.evaluation import Evaluation
-    from godojo.evaluate.intervals import Proportion
-    from godojo.evaluate.sim_vs_godot import Comparison
-    from godojo.evaluate.solo import SoloEvaluation
+    from godojo.evaluation.evaluation import Evaluation
+    from godojo.evaluation.intervals import Proportion
+    from godojo.evaluation.sim_vs_godot import Comparison
+    from godojo.evaluation.solo import SoloEvaluation
 
 ENGINES = ("sim", "godot", "both")
 
@@ -89,8 +89,8 @@ def evaluate(
 
 def show_any(found: "SoloEvaluation | Comparison | Evaluation") -> None:
     """A result for a person, in the form that suits it."""
-    from godojo.evaluate.sim_vs_godot import Comparison
-    from godojo.evaluate.solo import SoloEvaluation  # both load torch and the kernels
+    from godojo.evaluation.sim_vs_godot import Comparison
+    from godojo.evaluation.solo import SoloEvaluation  # both load torch and the kernels
 
     if isinstance(found, SoloEvaluation):
         show_alone(found)
@@ -181,7 +181,7 @@ def show_progress(before: "Evaluation", after: "Evaluation") -> None:
 
 def _side_by_side(one: str, other: str, rows: "list[tuple[str, str, Proportion, Proportion]]") -> Table:
     """Two win rates of each role against each opponent, and how far the second is above the first."""
-    from godojo.evaluate.intervals import Difference
+    from godojo.evaluation.intervals import Difference
 
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("role")

@@ -13,8 +13,8 @@ from godojo.cli.eval import interval, percent
 from godojo.errors import GodojoError
 
 if TYPE_CHECKING:
-    from godojo.evaluate.exploitability import BestResponse
-    from godojo.evaluate.league import LeagueReport
+    from godojo.evaluation.exploitability import BestResponse
+    from godojo.evaluation.league import LeagueReport
 
 
 def league(

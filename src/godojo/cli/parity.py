@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from godojo.engines.godot.find import Engine
-    from godojo.evaluate.parity.report import Example, Figure, Report
+    from godojo.evaluation.parity.report import Example, Figure, Report
 
 PLANNED = {
     "tag": ("rules.round_s", "rules.classic_round_s", "rules.mode", "rules.seekers", "rules.hiders", "rules.players"),
@@ -53,7 +53,7 @@ def parity(
     if episodes < 1 or seed < 0:
         raise GodojoError("--episodes must be 1 or more, --seed 0 or more")
     settings = _settings(game, values or [])
-    from godojo.evaluate.parity.picture import draw  # loads matplotlib
+    from godojo.evaluation.parity.picture import draw  # loads matplotlib
 
     engine = ready_engine()
     try:
@@ -96,14 +96,14 @@ def _checked(
 ) -> "Report":
     """What the game's own way of comparing found."""
     if game == "navigation":
-        from godojo.evaluate.parity.walks import check_walks
+        from godojo.evaluation.parity.walks import check_walks
         from godojo.games.navigation.courses import read_courses
 
         courses = None if arenas is None else list(read_courses(arenas).values())
         return check_walks(
             engine.version, episodes=episodes, seed=seed, settings=settings, progress=progress, courses=courses
         )
-    from godojo.evaluate.parity import check_parity, default_arenas
+    from godojo.evaluation.parity import check_parity, default_arenas
     from godojo.games.tag.arenas import read_arenas
 
     rooms = default_arenas() if arenas is None else tuple(read_arenas(arenas).values())

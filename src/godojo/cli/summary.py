@@ -6,7 +6,7 @@ from collections.abc import Callable
 from godojo.cli.console import err, out, progress_report
 from godojo.cli.eval import show_any, show_progress
 from godojo.errors import command
-from godojo.evaluate.evaluation import Evaluation
+from godojo.evaluation.evaluation import Evaluation
 from godojo.runs.folder import RunFolder
 from godojo.training.outcome import evaluate_training, next_commands
 

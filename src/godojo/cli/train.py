@@ -17,7 +17,7 @@ from godojo.errors import GodojoError, command
 from godojo.units import counted
 
 if TYPE_CHECKING:
-    from godojo.evaluate.stability import Stability
+    from godojo.evaluation.stability import Stability
     from godojo.learn.registry import TrainingLoop
     from godojo.learn.training import TrainingStatus
 

@@ -7,7 +7,7 @@ import msgspec
 
 from godojo import __version__
 from godojo.errors import command
-from godojo.evaluate.evaluation import Evaluation, default_opponents, judge
+from godojo.evaluation.evaluation import Evaluation, default_opponents, judge
 from godojo.export.card_picture import draw
 from godojo.export.players import SHIPPED
 from godojo.export.ship import Progress, Shipped, Trained, gdscript_us, has_rivals

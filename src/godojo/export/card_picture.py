@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from godojo.evaluate.evaluation import Evaluation
-from godojo.evaluate.held_out import game_settings, judging_seed, judging_worlds
-from godojo.evaluate.players import TrainedPlayer, player_from, players_of
+from godojo.evaluation.evaluation import Evaluation
+from godojo.evaluation.held_out import game_settings, judging_seed, judging_worlds
+from godojo.evaluation.players import TrainedPlayer, player_from, players_of
 from godojo.export.players import SHIPPED
 from godojo.export.ship import YARDSTICK, Shipped
 from godojo.games.tag.game import HAND_MADE

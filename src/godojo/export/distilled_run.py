@@ -10,10 +10,10 @@ import torch
 
 from godojo.engines.make import GAMES, make_vec
 from godojo.errors import GodojoError, command
-from godojo.evaluate.evaluation import default_opponents, judge
-from godojo.evaluate.held_out import game_settings
-from godojo.evaluate.intervals import Difference, Proportion
-from godojo.evaluate.players import policies_of
+from godojo.evaluation.evaluation import default_opponents, judge
+from godojo.evaluation.held_out import game_settings
+from godojo.evaluation.intervals import Difference, Proportion
+from godojo.evaluation.players import policies_of
 from godojo.export.distil import Distillation, settings_for
 from godojo.export.dojo_file import dojo_bytes
 from godojo.export.ship import Progress, gdscript_us, has_rivals, weight_count

@@ -12,7 +12,7 @@ import numpy as np
 from godojo.engines.godot.find import find
 from godojo.engines.godot.project import problem_lines, run_project
 from godojo.errors import GodojoError
-from godojo.evaluate.intervals import Proportion
+from godojo.evaluation.intervals import Proportion
 from godojo.games.tag.spec import WINNERS
 
 SCRIPT = "res://games/tag/bench/inference_rounds.gd"

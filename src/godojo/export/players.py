@@ -7,7 +7,7 @@ import numpy as np
 
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
-from godojo.evaluate.players import PlayerFile, PolicyPlayer, TrainedPlayer, check_layout, known_settings
+from godojo.evaluation.players import PlayerFile, PolicyPlayer, TrainedPlayer, check_layout, known_settings
 from godojo.export import dojo_file, onnx_guard
 from godojo.export.onnx_file import OnnxSession
 from godojo.learn.policy_file import PolicyCard

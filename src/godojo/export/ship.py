@@ -10,10 +10,10 @@ import msgspec
 
 from godojo.engines.make import GAMES, make_vec
 from godojo.errors import GodojoError
-from godojo.evaluate.held_out import game_settings, judging_seed, judging_worlds
-from godojo.evaluate.intervals import Difference, Proportion
-from godojo.evaluate.matches import play_matches
-from godojo.evaluate.players import known_settings, player_from, policies_of
+from godojo.evaluation.held_out import game_settings, judging_seed, judging_worlds
+from godojo.evaluation.intervals import Difference, Proportion
+from godojo.evaluation.matches import play_matches
+from godojo.evaluation.players import known_settings, player_from, policies_of
 from godojo.export import dojo_file
 from godojo.export.dojo_file import dojo_bytes, layers_of, load_dojo
 from godojo.export.onnx_file import int8_bytes, onnx_bytes

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from godojo.documents import read_document
 from godojo.errors import GodojoError, command
-from godojo.evaluate.intervals import Z95
-from godojo.evaluate.league import LeagueReport
+from godojo.evaluation.intervals import Z95
+from godojo.evaluation.league import LeagueReport
 from godojo.files import atomic_write
 from godojo.formats import LEAGUE
 from godojo.runs.folder import RunFolder

@@ -11,7 +11,7 @@ from typing import BinaryIO
 import numpy as np
 
 from godojo.errors import GodojoError
-from godojo.evaluate.intervals import Mean, wilson
+from godojo.evaluation.intervals import Mean, wilson
 from godojo.runs.folder import RunFolder
 from godojo.runs.tables import columns_of
 

@@ -5,7 +5,7 @@ import io
 import numpy as np
 from matplotlib.axes import Axes
 
-from godojo.evaluate.league import LeagueReport
+from godojo.evaluation.league import LeagueReport
 from godojo.show import style
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from godojo.errors import GodojoError, known
-from godojo.evaluate.held_out import game_settings
-from godojo.evaluate.players import player_from
+from godojo.evaluation.held_out import game_settings
+from godojo.evaluation.players import player_from
 from godojo.games.tag.arenas import Arena, generate_arena, hand_made_arenas, read_arena
 from godojo.games.tag.settings import TagSettings
 from godojo.opponents import Opponent

@@ -11,7 +11,7 @@ from godojo.engines.base import Worlds
 from godojo.engines.make import make_vec
 from godojo.engines.sim import SimWorlds
 from godojo.errors import GodojoError
-from godojo.evaluate.matches import MAX_ROUND_DECISIONS
+from godojo.evaluation.matches import MAX_ROUND_DECISIONS
 from godojo.games.tag.arenas import Arena, hand_made_arenas
 from godojo.games.tag.settings import TICK_S, TagSettings
 from godojo.games.tag.sim.twin import TagTwin
@@ -41,7 +41,7 @@ def record_rounds(
 ) -> list[Replay]:
     """Plays `episodes` rounds of tag and gives them back in full, in order.
 
-    `players` has somebody for every role (`godojo.evaluate.players.player_from` finds them by name), `names` what they
+    `players` has somebody for every role (`godojo.evaluation.players.player_from` finds them by name), `names` what they
     are called in the replay. Round i is played in `arenas[i % len(arenas)]` (the hand-made ones if left away); where it
     begins depends on the seed, the arenas and i alone, so that other players can be seen from the very same start.
     """

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from godojo.errors import GodojoError
-from godojo.evaluate.evaluation import judge
-from godojo.evaluate.intervals import Proportion
-from godojo.evaluate.league import play_league, spread
+from godojo.evaluation.evaluation import judge
+from godojo.evaluation.intervals import Proportion
+from godojo.evaluation.league import play_league, spread
 from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import Snapshot
 from godojo.show.progress import Progress

@@ -17,7 +17,7 @@ from torch import nn
 from godojo.engines.base import Worlds
 from godojo.envs.solo import only_agent
 from godojo.envs.solo_sb3 import SoloVecEnv
-from godojo.evaluate.solo import evaluate_solo
+from godojo.evaluation.solo import evaluate_solo
 from godojo.extras import missing
 from godojo.files import atomic_write
 from godojo.games.curriculum import Curriculum

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from godojo.evaluate.evaluation import Evaluation, has_opponents, judge
-from godojo.evaluate.solo import SoloEvaluation, evaluate_solo, is_solo_policy
-from godojo.evaluate.stability import Stability, http_worlds, memory_mb, stability
+from godojo.evaluation.evaluation import Evaluation, has_opponents, judge
+from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo_policy
+from godojo.evaluation.stability import Stability, http_worlds, memory_mb, stability
 from godojo.files import atomic_write
 from godojo.learn.registry import TrainingLoop
 from godojo.runs.folder import RunFolder

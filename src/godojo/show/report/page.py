@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from godojo.errors import GodojoError, command
-from godojo.evaluate.evaluation import ITSELF, Evaluation, MatchUp, has_opponents, judge
-from godojo.evaluate.intervals import Proportion
-from godojo.evaluate.solo import SoloEvaluation, evaluate_solo, is_solo_policy
+from godojo.evaluation.evaluation import ITSELF, Evaluation, MatchUp, has_opponents, judge
+from godojo.evaluation.intervals import Proportion
+from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo_policy
 from godojo.files import atomic_write
 from godojo.opponents import OPPONENTS
 from godojo.runs.folder import RunFolder

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from godojo.errors import GodojoError
-from godojo.evaluate.players import player_from
+from godojo.evaluation.players import player_from
 from godojo.games.tag.arenas import generate_arena, hand_made_arenas
 from godojo.opponents import OPPONENTS, Opponent
 from godojo.runs.folder import RunFolder

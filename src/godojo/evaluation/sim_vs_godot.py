@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from godojo.errors import GodojoError
-from godojo.evaluate.evaluation import Evaluation, judge
-from godojo.evaluate.held_out import BOTH
-from godojo.evaluate.intervals import Difference, Proportion
-from godojo.evaluate.players import PlayerFile
+from godojo.evaluation.evaluation import Evaluation, judge
+from godojo.evaluation.held_out import BOTH
+from godojo.evaluation.intervals import Difference, Proportion
+from godojo.evaluation.players import PlayerFile
 
 ENGINES = ("sim", "godot")
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from godojo.evaluate.parity.compare import (
+from godojo.evaluation.parity.compare import (
     Compared,
     Divergence,
     outcomes,

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from godojo.engines.godot.find import Engine
 from godojo.errors import GodojoError
-from godojo.evaluate.parity.compare import Compared, compare
-from godojo.evaluate.parity.examples import causes, examples, find_mechanisms
-from godojo.evaluate.parity.plan import default_arenas, make_plan
-from godojo.evaluate.parity.record import Progress, record
-from godojo.evaluate.parity.report import Report, curve, figures
+from godojo.evaluation.parity.compare import Compared, compare
+from godojo.evaluation.parity.examples import causes, examples, find_mechanisms
+from godojo.evaluation.parity.plan import default_arenas, make_plan
+from godojo.evaluation.parity.record import Progress, record
+from godojo.evaluation.parity.report import Report, curve, figures
 from godojo.games.tag.arenas import Arena
 from godojo.games.tag.settings import TagSettings
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
-from godojo.evaluate.intervals import Mean, Proportion
+from godojo.evaluation.intervals import Mean, Proportion
 from godojo.games.settings import TICK_S
 
 MAX_ROUND_DECISIONS = 20_000

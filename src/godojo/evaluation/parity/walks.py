@@ -12,7 +12,7 @@ import numpy as np
 
 from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
-from godojo.evaluate.parity.report import AT_LEAST, AT_MOST, SAME_NUMBER, Curve, Example, Figure, Report, percentile
+from godojo.evaluation.parity.report import AT_LEAST, AT_MOST, SAME_NUMBER, Curve, Example, Figure, Report, percentile
 from godojo.games.navigation.courses import Course, hand_made_courses
 from godojo.games.navigation.settings import RAYS, NavigationSettings
 from godojo.games.navigation.sim.sight import GOAL_AT, RAYS_AT

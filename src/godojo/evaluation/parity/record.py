@@ -12,7 +12,7 @@ import numpy as np
 from godojo.engines.godot.find import Engine
 from godojo.engines.godot.project import prepared_project, problem_lines
 from godojo.errors import GodojoError
-from godojo.evaluate.parity.plan import Group, Plan
+from godojo.evaluation.parity.plan import Group, Plan
 from godojo.games.tag.spec import REWARD_TERMS, observation_size
 from godojo.processes import started
 

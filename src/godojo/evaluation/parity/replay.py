@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from godojo.evaluate.parity.plan import Group, TagWorlds, act
-from godojo.evaluate.parity.record import FIELDS, Recording
+from godojo.evaluation.parity.plan import Group, TagWorlds, act
+from godojo.evaluation.parity.record import FIELDS, Recording
 from godojo.games.tag.arenas import Arena
 from godojo.games.tag.spec import OWN_NUMBERS
 

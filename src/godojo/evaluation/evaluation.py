@@ -8,10 +8,10 @@ import numpy as np
 from godojo.engines.base import Worlds
 from godojo.engines.make import GAMES
 from godojo.errors import GodojoError
-from godojo.evaluate.held_out import BOTH, judging_seed, worlds_for
-from godojo.evaluate.intervals import Mean, Proportion
-from godojo.evaluate.matches import Player, play_matches
-from godojo.evaluate.players import PlayerFile, TrainedPlayer, player_from, players_of
+from godojo.evaluation.held_out import BOTH, judging_seed, worlds_for
+from godojo.evaluation.intervals import Mean, Proportion
+from godojo.evaluation.matches import Player, play_matches
+from godojo.evaluation.players import PlayerFile, TrainedPlayer, player_from, players_of
 from godojo.opponents import OPPONENTS
 from godojo.runs.config import RunConfig
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from godojo.evaluate.parity.compare import Compared, Divergence, mechanisms, outcomes, rays_apart
-from godojo.evaluate.parity.record import FIELDS
-from godojo.evaluate.parity.report import Example, Figure, Mechanism
+from godojo.evaluation.parity.compare import Compared, Divergence, mechanisms, outcomes, rays_apart
+from godojo.evaluation.parity.record import FIELDS
+from godojo.evaluation.parity.report import Example, Figure, Mechanism
 from godojo.games.tag.arenas import Arena
 from godojo.games.tag.settings import TICK_S
 from godojo.games.tag.spec import NUMBERS_PER_RAY, OWN_NUMBERS

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from godojo.evaluate.parity.report import AT_MOST, Curve, Report
+from godojo.evaluation.parity.report import AT_MOST, Curve, Report
 
 _LEAST_M, _MOST_M = 1e-8, 20.0
 _BLUE, _AMBER, _RED, _INK = "#2457a6", "#d08700", "#c2352b", "#22262e"

@@ -9,10 +9,10 @@ from openskill.models import BradleyTerryFull
 
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
-from godojo.evaluate.held_out import BOTH, game_settings, judging_seed, judging_worlds
-from godojo.evaluate.intervals import Z95, Proportion
-from godojo.evaluate.matches import play_matches
-from godojo.evaluate.players import PolicyPlayer, policies_of
+from godojo.evaluation.held_out import BOTH, game_settings, judging_seed, judging_worlds
+from godojo.evaluation.intervals import Z95, Proportion
+from godojo.evaluation.matches import play_matches
+from godojo.evaluation.players import PolicyPlayer, policies_of
 from godojo.runs.folder import RunFolder
 
 Entry = TypeVar("Entry")
