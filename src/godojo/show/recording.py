@@ -41,8 +41,8 @@ def record_rounds(
 ) -> list[Replay]:
     """Plays `episodes` rounds of tag and gives them back in full, in order.
 
-    `players` has somebody for every role (`godojo.evaluation.players.player_from` finds them by name), `names` what they
-    are called in the replay. Round i is played in `arenas[i % len(arenas)]` (the hand-made ones if left away); where it
+    `players` has somebody for every role (`godojo.evaluation.players.player_from` finds them by name), `names` their
+    names in the replay. Round i is played in `arenas[i % len(arenas)]` (the hand-made ones if left away); where it
     begins depends on the seed, the arenas and i alone, so that other players can be seen from the very same start.
     """
     if episodes < 1:
