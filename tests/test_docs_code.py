@@ -37,6 +37,7 @@ TESTED = {
     ("docs/inference.md", "ini"): ["tests/godot/test_inference_page.py"],
     ("docs/judging.md", "python"): ["tests/test_eval.py"],
     ("docs/opponents.md", "python"): [HERE, "tests/test_docs_commands.py"],
+    ("docs/python.md", "python"): ["tests/test_api.py"],
     ("docs/protocol.md", "json"): ["tests/test_bridge_codec.py"],
     ("docs/replays.md", "python"): ["tests/test_replays.py"],
     ("docs/runs.md", "json"): [HERE],

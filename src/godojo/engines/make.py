@@ -17,18 +17,23 @@ __all__ = ["ENGINES", "GAMES", "make_vec", "open_game"]
 
 
 def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int = 0, **options: Any) -> Worlds:
-    """Many copies of a game, ready for their first step: on the embedded twin (`sim`) or in the real Godot (`godot`).
+    """Make many copies of a game, ready for their first step.
 
-    Options are the game's own, those of its twin (`godojo.games.tag.sim.twin.TagTwin`, ...): every game has `settings`
-    and `truncate_after`, tag also `arenas` (a list of Arena) and `generated_share`. On `godot` there are besides:
+    Args:
+        game: The game's name, such as `"tag"`.
+        engine: `"sim"`, the embedded twin, or `"godot"`, the real engine.
+        num_worlds: Copies that are played in parallel.
+        seed: The same seed plays the same game.
+        options: Those of the game's twin (`godojo.games.tag.sim.twin.TagTwin`, ...). Every game has `settings` and
+            `truncate_after`, tag also `arenas` (a list of Arena) and `generated_share`. On `godot` there are besides:
 
-    - `num_processes` (1): over how many games the worlds are spread;
-    - `truth` (False): the game also tells what no eyes see, for `privileged()`;
-    - `connect` (False) or `port` (8765), `host`, `token`: wait for a game that is started by hand instead;
-    - `http` (an address, or a list of them): games that listen for HTTP, one world in each; with `scene`, `token` and
-      `reload_every` (`godojo.engines.godot.http_worlds.HttpWorlds`);
-    - `start_timeout_s`, `step_timeout_s` (10), `reconnect_s` (60), `max_restarts`: how long to wait, and how often to
-      begin again (`godojo.engines.godot.worlds.GodotWorlds`).
+            - `num_processes` (1): games over which the worlds are spread;
+            - `truth` (False): the game also sends its full state, for `privileged()`;
+            - `connect` (False) or `port` (8765), `host`, `token`: wait for a game that you start yourself;
+            - `http` (an address, or a list of them): games that listen for HTTP, one world in each; with `scene`,
+              `token` and `reload_every` (`godojo.engines.godot.http_worlds.HttpWorlds`);
+            - `start_timeout_s`, `step_timeout_s` (10), `reconnect_s` (60), `max_restarts`: how long to wait, and how
+              often to restart (`godojo.engines.godot.worlds.GodotWorlds`).
     """
     if game not in GAMES:
         raise GodojoError(f"there is no game {game!r}; {known(game, GAMES)}")

@@ -44,16 +44,31 @@ def open_game(
     max_restarts: int = MAX_RESTARTS,
     say: Callable[[str], None] | None = None,
 ) -> GodotWorlds:
-    """Anybody's game, ready for its first step.
+    """Open any Godot game, ready for its first step.
 
-    `project` is a folder with a project.godot: it is imported and launched; `binary` an exported game; with neither, a
-    game that was started by hand is waited for, on `port` (8765, or 11008 with `wire="godot_rl"`).
+    With neither `project` nor `binary`, a game that you start yourself is waited for. A game that dies or stops
+    answering is restarted (`godojo.engines.godot.worlds.GodotWorlds`).
 
-    `wire` is "dojo/1" or "godot_rl"; by default it is found out. `num_worlds` are spread over `num_processes`; without
-    it each process plays the worlds it has. `scene` plays another than the project's main scene, `options` and
-    `arguments` are the game's own, and `window` lets it draw, on the screen or on a virtual one, as camera sensors
-    need. A game that dies, or that does not answer within `step_timeout_s`, is started again (`GodotWorlds`); one that
-    was started by hand has `reconnect_s` to come back. `say` is told what is waited for; by default it goes to stderr.
+    Args:
+        project: A folder with a project.godot, which is imported and launched.
+        binary: An exported game.
+        scene: A scene of the project in place of its main scene.
+        wire: The protocol, `"dojo/1"` or `"godot_rl"`; detected by default.
+        num_worlds: Worlds, spread over the processes; by default each process plays the worlds that it has.
+        num_processes: Games to launch.
+        seed: Seeds the game's random numbers.
+        ticks_per_decision: Physics ticks between two decisions; the game's own by default.
+        options: The game's own options.
+        arguments: Command-line arguments for the game.
+        window: Let the game draw, on the screen or on a virtual one, as camera sensors need.
+        host: The address to listen on.
+        port: The port; 8765 by default, 11008 with `wire="godot_rl"`.
+        token: The token that a game must send.
+        start_timeout_s: Seconds that a game has to start.
+        step_timeout_s: Seconds after which a silent game counts as frozen.
+        reconnect_s: Seconds that a game which you started yourself has to come back.
+        max_restarts: Restarts before the game counts as lost.
+        say: Called with a line about what is waited for; prints to stderr by default.
     """
     if project is not None and binary is not None:
         raise GodojoError("a game is a project or a binary: give one of the two")
