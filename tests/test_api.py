@@ -4,7 +4,7 @@ import inspect
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,7 @@ assert not loaded, loaded
 def test_public_names_are_there_and_documented(name: str) -> None:
     public = getattr(godojo, name)
     assert public.__doc__
-    functions = [public] if inspect.isfunction(public) else []
+    functions: list[Any] = [public] if inspect.isfunction(public) else []
     if name in ("Run", "TrainedPolicy"):
         functions = [one for key, one in inspect.getmembers(public, callable) if not key.startswith("_")]
     for function in functions:
@@ -165,14 +165,14 @@ def test_policies_remember_until_they_are_reset(run: godojo.Run) -> None:
     assert np.array_equal(third[1:], second[1:])
     policy.reset()
     np.testing.assert_allclose(policy.act(seen[0]), first[0], atol=1e-5)
-    sampled = [policy.act(seen[0], deterministic=False) for _ in range(2)]
-    assert not np.array_equal(*sampled)
+    one, other = (policy.act(seen[0], deterministic=False) for _ in range(2))
+    assert not np.array_equal(one, other)
 
 
 def test_mistakes_are_answered_in_a_line(run: godojo.Run, runs: Path) -> None:
     policy = run.policies["seeker"]
     policy.act(observations("seeker"))
-    mistakes = {
+    mistakes: dict[str, Callable[[], object]] = {
         "either --minutes or --steps": lambda: godojo.train(minutes=1, steps=1),
         "no setting 'epocs'": lambda: godojo.train(settings={"epocs": 3}),
         "must be a mapping": lambda: godojo.train(settings="gamma=3"),
