@@ -26,21 +26,21 @@ from godojo.training.worlds import curriculum_of, worlds_of
 
 TRAINING_SEEDS = HELD_OUT_SEED
 GODOT_WORLDS = 64
-"""Copies of the game on the real engine, unless asked for otherwise."""
+"""The default number of worlds on the real engine."""
 PROCESSES = 2
-"""Games at once there, likewise."""
+"""The default number of Godot processes."""
 HTTP_PPO = {"n_steps": 512, "n_minibatches": 1, "n_epochs": 4}
-"""What suits few worlds: longer looks between updates."""
+"""Defaults for the few worlds of games over HTTP: longer rollouts between updates."""
 TRAINERS = ("built-in", *(name for name, entry in ALGORITHMS.items() if entry.extra))
 MAX_GAME_NAME = 40
 NETWORK = ("net_arch", "memory", "memory_size", "egocentric_memory_size", "egocentric")
-"""Settings that policies are built by."""
+"""Settings that decide the shape of a policy."""
 
 
 def new_training(args: TrainArgs, source: RunFolder | None, say: Callable[[str], None]) -> tuple[RunConfig, Worlds]:
-    """The configuration of a new run, and its worlds; `source` is the run whose policies it begins with.
+    """Returns the configuration of a new run, and its worlds. `source` is the run whose policies it starts from.
 
-    All that can be refused is refused before torch and the kernels are loaded, which takes seconds.
+    Wrong arguments are refused before torch and the kernels are loaded, which takes seconds.
     """
     engine, game, seed = _where(args)
     algorithm = algorithm_asked_for(args) or "ppo"
@@ -66,7 +66,7 @@ def new_training(args: TrainArgs, source: RunFolder | None, say: Callable[[str],
     declared: dict[str, Any] = {}
     worlds: Worlds | None = None
     if args.is_external_game:
-        config, worlds = _of_others(args, config, game_texts, learner_values.get("num_worlds"))
+        config, worlds = _open_external(args, config, game_texts, learner_values.get("num_worlds"))
         model = worlds.declared_model or {}
         if args.algorithm is None:
             algorithm = model.get("algorithm", "ppo")
@@ -129,7 +129,7 @@ def _where(args: TrainArgs) -> tuple[str, str, int]:
 
 
 def _check_alone(args: TrainArgs, option: str, does: str, *others: str) -> None:
-    """Refuses what games that somebody else starts cannot be asked for."""
+    """Refuses options that contradict a game which the user starts."""
     for name in (*others, "tasks"):
         if getattr(args, name):
             raise GodojoError(f"{option} {does}; leave --{name.replace('_', '-')} away")
@@ -138,7 +138,7 @@ def _check_alone(args: TrainArgs, option: str, does: str, *others: str) -> None:
 
 
 def _preset(args: TrainArgs, game: str) -> Preset:
-    """What to train, and how: a preset, or a file of a user's own in its place."""
+    """The preset, or the configuration file given in its place."""
     if args.is_external_game:
         if args.config is not None or algorithm_asked_for(args) in TRAINERS or args.tasks or args.reward:
             raise GodojoError("--config, --trainer sb3, --tasks and --reward are for games of ours; leave them away")
@@ -151,7 +151,7 @@ def _preset(args: TrainArgs, game: str) -> Preset:
 
 
 def _game_source(args: TrainArgs, engine: str) -> dict[str, Any]:
-    """Where the games of a run come from, and how long they may be silent."""
+    """Where the games of a run come from, and their timeout, for `RunConfig.more`."""
     more = _games_of(args, engine)
     if args.step_timeout is not None:
         if not more:
@@ -178,7 +178,7 @@ def _games_of(args: TrainArgs, engine: str) -> dict[str, Any]:
 
 
 def _more(args: TrainArgs, preset: Preset) -> dict[str, Any]:
-    """What else decides about the worlds to train in."""
+    """Further options of the worlds, for `RunConfig.more`."""
     more: dict[str, Any] = {}
     reward = args.reward or preset.reward
     if reward:
@@ -195,16 +195,16 @@ def _more(args: TrainArgs, preset: Preset) -> dict[str, Any]:
 
 
 def _suiting(worlds: int, algorithm: str) -> dict[str, Any]:
-    """What suits the few worlds that the real engine plays: gradient steps that still learn from enough."""
+    """Defaults for the few worlds of the real engine: minibatches that are still large enough."""
     if ALGORITHMS[algorithm].extra:
         return {}
     return {"num_worlds": worlds} | ({"n_minibatches": max(worlds // 16, 1)} if algorithm == "ppo" else {})
 
 
-def _of_others(
+def _open_external(
     args: TrainArgs, config: RunConfig, game_texts: list[str], num_worlds: int | None
 ) -> tuple[RunConfig, Worlds]:
-    """Somebody's game: what it is made of and how it should be learnt, it says itself."""
+    """Opens an external game, which declares its roles and its model itself."""
     if game_texts:
         raise GodojoError(f"--set {game_texts[0]}: somebody's game has no settings of ours; leave it away")
     config = msgspec.structs.replace(config, game="", engine="godot")
@@ -216,7 +216,7 @@ def _of_others(
 
 
 def _networks_of(source: RunFolder | None, algorithm: str, asked: dict[str, Any]) -> dict[str, Any]:
-    """Whoever begins with the policies of a run keeps their networks; so the configuration says what is true."""
+    """The network settings of `source`, which a run that starts from its policies keeps."""
     if source is None:
         return {}
     config = source.config

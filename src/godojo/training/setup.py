@@ -28,7 +28,7 @@ def prepared(args: TrainArgs, say: Callable[[str], None]) -> Iterator[TrainingLo
             run = _to_resume(args, say)
             if extra := algorithm_named(run.config.learner).extra:
                 require(extra, say)
-            worlds = worlds_of(_for_this_stretch(run.config, args), args.token)
+            worlds = worlds_of(_resumed_config(run.config, args), args.token)
         else:
             if args.run_id is not None:
                 RunFolder.check_id(args.run_id, force=args.force)  # before any game is started in vain
@@ -109,7 +109,7 @@ def _to_resume(args: TrainArgs, say: Callable[[str], None]) -> RunFolder:
 
 
 def _check_stored(run: RunFolder) -> None:
-    """Refuses settings that this Godojo does not know, before anything is started for them, and names their file."""
+    """Refuses settings that this version does not know, before anything is started, and names their file."""
     config, path = run.config, run.path / CONFIG
     if config.game in GAMES:
         GAMES[config.game].settings.from_values(config.game_settings, path)
@@ -121,8 +121,8 @@ def _check_stored(run: RunFolder) -> None:
         ) from None
 
 
-def _for_this_stretch(config: RunConfig, args: TrainArgs) -> RunConfig:
-    """A run is gone on with as it is, but for where games come from and how many there are."""
+def _resumed_config(config: RunConfig, args: TrainArgs) -> RunConfig:
+    """The configuration of a resumed run, with other game sources and process counts if they are given."""
     more = dict(config.more)
     if args.processes is not None:
         more["processes"] = args.processes

@@ -1,4 +1,4 @@
-"""The worlds that a run is trained in, made as its configuration says."""
+"""Makes the worlds of a run from its configuration."""
 
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,10 @@ from godojo.runs.config import RunConfig
 
 
 def worlds_of(config: RunConfig, token: str | None = None, num_worlds: int | None = None) -> Any:
-    """The game to train in.
+    """The worlds to train in.
 
-    `token` is what a game that is started by hand must know. Somebody's game is asked for `num_worlds` where the
-    configuration does not say yet how many there are.
+    `token` is the one that a game which the user starts must send. `num_worlds` is requested from an external game if
+    the configuration does not hold a number yet.
     """
     from godojo.engines.make import open_game  # loads the kernels
     from godojo.engines.reward_wrapper import CustomReward, RewardWrapper
@@ -51,7 +51,7 @@ def curriculum_of(config: RunConfig) -> Curriculum | None:
 
 
 def _tasks(config: RunConfig, token: str | None) -> Worlds:
-    """One game of ours, or several tasks of it side by side."""
+    """The worlds of one of our games, or of several tasks of it side by side."""
     from godojo.engines.make import make_vec
     from godojo.engines.multi_task import MultiTaskWorlds
 
@@ -73,7 +73,7 @@ def _tasks(config: RunConfig, token: str | None) -> Worlds:
 
 
 def _game_source(config: RunConfig, token: str | None) -> dict[str, Any]:
-    """Where games of the real engine come from, and what they are asked to tell."""
+    """Options that say where games of the real engine come from, and whether they send their full state."""
     more = config.more
     if config.engine != "godot":
         return {}
@@ -90,7 +90,7 @@ def _game_source(config: RunConfig, token: str | None) -> dict[str, Any]:
 
 
 def _timeouts(config: RunConfig) -> dict[str, Any]:
-    """How long a game may be silent, if the run says so."""
+    """The timeout of a step, if the run sets one."""
     return {name: config.more[name] for name in ("step_timeout_s",) if name in config.more}
 
 
