@@ -368,7 +368,9 @@ def refuse(*_: object, **__: object) -> None:
     raise GodojoError("it cannot begin")
 
 
-@pytest.mark.parametrize("where", ["godojo.learn.training.PpoSelfPlay", "godojo.runs.checkpoints.CheckpointStore.save"])
+@pytest.mark.parametrize(
+    "where", ["godojo.learn.self_play.PpoSelfPlay", "godojo.runs.checkpoints.CheckpointStore.save"]
+)
 def test_a_start_that_fails_leaves_nothing_behind(
     godojo: Run, runs: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
