@@ -33,6 +33,7 @@ CHECKS: dict[str, list[str | Path]] = {
     "imports": [TOOLS / "lint-imports"],
     "gdformat": [TOOLS / "gdformat", "--check", *GDSCRIPT],
     "gdlint": [TOOLS / "gdlint", *GDSCRIPT],
+    "docs": [TOOLS / "mkdocs", "build", "--strict", "--quiet"],
 }
 WORKERS = max(2, min(os.cpu_count() or 2, 4))
 # A file's tests share fixtures and one engine process, so files are what is handed out, in the order of conftest.py.
