@@ -1,4 +1,4 @@
-"""What REWARD_NOTES.md compares: trains tag in several variants for the same number of steps, and judges each.
+"""What docs/experiments.md compares: trains tag in several variants for the same number of steps, and judges each.
 
 python3 dojo.py run benchmarks/variants.py --steps 10000000 --rounds 500 --only "no memory,world frame" --seeds 1,2
 """
