@@ -23,6 +23,7 @@ HERE = "tests/test_docs_code.py"
 TESTED = {
     ("docs/dojo-file.md", "python"): [HERE],
     ("docs/environments.md", "python"): ["tests/test_env_docs.py"],
+    ("README.md", "python"): [HERE],
     ("docs/exporting.md", "ini"): ["tests/godot/test_exporting.py"],
     ("docs/exporting.md", "python"): ["tests/godot/test_exporting.py"],
     ("docs/first-agent.md", "gdscript"): ["tests/godot/test_first_agent.py"],

@@ -42,6 +42,7 @@ ELSEWHERE = {
     "serve-game": "listens until it is stopped; tests/godot/test_http_docs.py",
     "engine install": "loads from the network; tests/test_engine_install.py",
     "engine run": "is the engine itself, often its editor; tests/godot/test_godot_engine.py",
+    "train build/gems.x86_64": "needs an exported game; tests/godot/test_exporting.py",
     "train --connect": "waits for a game; tests/test_train_cli.py",
     "train navigation --http": "needs a game that listens; tests/test_navigation_training.py",
     "scripts/train.sh": "tests/test_scripts.py",
@@ -182,17 +183,23 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "project").mkdir()
     (place / "project/project.godot").write_text('config_version=5\n\n[application]\n\nconfig/name="Mine"\n')
     shutil.copytree(ROOT / "godot/addons/godojo", place / "flags/addons/godojo")
-    page = (ROOT / "docs/inference.md").read_text(encoding="utf-8")
-    for name, content in re.findall(r"Save this as `([\w.]+)`:\n\n```\w+\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[
-        :4
-    ]:
+    for name, content in saved_files("docs/inference.md")[:4]:
         (place / "flags" / name).write_text(content, encoding="utf-8")
+    shutil.copytree(ROOT / "godot/addons/godojo", place / "first-agent/addons/godojo")
+    for name, content in saved_files("docs/first-agent.md"):
+        (place / "first-agent" / name).write_text(content, encoding="utf-8")
     (place / "rooms").mkdir()
     (arena,) = (block for block in blocks(ROOT / "docs/games/tag.md") if block.language == "json")
     (place / "rooms/yard.json").write_text(arena.text)
     (own,) = (block for block in blocks(ROOT / "docs/opponents.md") if "class Chaser" in block.text)
     (place / "mine.py").write_text(own.text)
     return place
+
+
+def saved_files(page: str) -> list[tuple[str, str]]:
+    """Names and contents of the files that a page asks its reader to save."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(r"Save this as `([\w.]+)`:\n\n```\w+\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def typed(*words: str) -> None:

@@ -32,7 +32,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory, exporting_home: Path) -> 
     assert preset is not None
     (place / "first-agent/export_presets.cfg").write_text(preset[1], encoding="utf-8")
     (place / "build").mkdir()
-    words = re.search(r"^python3 dojo.py (engine run .*--export-release.*)$", PAGE, re.MULTILINE)
+    words = re.search(r"^python3 dojo\.py (engine run .*--export-release.*)$", PAGE, re.MULTILINE)
     assert words is not None
     env = {**os.environ, "GODOJO_HOME": str(exporting_home), "GODOT_BIN": "", "HOME": str(place / "home")}
     (place / "home").mkdir()
