@@ -18,6 +18,7 @@ from godojo.runs.role_map import RoleMap
 from tests.conftest import ROOT
 from tests.doc_pages import PAGES, blocks, page_name
 from tests.judged_runs import ROLES, small_policy
+from tests.learning_games import STEPS, WORDS
 
 HERE = "tests/test_docs_code.py"
 TESTED = {
@@ -72,6 +73,17 @@ def test_every_block_of_code_has_its_test() -> None:
         assert any(Path(page).name in text for text in texts), page
 
 
+def test_the_example_of_the_readme(place: Path) -> None:
+    """The same program with a short training of a small network, and few rounds."""
+    (program,) = programs("README.md")
+    small = [word.removeprefix("--set=") for word in WORDS if word.startswith("--set=")]
+    short = program.replace("minutes=5", f"steps={4 * STEPS}, settings={small!r}")
+    names = run(short.replace("run.evaluate()", "run.evaluate(episodes=2)"), "README.md", {})
+    assert names["action"].shape == (3,)
+    assert names["run"].path.parent.resolve() == place / "runs"
+    assert len(program.strip().splitlines()) <= 9
+
+
 def test_dojo_files_and_vectors(place: Path) -> None:
     (program,) = programs("docs/dojo-file.md")
     policy, card = small_policy("seeker")
@@ -89,7 +101,7 @@ def test_scripted_opponents() -> None:
 
 @pytest.mark.usefixtures("place")
 def test_runs() -> None:
-    _migration, reader, writer = programs("docs/runs.md")
+    _, reader, writer = programs("docs/runs.md")
     about = RunConfig("tag", "sim", ROLES, "ppo", {}, {}, 1, {"minutes": 1.0})
     known = {"RunFolder": RunFolder, "config": about, "worlds": make_vec("tag", num_worlds=2), "state": {}}
     names = run(writer, "docs/runs.md", known | {"agent_steps": 4, "seconds": 1.0, "update": 1})
