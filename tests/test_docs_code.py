@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from godojo import formats, make_vec
+from godojo import make_vec
 from godojo.export.dojo_file import read_dojo
 from godojo.learn.policy_file import policy_bytes
 from godojo.learn.presets import preset_from

@@ -74,7 +74,9 @@ class PolicyPlayer(TrainedPlayer):
         if self._memory is None or len(self._memory) != rows:
             raise GodojoError("a player must be told of the worlds first: call begin(worlds) after each reset")
         goes_on = ~(arrays.terminated | arrays.truncated | worlds.ended[:, None])
-        out[...] = self.decide(arrays.observation.reshape(rows, -1), goes_on, deterministic=self.deterministic).reshape(out.shape)
+        out[...] = self.decide(arrays.observation.reshape(rows, -1), goes_on, deterministic=self.deterministic).reshape(
+            out.shape
+        )
 
     @torch.no_grad()
     def decide(self, observation: np.ndarray, not_done: np.ndarray, *, deterministic: bool) -> np.ndarray:
