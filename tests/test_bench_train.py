@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from godojo.bench import sb3
 from godojo.bench import train as bench_train
 from godojo.bench.learners import Contender, Maker, OwnLearner, WholeTraining
 from godojo.bench.sb3 import sb3_contenders
@@ -16,7 +17,6 @@ from godojo.bench.train import OWN, WHOLE, measure, measure_skill
 from godojo.cli.bench import app
 from godojo.engines.godot.report import Silent
 from godojo.engines.make import make_vec
-from godojo.envs import bench_sb3
 from godojo.errors import GodojoError
 from godojo.evaluation.matches import Player
 from godojo.learn.settings import PpoSettings
@@ -138,7 +138,7 @@ def test_the_clock_stops_when_the_goal_is_reached() -> None:
 
 
 def test_the_command_tells_who_trained_against_whom(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_sb3, "sb3_contenders", lambda _: rivals())
+    monkeypatch.setattr(sb3, "sb3_contenders", lambda _: rivals())
     monkeypatch.setattr(bench_train, "measure", partial(measure, settings=TINY, rounds=8))
     words = ["train", "--seconds", "0.05", "--repeats", "1", "--skill-minutes", "0.002", "--goal", "0.99"]
     done = CliRunner().invoke(app, words, env={"COLUMNS": "250"})

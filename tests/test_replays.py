@@ -13,7 +13,7 @@ from godojo.games.tag.arenas import hand_made_arenas
 from godojo.games.tag.settings import TICK_S, TagSettings
 from godojo.games.tag.sim.twin import TagTwin
 from godojo.opponents import make_opponent
-from godojo.show import pick
+from godojo.show import highlights
 from godojo.show.recording import record_rounds
 from godojo.show.replay import HIDER, NOTHING, Replay
 from godojo.show.replay_file import from_lines, read_any, read_replay, read_rounds, to_lines, write_replay, write_rounds
@@ -172,17 +172,17 @@ def test_between_frames_nobody_leaves_the_way(replays: list[Replay]) -> None:
 
 def test_picks_follow_their_rules() -> None:
     rounds = scripted(40)
-    catch, escape = pick.best_catch(rounds), pick.best_escape(rounds)
+    catch, escape = highlights.best_catch(rounds), highlights.best_escape(rounds)
     assert catch is not None
     assert escape is not None
     assert catch.replay.outcome is not None
     assert catch.replay.outcome.winner == "seeker"
-    chases = [one.seconds - one.begins for one in map(pick.catch_of, rounds) if one]
+    chases = [one.seconds - one.begins for one in map(highlights.catch_of, rounds) if one]
     assert catch.seconds - catch.begins == pytest.approx(max(chases))
     assert escape.replay.outcome is not None
     assert escape.replay.outcome.winner == "hider"
     assert escape.begins <= escape.seconds <= escape.replay.seconds
-    assert pick.best_catch([]) is None
+    assert highlights.best_catch([]) is None
 
 
 def test_many_agents_and_classic_tag_are_kept_too() -> None:

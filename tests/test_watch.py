@@ -29,7 +29,7 @@ from godojo.opponents import OPPONENTS, make_opponent
 from godojo.show.curves import Table, read_table
 from godojo.show.recording import record_rounds
 from godojo.show.replay_file import write_rounds
-from godojo.show.watch import gate as gate_room
+from godojo.show.watch import access as gate_room
 from godojo.show.watch.access import AccessProxy
 from godojo.show.watch.board import NO_ROUNDS, rates_html
 from godojo.show.watch.document import document

@@ -12,9 +12,14 @@ func test_numbers_rays_and_actions_are_drawn() -> void:
 	var view := DojoView.new()
 	view.title = "Runner"
 	view.policy = "hard"
-	view.observation_parts = [DojoObservationLayout.numbers("way", 2), DojoObservationLayout.grid("rays", [8, 3], 0.0, 1.0)]
+	view.observation_parts = [
+		DojoObservationLayout.numbers("way", 2),
+		DojoObservationLayout.grid("rays", [8, 3], 0.0, 1.0)
+	]
 	view.observation = [0.0, 0.0]
-	view.action_parts = [DojoObservationLayout.move("run", 1), DojoObservationLayout.choice("gear", 3)]
+	view.action_parts = [
+		DojoObservationLayout.move("run", 1), DojoObservationLayout.choice("gear", 3)
+	]
 	view.action = [0.0, 2.0]
 	for _ray in 8:
 		view.observation.append_array([1.0, 0.0, 0.0])

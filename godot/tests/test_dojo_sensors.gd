@@ -133,7 +133,9 @@ func test_an_agent_finds_its_sensors() -> void:
 		func(part: Dictionary) -> String: return part["name"]
 	)
 	check_equal(names, ["Eyes", "Sense_0"], "parts")
-	var twins: Array[Dictionary] = [DojoObservationLayout.numbers("Eyes", 1), DojoObservationLayout.numbers("Eyes", 1)]
+	var twins: Array[Dictionary] = [
+		DojoObservationLayout.numbers("Eyes", 1), DojoObservationLayout.numbers("Eyes", 1)
+	]
 	DojoObservationLayout.tell_apart(twins)
 	check_equal([twins[0]["name"], twins[1]["name"]], ["Eyes", "Eyes_2"], "names of twins")
 

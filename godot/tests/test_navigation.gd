@@ -110,7 +110,9 @@ func test_observation_is_what_the_table_says() -> void:
 	NavigationObservation.append(world, told)
 	check_equal(told.size(), NavigationObservation.SIZE, "numbers")
 	check_equal(
-		DojoObservationLayout.observation_size(NavigationObservation.parts(world.settings)), 48, "parts"
+		DojoObservationLayout.observation_size(NavigationObservation.parts(world.settings)),
+		48,
+		"parts"
 	)
 	var walker: Walker = world.walker
 	check_near(told[1], walker.feet().y + 1.6, 1e-5, "eye height")

@@ -68,7 +68,9 @@ func _read(word: String) -> String:
 			complaint = "" if DojoUntrustedText.is_whole(value) else DojoUntrustedText.WHOLE % value
 			random_seed = value.to_int() if complaint.is_empty() else 1
 		_:
-			return "%s: no such option; known: %s" % [DojoUntrustedText.quoted(word), " ".join(KNOWN)]
+			return (
+				"%s: no such option; known: %s" % [DojoUntrustedText.quoted(word), " ".join(KNOWN)]
+			)
 	return "" if complaint.is_empty() else "%s: %s" % [option, complaint]
 
 

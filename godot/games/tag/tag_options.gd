@@ -116,7 +116,10 @@ func _read(word: String) -> String:
 			else:
 				complaint = DojoUntrustedText.WHOLE % DojoUntrustedText.quoted(value)
 		_:
-			return "%s: no such option; known: %s" % [DojoUntrustedText.quoted(word), " ".join(OPTIONS)]
+			return (
+				"%s: no such option; known: %s"
+				% [DojoUntrustedText.quoted(word), " ".join(OPTIONS)]
+			)
 	return "" if complaint.is_empty() else "%s: %s" % [option, complaint]
 
 

@@ -23,7 +23,9 @@ func configure(request: Dictionary) -> String:
 
 
 func describe() -> Dictionary:
-	var seen: Array[Dictionary] = [DojoObservationLayout.numbers("counts", 4 + _padding, 0.0, 1000.0)]
+	var seen: Array[Dictionary] = [
+		DojoObservationLayout.numbers("counts", 4 + _padding, 0.0, 1000.0)
+	]
 	return {
 		"roles":
 		[
@@ -37,7 +39,8 @@ func describe() -> Dictionary:
 				"name": "flyer",
 				"agents": 2,
 				"observation": seen,
-				"action": [DojoObservationLayout.move("fly", 1), DojoObservationLayout.choice("land", 3)],
+				"action":
+				[DojoObservationLayout.move("fly", 1), DojoObservationLayout.choice("land", 3)],
 			},
 		],
 		"reward_terms": PackedStringArray(["count", "cost"]),

@@ -61,8 +61,8 @@ func observe() -> PackedFloat32Array:
 	return numbers
 
 
-## What the numbers of [method observe] are; see [DojoObservationLayout]. By default the sensors' parts, or one
-## part if [method observe] was written anew.
+## What the numbers of [method observe] are; see [DojoObservationLayout]. By default the
+## sensors' parts, or one part if [method observe] was written anew.
 func observation_parts() -> Array[Dictionary]:
 	var parts: Array[Dictionary] = []
 	for sensor in all_sensors():

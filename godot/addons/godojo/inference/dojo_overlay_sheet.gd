@@ -67,7 +67,9 @@ func _height() -> float:
 		if _is_rays(part):
 			height += _RAYS
 		elif DojoObservationLayout.observation_size([part]) > 1:
-			height += mini(DojoObservationLayout.observation_size([part]), _MOST_BARS) * (_BAR + 2.0)
+			height += (
+				mini(DojoObservationLayout.observation_size([part]), _MOST_BARS) * (_BAR + 2.0)
+			)
 	if not view.action.is_empty():
 		for part in view.action_parts:
 			height += _LINE

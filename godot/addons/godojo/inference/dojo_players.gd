@@ -2,9 +2,9 @@ class_name DojoPlayers
 extends RefCounted
 ## Plays the agents of a scene that have a policy, for [DojoSceneWorlds] while no trainer plays.
 ##
-## Agents that share a policy and a rhythm decide as one [DojoBatchInference]. A policy that does not fit its
-## agent is refused with a line that says why; the agent then goes on with the policy it had, or is
-## played by hand.
+## Agents that share a policy and a rhythm decide as one [DojoBatchInference]. A policy that does
+## not fit its agent is refused with a line that says why; the agent then keeps the policy it had,
+## or is played by hand.
 
 var _sync: DojoSync
 var _groups: Array[DojoPlayGroup] = []

@@ -5,9 +5,9 @@ extends Resource
 ## A trained policy from a [code].dojo[/code] file, played without Python.
 ##
 ## Drop the file onto a [DojoAgent]'s [member DojoAgent.policy], or load it like any resource (from
-## elsewhere with [method DojoPolicyReader.load_file]) and decide with a [DojoPolicyRunner]. Many agents may
-## share one. A file that is refused gives a policy whose [member error] says why; it cannot be
-## played.
+## elsewhere with [method DojoPolicyReader.load_file]) and decide with a [DojoPolicyRunner].
+## Many agents may share one. A file that is refused gives a policy whose [member error] says why;
+## it cannot be played.
 
 ## Why it cannot be played, in one line; empty when it can.
 var error: String = "it was not loaded from a file"

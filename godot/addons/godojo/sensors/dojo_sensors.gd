@@ -2,7 +2,8 @@ class_name DojoSensors
 extends RefCounted
 ## What all sensors share. A sensor is any node with two methods, so write your own where you like:
 ## [br]- [code]read() -> PackedFloat32Array[/code]: what it senses now;
-## [br]- [code]parts() -> Array[Dictionary][/code]: what these numbers are, see [DojoObservationLayout].
+## [br]- [code]parts() -> Array[Dictionary][/code]: what these numbers are, see
+## [DojoObservationLayout].
 
 
 ## Whether [param node] is a sensor.

@@ -165,7 +165,9 @@ func _take(values: Dictionary) -> String:
 	var known: Array = limits.keys() + [_TURN, _ROWS]
 	for path: String in values:
 		if not known.has(path):
-			return "%s: no such setting; known: %s" % [DojoUntrustedText.quoted(path), " ".join(known)]
+			return (
+				"%s: no such setting; known: %s" % [DojoUntrustedText.quoted(path), " ".join(known)]
+			)
 	for path: String in known:
 		if not values.has(path):
 			return "%s: missing" % path
@@ -188,7 +190,10 @@ static func _complaint_about(path: String, value: Variant) -> String:
 	match path:
 		_TURN:
 			if not value is String or not TURNS.has(value as String):
-				return "must be one of %s, not %s" % [", ".join(TURNS), DojoUntrustedText.quoted(value)]
+				return (
+					"must be one of %s, not %s"
+					% [", ".join(TURNS), DojoUntrustedText.quoted(value)]
+				)
 			return ""
 		_ROWS:
 			return _complaint_about_rows(value)

@@ -53,7 +53,10 @@ func configure(request: Dictionary) -> String:
 		)
 	var decisions: Variant = options.get("truncate_after", 0)
 	if not (decisions is float or decisions is int) or not (decisions >= 0 and decisions <= 1e9):
-		return "truncate_after: must be 0 (never) or more, not %s" % DojoUntrustedText.quoted(decisions)
+		return (
+			"truncate_after: must be 0 (never) or more, not %s"
+			% DojoUntrustedText.quoted(decisions)
+		)
 	var courses: Array[CourseData] = []
 	if complaint.is_empty():
 		complaint = _read_courses(options, courses)

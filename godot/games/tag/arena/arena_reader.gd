@@ -252,7 +252,9 @@ func _is_numbers(value: Variant, count: int, where: String) -> bool:
 		return _fail(where, "must be a list of %d numbers" % count)
 	for number: Variant in value as Array:
 		if not _is_number(number):
-			return _fail(where, "must hold finite numbers, not %s" % DojoUntrustedText.quoted(number))
+			return _fail(
+				where, "must hold finite numbers, not %s" % DojoUntrustedText.quoted(number)
+			)
 	return true
 
 

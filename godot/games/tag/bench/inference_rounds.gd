@@ -17,7 +17,9 @@ var _sizes := PackedInt32Array()
 
 func _initialize() -> void:
 	var words: PackedStringArray = OS.get_cmdline_user_args()
-	var plan: DojoSafeJson = DojoSafeJson.read(FileAccess.get_file_as_string(words[0] if words else ""))
+	var plan: DojoSafeJson = DojoSafeJson.read(
+		FileAccess.get_file_as_string(words[0] if words else "")
+	)
 	if not plan.error.is_empty() or not plan.data is Dictionary:
 		_give_up("usage: -- PLAN.json")
 		return

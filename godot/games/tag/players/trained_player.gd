@@ -31,7 +31,9 @@ static func complaint_about(
 	if not by_policy.error.is_empty():
 		return by_policy.error
 	if by_policy.game != "tag" or by_policy.role != role:
-		var who: Array = [DojoUntrustedText.quoted(by_policy.game), DojoUntrustedText.quoted(by_policy.role)]
+		var who: Array = [
+			DojoUntrustedText.quoted(by_policy.game), DojoUntrustedText.quoted(by_policy.role)
+		]
 		return "it plays %s as the %s" % who + ", not tag as the %s" % role
 	for key: String in TRAINED_WITH:
 		var trained: Variant = by_policy.settings.get(key.get_slice(".", 0))

@@ -82,7 +82,10 @@ static func _check(path: String, values: Dictionary) -> String:
 	match path:
 		MODE:
 			if not value is String or not MODES.has(value as String):
-				return "must be one of %s, not %s" % [", ".join(MODES), DojoUntrustedText.quoted(value)]
+				return (
+					"must be one of %s, not %s"
+					% [", ".join(MODES), DojoUntrustedText.quoted(value)]
+				)
 			return ""
 		ROWS:
 			return _check_rows(value)

@@ -26,7 +26,8 @@ func read(options: Dictionary, ticks_per_decision: Variant) -> String:
 	for key: Variant in options:
 		if not key is String or not KNOWN.has(key as String):
 			return (
-				"options: no such option %s; known: %s" % [DojoUntrustedText.quoted(key), " ".join(KNOWN)]
+				"options: no such option %s; known: %s"
+				% [DojoUntrustedText.quoted(key), " ".join(KNOWN)]
 			)
 	var complaint: String = ""
 	if options.has("settings"):
@@ -54,7 +55,10 @@ func _read_numbers(options: Dictionary) -> String:
 		return "generated_share: must be from 0 to 1, not %s" % DojoUntrustedText.quoted(share)
 	var decisions: Variant = options.get("truncate_after", 0)
 	if not (decisions is float or decisions is int) or not (decisions >= 0 and decisions <= 1e9):
-		return "truncate_after: must be 0 (never) or more, not %s" % DojoUntrustedText.quoted(decisions)
+		return (
+			"truncate_after: must be 0 (never) or more, not %s"
+			% DojoUntrustedText.quoted(decisions)
+		)
 	generated_share = share
 	truncate_after = int(decisions as float)
 	return ""

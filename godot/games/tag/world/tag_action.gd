@@ -6,5 +6,7 @@ extends RefCounted
 ## The three numbers, in the words of the wire.
 static func parts() -> Array[Dictionary]:
 	return [
-		DojoObservationLayout.move("move_x", 1), DojoObservationLayout.move("move_z", 1), DojoObservationLayout.move("jump", 1, -1.0)
+		DojoObservationLayout.move("move_x", 1),
+		DojoObservationLayout.move("move_z", 1),
+		DojoObservationLayout.move("jump", 1, -1.0)
 	]

@@ -18,7 +18,7 @@ from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo_policy
 from godojo.files import atomic_write
 from godojo.opponents import OPPONENTS
 from godojo.runs.folder import RunFolder
-from godojo.show import pick, style
+from godojo.show import highlights, style
 from godojo.show.charts import write_charts
 from godojo.show.curves import RunTables
 from godojo.show.policies_to_show import PoliciesToShow, can_be_shown
@@ -75,7 +75,7 @@ def shown_rounds(run: RunFolder, seed: int) -> list[dict[str, Any]]:
     newest = PoliciesToShow.of(where, seed=seed)
     many = record_rounds(newest.players, settings=newest.settings, episodes=PICKED_FROM, seed=seed, names=newest.names)
     found = []
-    catch, escape = pick.best_catch(many), pick.best_escape(many)
+    catch, escape = highlights.best_catch(many), highlights.best_escape(many)
     for title, one in (("best catch", catch), ("best escape", escape)):
         if one is not None:
             found.append(viewer_round(one.replay, title, max(one.seconds - BEFORE_S, 0.0)))
