@@ -24,7 +24,7 @@ def table(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert rows
-    return [{name: text for name, text in row.items() if "seconds" not in name and "per_s" not in name} for row in rows]
+    return [{name: text for name, text in row.items() if "seconds" not in name and name != "time/fps"} for row in rows]
 
 
 def check_same(one: Path, other: Path) -> None:

@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from godojo.bench.bridge import make_godot, measure, overlapping, through_bridge
 from godojo.cli.bench import app
+from godojo.cli.console import out
 from godojo.errors import GodojoError
 
 SHORT = ("--worlds", "3", "--seconds", "0.2", "--repeats", "2")
@@ -33,8 +34,9 @@ def test_everything_is_measured_in_turn() -> None:
 
 @pytest.mark.engine
 @pytest.mark.usefixtures("engine")
-def test_the_table_names_every_contender() -> None:
-    done = CliRunner().invoke(app, ["bridge", *SHORT, "--no-godot-rl"], env={"COLUMNS": "200"})
+def test_the_table_names_every_contender(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(out, "width", 200)
+    done = CliRunner().invoke(app, ["bridge", *SHORT, "--no-godot-rl"])
     assert done.exit_code == 0, done.output
     for word in ("bridge, one process", "two processes", "the engine alone", "not measured", "overlapped"):
         assert word in done.output

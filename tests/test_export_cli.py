@@ -211,7 +211,10 @@ def test_a_student_comes_near_its_teacher_where_the_student_plays(
     assert figures[0]["teacher_share"] == 1.0
     assert figures[-1]["teacher_share"] == 0.0
     for role in teachers:
-        assert np.mean([one[f"{role}/apart"] for one in figures[-4:]]) < 0.75 * figures[0][f"{role}/apart"]
+        assert (
+            np.mean([one[f"{role}/train/action_distance"] for one in figures[-4:]])
+            < 0.75 * figures[0][f"{role}/train/action_distance"]
+        )
 
 
 @pytest.mark.usefixtures("root")

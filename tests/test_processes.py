@@ -114,10 +114,10 @@ def test_a_ward_does_not_outlive_us_nor_do_its_children(tmp_path: Path) -> None:
     """Killed outright; and the thread that started it has long ended."""
     ours = f"""
 import os, sys, threading, time
-from godojo.processes import Ward
+from godojo.processes import GuardedProcess
 def start():
     global ward
-    ward = Ward(["sh", "-c", {STUBBORN_FAMILY!r}, {str(tmp_path / "note")!r}], env=os.environ, output=sys.stdout.buffer)
+    ward = GuardedProcess(["sh", "-c", {STUBBORN_FAMILY!r}, {str(tmp_path / "note")!r}], env=os.environ, output=sys.stdout.buffer)
 thread = threading.Thread(target=start)
 thread.start()
 thread.join()

@@ -216,7 +216,7 @@ def by_godot_rl(engine: Engine, package: Path, worlds: int, seconds: float) -> f
         game = Path(folder) / "game.x86_64"  # it starts nothing with another ending
         game.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
         game.chmod(0o755)
-        script = Path(__file__).with_name("bench_godot_rl.py")
+        script = Path(__file__).with_name("godot_rl_client.py")
         done = finish(
             [sys.executable, script, game, str(_free_port()), str(worlds), str(seconds)],
             timeout_s=TIMEOUT_S + seconds,

@@ -91,7 +91,7 @@ def write_job(path: Path, shots: Sequence[Shot], film: Format, *, quick: bool = 
     """
     told = [_told(shot) for shot in shots]
     size = [film.width, film.height]
-    tree = {"frames_per_second": film.fps, "size": size, "has_kernels": quick, "shots": told}
+    tree = {"frames_per_second": film.fps, "size": size, "is_quick": quick, "shots": told}
     atomic_write(path.with_suffix(".bin"), b"".join(_numbers(shot) for shot in shots))
     atomic_write(path, msgspec.json.encode(tree))
 
