@@ -117,7 +117,8 @@ import os, sys, threading, time
 from godojo.processes import GuardedProcess
 def start():
     global ward
-    ward = GuardedProcess(["sh", "-c", {STUBBORN_FAMILY!r}, {str(tmp_path / "note")!r}], env=os.environ, output=sys.stdout.buffer)
+    words = ["sh", "-c", {STUBBORN_FAMILY!r}, {str(tmp_path / "note")!r}]
+    ward = GuardedProcess(words, env=os.environ, output=sys.stdout.buffer)
 thread = threading.Thread(target=start)
 thread.start()
 thread.join()
