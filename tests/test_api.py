@@ -173,17 +173,20 @@ def test_mistakes_are_answered_in_a_line(run: godojo.Run, runs: Path) -> None:
     policy = run.policies["seeker"]
     policy.act(observations("seeker"))
     mistakes: dict[str, Callable[[], object]] = {
-        "either --minutes or --steps": lambda: godojo.train(minutes=1, steps=1),
+        "either minutes or steps": lambda: godojo.train(minutes=1, steps=1),
         "no setting 'epocs'": lambda: godojo.train(settings={"epocs": 3}),
         "must be a mapping": lambda: godojo.train(settings="gamma=3"),
         "must be numbers": lambda: godojo.train(settings={"gamma": object()}),
-        "run tiny exists": lambda: godojo.train(run_id="tiny"),
+        "with resume='tiny', replace it with force=True": lambda: godojo.train(run_id="tiny"),
+        "step_timeout must be seconds above 0": lambda: godojo.train(step_timeout=-1),
+        "add engine='godot'": lambda: godojo.train(processes=2),
+        "remove preset": lambda: godojo.train(resume=run, preset="quick"),
         "need connect=True": lambda: godojo.train(port=8765),
         "no run 'nobody'": lambda: godojo.Run.open("nobody"),
         "several roles; choose one": lambda: godojo.load_policy(run),
         "no role 'goalkeeper'": lambda: godojo.load_policy(run, "goalkeeper"),
         "no such policy file": lambda: godojo.load_policy(runs / "nothing.pt"),
-        "must be 1 or more": lambda: godojo.evaluate(run, episodes=0),
+        "episodes must be 1 or more": lambda: godojo.evaluate(run, episodes=0),
         "no engine 'unreal'": lambda: run.evaluate(engine="unreal"),
         "no format 'exe'": lambda: run.export(format="exe"),
         "no camera 'drone'": lambda: run.record(camera="drone"),

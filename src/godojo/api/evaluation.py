@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from godojo.api.policies import reference
-from godojo.errors import GodojoError, known
+from godojo.errors import GodojoError, option, unknown
 from godojo.evaluation.evaluation import Evaluation, judge
 from godojo.evaluation.sim_vs_godot import Comparison, compare_engines
 from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo
@@ -48,9 +48,9 @@ def evaluate(
         GodojoError: An argument is wrong, or the game does not offer what it asks for.
     """
     if episodes < 1:
-        raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
+        raise GodojoError(f"{option('episodes')} must be 1 or more, not {episodes}")
     if engine not in ENGINES:
-        raise GodojoError(f"there is no engine {engine!r}; {known(engine, ENGINES)}")
+        raise unknown("engine", engine, ENGINES)
     text = reference(policy)
     how: dict[str, Any] = {"arenas": arenas, "rounds": episodes, "seed": seed, "deterministic": deterministic}
     how |= {"files": SHIPPED, "progress": progress}
@@ -59,9 +59,8 @@ def evaluate(
             return compare_engines(text, opponents, role=role, **how)
         return judge(text, opponents, role=role, engine=engine, **how)
     if opponents or role is not None:
-        raise GodojoError(f"{text} plays alone: there is nobody to play against; leave --opponent and --role away")
+        raise GodojoError(f"{text} plays alone: remove {option('opponents')} and {option('role')}")
     if engine == "both":
-        raise GodojoError(
-            f"{text} plays alone: judge it on one engine after the other, --engine sim and --engine godot"
-        )
+        engines = f"{option('engine', 'sim')}, then on {option('engine', 'godot')}"
+        raise GodojoError(f"{text} plays alone: evaluate it on {engines}")
     return evaluate_solo(text, engine=engine, **how)

@@ -91,8 +91,6 @@ def train(
     Raises:
         GodojoError: An argument is wrong, or something is missing that the training needs.
     """
-    if not connect and (host is not None or port is not None or token is not None):
-        raise GodojoError("host, port and token say where to wait for a game: they need connect=True")
     args = TrainArgs(
         game=game,
         engine=engine,
@@ -114,7 +112,7 @@ def train(
         processes=processes,
         step_timeout=step_timeout,
         project=None if project is None else Path(project),
-        listen=ListenAddress(host, port, token) if connect else None,
+        listen=ListenAddress.given(connect, host, port, token),
         http=(http,) if isinstance(http, str) else tuple(http),
         scene=scene,
         reload_every=reload_every,

@@ -13,7 +13,7 @@ from rich.table import Table
 from godojo.cli.console import err
 from godojo.cli.serve import token_in
 from godojo.cli.signals import stopping
-from godojo.errors import GodojoError, command
+from godojo.errors import command
 from godojo.units import counted
 
 if TYPE_CHECKING:
@@ -207,8 +207,6 @@ def train(
     from godojo.training.args import ListenAddress, TrainArgs
     from godojo.training.setup import prepared, resume_words
 
-    if not connect and (port is not None or host is not None or token_file is not None):
-        raise GodojoError("--port, --host and --token-file say where to wait for a game: they need --connect")
     args = TrainArgs(
         game=game,
         engine=engine,
@@ -226,7 +224,7 @@ def train(
         processes=processes,
         step_timeout=step_timeout,
         project=project,
-        listen=ListenAddress(host, port, token_in(token_file)) if connect else None,
+        listen=ListenAddress.given(connect, host, port, token_in(token_file)),
         trainer=trainer,
         config=config,
         num_envs=num_envs,
