@@ -137,6 +137,24 @@ def test_runs_are_evaluated(run: godojo.Run) -> None:
     assert start.agent_steps["hider"] == 0
 
 
+def test_evaluations_print_as_tables_and_briefly(run: godojo.Run) -> None:
+    found = run.evaluate(["scripted:random", "itself"], role="hider", episodes=40)
+    title, *_, header, first, second = str(found).splitlines()
+    assert title == f"{run.path}, tag on sim, held-out arenas"
+    assert header.split() == ["role", "against", "wins", "95", "%", "interval", "reward", "median", "round"]
+    rate, low, high = first.split()[2], *re.findall(r"([\d.]+) to ([\d.]+)", first)[0]
+    assert first.split()[:2] == ["hider", "scripted:random"]
+    assert float(low) <= float(rate) <= float(high)
+    assert second.split()[0] == "itself"
+    assert repr(found) == f"<Evaluation: {title}>"
+
+
+def test_episodes_are_recorded(run: godojo.Run, tmp_path: Path) -> None:
+    found = run.replay(tmp_path / "kept", episodes=2, players={"hider": "scripted:random"}, seed=5)
+    assert len(found.episodes) == len(list(found.folder.glob("*.jsonl"))) == 2
+    assert found.folder == tmp_path / "kept"
+
+
 def test_exported_policies_act_alike(run: godojo.Run) -> None:
     files = [*run.export(role="seeker").files, *run.export(role="seeker", format="onnx").files]
     assert [Path(file.path).name for file in files] == ["seeker.dojo", "seeker.onnx"]

@@ -1,14 +1,15 @@
 """`godojo.evaluate`: how good a trained policy is, with 95 % confidence intervals."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from godojo.api.policies import reference
+from godojo.api.references import check_opponents, reference, resolved
 from godojo.errors import GodojoError, option, unknown
-from godojo.evaluation.evaluation import Evaluation, judge
-from godojo.evaluation.sim_vs_godot import Comparison, compare_engines
-from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo
-from godojo.export.players import SHIPPED
+
+if TYPE_CHECKING:
+    from godojo.evaluation.evaluation import Evaluation
+    from godojo.evaluation.sim_vs_godot import Comparison
+    from godojo.evaluation.solo import SoloEvaluation
 
 ENGINES = ("sim", "godot", "both")
 
@@ -24,7 +25,7 @@ def evaluate(
     seed: int = 0,
     deterministic: bool = True,
     progress: Callable[[str, float | None], None] | None = None,
-) -> Evaluation | SoloEvaluation | Comparison:
+) -> "Evaluation | SoloEvaluation | Comparison":
     """Play a trained policy on arenas that training does not use.
 
     Args:
@@ -51,7 +52,13 @@ def evaluate(
         raise GodojoError(f"{option('episodes')} must be 1 or more, not {episodes}")
     if engine not in ENGINES:
         raise unknown("engine", engine, ENGINES)
-    text = reference(policy)
+    text = resolved(reference(policy))
+    check_opponents(text, opponents)
+    from godojo.evaluation.evaluation import judge  # these load torch and the kernels
+    from godojo.evaluation.sim_vs_godot import compare_engines
+    from godojo.evaluation.solo import evaluate_solo, is_solo
+    from godojo.export.players import SHIPPED
+
     how: dict[str, Any] = {"arenas": arenas, "rounds": episodes, "seed": seed, "deterministic": deterministic}
     how |= {"files": SHIPPED, "progress": progress}
     if not is_solo(text, SHIPPED):

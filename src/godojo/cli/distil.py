@@ -4,14 +4,11 @@ import math
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import err, out, print_json, progress_report
-from godojo.cli.eval import interval, percent
 from godojo.cli.signals import stopping
 from godojo.errors import GodojoError, command
 from godojo.learn.budget import Budget
@@ -84,7 +81,7 @@ def distil(
     with progress_report() as shown:
         report = distilled.report(episodes, shown.progress)
     if as_json:
-        print_json(msgspec.json.format(msgspec.json.encode(report), indent=2))
+        print_json(report)
         return
     show(report)
     out.print(f"\neverything lies in {distilled.run.path}\nnext:", markup=False)
@@ -101,12 +98,9 @@ def widths(text: str) -> tuple[int, ...]:
 
 
 def show(report: "DistilReport") -> None:
-    """The report for a person."""
-    sizes = Table(box=None, pad_edge=False, header_style="dim")
-    sizes.add_column("role")
-    sizes.add_column("who")
-    for title in ("net", "memory", "weights", "KiB", "torch µs", "GDScript µs"):
-        sizes.add_column(title, justify="right")
+    from godojo.evaluation.tables import interval, percent, plain_table  # loads torch
+
+    sizes = plain_table(("role", "policy"), ("net", "memory", "weights", "KiB", "torch µs", "GDScript µs"))
     for role, pair in report.sizes.items():
         for who, one in zip(("teacher", "student"), pair, strict=True):
             sizes.add_row(
@@ -126,11 +120,8 @@ def show(report: "DistilReport") -> None:
     )
     if not report.prices:
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("role")
-    table.add_column("against")
-    for title in ("teacher wins", "student wins", "95 % interval", "costs", "95 % interval"):
-        table.add_column(title, justify="right")
+    costs = ("teacher wins", "student wins", "95 % interval", "costs", "95 % interval")
+    table = plain_table(("role", "against"), costs)
     for price in report.prices:
         apart = price.difference
         table.add_row(

@@ -3,20 +3,22 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
-import msgspec
 import typer
 from rich.markup import escape
 
-from godojo.cli.console import err, out, print_json, progress_report
+from godojo.cli.console import ProgressReport, note, out, print_json, progress_report
 from godojo.engines.godot.find import Engine, EngineMissing, find
 from godojo.engines.godot.install import install as install_engine
 from godojo.engines.godot.install import uninstall as uninstall_engine
 from godojo.engines.godot.paths import engine_folder, program_of, read_installed
 from godojo.engines.godot.project import prepared_project, project_folder
 from godojo.engines.godot.templates import has_templates
+
+Result = TypeVar("Result")
 
 app = typer.Typer(
     help="The real Godot: find, install, run it. Looks at GODOT_BIN, then what Godojo installed, then the PATH.",
@@ -29,7 +31,7 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="As JSON, for pr
     """Say which Godot is used, and where it comes from."""
     engine = find()
     if as_json:
-        print_json(msgspec.json.encode(engine))
+        print_json(engine)
         return
     out.print(f"Godot [bold]{escape(engine.version)}[/]")
     out.print(f"  program  {escape(str(engine.program))}")
@@ -101,22 +103,27 @@ def uninstall() -> None:
 
 
 def ready_engine() -> Engine:
-    """The engine, installed first where there is none."""
+    """The engine; installs it first if there is none."""
+    with progress_report() as report:
+        return with_engine(find, report)
+
+
+def with_engine(call: Callable[[], Result], report: ProgressReport) -> Result:
+    """Calls a function that needs Godot; installs Godot first if there is none."""
     try:
-        return find()
+        return call()
     except EngineMissing:
-        err.print("no Godot here yet: installing it, once")
-        with progress_report() as report:
-            install_engine(report=report)
-        return find()
+        note("Godot is not installed yet: installing it, once")
+        install_engine(report=report)
+        return call()
 
 
 def _origin(engine: Engine) -> str:
     if engine.source != "installed":
         return f"by {engine.source}"
-    note = read_installed()
-    assert note is not None
+    installed = read_installed()
+    assert installed is not None
     addons = ["with export templates" if has_templates(engine) else "without export templates"]
-    if note.origin == "debian":  # an official build draws with the system's drivers
-        addons.insert(0, "with drivers for pictures" if note.rendering else "without drivers for pictures")
-    return f"installed by Godojo: {note.origin} build, {', '.join(addons)}"
+    if installed.origin == "debian":  # an official build draws with the system's drivers
+        addons.insert(0, "with drivers for pictures" if installed.rendering else "without drivers for pictures")
+    return f"installed by Godojo: {installed.origin} build, {', '.join(addons)}"

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 from rich.markup import escape
 from rich.table import Table
@@ -73,7 +72,7 @@ def export(
             progress=shown.progress,
         )
     if as_json:
-        print_json(msgspec.json.format(msgspec.json.encode(written), indent=2))
+        print_json(written)
         return
     show(written)
     if int8 and all(one.int8_cost is None for one in written):

@@ -7,14 +7,13 @@ import typer
 
 from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import progress_report, say
-from godojo.cli.engine import ready_engine
-from godojo.engines.godot.display import check_screen
-from godojo.errors import GodojoError, command
+from godojo.cli.engine import with_engine
+from godojo.errors import command
 
 
 def record(
     run: Annotated[str, typer.Argument(help="RUN or RUN@SNAPSHOT; the newest run if left away.")] = "latest",
-    rounds: Annotated[int, typer.Option("--rounds", "-n", help="How many rounds.")] = 3,
+    rounds: Annotated[int, typer.Option("--episodes", "--rounds", "-n", help="How many rounds.")] = 3,
     preset: Annotated[
         str, typer.Option("--preset", help="1080p60, 720p30, portrait (1080x1920, 60), portrait-720p30, small, ….")
     ] = "720p30",
@@ -50,36 +49,31 @@ def record(
 
       godojo record latest --rounds 5 --camera follow --hero hider --preset portrait
     """
-    run = chosen_run(run)
-    from godojo.show import record as recording  # loads torch and the kernels
-    from godojo.show.policies_to_show import PoliciesToShow, arenas_from
-    from godojo.show.shots import CAMERAS
-    from godojo.show.shots import preset as format_of
+    from godojo.api import films
 
-    film = format_of(preset)
-    if rounds < 1:
-        raise GodojoError(f"--rounds must be 1 or more, not {rounds}")
-    if camera not in CAMERAS:
-        raise GodojoError(f"there is no camera {camera!r}; there is: {', '.join(CAMERAS)}")
-    lineup = PoliciesToShow.of(run, {"seeker": seeker, "hider": hider}, seed=seed)
-    if hero not in lineup.run.config.roles:
-        raise GodojoError(f"there is nobody called {hero!r} to follow; there is: {', '.join(lineup.run.config.roles)}")
-    path = recording.film_path(lineup.run.path, "recording", output)
-    arenas = arenas_from(arena, lineup.settings)
-    check_screen()
-    ready_engine()
+    run = chosen_run(run)
     with progress_report() as shown:
-        replays = recording.played_in_godot(lineup, arenas, rounds, seed=seed, progress=shown.progress)
-        shots = recording.shots_of(replays, film, camera, hero, names=role_labels)
-        if frames is not None:
-            recording.dump_shots(shots, frames, film, fine=fine, progress=shown.progress)
-        else:
-            recording.film_shots(shots, path, film, fine=fine, progress=shown.progress)
-    count = sum(shot.frames for shot in shots)
+        film = with_engine(
+            lambda: films.record(
+                run,
+                output,
+                episodes=rounds,
+                preset=preset,
+                camera=camera,
+                hero=hero,
+                players={"seeker": seeker, "hider": hider},
+                arena=arena,
+                role_labels=role_labels,
+                seed=seed,
+                fine=fine,
+                frames=frames,
+                progress=shown.progress,
+            ),
+            shown,
+        )
+    say(str(film))
     if frames is not None:
-        say(f"{count} frames of {film.size} are in {frames}; encode them with: {command(f'encode {frames}')}")
-    else:
-        say(f"{path}: {count} frames, {film.size}, {film.fps} a second, {count / film.fps:.1f} s")
+        say(f"encode them with: {command(f'encode {frames}')}")
 
 
 def encode(
@@ -99,9 +93,8 @@ def encode(
 
       godojo encode screenshots --fps 60 --out film.mp4
     """
-    from godojo.show import record as recording
+    from godojo.api import films
 
-    path = recording.film_path(folder.absolute().parent, "recording", output)
     with progress_report() as shown:
-        count, film = recording.encode(folder, path, fps=fps, progress=shown.progress)
-    say(f"{path}: {count} frames, {film.size}, {film.fps} a second, {count / film.fps:.1f} s")
+        film = films.encode(folder, output, fps=fps, progress=shown.progress)
+    say(str(film))

@@ -7,9 +7,9 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from godojo.api.references import is_file
 from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import out, progress_report
-from godojo.errors import GodojoError
 
 if TYPE_CHECKING:
     from godojo.show.replay import Replay
@@ -49,36 +49,27 @@ def replay(
 
       godojo replay latest@10s --hider sighted -n 20
     """
-    if episodes < 1:
-        raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
     run = chosen_run(run)
-    from godojo.show.policies_to_show import PoliciesToShow, arenas_from  # loads torch and the kernels
-    from godojo.show.recording import record_rounds
-    from godojo.show.replay_file import ROUNDS_SUFFIX, SUFFIX, read_any, write_rounds
-    from godojo.show.trajectories import FOLDER, write_episodes
+    if is_file(run):
+        from godojo.show.replay_file import read_any
 
-    path = Path(run).expanduser()
-    if path.suffix in (SUFFIX, ROUNDS_SUFFIX) or (path.is_dir() and not (path / "config.json").exists()):
-        _show(read_any(path))
+        _show(read_any(Path(run).expanduser()))
         return
-    lineup = PoliciesToShow.of(run, {"seeker": seeker, "hider": hider}, seed=seed, deterministic=not sampled)
+    from godojo.api.replays import replay as record
+
     with progress_report() as shown:
-        replays = record_rounds(
-            lineup.players,
-            settings=lineup.settings,
-            arenas=arenas_from(arena, lineup.settings),
+        folder, replays = record(
+            run,
+            output,
             episodes=episodes,
-            seed=seed,
+            players={"seeker": seeker, "hider": hider},
+            arena=arena,
             engine=engine,
-            names=lineup.names,
-            label=lineup.label,
-            progress=lambda share: shown.progress("playing", share),
+            seed=seed,
+            deterministic=not sampled,
+            packed=packed,
+            progress=shown.progress,
         )
-    folder = output or lineup.run.path / FOLDER
-    if packed:
-        write_rounds(folder / f"{lineup.stem}{ROUNDS_SUFFIX}", replays)
-    else:
-        write_episodes(folder, lineup.stem, replays)
     _show(replays)
     out.print(f"\n{len(replays)} rounds in {escape(str(folder))}")
 

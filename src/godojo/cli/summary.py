@@ -4,9 +4,7 @@ import sys
 from collections.abc import Callable
 
 from godojo.cli.console import err, out, progress_report
-from godojo.cli.eval import show_any, show_progress
 from godojo.errors import command
-from godojo.evaluation.evaluation import Evaluation
 from godojo.runs.folder import RunFolder
 from godojo.training.outcome import evaluate_training, next_commands
 
@@ -18,10 +16,8 @@ def conclude(run: RunFolder, judge_rounds: int, log_trajectories: int, *, starte
             found = evaluate_training(
                 run, judge_rounds, started_from_policies=started_from_policies, progress=shown.progress
             )
-        if found is not None and found.before is not None and isinstance(found.after, Evaluation):
-            show_progress(found.before, found.after)
-        elif found is not None:
-            show_any(found.after)
+        if found is not None:
+            out.print(found)
     charts = _attempt("charts", lambda: _charts(run))
     kept = _attempt("trajectories", lambda: _trajectories(run, log_trajectories)) if log_trajectories else 0
     out.print(f"\neverything lies in {run.path}", markup=False)
