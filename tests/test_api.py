@@ -72,9 +72,13 @@ assert not loaded, loaded
 def test_public_names_are_there_and_documented(name: str) -> None:
     public = getattr(godojo, name)
     assert public.__doc__
+    assert f"`{name}" in (ROOT / "docs/python.md").read_text(encoding="utf-8")
     functions: list[Any] = [public] if inspect.isfunction(public) else []
     if name in ("Run", "TrainedPolicy"):
         functions = [one for key, one in inspect.getmembers(public, callable) if not key.startswith("_")]
+    if name == "Run":
+        page = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+        assert not [one.__name__ for one in functions if f"`{one.__name__}(" not in page and one.__name__ != "open"]
     for function in functions:
         for parameter in inspect.signature(function).parameters:
             is_told = re.search(rf"\b{parameter}\b", inspect.getdoc(function) or "")
@@ -147,6 +151,21 @@ def test_evaluations_print_as_tables_and_briefly(run: godojo.Run) -> None:
     assert float(low) <= float(rate) <= float(high)
     assert second.split()[0] == "itself"
     assert repr(found) == f"<Evaluation: {title}>"
+
+
+def test_policies_are_distilled(run: godojo.Run) -> None:
+    heard: list[str] = []
+    small = run.distil((8,), steps=2000, run_id="smaller", progress=lambda what, _: heard.append(what))
+    assert small.name == "smaller"
+    observed = observations("hider")
+    assert small.policies["hider"].act(observed).shape == run.policies["hider"].act(observed).shape
+    assert heard
+
+
+def test_a_run_is_watched(run: godojo.Run) -> None:
+    said: list[str] = []
+    run.watch(port=0, seconds=0.1, say=said.append)
+    assert "http://127.0.0.1:" in said[0]
 
 
 def test_episodes_are_recorded(run: godojo.Run, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
-"""`godojo.Run`: a training's folder, and everything that can be done with it."""
+"""`godojo.Run`: a training on disk, with a method for each command."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from godojo.evaluation.sim_vs_godot import Comparison
     from godojo.evaluation.solo import SoloEvaluation
     from godojo.learn.training import TrainingStatus
+
+log = logging.getLogger("godojo")
 
 # Torch, the kernels and matplotlib take seconds to load: each method imports what it needs.
 
@@ -375,6 +378,51 @@ class Run:
             say=say,
             loaded=lambda: None,
         )
+
+    def distil(
+        self,
+        net_arch: Sequence[int] = (32, 32),
+        *,
+        snapshot: str | None = None,
+        memory_size: int | None = None,
+        minutes: float | None = None,
+        steps: int | None = None,
+        run_id: str | None = None,
+        force: bool = False,
+        seed: int = 1,
+        progress: Callable[..., None] = _ignore,
+    ) -> "Run":
+        """Train smaller networks that imitate the policies, as a new run.
+
+        Args:
+            net_arch: Widths of the students' hidden layers.
+            snapshot: A moment of the training; the newest policies by default.
+            memory_size: Size of the students' memory; the teacher's by default, at most the first layer's width.
+            minutes: Training time; 1 minute by default.
+            steps: Train for this many agent-steps instead.
+            run_id: The new run's name; game, date and time by default.
+            force: Replace a run of the same name.
+            seed: Seed of the weights and the arenas.
+            progress: Called with the step in progress and the fraction of it that is done.
+        """
+        from godojo.api.distil import distilled_run
+
+        distilled = distilled_run(
+            self._reference(snapshot),
+            net_arch,
+            memory_size=memory_size,
+            minutes=minutes,
+            steps=steps,
+            run_id=run_id,
+            force=force,
+            seed=seed,
+            say=log.info,
+        )
+        try:
+            distilled.teach(progress)
+        finally:
+            distilled.run.remove_if_unused()
+        return Run(distilled.run)
 
     def resume(
         self,

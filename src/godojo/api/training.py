@@ -1,21 +1,18 @@
 """`godojo.train`: trains a game's policies, as `godojo train` does."""
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from godojo.api.runs import Run
+from godojo.api.runs import Run, log
 from godojo.errors import GodojoError
 from godojo.training.args import ListenAddress, TrainArgs
 from godojo.training.setup import prepared
 
 if TYPE_CHECKING:
     from godojo.learn.training import TrainingStatus
-
-log = logging.getLogger("godojo")
 
 
 def train(
