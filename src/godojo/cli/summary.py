@@ -10,7 +10,7 @@ from godojo.training.outcome import evaluate_training, next_commands
 
 
 def conclude(run: RunFolder, judge_rounds: int, log_trajectories: int, *, started_from_policies: bool) -> None:
-    """`judge_rounds` of each match and `log_trajectories` of every snapshot; 0 for none."""
+    """Plays `judge_rounds` of each match and records `log_trajectories` of every snapshot; 0 for none."""
     if judge_rounds:
         with progress_report() as shown:
             found = evaluate_training(
@@ -20,7 +20,7 @@ def conclude(run: RunFolder, judge_rounds: int, log_trajectories: int, *, starte
             out.print(found)
     charts = _attempt("charts", lambda: _charts(run))
     kept = _attempt("trajectories", lambda: _trajectories(run, log_trajectories)) if log_trajectories else 0
-    out.print(f"\neverything lies in {run.path}", markup=False)
+    out.print(f"\nsaved in {run.path}", markup=False)
     for role in run.config.roles:
         out.print(f"  policy_{role}.pt", markup=False)
     if charts:
@@ -34,7 +34,7 @@ def conclude(run: RunFolder, judge_rounds: int, log_trajectories: int, *, starte
 
 
 def _attempt(what: str, write: Callable[[], int]) -> int:
-    """How many of them were written. A training that is done and saved is not to fail for lack of a picture."""
+    """The number of files written. A finished training does not fail because a chart does."""
     try:
         return write()
     except Exception as error:
@@ -43,7 +43,7 @@ def _attempt(what: str, write: Callable[[], int]) -> int:
 
 
 def _charts(run: RunFolder) -> int:
-    from godojo.show.charts import write_charts  # may be missing what it draws with
+    from godojo.show.charts import write_charts  # loads matplotlib
 
     return len(write_charts(run))
 
