@@ -21,6 +21,7 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
+from godojo.bridge import codec
 from godojo.bridge.codec import ACTED, TERMINATED, TRUNCATED, RoleStep, StepFrame, StepLayout
 from godojo.bridge.messages import (
     PROTOCOL,
@@ -32,12 +33,49 @@ from godojo.bridge.messages import (
     Ready,
     Reset,
     RoleDescription,
+    WireError,
     decode_control,
     encode_control,
 )
 from godojo.games.parts import ActionPart, ObservationPart
 
 PATIENCE_S = 30.0
+
+
+class GameLayout(StepLayout):
+    """The game's side of the codec."""
+
+    def unpack_actions(self, data: bytes | bytearray) -> tuple[int, tuple[np.ndarray, ...]]:
+        """The sequence number and each role's actions. Raises WireError."""
+        if len(data) != self.actions_bytes:
+            raise WireError(f"an actions frame has {len(data)} bytes, and should have {self.actions_bytes}")
+        kind, zero, zeros, sequence = codec._ACTIONS_HEADER.unpack_from(data)
+        if (kind, zero, zeros) != (codec._ACTIONS_KIND, 0, 0):
+            raise WireError(f"an actions frame begins with 1, 0, 0, not {kind}, {zero}, {zeros}")
+        actions, offset = [], codec._ACTIONS_HEADER.size
+        for role in self.roles:
+            shape = (self.worlds, role.agents, role.action_size)
+            count = self.worlds * role.agents * role.action_size
+            action = np.frombuffer(data, codec._FLOAT, count, offset).reshape(shape)
+            self._check_finite("an action", role, action)
+            actions.append(action)
+            offset += action.nbytes
+        return sequence, tuple(actions)
+
+    def pack_step(self, step: StepFrame) -> bytes:
+        """The frame with one step, as a game sends it. The arrays must have the shapes of the layout."""
+        rows = [len(role.final_rows) for role in step.roles]
+        head = self._header.pack(codec._STEP_KIND, 0, 0, step.sequence, step.engine_us, len(step.ended), *rows)
+        arrays = [role.observation for role in step.roles] + [role.terms for role in step.roles]
+        arrays += [] if step.truth is None else [step.truth]
+        pieces = [head, *(array.astype(codec._FLOAT, copy=False).tobytes() for array in arrays)]
+        pieces.append(step.ended.astype(codec._INT, copy=False).tobytes())
+        for role in step.roles:
+            pieces.append(role.final_rows.astype(codec._INT, copy=False).tobytes())
+            for array in (role.final_observation, role.final_terms, role.final_score):
+                pieces.append(array.astype(codec._FLOAT, copy=False).tobytes())
+        pieces += [role.flags.tobytes() for role in step.roles]
+        return b"".join(pieces)
 
 
 class Gone(Exception):
@@ -154,7 +192,7 @@ class PretendGame:
             winners=("nobody", "role0", "role1"),
             arenas=("yard",),
         )
-        self.layout = StepLayout(self.ready)
+        self.layout = GameLayout(self.ready)
         self.worlds, self.told_size = configure.worlds, told
         self.seed, self.decision = 0, 0
         self.round_ages = np.zeros(self.worlds, np.int64)

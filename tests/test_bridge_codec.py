@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from godojo.bridge.codec import ACTED, TERMINATED, TRUNCATED, RoleStep, StepFrame, StepLayout
+from godojo.bridge.codec import ACTED, TERMINATED, TRUNCATED, RoleStep, StepFrame
 from godojo.bridge.messages import Configure, Limits, Ready, RoleDescription, WireError, decode_control
 from godojo.errors import GodojoError
 from godojo.games.parts import ActionPart, ObservationPart
-from tests.dojo_client import PretendGame
+from tests.dojo_client import GameLayout, PretendGame
 
 PAGE = Path(__file__).parent.parent / "docs" / "protocol.md"
 
 
-def make_layout(worlds: int, roles: list[tuple[int, int, int]], terms: int, truth: int = 0) -> StepLayout:
+def make_layout(worlds: int, roles: list[tuple[int, int, int]], terms: int, truth: int = 0) -> GameLayout:
     """Roles as (agents, numbers observed, numbers done)."""
-    return StepLayout(
+    return GameLayout(
         Ready(
             worlds,
             4,
@@ -44,7 +44,7 @@ def make_layout(worlds: int, roles: list[tuple[int, int, int]], terms: int, trut
 
 
 @st.composite
-def steps(draw: st.DrawFn) -> tuple[StepLayout, StepFrame]:
+def steps(draw: st.DrawFn) -> tuple[GameLayout, StepFrame]:
     sizes = st.integers(1, 4)
     worlds, terms = draw(st.integers(1, 5)), draw(sizes)
     truth = draw(st.integers(0, 3))
@@ -57,9 +57,9 @@ def steps(draw: st.DrawFn) -> tuple[StepLayout, StepFrame]:
         is_final = (flags & (TERMINATED | TRUNCATED)) != 0
         is_final[ended] = True
         rows = random.permutation(np.flatnonzero(is_final)).astype(np.int32)
-        told = random.normal(size=(worlds, role.agents, role.told)).astype(np.float32)
+        told = random.normal(size=(worlds, role.agents, role.observation_size)).astype(np.float32)
         given_terms = random.normal(size=(worlds, role.agents, terms)).astype(np.float32)
-        final = [random.normal(size=(len(rows), size)).astype(np.float32) for size in (role.told, terms, 1)]
+        final = [random.normal(size=(len(rows), size)).astype(np.float32) for size in (role.observation_size, terms, 1)]
         roles.append(RoleStep(told, given_terms, flags, rows, final[0], final[1], final[2][:, 0]))
     columns = [ended, ended % 2, ended + 100, np.where(ended % 2, -1, 0)]
     table = np.stack(columns, axis=1).astype(np.int32)
@@ -70,7 +70,7 @@ def steps(draw: st.DrawFn) -> tuple[StepLayout, StepFrame]:
 
 @given(steps())
 @settings(deadline=None, max_examples=150)
-def test_a_step_arrives_as_it_was_sent(case: tuple[StepLayout, StepFrame]) -> None:
+def test_a_step_arrives_as_it_was_sent(case: tuple[GameLayout, StepFrame]) -> None:
     layout, sent = case
     data = layout.pack_step(sent)
     assert layout.least_step_bytes <= len(data) <= layout.most_step_bytes
@@ -119,7 +119,7 @@ def test_actions_of_a_wrong_shape_are_our_own_mistake() -> None:
 
 @given(steps(), st.data())
 @settings(deadline=None, max_examples=150)
-def test_a_step_that_is_cut_or_stretched_is_refused(case: tuple[StepLayout, StepFrame], data: st.DataObject) -> None:
+def test_a_step_that_is_cut_or_stretched_is_refused(case: tuple[GameLayout, StepFrame], data: st.DataObject) -> None:
     layout, sent = case
     packed = layout.pack_step(sent)
     with pytest.raises(WireError, match="bytes"):
@@ -277,7 +277,7 @@ def test_a_game_too_big_for_a_message_is_refused_with_the_cure() -> None:
         make_layout(4096, [(64, 1000, 1)], 1)
     small = Ready(2, 4, make_ready().roles)
     with pytest.raises(WireError, match="at most 64 are allowed"):
-        StepLayout(small, Limits(message_bytes=64))
+        GameLayout(small, Limits(message_bytes=64))
 
 
 def make_ready() -> Ready:
@@ -288,7 +288,7 @@ def test_the_example_of_the_protocol_page_is_what_is_sent() -> None:
     text = PAGE.read_text(encoding="utf-8")
     ready = decode_control(block(text, "ready"))
     assert isinstance(ready, Ready)
-    layout = StepLayout(ready)
+    layout = GameLayout(ready)
     number, (actions,) = layout.unpack_actions(from_hex(block(text, "actions")))
     assert number == 5
     assert actions.reshape(-1).tolist() == [0.5, -1.0]
@@ -340,5 +340,5 @@ def test_a_truth_with_a_nan_is_refused() -> None:
     role = RoleStep(ones, ones, np.zeros((2, 1), np.uint8), nobody, ones[:0, 0], ones[:0, 0], ones[:0, 0, 0])
     truth = np.array([[1.0, 2.0], [3.0, np.nan]], np.float32)
     data = layout.pack_step(StepFrame(1, 0, np.zeros((0, 4), np.int32), (role,), truth))
-    with pytest.raises(WireError, match="the truth about world 1"):
+    with pytest.raises(WireError, match="the privileged state of world 1"):
         layout.unpack_step(data, 1)

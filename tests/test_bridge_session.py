@@ -108,7 +108,7 @@ def pair() -> Pair:
 
 
 def zeros(game: PretendGame) -> list[np.ndarray]:
-    return [np.zeros((game.worlds, role.agents, role.done), np.float32) for role in game.layout.roles]
+    return [np.zeros((game.worlds, role.agents, role.action_size), np.float32) for role in game.layout.roles]
 
 
 def test_a_whole_conversation(pair: Pair) -> None:

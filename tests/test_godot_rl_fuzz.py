@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from godojo.bridge.codec import StepFrame, StepLayout
+from godojo.bridge.codec import StepFrame
 from godojo.bridge.godot_rl import GodotRlSession
 from godojo.bridge.messages import Configure, Limits, Ready, WireError
 from godojo.bridge.session import Closed
+from tests.dojo_client import GameLayout
 from tests.nightly import repeats
 
 CONVERSATIONS = repeats(250, nightly=2500)
@@ -87,7 +88,7 @@ def play(chance: random.Random) -> str:
     session = GodotRlSession(Limits(message_bytes=1 << 20, control_bytes=1 << 20))
     session.begin()
     wrong_at = chance.randrange(6)
-    layout: StepLayout | None = None
+    layout: GameLayout | None = None
     ready: Ready | None = None
     for turn, message in enumerate([INFO, RESET, STEP, STEP, STEP, STEP]):
         data = frame(json.dumps(message).encode()) if turn != wrong_at else spoilt(message, chance)
@@ -99,7 +100,7 @@ def play(chance: random.Random) -> str:
         while session.events:
             event = session.events.popleft()
             if isinstance(event, Ready):
-                ready, layout = event, StepLayout(event)
+                ready, layout = event, GameLayout(event)
             elif isinstance(event, StepFrame):
                 assert layout is not None
                 layout.unpack_step(layout.pack_step(event), event.sequence)  # what holds on the other wire holds here

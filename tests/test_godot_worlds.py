@@ -232,7 +232,7 @@ def test_a_game_started_by_hand_may_come_late_and_come_back() -> None:
             assert not worlds.ended.any()
             again.kill()
         worlds._reconnect_s = 0.3
-        with pytest.raises(GodojoError, match=f"no game came to port {port} within 0.3 s"):
+        with pytest.raises(GodojoError, match=f"no game connected to port {port} within 0.3 s"):
             worlds.step()
     assert marked.all_gone()
 
@@ -246,7 +246,7 @@ def test_what_cannot_be_opened_gets_a_sentence(tmp_path: Any) -> None:
         ({"binary": script}, r"chmod \+x"),
         ({"project": tmp_path, "binary": script}, "one of the two"),
         ({"wire": "morse"}, "no wire 'morse'; there is: dojo/1, godot_rl, any"),
-        ({"port": free_port(), "start_timeout_s": 0.2}, "no game came to port"),
+        ({"port": free_port(), "start_timeout_s": 0.2}, "no game connected to port"),
     ):
         with pytest.raises(GodojoError, match=sentence):
             open_game(**options)

@@ -279,7 +279,7 @@ def test_stopping_saves_and_says_how_to_go_on(godojo: Run, runs: Path, number: s
         time.sleep(0.02)
     said = trainer.said()
     assert trainer.process.returncode == 130
-    assert f"go on with: {command('train tag --resume long')}" in said
+    assert f"continue with: {command('train tag --resume long')}" in said
     assert "Traceback" not in said
     _, entry = RunFolder.open(runs / "long").checkpoints().newest()
     last = (runs / "long/updates.csv").read_text().splitlines()[-1]

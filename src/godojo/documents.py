@@ -1,4 +1,4 @@
-"""JSON files that we write and read again: each says its format and carries a hash of its text."""
+"""JSON files with a format version and a hash of their text."""
 
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,11 +17,11 @@ Kind = TypeVar("Kind")
 
 
 class DamagedDocument(GodojoError):
-    """A JSON file is not what was written."""
+    """A JSON file is damaged."""
 
 
 def document_bytes(form: Format, fields: Any) -> bytes:
-    """The fields of a struct or a mapping as a file: its format first, its hash last."""
+    """A struct or a mapping as a file: format first, hash last."""
     tree = {"format": form.tag, **msgspec.to_builtins(fields)}
     text = msgspec.json.format(msgspec.json.encode(tree), indent=2)
     return _SEAL.close(text.removesuffix(b"\n}"))
@@ -32,10 +32,10 @@ def write_document(path: Path, form: Format, fields: Any) -> None:
 
 
 def read_document(path: Path, form: Format, kind: type[Kind], cure: str, *, old_list: str = "") -> Kind:
-    """What a file holds, of today's version.
+    """Reads a file, migrated to the current version.
 
-    GodojoError names the file and says what to do (`cure`); a file that is not there is a FileNotFoundError.
-    `old_list` is the field that a list becomes, where version 1 was nothing else.
+    Raises GodojoError, with the file and what to do (`cure`), or FileNotFoundError. `old_list` is the field for the
+    list that version 1 was.
     """
     try:
         with path.open("rb") as file:
@@ -61,7 +61,7 @@ def _checked(path: Path, content: bytes, form: Format, cure: str, old_list: str)
     if old_list and isinstance(tree, list):
         tree = {old_list: tree}
     if not isinstance(tree, dict):
-        raise DamagedDocument(f"{path} is damaged (it is no JSON object); {cure}")
+        raise DamagedDocument(f"{path} is damaged (not a JSON object); {cure}")
     try:
         version = form.version_of(tree.pop("format", None), path)
         is_accepted = tree.pop(_HASH, None) == ""
@@ -72,6 +72,6 @@ def _checked(path: Path, content: bytes, form: Format, cure: str, old_list: str)
     except (Damaged, GodojoError):
         raise DamagedDocument(
             f'{path} is damaged or was edited: it does not match its {_HASH}; {cure}, or set its "{_HASH}" to "" to '
-            "take it as it is"
+            "accept it"
         ) from None
     return form.migrate(tree, version)

@@ -13,7 +13,7 @@ from pathlib import Path
 from godojo.errors import GodojoError, command
 
 MODULES = {"sb3": "stable_baselines3"}
-"""What each extra of pyproject.toml installs, by its name."""
+"""The module that each extra of pyproject.toml installs."""
 _INSTALL_TIMEOUT_S = 1800.0
 
 
@@ -22,7 +22,7 @@ def is_installed(extra: str) -> bool:
 
 
 def require(extra: str, say: Callable[[str], None]) -> None:
-    """Refuses to go on without an extra, or installs it where `dojo.py`, which installs everything else, started us."""
+    """Installs a missing extra if `dojo.py` started us; otherwise raises GodojoError."""
     if is_installed(extra):
         return
     launcher = _launcher()
@@ -40,7 +40,7 @@ def require(extra: str, say: Callable[[str], None]) -> None:
 
 
 def missing(extra: str) -> GodojoError:
-    """That an extra is not installed, with the command that installs it here."""
+    """The error for a missing extra, with the command that installs it."""
     launcher = _launcher()
     if launcher is None:
         words = " ".join(f'"{requirement}"' for requirement in _requirements(extra))
@@ -53,7 +53,7 @@ def missing(extra: str) -> GodojoError:
 
 
 def _launcher() -> Path | None:
-    """The `dojo.py` that made this environment, if one did."""
+    """The `dojo.py` that created this environment, if any."""
     try:
         place = json.loads((Path(sys.prefix) / "godojo-setup.json").read_text(encoding="utf-8"))["place"]
         path = Path(place) / "dojo.py"

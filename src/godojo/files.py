@@ -1,4 +1,4 @@
-"""Writing files so that nobody ever finds half of one, and sealing them with a hash so that damage is noticed."""
+"""Atomic writes, and hashes that detect damage."""
 
 import hashlib
 import io
@@ -12,19 +12,19 @@ from typing import BinaryIO, NamedTuple
 from godojo.errors import GodojoError
 
 PART = ".part"
-"""How the name of a file ends that is still being written; a kill may leave one behind."""
+"""Suffix of a file that is being written; a kill may leave one behind."""
 _CHUNK = 2**20
 
 
 class Damaged(Exception):
-    """A file is not what was written; the text says in what way."""
+    """A file is damaged; the text says how."""
 
 
 class Seal(NamedTuple):
-    """A SHA-256 of all bytes above it, in hex, as the last bytes of a file."""
+    """A SHA-256 of all bytes before it, in hex, at the end of a file."""
 
     before: bytes
-    """What stands between the content and the digits."""
+    """Between the content and the digits."""
     after: bytes = b""
 
     @property
@@ -32,7 +32,6 @@ class Seal(NamedTuple):
         return len(self.before) + 64 + len(self.after)
 
     def tail(self, digest: str) -> bytes:
-        """What follows the content."""
         return self.before + digest.encode() + self.after
 
     def close(self, content: bytes) -> bytes:
@@ -40,9 +39,9 @@ class Seal(NamedTuple):
         return content + self.tail(hashlib.sha256(content).hexdigest())
 
     def check(self, file: BinaryIO | bytes) -> str | None:
-        """The hash, where the content fits it; None where there is no seal. Reads in small pieces and unpacks nothing.
+        """The hash if the content matches it; None without a seal. Reads in small pieces.
 
-        Only a reader who knows from the format that there must be a seal can tell an old file from a spoilt seal.
+        Only the format says whether a file must have a seal.
         """
         if isinstance(file, bytes):
             file = io.BytesIO(file)
@@ -62,7 +61,7 @@ class Seal(NamedTuple):
 
 
 TRAILER = Seal(b"\nsha256:")
-"""For files in which other programs do not mind some bytes at the end: what torch saves."""
+"""For torch's files, which may have extra bytes at the end."""
 
 
 def file_hash(path: Path) -> str:
@@ -72,15 +71,15 @@ def file_hash(path: Path) -> str:
 
 
 def atomic_write(path: Path, content: bytes) -> None:
-    """Replaces the file at once, on disk before its name is; what was there stays when this fails."""
+    """Replaces a file atomically; a failure leaves the old one."""
     with atomic_writer(path) as file:
         file.write(content)
 
 
 @contextmanager
 def atomic_writer(path: Path) -> Iterator[BinaryIO]:
-    """The same for what comes piece by piece: the file takes its place when the block is left without an error."""
-    # Not `tempfile`: its files are for nobody but their owner, and keep that when they are renamed.
+    """The same for content that comes in pieces: the file is replaced when the block ends without an error."""
+    # Not `tempfile`: its files are readable by their owner only, and stay so when they are renamed.
     temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}{PART}"
     try:
         with temporary.open("xb") as file:
@@ -89,14 +88,14 @@ def atomic_writer(path: Path) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        raise GodojoError(f"{path} could not be written ({error.strerror}); what was there before is intact") from None
+        raise GodojoError(f"{path} cannot be written ({error.strerror}); the old file is intact") from None
     finally:
         with suppress(OSError):
             temporary.unlink()
 
 
 def sweep(folder: Path) -> None:
-    """Removes what killed writers left in a folder; only for whoever is its one writer."""
+    """Removes files that killed writers left in a folder; for its only writer."""
     for left in folder.glob(f".*{PART}"):
         with suppress(OSError):
             left.unlink()

@@ -1,8 +1,8 @@
-"""Formats of the files that users keep: a version each, and what turns older versions into today's.
+"""Versions of all file formats, and migrations from older ones.
 
-To rename a field, to drop one or to give it another meaning, append a function to its format's migrations. The version
-goes up by itself, files of every older version are read as if they had been written today, and newer ones are refused.
-A new field needs no migration where its default does what was done before.
+To rename, drop or reinterpret a field, append a function to its format's migrations. The version increases,
+older files are migrated when they are read, and newer ones are refused. A new field needs no migration if its default
+keeps the old behaviour.
 """
 
 import copy
@@ -13,31 +13,31 @@ from godojo.errors import GodojoError
 
 Tree = dict[str, Any]
 Migration = Callable[[Tree], None]
-"""Changes what a file holds, in place, from one version to the next."""
+"""Changes a file's content in place, from one version to the next."""
 
 
 class NewerVersion(GodojoError):
-    """A file of a version that this Godojo does not know yet."""
+    """A file that a newer Godojo wrote."""
 
 
 class Format:
-    """A kind of file. Version N + 1 is what the first N migrations make of version 1."""
+    """A kind of file. The first N migrations turn version 1 into version N + 1."""
 
     def __init__(self, name: str, *migrations: Migration, hashed_since: int = 2) -> None:
         self.name, self.migrations, self._hashed_since = name, migrations, hashed_since
 
     @property
     def version(self) -> int:
-        """The one that is written today."""
+        """The current version."""
         return len(self.migrations) + 1
 
     @property
     def tag(self) -> str:
-        """What a file of today says that it is."""
+        """Format and version, as files name them."""
         return f"{self.name}/{self.version}"
 
     def version_of(self, tag: object, source: object) -> int:
-        """The version that a file's tag names; refuses newer ones and other kinds of files. No tag is version 1."""
+        """The version in a file's tag; refuses newer versions and other formats. No tag is version 1."""
         if tag is None:
             return 1
         name, _, number = str(tag)[:80].partition("/")
@@ -58,14 +58,14 @@ class Format:
         return version >= self._hashed_since
 
     def migrate(self, tree: Tree, version: int) -> Tree:
-        """What a file of this version holds, as one of today would hold it; the tree is changed."""
+        """Migrates a file's content, in place, to the current version."""
         for migration in self.migrations[version - 1 :]:
             migration(tree)
         return tree
 
 
 def rename(branch: Any, **names: str) -> None:
-    """For migrations: gives fields of a branch new names, `rename(tree["learner_settings"], hidden="net_arch")`."""
+    """For migrations: renames fields, `rename(tree["learner_settings"], hidden="net_arch")`."""
     if isinstance(branch, dict):
         for old, new in names.items():
             if old in branch:
@@ -73,7 +73,7 @@ def rename(branch: Any, **names: str) -> None:
 
 
 def branches(tree: Any, *path: str) -> list[Any]:
-    """For migrations: the branches at a path, none where there is no such path; `*` stands for every key or item."""
+    """For migrations: the branches at a path, if any; `*` matches every key or item."""
     found = [tree]
     for name in path:
         following: list[Any] = []
@@ -87,7 +87,7 @@ def branches(tree: Any, *path: str) -> list[Any]:
 
 
 def rename_layers(weights: Any, **names: str) -> None:
-    """For migrations: gives modules in the keys of a `state_dict` new names; the order of the keys stays."""
+    """For migrations: renames modules in the keys of a `state_dict`; keeps their order."""
     if isinstance(weights, dict):
         entries = list(weights.items())
         weights.clear()
@@ -96,7 +96,7 @@ def rename_layers(weights: Any, **names: str) -> None:
 
 
 def renamed_settings(game: str, values: Tree) -> Tree:
-    """A game's settings in today's words; like columns, they go by names that are never used again."""
+    """A game's settings by their current names; old names are never reused."""
     found = copy.deepcopy(values)
     for (section, old), (target, new) in SETTINGS.get(game, {}).items():
         branch = found.get(section)
@@ -106,7 +106,7 @@ def renamed_settings(game: str, values: Tree) -> Tree:
 
 
 def renamed_columns(columns: list[str]) -> list[str]:
-    """The columns of `updates.csv` by today's names; tables have no version, so an old name is never used again."""
+    """The columns of `updates.csv` by their current names; tables have no version, so old names are never reused."""
     if columns[:1] != ["update"]:
         return columns
     names = COLUMNS | (SAC_COLUMNS if any(column.endswith("_temperature") for column in columns) else {})
@@ -127,7 +127,7 @@ def _renamed(column: str, names: Mapping[str, str]) -> str:
 
 
 def _hash_added(tree: Tree) -> None:
-    """From here on files of this kind carry a hash; nothing in them changes."""
+    """From here on files carry a hash; their content does not change."""
 
 
 LEARNER_SETTINGS: dict[str, dict[str, str]] = {
@@ -180,7 +180,7 @@ LEARNER_SETTINGS: dict[str, dict[str, str]] = {
 def _run_2(tree: Tree) -> None:
     settings = tree.get("learner_settings")
     if tree.get("learner") == "ppo" and isinstance(settings, dict):
-        settings.setdefault("turning", 0)  # before cells could turn, none did
+        settings.setdefault("turning", 0)  # older runs had none
 
 
 def _run_3(tree: Tree) -> None:

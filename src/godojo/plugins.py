@@ -1,4 +1,4 @@
-"""A class of a user's own, given as `file.py:Class`; whatever is wrong with it is said in one line."""
+"""Loads users' classes, given as `file.py:Class`; errors are one line."""
 
 import importlib.util
 import traceback
@@ -11,13 +11,13 @@ def split_class(text: str) -> tuple[Path, str]:
     """The file and the class of `file.py:Class`."""
     path, colon, name = text.rpartition(":")
     if not colon or not path.endswith(".py"):
-        raise GodojoError(f"{text!r} is no class of a file; write it as file.py:Class")
+        raise GodojoError(f"{text!r} is no class; write it as file.py:Class")
     return Path(path).expanduser(), name
 
 
 def load_class(path: Path, name: str) -> type:
     if not path.is_file():
-        raise GodojoError(f"{path}: there is no such file")
+        raise GodojoError(f"{path}: no such file")
     spec = importlib.util.spec_from_file_location(f"godojo_user_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -38,7 +38,7 @@ def load_class(path: Path, name: str) -> type:
 
 
 def told(error: BaseException, path: Path) -> str:
-    """The error in a line, with the line of the user's file where it came about."""
+    """An error as one line, with the line number in the user's file."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
     line = error.lineno if isinstance(error, SyntaxError) else frames[-1].lineno if frames else None
     where = f" (line {line})" if line else ""

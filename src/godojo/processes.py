@@ -1,4 +1,4 @@
-"""Starting other programs so that they do not outlive us and do not make us wait for ever."""
+"""Child processes that end with us and never block forever."""
 
 import ctypes
 import os
@@ -18,7 +18,7 @@ _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 class Finished(NamedTuple):
-    """What a program left behind."""
+    """The result of a program."""
 
     code: int
     output: str
@@ -32,7 +32,7 @@ def started(
     env: Mapping[str, str] | None = None,
     pass_fds: Sequence[int] = (),
 ) -> Iterator[subprocess.Popen[str]]:
-    """A program in a session of its own, ended with all its children when the block is left, however it is left.
+    """A program in its own session, ended with all its children when the block ends.
 
     On Linux the kernel ends the program (not its children) even when we are killed outright.
     """
@@ -58,7 +58,7 @@ def started(
 
 
 def finish(words: Sequence[str | Path], *, timeout_s: float, env: Mapping[str, str] | None = None) -> Finished:
-    """Runs a program to its end, or to its deadline, and keeps what it said."""
+    """Runs a program to its end or deadline; returns its output."""
     with started(words, env=env) as process:
         try:
             output, _ = process.communicate(timeout=timeout_s)
@@ -67,14 +67,14 @@ def finish(words: Sequence[str | Path], *, timeout_s: float, env: Mapping[str, s
             end(process)
         try:
             output, _ = process.communicate(timeout=_GRACE_S)
-        except subprocess.TimeoutExpired as error:  # a child that fled into a session of its own still holds the pipe
+        except subprocess.TimeoutExpired as error:  # a child in a session of its own still holds the pipe
             said = error.output or b""
             output = said if isinstance(said, str) else said.decode("utf-8", "replace")
         return Finished(process.returncode, output, timed_out=True)
 
 
 def end(process: "subprocess.Popen[str]") -> None:
-    """Asks the program and its children to stop, then makes them."""
+    """Terminates the program and its children, then kills them."""
     with suppress(subprocess.TimeoutExpired):
         if process.poll() is None:
             _signal_all(process, signal.SIGTERM)
@@ -87,14 +87,14 @@ def end(process: "subprocess.Popen[str]") -> None:
 
 
 class GuardedProcess:
-    """A program that is watched over for long: its output goes to a file, and whatever ends us ends it.
+    """A long-running program: its output goes to a file, and it ends when we end, however that happens.
 
-    Where there is a POSIX shell, a guard waits beside the program, in the same process group, for our end of a pipe to
-    close, which the kernel does however we end; then it kills the whole group, the program's children included. Unlike
-    the kernel's own parent-death signal it does not mistake the end of a thread of ours for our end.
+    On POSIX, a guard in the same process group waits until our end of a pipe closes, which the kernel does however we
+    end, and kills the whole group, the program's children included. Unlike the kernel's parent-death signal, it does
+    not react to the end of one of our threads.
     """
 
-    # The guard is there before the program is, so no moment is unwatched.
+    # The guard starts before the program.
     _GUARD = (
         "exec 3<&0 </dev/null; "
         '(trap "" HUP INT TERM; exec /bin/sh -c "read _; kill -KILL 0" godojo-guard <&3 >/dev/null 2>&1) & '
@@ -133,12 +133,12 @@ class GuardedProcess:
         return self._process.pid
 
     def status(self) -> int | None:
-        """The exit status once it has ended, negative for a signal; None while it runs."""
+        """The exit status, negative for a signal; None while it runs."""
         return self._process.poll()
 
     def end(self, *, grace_s: float = _GRACE_S) -> None:
-        """Ends the program and its children: asks first and waits so long, if at all, then makes them."""
-        if os.getpid() != self._owner:  # we are a forked child: it is not our program
+        """Ends the program and its children: terminates them, waits up to `grace_s`, then kills them."""
+        if os.getpid() != self._owner:  # we are a forked child: it is the parent's program
             return
         if grace_s > 0 and self._process.poll() is None:
             self._signal(signal.SIGTERM)
@@ -153,7 +153,7 @@ class GuardedProcess:
             self._lifeline = None
 
     def wait(self, timeout_s: float) -> bool:
-        """Whether it has ended by itself within that time."""
+        """Whether it ends by itself within that time."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout_s)
         return self._process.poll() is not None
@@ -167,7 +167,7 @@ class GuardedProcess:
 
     def _kill_all(self) -> None:
         if os.name == "posix":
-            if self._lifeline is not None:  # until it is let go the guard holds the group's number for us
+            if self._lifeline is not None:  # until it closes, the guard keeps the group's number in use
                 self._signal(signal.SIGKILL)
         elif self._process.poll() is None:
             tree = ["taskkill", "/F", "/T", "/PID", str(self._process.pid)]
@@ -178,7 +178,7 @@ _lifelines: set[int] = set()
 
 
 def _let_go() -> None:
-    """In a forked child of ours: games live as long as we do, not as long as it does."""
+    """In a forked child: games end with the parent, not with the child."""
     for lifeline in _lifelines:
         with suppress(OSError):
             os.close(lifeline)
@@ -198,6 +198,6 @@ def _signal_all(process: "subprocess.Popen[str]", number: signal.Signals) -> Non
 
 
 def die_with_parent() -> None:
-    """Has the kernel kill this process when the thread that started it ends; on Linux alone."""
+    """Has the kernel kill this process when the thread that started it ends; Linux only."""
     assert _libc is not None
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Settings of unchecked types made into typed ones; what does not fit is said in plain words."""
+"""Converts settings to typed structures; errors are plain sentences."""
 
 import re
 import types
@@ -13,7 +13,7 @@ _WORDS: dict[Any, str] = {int: "a whole number", float: "a number", bool: "true 
 
 
 def converted(tree: Any, kind: type[T]) -> T:
-    """The tree as a `kind`; GodojoError names the setting, what it must be, and what it is."""
+    """The tree as a `kind`; GodojoError names the setting, the expected type and the value."""
     try:
         return msgspec.convert(tree, kind)
     except msgspec.ValidationError as error:
@@ -25,7 +25,7 @@ def _explained(message: str, tree: Any, kind: Any) -> str:
     name, value = "", tree
     for part in re.findall(r"[^.\[\]`]+|\[\d+\]", place):
         if part.startswith("[") and not _is_section(get_args(kind)[0]):
-            break  # a list of plain values is described as a whole
+            break  # a list of plain values is described as one
         if part.startswith("["):
             kind, value, name = get_args(kind)[0], value[int(part[1:-1])], name + part
         else:
@@ -53,7 +53,7 @@ def _is_section(kind: Any) -> bool:
 
 
 def _described(kind: Any) -> str | None:
-    """What a setting of a type must be."""
+    """A type in words."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Literal:
         return f"one of {', '.join(str(one) or repr(one) for one in arguments)}"

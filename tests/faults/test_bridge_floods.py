@@ -60,7 +60,7 @@ class Player:
         assert (step.roles[0].observation[..., 0] == self.decision).all()
         if time.monotonic() - self.polled > 0.1:
             self.listener.poll()
-            self.most_newcomers = max(self.most_newcomers, len(self.listener._newcomers))
+            self.most_newcomers = max(self.most_newcomers, len(self.listener._pending))
             self.polled = time.monotonic()
 
 
@@ -132,7 +132,7 @@ def test_half_open_connections_are_dropped_at_the_limit() -> None:
         socks = [socket.create_connection(("127.0.0.1", listener.port), timeout=10) for _ in range(40)]
         with pytest.raises(PeerTimeout, match="did not say hello"):
             listener.accept(2.0)
-        assert len(listener._newcomers) == 0
+        assert len(listener._pending) == 0
         assert 1 <= sum("did not say hello" in line for line in lines) <= 20  # the log is not flooded either
         for sock in socks:
             assert sock.recv(100) == b""
@@ -165,7 +165,7 @@ def test_slow_drops_of_a_request_do_not_extend_the_limit() -> None:
         begun = time.monotonic()
         while time.monotonic() - begun < 1.2:
             listener.poll(0.05)
-        assert not listener._newcomers
+        assert not listener._pending
         thread.join(20)
         sock.close()
 
@@ -179,7 +179,7 @@ def test_what_is_too_much_is_closed_at_once(how: Callable[[int], None]) -> None:
         with pytest.raises(PeerTimeout):
             listener.accept(1.5)
         thread.join(10)
-        assert not listener._newcomers
+        assert not listener._pending
     assert any("refused" in line for line in lines), lines
 
 

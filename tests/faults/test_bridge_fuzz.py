@@ -111,7 +111,8 @@ class GoodGame:
 
     def step(self) -> None:
         self.session.take_outgoing()
-        actions = tuple(np.full((2, role.agents, role.done), self.steps, np.float32) for role in self.game.layout.roles)
+        roles = self.game.layout.roles
+        actions = tuple(np.full((2, role.agents, role.action_size), self.steps, np.float32) for role in roles)
         self.session.act(actions)
         self._say(Opcode.BINARY, self.game.layout.pack_step(self.game.step(actions)))
         self.steps += 1
@@ -144,7 +145,7 @@ def beside() -> Iterator[Callable[[int], None]]:
 def played_step(game: PretendGame, random: Random) -> StepFrame:
     """A step of the game, often one in which worlds ended."""
     game.reset(1)
-    actions = tuple(np.zeros((game.worlds, role.agents, role.done), np.float32) for role in game.layout.roles)
+    actions = tuple(np.zeros((game.worlds, role.agents, role.action_size), np.float32) for role in game.layout.roles)
     step = game.step(actions)
     for _ in range(int(random.integers(0, 8))):
         step = game.step(actions)
@@ -199,7 +200,7 @@ def test_control_messages(beside: Callable[[int], None]) -> None:
 def test_actions(beside: Callable[[int], None]) -> None:
     random = np.random.default_rng(12)
     game = PretendGame(Configure(3))
-    packed = game.layout.pack_actions(9, [np.ones((3, role.agents, role.done)) for role in game.layout.roles])
+    packed = game.layout.pack_actions(9, [np.ones((3, role.agents, role.action_size)) for role in game.layout.roles])
     for number in range(ACTIONS):
         try:
             _, actions = game.layout.unpack_actions(spoil(random, packed))
@@ -282,7 +283,7 @@ def assert_a_line(error: Exception) -> None:
 def assert_sound(layout: StepLayout, step: StepFrame) -> None:
     assert ((step.ended[:, 0] >= 0) & (step.ended[:, 0] < layout.worlds)).all()
     for shape, role in zip(layout.roles, step.roles, strict=True):
-        assert role.observation.shape == (layout.worlds, shape.agents, shape.told)
+        assert role.observation.shape == (layout.worlds, shape.agents, shape.observation_size)
         for numbers in (role.observation, role.terms, role.final_observation, role.final_terms, role.final_score):
             assert np.isfinite(numbers).all()
         ended = role.terminated | role.truncated

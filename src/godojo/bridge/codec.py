@@ -1,6 +1,6 @@
-"""The binary frames of dojo/1: actions to the game, steps back, both ways in Python.
+"""The binary frames of dojo/1: actions to the game, steps back.
 
-The shapes are fixed by the game's `ready`, so a frame holds numbers only; `docs/protocol.md` has the bytes.
+The game's `ready` fixes all shapes, so a frame has numbers only; `docs/protocol.md` lists the bytes.
 """
 
 import struct
@@ -23,18 +23,18 @@ _FLOAT, _INT = np.dtype("<f4"), np.dtype("<i4")
 
 @dataclass(frozen=True, slots=True)
 class RoleStep:
-    """What a step says about the agents of one role: W worlds, n agents; F of them ended."""
+    """A step of the agents of one role: W worlds, n agents; F of them ended."""
 
     observation: np.ndarray
     """float32 [W, n, D]"""
     terms: np.ndarray
     """float32 [W, n, T]: the reward is their sum."""
     flags: np.ndarray
-    """uint8 [W, n]: ACTED, TERMINATED and TRUNCATED, added up."""
+    """uint8 [W, n]: the sum of ACTED, TERMINATED and TRUNCATED."""
     final_rows: np.ndarray
-    """int32 [F]: who ended, as world * n + agent."""
+    """int32 [F]: agents that ended, as world * n + agent."""
     final_observation: np.ndarray
-    """float32 [F, D]: what each was told at the end; `observation` is already the new round's."""
+    """float32 [F, D]: their last observations; `observation` is already the new round's."""
     final_terms: np.ndarray
     """float32 [F, T]: the terms summed over the round."""
     final_score: np.ndarray
@@ -55,32 +55,30 @@ class RoleStep:
 
 @dataclass(frozen=True, slots=True)
 class StepFrame:
-    """One decision of all worlds of one game. Its arrays are views of bytes that belong to it alone: read-only."""
+    """One decision of all worlds of one game. Its arrays are read-only views of its own bytes."""
 
     sequence: int
-    """0 after a reset, then the number of the actions that it answers."""
+    """0 after a reset, then the number of the answered actions."""
     engine_us: int
-    """Between reading the actions and sending this, by the game's clock."""
+    """Time between reading the actions and sending this, by the game's clock."""
     ended: np.ndarray
-    """int32 [E, 4]: world, winner, length in ticks, arena (-1: made for the round) of each world that ended."""
+    """int32 [E, 4]: world, winner, length in ticks, arena (-1: generated) of each world that ended."""
     roles: tuple[RoleStep, ...]
     """In the order of `ready`."""
     truth: np.ndarray | None = None
-    """float32 [W, K]: what no eyes see, of each world; None where `ready` promises none."""
+    """float32 [W, K]: the privileged state of each world; None if `ready` declares none."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
     name: str
     agents: int
-    told: int
-    """Numbers of an observation."""
-    done: int
-    """Numbers of an action."""
+    observation_size: int
+    action_size: int
 
 
 class StepLayout:
-    """Where each number lies in the frames of one game."""
+    """The layout of one game's frames."""
 
     def __init__(self, ready: Ready, limits: Limits | None = None) -> None:
         self.worlds = ready.worlds
@@ -91,14 +89,15 @@ class StepLayout:
         self._ended_most = np.array([self.worlds - 1, len(ready.winners) - 1, 2**31 - 1, len(ready.arenas) - 1], _INT)
         self._header = struct.Struct(f"<BBHIII{len(self.roles)}I")
         rows = [self.worlds * role.agents for role in self.roles]
-        self._told = sum(count * role.told for count, role in zip(rows, self.roles, strict=True))
+        sizes = [role.observation_size for role in self.roles]
+        self._observation_floats = sum(count * size for count, size in zip(rows, sizes, strict=True))
         self.truth = observation_size(ready.truth)
-        """Numbers that tell the true state of a world."""
-        self._floats = self._told + sum(rows) * self.terms + self.worlds * self.truth
+        """Numbers of the privileged state of a world."""
+        self._floats = self._observation_floats + sum(rows) * self.terms + self.worlds * self.truth
         self._flags = sum(rows)
-        self._final_bytes = [4 * (1 + role.told + self.terms + 1) for role in self.roles]
+        self._final_bytes = [4 * (1 + size + self.terms + 1) for size in sizes]
         self.actions_bytes = _ACTIONS_HEADER.size + 4 * sum(
-            count * role.done for count, role in zip(rows, self.roles, strict=True)
+            count * role.action_size for count, role in zip(rows, self.roles, strict=True)
         )
         self.least_step_bytes = self._header.size + 4 * self._floats + self._flags
         self.most_step_bytes = (
@@ -115,50 +114,19 @@ class StepLayout:
             )
 
     def pack_actions(self, sequence: int, actions: Sequence[np.ndarray]) -> bytes:
-        """The frame with one decision: an array [worlds, agents, numbers] for each role."""
+        """Packs one decision: an array [worlds, agents, numbers] for each role."""
         if len(actions) != len(self.roles):
             raise GodojoError(f"there are {len(self.roles)} roles, and actions for {len(actions)}")
         pieces = [_ACTIONS_HEADER.pack(_ACTIONS_KIND, 0, 0, sequence)]
         for role, action in zip(self.roles, actions, strict=True):
-            wanted = (self.worlds, role.agents, role.done)
+            wanted = (self.worlds, role.agents, role.action_size)
             if action.shape != wanted:
                 raise GodojoError(f"actions of {role.name} must have the shape {wanted}, not {action.shape}")
             pieces.append(action.astype(_FLOAT, copy=False).tobytes())
         return b"".join(pieces)
 
-    def unpack_actions(self, data: bytes | bytearray) -> tuple[int, tuple[np.ndarray, ...]]:
-        """The sequence number and each role's actions. Raises WireError."""
-        if len(data) != self.actions_bytes:
-            raise WireError(f"an actions frame has {len(data)} bytes, and should have {self.actions_bytes}")
-        kind, zero, zeros, sequence = _ACTIONS_HEADER.unpack_from(data)
-        if (kind, zero, zeros) != (_ACTIONS_KIND, 0, 0):
-            raise WireError(f"an actions frame begins with 1, 0, 0, not {kind}, {zero}, {zeros}")
-        actions, offset = [], _ACTIONS_HEADER.size
-        for role in self.roles:
-            shape = (self.worlds, role.agents, role.done)
-            action = np.frombuffer(data, _FLOAT, self.worlds * role.agents * role.done, offset).reshape(shape)
-            self._check_finite("an action", role, action)
-            actions.append(action)
-            offset += action.nbytes
-        return sequence, tuple(actions)
-
-    def pack_step(self, step: StepFrame) -> bytes:
-        """The frame with one step, as a game sends it. The arrays must have the shapes of the layout."""
-        rows = [len(role.final_rows) for role in step.roles]
-        head = self._header.pack(_STEP_KIND, 0, 0, step.sequence, step.engine_us, len(step.ended), *rows)
-        arrays = [role.observation for role in step.roles] + [role.terms for role in step.roles]
-        arrays += [] if step.truth is None else [step.truth]
-        pieces = [head, *(array.astype(_FLOAT, copy=False).tobytes() for array in arrays)]
-        pieces.append(step.ended.astype(_INT, copy=False).tobytes())
-        for role in step.roles:
-            pieces.append(role.final_rows.astype(_INT, copy=False).tobytes())
-            for array in (role.final_observation, role.final_terms, role.final_score):
-                pieces.append(array.astype(_FLOAT, copy=False).tobytes())
-        pieces += [role.flags.tobytes() for role in step.roles]
-        return b"".join(pieces)
-
     def unpack_step(self, data: bytes | bytearray, sequence: int) -> StepFrame:
-        """The step that answers the actions of this number. Raises WireError, and nothing else, whatever comes."""
+        """Unpacks the step that answers the actions of this number. Raises nothing but WireError, whatever comes."""
         if len(data) < self._header.size:
             raise WireError(f"a step has {len(data)} bytes, fewer than its header")
         kind, zero, zeros, given, engine_us, ended_count, *final_counts = self._header.unpack_from(data)
@@ -183,27 +151,32 @@ class StepLayout:
             raise WireError("the answer to a reset says that something was done or ended")
 
         roles = []
-        told_at, terms_at, flags_at = 0, self._told, 0
+        observation_at, terms_at, flags_at = 0, self._observation_floats, 0
         for role, count in zip(self.roles, final_counts, strict=True):
-            rows = self.worlds * role.agents
-            shape = (self.worlds, role.agents)
+            rows, size, shape = self.worlds * role.agents, role.observation_size, (self.worlds, role.agents)
             final_rows = np.frombuffer(data, _INT, count, offset)
             offset += 4 * count
-            final = np.frombuffer(data, _FLOAT, count * (role.told + self.terms + 1), offset)
+            final = np.frombuffer(data, _FLOAT, count * (size + self.terms + 1), offset)
             offset += final.nbytes
-            told_end, terms_end = count * role.told, count * (role.told + self.terms)
+            observation_end, terms_end = count * size, count * (size + self.terms)
             roles.append(
                 RoleStep(
-                    floats[told_at : told_at + rows * role.told].reshape(*shape, role.told),
+                    floats[observation_at : observation_at + rows * role.observation_size].reshape(
+                        *shape, role.observation_size
+                    ),
                     floats[terms_at : terms_at + rows * self.terms].reshape(*shape, self.terms),
                     flags[flags_at : flags_at + rows].reshape(shape),
                     final_rows,
-                    final[:told_end].reshape(count, role.told),
-                    final[told_end:terms_end].reshape(count, self.terms),
+                    final[:observation_end].reshape(count, size),
+                    final[observation_end:terms_end].reshape(count, self.terms),
                     final[terms_end:],
                 )
             )
-            told_at, terms_at, flags_at = told_at + rows * role.told, terms_at + rows * self.terms, flags_at + rows
+            observation_at, terms_at, flags_at = (
+                observation_at + rows * role.observation_size,
+                terms_at + rows * self.terms,
+                flags_at + rows,
+            )
         truth = floats[terms_at:].reshape(self.worlds, self.truth) if self.truth else None
         step = StepFrame(given, engine_us, ended, tuple(roles), truth)
         self._check_step(step, floats, flags)
@@ -217,7 +190,7 @@ class StepLayout:
                 raise WireError(f"{count} agents of {role.name} ended, and there are {self.worlds * role.agents}")
 
     def _check_step(self, step: StepFrame, floats: np.ndarray, flags: np.ndarray) -> None:
-        with np.errstate(all="ignore"):  # a sum is quick and needs no room; only one that is not finite is looked into
+        with np.errstate(all="ignore"):  # a sum is fast; only one that is not finite needs a look
             is_fine = np.isfinite(floats.sum())
         if not is_fine:
             for role, said in zip(self.roles, step.roles, strict=True):
@@ -225,7 +198,7 @@ class StepLayout:
                 self._check_finite("a reward", role, said.terms)
             if step.truth is not None and not np.isfinite(step.truth).all():
                 world = int(np.argwhere(~np.isfinite(step.truth))[0, 0])
-                raise WireError(f"the truth about world {world} holds what is not a finite number")
+                raise WireError(f"the privileged state of world {world} has a number that is not finite")
         has_final = any(len(said.final_rows) for said in step.roles)
         if not has_final and not len(step.ended) and not (flags & ENDED).any():
             return
@@ -238,14 +211,14 @@ class StepLayout:
         if wrong.any():
             row, column = (int(index) for index in np.argwhere(wrong)[0])
             what = ("world", "winner", "length", "arena")[column]
-            raise WireError(f"a world ended with the {what} {ended[row, column]}, which there is not")
+            raise WireError(f"a world ended with the {what} {ended[row, column]}, which does not exist")
         seen = np.zeros(self.worlds, np.bool_)
         seen[ended[:, 0]] = True
         if np.count_nonzero(seen) != len(ended):
             raise WireError("a world ended twice in one step")
 
     def _check_final(self, role: _Shape, said: RoleStep, ended_worlds: np.ndarray) -> None:
-        """Those whose round ended, alone or with their world, are the final rows: each once, and nobody else."""
+        """The final rows must be the agents whose round ended, alone or with their world, each once."""
         rows, wanted = said.final_rows, (said.flags & ENDED).astype(np.bool_)
         wanted[ended_worlds] = True
         if len(rows) and not (rows.min() >= 0 and rows.max() < wanted.size):

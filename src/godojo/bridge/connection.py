@@ -1,4 +1,4 @@
-"""One game at the other end of a socket: the blocking shell around a session. Every wait has a deadline."""
+"""A connected game: the blocking shell around a session. Every wait has a deadline."""
 
 import select
 import socket
@@ -22,10 +22,10 @@ _Answer = TypeVar("_Answer", Ready, StepFrame)
 
 
 class Connection:
-    """A game that has said hello. Not for several threads at once.
+    """A game that has said hello. Not thread-safe.
 
-    Every method that talks raises ConnectionLost (the game is gone; GameRefused when it said why), Silent (the deadline
-    passed; `receive_step` may be tried again) or WireError (the game talked nonsense and has been sent away).
+    Methods that send or receive raise ConnectionLost (GameRefused if the game said why), PeerTimeout (`receive_step`
+    may be retried) or WireError (the game violated the protocol and was disconnected).
     """
 
     def __init__(self, sock: socket.socket, session: Session, hello: Hello, peer: str, unsent: bytes = b"") -> None:
@@ -40,19 +40,19 @@ class Connection:
         self._end: GodojoError | None = None
 
     def configure(self, request: Configure, timeout_s: float) -> Ready:
-        """Says what is to be played, and waits for what the game makes of it."""
+        """Configures the game, and waits for its description."""
         self._check_open()
         self._session.configure(request)
         return self._answer(Ready, timeout_s)
 
     def reset(self, seed: int, timeout_s: float) -> StepFrame:
-        """New rounds everywhere; the first observations."""
+        """Starts new rounds in all worlds; returns the first observations."""
         self._check_open()
         self._session.reset(seed)
         return self._answer(StepFrame, timeout_s)
 
     def send_actions(self, actions: Sequence[np.ndarray], timeout_s: float = _SEND_S) -> None:
-        """One decision for all worlds. Returns when it is on its way; `receive_step` waits for the answer."""
+        """Sends one decision for all worlds; `receive_step` waits for the answer."""
         self._check_open()
         self._session.act(actions)
         self._flush(timeout_s)
@@ -62,17 +62,17 @@ class Connection:
         return self._answer(StepFrame, timeout_s)
 
     def notice(self, text: str) -> None:
-        """Tells people at the game what the trainer does."""
+        """Shows a text to people who watch the game."""
         self._check_open()
         self._session.notice(text)
         self._flush(_SEND_S)
 
     def fileno(self) -> int:
-        """For `select`: readable when the game has said something, or is gone."""
+        """For `select`: readable when the game has sent something, or is gone."""
         return self._socket.fileno()
 
     def is_alive(self) -> bool:
-        """Whether the other end is still there, as far as can be told without waiting."""
+        """Whether the game is still connected, as far as is known without waiting."""
         if self._end is not None:
             return False
         try:
@@ -84,7 +84,7 @@ class Connection:
             return False
 
     def close(self, reason: str = "the trainer is done") -> None:
-        """Takes leave and lets go of the socket. It may be called twice, and raises nothing."""
+        """Says goodbye and closes the socket. May be called twice; raises nothing."""
         if self._end is None:
             self._session.close(reason)
             self._let_go(ConnectionLost(f"the connection was closed: {reason}"))
@@ -108,14 +108,14 @@ class Connection:
             self._move(deadline, "the game did not answer", timeout_s)
 
     def _flush(self, timeout_s: float) -> None:
-        """Sends all there is. What comes meanwhile is read, so that two big messages do not wait for each other."""
+        """Sends everything. Reads meanwhile, so that two big messages do not block each other."""
         deadline = time.monotonic() + timeout_s
         self._send()
         while self._unsent and not self._session.closed:
             self._move(deadline, "the game did not read what was sent to it", timeout_s)
 
     def _move(self, deadline: float, complaint: str, timeout_s: float) -> None:
-        """Waits until bytes can go or come, and moves them."""
+        """Waits until bytes can be sent or received, and moves them."""
         self._send()
         left_s = deadline - time.monotonic()
         if left_s <= 0:
@@ -155,7 +155,7 @@ class Connection:
             self._broke(error)
 
     def _broke(self, error: OSError) -> None:
-        """The other end is gone; it may have said why before it went."""
+        """The game is gone; reads why, if it said so."""
         self._unsent = memoryview(b"")
         with suppress(OSError):
             self._socket.settimeout(0)
@@ -175,7 +175,7 @@ class Connection:
 
 
 def wait_for(sock: socket.socket, timeout_s: float) -> tuple[bool, bool]:
-    """Waits until the socket can be read or written; which of them."""
+    """Waits until the socket can be read or written; returns both."""
     if hasattr(select, "poll"):
         poll = select.poll()
         poll.register(sock, select.POLLIN | select.POLLOUT)
@@ -187,8 +187,8 @@ def wait_for(sock: socket.socket, timeout_s: float) -> tuple[bool, bool]:
 
 
 def send_close(sock: socket.socket, last_words: bytes) -> None:
-    """Sends the last words and closes. What the other end still says is read and forgotten for a moment: a socket
-    closed on unread bytes is torn down, and the last words with it."""
+    """Sends the last words and closes. Reads for a moment first: closing a socket with unread bytes resets the
+    connection, and the last words are lost."""
     with suppress(OSError):
         sock.settimeout(_FAREWELL_S)
         if last_words:

@@ -1,12 +1,12 @@
 """The wire of godot_rl without sockets: JSON behind a length, all three generations of it, as a `Session`.
 
-The game dials in and waits to be spoken to. It plays one world, whose agents begin their episodes anew by themselves.
-What the wire cannot say is made up for here:
+The game connects and waits for the first message. It plays one world, whose agents restart their episodes by
+themselves. This module makes up for what the protocol lacks:
 
 - A reset is answered one action-repeat late, and then another passes before the game listens, both on stale actions. So
-  a reset stands between two decisions of our own, in which everybody does nothing; what comes after is the beginning.
+  a reset is enclosed by two decisions in which all agents do nothing; the step after them is the first.
 - The observation that comes with `done` is the next episode's. The last of the old one is what the game sends along as
-  `terminal_observation`, or what the agent was told before.
+  `terminal_observation`, or the previous observation.
 - `done` means terminated, unless the game says `TimeLimit.truncated`.
 - There are no seeds after the start, no settings, no notices.
 """
@@ -40,7 +40,7 @@ from godojo.errors import GodojoError
 WIRE = "godot_rl"
 DEFAULT_PORT = 11008
 DEFAULT_TICKS_PER_DECISION = 8
-"""What godot_rl's Sync node does unless its scene or `--action_repeat=` says otherwise. The wire does not tell."""
+"""The default of godot_rl's Sync node; the scene or `--action_repeat=` may change it, and the game does not say."""
 
 _LENGTH = struct.Struct("<I")
 _NOBODY = np.empty((0, 4), np.int32)
@@ -48,7 +48,7 @@ _LARGEST = np.finfo(np.float32).max
 
 
 class _Turn(enum.Enum):
-    """What the game is expected to say."""
+    """The message that the game has to send next."""
 
     NOTHING = "nothing"
     ENV_INFO = "env_info"
@@ -59,7 +59,7 @@ class _Turn(enum.Enum):
 
 
 class _Said(msgspec.Struct):
-    """Anything a game says but `env_info`."""
+    """Any message of a game except `env_info`."""
 
     type: str
     obs: list[Any] = []
@@ -101,7 +101,7 @@ class GodotRlSession:
         return self._closed
 
     def begin(self) -> None:
-        """The trainer speaks first."""
+        """The trainer sends the first message."""
         self._say({"type": "handshake", "major_version": "0", "minor_version": "7"})
         self._say({"type": "env_info"}, _Turn.ENV_INFO)
 
@@ -125,9 +125,9 @@ class GodotRlSession:
         return data
 
     def configure(self, request: Configure) -> None:
-        """The wire cannot ask for anything: a launched game was told on its command line. One world is played."""
+        """Nothing is sent: a launched game was configured by its command line, and it plays one world."""
         if self._closed and self.events:
-            return  # it said hello and then nonsense: the event that waits tells more than we could
+            return  # the waiting event says what is wrong
         if self._closed:
             raise ConnectionLost("cannot configure the game: the conversation is over")
         if self._asked is not None:
@@ -137,7 +137,7 @@ class GodotRlSession:
             self._get_ready()
 
     def reset(self, seed: int) -> None:
-        """The seed is the game's own affair: it was given one on its command line."""
+        """The seed is not sent: the game got one on its command line."""
         self._my_turn("reset the game")
         if seed < 0:
             raise GodojoError(f"a seed is a whole number from 0 on, not {seed}")
@@ -155,7 +155,7 @@ class GodotRlSession:
         self._say({"type": "action", "action": words}, _Turn.STEP)
 
     def notice(self, text: str) -> None:
-        """godot_rl has no words for it."""
+        """godot_rl has no such message."""
 
     def close(self, reason: str) -> None:
         if not self._closed:
@@ -165,7 +165,7 @@ class GodotRlSession:
     # What the game says
 
     def _next_text(self) -> bytes | None:
-        """The next message that is there in full."""
+        """The next complete message."""
         if len(self._received) < _LENGTH.size:
             return None
         (length,) = _LENGTH.unpack_from(self._received)
@@ -174,9 +174,9 @@ class GodotRlSession:
             raise WireError(f"a message of {length} bytes is announced, and at most {most} are allowed")
         start = self._received[_LENGTH.size : _LENGTH.size + 1]
         if start and start != b"{":
-            raise WireError("somebody connected who does not speak godot_rl's wire")
+            raise WireError("a peer connected that does not speak godot_rl's protocol")
         if start and not self._has_greeted:
-            # Whoever answers in this way is a game; how long its answer is, is no longer a newcomer's business.
+            # This is a game: the limits of a pending connection no longer apply.
             self._has_greeted = True
             self.events.append(Hello(WIRE))
         if len(self._received) < _LENGTH.size + length:
@@ -261,29 +261,29 @@ class GodotRlSession:
         self._deliver(StepFrame(self._sequence, 0, ended, tuple(steps)))
 
     def _take_info(self, info: Any, role: AgentRole, last: np.ndarray, flag: np.ndarray) -> None:
-        """What some games say about the end of an episode. Others say what they like here."""
+        """Reads what some games send about the end of an episode; others send anything here."""
         if not isinstance(info, dict):
             return
         if info.get("TimeLimit.truncated") in (True, 1):
             flag[0] = ACTED | TRUNCATED
-        told = info.get("terminal_observation")
-        if isinstance(told, list) and len(role.observation) == 1:
-            told = {role.observation[0].name: told}
-        if role.can_read(told):
-            role.read_observation(told, last, f"the last observation of {role.name}")
+        last_seen = info.get("terminal_observation")
+        if isinstance(last_seen, list) and len(role.observation) == 1:
+            last_seen = {role.observation[0].name: last_seen}
+        if role.can_read(last_seen):
+            role.read_observation(last_seen, last, f"the last observation of {role.name}")
 
     def _observations(self, said: _Said) -> list[np.ndarray]:
-        """What all agents are told, role by role: [1, agents, numbers]."""
+        """The observations of all agents by role: [1, agents, numbers]."""
         if len(said.obs) != self._count:
             raise WireError(f"the game has {self._count} agents and sent {len(said.obs)} observations")
         observations = []
         for role in self._roles:
-            told = np.empty((1, len(role.agents), role.observation_size), np.float32)
+            observed = np.empty((1, len(role.agents), role.observation_size), np.float32)
             for row, agent in enumerate(role.agents):
-                role.read_observation(said.obs[agent], told[0, row], f"the observation of {role.name} {row}:")
-            _check_finite(told, role, "the observation")
-            told.flags.writeable = False
-            observations.append(told)
+                role.read_observation(said.obs[agent], observed[0, row], f"the observation of {role.name} {row}:")
+            _check_finite(observed, role, "the observation")
+            observed.flags.writeable = False
+            observations.append(observed)
         return observations
 
     def _one_each(self, given: list[Any], what: str) -> np.ndarray:
@@ -307,12 +307,12 @@ class GodotRlSession:
             raise GodojoError("the game has to be configured first")
 
     def _idle(self, turn: _Turn) -> None:
-        """A decision in which everybody does nothing."""
+        """Sends a decision in which all agents do nothing."""
         nothing = [np.zeros((1, len(role.agents), role.action_size), np.float32) for role in self._roles]
         self._say({"type": "action", "action": self._words(nothing)}, turn)
 
     def _words(self, actions: Sequence[np.ndarray]) -> list[dict[str, Any]]:
-        """What every agent does, in the game's order."""
+        """The actions of all agents, in the game's order."""
         if len(actions) != len(self._roles):
             raise GodojoError(f"there are {len(self._roles)} roles, and actions for {len(actions)}")
         words: list[dict[str, Any]] = [{} for _ in range(self._count)]

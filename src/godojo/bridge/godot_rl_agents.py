@@ -1,4 +1,4 @@
-"""What a godot_rl game says about its agents, in the words of the contract: roles, rows of numbers, actions."""
+"""Agents of a godot_rl game as the contract's roles, observations and actions."""
 
 import binascii
 import math
@@ -40,13 +40,13 @@ class EnvInfo(msgspec.Struct):
 
     n_agents: _Number
     observation_space: Any
-    """One dict for everybody (the first generation), or a list with one for each."""
+    """One dict for all agents (the first generation), or a list with one for each."""
     action_space: Any
     agent_policy_names: list[str] | None = None
 
 
 class AgentRole:
-    """The agents of one policy that are told the same things and can do the same things."""
+    """Agents of one policy that share observation and action spaces."""
 
     def __init__(self, name: str, observation: tuple[ObservationPart, ...], action: tuple[ActionPart, ...]) -> None:
         self.name, self.observation, self.action = name, observation, action
@@ -58,29 +58,29 @@ class AgentRole:
     def describe(self) -> RoleDescription:
         return RoleDescription(self.name, len(self.agents), self.observation, self.action)
 
-    def read_observation(self, told: Any, row: np.ndarray, what: str = "the observation") -> None:
-        """Writes what one agent was told into its row. Keys that were not declared are left aside."""
-        if not isinstance(told, dict):
-            raise WireError(f"{what} is {_kind(told)}, and should be a dict")
+    def read_observation(self, given: Any, row: np.ndarray, what: str = "the observation") -> None:
+        """Writes one agent's observation into its row; ignores keys that were not declared."""
+        if not isinstance(given, dict):
+            raise WireError(f"{what} is {_kind(given)}, and should be a dict")
         begin = 0
         for part in self.observation:
-            if part.name not in told:
+            if part.name not in given:
                 raise WireError(f"{what} lacks {part.name!r}, which was declared")
             of = f"{what} {part.name!r}"
-            value = told[part.name]
+            value = given[part.name]
             numbers = _pixels(value, of) if part.kind == "image" else numbers_of(value, of)
             if numbers.size != part.size:
                 raise WireError(f"{of} has {numbers.size} numbers, and {part.size} were declared")
-            with np.errstate(over="ignore"):  # what is too large for a float32 is found by whoever looks at the whole
+            with np.errstate(over="ignore"):  # the caller checks for infinite numbers
                 row[begin : begin + part.size] = numbers.reshape(-1)
             begin += part.size
 
-    def can_read(self, told: Any) -> bool:
-        """Whether it has everything that was declared."""
-        return isinstance(told, dict) and all(part.name in told for part in self.observation)
+    def can_read(self, given: Any) -> bool:
+        """Whether it has all declared keys."""
+        return isinstance(given, dict) and all(part.name in given for part in self.observation)
 
     def write_action(self, numbers: Sequence[float]) -> dict[str, Any]:
-        """What one agent does, as the game expects it."""
+        """One agent's action as the game expects it."""
         action: dict[str, Any] = {}
         begin = 0
         for part in self.action:
@@ -98,8 +98,8 @@ class AgentRole:
 
 
 def read_roles(info: EnvInfo) -> list[AgentRole]:
-    """The roles of a game, in the order in which its agents come. Agents of one policy that differ in what they are
-    told or can do become roles of their own: `name_0`, `name_1`, …"""
+    """The roles of a game, in the order of its agents. Agents of one policy with different spaces become roles of their
+    own: `name_0`, `name_1`, …"""
     count = _whole(info.n_agents, "n_agents", MOST_AGENTS, least=0)
     if not count:
         raise WireError("the game has no agents to train: set the control mode of its Sync node to Training")
@@ -161,7 +161,7 @@ def _pixels(value: Any, what: str) -> np.ndarray:
 
 
 def _for_each(given: Any, kind: Any, count: int, what: str) -> list[Any]:
-    """What each agent has. Where one dict is for everybody, it is the same object."""
+    """The spaces of each agent; the same object for all if the game declares one."""
     spaces = given if isinstance(given, list) else [given]
     try:
         read = [msgspec.convert(space, kind) for space in spaces]
@@ -176,37 +176,37 @@ def _for_each(given: Any, kind: Any, count: int, what: str) -> list[Any]:
 
 def _observation_parts(space: _Observations) -> tuple[ObservationPart, ...]:
     parts = []
-    for name, told in space.items():
+    for name, declared in space.items():
         what = f"the observation space of {shown(name)!r}"
         if "2d" in name:
-            parts.append(ObservationPart(name, _image_shape(_shape(told.size, what)), "image", 0.0, 1.0))
-        elif told.space == "box":
-            low, high = _bound(told.low, -1.0), _bound(told.high, 1.0)
-            parts.append(ObservationPart(name, _shape(told.size, what), "box", min(low, high), max(low, high)))
-        elif told.space == "discrete":
-            (size,) = _shape(told.size, what)[:1]
+            parts.append(ObservationPart(name, _image_shape(_shape(declared.size, what)), "image", 0.0, 1.0))
+        elif declared.space == "box":
+            low, high = _bound(declared.low, -1.0), _bound(declared.high, 1.0)
+            parts.append(ObservationPart(name, _shape(declared.size, what), "box", min(low, high), max(low, high)))
+        elif declared.space == "discrete":
+            (size,) = _shape(declared.size, what)[:1]
             parts.append(ObservationPart(name, (1,), "discrete", 0.0, float(size - 1)))
         else:
-            raise WireError(f"{what} is {shown(told.space)!r}, and should be box or discrete")
+            raise WireError(f"{what} is {shown(declared.space)!r}, and should be box or discrete")
     return tuple(parts)
 
 
 def _action_parts(space: _Actions) -> tuple[ActionPart, ...]:
     parts = []
-    for name, told in space.items():
+    for name, declared in space.items():
         what = f"the action space of {shown(name)!r}"
-        size = math.prod(_shape(told.size, what))
-        if told.action_type == "continuous":
+        size = math.prod(_shape(declared.size, what))
+        if declared.action_type == "continuous":
             parts.append(ActionPart(name, "continuous", _whole(size, what, MAX_NUMBERS)))
-        elif told.action_type == "discrete":
+        elif declared.action_type == "discrete":
             parts.append(ActionPart(name, "discrete", _whole(size, what, MAX_NUMBERS)))
         else:
-            raise WireError(f"{what} is {shown(told.action_type)!r}, and should be continuous or discrete")
+            raise WireError(f"{what} is {shown(declared.action_type)!r}, and should be continuous or discrete")
     return tuple(parts)
 
 
 def _image_shape(size: tuple[int, ...]) -> tuple[int, ...]:
-    """Rows, columns, channels, which is how the bytes lie. Cameras declare channels, rows, columns; the oldest ones
+    """Rows, columns, channels: the order of the bytes. Cameras declare channels, rows, columns; the oldest ones
     columns, rows, channels."""
     if len(size) != 3:
         return (*size, 1) if len(size) == 2 else size
@@ -237,7 +237,7 @@ def _bound(given: Any, usual: float) -> float:
 
 
 def _first_odd(value: Any) -> Any:
-    """What in these lists is neither a number nor a list."""
+    """The first item that is neither a number nor a list."""
     pending: list[Iterable[Any]] = [iter([value])]
     while pending:
         for item in pending[-1]:

@@ -1,4 +1,4 @@
-"""A game played over HTTP: what its API answers (docs/http.md), checked, and a client with deadlines."""
+"""A client with deadlines for games with the HTTP API (docs/http.md), and its checked answers."""
 
 import os
 import time
@@ -18,7 +18,7 @@ _Answer = TypeVar("_Answer")
 
 
 class HttpRefused(GodojoError):
-    """The game answered that it will not; `status` and `code` say why, for programs."""
+    """The game refused a request; `status` and `code` say why, for programs."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(f"the game refused ({status} {code}): {message}")
@@ -27,35 +27,35 @@ class HttpRefused(GodojoError):
 
 
 class HandshakeRejected(msgspec.Struct, frozen=True):
-    """How the API says no."""
+    """The body of a refusal."""
 
     code: str
     message: str
 
 
 class Health(msgspec.Struct, frozen=True):
-    """Whether the game answers."""
+    """`/health`."""
 
     status: str
 
 
 class Status(msgspec.Struct, frozen=True):
-    """What is running."""
+    """`/status`."""
 
     game: str
     godot: str
     scene: str | None
     scenes: tuple[str, ...]
-    """Those that may be loaded."""
+    """Scenes that can be loaded."""
     driven: bool
-    """Whether a client has taken over."""
+    """Whether a client controls the game."""
     uptime_s: float
     requests: int
     reloads: int
 
 
 class Metrics(msgspec.Struct, frozen=True):
-    """How the engine is doing; what a newer game tells besides is left out."""
+    """`/performance/metrics`; fields of newer games are ignored."""
 
     fps: float
     process_s: float
@@ -72,15 +72,15 @@ class Metrics(msgspec.Struct, frozen=True):
     longest_serving_us: int
 
 
-class Told(msgspec.Struct, frozen=True):
-    """What the agent is told."""
+class Observation(msgspec.Struct, frozen=True):
+    """The agent's observation."""
 
     observation: tuple[float, ...]
     round: int
 
 
 class Scene(msgspec.Struct, frozen=True):
-    """Which scene is there now."""
+    """The loaded scene."""
 
     scene: str | None
     reloads: int
@@ -90,7 +90,7 @@ class Final(msgspec.Struct, frozen=True):
     """How a round ended."""
 
     observation: tuple[float, ...]
-    """What was seen last; the step's own is already the next round's."""
+    """The last one of the round; the step's own is already the next round's."""
     terms: dict[str, float]
     """Of the whole round."""
     score: float
@@ -100,12 +100,12 @@ class Final(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """What an action brought."""
+    """The result of an action."""
 
     observation: tuple[float, ...]
     reward: float
     terms: dict[str, float]
-    """What the reward is the sum of."""
+    """Their sum is the reward."""
     terminated: bool
     truncated: bool
     ticks: int
@@ -113,7 +113,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class State(msgspec.Struct, frozen=True):
-    """What is played, and how the round goes."""
+    """The game's description, and the state of the round."""
 
     round: int
     decisions: int
@@ -121,7 +121,7 @@ class State(msgspec.Struct, frozen=True):
     game: dict[str, Any]
 
     def ready(self) -> Ready:
-        """The same description as on the wire."""
+        """The game's description as in dojo/1."""
         try:
             ready = msgspec.convert({**self.game, "type": "ready"}, Ready, strict=False)
         except msgspec.ValidationError as error:
@@ -133,9 +133,9 @@ class State(msgspec.Struct, frozen=True):
 
 
 class GameClient:
-    """One game that listens at `url`. Every call ends within `timeout_s`, in an answer or in a GodojoError.
+    """One game at `url`. Every call returns or raises GodojoError within `timeout_s`.
 
-    `token` is what the game printed at its start; by default it is taken from the environment's GODOJO_HTTP_TOKEN.
+    `token` is the one that the game printed at its start; defaults to `$GODOJO_HTTP_TOKEN`.
     """
 
     def __init__(self, url: str, token: str | None = None, *, timeout_s: float = 10.0) -> None:
@@ -147,7 +147,7 @@ class GameClient:
         if place.scheme not in ("http", "https") or not place.host or not 0 < (place.port or 80) < 65536:
             raise GodojoError(f"{shown(str(url), 200)!r} is no address; one is like http://127.0.0.1:8080")
         if not token.isascii() or not token.isprintable():
-            raise GodojoError("a token has visible letters of ASCII only")
+            raise GodojoError("a token must be printable ASCII")
         self.url = str(place).rstrip("/")
         self._timeout_s = timeout_s
         self._client = httpx.Client(
@@ -166,8 +166,8 @@ class GameClient:
     def metrics(self) -> Metrics:
         return self._ask("GET", "/performance/metrics", Metrics)
 
-    def observation(self) -> Told:
-        return self._ask("GET", "/rl/observation", Told)
+    def observation(self) -> Observation:
+        return self._ask("GET", "/rl/observation", Observation)
 
     def state(self) -> State:
         return self._ask("GET", "/rl/state", State)
@@ -181,24 +181,24 @@ class GameClient:
 
     def reset(
         self, seed: int = 0, *, options: Mapping[str, Any] | None = None, ticks_per_decision: int | None = None
-    ) -> Told:
-        """Begins a round; with `options` or `ticks_per_decision` the game is set up anew first."""
+    ) -> Observation:
+        """Starts a round; `options` and `ticks_per_decision` configure the game first."""
         fields: dict[str, Any] = {"seed": seed}
         if options is not None:
             fields["options"] = dict(options)
         if ticks_per_decision is not None:
             fields["ticks_per_decision"] = ticks_per_decision
-        return self._ask("POST", "/rl/reset", Told, fields)
+        return self._ask("POST", "/rl/reset", Observation, fields)
 
     def act(self, action: Sequence[float], ticks: int | None = None) -> Step:
-        """Plays whole decisions with this action, one or until so many `ticks` are over, or until the round ends."""
+        """Plays one decision, or decisions for `ticks`, with this action; stops when the round ends."""
         fields: dict[str, Any] = {"action": action}
         if ticks is not None:
             fields["ticks"] = ticks
         return self._ask("POST", "/rl/action", Step, fields)
 
     def wait_until_healthy(self, timeout_s: float) -> None:
-        """Returns when the game answers; raises Silent if it does not in time."""
+        """Returns when the game answers; raises PeerTimeout if it does not in time."""
         deadline = time.monotonic() + timeout_s
         while True:
             try:

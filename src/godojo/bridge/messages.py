@@ -1,4 +1,4 @@
-"""What is said on the dojo/1 wire in JSON, what is allowed in it, and the errors a conversation can end with."""
+"""Control messages of dojo/1 (JSON), their limits, and the errors of a connection."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -24,7 +24,7 @@ MAX_DIMENSIONS = 8
 
 
 class WireError(GodojoError):
-    """The game said something that the protocol does not allow."""
+    """The game violated the protocol."""
 
 
 class ConnectionLost(GodojoError):
@@ -32,7 +32,7 @@ class ConnectionLost(GodojoError):
 
 
 class GameRefused(ConnectionLost):
-    """The game itself said why it cannot go on; the same request would be refused again."""
+    """The game said why it cannot continue; it would refuse the same request again."""
 
 
 class PeerTimeout(GodojoError):
@@ -40,20 +40,20 @@ class PeerTimeout(GodojoError):
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """How much a peer may ask of us."""
+    """Limits on what a peer may send."""
 
     message_bytes: int = 64 * MIB
     """A step of all worlds of one game."""
     control_bytes: int = 4 * MIB
     """A control message, once the game has said hello."""
     hello_bytes: int = 16 * 1024
-    """Everything a newcomer sends before its hello is believed."""
+    """Everything a peer sends before its hello is accepted."""
     handshake_s: float = 5.0
-    """Newcomers that have not said hello by then are dropped."""
+    """Connections without a hello are dropped after this time."""
     crowded_s: float = 1.0
-    """The same, when others wait for their place."""
+    """The same when others are waiting."""
     pending: int = 16
-    """Newcomers at once."""
+    """Connections without a hello at once."""
     frames_per_message: int = 1024
     """Pieces of a message, and pings, before a message is whole."""
 
@@ -69,19 +69,19 @@ class Hello(msgspec.Struct, frozen=True, tag_field="type", tag="hello"):
 
 
 class Configure(msgspec.Struct, frozen=True, tag_field="type", tag="configure"):
-    """What is to be played."""
+    """The requested configuration."""
 
     worlds: int
     ticks_per_decision: int | None = None
-    """None: as the scene says."""
+    """None: the scene's own."""
     options: dict[str, Any] = {}
     """The game's own."""
     truth: bool = False
-    """Whether the game is to tell what no eyes see, for oracles and judges."""
+    """Whether the game should send its privileged state, for oracles and evaluation."""
 
 
 class RoleDescription(msgspec.Struct, frozen=True):
-    """The agents that share a policy: what they are told and what they do."""
+    """Agents that share a policy: their observation and action spaces."""
 
     name: str
     agents: int
@@ -89,7 +89,7 @@ class RoleDescription(msgspec.Struct, frozen=True):
     observation: tuple[ObservationPart, ...]
     action: tuple[ActionPart, ...]
     heading: Heading | None = None
-    """Where an agent looks, if the game says so."""
+    """The direction an agent faces, if the game declares it."""
 
     @property
     def observation_size(self) -> int:
@@ -101,7 +101,7 @@ class RoleDescription(msgspec.Struct, frozen=True):
 
 
 class Ready(msgspec.Struct, frozen=True, tag_field="type", tag="ready"):
-    """What the game plays, which fixes the shape of every step."""
+    """The game's description, which fixes the shape of every step."""
 
     worlds: int
     ticks_per_decision: int
@@ -110,9 +110,9 @@ class Ready(msgspec.Struct, frozen=True, tag_field="type", tag="ready"):
     winners: tuple[str, ...] = ("nobody",)
     arenas: tuple[str, ...] = ()
     model: dict[str, Any] | None = None
-    """What the scene says about the model that should learn it."""
+    """The model that the scene declares."""
     truth: tuple[ObservationPart, ...] = ()
-    """What the game tells of the true state of each world, if it was asked to and can."""
+    """Parts of the privileged state of each world, if the game sends it."""
 
 
 class Reset(msgspec.Struct, frozen=True, tag_field="type", tag="reset"):
@@ -122,26 +122,26 @@ class Reset(msgspec.Struct, frozen=True, tag_field="type", tag="reset"):
 
 
 class Notice(msgspec.Struct, frozen=True, tag_field="type", tag="notice"):
-    """What the trainer is doing, for people who watch the game."""
+    """A text for people who watch the game."""
 
     text: str
 
 
 class Close(msgspec.Struct, frozen=True, tag_field="type", tag="close"):
-    """The trainer has no more use for the game."""
+    """The trainer is done with the game."""
 
     reason: str = ""
 
 
 class HandshakeRejected(msgspec.Struct, frozen=True, tag_field="type", tag="error"):
-    """Why one side cannot go on, in a sentence. It closes the connection after it."""
+    """Why one side cannot continue, in a sentence; it then closes the connection."""
 
     message: str
 
 
 Control = Hello | Configure | Ready | Reset | Notice | Close | HandshakeRejected
 
-# Not strict, since some engines know no integers in JSON: 4.0 is a 4.
+# Not strict: engines without integers in JSON send 4.0 for 4.
 _decoder = msgspec.json.Decoder(Control, strict=False)
 _encoder = msgspec.json.Encoder()
 
@@ -168,7 +168,7 @@ def decode_control(text: bytes | bytearray | str) -> Control:
 
 
 def check_ready(ready: Ready) -> None:
-    """Raises WireError unless such a game can be played."""
+    """Raises WireError unless the game can be played."""
     _check_count("worlds", ready.worlds, MAX_WORLDS)
     _check_count("ticks_per_decision", ready.ticks_per_decision, 10_000)
     _check_count("roles", len(ready.roles), MAX_ROLES)
@@ -188,7 +188,7 @@ def check_ready(ready: Ready) -> None:
 
 
 def shown(text: str, length: int = MAX_NAME) -> str:
-    """What a stranger wrote, made fit for a line of a log."""
+    """Untrusted text, safe for a line of a log."""
     line = "".join(letter if letter.isprintable() else "?" for letter in text[: length + 1])
     return line if len(line) <= length else line[: length - 1] + "…"
 
@@ -204,14 +204,14 @@ def _check_role(role: RoleDescription) -> None:
     _check_count(f"{of}: numbers of an observation", role.observation_size, MAX_NUMBERS)
     _check_count(f"{of}: numbers of an action", role.action_size, MAX_NUMBERS)
     if role.heading is not None:
-        told = [*role.heading.forward, *(place for pair in role.heading.observed for place in pair)]
-        done = [place for pair in role.heading.acted for place in pair]
-        if not all(0 <= place < role.observation_size for place in told):
+        observed = [*role.heading.forward, *(place for pair in role.heading.observed for place in pair)]
+        acted = [place for pair in role.heading.acted for place in pair]
+        if not all(0 <= place < role.observation_size for place in observed):
             raise WireError(f"{of}: heading names a place that the observation does not have")
-        if not all(0 <= place < role.action_size for place in done):
+        if not all(0 <= place < role.action_size for place in acted):
             raise WireError(f"{of}: heading names a place that the action does not have")
         if role.heading.remembered:
-            raise WireError(f"{of}: heading names what is remembered, which is the policy's matter")
+            raise WireError(f"{of}: heading names remembered values, which only a policy has")
 
 
 def _check_parts(of: str, parts: tuple[ObservationPart, ...]) -> None:
@@ -238,5 +238,5 @@ def _check_names(what: str, names: Iterable[str]) -> None:
         if not (name and len(name) <= MAX_NAME and name.isprintable()):
             raise WireError(f"{what}: a name has 1 to {MAX_NAME} printable characters, {shown(name)!r} has not")
         if name in seen:
-            raise WireError(f"{what}: the name {name!r} is there twice")
+            raise WireError(f"{what}: the name {name!r} is used twice")
         seen.add(name)

@@ -1,6 +1,6 @@
-"""A conversation with one game, without sockets: bytes in, events out, and what the trainer may say.
+"""The protocol of one connection, without sockets: bytes in, events out.
 
-`Session` is what every wire offers; `DojoSession` is dojo/1. A shell moves the bytes (`listener.Connection`).
+`Session` is the interface of every protocol; `DojoSession` is dojo/1. `listener.Connection` moves the bytes.
 """
 
 import enum
@@ -40,24 +40,24 @@ from godojo.bridge.messages import (
 )
 from godojo.errors import GodojoError
 
-_MAX_PINGS = 65_536  # between two messages; a game that is alive and bored may ping every second for a day
+_MAX_PINGS = 65_536  # between two messages; an idle game may ping every second for a day
 _MAX_SEED = 2**53  # JSON in Godot has doubles only
 _LAST_SEQUENCE = 2**32 - 1
-# The library would write frames, and with them the token, into the log of whoever turns debugging on.
+# The library would log frames, token included, when debugging is on.
 _no_log = logging.Logger("godojo.bridge", level=logging.CRITICAL + 1)
 
 
 class Visitor(NamedTuple):
-    """Somebody who is not a game came by and was given a page to read. The conversation is over."""
+    """A browser connected and got a page to read. The connection is over."""
 
     what: str
 
 
 class Closed(NamedTuple):
-    """The conversation is over, and always the last event."""
+    """The connection is over; always the last event."""
 
     error: GodojoError
-    """WireError: the game talked nonsense. GameRefused: it said why. ConnectionLost: it is gone, or we sent it away."""
+    """WireError: the game violated the protocol. GameRefused: it said why. ConnectionLost: it is gone, or we closed."""
 
     @property
     def reason(self) -> str:
@@ -68,54 +68,53 @@ Event = Hello | Ready | StepFrame | Visitor | Closed
 
 
 class Session(Protocol):
-    """One game's conversation. Nothing here waits, and nothing here raises for what a game did: that is an event.
+    """One game's connection. Nothing here waits or raises for what a game does: that is an event.
 
     The order: `begin`; Hello comes; `configure`; Ready comes; `reset`; a StepFrame comes; then `act` and a StepFrame
-    each, or `reset` again. Saying something out of turn is our own mistake and raises GodojoError.
+    each, or `reset` again. Calls out of turn raise GodojoError.
     Exactly one event answers `configure`, `reset` and `act`; it is Closed when things go wrong.
     """
 
     wire: str
-    """The name of the wire, as a user types it."""
+    """The name of the protocol."""
     events: deque[Event]
-    """What the game said, oldest first. Whoever reads an event takes it out."""
+    """Events, oldest first; readers remove them."""
 
     @property
     def closed(self) -> bool:
-        """Whether the conversation is over. What is still to be sent should be sent; what comes is not read."""
+        """Whether the connection is over. Pending bytes should be sent; nothing more is read."""
 
     def begin(self) -> None:
-        """The connection stands: a wire on which the trainer speaks first, speaks."""
+        """Called once connected: a protocol in which the trainer sends first, sends."""
 
     def feed(self, data: bytes | bytearray | memoryview) -> None:
-        """Bytes that came. They are copied before this returns."""
+        """Takes received bytes; copies them."""
 
     def feed_end(self) -> None:
         """No more bytes will come."""
 
     def take_outgoing(self) -> bytes:
-        """Bytes to be sent now; none when there is nothing to send. Each is handed out once."""
+        """Takes the bytes to send."""
 
     def configure(self, request: Configure) -> None:
-        """Says what is to be played. Ready will come. A wire that cannot ask for something plays what it can:
-        Ready tells the truth."""
+        """Configures the game; Ready follows, and says what it really plays."""
 
     def reset(self, seed: int) -> None:
-        """Asks for new rounds everywhere. A StepFrame with the sequence 0 will come."""
+        """Requests new rounds in all worlds; a StepFrame with the sequence 0 follows."""
 
     def act(self, actions: Sequence[np.ndarray]) -> None:
-        """Hands over one decision: an array [worlds, agents, numbers] for each role of Ready, in that order. They
-        are copied before this returns. A StepFrame will come, numbered 1, 2, … since the last reset."""
+        """Sends one decision: an array [worlds, agents, numbers] for each role of Ready, in order; copies them. A
+        StepFrame follows, numbered 1, 2, … since the last reset."""
 
     def notice(self, text: str) -> None:
-        """Tells people at the game what the trainer does. A wire without words for it says nothing."""
+        """Shows a text to people who watch the game, if the protocol can."""
 
     def close(self, reason: str) -> None:
-        """Takes leave. Queues what has to be said; Closed is the last event."""
+        """Says goodbye; Closed is the last event."""
 
 
 class _Turn(enum.Enum):
-    """What the game is expected to say next."""
+    """The message that the game has to send next."""
 
     REQUEST = "an HTTP request"
     HELLO = "hello"
@@ -149,7 +148,7 @@ class DojoSession:
         return self._closed
 
     def begin(self) -> None:
-        """The game speaks first."""
+        """The game sends first."""
 
     def feed(self, data: bytes | bytearray | memoryview) -> None:
         if self._closed:
@@ -162,7 +161,7 @@ class DojoSession:
             return
         self._protocol.receive_eof()
         self._take_events()
-        self._end(ConnectionLost("the game closed the connection without a word"))
+        self._end(ConnectionLost("the game closed the connection without a reason"))
 
     def take_outgoing(self) -> bytes:
         writes = self._protocol.data_to_send()
@@ -219,11 +218,11 @@ class DojoSession:
         self._take_failure()
 
     def _take_failure(self) -> None:
-        """What the WebSocket library found wrong by itself."""
+        """Handles errors of the WebSocket library."""
         problem = self._protocol.parser_exc
         if self._protocol.handshake_exc is not None and self._turn is _Turn.REQUEST:
             self._last_words = visitors.not_http().serialize()
-            self._end(WireError("somebody connected who speaks neither HTTP nor WebSocket"))
+            self._end(WireError("a peer connected that speaks neither HTTP nor WebSocket"))
         elif isinstance(problem, PayloadTooBig):
             self._end(
                 WireError(f"the game sent more than the {self._protocol.max_message_size} bytes that are allowed")
@@ -235,23 +234,23 @@ class DojoSession:
 
     def _take_request(self, request: Request) -> None:
         if self._protocol.eof_sent or self._protocol.writes:
-            raise WireError("the game spoke before it was let in")
+            raise WireError("the game sent data before it was accepted")
         if visitors.is_from_a_page(request):
             self._protocol.send_response(visitors.no_browser())
             self._end(WireError("a web page tried to connect, and was refused: games send no Origin"))
         elif not visitors.wants_websocket(request):
             self._protocol.send_response(visitors.page())
-            self.events.append(Visitor("a browser came by and was told what this port is for"))
+            self.events.append(Visitor("a browser connected and got the page about this port"))
             self._end(ConnectionLost("a browser, not a game"))
         else:
             try:
                 response = self._protocol.accept(request)
             except UnicodeEncodeError:  # its refusal quotes the header, and chokes on bytes that are no text
-                raise WireError("somebody asked for a WebSocket with a header that is no text") from None
+                raise WireError("a peer requested a WebSocket with a header that is no text") from None
             self._protocol.send_response(response)
             self._turn = _Turn.HELLO
             if response.status_code != 101:
-                self._end(WireError("somebody asked for a WebSocket in a way that is not allowed"))
+                self._end(WireError("a peer requested a WebSocket in an invalid way"))
 
     def _take_frame(self, frame: Frame) -> None:
         if frame.opcode is Opcode.CLOSE:

@@ -1,4 +1,4 @@
-"""What somebody is told who comes to the game's port with a browser, or with something else that is no game."""
+"""Answers to browsers and other peers that are no games."""
 
 import email.utils
 
@@ -6,10 +6,10 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 NO_BROWSER = (
-    "This port is for games, and a web page has knocked on it: refused, since any page could otherwise play along. "
+    "This port is for games. A web page tried to connect and was refused, since any page could otherwise play. "
     "Connect from Godot, with a DojoSync node.\n"
 )
-NOT_HTTP = "This port is for games that speak dojo/1 over WebSocket, and this was something else.\n"
+NOT_HTTP = "This port is for games that speak dojo/1 over WebSocket.\n"
 
 _PAGE = """<!doctype html>
 <html lang="en">

@@ -1,1 +1,1 @@
-"""What runs a game. Each engine is a package of its own."""
+"""Engines, which run games: one package each."""

@@ -1,11 +1,11 @@
-"""The contract between a game and whoever steps it, the same for every engine.
+"""The contract between games and learners, the same for every engine.
 
-N worlds at once; agents are grouped by role, which is also the name of their policy. Every array is made once,
-C-contiguous, and written in place by `step`: take a copy of what must outlive it. A world that ends begins its next
-round within the same step; what its agents saw last is in `final_observation`.
+N worlds are stepped at once; agents are grouped by role, which is also the name of their policy. Every array is
+allocated once, C-contiguous, and written in place by `step`: copy what must outlive it. A world that ends starts its
+next round within the same step; the last observations are in `final_observation`.
 
 When the process that runs a world is lost, the world's agents are `truncated` and have not `acted`, their
-`final_observation` is what they were told last, and a new round has begun: no transition spans a restart.
+`final_observation` is the last one received, and a new round has started: no transition spans a restart.
 """
 
 import abc
@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, unknown
 from godojo.games.parts import ActionPart, Heading, ObservationPart
 
 ENGINES = ("sim", "godot")
@@ -23,35 +23,35 @@ ENGINES = ("sim", "godot")
 
 @dataclass(frozen=True)
 class RoleArrays:
-    """What concerns the agents of one role: N worlds, n agents, in this order."""
+    """The arrays of one role: N worlds, n agents."""
 
     name: str
     observation: np.ndarray
-    """float32 [N, n, D]: what each agent is told now."""
+    """float32 [N, n, D]: current observations."""
     action: np.ndarray
-    """float32 [N, n, A]: what each does next; `step` reads it. From -1 to 1; a choice is one number, its index."""
+    """float32 [N, n, A]: next actions, read by `step`. From -1 to 1; a discrete action is its index."""
     reward: np.ndarray
-    """float32 [N, n]: what the last decision was worth."""
+    """float32 [N, n]: rewards of the last decision."""
     terms: np.ndarray
-    """float32 [N, n, T]: what the reward is the sum of, by term."""
+    """float32 [N, n, T]: the terms whose sum is the reward."""
     acted: np.ndarray
-    """bool [N, n]: whether the agent took part in the last decision; if not, its row is no transition to learn from."""
+    """bool [N, n]: whether the agent took part in the last decision; if not, its row is no transition."""
     terminated: np.ndarray
-    """bool [N, n]: the agent's round came to its end by the rules."""
+    """bool [N, n]: the agent's round ended by the rules."""
     truncated: np.ndarray
-    """bool [N, n]: the agent's round was cut short from outside: its future still has a value."""
+    """bool [N, n]: the agent's round was cut short from outside; its last state still has a value."""
     final_observation: np.ndarray
-    """float32 [N, n, D]: what each was told at the end, where it was terminated or truncated in the last step."""
+    """float32 [N, n, D]: last observations of agents that were terminated or truncated in the last step."""
     final_terms: np.ndarray
     """float32 [N, n, T]: the terms summed over the round, in worlds that ended."""
     final_score: np.ndarray
     """float32 [N, n]: the game's own score, in worlds that ended."""
     observation_parts: tuple[ObservationPart, ...]
-    """What the D numbers of an observation are, in order."""
+    """The parts of an observation, in order."""
     action_parts: tuple[ActionPart, ...]
-    """What the A numbers of an action are, in order."""
+    """The parts of an action, in order."""
     heading: Heading | None = None
-    """Where an agent looks, if the game says so."""
+    """The direction an agent faces, if the game declares it."""
 
 
 class Worlds(abc.ABC):
@@ -59,31 +59,28 @@ class Worlds(abc.ABC):
 
     num_worlds: int
     settings: Any
-    """The game's settings, as it is being played."""
+    """The game's current settings."""
     ticks_per_decision: int
     declared_model: Mapping[str, Any] | None = None
-    """What the scene itself says about the model that should learn it, if it says anything."""
+    """The model that the scene declares, if any."""
     roles: Mapping[str, RoleArrays]
     reward_terms: tuple[str, ...]
     winners: tuple[str, ...]
-    """What the numbers in `winner` stand for."""
+    """Names of the indices in `winner`."""
     arena_names: tuple[str, ...]
-    """What the numbers in `arena` stand for; -1 is one that was made for the round."""
+    """Names of the indices in `arena`; -1 is a generated one."""
     ended: np.ndarray
-    """bool [N]: the world's round ended in the last step, and another began."""
+    """bool [N]: the world's round ended in the last step, and another started."""
     winner: np.ndarray
-    """int8 [N]: who won, in worlds that ended."""
+    """int8 [N]: the winner, in worlds that ended."""
     length_ticks: np.ndarray
-    """int32 [N]: how long the round was, in worlds that ended."""
+    """int32 [N]: the length of the round, in worlds that ended."""
     arena: np.ndarray
-    """int32 [N]: where it was played, in worlds that ended."""
+    """int32 [N]: the arena of the round, in worlds that ended."""
 
     @property
     def played(self) -> np.ndarray:
-        """bool [N]: the world's round ended in the last step, and was not lost with its game.
-
-        Nobody took part in the last decision of a round that was lost.
-        """
+        """bool [N]: the world's round ended in the last step, and was not lost with its game: an agent took part."""
         took_part = np.zeros(self.num_worlds, np.bool_)
         for role in self.roles.values():
             took_part |= role.acted.any(axis=1)
@@ -91,26 +88,26 @@ class Worlds(abc.ABC):
 
     @abc.abstractmethod
     def reset(self, seed: int) -> None:
-        """Begins a round in every world. The same seed gives the same rounds."""
+        """Starts a round in every world. The same seed plays the same rounds."""
 
     @abc.abstractmethod
     def _start(self) -> None:
-        """Begins one decision in every world, by the roles' `action`, which have been checked."""
+        """Starts one decision in every world, with the roles' checked `action`."""
 
     @abc.abstractmethod
     def finish(self) -> None:
-        """Waits for the decision that `start` began; then all arrays are the new ones."""
+        """Waits for the decision that `start` started; then all arrays are updated."""
 
     def step(self, actions: Mapping[str, np.ndarray] | None = None) -> None:
-        """One decision in every world: by these actions, or by what has been written into the roles' `action`."""
+        """Plays one decision in every world, with these actions or those written into the roles' `action`."""
         self.start(actions)
         self.finish()
 
     def start(self, actions: Mapping[str, np.ndarray] | None = None) -> None:
-        """The first half of `step`: hands the actions over and returns, so that others can work while engines do."""
+        """The first half of `step`: sends the actions and returns, so that Python can work while engines do."""
         for name, given in (actions or {}).items():
             if name not in self.roles:
-                raise GodojoError(f"there is no role {name!r}; there is: {', '.join(self.roles)}")
+                raise unknown("role", name, self.roles)
             wanted = self.roles[name].action
             try:
                 numbers = np.asarray(given)
@@ -120,7 +117,7 @@ class Worlds(abc.ABC):
             except (TypeError, ValueError) as error:
                 raise GodojoError(f"actions of {name} must be numbers ({error})") from None
         for name, role in self.roles.items():
-            # A sum is quick and needs no room; only if it is not finite is it worth looking who spoils it.
+            # A sum is fast and needs no memory; only one that is not finite needs a closer look.
             with np.errstate(all="ignore"):
                 total = role.action.sum()
             if not np.isfinite(total) and not np.isfinite(role.action).all():
@@ -130,23 +127,23 @@ class Worlds(abc.ABC):
         self._start()
 
     def privileged(self) -> Any:
-        """The game's true state, for oracles and for value functions that may see everything."""
-        raise GodojoError("this engine does not tell what eyes do not see; take engine='sim'")
+        """The game's privileged state, for oracles and critics."""
+        raise GodojoError("this engine has no privileged state; use engine='sim'")
 
     def change_settings(self, settings: Any) -> None:  # noqa: ARG002 - engines that can, use it
-        """Plays by other settings of the game from now on; what agents see and do must stay what it is."""
-        raise GodojoError("this engine cannot change a game's settings while it plays; take engine='sim'")
+        """Changes the game's settings; observation and action spaces must stay the same."""
+        raise GodojoError("this engine cannot change a game's settings while it plays; use engine='sim'")
 
     def save_state(self) -> dict[str, np.ndarray] | None:
-        """Everything a later `load_state` needs to go on bit by bit; None where an engine cannot."""
+        """Everything that `load_state` needs to continue bit-exactly; None if an engine cannot."""
         return None
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:  # noqa: ARG002 - engines that can, use it
-        """Goes on from what `save_state` gave."""
-        raise GodojoError("this engine cannot go on from a saved state; its worlds begin new rounds")
+        """Continues from what `save_state` returned."""
+        raise GodojoError("this engine cannot continue from a saved state; its worlds start new rounds")
 
-    def close(self) -> None:  # noqa: B027 - not every engine has something to let go of
-        """Lets go of everything that outlives Python's own memory."""
+    def close(self) -> None:  # noqa: B027 - not every engine has resources
+        """Releases processes and sockets."""
 
     def __enter__(self) -> Self:
         return self

@@ -1,4 +1,4 @@
-"""Several tasks at once: worlds of each, side by side, whose agents are told which task is theirs."""
+"""Several tasks at once: worlds of each, side by side, with the task as part of the observation."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -30,7 +30,9 @@ class MultiTaskWorlds(Worlds):
             for role, arrays in part.roles.items():
                 same = role in first.roles and _kind(arrays) == _kind(first.roles[role])
                 if not same or part.reward_terms != first.reward_terms or part.winners != first.winners:
-                    raise GodojoError(f"task {name!r} observes, acts or is rewarded otherwise than {self.tasks[0]!r}")
+                    raise GodojoError(
+                        f"task {name!r} differs in observations, actions or rewards from {self.tasks[0]!r}"
+                    )
         self.num_worlds = sum(part.num_worlds for part in self.parts)
         self.settings, self.ticks_per_decision = first.settings, first.ticks_per_decision
         self.reward_terms, self.winners = first.reward_terms, first.winners
@@ -65,13 +67,13 @@ class MultiTaskWorlds(Worlds):
         self._take()
 
     def privileged(self) -> Any:
-        """Of all tasks together; from now on kept up to date, as the parts' own is."""
+        """The state of all tasks; updated by every step from now on."""
         if self._truth is None:
-            told = [part.privileged() for part in self.parts]
-            self._truth = type(told[0])(
+            states = [part.privileged() for part in self.parts]
+            self._truth = type(states[0])(
                 *(
                     np.concatenate(each) if isinstance(each[0], np.ndarray) else each[0]
-                    for each in zip(*told, strict=True)
+                    for each in zip(*states, strict=True)
                 )
             )
         return self._truth
@@ -101,12 +103,12 @@ class MultiTaskWorlds(Worlds):
             part.close()
 
     def _stacked(self, like: RoleArrays) -> RoleArrays:
-        """A role's arrays for all tasks, the task's place in each observation filled in once and for all."""
-        agents, told = like.observation.shape[1:]
+        """A role's arrays for all tasks, with the task's one-hot code in each observation."""
+        agents, width = like.observation.shape[1:]
         rows, tasks = (self.num_worlds, agents), len(self.tasks)
-        observation, final = (np.zeros((*rows, told + tasks), np.float32) for _ in range(2))
+        observation, final = (np.zeros((*rows, width + tasks), np.float32) for _ in range(2))
         for number, part in enumerate(self._rows):
-            observation[part, :, told + number] = final[part, :, told + number] = 1.0
+            observation[part, :, width + number] = final[part, :, width + number] = 1.0
         copied = {
             name: np.zeros((self.num_worlds, *getattr(like, name).shape[1:]), getattr(like, name).dtype)
             for name in _COPIED
@@ -131,15 +133,15 @@ class MultiTaskWorlds(Worlds):
             self.arena[rows] = numbers[part.arena]
             for role, arrays in part.roles.items():
                 own = self.roles[role]
-                told = arrays.observation.shape[2]
-                own.observation[rows, :, :told] = arrays.observation
-                own.final_observation[rows, :, :told] = arrays.final_observation
+                width = arrays.observation.shape[2]
+                own.observation[rows, :, :width] = arrays.observation
+                own.final_observation[rows, :, :width] = arrays.final_observation
                 for name in _COPIED:
                     getattr(own, name)[rows] = getattr(arrays, name)
             if self._truth is not None:
-                for whole, told in zip(self._truth, part.privileged(), strict=True):
+                for whole, state in zip(self._truth, part.privileged(), strict=True):
                     if isinstance(whole, np.ndarray):
-                        whole[rows] = told
+                        whole[rows] = state
 
 
 def _kind(arrays: RoleArrays) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Random actions for any game: numbers from -1 to 1, and choices by their index."""
+"""Random actions for any game."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from godojo.engines.base import RoleArrays
 
 
 def play_randomly(role: RoleArrays, chance: np.random.Generator) -> None:
-    """Writes what every agent of the role does next into its `action`."""
+    """Writes a random `action` for every agent of the role."""
     first = 0
     for part in role.action_parts:
         numbers = role.action[:, :, first : first + part.width]

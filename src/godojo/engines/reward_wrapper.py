@@ -1,4 +1,4 @@
-"""Worlds whose rewards are a user's own, or the game's on another scale; everything else stays as it is."""
+"""Worlds with a user's rewards, or with the game's scaled."""
 
 import inspect
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from godojo.errors import GodojoError
 from godojo.plugins import load_class, split_class, told
 
 MAX_REWARD = 1e30
-"""Of one decision: more could not be summed up over a round."""
+"""Of one decision; larger ones would overflow over a round."""
 
 
 @dataclass(frozen=True)
@@ -23,17 +23,17 @@ class Step:
 
     role: str
     observation: np.ndarray
-    """[N, n, D]: what they were told before."""
+    """[N, n, D]: before the decision."""
     action: np.ndarray
     """[N, n, A]."""
     next_observation: np.ndarray
-    """[N, n, D]: what they were told after; where the round ended, what they were told last."""
+    """[N, n, D]: after it; the last one of a round that ended."""
     terms: Mapping[str, np.ndarray]
     """[N, n] each: the game's own reward, by term."""
     terminated: np.ndarray
     truncated: np.ndarray
     outcome: np.ndarray
-    """[N] texts: who won, where a round ended; empty where none did."""
+    """[N] texts: the winner of a round that ended; otherwise empty."""
 
 
 class CustomReward:
@@ -84,9 +84,9 @@ class CustomReward:
 
 
 class RewardWrapper(Worlds):
-    """The same worlds with other rewards: `reward` in the game's place, and all of it times `scale` for the learner.
+    """The same worlds with `reward` in place of the game's, times `scale` for the learner.
 
-    Terms stay on their own scale, so that tables and charts do.
+    Terms are not scaled, so tables and charts stay comparable.
     """
 
     def __init__(self, worlds: Worlds, *, reward: CustomReward | None = None, scale: float = 1.0) -> None:

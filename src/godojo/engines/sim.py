@@ -36,7 +36,7 @@ class TwinRole(Protocol):
 
 
 class Twin(Protocol):
-    """What a game brings along to be run here; `games/tag/sim/twin.py` is one."""
+    """A game's embedded twin, such as `games/tag/sim/twin.py`."""
 
     reward_terms: tuple[str, ...]
     winners: tuple[str, ...]
@@ -46,7 +46,7 @@ class Twin(Protocol):
     settings: Any
     actions: np.ndarray
     results: Any
-    """Arrays named as in the contract; those of agents have one row an agent, by role, then world, then agent."""
+    """Arrays named as in the contract; one row per agent, ordered by role, world and agent."""
 
     @property
     def roles(self) -> Sequence[TwinRole]: ...
@@ -60,7 +60,7 @@ class Twin(Protocol):
     def change_settings(self, settings: Any) -> None: ...
 
     def state(self) -> dict[str, np.ndarray]:
-        """The arrays that hold all that goes on, to be copied from and into."""
+        """The arrays of the complete state, to copy from and into."""
 
 
 class SimWorlds(Worlds):
@@ -87,7 +87,7 @@ class SimWorlds(Worlds):
             rows = slice(role.first * self.num_worlds, (role.first + role.agents) * self.num_worlds)
 
             def part(array: np.ndarray, rows: slice = rows, count: int = role.agents) -> np.ndarray:
-                """The role's part of an array, as a view of its own shape."""
+                """A view of the role's part of an array."""
                 return array[rows].reshape(self.num_worlds, count, *array.shape[1:])
 
             roles[role.name] = RoleArrays(
@@ -112,7 +112,7 @@ class SimWorlds(Worlds):
         self.twin.begin(seed)
 
     def _start(self) -> None:
-        """Nothing yet: the kernels use every core, so there is nothing to overlap with."""
+        """Does nothing: the kernels use every core, so there is nothing to overlap."""
 
     def finish(self) -> None:
         self.twin.step()

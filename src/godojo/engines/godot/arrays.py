@@ -1,4 +1,4 @@
-"""The contract's arrays for a game that described itself on the wire, and how steps are written into them."""
+"""The contract's arrays for a connected game, and how its steps are written into them."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -13,17 +13,17 @@ from godojo.games.parts import ObservationPart
 
 
 class Truth(Protocol):
-    """What no eyes see, of all worlds of a game; `games/tag/truth.py` is one."""
+    """The privileged state of all worlds of a game, such as `games/tag/truth.py`."""
 
     @property
     def parts(self) -> tuple[ObservationPart, ...]:
-        """What the game is to tell of each world, in order."""
+        """What the game sends about each world, in order."""
 
     def make(self, num_worlds: int) -> Any:
-        """Makes the arrays that `write` writes into; this is what whoever asks for the true state is given."""
+        """Allocates the arrays that `write` fills; `Worlds.privileged` returns them."""
 
-    def write(self, worlds: slice, told: np.ndarray) -> None:
-        """Takes what was told of these worlds: float32 [W, K]."""
+    def write(self, worlds: slice, state: np.ndarray) -> None:
+        """Writes the state of these worlds: float32 [W, K]."""
 
 
 class WorldArrays:
@@ -37,17 +37,17 @@ class WorldArrays:
         terms = len(ready.reward_terms)
         roles: dict[str, RoleArrays] = {}
         for role in ready.roles:
-            rows, told, done = (num_worlds, role.agents), role.observation_size, role.action_size
+            rows, width = (num_worlds, role.agents), role.observation_size
             roles[role.name] = RoleArrays(
                 name=role.name,
-                observation=np.zeros((*rows, told), np.float32),
-                action=np.zeros((*rows, done), np.float32),
+                observation=np.zeros((*rows, width), np.float32),
+                action=np.zeros((*rows, role.action_size), np.float32),
                 reward=np.zeros(rows, np.float32),
                 terms=np.zeros((*rows, terms), np.float32),
                 acted=np.zeros(rows, np.bool_),
                 terminated=np.zeros(rows, np.bool_),
                 truncated=np.zeros(rows, np.bool_),
-                final_observation=np.zeros((*rows, told), np.float32),
+                final_observation=np.zeros((*rows, width), np.float32),
                 final_terms=np.zeros((*rows, terms), np.float32),
                 final_score=np.zeros(rows, np.float32),
                 observation_parts=role.observation,
@@ -60,14 +60,14 @@ class WorldArrays:
         self.length_ticks = np.zeros(num_worlds, np.int32)
         self.arena = np.zeros(num_worlds, np.int32)
         self._decisions = np.zeros(num_worlds, np.int32)
-        """Since the round began, for those whose end the game can no longer tell."""
+        """Since the round started, for rounds whose end the game cannot report."""
 
     def actions(self, worlds: slice) -> list[np.ndarray]:
-        """What everybody in these worlds does next, role by role."""
+        """The next actions in these worlds, by role."""
         return [role.action[worlds] for role in self.roles.values()]
 
     def begin(self, worlds: slice, frame: StepFrame) -> None:
-        """New rounds: only observations mean something."""
+        """Starts new rounds: only observations are valid."""
         self.ended[worlds] = False
         self._decisions[worlds] = 0
         for role, said in zip(self.roles.values(), frame.roles, strict=True):
@@ -77,13 +77,13 @@ class WorldArrays:
         self._take_truth(worlds, frame)
 
     def take(self, worlds: slice, frame: StepFrame) -> None:
-        """One decision of these worlds."""
+        """Writes one decision of these worlds."""
         self.ended[worlds] = False
         self._decisions[worlds] += 1
         for role, said in zip(self.roles.values(), frame.roles, strict=True):
             role.observation[worlds] = said.observation
             role.terms[worlds] = said.terms
-            with np.errstate(over="ignore"):  # the learner notices, and names it
+            with np.errstate(over="ignore"):  # the learner reports it
                 said.terms.sum(axis=2, out=role.reward[worlds])
             role.acted[worlds] = said.acted
             role.terminated[worlds] = said.terminated
@@ -104,7 +104,7 @@ class WorldArrays:
         self._take_truth(worlds, frame)
 
     def cut_short(self, worlds: slice, frame: StepFrame) -> None:
-        """The game of these worlds was lost, and `frame` begins new rounds: nobody's transition spans that."""
+        """The game of these worlds was lost, and `frame` starts new rounds; no transition spans that."""
         for role in self.roles.values():
             role.final_observation[worlds] = role.observation[worlds]
             role.final_terms[worlds] = 0

@@ -1,7 +1,7 @@
-"""Debian's own Godot, unpacked into a private prefix: no root, the system untouched, signatures checked by apt.
+"""Debian's Godot, unpacked into a private prefix: no root, system untouched, signatures checked by apt.
 
-Debian's newer suites package Godot 4; what they need beyond it (C library included) comes along into the prefix, and
-a wrapper starts the program through the prefix's own loader.
+Debian's newer suites package Godot 4. Its dependencies (C library included) are unpacked into the prefix, and a wrapper
+starts the program through the prefix's own loader.
 """
 
 import shutil
@@ -19,14 +19,14 @@ SUITE = "forky"
 TRIPLETS = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
 DRAWING_PACKAGES = ("libgl1-mesa-dri", "libglx-mesa0", "libgl1", "libegl1", "mesa-vulkan-drivers", "libvulkan1")
 TEMPLATE_PACKAGES = ("godot-template-release", "godot-template-debug", "patchelf")
-"""All they depend on, the engine depends on too."""
+"""The engine has the same dependencies."""
 KEYRINGS = ("/usr/share/keyrings/debian-archive-keyring.gpg", "/usr/share/keyrings/debian-archive-keyring.pgp")
 _QUERY_TIMEOUT_S = 60.0
 _UNPACK_TIMEOUT_S = 300.0
 _DOWNLOAD_TIMEOUT_S = 1800.0
 _NOT_NEEDED = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/lintian")
 
-# Started as `godot` wherever the folder lies. Software drivers are used where they came along and there is no GPU.
+# Started as `godot` from any folder. Software drivers are used if they are installed and there is no GPU.
 _WRAPPER = """\
 #!/bin/sh
 here=$(cd "$(dirname "$(readlink -f "$0")")" && pwd) || exit 1
@@ -42,9 +42,9 @@ exec "$here/{loader}" --library-path "$libraries:$libraries/pulseaudio" "$here/u
 
 
 def fetch_debian(folder: Path, downloads: Path, *, rendering: bool, templates: bool, report: Report) -> str:
-    """Puts Debian's Godot into the folder and returns the program's place in it.
+    """Downloads Debian's Godot into the folder; returns the program's path in it.
 
-    Downloads are kept in a folder of their own, so that an installation that was killed goes on where it stopped.
+    Downloads are kept in a separate folder, so that an interrupted installation continues.
     """
     architecture = _architecture()
     apt = _PrivateApt(downloads, architecture)
@@ -52,7 +52,7 @@ def fetch_debian(folder: Path, downloads: Path, *, rendering: bool, templates: b
     apt.update()
     packages = ["godot", *(DRAWING_PACKAGES if rendering else ()), *(TEMPLATE_PACKAGES if templates else ())]
     for fraction in apt.download(packages):
-        report.progress("downloading Debian's Godot and what it needs", fraction)
+        report.progress("downloading Debian's Godot and its dependencies", fraction)
     archives = apt.wanted(packages)
     for done, _ in enumerate(_unpack(archives, folder), start=1):
         report.progress("unpacking", done / len(archives))
@@ -63,7 +63,7 @@ def fetch_debian(folder: Path, downloads: Path, *, rendering: bool, templates: b
 
 
 def fetch_debian_templates(folder: Path, downloads: Path, *, report: Report) -> None:
-    """Unpacks Debian's export templates into the folder, without what they depend on."""
+    """Unpacks Debian's export templates into the folder, without dependencies."""
     apt = _PrivateApt(downloads, _architecture())
     report.step("reading Debian's package lists")
     apt.update()
@@ -75,17 +75,17 @@ def fetch_debian_templates(folder: Path, downloads: Path, *, report: Report) -> 
 
 
 def loader_of(prefix: Path) -> tuple[Path, str]:
-    """The prefix's own loader, and where it is to look for libraries: how anything that needs the prefix is started."""
+    """The prefix's loader and library path, to start programs of the prefix."""
     found = sorted((prefix / "usr/lib").glob("*/ld-linux-*.so.*"))
     loaders = [path for path in found if not path.parent.is_symlink()]  # `lib` links to the folder, see `settle`
     if not loaders:
-        raise GodojoError(f"{prefix} holds no loader; install the engine anew")
+        raise GodojoError(f"{prefix} has no loader; reinstall the engine")
     libraries = loaders[0].parent
     return loaders[0], f"{libraries}:{libraries / 'pulseaudio'}"
 
 
 def driver_env(prefix: Path) -> dict[str, str]:
-    """What the wrapper sets, for programs that it does not start: the prefix's software drivers, if there is no GPU."""
+    """The wrapper's environment for other programs: the prefix's software drivers, if there is no GPU."""
     if not (prefix / "rendering").exists() or any(Path("/dev/dri").glob("renderD*")):
         return {}
     return {
@@ -107,7 +107,7 @@ def _architecture() -> str:
 
 
 class _PrivateApt:
-    """apt with its state, cache and sources in a folder of ours; proxies and the like still come from the system."""
+    """apt with state, cache and sources in our folder; proxies come from the system's configuration."""
 
     def __init__(self, folder: Path, architecture: str) -> None:
         if '"' in str(folder) or "\n" in str(folder):
@@ -158,7 +158,7 @@ Acquire::https::Timeout "30";
             raise GodojoError(f"Debian's package lists cannot be read: {_complaint(done.output)}")
 
     def download(self, packages: Sequence[str]) -> Iterator[float]:
-        """Fetches what is still missing; yields how far it has come."""
+        """Downloads what is missing; yields the progress."""
         words = [*self._apt, "-o", "APT::Status-Fd=1", "install", "--download-only", *packages]
         said: list[str] = []
         deadline = time.monotonic() + _DOWNLOAD_TIMEOUT_S
@@ -166,7 +166,7 @@ Acquire::https::Timeout "30";
             assert process.stdout is not None
             for line in process.stdout:  # apt reports twice a second, and gives up by itself when nothing comes
                 if time.monotonic() > deadline:
-                    raise GodojoError("Debian's Godot was not downloaded within half an hour; try again to go on")
+                    raise GodojoError("Debian's Godot was not downloaded within half an hour; try again to continue")
                 if line.startswith("dlstatus:"):
                     with suppress(ValueError, IndexError):
                         yield float(line.split(":")[2]) / 100
@@ -176,7 +176,7 @@ Acquire::https::Timeout "30";
                 raise GodojoError(f"Debian's Godot cannot be downloaded: {_complaint(''.join(said))}")
 
     def download_alone(self, packages: Sequence[str]) -> list[Path]:
-        """Fetches packages without what they depend on."""
+        """Downloads packages without dependencies."""
         place = self._folder / "alone"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
@@ -187,7 +187,7 @@ Acquire::https::Timeout "30";
         return archives
 
     def wanted(self, packages: Sequence[str]) -> list[Path]:
-        """The archives of these packages and of all they depend on; older ones may lie beside them."""
+        """The archives of these packages and their dependencies; the folder may hold older ones."""
         words = [*self._apt, "-o", "Dir::Cache::archives=none/", "-qq", "install", "--print-uris", *packages]
         done = finish(words, timeout_s=_QUERY_TIMEOUT_S)
         names = [line.split()[1] for line in done.output.splitlines() if line.startswith("'")]
@@ -199,12 +199,12 @@ Acquire::https::Timeout "30";
 
 
 def _mirror() -> str:
-    """The Debian mirror that this machine's own apt is set to."""
+    """The Debian mirror of this machine's apt."""
     words = ["apt-get", "indextargets", "--no-release-info", "--format", "$(REPO_URI)", "Created-By: Packages"]
     for address in finish(words, timeout_s=_QUERY_TIMEOUT_S).output.split():
         if address.endswith("/debian/"):
             return address
-    raise GodojoError("apt on this machine knows no Debian mirror")
+    raise GodojoError("apt on this machine has no Debian mirror")
 
 
 def _unpack(archives: Sequence[Path], folder: Path) -> Iterator[None]:
@@ -233,13 +233,13 @@ def _unpack_one(archive: Path, folder: Path) -> None:
 def _write_wrapper(folder: Path, triplet: str) -> None:
     loaders = sorted((folder / "usr/lib" / triplet).glob("ld-linux-*.so.*"))
     if not loaders or not (folder / "usr/bin/godot").is_file():
-        raise GodojoError("Debian's packages did not hold what was expected; nothing was installed")
+        raise GodojoError("Debian's packages lack expected files; nothing was installed")
     wrapper = folder / "godot"
     wrapper.write_text(_WRAPPER.format(triplet=triplet, loader=loaders[0].relative_to(folder)), encoding="ascii")
     wrapper.chmod(0o755)
 
 
 def _complaint(output: str) -> str:
-    """apt's first error, or its last word."""
-    lines = output.strip().splitlines() or ["it said nothing"]
+    """apt's first error, or its last line."""
+    lines = output.strip().splitlines() or ["no output"]
     return next((line for line in lines if line.startswith("E:")), lines[-1])

@@ -1,4 +1,4 @@
-"""A screen for Godot to draw on: the user's own, or a virtual one."""
+"""A display for Godot: the user's own, or a virtual one."""
 
 import os
 import select
@@ -15,7 +15,7 @@ XVFB_CURE = "sudo apt install xvfb"
 
 
 def has_screen() -> bool:
-    """Whether a window can be opened as things are."""
+    """Whether a window can be opened."""
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
@@ -24,16 +24,14 @@ def has_virtual_screen() -> bool:
 
 
 def check_screen() -> None:
-    """Says in a line what is missing where nothing can be drawn on."""
+    """Raises GodojoError if there is no display, real or virtual."""
     if not has_screen() and not has_virtual_screen():
-        raise GodojoError(
-            f"no display, and no Xvfb to stand in for one; install it with: {command('engine install --rendering')}"
-        )
+        raise GodojoError(f"no display, and no Xvfb; install it with: {command('engine install --rendering')}")
 
 
 @contextmanager
 def display(size: str = "1920x1080") -> Iterator[dict[str, str]]:
-    """An environment in which a window can be opened; a virtual screen lives as long as the block."""
+    """Environment variables with a display; a virtual one lives as long as the block."""
     if has_screen():
         yield dict(os.environ)
         return
@@ -43,7 +41,7 @@ def display(size: str = "1920x1080") -> Iterator[dict[str, str]]:
     with os.fdopen(reading, encoding="ascii") as number, started(words, pass_fds=[writing]):
         os.close(writing)
         ready, _, _ = select.select([number], [], [], _START_TIMEOUT_S)
-        told = number.readline().strip() if ready else ""
-        if not told:
+        screen = number.readline().strip() if ready else ""
+        if not screen:
             raise GodojoError(f"Xvfb did not start within {_START_TIMEOUT_S:.0f} s; try it by hand: Xvfb :99")
-        yield {**os.environ, "DISPLAY": f":{told}"}
+        yield {**os.environ, "DISPLAY": f":{screen}"}

@@ -1,4 +1,4 @@
-"""Finding a Godot that runs: GODOT_BIN, then the one Godojo installed, then the PATH."""
+"""Finds Godot: GODOT_BIN, then the one Godojo installed, then the PATH."""
 
 import os
 import re
@@ -31,7 +31,7 @@ class EngineMissing(GodojoError):
 
 
 def find() -> Engine:
-    """The first Godot in that order. One that is named but unfit is an error, never passed over."""
+    """The first Godot in that order. One that does not run is an error, never skipped."""
     chosen = os.environ.get("GODOT_BIN")
     if chosen:
         on_path = shutil.which(chosen) if Path(chosen).name == chosen else None
@@ -50,7 +50,7 @@ def find() -> Engine:
 
 
 def ask_version(program: Path) -> str:
-    """What the program says its version is; GodojoError says why it does not."""
+    """The program's version; GodojoError if it does not print one."""
     try:
         if not program.is_file():
             raise GodojoError(f"{program} is not a file" if program.exists() else f"{program} does not exist")
@@ -58,11 +58,11 @@ def ask_version(program: Path) -> str:
     except OSError as error:
         raise GodojoError(f"{program} is not a program that runs here ({error.strerror})") from None
     if done.timed_out:
-        raise GodojoError(f"{program} did not say its version within {_VERSION_TIMEOUT_S:.0f} s")
+        raise GodojoError(f"{program} did not print its version within {_VERSION_TIMEOUT_S:.0f} s")
     lines = done.output.strip().splitlines() or ["nothing"]
     version = next((line for line in reversed(lines) if parse_version(line)), None)
     if version is None:
-        raise GodojoError(f"{program} is not Godot: asked for its version it said {lines[-1][:80]!r}")
+        raise GodojoError(f"{program} is not Godot: asked for its version it printed {lines[-1][:80]!r}")
     return version
 
 

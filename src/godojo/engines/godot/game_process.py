@@ -1,4 +1,4 @@
-"""One game that was started as a process: launched, watched, ended with its children, quoted when it fails."""
+"""A game that runs as a child process, with its log."""
 
 import os
 import signal
@@ -17,14 +17,14 @@ _CANNOT_START = 127
 
 
 class GameProcess:
-    """A running game. Its output goes to `log`; it does not outlive us."""
+    """A running game. Its output goes to `log`; it ends with us."""
 
     def __init__(self, words: Sequence[str | Path], env: Mapping[str, str]) -> None:
-        """`env` is added to our own environment: secrets travel there, never on the command line."""
+        """`env` is added to our environment: secrets go there, never on the command line."""
         self._log = GameLog()
         try:
             with self._log.opened() as output:
-                self._ward = GuardedProcess(words, env={**os.environ, **env}, output=output)
+                self._guarded = GuardedProcess(words, env={**os.environ, **env}, output=output)
         except OSError as error:
             self._log.let_go()
             raise GodojoError(f"{words[0]} cannot be started ({error.strerror})") from None
@@ -35,20 +35,20 @@ class GameProcess:
 
     @property
     def pid(self) -> int:
-        return self._ward.pid
+        return self._guarded.pid
 
     def alive(self) -> bool:
-        return self._ward.status() is None
+        return self._guarded.status() is None
 
     def wait(self, timeout_s: float) -> bool:
-        """Whether it has ended by itself within that time."""
-        return self._ward.wait(timeout_s)
+        """Whether it ends by itself within that time."""
+        return self._guarded.wait(timeout_s)
 
     def end(self, *, grace_s: float = 0.0) -> None:
-        """Ends it with all its children, at once, or after it has had so long to end by itself."""
+        """Ends it with all its children, after it had `grace_s` to end by itself."""
         if grace_s > 0:
-            self._ward.wait(grace_s)
-        self._ward.end(grace_s=0.0)
+            self._guarded.wait(grace_s)
+        self._guarded.end(grace_s=0.0)
         self._log.let_go()
 
     def keep_log_small(self) -> None:
@@ -58,7 +58,7 @@ class GameProcess:
         return self._log.last_lines(count)
 
     def complaints(self) -> list[str]:
-        """The first errors and warnings of the engine's, with the places they name."""
+        """The engine's first errors and warnings, with their locations."""
         lines = self._log.first_lines()
         found = []
         for place, line in enumerate(lines):
@@ -68,12 +68,12 @@ class GameProcess:
         return found
 
     def could_not_start(self) -> bool:
-        """Whether the system's loader gave up: a library, or a loader of the game's own, is not here."""
-        return self._ward.status() == _CANNOT_START
+        """Whether the system's loader failed: a library or a loader is missing."""
+        return self._guarded.status() == _CANNOT_START
 
     def how_it_ended(self) -> str:
         """Its exit status in words."""
-        status = self._ward.status()
+        status = self._guarded.status()
         if status is None:
             return "still runs"
         if status < 0:
@@ -84,10 +84,10 @@ class GameProcess:
         return f"ended by itself with exit status {status}"
 
     def quoted(self) -> str:
-        """Its last words and where the rest of them is, to go at the end of an error."""
+        """Its last output and its log, for the end of an error."""
         complaints = self.complaints()
         if complaints:
-            return f"it complained: {' | '.join(complaints[:_QUOTED_COMPLAINTS])} (log: {self.log})"
+            return f"it reported: {' | '.join(complaints[:_QUOTED_COMPLAINTS])} (log: {self.log})"
         lines = self.last_lines()
-        said = f"it last said: {' | '.join(lines)}" if lines else "it said nothing"
+        said = f"it last printed: {' | '.join(lines)}" if lines else "it printed nothing"
         return f"{said} (log: {self.log})"

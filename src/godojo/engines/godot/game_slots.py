@@ -1,4 +1,4 @@
-"""Where games come from: launched by us and watched, or started by hand and waited for."""
+"""Where games come from: launched by us, or started by hand and waited for."""
 
 import abc
 import secrets
@@ -12,51 +12,51 @@ from godojo.engines.godot.launch import Recipe
 from godojo.errors import GodojoError
 
 _LAST_BREATH_S = 1.0
-"""How long the process of a lost connection has to end by itself, so that we can say how it did."""
+"""How long the process of a lost connection has to end by itself, so that we can report how."""
 _PARSE_PATIENCE_S = 5.0
-"""A game whose scripts do not parse may still connect, but not much later than this."""
+"""A game whose scripts do not parse may still connect, but not much later."""
 _LOG_CHECK_S = 10.0
 _NO_TRAINING = " (is the control mode of its Sync node Training, and is this its training scene? scene=… takes another)"
 
-_NOT_PORTABLE = "if it was exported with Debian's templates, export it anew here (docs/exporting.md)"
+_NOT_PORTABLE = "if it was exported with Debian's templates, export it here (docs/exporting.md)"
 
 
 class GameSlot(abc.ABC):
-    """One place at the table: a game sits here, and another one after it was lost."""
+    """A place for one game at a time; when it is lost, for another."""
 
     log: Path | None = None
     remedy: str
-    """What is done about a loss, as in "it is ..."."""
+    """What happens after a loss, as in "it is ..."."""
 
     @abc.abstractmethod
     def call(self) -> None:
-        """Sees to it that a game will come, and returns."""
+        """Starts a game, or does nothing if the user starts it."""
 
     @abc.abstractmethod
     def receive(self, timeout_s: float) -> Connection:
-        """The game that was called. Raises ConnectionLost or Silent if it does not come."""
+        """The connected game. Raises ConnectionLost or PeerTimeout if it does not connect."""
 
-    @abc.abstractmethod
     def clear(self, error: GodojoError) -> str:
-        """Ends what is left of a game that was lost by `error`; says what happened to it, as in "it ..."."""
+        """Ends what is left of a lost game; returns what happened to it, as in "it ..."."""
+        return str(error)
 
-    @abc.abstractmethod
     def last_words(self) -> str:
-        """What else is known of a game that was lost, for the end of an error."""
+        """More about a lost game, for the end of an error."""
+        return "it was started by hand: see its output"
 
-    def check_can_play(self) -> None:  # noqa: B027 - not every seat can tell
-        """Raises when a game that does not get going has a reason that starting it again would not mend."""
+    def check_can_play(self) -> None:  # noqa: B027 - not every slot knows
+        """Raises if the game has a problem that a restart would not fix."""
 
-    def look_after(self) -> None:  # noqa: B027 - not every seat needs it
-        """To be called now and then while the game plays."""
+    def look_after(self) -> None:  # noqa: B027 - not every slot needs it
+        """Called now and then while the game plays."""
 
     @abc.abstractmethod
     def end(self, grace_s: float) -> None:
-        """Nobody will sit here any more; a game that has been told so has a little time to leave by itself."""
+        """Closes the slot; a game that knows has `grace_s` to end by itself."""
 
 
 class LaunchedGame(GameSlot):
-    """For a game that we start ourselves, with a port and a token of its own each time."""
+    """A game that we start, with a new port and token each time."""
 
     remedy = "started again"
 
@@ -75,7 +75,7 @@ class LaunchedGame(GameSlot):
     def call(self) -> None:
         self.end(0.0)
         wire = self._recipe.wire
-        token = secrets.token_urlsafe(24) if wire == "dojo/1" else ""  # godot_rl has no words for one
+        token = secrets.token_urlsafe(24) if wire == "dojo/1" else ""  # godot_rl has no tokens
         self._listener = Listener(port=0, token=token or None, wire=wire)
         env = {"GODOJO_PROCESS": str(self._number), **self._recipe.env}
         if wire != "godot_rl":
@@ -144,7 +144,7 @@ class LaunchedGame(GameSlot):
 
 
 class PendingGame(GameSlot):
-    """For a game that somebody starts by hand: it is waited for, and waited for again when it is lost."""
+    """A game that the user starts; it is waited for, also after a loss."""
 
     remedy = "waited for"
 
@@ -152,37 +152,31 @@ class PendingGame(GameSlot):
         self._listener = listener
 
     def call(self) -> None:
-        """It comes by itself."""
+        """The user starts it."""
 
     def receive(self, timeout_s: float) -> Connection:
         try:
             return self._listener.accept(timeout_s)
         except PeerTimeout:
             raise GodojoError(
-                f"no game came to port {self._listener.port} within {timeout_s:g} s; start yours, with its sync node "
-                f"set to port {self._listener.port}"
+                f"no game connected to port {self._listener.port} within {timeout_s:g} s; start yours, with its sync "
+                f"node set to port {self._listener.port}"
             ) from None
 
-    def clear(self, error: GodojoError) -> str:
-        return str(error)
-
-    def last_words(self) -> str:
-        return "it was started by hand: look where it prints"
-
-    def end(self, grace_s: float) -> None:  # noqa: ARG002 - it is not ours to end
+    def end(self, grace_s: float) -> None:  # noqa: ARG002 - the user ends it
         self._listener.close()
 
 
 class ConnectedGame(GameSlot):
-    """For a game that has already come, and is not expected again."""
+    """A game that is connected already; it does not come back."""
 
-    remedy = "let go"
+    remedy = "dropped"
 
     def __init__(self, guest: Connection) -> None:
         self._guest: Connection | None = guest
 
     def call(self) -> None:
-        """It is here."""
+        """It is connected."""
 
     def receive(self, timeout_s: float) -> Connection:  # noqa: ARG002 - there is nothing to wait for
         guest, self._guest = self._guest, None
@@ -190,13 +184,7 @@ class ConnectedGame(GameSlot):
             raise GodojoError("the game has left")
         return guest
 
-    def clear(self, error: GodojoError) -> str:
-        return str(error)
-
-    def last_words(self) -> str:
-        return "it was started by hand: look where it prints"
-
-    def end(self, grace_s: float) -> None:  # noqa: ARG002 - it is not ours to end
+    def end(self, grace_s: float) -> None:  # noqa: ARG002 - the user ends it
         if self._guest is not None:
             self._guest.close()
             self._guest = None

@@ -1,4 +1,4 @@
-"""Starting a game that listens for HTTP: where it answers, and the token it wants to hear."""
+"""Starts games with the HTTP API."""
 
 import secrets
 import tempfile
@@ -20,7 +20,7 @@ _LOOK_AGAIN_S = 0.02
 
 
 class HttpGame(NamedTuple):
-    """A game that listens."""
+    """A running game, its address and token."""
 
     url: str
     token: str
@@ -28,7 +28,7 @@ class HttpGame(NamedTuple):
 
 
 class _Note(msgspec.Struct, frozen=True):
-    """What the game leaves in the file it is told to."""
+    """The file in which the game writes its address."""
 
     url: str
 
@@ -38,7 +38,7 @@ def http_words(
 ) -> list[str]:
     """The command that starts one of Godojo's games with its API.
 
-    Without a window it runs as fast as it is asked, or `paced`: by the clock, as a game with a window does.
+    Without a window it runs as fast as possible, or in real time if `paced`.
     """
     check_has_api(game)
     folder, scenes = prepared_project(engine), game_scenes()
@@ -56,7 +56,7 @@ def started_game(
     options: Sequence[str] = (),
     timeout_s: float = 60.0,
 ) -> Iterator[HttpGame]:
-    """A headless game that answers over HTTP on a free port as long as the block lasts."""
+    """A headless game on a free port, until the block ends."""
     token = secrets.token_urlsafe(24)
     with tempfile.TemporaryDirectory(prefix="godojo-http-") as folder:
         note = Path(folder) / "note.json"

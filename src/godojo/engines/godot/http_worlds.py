@@ -1,4 +1,4 @@
-"""Games behind the contract over HTTP: one world in each, wherever they run."""
+"""Games over HTTP: one world in each."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,15 +15,15 @@ from godojo.engines.godot.worlds import STEP_TIMEOUT_S
 from godojo.errors import GodojoError
 
 _WHOLE_IN_JSON = 2**53
-"""Godot reads numbers of JSON as 64-bit floats."""
+"""Godot reads JSON numbers as 64-bit floats."""
 
 
 class HttpWorlds(Worlds):
-    """One world for each address. A game that is lost is waited for and begins a new round; no transition spans that.
+    """One world for each address. A lost game is waited for and starts a new round; no transition spans that.
 
     `token` is one for all games, or one for each. `scene` is loaded first, if given; `options` are the game's own. With
-    `reload_every` above 0 every game loads its scene anew after so many decisions, as a test of its stability: its
-    round is cut short as if the game were lost.
+    `reload_every`, each game reloads its scene after that many decisions, to test its stability, which cuts its round
+    short.
     """
 
     def __init__(
@@ -49,9 +49,9 @@ class HttpWorlds(Worlds):
         self.settings = settings
         self.num_worlds = len(places)
         self.restarts = 0
-        """How often a game was lost and came back."""
+        """Games that were lost and came back."""
         self.reloads = 0
-        """How often scenes were loaded anew."""
+        """Reloaded scenes."""
         self._options = options
         self._scene = scene
         self._ticks = ticks_per_decision
@@ -78,8 +78,8 @@ class HttpWorlds(Worlds):
         self._collect()
         self._seed, self._cuts = _checked_seed(seed), 0
         for number, client in enumerate(self._clients):
-            told = client.reset(self._seed_of(number))
-            self._arrays.begin(slice(number, number + 1), self._first_frame(told.observation))
+            observed = client.reset(self._seed_of(number))
+            self._arrays.begin(slice(number, number + 1), self._first_frame(observed.observation))
 
     def _start(self) -> None:
         self._collect()
@@ -110,9 +110,9 @@ class HttpWorlds(Worlds):
                 if not self._arrays.ended[number]:
                     self._cut_short(number, None)
                 else:
-                    told = self._begin(number)
+                    observed = self._begin(number)
                     for role in self.roles.values():
-                        role.observation[number, 0] = told
+                        role.observation[number, 0] = observed
 
     def close(self) -> None:
         self._workers.shutdown(wait=True, cancel_futures=True)
@@ -121,7 +121,7 @@ class HttpWorlds(Worlds):
 
     @property
     def clients(self) -> Sequence[GameClient]:
-        """To ask the games for more than the contract knows."""
+        """For requests beyond the contract."""
         return self._clients
 
     def _act(self, number: int, action: list[float]) -> Step | Exception:
@@ -131,7 +131,7 @@ class HttpWorlds(Worlds):
             return error
 
     def _collect(self) -> list[Step | Exception]:
-        """What the games answered; a decision under way is played to its end."""
+        """The games' answers; waits for the current decision."""
         pending, self._pending = self._pending or [], None
         return [each.result() for each in pending]
 
@@ -145,12 +145,12 @@ class HttpWorlds(Worlds):
             observations.append(self._begin(number))
             ready = client.state().ready()
             if first is not None and ready != first:
-                raise GodojoError(f"the game at {client.url} describes itself otherwise than the others")
+                raise GodojoError(f"the game at {client.url} differs from the others")
             first = ready
         assert first is not None
         self._make_arrays(first)
-        for number, told in enumerate(observations):
-            self._arrays.begin(slice(number, number + 1), self._first_frame(told))
+        for number, observed in enumerate(observations):
+            self._arrays.begin(slice(number, number + 1), self._first_frame(observed))
         return first
 
     def _make_arrays(self, ready: Ready) -> None:
@@ -163,13 +163,13 @@ class HttpWorlds(Worlds):
         self.length_ticks, self.arena = arrays.length_ticks, arrays.arena
 
     def _begin(self, number: int) -> Sequence[float]:
-        told = self._clients[number].reset(
+        observed = self._clients[number].reset(
             self._seed_of(number), options=self._options or {}, ticks_per_decision=self._ticks
         )
-        return told.observation
+        return observed.observation
 
     def _cut_short(self, number: int, error: Exception | None) -> None:
-        """The round of this world ends where it was seen last, and another begins."""
+        """Ends this world's round at its last observation, and starts another."""
         self._cuts += 1
         client = self._clients[number]
         if error is not None:
@@ -180,8 +180,8 @@ class HttpWorlds(Worlds):
 
     def _first_frame(self, observation: Sequence[float]) -> StepFrame:
         role = next(iter(self.roles.values()))
-        told = _numbers(observation, role.observation.shape[2])
-        return StepFrame(0, 0, np.zeros((0, 4), np.int32), (self._role_step(told, {}, 0),))
+        observed = _numbers(observation, role.observation.shape[2])
+        return StepFrame(0, 0, np.zeros((0, 4), np.int32), (self._role_step(observed, {}, 0),))
 
     def _frame(self, step: Step) -> StepFrame:
         width = next(iter(self.roles.values())).observation.shape[2]
@@ -196,17 +196,17 @@ class HttpWorlds(Worlds):
         return StepFrame(0, 0, ended, (said,))
 
     def _role_step(
-        self, told: np.ndarray, terms: Mapping[str, float], flags: int, step: Step | None = None
+        self, observed: np.ndarray, terms: Mapping[str, float], flags: int, step: Step | None = None
     ) -> RoleStep:
         final = step.final if step is not None else None
         rows = 0 if final is None else 1
-        last = np.zeros((rows, told.size), np.float32)
+        last = np.zeros((rows, observed.size), np.float32)
         last_terms = np.zeros((rows, len(self.reward_terms)), np.float32)
         if final is not None:
-            last[0] = _numbers(final.observation, told.size)
+            last[0] = _numbers(final.observation, observed.size)
             last_terms[0] = [final.terms.get(term, 0.0) for term in self.reward_terms]
         return RoleStep(
-            observation=told.reshape(1, 1, -1),
+            observation=observed.reshape(1, 1, -1),
             terms=np.array([[[terms.get(term, 0.0) for term in self.reward_terms]]], np.float32),
             flags=np.array([[flags]], np.uint8),
             final_rows=np.zeros(rows, np.int32),
@@ -216,7 +216,7 @@ class HttpWorlds(Worlds):
         )
 
     def _seed_of(self, number: int) -> int:
-        """The first game's is the seed itself where it can be; every other game and every cut has its own."""
+        """The seed itself for the first game if possible; every other game and every cut has its own."""
         if number == 0 and self._cuts == 0 and self._seed < _WHOLE_IN_JSON:
             return self._seed
         mixed = np.random.SeedSequence([self._seed, number, self._cuts]).generate_state(1, np.uint64)

@@ -1,7 +1,7 @@
-"""Installing Godot for this user: the official build, or Debian's where that cannot be reached.
+"""Installs Godot for this user: the official build, or Debian's if that cannot be reached.
 
-Everything is made in a staging folder, tried, moved into place, and only then noted as installed. Whoever is killed on
-the way leaves nothing that looks installed, and the next installation sweeps up after them.
+Everything is created in a staging folder, tested, moved into place, and only then noted as installed. A kill leaves
+nothing that looks installed, and the next installation cleans up.
 """
 
 import errno
@@ -41,10 +41,10 @@ _SYSTEM_DRAWING_PACKAGES = ("libvulkan1", "mesa-vulkan-drivers", "libgl1")
 def install(
     *, rendering: bool = False, templates: bool = False, force: bool = False, report: Report | None = None
 ) -> paths.Installed:
-    """Makes sure that an engine is installed, with the add-ons asked for; does nothing where it is.
+    """Installs the engine and the requested add-ons, unless they are installed.
 
-    `rendering` adds what pictures need, `templates` what exported games are made of. What was added before stays, also
-    when everything is installed anew (`force`, or because an add-on comes with another build).
+    `rendering` adds drivers and a virtual display, `templates` export templates. Earlier add-ons stay, also when
+    everything is reinstalled (`force`, or because an add-on comes with another build).
     """
     report = report or Silent()
     folder = paths.engine_folder()
@@ -53,7 +53,7 @@ def install(
         with _lock(folder, report):
             installed = None if force else paths.read_installed()
             if installed is None or not _can_add(installed, rendering=rendering, templates=templates):
-                # Read from the folders: they tell it even where the note is damaged.
+                # Read from the folders, since the note may be damaged.
                 rendering |= any(folder.glob("godot-*/rendering"))
                 templates |= any(folder.glob(f"godot-*/{PREPARED}"))
                 installed = _install(folder, rendering, templates, report)
@@ -67,7 +67,7 @@ def install(
                 f"the disk is full: {folder} needs about 1 GB while installing; free some, try again"
             ) from None
         raise GodojoError(
-            f"cannot write to {folder} ({error.strerror}); set GODOJO_HOME to a folder that is yours"
+            f"cannot write to {folder} ({error.strerror}); set GODOJO_HOME to a folder that you own"
         ) from None
     if rendering:
         _install_screen(installed, report)
@@ -75,7 +75,7 @@ def install(
 
 
 def uninstall() -> bool:
-    """Removes what `install` made; False where there was nothing."""
+    """Removes what `install` created; False if there was nothing."""
     folder = paths.engine_folder()
     if not folder.exists():
         return False
@@ -94,7 +94,7 @@ def uninstall() -> bool:
 
 
 def _can_add(installed: paths.Installed, *, rendering: bool, templates: bool) -> bool:
-    """Whether add-ons can join what is installed, which is then not installed anew."""
+    """Whether add-ons can be added without reinstalling."""
     if installed.origin == "official":
         return not templates or installed.version.startswith(f"{VERSION}.")
     return installed.rendering or not rendering
@@ -105,7 +105,7 @@ def _install(folder: Path, rendering: bool, templates: bool, report: Report) -> 
     staging = Path(tempfile.mkdtemp(prefix="staging-", dir=folder))
     try:
         program, origin, drivers = _fetch(staging, folder / "downloads", rendering, templates, report)
-        report.step("trying it")
+        report.step("testing it")
         version = ask_version(staging / program)
         if templates and origin == "debian" and prepare_debian_templates(staging, staging) != version:
             raise GodojoError(f"Debian's export templates do not fit its Godot {version}; try again in some hours")
@@ -123,7 +123,7 @@ def _install(folder: Path, rendering: bool, templates: bool, report: Report) -> 
 def _fetch(
     staging: Path, downloads: Path, rendering: bool, templates: bool, report: Report
 ) -> tuple[str, Literal["official", "debian"], bool]:
-    """Program, origin, and whether drivers came along."""
+    """Returns the program, its origin, and whether drivers are included."""
     report.step("looking for the official build")
     try:
         return fetch_official(staging, report), "official", False
@@ -134,13 +134,13 @@ def _fetch(
             return program, "debian", rendering
         except GodojoError as other:
             raise GodojoError(
-                f"{error}, and Debian's package cannot be had either: {other}."
+                f"{error}, and neither can Debian's package: {other}."
                 " Download Godot 4.4 or newer by hand and set GODOT_BIN to it"
             ) from None
 
 
 def _add_templates(folder: Path, installed: paths.Installed, report: Report) -> paths.Installed:
-    """Adds export templates where there are none."""
+    """Adds export templates if there are none."""
     if installed.origin == "official":
         _add_official_templates(installed, report)
         return installed
@@ -150,7 +150,7 @@ def _add_templates(folder: Path, installed: paths.Installed, report: Report) -> 
     staging = Path(tempfile.mkdtemp(prefix="staging-", dir=folder))
     try:
         fetch_debian_templates(staging, folder / "downloads", report=report)
-        report.step("trying them")
+        report.step("testing them")
         version = prepare_debian_templates(staging, prefix=folder / installed.folder)
         if version == installed.version:
             (staging / PREPARED).replace(place)
@@ -162,7 +162,7 @@ def _add_templates(folder: Path, installed: paths.Installed, report: Report) -> 
 
 
 def _add_official_templates(installed: paths.Installed, report: Report) -> None:
-    """Into the folder that every official build of this version shares; other files there are the user's."""
+    """Adds them to the folder that all official builds of this version share; other files there are the user's."""
     engine = Engine(paths.program_of(installed), installed.version, "installed")
     if has_templates(engine):
         return
@@ -177,7 +177,7 @@ def _add_official_templates(installed: paths.Installed, report: Report) -> None:
 
 
 def _install_screen(installed: paths.Installed, report: Report) -> None:
-    """Xvfb where there is no display, and drivers for an official build; the user is told what only root can do."""
+    """Installs Xvfb if there is no display, and drivers for an official build; prints the command if root is needed."""
     if sys.platform != "linux":
         return
     packages = [] if has_screen() or has_virtual_screen() else ["xvfb"]
@@ -186,7 +186,7 @@ def _install_screen(installed: paths.Installed, report: Report) -> None:
     if not packages:
         return
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        report.say(f"to draw without a display one more thing is needed; run: sudo apt install {' '.join(packages)}")
+        report.say(f"to render without a display, run: sudo apt install {' '.join(packages)}")
         return
     report.say(f"installing {', '.join(packages)} on this system (you are root)")
     _apt_get(["update"], report)
@@ -202,9 +202,9 @@ def _is_on_system(package: str) -> bool:
 
 
 def _apt_get(words: list[str], report: Report) -> str:
-    """Runs the system's own apt; returns its last word if it fails.
+    """Runs the system's apt; returns its last line if it fails.
 
-    In a session of its own and to its end, whatever becomes of us: dpkg interrupted leaves a system half-configured.
+    In its own session, to the end even if we are killed: an interrupted dpkg leaves the system half-configured.
     """
     report.step(f"apt-get {' '.join(words)}")
     done = subprocess.run(
@@ -226,7 +226,7 @@ def _lock(folder: Path, report: Report) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except filelock.Timeout:
-        report.say("another installation is under way; waiting for it")
+        report.say("another installation is running; waiting for it")
         try:
             lock.acquire(timeout=_LOCK_TIMEOUT_S)
         except filelock.Timeout:
@@ -239,7 +239,7 @@ def _lock(folder: Path, report: Report) -> Iterator[None]:
 
 
 def _noted_folder() -> str:
-    """The folder of the installation in use, which stays until a new one has taken its place."""
+    """The folder of the current installation, which stays until a new one replaces it."""
     try:
         installed = paths.read_installed()
     except GodojoError:
@@ -248,7 +248,7 @@ def _noted_folder() -> str:
 
 
 def _sweep(folder: Path, keep: set[str]) -> None:
-    """Removes what dead installations left behind."""
+    """Removes the remains of interrupted installations."""
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink() and path.name not in keep:
             shutil.rmtree(path, ignore_errors=True)

@@ -1,19 +1,17 @@
-"""How a game is started: our own scenes, somebody's project, or an exported binary."""
+"""How a game is started: our own scenes, a user's project, or an exported binary."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
+from godojo.bridge.listener import WIRES, Wire
 from godojo.engines.godot.find import Engine, find
 from godojo.engines.godot.project import prepared_project
 from godojo.engines.godot.templates import drawing_env
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, unknown
 
-Wire = Literal["dojo/1", "godot_rl", "any"]
-WIRES: tuple[Wire, ...] = ("dojo/1", "godot_rl", "any")
-# One tick a turn of the main loop, without sleeping: as fast as the processor permits. They must be two words.
+# One tick per iteration of the main loop, without sleeping. They must be two words.
 _FAST = ("--fixed-fps", "60")
 # A game that draws still needs no sound card.
 _QUIETLY = ("--audio-driver", "Dummy")
@@ -21,17 +19,17 @@ _QUIETLY = ("--audio-driver", "Dummy")
 
 @dataclass(frozen=True)
 class Recipe:
-    """A program and its words; what each game of several is told besides."""
+    """A program and its arguments."""
 
     program: tuple[str, ...]
     wire: Wire = "dojo/1"
     arguments: tuple[str, ...] = ()
-    """The game's own words, at the end."""
+    """The game's own, at the end."""
     ticks_per_decision: int | None = None
     env: Mapping[str, str] = field(default_factory=dict)
 
     def words(self, port: int, seed: int) -> list[str]:
-        """With what godot_rl's games read from their command line; nothing secret is ever there."""
+        """The command line, with the arguments of godot_rl's games; never with a secret."""
         words = list(self.program)
         if self.wire != "dojo/1":
             words += [f"--port={port}", f"--env_seed={seed}", "--speedup=1"]
@@ -41,7 +39,7 @@ class Recipe:
 
 
 def own_scene(scene: str) -> Recipe:
-    """A scene of the project that Godojo brings along."""
+    """A scene of Godojo's own project."""
     engine = find()
     return Recipe(_engine_words(engine, prepared_project(engine), scene, window=False))
 
@@ -57,13 +55,13 @@ def from_project(
     env: Mapping[str, str] | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Recipe:
-    """Somebody's Godot project, imported first as the editor would do; nothing else is written there."""
+    """A user's Godot project, imported first as the editor does; nothing else is written there."""
     place = Path(folder).expanduser().absolute()
     if not (place / "project.godot").is_file():
         raise GodojoError(f"{place} is no Godot project: it has no project.godot")
     engine = find()
     if say is not None and not (place / ".godot").is_dir():
-        say(f"importing {place} as the editor would, which may take minutes the first time")
+        say(f"importing {place} as the editor does, which may take minutes the first time")
     prepared_project(engine, place)
     return Recipe(
         _engine_words(engine, place, scene, window=window),
@@ -88,23 +86,20 @@ def from_binary(
     if not program.is_file():
         raise GodojoError(f"there is no game {program}")
     if not os.access(program, os.X_OK):
-        raise GodojoError(f"{program} may not be started; allow it with: chmod +x {program}")
+        raise GodojoError(f"{program} is not executable; fix it with: chmod +x {program}")
     words = (str(program), *_manner(window))
     env = {**(env or {}), **(drawing_env(program) if window else {})}
     return Recipe(words, checked_wire(wire) or "any", tuple(arguments), ticks_per_decision, env)
 
 
 def checked_wire(wire: str | None) -> Wire | None:
-    for known in WIRES:
-        if wire == known:
-            return known
-    if wire is not None:
-        raise GodojoError(f"there is no wire {wire!r}; there is: {', '.join(WIRES)}")
-    return None
+    if wire is not None and wire not in WIRES:
+        raise unknown("wire", wire, WIRES)
+    return wire
 
 
 def _wire_of(project: Path) -> Wire:
-    """By the addon that the project has."""
+    """The protocol of the project's addon."""
     has_dojo = (project / "addons/godojo").is_dir()
     has_godot_rl = (project / "addons/godot_rl_agents").is_dir()
     if has_dojo == has_godot_rl:

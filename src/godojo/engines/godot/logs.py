@@ -1,4 +1,4 @@
-"""Where what games print is kept: one small file for each game that was started, the newest of them."""
+"""Logs of games: one small file for each launched game."""
 
 import itertools
 import os
@@ -13,9 +13,9 @@ from godojo.engines.godot.paths import data_folder
 from godojo.errors import GodojoError
 
 KEPT = 50
-"""Logs of games that no longer run; older ones are removed when a new one begins."""
+"""Logs of games that have ended; older ones are removed when a game starts."""
 MOST_BYTES = 16 * 1024 * 1024
-"""A game that prints without end begins its log anew here."""
+"""The log of a game that prints more starts over."""
 _READ_BYTES = 16 * 1024
 _NAME = re.compile(r"\A\d{8}-\d{6}-(\d+)-\d+\.log\Z")
 _UNPRINTABLE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -25,14 +25,14 @@ _in_use: set[Path] = set()
 
 
 def logs_folder() -> Path:
-    """The per-user folder for logs; below GODOJO_HOME where that is set."""
+    """The per-user folder of logs; below GODOJO_HOME if that is set."""
     if os.environ.get("GODOJO_HOME"):
         return data_folder() / "logs"
     return platformdirs.user_log_path("godojo", appauthor=False)
 
 
 class GameLog:
-    """The file that one game prints into."""
+    """The log of one game."""
 
     def __init__(self) -> None:
         folder = logs_folder()
@@ -42,25 +42,24 @@ class GameLog:
             self.path.touch(mode=0o600, exist_ok=False)
         except OSError as error:
             raise GodojoError(
-                f"cannot write a game's log to {folder} ({error.strerror}); set GODOJO_HOME to a folder that is yours"
+                f"cannot write a game's log to {folder} ({error.strerror}); set GODOJO_HOME to a folder that you own"
             ) from None
         _in_use.add(self.path)
         _sweep(folder)
 
     def opened(self) -> BinaryIO:
-        """To be handed to the game. It appends, so that the file can be begun anew under it."""
+        """Opens it for the game, in append mode, so that it can be truncated meanwhile."""
         return self.path.open("ab")
 
     def first_lines(self) -> list[str]:
-        """The beginning of what was printed, where mistakes in scripts are told."""
+        """The first lines, where errors in scripts are."""
         return self._lines(from_end=False)
 
     def last_lines(self, count: int) -> list[str]:
-        """The end of what was printed."""
         return self._lines(from_end=True)[-count:]
 
     def _lines(self, *, from_end: bool) -> list[str]:
-        """Without colours and other unprintable signs."""
+        """Lines without colours and unprintable characters."""
         try:
             with self.path.open("rb") as file:
                 length = file.seek(0, os.SEEK_END)
@@ -72,20 +71,20 @@ class GameLog:
         return [line[:300] for line in lines if line]
 
     def keep_small(self) -> None:
-        """To be called now and then."""
+        """Truncates the log if it is too large; called now and then."""
         try:
             if self.path.stat().st_size > MOST_BYTES:
                 os.truncate(self.path, 0)
         except OSError:
-            pass  # a log that cannot be shortened, or is gone, is no reason to stop
+            pass  # no reason to stop
 
     def let_go(self) -> None:
-        """The game has ended: the log may be removed when it is old."""
+        """The game has ended: an old log may be removed."""
         _in_use.discard(self.path)
 
 
 def _sweep(folder: Path) -> None:
-    """Removes old logs, but none of a game that may still run."""
+    """Removes old logs of games that have ended."""
     ours = str(os.getpid())
     names = sorted((path for path in folder.glob("*.log") if _NAME.match(path.name)), reverse=True)
     for path in names[KEPT:]:

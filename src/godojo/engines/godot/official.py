@@ -24,7 +24,7 @@ _MOST_BYTES = 1 << 32
 
 
 class Unreachable(GodojoError):
-    """The official builds cannot be had from here; another way may work."""
+    """The official builds cannot be reached; another source may work."""
 
 
 def archive_name() -> tuple[str, str]:
@@ -43,7 +43,7 @@ def archive_name() -> tuple[str, str]:
 
 
 def fetch_official(folder: Path, report: Report, releases: str = RELEASES) -> str:
-    """Puts the official build into the folder and returns the program's place in it."""
+    """Downloads the official build into the folder; returns the program's path in it."""
     name, program = archive_name()
     _unpack_verified(name, folder, report, "downloading the official build", releases)
     if not (folder / program).is_file():
@@ -53,7 +53,7 @@ def fetch_official(folder: Path, report: Report, releases: str = RELEASES) -> st
 
 
 def fetch_official_templates(folder: Path, report: Report, releases: str = RELEASES) -> Path:
-    """Unpacks the official export templates, for all platforms, below the folder and returns where they are."""
+    """Downloads the official export templates, for all platforms, into the folder; returns theirs."""
     name = f"Godot_v{VERSION}-stable_export_templates.tpz"
     _unpack_verified(name, folder, report, "downloading the official export templates (about 1.2 GB)", releases)
     if not any((folder / "templates").glob("*_release*")):
@@ -62,7 +62,7 @@ def fetch_official_templates(folder: Path, report: Report, releases: str = RELEA
 
 
 def _unpack_verified(name: str, folder: Path, report: Report, what: str, releases: str) -> None:
-    """Unpacks an archive of the release, provided that it matches its published SHA-512."""
+    """Unpacks an archive of the release if it matches its published SHA-512."""
     base = f"{releases}/{VERSION}-stable"
     expected = _published_sha512(f"{base}/SHA512-SUMS.txt", name)
     archive = folder / "download.zip"
@@ -94,7 +94,7 @@ def _download(url: str, target: Path, report: Report, what: str) -> str:
 
 
 def _read(url: str, *, most_bytes: int, report: Report | None = None, what: str = "") -> Iterator[bytes]:
-    """What the address holds, piece by piece. Whatever goes wrong on the way is `Unreachable`."""
+    """Downloads in chunks. Network errors raise `Unreachable`."""
     deadline = time.monotonic() + _DOWNLOAD_TIMEOUT_S
     try:
         with urllib.request.urlopen(url, timeout=_CONNECT_TIMEOUT_S) as answer:  # noqa: S310 - the scheme is ours

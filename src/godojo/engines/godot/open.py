@@ -1,4 +1,4 @@
-"""Opening games in the real Godot: launched in as many processes as wanted, or started by hand and waited for."""
+"""Opens games in the real Godot: launches them, or waits for one that the user starts."""
 
 import contextlib
 import os
@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from godojo.bridge.listener import DEFAULT_PORT, Listener
+from godojo.bridge.listener import DEFAULT_PORT, Listener, Wire
 from godojo.bridge.messages import MAX_WORLDS
-from godojo.engines.godot.arrays import Truth
 from godojo.engines.godot.display import display
 from godojo.engines.godot.game_slots import LaunchedGame, PendingGame
-from godojo.engines.godot.launch import Recipe, Wire, checked_wire, from_binary, from_project
+from godojo.engines.godot.launch import Recipe, checked_wire, from_binary, from_project
 from godojo.engines.godot.worlds import MAX_RESTARTS, STEP_TIMEOUT_S, GodotWorlds
 from godojo.errors import GodojoError
 
 GODOT_RL_PORT = 11008
 _PATIENCE_S = 600.0
-"""How long a person has to start a game by hand."""
+"""How long the user has to start a game."""
 
 
 def open_game(
@@ -73,6 +72,8 @@ def open_game(
     if project is not None and binary is not None:
         raise GodojoError("a game is a project or a binary: give one of the two")
     checked = checked_wire(wire)
+    shared: dict[str, Any] = {"ticks_per_decision": ticks_per_decision, "options": options, "seed": seed}
+    shared |= {"start_timeout_s": start_timeout_s, "step_timeout_s": step_timeout_s, "max_restarts": max_restarts}
     if project is None and binary is None:
         return await_game(
             host=host,
@@ -80,47 +81,22 @@ def open_game(
             token=token,
             wire=checked or "any",
             worlds_each=None if num_worlds is None else [num_worlds],
-            ticks_per_decision=ticks_per_decision,
-            options=options,
-            seed=seed,
-            start_timeout_s=start_timeout_s,
-            step_timeout_s=step_timeout_s,
             reconnect_s=reconnect_s,
-            max_restarts=max_restarts,
             say=say,
+            **shared,
         )
+    how: dict[str, Any] = {"wire": checked, "arguments": arguments, "ticks_per_decision": ticks_per_decision}
     with contextlib.ExitStack() as stack:
-        env = stack.enter_context(display()) if window else {}
+        how |= {"window": window, "env": stack.enter_context(display()) if window else {}}
         if project is not None:
-            recipe = from_project(
-                project,
-                scene=scene,
-                wire=checked,
-                arguments=arguments,
-                ticks_per_decision=ticks_per_decision,
-                window=window,
-                env=env,
-                say=say or _tell,
-            )
+            recipe = from_project(project, scene=scene, say=say or _print, **how)
         else:
             assert binary is not None
             if scene is not None:
                 raise GodojoError("a scene can be chosen in a project only, not in an exported game")
-            recipe = from_binary(
-                binary, wire=checked, arguments=arguments, ticks_per_decision=ticks_per_decision, window=window, env=env
-            )
-        return launch_games(
-            recipe,
-            num_worlds=num_worlds,
-            num_processes=num_processes,
-            seed=seed,
-            ticks_per_decision=ticks_per_decision,
-            options=options,
-            start_timeout_s=start_timeout_s,
-            step_timeout_s=step_timeout_s,
-            max_restarts=max_restarts,
-            belongings=stack.pop_all(),
-        )
+            recipe = from_binary(binary, **how)
+        resources = stack.pop_all()
+    return launch_games(recipe, num_worlds=num_worlds, num_processes=num_processes, resources=resources, **shared)
 
 
 def launch_games(
@@ -129,29 +105,17 @@ def launch_games(
     num_worlds: int | None,
     num_processes: int = 1,
     seed: int = 0,
-    ticks_per_decision: int | None = None,
-    options: Mapping[str, Any] | None = None,
-    settings: Any = None,
-    truth: Truth | None = None,
     start_timeout_s: float | None = None,
-    step_timeout_s: float = STEP_TIMEOUT_S,
-    max_restarts: int = MAX_RESTARTS,
-    belongings: contextlib.ExitStack | None = None,
+    **how: Any,
 ) -> GodotWorlds:
-    """Games that are started here, with their first rounds begun. `belongings` are let go of with the worlds."""
+    """Launches games and starts their first rounds; `how` are further arguments of `GodotWorlds`."""
     worlds = GodotWorlds(
         [LaunchedGame(recipe, number, seed=seed % 2**31) for number in range(_count("num_processes", num_processes))],
         worlds_each=None if num_worlds is None else spread(num_worlds, num_processes),
-        ticks_per_decision=ticks_per_decision,
-        options=options,
-        settings=settings,
-        truth=truth,
         start_timeout_s=60.0 if start_timeout_s is None else start_timeout_s,
-        step_timeout_s=step_timeout_s,
-        max_restarts=max_restarts,
-        belongings=belongings,
+        **how,
     )
-    return _begun(worlds, seed)
+    return _started(worlds, seed)
 
 
 def await_game(
@@ -160,64 +124,46 @@ def await_game(
     port: int | None = None,
     token: str | None = None,
     wire: Wire = "dojo/1",
-    worlds_each: Sequence[int] | None = None,
-    ticks_per_decision: int | None = None,
-    options: Mapping[str, Any] | None = None,
-    settings: Any = None,
-    truth: Truth | None = None,
     seed: int = 0,
     start_timeout_s: float | None = None,
-    step_timeout_s: float = STEP_TIMEOUT_S,
-    reconnect_s: float = 60.0,
-    max_restarts: int = MAX_RESTARTS,
     say: Callable[[str], None] | None = None,
+    **how: Any,
 ) -> GodotWorlds:
-    """A game that somebody starts by hand, with its first rounds begun."""
+    """Waits for a game that the user starts; `how` are further arguments of `GodotWorlds`."""
     if port is None:
         port = GODOT_RL_PORT if wire == "godot_rl" else DEFAULT_PORT
     if token and wire == "any":
-        wire = "dojo/1"  # the other one has no words for a token
-    say = say or _tell
+        wire = "dojo/1"  # godot_rl has no tokens
+    say = say or _print
     listener = Listener(host, port, token, wire, log=say)
     say(f"waiting for a game on {host}:{listener.port}")
-    worlds = GodotWorlds(
-        [PendingGame(listener)],
-        worlds_each=worlds_each,
-        ticks_per_decision=ticks_per_decision,
-        options=options,
-        settings=settings,
-        truth=truth,
-        start_timeout_s=_PATIENCE_S if start_timeout_s is None else start_timeout_s,
-        step_timeout_s=step_timeout_s,
-        reconnect_s=reconnect_s,
-        max_restarts=max_restarts,
-    )
-    return _begun(worlds, seed)
+    patience_s = _PATIENCE_S if start_timeout_s is None else start_timeout_s
+    return _started(GodotWorlds([PendingGame(listener)], start_timeout_s=patience_s, **how), seed)
 
 
 def spread(num_worlds: int, num_processes: int) -> list[int]:
-    """As evenly as can be."""
+    """The worlds of each process, as even as possible."""
     worlds, processes = _count("num_worlds", num_worlds), _count("num_processes", num_processes)
     if processes > worlds:
-        raise GodojoError(f"{worlds} worlds cannot be spread over {processes} processes; take num_processes={worlds}")
+        raise GodojoError(f"{worlds} worlds cannot be spread over {processes} processes; use num_processes={worlds}")
     least, more = divmod(worlds, processes)
     if least + bool(more) > MAX_WORLDS:
-        raise GodojoError(f"one process plays at most {MAX_WORLDS} worlds; take more processes (num_processes)")
+        raise GodojoError(f"one process plays at most {MAX_WORLDS} worlds; use more processes (num_processes)")
     return [least + (number < more) for number in range(processes)]
 
 
-def _tell(sentence: str) -> None:
+def _print(sentence: str) -> None:
     sys.stderr.write(f"{sentence}\n")
     sys.stderr.flush()
 
 
 def _count(name: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise GodojoError(f"{name} must be a whole number, at least 1, not {value!r}")
+        raise GodojoError(f"{name} must be a whole number of 1 or more, not {value!r}")
     return int(value)
 
 
-def _begun(worlds: GodotWorlds, seed: int) -> GodotWorlds:
+def _started(worlds: GodotWorlds, seed: int) -> GodotWorlds:
     try:
         worlds.reset(seed)
     except BaseException:

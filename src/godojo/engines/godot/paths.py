@@ -1,4 +1,4 @@
-"""Where Godojo keeps what it installs for a user, and the note that says what is installed."""
+"""The user's data folder, and the note about the installed engine."""
 
 import os
 from pathlib import Path
@@ -16,13 +16,12 @@ class Installed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     folder: str
     """Folder of this installation, below the engine folder."""
     program: str
-    """What to start, below the installation's folder."""
+    """The program, below the installation's folder."""
     version: str
-    """What the program said when it was tried."""
+    """As printed by the program."""
     origin: Literal["official", "debian"]
-    """Who built it."""
     rendering: bool
-    """Whether drivers for pictures without a GPU came with it."""
+    """Whether software drivers are included."""
 
 
 def data_folder() -> Path:
@@ -38,7 +37,7 @@ def engine_folder() -> Path:
 
 
 def read_installed() -> Installed | None:
-    """The note, or None where nothing is installed."""
+    """The note; None if nothing is installed."""
     note = engine_folder() / "installed.json"
     try:
         installed = msgspec.json.decode(note.read_bytes(), type=Installed)

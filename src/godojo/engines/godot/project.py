@@ -1,4 +1,4 @@
-"""The Godot project: where it lies, keeping its import cache fresh, and running the engine on it."""
+"""The Godot project: its folder, its import cache, and running the engine on it."""
 
 import hashlib
 import re
@@ -20,7 +20,7 @@ _IMPORT_TIMEOUT_S = 300.0
 _LOCK_TIMEOUT_S = 600.0
 _STAMP = ".godot/godojo_import"
 _STARVED = "Jolt Physics job system exceeded the maximum number of jobs"
-"""Its worker threads got no time on a crowded machine; Jolt waits for them and goes on."""
+"""Its worker threads got no time on a busy machine; Jolt waits for them and continues."""
 _PROBLEM = re.compile(r"^\s*(SCRIPT ERROR|USER ERROR|USER WARNING|ERROR|WARNING|Parse Error)\b", re.MULTILINE)
 
 
@@ -47,7 +47,7 @@ def _locked(path: Path) -> Iterator[None]:
         with filelock.FileLock(path, timeout=_LOCK_TIMEOUT_S):
             yield
     except filelock.Timeout:
-        raise GodojoError(f"another Godojo holds {path} and does not let go; end it and try again") from None
+        raise GodojoError(f"another Godojo uses {path}; end it and try again") from None
     except OSError as error:
         raise GodojoError(f"cannot write to {path.parent} ({error.strerror}); make it writable") from None
 
@@ -76,7 +76,7 @@ def prepared_project(engine: Engine, folder: Path | None = None, *, strict: bool
         if done.timed_out or done.code or not is_imported or (strict and problems):
             reason = "; ".join(problems[:3]) or f"exit status {done.code}"
             raise GodojoError(f"Godot could not import the project in {folder}: {reason}")
-        # The import itself writes .uid and .import files, so the fingerprint is taken anew.
+        # The import itself writes .uid and .import files, so the fingerprint is taken again.
         (folder / _STAMP).write_text(f"{engine.version} {_fingerprint(folder)}", encoding="utf-8")
     return folder
 

@@ -1,23 +1,23 @@
-"""How an installation tells what it is doing, without knowing who listens."""
+"""Progress reports of an installation."""
 
 from typing import Protocol
 
 
 class Report(Protocol):
-    """Somebody who wants to know."""
+    """Receives progress."""
 
     def say(self, sentence: str) -> None:
-        """Something worth keeping on screen."""
+        """A line to keep on screen."""
 
     def step(self, what: str) -> None:
-        """A new step of unknown length begins."""
+        """A step of unknown length starts."""
 
     def progress(self, what: str, fraction: float | None) -> None:
-        """A step of known length (or None) has come this far."""
+        """The progress of a step, or None."""
 
 
 class Silent:
-    """Nobody listens."""
+    """Ignores all reports."""
 
     def say(self, sentence: str) -> None: ...
 

@@ -1,4 +1,4 @@
-"""How often games may be started again, and what happened to those that were."""
+"""The restart quota of games, and the record of losses."""
 
 import logging
 import time
@@ -10,7 +10,7 @@ from godojo.errors import GodojoError
 
 WINDOW_S = 600.0
 IN_A_ROW = 3
-"""Losses of a game without one good step between them, after which it is taken to be broken."""
+"""Losses of a game without a good step in between, after which it counts as broken."""
 
 _log = logging.getLogger("godojo.games")
 
@@ -20,16 +20,16 @@ class Incident:
     """A game that was lost."""
 
     game: int
-    """Which of the games that play together."""
+    """Its number."""
     cause: str
     log: Path | None
-    """What it had printed, if we started it."""
+    """Its log, if we started it."""
     at_s: float
     """When it was noticed, by `time.monotonic`."""
 
 
 class GameLost(GodojoError):
-    """A game is gone and no other takes its place. `cause` says what happened to it, as in "it ..."."""
+    """A game is gone and not replaced. `cause` says what happened, as in "it ..."."""
 
     def __init__(self, sentence: str, cause: str) -> None:
         super().__init__(sentence)
@@ -37,7 +37,7 @@ class GameLost(GodojoError):
 
 
 class Restarts:
-    """Counts losses, and says when it is enough."""
+    """Counts losses; raises when there are too many."""
 
     def __init__(self, most: int, *, window_s: float = WINDOW_S) -> None:
         self.most = most
@@ -50,14 +50,14 @@ class Restarts:
             del self._in_a_row[game]
 
     def note(self, game: int, cause: str, log: Path | None, last_words: str, remedy: str) -> None:
-        """A game was lost. Raises GameLost when it has been too often, with the cause and its last words."""
+        """Records a loss; raises GameLost, with the cause and the last output, if there are too many."""
         now = time.monotonic()
         self.incidents.append(Incident(game, cause, log, now))
         self._in_a_row[game] += 1
         recent = sum(now - incident.at_s <= self._window_s for incident in self.incidents)
         why = ""
         if self._in_a_row[game] >= IN_A_ROW:
-            why = f"it is the {_ordinal(self._in_a_row[game])} loss in a row without one good step"
+            why = f"it is the {_ordinal(self._in_a_row[game])} loss in a row without a good step"
         elif recent > self.most:
             why = f"max_restarts={self.most} within {self._window_s / 60:g} min are used up"
         if why:

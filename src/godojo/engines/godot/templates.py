@@ -83,7 +83,7 @@ def prepare_debian_templates(unpacked: Path, prefix: Path) -> str:
 def settle(installed: Installed) -> None:
     """Links Debian's engine to where its exported games, its editor's data and its templates are looked for.
 
-    Godot runs in self-contained mode: its data lies in `editor_data` beside the running program, which here is the
+    Godot runs in self-contained mode: its data is in `editor_data` beside the running program, which here is the
     loader. Another Godot of the user's thus never exports with these templates, which are not portable.
     """
     folder = engine_folder()
@@ -106,7 +106,7 @@ def settle(installed: Installed) -> None:
 
 
 def drawing_env(game: Path) -> dict[str, str]:
-    """What a game needs to draw without a GPU if it was exported with Debian's templates."""
+    """The environment to render without a GPU for a game exported with Debian's templates."""
     current = engine_folder() / "current"
     if not current.is_dir() or game.stat().st_size == 0:
         return {}

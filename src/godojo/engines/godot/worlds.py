@@ -40,18 +40,18 @@ class _Game:
         self.ready: Ready | None = None
         self.has_come = False
         self.cuts = 0
-        """How often its rounds were cut short by its loss since the last reset."""
+        """Losses since the last reset."""
         self.is_acting = False
-        """Whether it owes us a step."""
+        """Whether a step is pending."""
 
 
 class GodotWorlds(Worlds):
-    """Worlds in one or several games. A game that dies, freezes or talks nonsense is ended and started again.
+    """Worlds in one or several games. A game that dies, freezes or violates the protocol is ended and restarted.
 
-    `seats` say where the games come from; each plays the same number of worlds, or one more. `worlds_each=None` asks
-    for one world a game and takes what comes. A step that takes longer than `step_timeout_s` is one of a frozen game.
-    Within ten minutes `max_restarts` losses are made good; a game that is lost three times without one good step is
-    broken, and so is what it plays: GodojoError says why. `incidents` tell what happened.
+    `seats` provide the games; each plays the same number of worlds, or one more. `worlds_each=None` requests one world
+    per game and accepts what the game has. A game that takes longer than `step_timeout_s` for a step counts as frozen.
+    `max_restarts` losses within ten minutes are restarted; a game that is lost three times without a good step is
+    broken, and raises GodojoError. `incidents` lists the losses.
     """
 
     def __init__(
@@ -67,17 +67,17 @@ class GodotWorlds(Worlds):
         step_timeout_s: float = STEP_TIMEOUT_S,
         reconnect_s: float | None = None,
         max_restarts: int = MAX_RESTARTS,
-        belongings: ExitStack | None = None,
+        resources: ExitStack | None = None,
     ) -> None:
-        """Games are asked for `truth`, where there is one to write it into; see `privileged`.
+        """With `truth`, games send their privileged state; see `privileged`.
 
-        `belongings`, such as a screen to draw on, are let go of when the games have ended.
+        `resources`, such as a virtual display, are released when the games have ended.
         """
         self.settings = settings
         self._truth = truth
         self._quota = Restarts(max_restarts)
         self.engine_us = np.zeros(len(seats), np.int64)
-        """How long each game worked at the last step, by its own clock."""
+        """Time of each game for the last step, by its own clock."""
         self._start_timeout_s = start_timeout_s
         self._reconnect_s = start_timeout_s if reconnect_s is None else reconnect_s
         self._step_timeout_s = step_timeout_s
@@ -87,7 +87,7 @@ class GodotWorlds(Worlds):
         self._has_started = False
         self._asks_for_worlds = worlds_each is not None
         self._games = _seated(seats, worlds_each or [1] * len(seats))
-        self._end = weakref.finalize(self, _end_all, os.getpid(), self._games, belongings or ExitStack())
+        self._end = weakref.finalize(self, _end_all, os.getpid(), self._games, resources or ExitStack())
         try:
             self._fill(self._games)
             self._make_arrays()
@@ -97,7 +97,7 @@ class GodotWorlds(Worlds):
 
     @property
     def seats(self) -> list[GameSlot]:
-        """Where the games come from, one for each."""
+        """The slots of the games."""
         return [game.seat for game in self._games]
 
     @property
@@ -107,19 +107,19 @@ class GodotWorlds(Worlds):
 
     @property
     def restarts(self) -> int:
-        """How often a game was lost."""
+        """The number of losses."""
         return len(self._quota.incidents)
 
     @property
     def hellos(self) -> list[Hello]:
-        """How the games introduced themselves."""
+        """The games' hello messages."""
         return [game.connection.hello for game in self._games if game.connection is not None]
 
     def reset(self, seed: int) -> None:
         if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or not 0 <= seed < 2**64:
             raise GodojoError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
         self._check_open()
-        self._collect_steps()  # a decision under way is played to its end, since one answer follows each question
+        self._collect_steps()  # a pending decision is finished first: every request gets one answer
         self._has_started = False
         self._seed = int(seed)
         for game in self._games:
@@ -127,7 +127,7 @@ class GodotWorlds(Worlds):
             if game.connection is None:
                 continue
             try:
-                game.is_acting = True  # should we be interrupted, it still owes us an answer
+                game.is_acting = True  # if we are interrupted, its answer is still to come
                 frame = game.connection.reset(self._seed_of(game), self._start_timeout_s)
             except _Lost as error:
                 self._lose(game, error)
@@ -141,7 +141,7 @@ class GodotWorlds(Worlds):
         if self._seed is None:
             raise GodojoError("there are no rounds to play: call reset(seed) first")
         if self._has_started:
-            raise GodojoError("a decision is under way: call finish() before the next start()")
+            raise GodojoError("a decision is pending: call finish() before the next start()")
         self._has_started = True
         for game in self._games:
             if game.connection is None:
@@ -155,18 +155,18 @@ class GodotWorlds(Worlds):
     def finish(self) -> None:
         self._check_open()
         if not self._has_started:
-            raise GodojoError("no decision is under way: call start() first, or step()")
+            raise GodojoError("no decision is pending: call start() first, or step()")
         self._collect_steps()
         self._revive(is_cut_short=True)
         self._has_started = False
 
     def privileged(self) -> Any:
         if self._truth is None:
-            raise GodojoError("these games do not tell what eyes do not see; take engine='sim', or ask with truth=True")
+            raise GodojoError("these games do not send their privileged state; use engine='sim' or truth=True")
         return self._arrays.privileged
 
     def notice(self, text: str) -> None:
-        """Tells whoever watches the games what is going on here."""
+        """Shows a text to people who watch the games."""
         for game in self._games:
             if game.connection is not None:
                 try:
@@ -175,7 +175,7 @@ class GodotWorlds(Worlds):
                     self._lose(game, error)
 
     def close(self) -> None:
-        """Takes leave of every game and ends those that we started."""
+        """Says goodbye to every game and ends those that we started."""
         self._end()
 
     def _check_open(self) -> None:
@@ -183,7 +183,7 @@ class GodotWorlds(Worlds):
             raise GodojoError("these worlds are closed")
 
     def _collect_steps(self) -> None:
-        """Waits for everybody who owes a step; all share one deadline."""
+        """Waits for all pending steps; they share one deadline."""
         deadline = monotonic() + self._step_timeout_s
         for game in self._games:
             if not game.is_acting or game.connection is None:
@@ -318,11 +318,11 @@ def _without_worlds(ready: Ready) -> tuple[object, ...]:
     return (ready.ticks_per_decision, ready.roles, ready.reward_terms, ready.winners, ready.arenas, ready.truth)
 
 
-def _end_all(owner: int, games: Sequence[_Game], belongings: ExitStack) -> None:
+def _end_all(owner: int, games: Sequence[_Game], resources: ExitStack) -> None:
     """Says goodbye to all first, so that they leave at the same time."""
     if os.getpid() != owner:  # a forked child of ours has no business with our games
         return
-    with belongings:
+    with resources:
         for game in games:
             if game.connection is not None:
                 game.connection.close("the trainer is done")
