@@ -112,17 +112,8 @@ class Run:
         """
         from godojo.api.evaluation import evaluate
 
-        return evaluate(
-            self._reference(snapshot),
-            opponents,
-            role=role,
-            episodes=episodes,
-            arenas=arenas,
-            engine=engine,
-            seed=seed,
-            deterministic=deterministic,
-            progress=progress,
-        )
+        how: dict[str, Any] = {"arenas": arenas, "engine": engine, "seed": seed, "deterministic": deterministic}
+        return evaluate(self._reference(snapshot), opponents, role=role, episodes=episodes, progress=progress, **how)
 
     def league(
         self,
@@ -179,17 +170,8 @@ class Run:
         """
         from godojo.api.exports import export
 
-        return export(
-            self._reference(snapshot),
-            role=role,
-            format=format,
-            out=out,
-            levels=levels,
-            int8=int8,
-            card=card,
-            episodes=episodes,
-            progress=progress,
-        )
+        how: dict[str, Any] = {"format": format, "levels": levels, "int8": int8, "card": card, "episodes": episodes}
+        return export(self._reference(snapshot), role=role, out=out, progress=progress, **how)
 
     def plot(self) -> list[Path]:
         """Draw the learning curves as `charts/*.png` in the run's folder, and return their paths."""
@@ -243,16 +225,8 @@ class Run:
         """
         from godojo.api import films
 
-        return films.film(
-            self._reference(),
-            _path(path),
-            preset=preset,
-            stages=stages,
-            arena=arena,
-            seed=seed,
-            fine=fine,
-            progress=progress,
-        )
+        how: dict[str, Any] = {"preset": preset, "stages": stages, "arena": arena, "seed": seed, "fine": fine}
+        return films.film(self._reference(), _path(path), progress=progress, **how)
 
     def record(
         self,
@@ -288,20 +262,9 @@ class Run:
         """
         from godojo.api import films
 
-        return films.record(
-            self._reference(snapshot),
-            _path(path),
-            episodes=episodes,
-            preset=preset,
-            camera=camera,
-            hero=hero,
-            players=players,
-            arena=arena,
-            role_labels=role_labels,
-            seed=seed,
-            fine=fine,
-            progress=progress,
-        )
+        how: dict[str, Any] = {"preset": preset, "camera": camera, "hero": hero, "players": players, "arena": arena}
+        how |= {"role_labels": role_labels, "seed": seed, "fine": fine, "progress": progress}
+        return films.record(self._reference(snapshot), _path(path), episodes=episodes, **how)
 
     def replay(
         self,
@@ -333,18 +296,9 @@ class Run:
         """
         from godojo.api.replays import replay
 
-        return replay(
-            self._reference(snapshot),
-            _path(folder),
-            episodes=episodes,
-            players=players,
-            arena=arena,
-            engine=engine,
-            seed=seed,
-            deterministic=deterministic,
-            packed=packed,
-            progress=progress,
-        )
+        how: dict[str, Any] = {"players": players, "arena": arena, "engine": engine, "seed": seed, "packed": packed}
+        how |= {"deterministic": deterministic, "progress": progress}
+        return replay(self._reference(snapshot), _path(folder), episodes=episodes, **how)
 
     def watch(
         self,
@@ -368,16 +322,8 @@ class Run:
         """
         from godojo.show.watch.serve import serve
 
-        serve(
-            self._reference(),
-            host=host,
-            port=port,
-            token=token,
-            seed=seed,
-            seconds=seconds,
-            say=say,
-            loaded=lambda: None,
-        )
+        how: dict[str, Any] = {"host": host, "port": port, "token": token, "seed": seed, "seconds": seconds}
+        serve(self._reference(), say=say, loaded=lambda: None, **how)
 
     def distil(
         self,
@@ -407,17 +353,8 @@ class Run:
         """
         from godojo.api.distil import distilled_run
 
-        distilled = distilled_run(
-            self._reference(snapshot),
-            net_arch,
-            memory_size=memory_size,
-            minutes=minutes,
-            steps=steps,
-            run_id=run_id,
-            force=force,
-            seed=seed,
-            say=log.info,
-        )
+        how: dict[str, Any] = {"memory_size": memory_size, "minutes": minutes, "steps": steps, "run_id": run_id}
+        distilled = distilled_run(self._reference(snapshot), net_arch, force=force, seed=seed, say=log.info, **how)
         try:
             distilled.teach(progress)
         finally:

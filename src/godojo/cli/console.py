@@ -3,10 +3,8 @@
 import io
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -51,41 +49,6 @@ def complain(sentence: str) -> None:
     err.print(f"[bold red]godojo:[/] {escape(' '.join(sentence.split()))}")
 
 
-@dataclass
-class _Step:
-    """A step of a command, and its progress."""
-
-    what: str
-    fraction: float | None = None
-    detail: str = ""
-    began_s: float = field(default_factory=time.monotonic)
-    first: tuple[float, float] | None = None
-    """The first fraction above 0 and its time: before that an engine may be starting."""
-    heard_s: float = 0.0
-    """The time of the latest fraction."""
-
-    def update(self, fraction: float | None, detail: str) -> None:
-        if fraction and fraction != self.fraction:
-            self.heard_s = time.monotonic()
-            self.first = self.first or (fraction, self.heard_s)
-        self.fraction, self.detail = fraction, detail
-
-    def left_s(self) -> float:
-        """Estimated seconds; 0 if unknown."""
-        if self.fraction is None or self.first is None or self.fraction <= self.first[0]:
-            return 0.0
-        seconds = (self.heard_s - self.first[1]) * (1.0 - self.fraction) / (self.fraction - self.first[0])
-        return max(seconds - (time.monotonic() - self.heard_s), 0.0)
-
-    def line(self) -> str:
-        """`drawing: 120 of 1,763 frames, 7 %, 2 min 10 s left`"""
-        parts = [self.detail] if self.detail else []
-        parts += [f"{100 * self.fraction:.0f} %"] if self.fraction is not None else []
-        left_s = self.left_s()
-        parts.append(f"{_clock(left_s)} left" if left_s else f"{_clock(time.monotonic() - self.began_s)} so far")
-        return f"{self.what}: {', '.join(parts)}"
-
-
 def _clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     if minutes >= 60:
@@ -98,8 +61,8 @@ class ProgressReport:
 
     def __init__(self, bar: Progress) -> None:
         self._bar = bar
-        self._step = _Step("getting ready")
-        self._task = bar.add_task(self._step.what, total=None, detail="")
+        self._what = "getting ready"
+        self._task = bar.add_task(self._what, total=None, detail="")
         self._lock = threading.Lock()
 
     def say(self, sentence: str) -> None:
@@ -111,20 +74,24 @@ class ProgressReport:
     def progress(self, what: str, fraction: float | None, detail: str = "") -> None:
         """`detail` is a count such as `120 of 1,763 frames`."""
         with self._lock:
-            if what != self._step.what:
-                self._step = _Step(what)
+            if what != self._what:
+                self._what = what
                 self._bar.remove_task(self._task)
                 self._task = self._bar.add_task(escape(what), total=None, detail="")
                 if not err.is_terminal:
                     err.print(f"  {escape(what)}")
-            self._step.update(fraction, detail)
         if fraction is not None:
             self._bar.update(self._task, total=1.0, completed=fraction, detail=escape(detail))
 
     def beat(self) -> None:
-        """Prints a line for a log."""
+        """Prints a line for a log, such as `drawing: 120 of 1,763 frames, 7 %, 2 min 10 s left`."""
         with self._lock:
-            err.print(f"  {escape(self._step.line())}")
+            (task,) = self._bar.tasks
+            parts = [task.fields["detail"]] if task.fields["detail"] else []
+            parts += [f"{task.percentage:.0f} %"] if task.total is not None else []
+            left_s = task.time_remaining
+            parts.append(f"{_clock(left_s)} left" if left_s else f"{_clock(task.elapsed or 0.0)} so far")
+            err.print(f"  {escape(self._what)}: {', '.join(parts)}")
 
 
 @contextmanager
