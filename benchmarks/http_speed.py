@@ -14,8 +14,8 @@ import numpy as np
 
 import godojo
 from godojo.engines.base import Worlds
-from godojo.engines.godot.http_game import started_game
 from godojo.engines.godot.http_worlds import HttpWorlds
+from tests.http_games import started_game
 
 
 def main() -> int:

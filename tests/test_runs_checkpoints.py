@@ -29,7 +29,6 @@ def test_the_newest_comes_back(tmp_path: Path) -> None:
     state, entry = store.newest()
     assert torch.equal(state["weights"], torch.full((100,), 200.0))
     assert (entry.name, entry.agent_steps, entry.update, entry.seconds) == ("step_000000000200", 200, 2, 1.0)
-    assert CheckpointStore(tmp_path).load("step_000000000100")[1].agent_steps == 100
 
 
 def test_the_newest_three_are_kept_and_no_others(tmp_path: Path) -> None:
@@ -66,9 +65,6 @@ def test_a_damaged_newest_is_spoken_of_and_passed_over(tmp_path: Path, damage: s
     assert float(state["weights"][0]) == 200.0
     assert len(said) == 1
     assert "step_000000000300 is damaged" in said[0]
-    with pytest.raises(GodojoError, match="step_000000000300 is damaged"):
-        store.load("step_000000000300")
-
     store.save({"weights": torch.zeros(1)}, 300, 4, 9.0)
     assert [each.agent_steps for each in store.entries()] == [100, 200, 300]
     said.clear()
@@ -114,11 +110,6 @@ def test_a_listed_file_is_never_written_over(tmp_path: Path) -> None:
 
 def test_names_cannot_lead_elsewhere(tmp_path: Path) -> None:
     store = filled(tmp_path / "checkpoints", 100)
-    for name in ("../secret", "/etc/passwd", "..", ".hidden", "a/b", "a\\b", "", "x\0", "a" * 65, "step\n"):
-        with pytest.raises(GodojoError, match="is no name"):
-            store.load(name)
-    with pytest.raises(GodojoError, match="did you mean step_000000000100"):
-        store.load("step_000000000101")
     (tmp_path / "checkpoints/index.json").write_text(
         '{"checkpoints": [{"name": "../x", "agent_steps": 1, "update": 1, "seconds": 1, "sha256": ""}]}'
     )

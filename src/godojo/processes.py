@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 _GRACE_S = 2.0
 _LAST_WAIT_S = 10.0
@@ -141,7 +141,7 @@ class GuardedProcess:
         if os.getpid() != self._owner:  # we are a forked child: it is the parent's program
             return
         if grace_s > 0 and self._process.poll() is None:
-            self._signal(signal.SIGTERM)
+            _signal_all(self._process, signal.SIGTERM)
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(grace_s)
         self._kill_all()
@@ -158,17 +158,10 @@ class GuardedProcess:
             self._process.wait(timeout_s)
         return self._process.poll() is not None
 
-    def _signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            if os.name == "posix":
-                os.killpg(self._process.pid, number)
-            else:
-                self._process.send_signal(number)
-
     def _kill_all(self) -> None:
         if os.name == "posix":
             if self._lifeline is not None:  # until it closes, the guard keeps the group's number in use
-                self._signal(signal.SIGKILL)
+                _signal_all(self._process, signal.SIGKILL)
         elif self._process.poll() is None:
             tree = ["taskkill", "/F", "/T", "/PID", str(self._process.pid)]
             subprocess.run(tree, stdin=subprocess.DEVNULL, capture_output=True, timeout=_LAST_WAIT_S, check=False)
@@ -189,7 +182,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_let_go)
 
 
-def _signal_all(process: "subprocess.Popen[str]", number: signal.Signals) -> None:
+def _signal_all(process: "subprocess.Popen[Any]", number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
         if os.name == "posix":
             os.killpg(process.pid, number)

@@ -9,9 +9,9 @@ import pytest
 
 from godojo.bridge.http import GameClient
 from godojo.engines.godot.find import find
-from godojo.engines.godot.http_game import HttpGame, started_game
 from godojo.engines.godot.project import problem_lines
 from godojo.errors import GodojoError
+from tests.http_games import HttpGame, started_game
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 JSON = {"Content-Type": "application/json"}

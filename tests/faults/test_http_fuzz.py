@@ -13,9 +13,9 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from godojo.bridge.http import GameClient
 from godojo.engines.godot.find import find
-from godojo.engines.godot.http_game import HttpGame, started_game
 from godojo.engines.godot.project import problem_lines
 from godojo.errors import GodojoError
+from tests.http_games import HttpGame, started_game
 from tests.nightly import repeats
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]

@@ -10,8 +10,8 @@ import pytest
 
 from godojo.bridge.http import GameClient
 from godojo.engines.godot.find import Engine
-from godojo.engines.godot.http_game import started_game
 from tests.conftest import ROOT
+from tests.http_games import started_game
 
 pytestmark = [pytest.mark.engine]
 TEXT = (ROOT / "docs/http.md").read_text(encoding="utf-8")

@@ -22,11 +22,11 @@ from godojo.bridge.http import GameClient, HttpRefused
 from godojo.bridge.messages import PeerTimeout
 from godojo.engines.godot.find import Engine, find
 from godojo.engines.godot.game_process import GameProcess
-from godojo.engines.godot.http_game import HttpGame, started_game
 from godojo.engines.godot.http_worlds import HttpWorlds
 from godojo.engines.godot.project import prepared_project, problem_lines
 from godojo.envs.solo import SoloEnv
 from godojo.errors import GodojoError
+from tests.http_games import HttpGame, started_game
 
 pytestmark = [pytest.mark.engine]
 

@@ -8,11 +8,11 @@ import pytest
 
 from godojo.cli import main
 from godojo.engines.godot.find import Engine
-from godojo.engines.godot.http_game import started_game
 from godojo.engines.make import make_vec
 from godojo.evaluation.parity.walks import check_walks, planned, played
 from godojo.evaluation.stability import Stability
 from godojo.games.navigation.spec import WALKER, WINNERS
+from tests.http_games import started_game
 from tests.nightly import repeats
 
 pytestmark = pytest.mark.engine

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from godojo.documents import DamagedDocument, read_document, write_document
-from godojo.errors import GodojoError, option, unknown
+from godojo.errors import GodojoError, option
 from godojo.files import TRAILER, Damaged, atomic_writer, file_hash, sweep
 from godojo.formats import CHECKPOINT, CHECKPOINTS
 from godojo.runs.names import checked_name
@@ -111,17 +111,6 @@ class CheckpointStore:
             f"all checkpoints in {self._folder} are damaged ({damage}); start over with "
             f"{option('force', True)}, or start a new run with its policies ({option('init_from')})"
         )
-
-    def load(self, name: str) -> tuple[Any, CheckpointEntry]:
-        checked_name("checkpoint", name)
-        entries = self.entries()
-        for entry in entries:
-            if entry.name == name:
-                try:
-                    return self._load(entry), entry
-                except Damaged as error:
-                    raise GodojoError(f"{self._folder}: checkpoint {name} is damaged ({error}); load another") from None
-        raise unknown("checkpoint", name, [each.name for each in entries])
 
     def entries(self) -> list[CheckpointEntry]:
         """All checkpoints, the newest last."""

@@ -1,36 +1,11 @@
-"""Starts games with the HTTP API."""
+"""The command of games with the HTTP API."""
 
-import secrets
-import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-import msgspec
-
-from godojo.bridge.http import TOKEN_VARIABLE
-from godojo.engines.godot.find import Engine, find
-from godojo.engines.godot.game_process import GameProcess
+from godojo.engines.godot.find import Engine
 from godojo.engines.godot.project import game_scenes, prepared_project, project_folder
 from godojo.errors import GodojoError, known
-
-_LOOK_AGAIN_S = 0.02
-
-
-class HttpGame(NamedTuple):
-    """A running game, its address and token."""
-
-    url: str
-    token: str
-    process: GameProcess
-
-
-class _Note(msgspec.Struct, frozen=True):
-    """The file in which the game writes its address."""
-
-    url: str
 
 
 def http_words(
@@ -47,27 +22,6 @@ def http_words(
     return [str(engine.program), "--no-header", *manner, *project, "--", "--http", f"--http-port={port}", *options]
 
 
-@contextmanager
-def started_game(
-    game: str = "navigation",
-    *,
-    port: int = 0,
-    paced: bool = False,
-    options: Sequence[str] = (),
-    timeout_s: float = 60.0,
-) -> Iterator[HttpGame]:
-    """A headless game on a free port, until the block ends."""
-    token = secrets.token_urlsafe(24)
-    with tempfile.TemporaryDirectory(prefix="godojo-http-") as folder:
-        note = Path(folder) / "note.json"
-        words = http_words(find(), game, port=port, paced=paced, options=[*options, f"--http-note={note}"])
-        process = GameProcess(words, {TOKEN_VARIABLE: token})
-        try:
-            yield HttpGame(_url_in(note, process, timeout_s), token, process)
-        finally:
-            process.end()
-
-
 def check_has_api(game: str) -> None:
     """Refuses a game that cannot be played over HTTP."""
     folder, scenes = project_folder(), game_scenes()
@@ -79,15 +33,3 @@ def check_has_api(game: str) -> None:
 
 def _has_api(scene: Path) -> bool:
     return "addons/godojo/http/dojo_http.gd" in scene.read_text(encoding="utf-8")
-
-
-def _url_in(note: Path, process: GameProcess, timeout_s: float) -> str:
-    deadline = time.monotonic() + timeout_s
-    while time.monotonic() < deadline:
-        try:
-            return msgspec.json.decode(note.read_bytes(), type=_Note).url
-        except (OSError, msgspec.DecodeError):
-            time.sleep(_LOOK_AGAIN_S)
-        if not process.alive():
-            raise GodojoError(f"the game {process.how_it_ended()} before it listened: {process.quoted()}")
-    raise GodojoError(f"the game did not listen within {timeout_s:g} s: {process.quoted()}")
