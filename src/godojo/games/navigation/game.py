@@ -13,6 +13,7 @@ from godojo.games.navigation.settings import NavigationSettings
 from godojo.games.navigation.spec import WALKER
 
 if TYPE_CHECKING:
+    from godojo.evaluation.parity import ParityPlan
     from godojo.games.navigation.sim.twin import NavigationTwin
 
 
@@ -47,6 +48,12 @@ def measures(_: NavigationSettings, rounds: PlayedRounds) -> dict[str, np.ndarra
     return {**found, "all of these": np.all(list(found.values()), axis=0), "without a fall": rounds.outcome != "gap"}
 
 
+def parity() -> "ParityPlan":
+    from godojo.games.navigation.parity import PARITY
+
+    return PARITY
+
+
 def places(_: NavigationSettings) -> Places:
     return Places("course", "courses", hand_made_courses(), read_course)
 
@@ -59,5 +66,6 @@ GAME = Game(
     judging_options=judging_options,
     measures=measures,
     targets={"success": 0.95, "without a collision": 0.90},
+    parity=parity,
     places=places,
 )

@@ -13,6 +13,7 @@ from godojo.games.tag.settings import TagSettings
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from godojo.evaluation.parity import ParityPlan
     from godojo.games.tag.sim.twin import TagTwin
     from godojo.games.tag.truth import TagTruth
     from godojo.opponents import Opponent
@@ -62,6 +63,12 @@ def truth(options: TagOptions) -> "TagTruth":
     return TagTruth(options)
 
 
+def parity() -> "ParityPlan":
+    from godojo.games.tag.parity import PARITY
+
+    return PARITY
+
+
 def places(settings: TagSettings) -> Places:
     return Places(
         "arena",
@@ -82,5 +89,6 @@ GAME = Game(
     pool_options,
     opponents=opponents,
     truth=truth,
+    parity=parity,
     places=places,
 )

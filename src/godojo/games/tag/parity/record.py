@@ -2,7 +2,6 @@
 
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +11,8 @@ import numpy as np
 from godojo.engines.godot.find import Engine
 from godojo.engines.godot.project import prepared_project, problem_lines
 from godojo.errors import GodojoError
-from godojo.evaluation.parity.plan import Group, Plan
+from godojo.evaluation.parity.report import Progress
+from godojo.games.tag.parity.plan import Group, Plan
 from godojo.games.tag.spec import REWARD_TERMS, observation_size
 from godojo.processes import started
 
@@ -36,8 +36,6 @@ FIELDS = (
 _POLL_S = 0.1
 _START_TIMEOUT_S = 60.0
 _EPISODE_TIMEOUT_S = 5.0
-
-Progress = Callable[[str, float | None], None]
 
 
 class _Ending(msgspec.Struct):

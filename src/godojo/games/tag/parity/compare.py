@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from godojo.evaluation.parity.plan import Group
-from godojo.evaluation.parity.record import Recording
-from godojo.evaluation.parity.replay import AT, POSITION, VELOCITY, Replay, Rounds, looks, replay, replay_rounds
 from godojo.games.tag.arenas import Arena
+from godojo.games.tag.parity.plan import Group
+from godojo.games.tag.parity.record import Recording
+from godojo.games.tag.parity.replay import AT, POSITION, VELOCITY, Replay, Rounds, looks, replay, replay_rounds
 from godojo.games.tag.settings import TICK_S
 from godojo.games.tag.spec import NUMBERS_PER_RAY, OWN_NUMBERS, WINNERS
 

@@ -1,20 +1,74 @@
-"""Where the engines differ most: which part of the rules, and at which moments."""
+"""What a comparison found: the figures, which parts of the rules differ, and the moments that differ most."""
 
 from collections.abc import Sequence
 
 import msgspec
 import numpy as np
 
-from godojo.evaluation.parity.compare import Compared, Divergence, mechanisms, outcomes, rays_apart
-from godojo.evaluation.parity.record import FIELDS
-from godojo.evaluation.parity.report import Example, Figure, Mechanism
+from godojo.evaluation.parity.report import (
+    AT_LEAST,
+    AT_MOST,
+    SAME_NUMBER,
+    Example,
+    Figure,
+    Mechanism,
+    percentile,
+    share,
+)
 from godojo.games.tag.arenas import Arena
+from godojo.games.tag.parity.compare import (
+    Compared,
+    Divergence,
+    mechanisms,
+    outcomes,
+    own_numbers_apart,
+    rays_apart,
+    terms_apart,
+)
+from godojo.games.tag.parity.record import FIELDS
 from godojo.games.tag.settings import TICK_S
 from godojo.games.tag.spec import NUMBERS_PER_RAY, OWN_NUMBERS
 
 _VISIBLE_M = 1e-4
 """From where on an example's error has begun."""
 _EXAMPLES = 3
+
+
+def figures(groups: Sequence[Compared]) -> list[Figure]:
+    """All of them, those with targets first."""
+    seconds = np.concatenate([group.seconds.worst_m().ravel() for group in groups])
+    rounds = np.concatenate([group.rounds.worst_m().ravel() for group in groups])
+    singles = np.concatenate([group.ticks.error_m[:, 1][group.ticks.counts[:, 1]] for group in groups])
+    rays = [rays_apart(group) for group in groups]
+    ray_m = np.concatenate([error_m.ravel() for error_m, _ in rays])
+    is_ray = ~np.isnan(ray_m)
+    same_type = np.concatenate([same.ravel() for _, same in rays])[is_ray]
+    endings = [pair for group in groups for pair in zip(*outcomes(group), strict=True)]
+    same_end = np.array([godot == twin for godot, twin in endings])
+    same_length = np.concatenate([group.recording.ticks == group.played.ticks for group in groups])
+    own = np.concatenate([own_numbers_apart(group).ravel() for group in groups])
+    terms = np.concatenate([terms_apart(group).ravel() for group in groups])
+    own, terms = own[~np.isnan(own)], terms[~np.isnan(terms)]
+    found = {
+        "one_second_median_position_error_m": (percentile(seconds, 50), seconds),
+        "one_second_p95_position_error_m": (percentile(seconds, 95), seconds),
+        "median_position_error_m": (percentile(rounds, 50), rounds),
+        "p90_position_error_m": (percentile(rounds, 90), rounds),
+        "ray_error_p99_m": (percentile(ray_m, 99), ray_m),
+        "type_agreement": (share(same_type), same_type),
+        "outcome_agreement": (share(same_end), same_end),
+        "one_tick_p999_position_error_m": (percentile(singles, 99.9), singles),
+        "one_second_worst_position_error_m": (percentile(seconds, 100), seconds),
+        "worst_position_error_m": (percentile(rounds, 100), rounds),
+        "ray_error_worst_m": (percentile(ray_m, 100), ray_m),
+        "round_length_agreement": (share(same_length), same_length),
+        "observation_agreement": (share(own <= SAME_NUMBER), own),
+        "reward_agreement": (share(terms <= SAME_NUMBER), terms),
+    }
+    return [
+        Figure(name, value, int(np.count_nonzero(~np.isnan(of))), AT_MOST.get(name), AT_LEAST.get(name))
+        for name, (value, of) in found.items()
+    ]
 
 
 def find_mechanisms(groups: Sequence[Compared], arenas: Sequence[Arena]) -> list[Mechanism]:

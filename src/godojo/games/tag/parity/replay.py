@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from godojo.evaluation.parity.plan import Group, TagWorlds, act
-from godojo.evaluation.parity.record import FIELDS, Recording
 from godojo.games.tag.arenas import Arena
+from godojo.games.tag.parity.plan import Group, TagWorlds, act
+from godojo.games.tag.parity.record import FIELDS, Recording
 from godojo.games.tag.spec import OWN_NUMBERS
 
 AT = {name: place for place, name in enumerate(FIELDS)}

@@ -4,22 +4,34 @@ Every course is played on each of its routes by itself, so that a start says eve
 walkers in the twin: some go for the marks, some stray, some press into whatever is there.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
+from godojo.engines.godot.find import Engine
 from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
-from godojo.evaluation.parity.report import AT_LEAST, AT_MOST, SAME_NUMBER, Curve, Example, Figure, Report, percentile
+from godojo.evaluation.parity.report import (
+    AT_LEAST,
+    AT_MOST,
+    SAME_NUMBER,
+    Curve,
+    Example,
+    Figure,
+    ParityPlan,
+    Progress,
+    Report,
+    curve,
+    percentile,
+)
 from godojo.games.navigation.courses import Course, hand_made_courses
 from godojo.games.navigation.settings import RAYS, NavigationSettings
 from godojo.games.navigation.sim.sight import GOAL_AT, RAYS_AT
 from godojo.games.navigation.spec import OBSERVATION_SIZE, WALKER
 from godojo.games.settings import TICK_S
 
-Progress = Callable[[str, float | None], None]
 ROUND_S = 30.0
 """Longer walks tell nothing new."""
 _EXAMPLES = 3
@@ -41,13 +53,13 @@ class Walks(NamedTuple):
 
 
 def check_walks(
-    engine: str,
+    engine: Engine,
     *,
     episodes: int,
     seed: int,
     settings: NavigationSettings | None = None,
     progress: Progress = lambda _, __: None,
-    courses: Any = None,
+    places: Sequence[Course] | None = None,
 ) -> Report:
     """Plays so many episodes in both engines, and compares them."""
     if episodes < 1:
@@ -55,7 +67,7 @@ def check_walks(
     settings = (settings or NavigationSettings.defaults()).override(**{"rules.round_s": ROUND_S})
     alone = [
         msgspec.structs.replace(course, routes=(route,))
-        for course in (courses or hand_made_courses().values())
+        for course in (places or hand_made_courses().values())
         for route in course.routes
     ][:episodes]
     pairs: list[tuple[str, Walks, Walks]] = []
@@ -64,7 +76,7 @@ def check_walks(
         progress(f"walking {course.name} in Godot and in the twin", number / len(alone))
         pairs.append((course.name, *_both(settings, course, count, seed + number)))
     progress("comparing", None)
-    return _report(engine, seed, settings, pairs)
+    return _report(engine.version, seed, settings, pairs)
 
 
 def _both(settings: NavigationSettings, course: Course, count: int, seed: int) -> tuple[Walks, Walks]:
@@ -214,11 +226,9 @@ def _examples(names: np.ndarray, godot: Walks, twin: Walks, error_m: np.ndarray,
 
 def _curve(error_m: np.ndarray, settings: NavigationSettings) -> Curve:
     """How errors grow, at every decision."""
-    rows = []
-    for decision in range(1, error_m.shape[1]):
-        here = error_m[:, decision][~np.isnan(error_m[:, decision])]
-        if here.size:
-            at_s = decision * settings.rules.ticks_per_decision * TICK_S
-            rows.append((at_s, *np.percentile(here, (5, 50, 90, 95, 100)).tolist()))
-    columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 6
-    return Curve(*columns)
+    step_s = settings.rules.ticks_per_decision * TICK_S
+    columns = enumerate(error_m.T[1:], 1)
+    return curve((decision * step_s, errors[~np.isnan(errors)]) for decision, errors in columns)
+
+
+PARITY = ParityPlan(check_walks, ("rules.round_s",))
