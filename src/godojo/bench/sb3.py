@@ -43,7 +43,7 @@ class Sb3Learner(Contender):
         self.learnt_steps = self._model.num_timesteps
         self.agent_steps = 2 * self._model.num_timesteps  # the hider decides as often
 
-    def seeker(self) -> Player:
+    def player(self) -> Player:
         return Sb3Player(self._model)
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ from godojo.games.tag.settings import TagSettings
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from godojo.bench.sim import Baseline
     from godojo.evaluation.parity import ParityPlan
     from godojo.games.tag.sim.twin import TagTwin
     from godojo.games.tag.truth import TagTruth
@@ -69,6 +70,12 @@ def parity() -> "ParityPlan":
     return PARITY
 
 
+def numpy_baseline() -> "Baseline":
+    from godojo.games.tag.numpy_baseline import baseline
+
+    return baseline()
+
+
 def places(settings: TagSettings) -> Places:
     return Places(
         "arena",
@@ -90,5 +97,6 @@ GAME = Game(
     opponents=opponents,
     truth=truth,
     parity=parity,
+    numpy_baseline=numpy_baseline,
     places=places,
 )

@@ -1,20 +1,31 @@
-"""Tag, one seeker against one hider, in plain vectorised NumPy: what the twin's speed is measured against.
+"""Tag, one seeker against one hider, in plain vectorised NumPy: the yardstick of `bench sim`.
 
-It does the same work a decision (four ticks of motion among boxes, tags, rewards, all rays) on arrays over worlds, as
-good NumPy does: loops run over axes, ticks and boxes, never over worlds. It does less of two things, in its favour: a
-round that ends goes back to a start that was drawn before, and final observations are not kept.
+A decision does the same work (four ticks of motion among boxes, tags, rewards, all rays) on arrays over worlds: loops
+run over axes, ticks and boxes, never over worlds. Two things are spared, in its favour: a round that ends returns to a
+start that was drawn before, and final observations are not kept.
 """
 
 import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from godojo.games.tag.arenas import MAX_BOXES
+from godojo.bench.measure import random_actions
+from godojo.bench.sim import Baseline
+from godojo.engines.base import Worlds
+from godojo.engines.make import make_vec
+from godojo.games.tag.arenas import MAX_BOXES, Arena, Box, SpawnArea, check_arena
 from godojo.games.tag.settings import TICK_S, TagSettings
 from godojo.games.tag.spec import NUMBERS_PER_RAY, OWN_NUMBERS, observation_size, ray_directions
 
 MAX_STEP_M = 1.0
 _TINY = np.float32(1e-9)
+ARENAS = 8
+ROWS = 4
+"""Boxes stand in rows of four: 16 in each arena."""
+CHECKED_DECISIONS = 5
 
 
 class NumpyTag:
@@ -49,9 +60,9 @@ class NumpyTag:
         weights = (settings.rewards.seeker, settings.rewards.hider)
         self.weights = np.array([[w.distance_per_m, w.time_per_decision, w.tag, w.survival] for w in weights])
 
-    def step(self, action: np.ndarray) -> None:
-        """One decision in every world by `action` [N, 2, 3]."""
-        rules = self.settings.rules
+    def step(self, actions: Mapping[str, np.ndarray]) -> None:
+        """One decision in every world by the actions of both roles, [N, 1, 3] each."""
+        rules, action = self.settings.rules, np.concatenate([actions["seeker"], actions["hider"]], 1)
         wish = np.clip(action[..., :2], -1.0, 1.0)
         length = np.sqrt((wish * wish).sum(-1))
         wish = wish / np.maximum(length, 1.0)[..., None]
@@ -146,27 +157,26 @@ class NumpyTag:
         return stopped
 
     def observe(self) -> None:
-        """Writes what everybody is told."""
-        settings, told, motion = self.settings, self.observation, self.settings.motion
-        told[..., 0] = self.position[0] / self.half_extent[:, 0, None]
-        told[..., 1] = self.position[1] / settings.arena.wall_height_m
-        told[..., 2] = self.position[2] / self.half_extent[:, 1, None]
-        told[..., 3] = self.velocity[0] / self.top_mps
-        told[..., 4] = self.velocity[1] / max(motion.jump_speed_mps, 1.0)
-        told[..., 5] = self.velocity[2] / self.top_mps
+        settings, observation, motion = self.settings, self.observation, self.settings.motion
+        observation[..., 0] = self.position[0] / self.half_extent[:, 0, None]
+        observation[..., 1] = self.position[1] / settings.arena.wall_height_m
+        observation[..., 2] = self.position[2] / self.half_extent[:, 1, None]
+        observation[..., 3] = self.velocity[0] / self.top_mps
+        observation[..., 4] = self.velocity[1] / max(motion.jump_speed_mps, 1.0)
+        observation[..., 5] = self.velocity[2] / self.top_mps
         sine, cosine = np.sin(self.heading).astype(np.float32), np.cos(self.heading).astype(np.float32)
-        told[..., 6], told[..., 7], told[..., 8] = sine, cosine, self.grounded
-        told[:, 0, 9], told[:, 0, 10], told[:, 1, 9], told[:, 1, 10] = 1.0, 0.0, 0.0, 1.0
-        told[..., 11] = 0.0
-        told[..., 12] = (1.0 - self.ticks / settings.round_ticks)[:, None]
+        observation[..., 6], observation[..., 7], observation[..., 8] = sine, cosine, self.grounded
+        observation[:, 0, 9], observation[:, 0, 10], observation[:, 1, 9], observation[:, 1, 10] = 1.0, 0.0, 0.0, 1.0
+        observation[..., 11] = 0.0
+        observation[..., 12] = (1.0 - self.ticks / settings.round_ticks)[:, None]
         self._look(sine[..., None], cosine[..., None])
 
     def _look(self, sine: np.ndarray, cosine: np.ndarray) -> None:
-        ahead = self.directions
+        rays = self.directions
         ways = (
-            cosine * ahead[0] + sine * ahead[2],
-            np.broadcast_to(ahead[1], sine.shape[:2] + ahead[1].shape),
-            cosine * ahead[2] - sine * ahead[0],
+            cosine * rays[0] + sine * rays[2],
+            np.broadcast_to(rays[1], sine.shape[:2] + rays[1].shape),
+            cosine * rays[2] - sine * rays[0],
         )
         inverse = [np.float32(1.0) / np.where(np.abs(way) > _TINY, way, _TINY) for way in ways]
         eye = [self.position[0], self.position[1] + np.float32(self.settings.sight.eye_height_m), self.position[2]]
@@ -188,10 +198,10 @@ class NumpyTag:
         np.copyto(nearest, enter, where=somebody)
         range_m = np.float32(self.settings.sight.range_m)
         something = nearest < range_m
-        rays = self.observation[..., OWN_NUMBERS:].reshape(*nearest.shape, NUMBERS_PER_RAY)
-        rays[..., 0] = np.minimum(nearest / range_m, 1.0)
-        rays[..., 1] = something & somebody
-        rays[:, 1, :, 1] *= -1.0  # it is the seeker whom the hider sees
+        seen = self.observation[..., OWN_NUMBERS:].reshape(*nearest.shape, NUMBERS_PER_RAY)
+        seen[..., 0] = np.minimum(nearest / range_m, 1.0)
+        seen[..., 1] = something & somebody
+        seen[:, 1, :, 1] *= -1.0  # the hider sees the seeker
 
     @staticmethod
     def _cross(
@@ -228,3 +238,80 @@ def _search(blocked_from: np.ndarray, length_m: np.ndarray) -> np.ndarray:
         high = np.where(on & stop, middle, high)
         low = np.where(on & ~stop, middle, low)
     return low
+
+
+def arenas_of_16(settings: TagSettings) -> list[Arena]:
+    """Rooms with 16 boxes each, tall ones and low ones, the same every time."""
+    rng = np.random.default_rng(16)
+    found = []
+    for number in range(ARENAS):
+        boxes, spawns = [], []
+        for row in range(ROWS):
+            for column in range(ROWS):
+                wide, deep = (round(float(size), 2) for size in rng.uniform(1.0, 3.0, 2))
+                high = 2.4 if rng.random() < 0.65 else 0.8
+                x = round(float((column - 1.5) * 5.5 + rng.uniform(-0.5, 0.5)), 2)
+                z = round(float((row - 1.5) * 5.5 + rng.uniform(-0.5, 0.5)), 2)
+                boxes.append(Box((x, high / 2, z), (wide, high, deep), "tall" if high > 1 else "low"))
+        for row in range(ROWS + 1):
+            for column in range(ROWS + 1):
+                at = ((column - 2) * 5.5, 0.0, (row - 2) * 5.5)
+                if all(_is_apart(at, box, settings.body.size_m) for box in boxes):
+                    spawns.append(SpawnArea(at, (0.4, 0.4), ("seeker", "hider")))
+        arena = Arena(1, f"bench_{number}", f"Bench {number}", (24.0, 24.0), tuple(boxes), tuple(spawns))
+        check_arena(arena, settings, arena.name)
+        found.append(arena)
+    return found
+
+
+def _is_apart(at: tuple[float, float, float], box: Box, size_m: float) -> bool:
+    reach = size_m / 2 + 0.25
+    return abs(at[0] - box.position_m[0]) > box.size_m[0] / 2 + reach or (
+        abs(at[2] - box.position_m[2]) > box.size_m[2] / 2 + reach
+    )
+
+
+def baseline() -> Baseline:
+    """One seeker against one hider with the default settings, in arenas of 16 boxes."""
+    settings = TagSettings.defaults()
+    arenas = arenas_of_16(settings)
+
+    def script(folder: Path, turn: int) -> list[str]:
+        arena = arenas[turn % len(arenas)]
+        path = folder / f"{arena.name}.json"
+        path.write_bytes(arena.to_json())
+        return ["res://games/tag/bench/free_running.gd", f"--arena={path}"]
+
+    return Baseline(
+        title="1 seeker against 1 hider, 16 boxes",
+        options={"settings": settings, "arenas": arenas},
+        start=start,
+        worlds=2048,  # of 128 to 8192 the fastest: fewer cost calls, more cost memory
+        errors_m=lambda: errors_m(settings, arenas),
+        script=script,
+    )
+
+
+def start(worlds: Worlds) -> NumpyTag:
+    """The same rounds as in the twin's worlds."""
+    twin: Any = worlds.twin  # type: ignore[attr-defined]
+    return NumpyTag(worlds.settings, twin.arena_slots.copy(), twin.agents.copy())
+
+
+def errors_m(settings: TagSettings, arenas: list[Arena], worlds: int = 256) -> dict[str, float]:
+    """How far NumPy's positions and rays are from the twin's after a few decisions of random play."""
+    twin = make_vec("tag", num_worlds=worlds, seed=3, settings=settings, arenas=arenas)
+    agents, plain = twin.twin.agents, start(twin)  # type: ignore[attr-defined]
+    going = np.ones(worlds, bool)
+    position_m = ray_m = 0.0
+    for actions in random_actions(twin)[:CHECKED_DECISIONS]:
+        twin.step(actions)
+        plain.step(actions)
+        going &= ~twin.ended & ~plain.ended
+        apart = np.abs(np.stack(plain.position, -1) - agents["position"])[going]
+        seen = np.concatenate([twin.roles[name].observation for name in ("seeker", "hider")], 1)[going]
+        rays = np.abs(seen - plain.observation[going])[..., OWN_NUMBERS:]
+        position_m = max(position_m, float(apart.max()))
+        # A ray may pass an edge on either side of it; that is no difference of the game.
+        ray_m = max(ray_m, float(np.quantile(rays[..., ::NUMBERS_PER_RAY] * settings.sight.range_m, 0.999)))
+    return {"position": position_m, "ray": ray_m}

@@ -2,7 +2,7 @@ extends SceneTree
 ## Measures how long policies take to decide, and prints one line of JSON.
 ##
 ## [codeblock]
-## godot --headless --path godot --script res://games/tag/bench/inference.gd --
+## godot --headless --path godot --script res://bench/inference.gd --
 ## --seconds=1 --crowd=64 FILE.dojo ...
 ## [/codeblock]
 ## Of each file: microseconds of one decision of one agent, alone and in a crowd that decides at
