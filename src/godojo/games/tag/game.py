@@ -11,6 +11,7 @@ from godojo.games.tag.settings import TagSettings
 
 if TYPE_CHECKING:
     from godojo.games.tag.sim.twin import TagTwin
+    from godojo.show.replay import ReplaySpec
 
 BOTH, HAND_MADE, GENERATED = "held-out", "hand-made", "generated"
 
@@ -55,6 +56,12 @@ def places(settings: TagSettings) -> Places:
     )
 
 
+def replay() -> "ReplaySpec":
+    from godojo.games.tag.replay import SPEC
+
+    return SPEC
+
+
 GAME = Game(
     "tag",
     TagSettings,
@@ -64,4 +71,5 @@ GAME = Game(
     judging_options,
     pool_options,
     places=places,
+    replay=replay,
 )
