@@ -262,8 +262,8 @@ def _draw_speed(axes: Axes, tables: RunTables) -> None:
     if len(seconds) < style.FEW:
         _empty(axes, "too few updates yet")
         return
-    axes.plot(seconds, values, color=style.BLOCKS["tall"])
-    axes.fill_between(seconds, 0, values, color=style.BLOCKS["tall"], alpha=0.12, linewidth=0)
+    axes.plot(seconds, values, color=style.OTHERS[-1])
+    axes.fill_between(seconds, 0, values, color=style.OTHERS[-1], alpha=0.12, linewidth=0)
     axes.yaxis.set_major_formatter(lambda value, _: style.counted(value))
     axes.set_ylim(bottom=0.0)
     _x_axis(axes, SECONDS, tables)

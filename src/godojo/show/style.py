@@ -11,26 +11,13 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, Locator, MaxNLocator
 
+from godojo.show.colours import BACKDROP as BACKDROP
+from godojo.show.colours import INK as INK
 from godojo.units import counted as counted
 
-INK, QUIET, GRID, PAPER = "#171a26", "#6d6f7c", "#e7e2d8", "#fffdf9"
+QUIET, GRID, PAPER = "#6d6f7c", "#e7e2d8", "#fffdf9"
 FIRST, SECOND = "#ff7810", "#1b55d8"
 """The colours of a game's first and second role."""
-FLOOR, FLOOR_OTHER, WALL = "#d9cdb4", "#d1c4a9", "#8d8078"
-BACKDROP = "#20263a"
-BLOCKS = {
-    "tall": "#5d5a74",
-    "low": "#93b09c",
-    "platform": "#b2948a",
-    "floor": FLOOR,
-    "wall": WALL,
-    "block": "#5d5a74",
-    "bridge": "#b2948a",
-    "step": "#93b09c",
-}
-"""By kind; others look like `tall`."""
-MARKS = {"goal": "#2fae5f", "waypoint": "#e8b93c"}
-"""By kind; others look like `waypoint`."""
 OTHERS = ("#0f8a74", "#b0306a", "#7a4fc9", "#c79a06", "#3f7fae", "#5d5a74")
 """For further roles, terms and runs; distinguishable for every kind of colour vision."""
 WINS = LinearSegmentedColormap.from_list("wins", [SECOND, "#9db8f2", "#faf6ee", "#ffc394", FIRST])

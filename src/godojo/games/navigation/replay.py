@@ -121,7 +121,7 @@ def highlights(replay: Replay) -> Sequence[Highlight]:
 
 
 SPEC = ReplaySpec(
-    teams=(Team(WALKER, "#0f8a74"),),
+    teams=(Team(WALKER, "#ff7810"),),
     layout=layout,
     read_states=read_states,
     rays=rays,
@@ -129,5 +129,6 @@ SPEC = ReplaySpec(
     round_s=lambda settings: float(settings.rules.round_s),
     now=now,
     trace=trace,
+    layout_now=lambda twin, world: layout(twin.settings, twin.courses[int(twin.walkers["course"][world])]),
     highlights=highlights,
 )

@@ -46,12 +46,32 @@ def layout(settings: TagSettings, arena: Any) -> Layout:
         except msgspec.ValidationError as error:
             raise GodojoError(f"arena: {error}") from None
         check_arena(arena, settings)
+    return _layout(settings, arena.size_m, [LayoutBox(box.position_m, box.size_m, box.kind) for box in arena.boxes])
+
+
+def layout_now(twin: Any, world: int) -> Layout:
+    slot, settings = twin.arena_slots[world], twin.settings
+    if slot["number"] >= 0:
+        return layout(settings, twin.arenas[slot["number"]])
+    boxes = []
+    for low, high in zip(
+        slot["low"].T[: slot["boxes"]].tolist(), slot["high"].T[: slot["boxes"]].tolist(), strict=True
+    ):
+        (x, y, z), (far_x, top, far_z) = low, high
+        kind = "tall" if top - y > settings.body.size_m * 2 else "low"
+        middle, size = ((x + far_x) / 2, (y + top) / 2, (z + far_z) / 2), (far_x - x, top - y, far_z - z)
+        boxes.append(LayoutBox(middle, size, kind))
+    wide, deep = slot["size_m"].tolist()
+    return _layout(settings, (wide, deep), boxes)
+
+
+def _layout(settings: TagSettings, size_m: tuple[float, float], boxes: Sequence[LayoutBox]) -> Layout:
     return Layout(
-        size_m=arena.size_m,
+        size_m=size_m,
         body_m=settings.body.size_m,
         eye_height_m=settings.sight.eye_height_m,
         wall_height_m=settings.arena.wall_height_m,
-        boxes=tuple(LayoutBox(box.position_m, box.size_m, box.kind) for box in arena.boxes),
+        boxes=tuple(boxes),
     )
 
 
@@ -185,5 +205,6 @@ SPEC = ReplaySpec(
     round_s=lambda settings: float(settings.round_length_s),
     now=now,
     trace=trace,
+    layout_now=layout_now,
     highlights=highlights,
 )

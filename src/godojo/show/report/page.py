@@ -18,7 +18,7 @@ from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo_policy
 from godojo.files import atomic_write
 from godojo.opponents import scripted_opponents
 from godojo.runs.folder import RunFolder
-from godojo.show import style
+from godojo.show import colours, style
 from godojo.show.charts import write_charts
 from godojo.show.curves import RunTables
 from godojo.show.highlights import best_highlights
@@ -106,11 +106,11 @@ def _page(run: RunFolder, parts: Sequence[str], replays: Sequence[dict[str, Any]
     files = resources.files(__package__)
     css, script = (files.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "viewer.js"))
     look = {
-        "backdrop": style.BACKDROP,
-        "floor": style.FLOOR,
-        "wall": style.WALL,
-        "blocks": style.BLOCKS,
-        "marks": style.MARKS,
+        "backdrop": colours.BACKDROP,
+        "floor": colours.FLOOR,
+        "wall": colours.WALL,
+        "blocks": colours.BLOCKS,
+        "marks": colours.MARKS,
     }
     data = f"const rounds = {_script_json(replays)};\nconst look = {_script_json(look)};\n"
     body = "\n".join(part for part in parts if part)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import viser
 
-from godojo.show import style
+from godojo.show import colours
 from godojo.show.replay import Layout, Moment, Replay, opponents_met
 
 MAT_M = 2.0
@@ -37,12 +37,12 @@ def mixed(one: Colour, other: Colour, share: float) -> Colour:
     return r, g, b
 
 
-def as_lines(colours: np.ndarray) -> np.ndarray:
+def as_lines(shades: np.ndarray) -> np.ndarray:
     """Colours of lines, which the page takes for amounts of light and would show too pale."""
-    return np.asarray(255 * (np.asarray(colours) / 255.0) ** 2.2).astype(np.uint8)
+    return np.asarray(255 * (np.asarray(shades) / 255.0) ** 2.2).astype(np.uint8)
 
 
-FLOOR, PAPER, INK = rgb(style.FLOOR), (255, 248, 236), rgb(style.INK)
+FLOOR, PAPER, INK = (rgb(colour) for colour in (colours.FLOOR, colours.EYES, colours.INK))
 
 
 FLAT = (math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0)
@@ -72,7 +72,10 @@ class Stage:
         self._parts = []
         (wide, deep), (mid_x, mid_z) = layout.size_m, layout.centre_m
         if layout.has_floor:
-            self._parts = [self._box("floor", (mid_x, -0.1, mid_z), (wide, 0.2, deep), style.FLOOR), self._mats(layout)]
+            self._parts = [
+                self._box("floor", (mid_x, -0.1, mid_z), (wide, 0.2, deep), colours.FLOOR),
+                self._mats(layout),
+            ]
         if layout.wall_height_m > 0:
             for name, x, z, size in (
                 ("north", 0.0, -(deep + WALL_M) / 2, (wide + 2 * WALL_M, WALL_M)),
@@ -81,12 +84,12 @@ class Stage:
                 ("east", (wide + WALL_M) / 2, 0.0, (WALL_M, deep)),
             ):
                 spot, shape = (mid_x + x, (CURB_M - 0.2) / 2, mid_z + z), (size[0], CURB_M + 0.2, size[1])
-                self._parts.append(self._box(name, spot, shape, style.WALL))
+                self._parts.append(self._box(name, spot, shape, colours.WALL))
         for number, box in enumerate(layout.boxes):
-            colour = style.BLOCKS.get(box.kind, style.BLOCKS["tall"])
+            colour = colours.BLOCKS.get(box.kind, colours.BLOCKS["tall"])
             self._parts.append(self._box(f"block{number}", box.position_m, box.size_m, colour))
         for number, mark in enumerate(layout.marks):
-            colour = style.MARKS.get(mark.kind, style.MARKS["waypoint"])
+            colour = colours.MARKS.get(mark.kind, colours.MARKS["waypoint"])
             disc = self._scene.add_cylinder(
                 f"/arena/mark{number}",
                 mark.radius_m,
@@ -121,7 +124,7 @@ class Stage:
             "/arena/mats",
             np.array(corners, np.float32),
             np.array(faces, np.uint32),
-            color=rgb(style.FLOOR_OTHER),
+            color=rgb(colours.FLOOR_OTHER),
             cast_shadow=False,
         )
 
@@ -234,7 +237,7 @@ class Scene:
         server.scene.add_light_directional(
             "/light/sun", color=(255, 244, 226), intensity=1.9, position=(7.0, 16.0, 9.0)
         )
-        server.scene.set_background_image(np.broadcast_to(np.array(rgb(style.BACKDROP), np.uint8), (8, 8, 3)).copy())
+        server.scene.set_background_image(np.broadcast_to(np.array(rgb(colours.BACKDROP), np.uint8), (8, 8, 3)).copy())
 
     def begin(self, replay: Replay) -> None:
         before = self._replay
