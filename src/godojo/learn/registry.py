@@ -73,7 +73,7 @@ ALGORITHMS = {
     "sb3": AlgorithmEntry(
         "godojo.trainers.sb3_settings:Sb3Settings",
         loop="godojo.trainers.sb3:Sb3Training",
-        check_worlds="godojo.envs.solo:only_agent",
+        check_worlds="godojo.envs.spaces:only_agent",
         num_worlds="num_envs",
         extra="sb3",
         can_continue=False,

@@ -15,8 +15,8 @@ import torch
 from torch import nn
 
 from godojo.engines.base import Worlds
-from godojo.envs.solo import only_agent
-from godojo.envs.solo_sb3 import SoloVecEnv
+from godojo.envs.sb3 import WorldsVecEnv
+from godojo.envs.spaces import only_agent
 from godojo.evaluation.solo import evaluate_solo
 from godojo.extras import missing
 from godojo.files import atomic_write
@@ -59,7 +59,7 @@ class Sb3Training:
         self.settings = filled(Sb3Settings, run.config.learner_settings)
         self.role = only_agent(worlds)
         self.env = VecNormalize(
-            SoloVecEnv(worlds, run.config.seed),
+            WorldsVecEnv(worlds, run.config.seed),
             norm_reward=True,
             gamma=self.settings.gamma,
             clip_obs=NORMALISED_LIMIT,

@@ -15,6 +15,7 @@ from godojo.games.navigation.spec import WALKER
 if TYPE_CHECKING:
     from godojo.evaluation.parity import ParityPlan
     from godojo.games.navigation.sim.twin import NavigationTwin
+    from godojo.show.replay import ReplaySpec
 
 
 def load_twin() -> "type[NavigationTwin]":
@@ -58,6 +59,12 @@ def places(_: NavigationSettings) -> Places:
     return Places("course", "courses", hand_made_courses(), read_course)
 
 
+def replay() -> "ReplaySpec":
+    from godojo.games.navigation.replay import SPEC
+
+    return SPEC
+
+
 GAME = Game(
     "navigation",
     NavigationSettings,
@@ -68,4 +75,5 @@ GAME = Game(
     targets={"success": 0.95, "without a collision": 0.90},
     parity=parity,
     places=places,
+    replay=replay,
 )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from godojo.games.tag.sim.twin import TagTwin
     from godojo.games.tag.truth import TagTruth
     from godojo.opponents import Opponent
+    from godojo.show.replay import ReplaySpec
 
 BOTH, HAND_MADE, GENERATED = "held-out", "hand-made", "generated"
 
@@ -86,6 +87,12 @@ def places(settings: TagSettings) -> Places:
     )
 
 
+def replay() -> "ReplaySpec":
+    from godojo.games.tag.replay import SPEC
+
+    return SPEC
+
+
 GAME = Game(
     "tag",
     TagSettings,
@@ -99,4 +106,5 @@ GAME = Game(
     parity=parity,
     numpy_baseline=numpy_baseline,
     places=places,
+    replay=replay,
 )
