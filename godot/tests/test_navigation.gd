@@ -108,12 +108,8 @@ func test_observation_is_what_the_table_says() -> void:
 	_drive(world, Vector3(0.3, 0.5, 0.4), 20)
 	var told := PackedFloat32Array()
 	NavigationObservation.append(world, told)
-	check_equal(told.size(), NavigationObservation.SIZE, "numbers")
-	check_equal(
-		DojoObservationLayout.observation_size(NavigationObservation.parts(world.settings)),
-		48,
-		"parts"
-	)
+	check_equal(told.size(), 48, "numbers")
+	check_equal(NavigationObservation.layout.size(world.settings), 48, "parts")
 	var walker: Walker = world.walker
 	check_near(told[1], walker.feet().y + 1.6, 1e-5, "eye height")
 	check_near(told[4], sin(walker.yaw_rad / 2.0) * cos(walker.roll_rad / 2.0), 1e-6, "rotation")

@@ -26,7 +26,7 @@ func test_overrides() -> void:
 	check_equal(
 		settings.apply_override('sight.rows=[{"elevation_deg":0,"columns":50}]'), "", "rows"
 	)
-	check_equal(TagObservation.size(settings), 13 + 50 * 2, "size of the observation")
+	check_equal(TagObservation.layout.size(settings), 13 + 50 * 2, "size of the observation")
 
 
 func test_bad_overrides_are_refused_and_change_nothing() -> void:

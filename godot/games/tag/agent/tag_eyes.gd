@@ -111,7 +111,7 @@ func look(sight: TagSight, agent: TagAgent, everybody: Array[TagAgent], origin: 
 			if kinds[index] != TagSight.Kind.NOTHING:
 				sight.note(index, TagSight.Kind.NOTHING)
 		index += 1
-		place += TagObservation.PER_RAY
+		place += TagObservation.per_ray
 
 
 func _kind_of(hit: RID, everybody: Array[TagAgent]) -> TagSight.Kind:

@@ -151,6 +151,10 @@ var spawns := Spawns.new()
 var rewards := Rewards.new()
 ## What all arenas share.
 var arena := ArenaShell.new()
+## Rays of an agent.
+var ray_count: int:
+	get:
+		return sight.rows.reduce(func(sum: int, row: SightRow) -> int: return sum + row.columns, 0)
 
 
 ## The settings as shipped.

@@ -65,9 +65,9 @@ func describe() -> Dictionary:
 				{
 					"name": _role_names[role],
 					"agents": _role_agents[role],
-					"observation": TagObservation.parts(_options.settings),
+					"observation": TagObservation.layout.parts(_options.settings),
 					"action": TagAction.parts(),
-					"heading": TagObservation.HEADING,
+					"heading": TagObservation.layout.heading(TagAction.ALONG_AXES),
 				}
 			)
 		)

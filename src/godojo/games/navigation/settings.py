@@ -6,10 +6,12 @@ The limits are those of `settings_limits.json` there; both engines read both fil
 from typing import ClassVar, Literal
 
 from godojo.errors import GodojoError
+from godojo.games.parts import ObservationLayout
 from godojo.games.settings import GameSettings, Section, ticks_in
 
-RAYS = 16
-"""The observation has a place for so many."""
+FOLDER = "games/navigation"
+LAYOUT = ObservationLayout.read(FOLDER)
+RAYS = LAYOUT.width("rays")
 
 
 class Rules(Section, frozen=True):
@@ -107,7 +109,7 @@ class Rewards(Section, frozen=True):
 class NavigationSettings(GameSettings, frozen=True):
     """All of them."""
 
-    folder: ClassVar[str] = "games/navigation"
+    folder: ClassVar[str] = FOLDER
 
     rules: Rules
     motion: Motion
