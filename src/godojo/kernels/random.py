@@ -1,6 +1,6 @@
-"""Random numbers with a stream of its own for every world, so that a batch's size and threads change nothing.
+"""Random numbers from one stream per world, so that the number of worlds and threads changes nothing.
 
-A stream is the field `stream` of a world's record.
+The stream is the field `stream` of a world's record.
 """
 
 from typing import Any
@@ -22,18 +22,18 @@ def mix(value: np.uint64) -> np.uint64:
 
 @kernel
 def stream_of(seed: np.uint64, world: int) -> np.uint64:
-    """Where the world's random numbers begin."""
+    """Initial state of the world's stream."""
     return mix(mix(np.uint64(seed) + _GOLDEN) + np.uint64(world) * _GOLDEN)
 
 
 @kernel
 def uniform(world: Any) -> float:
-    """The world's next number from 0 up to, not including, 1."""
+    """The world's next number from 0 to 1, exclusive."""
     world.stream += _GOLDEN
     return float(mix(world.stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @kernel
-def below(world: Any, count: int) -> int:
-    """The world's next whole number from 0 up to, not including, `count`."""
+def randint(world: Any, count: int) -> int:
+    """The world's next integer from 0 to `count`, exclusive."""
     return min(int(uniform(world) * count), count - 1)
