@@ -29,7 +29,7 @@ from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
 from godojo.games.tag.arenas import Arena, Box, SpawnArea, check_arena
 from godojo.games.tag.settings import TagSettings
-from godojo.games.tag.spec import NUMBERS_PER_RAY, OWN_NUMBERS
+from godojo.games.tag.spec import LAYOUT, RAY_DISTANCE
 from godojo.kernels.compile import is_compiled
 
 ARENAS = 8
@@ -191,10 +191,10 @@ def numpy_errors(settings: TagSettings, arenas: list[Arena], worlds: int = 256) 
         going &= ~twin.ended & ~plain.ended
         apart = np.abs(np.stack(plain.position, -1) - kernel.agents["position"])[going]
         seen = np.concatenate([twin.roles[name].observation for name in ("seeker", "hider")], 1)[going]
-        rays = np.abs(seen - plain.observation[going])[..., OWN_NUMBERS:]
+        rays = LAYOUT.view(np.abs(seen - plain.observation[going]), "rays")
         position_m = max(position_m, float(apart.max()))
         # A ray may pass an edge on either side of it; that is no difference of the game.
-        ray_m = max(ray_m, float(np.quantile(rays[..., ::NUMBERS_PER_RAY] * settings.sight.range_m, 0.999)))
+        ray_m = max(ray_m, float(np.quantile(rays[..., RAY_DISTANCE] * settings.sight.range_m, 0.999)))
     return position_m, ray_m
 
 
