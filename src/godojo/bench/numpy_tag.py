@@ -11,7 +11,7 @@ import numpy as np
 
 from godojo.games.tag.arenas import MAX_BOXES
 from godojo.games.tag.settings import TICK_S, TagSettings
-from godojo.games.tag.spec import NUMBERS_PER_RAY, OWN_NUMBERS, observation_size, ray_directions
+from godojo.games.tag.spec import LAYOUT, RAY_DISTANCE, RAY_HIT, ray_directions
 
 MAX_STEP_M = 1.0
 _TINY = np.float32(1e-9)
@@ -41,7 +41,7 @@ class NumpyTag:
         self.coyote = agents["coyote"].copy()
         self.ticks = np.zeros(worlds, np.int64)
         self.directions = ray_directions(settings)
-        self.observation = np.zeros((worlds, 2, observation_size(settings)), np.float32)
+        self.observation = np.zeros((worlds, 2, LAYOUT.size(settings)), np.float32)
         self.reward = np.zeros((worlds, 2), np.float32)
         self.ended = np.zeros(worlds, bool)
         self.top_mps = np.array([settings.motion.seeker_speed_mps, settings.motion.hider_speed_mps], np.float32)
@@ -146,19 +146,20 @@ class NumpyTag:
         return stopped
 
     def observe(self) -> None:
-        """Writes what everybody is told."""
-        settings, told, motion = self.settings, self.observation, self.settings.motion
-        told[..., 0] = self.position[0] / self.half_extent[:, 0, None]
-        told[..., 1] = self.position[1] / settings.arena.wall_height_m
-        told[..., 2] = self.position[2] / self.half_extent[:, 1, None]
-        told[..., 3] = self.velocity[0] / self.top_mps
-        told[..., 4] = self.velocity[1] / max(motion.jump_speed_mps, 1.0)
-        told[..., 5] = self.velocity[2] / self.top_mps
+        """Writes all observations."""
+        settings, motion = self.settings, self.settings.motion
+        part = {name: LAYOUT.view(self.observation, name) for name in LAYOUT.names}
+        part["position"][..., 0] = self.position[0] / self.half_extent[:, 0, None]
+        part["position"][..., 1] = self.position[1] / settings.arena.wall_height_m
+        part["position"][..., 2] = self.position[2] / self.half_extent[:, 1, None]
+        part["velocity"][..., 0] = self.velocity[0] / self.top_mps
+        part["velocity"][..., 1] = self.velocity[1] / max(motion.jump_speed_mps, 1.0)
+        part["velocity"][..., 2] = self.velocity[2] / self.top_mps
         sine, cosine = np.sin(self.heading).astype(np.float32), np.cos(self.heading).astype(np.float32)
-        told[..., 6], told[..., 7], told[..., 8] = sine, cosine, self.grounded
-        told[:, 0, 9], told[:, 0, 10], told[:, 1, 9], told[:, 1, 10] = 1.0, 0.0, 0.0, 1.0
-        told[..., 11] = 0.0
-        told[..., 12] = (1.0 - self.ticks / settings.round_ticks)[:, None]
+        part["forward"][..., 0], part["forward"][..., 1] = sine, cosine
+        part["grounded"][..., 0] = self.grounded
+        part["is_seeker"][:, 0], part["is_hider"][:, 1] = 1.0, 1.0
+        part["time_left"][:] = (1.0 - self.ticks / settings.round_ticks)[:, None, None]
         self._look(sine[..., None], cosine[..., None])
 
     def _look(self, sine: np.ndarray, cosine: np.ndarray) -> None:
@@ -188,10 +189,10 @@ class NumpyTag:
         np.copyto(nearest, enter, where=somebody)
         range_m = np.float32(self.settings.sight.range_m)
         something = nearest < range_m
-        rays = self.observation[..., OWN_NUMBERS:].reshape(*nearest.shape, NUMBERS_PER_RAY)
-        rays[..., 0] = np.minimum(nearest / range_m, 1.0)
-        rays[..., 1] = something & somebody
-        rays[:, 1, :, 1] *= -1.0  # it is the seeker whom the hider sees
+        rays = LAYOUT.view(self.observation, "rays")
+        rays[..., RAY_DISTANCE] = np.minimum(nearest / range_m, 1.0)
+        rays[..., RAY_HIT] = something & somebody
+        rays[:, 1, :, RAY_HIT] *= -1.0  # it is the seeker whom the hider sees
 
     @staticmethod
     def _cross(
