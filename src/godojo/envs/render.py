@@ -12,7 +12,7 @@ from godojo.engines.base import Worlds
 from godojo.envs.canvas import Canvas, Colour, colour, mixed
 from godojo.errors import GodojoError
 from godojo.games.tag.settings import TICK_S, TagSettings
-from godojo.games.tag.spec import NUMBERS_PER_RAY, OWN_NUMBERS
+from godojo.games.tag.spec import LAYOUT, RAY_DISTANCE
 
 SIZE_PX = 512
 HEADER_PX = 44
@@ -103,7 +103,7 @@ class SceneRecorder:
             body_m=settings.body.size_m,
             blocks=sorted(blocks, key=lambda block: block.top_m),
             bodies=bodies,
-            time_left=float(told[:, 12].max()),
+            time_left=float(LAYOUT.view(told, "time_left").max()),
             round_s=settings.round_ticks * TICK_S,
         )
 
@@ -117,17 +117,19 @@ class SceneRecorder:
         return Block((float(low[0]), float(low[2])), (float(high[0]), float(high[2])), float(high[1]), kind)
 
     def _body(self, told: np.ndarray, remembered: np.void) -> Body:
-        """From what the agent is told; one that is out is told nothing, and stays where it was."""
-        active = bool(told[9] + told[10] > 0)
-        if not active:
+        """From the agent's observation; a caught one observes zeros, and stays where it was."""
+        part = {name: LAYOUT.view(told, name) for name in LAYOUT.names}
+        if not told.any():
             x, y, z = (float(value) for value in remembered["position"])
             nothing = np.zeros(0)
             return Body((x, y, z), float(remembered["heading"]), False, False, False, nothing, nothing)
         wide, deep = self._slot["size_m"]
-        x, y, z = told[0] * wide / 2, told[1] * self.settings.arena.wall_height_m, told[2] * deep / 2
+        x, y, z = part["position"] * (wide / 2, self.settings.arena.wall_height_m, deep / 2)
         sides, reach = level_rays(self.settings, told)
-        heading = math.atan2(told[6], told[7])
-        return Body((float(x), float(y), float(z)), heading, told[9] > 0, True, told[11] > 0, sides, reach)
+        heading = math.atan2(*part["forward"])
+        return Body(
+            (float(x), float(y), float(z)), heading, bool(part["is_seeker"]), True, bool(part["immune"]), sides, reach
+        )
 
 
 def level_rays(settings: TagSettings, told: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -138,8 +140,7 @@ def level_rays(settings: TagSettings, told: np.ndarray) -> tuple[np.ndarray, np.
     columns = rows[chosen].columns
     half = math.radians(settings.sight.fov_deg) / 2
     sides = np.linspace(half, -half, columns) if columns > 1 else np.zeros(1)
-    start = OWN_NUMBERS + NUMBERS_PER_RAY * first
-    shares = told[start : start + NUMBERS_PER_RAY * columns : NUMBERS_PER_RAY].astype(np.float64)
+    shares = LAYOUT.view(told, "rays")[first : first + columns, RAY_DISTANCE].astype(np.float64)
     return sides, shares * settings.sight.range_m * math.cos(math.radians(rows[chosen].elevation_deg))
 
 
