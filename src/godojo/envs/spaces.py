@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from gymnasium.spaces import Box
 from godojo.errors import GodojoError
 from godojo.games.tag.arenas import Arena, hand_made_arenas, read_arena, read_arenas
 from godojo.games.tag.settings import TagSettings
-from godojo.games.tag.spec import ACTION_SIZE, NUMBERS_PER_RAY, OWN_NUMBERS, observation_size
+from godojo.games.tag.spec import ACTION_SIZE, LAYOUT, RAY_DISTANCE
 
 SettingsLike = TagSettings | Mapping[str, object] | None
 """The settings, or some of their values by path (`{"rules.hiders": 3}`), or the defaults."""
@@ -33,11 +34,16 @@ def observation_space(settings: TagSettings) -> Box:
     push_mps = others * math.sqrt(2.0 * motion.push_acceleration_mps2 * others * settings.body.size_m)
     along = (top_mps + push_mps) / min(motion.seeker_speed_mps, motion.hider_speed_mps)
     jump_mps = max(motion.jump_speed_mps, 1.0)
-    low = np.zeros(observation_size(settings), np.float32)
-    high = np.ones_like(low)
-    low[:8] = (-1.0, 0.0, -1.0, -along, -motion.fall_speed_mps / jump_mps, -along, -1.0, -1.0)
-    low[OWN_NUMBERS + 1 :: NUMBERS_PER_RAY] = -1.0
-    high[:8] = (1.0, settings.arena.collider_height_m / settings.arena.wall_height_m, 1.0, along, 1.0, along, 1.0, 1.0)
+    parts = LAYOUT.parts(settings)
+    low, high = (
+        np.concatenate([np.full(part.size, bound(part), np.float32) for part in parts])
+        for bound in (attrgetter("low"), attrgetter("high"))
+    )
+    LAYOUT.view(low, "position")[:] = (-1.0, 0.0, -1.0)
+    LAYOUT.view(high, "position")[:] = (1.0, settings.arena.collider_height_m / settings.arena.wall_height_m, 1.0)
+    LAYOUT.view(low, "velocity")[:] = (-along, -motion.fall_speed_mps / jump_mps, -along)
+    LAYOUT.view(high, "velocity")[:] = (along, 1.0, along)
+    LAYOUT.view(low, "rays")[:, RAY_DISTANCE] = 0.0
     return Box(low, high, dtype=np.float32)
 
 
