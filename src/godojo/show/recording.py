@@ -15,7 +15,7 @@ from godojo.evaluation.matches import MAX_ROUND_DECISIONS
 from godojo.games.tag.arenas import Arena, hand_made_arenas
 from godojo.games.tag.settings import TICK_S, TagSettings
 from godojo.games.tag.sim.twin import TagTwin
-from godojo.games.tag.spec import NUMBERS_PER_RAY, OWN_NUMBERS
+from godojo.games.tag.spec import LAYOUT, RAY_DISTANCE, RAY_HIT
 from godojo.opponents import Opponent
 from godojo.show.replay import HIDER, NOTHING, SEEKER, WALL, Header, Outcome, Replay, ReplayRole
 from godojo.show.tick_recorder import FIELDS, states_now, trace
@@ -193,10 +193,9 @@ class _Round:
     def replay(self, header: Header) -> Replay:
         states = np.stack(self.states)
         range_m = header.settings.sight.range_m
-        told = np.stack(self.told)[:, :, OWN_NUMBERS:]
-        rays = told.reshape(*told.shape[:2], -1, NUMBERS_PER_RAY)
-        solid = np.where(rays[..., 0] < 1.0, WALL, NOTHING)
-        kinds = np.where(rays[..., 1] > 0.0, HIDER, np.where(rays[..., 1] < 0.0, SEEKER, solid))
+        rays = LAYOUT.view(np.stack(self.told), "rays")
+        hit, solid = rays[..., RAY_HIT], np.where(rays[..., RAY_DISTANCE] < 1.0, WALL, NOTHING)
+        kinds = np.where(hit > 0.0, HIDER, np.where(hit < 0.0, SEEKER, solid))
         return Replay(
             header=header,
             tick=np.array(self.ticks, np.int32),
@@ -265,10 +264,11 @@ class _DecisionWitness:
         return [([int(count)], [state]) for count, state in zip(ticks, states, strict=True)]
 
     def _read(self, told: np.ndarray, ticks: np.ndarray) -> np.ndarray:
-        """States from what everybody is told. Who has just been caught is told nothing: it went on as it did."""
+        """States from observations. An agent that was just caught observes zeros: it moved on as it did."""
+        part = {name: LAYOUT.view(told, name) for name in LAYOUT.names}
         motion, before = self.settings.motion, self._states
-        active = told[..., :OWN_NUMBERS].any(axis=-1)
-        chases = told[..., 9] > 0.5
+        active = told.any(axis=-1)
+        chases = part["is_seeker"][..., 0] > 0.5
         top_mps = np.where(chases, motion.seeker_speed_mps, motion.hider_speed_mps)
         up_mps = np.full_like(top_mps, max(motion.jump_speed_mps, 1.0))
         states = before.copy()
@@ -276,10 +276,10 @@ class _DecisionWitness:
         seconds = (ticks * TICK_S)[:, None, None].astype(np.float32)
         moved = before[..., _POSITION] + before[..., _VELOCITY] * seconds * [1.0, 0.0, 1.0]
         states[caught, _POSITION] = moved[caught]
-        states[active, _POSITION] = (told[..., 0:3] * self._metres)[active]
-        states[active, _VELOCITY] = (told[..., 3:6] * np.stack([top_mps, up_mps, top_mps], axis=-1))[active]
-        states[active, _HEADING] = np.arctan2(told[..., 6], told[..., 7])[active]
-        states[active, _GROUNDED] = told[..., 8][active]
+        states[active, _POSITION] = (part["position"] * self._metres)[active]
+        states[active, _VELOCITY] = (part["velocity"] * np.stack([top_mps, up_mps, top_mps], axis=-1))[active]
+        states[active, _HEADING] = np.arctan2(part["forward"][..., 0], part["forward"][..., 1])[active]
+        states[active, _GROUNDED] = part["grounded"][active, 0]
         states[active, _CHASES] = chases[active]
         states[..., _ACTIVE] = active
         self._states = states
