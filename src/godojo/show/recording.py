@@ -208,7 +208,7 @@ class _Round:
             decision_frame=np.array(self.decision_frame, np.int32),
             action=np.stack(self.actions),
             terms=np.stack(self.terms),
-            sight_m=rays[..., 0] * range_m,
+            sight_m=rays[..., RAY_DISTANCE] * range_m,
             sight_kind=kinds.astype(np.uint8),
             outcome=self.outcome,
         )
