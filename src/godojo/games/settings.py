@@ -1,6 +1,7 @@
 """What the settings of all games share: defaults beside the Godot game, limits, overrides by path, checks."""
 
 import math
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import msgspec
@@ -86,16 +87,14 @@ class GameSettings(Section, frozen=True):
 
     def check(self) -> None:
         """Refuses what could not be played; games add what limits cannot say."""
-        flat = flatten(msgspec.to_builtins(self))
-        for path, (least, most) in self._limits().items():
-            value = flat[path]
-            if not math.isfinite(value) or not least <= value <= most:
-                raise GodojoError(f"{path} must be from {least} to {most}, not {value}")
-
-    @classmethod
-    def _limits(cls) -> dict[str, tuple[float, float]]:
-        text = (godot_sources() / cls.folder / "settings_limits.json").read_bytes()
-        return msgspec.json.decode(text, type=dict[str, tuple[float, float]])
+        text = (godot_sources() / self.folder / "settings_limits.json").read_bytes()
+        tree = msgspec.to_builtins(self)
+        for path, (least, *_, most) in msgspec.json.decode(text, type=dict[str, list[Any]]).items():
+            if isinstance(least, str):
+                continue  # the allowed texts, which are part of the field's type
+            for value in _values_at(tree, path.split(".")):
+                if not math.isfinite(value) or not least <= value <= most:
+                    raise GodojoError(f"{path} must be from {least} to {most}, not {value}")
 
 
 def _filled(values: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
@@ -104,6 +103,17 @@ def _filled(values: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
         if isinstance(default, dict) and isinstance(found[name], dict):
             found[name] = _filled(found[name], default)
     return found
+
+
+def _values_at(tree: Any, path: list[str]) -> Iterator[Any]:
+    """One value, or that of each item where the path passes a list."""
+    if isinstance(tree, list):
+        for item in tree:
+            yield from _values_at(item, path)
+    elif path:
+        yield from _values_at(tree[path[0]], path[1:])
+    else:
+        yield tree
 
 
 def whole_numbers(tree: Any) -> Any:

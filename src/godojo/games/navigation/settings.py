@@ -123,9 +123,6 @@ class NavigationSettings(GameSettings, frozen=True):
         rays = sum(row.columns for row in self.sight.rows)
         if rays != RAYS:
             raise GodojoError(f"sight.rows: there must be {RAYS} rays in all, not {rays}")
-        for row in self.sight.rows:
-            if row.columns < 1 or not abs(row.elevation_deg) <= 89.0 or not 0.0 <= row.fov_deg <= 360.0:
-                raise GodojoError("sight.rows: a row has columns, an elevation from -89 to 89 and a fov from 0 to 360")
 
     @property
     def round_ticks(self) -> int:

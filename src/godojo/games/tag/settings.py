@@ -135,11 +135,8 @@ class TagSettings(GameSettings, frozen=True):
             raise GodojoError(f"rules.hiders: there can be {MAX_AGENTS} agents in all")
         if abs(self.sight.eye_height_m) >= self.body.size_m / 2:
             raise GodojoError("sight.eye_height_m: the eye must be inside the body")
-        if not self.sight.rows or not 1 <= self.ray_count <= MAX_RAYS:
+        if not 1 <= self.ray_count <= MAX_RAYS:
             raise GodojoError(f"sight.rows: there must be from 1 to {MAX_RAYS} rays")
-        for row in self.sight.rows:
-            if row.columns < 1 or not abs(row.elevation_deg) <= 89.0:
-                raise GodojoError("sight.rows: a row has at least one column and an elevation from -89 to 89")
 
     @property
     def agent_count(self) -> int:
