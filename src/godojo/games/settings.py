@@ -107,7 +107,7 @@ def _filled(values: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
 
 def _values_at(tree: Any, path: list[str]) -> Iterator[Any]:
     """One value, or that of each item where the path passes a list."""
-    if isinstance(tree, list):
+    if isinstance(tree, list | tuple):
         for item in tree:
             yield from _values_at(item, path)
     elif path:

@@ -89,7 +89,7 @@ class Spawns(Section, frozen=True):
 
 
 class RewardWeights(Section, frozen=True):
-    """Weights of the four terms of one role's reward."""
+    """Weights of the terms of one role's reward, in the terms' order; a term is named before `_per_`."""
 
     distance_per_m: float
     """Per metre by which the nearest opponent got farther away."""

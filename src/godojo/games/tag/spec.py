@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from godojo.games.parts import ActionPart, ObservationLayout, ObservationPart, Role
-from godojo.games.tag.settings import TagSettings
+from godojo.games.tag.settings import RewardWeights, TagSettings
 
 ACTION_SIZE = 3
 ACTION_PARTS = (
@@ -23,7 +23,7 @@ RAY_DISTANCE, RAY_HIT = 0, 1
 """The numbers of a ray: distance by range (1 where nothing is within it); hider 1, seeker -1, wall or nothing 0."""
 OWN_NUMBERS, NUMBERS_PER_RAY = LAYOUT.start("rays"), LAYOUT.width("rays")
 HEADING = LAYOUT.heading(acted=((0, 1),))
-REWARD_TERMS: tuple[str, ...] = ("distance", "time", "tag", "survival")
+REWARD_TERMS = tuple(weight.partition("_per_")[0] for weight in RewardWeights.__struct_fields__)
 WINNERS: tuple[str, ...] = ("nobody", "seeker", "hider")
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from godojo.games.tag.arenas import MAX_BOXES, MAX_SPAWNS, Arena
@@ -176,10 +177,7 @@ def numbers(
         "generated_share": generated_share,
         "numbered": arenas or (0 if pool else 1),
         "pool": pool,
-        "weights": [
-            (side.distance_per_m, side.time_per_decision, side.tag, side.survival)
-            for side in (settings.rewards.hider, settings.rewards.seeker)
-        ],
+        "weights": [msgspec.structs.astuple(side) for side in (settings.rewards.hider, settings.rewards.seeker)],
     }
     record = np.zeros(1, NUMBERS)
     for name in NUMBERS.names or ():
