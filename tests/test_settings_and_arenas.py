@@ -273,7 +273,7 @@ def test_every_setting_is_in_both() -> None:
     assert json.loads(settings.to_json()) == DEFAULTS
     assert TagSettings.from_json(settings.to_json()) == settings
     flat = flatten(DEFAULTS)
-    assert set(LIMITS) == set(flat) - {"rules.mode", "sight.rows"}, "every number has its limits"
+    assert set(NUMBERS) == set(flat) - {"rules.mode", "sight.rows"}, "every number has its limits"
 
 
 def test_an_arena_survives_being_written(tmp_path: Path) -> None:
