@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from godojo.errors import GodojoError
 from godojo.kernels.compile import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -24,6 +25,14 @@ def mix(value: np.uint64) -> np.uint64:
 def stream_of(seed: np.uint64, world: int) -> np.uint64:
     """Initial state of the world's stream."""
     return mix(mix(np.uint64(seed) + _GOLDEN) + np.uint64(world) * _GOLDEN)
+
+
+def seed_streams(worlds: np.ndarray, seed: int) -> None:
+    """Starts every world's stream afresh."""
+    if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
+        raise GodojoError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
+    for world in range(len(worlds)):
+        worlds[world]["stream"] = stream_of(np.uint64(seed), world)
 
 
 @kernel

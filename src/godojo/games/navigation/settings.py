@@ -1,7 +1,4 @@
-"""Every number of the game of navigation, typed and checked. The defaults live beside the Godot game.
-
-The limits are those of `settings_limits.json` there; both engines read both files.
-"""
+"""Navigation's settings, typed and checked. Defaults and limits are JSON files beside the Godot game."""
 
 from typing import ClassVar, Literal
 
@@ -20,13 +17,13 @@ class Rules(Section, frozen=True):
     round_s: float
     ticks_per_decision: int
     goal_within_m: float
-    """Only marks within so many metres of walking are asked for, the last of them the goal; 0 for all."""
+    """The goal is the last mark within this walking distance; 0: the last mark of the route."""
     mark_radius_m: float
     mark_height_m: float
     fall_below_m: float
-    """Below the course's lowest ground by so much is fallen."""
+    """Depth below the course's lowest ground that counts as a fall."""
     collision_again_s: float
-    """How long a contact must have been over before another counts."""
+    """Pause before another contact counts."""
 
 
 class Motion(Section, frozen=True):
@@ -36,7 +33,7 @@ class Motion(Section, frozen=True):
     speed_mps: float
     turn_rate_degps: float
     smoothing_s: float
-    """How long the walker takes to follow a change of what it wants, about."""
+    """Time constant with which the motion follows the action."""
     snap_deg: float
     gravity_mps2: float
     fall_speed_mps: float
@@ -44,7 +41,7 @@ class Motion(Section, frozen=True):
     """Edge of the cube that bumps into things."""
     step_up_m: float
     skin_m: float
-    """Gap that a stopped body keeps from what stopped it."""
+    """Gap between a stopped body and the obstacle."""
 
 
 class Rig(Section, frozen=True):
@@ -79,7 +76,7 @@ class Sight(Section, frozen=True):
 
 
 class Comfort(Section, frozen=True):
-    """What comfort loses, and from which share of the limits on."""
+    """Losses of comfort, and the fractions of the limits from which they apply."""
 
     turn_share: float
     turn_loss: float
@@ -92,7 +89,7 @@ class Comfort(Section, frozen=True):
 
 
 class Rewards(Section, frozen=True):
-    """What counts."""
+    """Reward weights."""
 
     goal: float
     progress_per_m: float

@@ -1,7 +1,4 @@
-"""Every number of the game of tag, typed and checked. The defaults live beside the Godot game, and nowhere else.
-
-The limits are those of `settings_limits.json` there; both engines read both files.
-"""
+"""Tag's settings, typed and checked. Defaults and limits are JSON files beside the Godot game."""
 
 from typing import ClassVar, Literal
 
@@ -38,7 +35,7 @@ class Body(Section, frozen=True):
 
 
 class Motion(Section, frozen=True):
-    """How agents move. A seeker's numbers also hold for whoever is it, a hider's for whoever is not."""
+    """How agents move. In classic tag, "it" moves like a seeker, the others like hiders."""
 
     seeker_speed_mps: float
     hider_speed_mps: float
@@ -59,7 +56,7 @@ class Motion(Section, frozen=True):
     push_acceleration_mps2: float
     """How strongly overlapping bodies that cannot tag each other drift apart."""
     skin_m: float
-    """Gap that a stopped body keeps from what stopped it."""
+    """Gap between a stopped body and the obstacle."""
 
 
 class SightRow(Section, frozen=True):
@@ -101,7 +98,7 @@ class RewardWeights(Section, frozen=True):
 
 
 class Rewards(Section, frozen=True):
-    """What counts, for either role."""
+    """Reward weights of both roles."""
 
     seeker: RewardWeights
     hider: RewardWeights
@@ -111,7 +108,7 @@ class Shell(Section, frozen=True):
     """What all arenas share: floor, ceiling and outer walls."""
 
     wall_height_m: float
-    """What is seen of the outer walls; scales heights in the observation."""
+    """Visible height of the outer walls; scales heights in the observation."""
     collider_height_m: float
     thickness_m: float
 

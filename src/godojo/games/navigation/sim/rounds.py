@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from godojo.games.navigation.sim.motion import wrapped
 from godojo.games.navigation.sim.rewards import between_m, remaining_m
 from godojo.games.navigation.sim.state import TERMS
-from godojo.kernels.bodies import X, Y, Z
+from godojo.kernels.bodies import X, Y, Z, wrapped
 from godojo.kernels.compile import kernel
 from godojo.kernels.random import randint, uniform
 

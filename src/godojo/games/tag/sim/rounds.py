@@ -1,4 +1,4 @@
-"""How a round of tag begins: an arena is chosen or made, and everybody gets a fair place in it."""
+"""Starts of rounds: an arena is chosen or generated, and all agents get fair places in it."""
 
 import math
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from godojo.kernels.rays import is_blocked
 SMALLEST_M, LARGEST_M = 16.0, 24.0
 ROOMS_SHARE = 0.25
 FEWEST_ROOMS, MOST_ROOMS = 3, 5
-"""Along either axis; so many that no arena has more walls than it may have boxes."""
+"""Along either axis; few enough that walls never exceed the limit of boxes."""
 WALL_M = 0.8
 OPEN_SHARE = 0.3
 """Of the walls that could stand, how many do not: with loops, nobody is caught in a dead end for ever."""
@@ -98,7 +98,7 @@ def choose_places(n: Any, arena: Any, world: Any, team: np.ndarray, places: np.n
         if worth >= 0.0:
             break
     if best_worth == -np.inf:
-        # No luck, so the placing that was found when the arena was checked: whoever draws as then finds it again.
+        # None found: repeat the draws that found a placing when the arena was checked.
         stream = world.stream
         world.stream = PROVEN_STREAM
         find_places(n, arena, world, places)

@@ -8,7 +8,7 @@ from godojo.games.tag.sim.state import Tables
 from godojo.games.tag.spec import LAYOUT, RAY_DISTANCE, RAY_HIT
 from godojo.kernels.bodies import X, Y, Z
 from godojo.kernels.compile import kernel
-from godojo.kernels.rays import aim, cast_at, cast_at_somebody, cast_out
+from godojo.kernels.rays import aim, cast_at, cast_at_agent, cast_out
 
 WALL, SEEKER, HIDER = 1, 2, 3
 POSITION, VELOCITY, FORWARD, GROUNDED = map(LAYOUT.start, ("position", "velocity", "forward", "grounded"))
@@ -66,7 +66,7 @@ def look(
     kinds: np.ndarray,
     visible: np.ndarray,
 ) -> None:
-    """Casts the agent's rays, already aimed along its heading, at the room, the boxes and everybody else."""
+    """Casts the agent's rays, already aimed along its heading, at the room, the boxes and the other agents."""
     agent = team[number]
     x = agent.position[X]
     y = agent.position[Y] + n.eye_m
@@ -103,7 +103,7 @@ def look(
         dz = other.position[Z] - z
         if may_be_seen(n, forward_x, forward_z, dx - half, dz - half, dx + half, dz + half):
             kind = np.float32(SEEKER if other.chases else HIDER)
-            cast_at_somebody(
+            cast_at_agent(
                 dx - half, dy - half, dz - half, dx + half, dy + half, dz + half, inverse, nearest, kinds, kind
             )
 
