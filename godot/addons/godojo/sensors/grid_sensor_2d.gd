@@ -39,7 +39,7 @@ func _ready() -> void:
 		_query.exclude = [body.get_rid()]
 
 
-## What is in the cells now.
+## The contents of the cells now.
 func read() -> PackedFloat32Array:
 	_hits.clear(rows * columns)
 	var space: PhysicsDirectSpaceState2D = get_world_2d().direct_space_state

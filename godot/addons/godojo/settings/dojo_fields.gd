@@ -95,7 +95,7 @@ func points(key: String, least: int, most: int, farthest: float = 1.0e6) -> Pack
 	return all
 
 
-## A list of so many entries.
+## A list of [param least] to [param most] entries.
 func list(key: String, least: int, most: int) -> Array:
 	if not _fields.get(key) is Array:
 		fail(key, "must be a list")
@@ -111,7 +111,7 @@ func list(key: String, least: int, most: int) -> Array:
 func objects(key: String, least: int, most: int, keys: PackedStringArray) -> Array[DojoFields]:
 	var found: Array[DojoFields] = []
 	for entry: Variant in list(key, least, most):
-		found.append(DojoFields.new(entry, keys, "%s[%d]" % [key, found.size()], _errors))
+		found.append(new(entry, keys, "%s[%d]" % [key, found.size()], _errors))
 	return found
 
 

@@ -29,8 +29,8 @@ func set_all(source: Variant) -> String:
 	return complaint if complaint else _take(values)
 
 
-## Changes one value, as in [code]motion.gravity_mps2=20[/code]. Returns what is wrong, or an empty
-## text.
+## Changes one value, as in [code]motion.gravity_mps2=20[/code]. Returns an error message, or
+## an empty text.
 func apply_override(text: String) -> String:
 	var values: Dictionary = _flat()
 	var cut: int = text.find("=")
@@ -64,7 +64,7 @@ func _folder() -> String:
 	return ""
 
 
-## What is wrong with [param values] by path, each within its limits; an empty text for nothing.
+## Checks that involve several of the [param values] by path, each of which is within its limits.
 func _check_together(_values: Dictionary) -> String:
 	return ""
 
@@ -196,7 +196,7 @@ static func _variables(object: Object) -> PackedStringArray:
 	return names
 
 
-## Spreads [param tree] into [param values] by path. Returns what is wrong, or an empty text.
+## Spreads [param tree] into [param values] by path. Returns an error message, or an empty text.
 static func _flatten(
 	tree: Dictionary, known: Dictionary, values: Dictionary, prefix: String = ""
 ) -> String:

@@ -20,7 +20,8 @@ var _fixed: int = 0
 
 ## The layout that the file at [param path] declares.
 static func read(path: String) -> DojoObservationLayout:
-	var layout := DojoObservationLayout.new()
+	# By its own name, the class would stay in use when the engine exits.
+	var layout := new()
 	for part: Dictionary in JSON.parse_string(FileAccess.get_file_as_string(path)):
 		layout._declared.append(part)
 		layout._starts[part["name"] as String] = layout._fixed

@@ -92,7 +92,7 @@ func read(source: Dictionary) -> ArenaData:
 
 
 ## Checks again, for bodies of another size, that there is room where rounds begin in [param arena].
-## Returns what is wrong, or an empty text.
+## Returns an error message, or an empty text.
 func check_spawns(arena: ArenaData) -> String:
 	_arena.size_m = arena.size_m
 	_arena.boxes = arena.boxes

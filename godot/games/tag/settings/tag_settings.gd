@@ -38,11 +38,11 @@ class Motion:
 	extends RefCounted
 	## Top speed of a seeker, and of "it".
 	var seeker_speed_mps: float
-	## Top speed of a hider, and of whoever is not "it".
+	## Top speed of a hider, and of players who are not "it".
 	var hider_speed_mps: float
 	## Change of a seeker's horizontal speed on the ground, and of "it".
 	var seeker_acceleration_mps2: float
-	## Change of a hider's horizontal speed on the ground, and of whoever is not "it".
+	## Change of a hider's horizontal speed on the ground, and of players who are not "it".
 	var hider_acceleration_mps2: float
 	## Change of horizontal speed in the air.
 	var air_acceleration_mps2: float
@@ -115,7 +115,7 @@ class Rewards:
 	extends RefCounted
 	## For seekers, and for "it".
 	var seeker := RewardWeights.new()
-	## For hiders, and for whoever is not "it".
+	## For hiders, and for players who are not "it".
 	var hider := RewardWeights.new()
 
 
