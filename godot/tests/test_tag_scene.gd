@@ -145,7 +145,7 @@ func test_what_cannot_be_played_by_policy_is_played_by_script() -> void:
 
 func test_every_arena_and_mode_plays_by_itself() -> void:
 	for arena in ArenaData.hand_made():
-		for mode in SettingsSchema.MODES:
+		for mode: String in ["hide_and_seek", "classic"]:
 			var words: PackedStringArray = ["--demo", "--arena=" + arena, "--mode=" + mode]
 			words.append_array(["--set=rules.classic_round_s=1", "--set=rules.round_s=1"])
 			words.append_array(["--set=rules.players=5", "--set=rules.hiders=3"])

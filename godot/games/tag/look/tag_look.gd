@@ -103,10 +103,10 @@ func _paint(middles: PackedVector3Array, wanted: Array[bool], delta: float) -> v
 		camera, middles, velocities, wanted, _world.settings.body.size_m, _arena.solids, delta
 	)
 	openings = openings.duplicate()
-	openings.resize(SettingsSchema.MAX_AGENTS)
+	openings.resize(TagSettings.MAX_AGENTS)
 	var agents: PackedVector4Array = []
-	agents.resize(SettingsSchema.MAX_AGENTS)
-	for index in mini(middles.size(), SettingsSchema.MAX_AGENTS):
+	agents.resize(TagSettings.MAX_AGENTS)
+	for index in mini(middles.size(), TagSettings.MAX_AGENTS):
 		var at: Vector3 = middles[index]
 		agents[index] = Vector4(at.x, at.y, at.z, 1.0 if _looks[index].visible else 0.0)
 	if _wave.w >= 0.0 and is_finite(delta):

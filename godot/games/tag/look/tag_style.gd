@@ -6,9 +6,9 @@ extends RefCounted
 ## the only saturated things on screen. Orange and blue stay apart for every kind of colour
 ## blindness, and differ in lightness, so that they stay apart in grey as well.
 
-## A seeker, or whoever is "it".
+## A seeker, or "it".
 const SEEKER := Color("ff7810")
-## A hider, or whoever runs from "it".
+## A hider, or a player who is not "it".
 const HIDER := Color("1b55d8")
 ## The hider's colour for letters on a dark ground.
 const HIDER_LETTERS := Color("7fb0ff")

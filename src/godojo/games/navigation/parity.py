@@ -27,8 +27,7 @@ from godojo.evaluation.parity.report import (
     percentile,
 )
 from godojo.games.navigation.courses import Course, hand_made_courses
-from godojo.games.navigation.settings import RAYS, NavigationSettings
-from godojo.games.navigation.sim.sight import GOAL_AT, RAYS_AT
+from godojo.games.navigation.settings import LAYOUT, NavigationSettings
 from godojo.games.navigation.spec import OBSERVATION_SIZE, WALKER
 from godojo.games.settings import TICK_S
 
@@ -116,7 +115,7 @@ def planned(worlds: Any, seed: int) -> np.ndarray:
         changes = chance.random(count) < 0.03
         manner[changes] = chance.integers(3, size=int(changes.sum()))
         held[changes] = chance.uniform(-1.3, 1.3, (int(changes.sum()), 3))
-        goal = role.observation[:, 0, GOAL_AT : GOAL_AT + 3]
+        goal = role.observation[:, 0, LAYOUT.slice("goal_position")]
         turn = np.arctan2(goal[:, 0], -goal[:, 2])
         straight = np.stack([0.2 * held[:, 0], np.clip(np.cos(turn), 0.0, 1.0), np.clip(turn, -1.0, 1.0)], axis=1)
         noisy = straight + chance.normal(0.0, 0.3, (count, 3))
@@ -155,13 +154,14 @@ def _report(engine: str, seed: int, settings: NavigationSettings, pairs: list[tu
     godot, twin = (Walks(*(np.concatenate(parts) for parts in zip(*side, strict=True))) for side in _sides(pairs))
     names = np.repeat([name for name, _, _ in pairs], [len(walks.ticks) for _, walks, _ in pairs])
     counts = np.arange(godot.told.shape[1]) <= np.maximum(godot.decisions, twin.decisions)[:, None]
-    away = godot.told[:, :, :3].astype(np.float64) - twin.told[:, :, :3]
+    position = LAYOUT.slice("camera_position")
+    away = godot.told[:, :, position].astype(np.float64) - twin.told[:, :, position]
     error_m = np.where(counts, np.linalg.norm(away, axis=2), np.nan)
     worst_m = np.nanmax(error_m, axis=1)
     off = np.abs(godot.told.astype(np.float64) - twin.told)
     same_place = counts & (error_m <= SAME_NUMBER)
-    rays_m = off[:, :, RAYS_AT : RAYS_AT + RAYS][same_place]
-    others = np.delete(off, np.arange(RAYS_AT, RAYS_AT + RAYS), axis=2)[same_place]
+    rays_m = off[:, :, LAYOUT.slice("rays")][same_place]
+    others = np.delete(off, LAYOUT.slice("rays"), axis=2)[same_place]
     terms = np.abs(godot.terms.astype(np.float64) - twin.terms)[counts[:, 1:]]
     second = counts[:, 1 : 1 + round(1.0 / (TICK_S * settings.rules.ticks_per_decision))]
     first_second_m = np.nanmax(np.where(second, error_m[:, 1 : 1 + second.shape[1]], np.nan), axis=1)
@@ -207,7 +207,8 @@ def _examples(names: np.ndarray, godot: Walks, twin: Walks, error_m: np.ndarray,
     found = []
     for episode in np.argsort(-np.nanmax(error_m, axis=1))[:_EXAMPLES]:
         decision = int(np.nanargmax(error_m[episode]))
-        places = [dict(zip("xyz", side.told[episode, decision, :3].tolist(), strict=True)) for side in (godot, twin)]
+        told = [LAYOUT.view(side.told[episode, decision], "camera_position").tolist() for side in (godot, twin)]
+        places = [dict(zip("xyz", position, strict=True)) for position in told]
         found.append(
             Example(
                 what=f"worst walk (ended {godot.outcome[episode] or 'nowhere'}, {twin.outcome[episode] or 'nowhere'})",

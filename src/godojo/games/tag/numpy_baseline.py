@@ -18,7 +18,7 @@ from godojo.engines.base import Worlds
 from godojo.engines.make import make_vec
 from godojo.games.tag.arenas import MAX_BOXES, Arena, Box, SpawnArea, check_arena
 from godojo.games.tag.settings import TICK_S, TagSettings
-from godojo.games.tag.spec import NUMBERS_PER_RAY, OWN_NUMBERS, observation_size, ray_directions
+from godojo.games.tag.spec import LAYOUT, RAY_DISTANCE, RAY_HIT, ray_directions
 
 MAX_STEP_M = 1.0
 _TINY = np.float32(1e-9)
@@ -52,7 +52,7 @@ class NumpyTag:
         self.coyote = agents["coyote"].copy()
         self.ticks = np.zeros(worlds, np.int64)
         self.directions = ray_directions(settings)
-        self.observation = np.zeros((worlds, 2, observation_size(settings)), np.float32)
+        self.observation = np.zeros((worlds, 2, LAYOUT.size(settings)), np.float32)
         self.reward = np.zeros((worlds, 2), np.float32)
         self.ended = np.zeros(worlds, bool)
         self.top_mps = np.array([settings.motion.seeker_speed_mps, settings.motion.hider_speed_mps], np.float32)
@@ -157,18 +157,20 @@ class NumpyTag:
         return stopped
 
     def observe(self) -> None:
-        settings, observation, motion = self.settings, self.observation, self.settings.motion
-        observation[..., 0] = self.position[0] / self.half_extent[:, 0, None]
-        observation[..., 1] = self.position[1] / settings.arena.wall_height_m
-        observation[..., 2] = self.position[2] / self.half_extent[:, 1, None]
-        observation[..., 3] = self.velocity[0] / self.top_mps
-        observation[..., 4] = self.velocity[1] / max(motion.jump_speed_mps, 1.0)
-        observation[..., 5] = self.velocity[2] / self.top_mps
+        """Writes all observations."""
+        settings, motion = self.settings, self.settings.motion
+        part = {name: LAYOUT.view(self.observation, name) for name in LAYOUT.names}
+        part["position"][..., 0] = self.position[0] / self.half_extent[:, 0, None]
+        part["position"][..., 1] = self.position[1] / settings.arena.wall_height_m
+        part["position"][..., 2] = self.position[2] / self.half_extent[:, 1, None]
+        part["velocity"][..., 0] = self.velocity[0] / self.top_mps
+        part["velocity"][..., 1] = self.velocity[1] / max(motion.jump_speed_mps, 1.0)
+        part["velocity"][..., 2] = self.velocity[2] / self.top_mps
         sine, cosine = np.sin(self.heading).astype(np.float32), np.cos(self.heading).astype(np.float32)
-        observation[..., 6], observation[..., 7], observation[..., 8] = sine, cosine, self.grounded
-        observation[:, 0, 9], observation[:, 0, 10], observation[:, 1, 9], observation[:, 1, 10] = 1.0, 0.0, 0.0, 1.0
-        observation[..., 11] = 0.0
-        observation[..., 12] = (1.0 - self.ticks / settings.round_ticks)[:, None]
+        part["forward"][..., 0], part["forward"][..., 1] = sine, cosine
+        part["grounded"][..., 0] = self.grounded
+        part["is_seeker"][:, 0], part["is_hider"][:, 1] = 1.0, 1.0
+        part["time_left"][:] = (1.0 - self.ticks / settings.round_ticks)[:, None, None]
         self._look(sine[..., None], cosine[..., None])
 
     def _look(self, sine: np.ndarray, cosine: np.ndarray) -> None:
@@ -198,10 +200,10 @@ class NumpyTag:
         np.copyto(nearest, enter, where=somebody)
         range_m = np.float32(self.settings.sight.range_m)
         something = nearest < range_m
-        seen = self.observation[..., OWN_NUMBERS:].reshape(*nearest.shape, NUMBERS_PER_RAY)
-        seen[..., 0] = np.minimum(nearest / range_m, 1.0)
-        seen[..., 1] = something & somebody
-        seen[:, 1, :, 1] *= -1.0  # the hider sees the seeker
+        rays = LAYOUT.view(self.observation, "rays")
+        rays[..., RAY_DISTANCE] = np.minimum(nearest / range_m, 1.0)
+        rays[..., RAY_HIT] = something & somebody
+        rays[:, 1, :, RAY_HIT] *= -1.0  # it is the seeker whom the hider sees
 
     @staticmethod
     def _cross(
@@ -310,8 +312,8 @@ def errors_m(settings: TagSettings, arenas: list[Arena], worlds: int = 256) -> d
         going &= ~twin.ended & ~plain.ended
         apart = np.abs(np.stack(plain.position, -1) - agents["position"])[going]
         seen = np.concatenate([twin.roles[name].observation for name in ("seeker", "hider")], 1)[going]
-        rays = np.abs(seen - plain.observation[going])[..., OWN_NUMBERS:]
+        rays = LAYOUT.view(np.abs(seen - plain.observation[going]), "rays")
         position_m = max(position_m, float(apart.max()))
         # A ray may pass an edge on either side of it; that is no difference of the game.
-        ray_m = max(ray_m, float(np.quantile(rays[..., ::NUMBERS_PER_RAY] * settings.sight.range_m, 0.999)))
+        ray_m = max(ray_m, float(np.quantile(rays[..., RAY_DISTANCE] * settings.sight.range_m, 0.999)))
     return {"position": position_m, "ray": ray_m}

@@ -13,7 +13,7 @@ from godojo.errors import GodojoError
 from godojo.games.settings import TICK_S
 from godojo.games.tag.arenas import Arena, check_arena
 from godojo.games.tag.settings import TagSettings
-from godojo.games.tag.spec import NUMBERS_PER_RAY, observation_parts, ray_directions
+from godojo.games.tag.spec import LAYOUT, RAY_DISTANCE, RAY_HIT, ray_directions
 from godojo.show.replay import (
     FIRST_TEAM,
     NOTHING,
@@ -102,7 +102,7 @@ def read_states(
     settings: TagSettings, drawn: Layout, observations: Observations, before: States | None, ticks: np.ndarray
 ) -> States:
     """A caught agent observes zeros: in the frame of its catch it is shown where its velocity took it."""
-    own = _parts(settings, observations)
+    own = _parts(observations)
     motion = settings.motion
     active = np.any([values.any(axis=-1) for name, values in own.items() if name != "rays"], axis=0)
     chases = own["is_seeker"][..., 0] > 0.5
@@ -130,20 +130,17 @@ def read_states(
 
 
 def read_sight(settings: TagSettings, observations: Observations) -> tuple[np.ndarray, np.ndarray]:
-    rays = _parts(settings, observations)["rays"]
-    rays = rays.reshape(*rays.shape[:2], -1, NUMBERS_PER_RAY)
-    solid = np.where(rays[..., 0] < 1.0, WALL, NOTHING)
-    bodies = np.where(rays[..., 1] > 0.0, FIRST_TEAM + HIDER, FIRST_TEAM + SEEKER)
-    kinds = np.where(rays[..., 1] == 0.0, solid, bodies)
-    return rays[..., 0] * np.float32(settings.sight.range_m), kinds.astype(np.uint8)
+    rays = _parts(observations)["rays"]
+    distance, hit = rays[..., RAY_DISTANCE], rays[..., RAY_HIT]
+    bodies = np.where(hit > 0.0, FIRST_TEAM + HIDER, FIRST_TEAM + SEEKER)
+    kinds = np.where(hit == 0.0, np.where(distance < 1.0, WALL, NOTHING), bodies)
+    return distance * np.float32(settings.sight.range_m), kinds.astype(np.uint8)
 
 
-def _parts(settings: TagSettings, observations: Observations) -> dict[str, np.ndarray]:
-    """All agents' observations by the name of the part, [N, A, size]."""
+def _parts(observations: Observations) -> dict[str, np.ndarray]:
+    """All agents' observations by the name of the part, [N, A, ...]."""
     together = np.concatenate(list(observations.values()), axis=1)
-    parts = observation_parts(settings)
-    edges = np.cumsum([part.size for part in parts])[:-1]
-    return dict(zip((part.name for part in parts), np.split(together, edges, axis=-1), strict=True))
+    return {name: LAYOUT.view(together, name) for name in LAYOUT.names}
 
 
 def highlights(replay: Replay) -> Sequence[Highlight]:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from godojo.games.tag.settings import TICK_S, TagSettings
-from godojo.games.tag.spec import NUMBERS_PER_RAY, OWN_NUMBERS
+from godojo.games.tag.spec import LAYOUT, RAY_DISTANCE, RAY_HIT
+from godojo.kernels.bodies import X, Z
 from godojo.kernels.compile import kernel
 
 SECTORS = 24
@@ -24,8 +25,9 @@ FADE = 0.03
 JUMP_FROM_M = 1.9
 SAFETY = 1.1
 
-# In the observation, by spec.py:
-VELOCITY, FORWARD, GROUNDED, IS_SEEKER = 3, 6, 8, 9
+POSITION, VELOCITY, FORWARD = map(LAYOUT.start, ("position", "velocity", "forward"))
+GROUNDED, IS_SEEKER = map(LAYOUT.start, ("grounded", "is_seeker"))
+RAYS, NUMBERS_PER_RAY = LAYOUT.start("rays"), LAYOUT.width("rays")
 SEEKER, HIDER = -1, 1
 
 KNOWN = np.dtype(
@@ -131,14 +133,14 @@ def sector_of(angle_rad: float) -> int:
 
 @kernel
 def distance_of(k: Any, told: np.ndarray, ray: int) -> float:
-    away_m: float = told[OWN_NUMBERS + NUMBERS_PER_RAY * ray] * k.range_m
+    away_m: float = told[RAYS + NUMBERS_PER_RAY * ray + RAY_DISTANCE] * k.range_m
     return away_m
 
 
 @kernel
 def who_is_at(told: np.ndarray, ray: int) -> int:
     """Whom a ray met: 0 for nobody."""
-    return int(told[OWN_NUMBERS + NUMBERS_PER_RAY * ray + 1])
+    return int(told[RAYS + NUMBERS_PER_RAY * ray + RAY_HIT])
 
 
 @kernel
@@ -164,8 +166,8 @@ def look(eyes: Eyes, told: np.ndarray, mind: Any) -> None:
 @kernel
 def follow_own_movement(k: Any, told: np.ndarray, mind: Any) -> None:
     top = k.seeker_speed if told[IS_SEEKER] > 0.5 else k.hider_speed
-    x = told[VELOCITY] * top
-    z = told[VELOCITY + 2] * top
+    x = told[VELOCITY + X] * top
+    z = told[VELOCITY + Z] * top
     if not mind.is_awake:
         mind.is_awake = 1
         mind.before_x = x

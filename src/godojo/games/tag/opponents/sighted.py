@@ -13,6 +13,7 @@ from godojo.engines.base import Worlds
 from godojo.games.tag.opponents.eyes import (
     GROUNDED,
     IS_SEEKER,
+    POSITION,
     SECTOR_RAD,
     SECTORS,
     SEEN_FIELDS,
@@ -24,6 +25,7 @@ from godojo.games.tag.opponents.eyes import (
     must_jump,
     wake,
 )
+from godojo.kernels.bodies import X, Z
 from godojo.kernels.compile import kernel, njit_nogil
 from godojo.kernels.random import uniform
 from godojo.opponents.base import Opponent, check_out, new_memory
@@ -130,8 +132,8 @@ def forget(mind: Any, told: np.ndarray) -> None:
     mind.walked_z = 0.0
     mind.scaled_x = 0.0
     mind.scaled_z = 0.0
-    mind.was_x = told[0]
-    mind.was_z = told[2]
+    mind.was_x = told[POSITION + X]
+    mind.was_z = told[POSITION + Z]
     for column in range(PATCHES):
         for row in range(PATCHES):
             mind.looked[column, row] = NEVER
@@ -183,10 +185,10 @@ def learn_scale(told: np.ndarray, mind: Any) -> None:
     """How large the arena is: the metres walked by the change of the observed position."""
     mind.walked_x += abs(mind.moved_x)
     mind.walked_z += abs(mind.moved_z)
-    mind.scaled_x += abs(told[0] - mind.was_x)
-    mind.scaled_z += abs(told[2] - mind.was_z)
-    mind.was_x = told[0]
-    mind.was_z = told[2]
+    mind.scaled_x += abs(told[POSITION + X] - mind.was_x)
+    mind.scaled_z += abs(told[POSITION + Z] - mind.was_z)
+    mind.was_x = told[POSITION + X]
+    mind.was_z = told[POSITION + Z]
     if mind.walked_x > 1.0 and mind.scaled_x > 1e-3:
         mind.half_x = mind.walked_x / mind.scaled_x
     if mind.walked_z > 1.0 and mind.scaled_z > 1e-3:
@@ -273,15 +275,17 @@ def remember_ground(eyes: Eyes, told: np.ndarray, mind: Any) -> None:
         reach = min(distance_of(k, told, eyes.level[index]), 14.0)
         at = 0.5
         while at < reach:
-            mind.looked[patch_of(told[0] + sine * at), patch_of(told[2] + cosine * at)] = mind.clock
+            mind.looked[patch_of(told[POSITION + X] + sine * at), patch_of(told[POSITION + Z] + cosine * at)] = (
+                mind.clock
+            )
             at += 1.5
 
 
 @kernel
 def search(eyes: Eyes, told: np.ndarray, mind: Any, action: np.ndarray) -> None:
     """Walks to the end of an open way beyond which it has not looked for long, looks around there, and so on."""
-    x = (mind.goal_x - told[0]) * mind.half_x
-    z = (mind.goal_z - told[2]) * mind.half_z
+    x = (mind.goal_x - told[POSITION + X]) * mind.half_x
+    z = (mind.goal_z - told[POSITION + Z]) * mind.half_z
     if mind.clock >= mind.goal_until or x * x + z * z < NEAR_GOAL_M * NEAR_GOAL_M or mind.stuck > 5:
         if mind.goal_until != NEVER and mind.spin <= 2.0 and mind.clock - mind.spun_at > 12:
             mind.spin = 2.0 + LOOK_RAD
@@ -290,8 +294,8 @@ def search(eyes: Eyes, told: np.ndarray, mind: Any, action: np.ndarray) -> None:
             look_around(mind, action)
             return
         choose_goal(eyes, told, mind)
-        x = (mind.goal_x - told[0]) * mind.half_x
-        z = (mind.goal_z - told[2]) * mind.half_z
+        x = (mind.goal_x - told[POSITION + X]) * mind.half_x
+        z = (mind.goal_z - told[POSITION + Z]) * mind.half_z
     walk(eyes, told, mind, x, z, SEARCH_ROOM_M, action)
 
 
@@ -303,8 +307,8 @@ def choose_goal(eyes: Eyes, told: np.ndarray, mind: Any) -> None:
     for sector in range(SECTORS):
         free = free_along(eyes, mind, sector)
         reach = min(max(free - 0.3, 0.3), 8.0)
-        x = told[0] + eyes.unit[sector, 0] * reach / mind.half_x
-        z = told[2] + eyes.unit[sector, 1] * reach / mind.half_z
+        x = told[POSITION + X] + eyes.unit[sector, 0] * reach / mind.half_x
+        z = told[POSITION + Z] + eyes.unit[sector, 1] * reach / mind.half_z
         worth = uniform(mind) + 0.1 * reach - 2.0 * max(1.5 - free, 0.0) + 0.5 * unseen_s(k, mind, x, z)
         if worth > best:
             best = worth

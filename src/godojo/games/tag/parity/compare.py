@@ -10,7 +10,7 @@ from godojo.games.tag.parity.plan import Group
 from godojo.games.tag.parity.record import Recording
 from godojo.games.tag.parity.replay import AT, POSITION, VELOCITY, Replay, Rounds, looks, replay, replay_rounds
 from godojo.games.tag.settings import TICK_S
-from godojo.games.tag.spec import NUMBERS_PER_RAY, OWN_NUMBERS, WINNERS
+from godojo.games.tag.spec import LAYOUT, RAY_DISTANCE, RAY_HIT, WINNERS
 
 SECOND = round(1.0 / TICK_S)
 SAME_M, SAME_MPS, SAME_RAD = 1e-5, 1e-4, 1e-4
@@ -145,24 +145,25 @@ def rays_apart(compared: Compared) -> tuple[np.ndarray, np.ndarray]:
 
     Both [E, D + 1, A, rays]; NaN and true where nobody looked.
     """
-    shape = (*compared.looks.shape[:-1], -1, NUMBERS_PER_RAY)
-    godot = compared.recording.observations[..., OWN_NUMBERS:].reshape(shape)
-    twin = compared.looks[..., OWN_NUMBERS:].reshape(shape)
+    godot = LAYOUT.view(compared.recording.observations, "rays")
+    twin = LAYOUT.view(compared.looks, "rays")
     looked = _looked(compared)[..., None]
-    error_m = np.abs(godot[..., 0].astype(np.float64) - twin[..., 0]) * compared.group.settings.sight.range_m
-    same = (godot[..., 1] == twin[..., 1]) & ((godot[..., 0] < 1.0) == (twin[..., 0] < 1.0))
+    far, near = godot[..., RAY_DISTANCE].astype(np.float64), twin[..., RAY_DISTANCE]
+    error_m = np.abs(far - near) * compared.group.settings.sight.range_m
+    same = (godot[..., RAY_HIT] == twin[..., RAY_HIT]) & ((far < 1.0) == (near < 1.0))
     return np.where(looked, error_m, np.nan), same | ~looked
 
 
 def own_numbers_apart(compared: Compared) -> np.ndarray:
     """From the same states: by how much each of an observation's own numbers differs; NaN where nobody looked."""
-    godot = compared.recording.observations[..., :OWN_NUMBERS].astype(np.float64)
-    return np.where(_looked(compared)[..., None], np.abs(godot - compared.looks[..., :OWN_NUMBERS]), np.nan)
+    own = slice(LAYOUT.start("rays"))
+    godot = compared.recording.observations[..., own].astype(np.float64)
+    return np.where(_looked(compared)[..., None], np.abs(godot - compared.looks[..., own]), np.nan)
 
 
 def _looked(compared: Compared) -> np.ndarray:
     """bool [E, D + 1, A]: who was in play when eyes were opened."""
-    is_in = compared.recording.observations[..., :OWN_NUMBERS].any(axis=-1)
+    is_in = compared.recording.observations.any(axis=-1)
     return np.asarray(is_in & played_moments(compared.recording)[..., None])
 
 
@@ -191,8 +192,8 @@ def outcomes(compared: Compared) -> tuple[list[str], list[str]]:
 
 
 def _ending(winner: str, best: int, told: np.ndarray) -> str:
-    caught = np.flatnonzero(~told[:, :OWN_NUMBERS].any(axis=1)).tolist()
-    chases = np.flatnonzero(told[:, 9] > 0.5).tolist()
+    caught = np.flatnonzero(~told.any(axis=1)).tolist()
+    chases = np.flatnonzero(LAYOUT.view(told, "is_seeker")[:, 0] > 0.5).tolist()
     won = f"{winner} {best} won" if best >= 0 else f"{winner} won"
     return f"{won}; caught {caught}; chasing {chases}"
 

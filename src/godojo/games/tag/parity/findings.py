@@ -27,7 +27,7 @@ from godojo.games.tag.parity.compare import (
 )
 from godojo.games.tag.parity.record import FIELDS
 from godojo.games.tag.settings import TICK_S
-from godojo.games.tag.spec import NUMBERS_PER_RAY, OWN_NUMBERS
+from godojo.games.tag.spec import LAYOUT
 
 _VISIBLE_M = 1e-4
 """From where on an example's error has begun."""
@@ -187,7 +187,7 @@ def _worst_rays(groups: Sequence[Compared], arenas: Sequence[Arena]) -> list[Exa
 
 
 def _seen(told: np.ndarray, ray: int, range_m: float) -> dict[str, float]:
-    distance, who = told[OWN_NUMBERS:].reshape(-1, NUMBERS_PER_RAY)[ray].tolist()
+    distance, who = LAYOUT.view(told, "rays")[ray].tolist()
     return {"distance_m": distance * range_m, "who": who}
 
 

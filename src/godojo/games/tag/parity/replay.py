@@ -8,7 +8,7 @@ import numpy as np
 from godojo.games.tag.arenas import Arena
 from godojo.games.tag.parity.plan import Group, TagWorlds, act
 from godojo.games.tag.parity.record import FIELDS, Recording
-from godojo.games.tag.spec import OWN_NUMBERS
+from godojo.games.tag.spec import LAYOUT
 
 AT = {name: place for place, name in enumerate(FIELDS)}
 POSITION, VELOCITY = slice(0, 3), slice(3, 6)
@@ -169,16 +169,17 @@ def last_of(worlds: TagWorlds, world: int, before: np.ndarray) -> np.ndarray:
     size_m = worlds.twin.catalogue[worlds.arena[world]]["size_m"]
     state = before.copy()
     scale = np.array([size_m[0] / 2, settings.arena.wall_height_m, size_m[1] / 2])
-    is_in = told[:, :OWN_NUMBERS].any(axis=1)
-    chases = told[:, 9] > 0.5
+    part = {name: LAYOUT.view(told, name) for name in LAYOUT.names}
+    is_in = told.any(axis=1)
+    chases = part["is_seeker"][:, 0] > 0.5
     top_mps = np.where(chases, settings.motion.seeker_speed_mps, settings.motion.hider_speed_mps)
     jump_mps = max(settings.motion.jump_speed_mps, 1.0)
     speeds = np.stack([top_mps, np.full_like(top_mps, jump_mps), top_mps], axis=1)
-    state[is_in, POSITION] = told[is_in, 0:3] * scale
-    state[is_in, VELOCITY] = told[is_in, 3:6] * speeds[is_in]
-    state[is_in, AT["heading"]] = np.arctan2(told[is_in, 6], told[is_in, 7])
+    state[is_in, POSITION] = part["position"][is_in] * scale
+    state[is_in, VELOCITY] = part["velocity"][is_in] * speeds[is_in]
+    state[is_in, AT["heading"]] = np.arctan2(*part["forward"][is_in].T)
     state[is_in, AT["heading_rest"]] = 0.0
-    state[is_in, AT["grounded"]] = told[is_in, 8]
+    state[is_in, AT["grounded"]] = part["grounded"][is_in, 0]
     state[is_in, AT["chases"]] = chases[is_in]
     state[:, AT["active"]] = is_in
     return state
