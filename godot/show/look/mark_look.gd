@@ -5,6 +5,9 @@ extends Node3D
 const COLOUR := Color("4fd6ff")
 const GOAL := Color("ffc94a")
 
+## Whether an agent has reached it.
+var is_passed: bool = false
+
 var _light := StandardMaterial3D.new()
 var _beam := StandardMaterial3D.new()
 var _is_goal: bool
@@ -34,7 +37,8 @@ func _init(radius_m: float, is_goal: bool) -> void:
 
 
 ## Shows whether it is the mark in question, one that is still to come, or one that was passed.
-func tell(is_next: bool, is_passed: bool) -> void:
+func tell(is_next: bool, was_reached: bool) -> void:
+	is_passed = was_reached
 	var share: float = 0.1 if is_passed else (1.0 if is_next else 0.45)
 	var colour: Color = GOAL if _is_goal else COLOUR
 	_light.albedo_color = colour.darkened(0.75) if is_passed else colour
