@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from godojo.errors import GodojoError
-from godojo.games.base import Game, PlayedRounds
-from godojo.games.navigation.courses import hand_made_courses, read_courses
+from godojo.games.base import Game, Places, PlayedRounds
+from godojo.games.navigation.courses import hand_made_courses, read_course, read_courses
 from godojo.games.navigation.godot import NavigationInGodot
 from godojo.games.navigation.settings import NavigationSettings
 from godojo.games.navigation.spec import WALKER
@@ -47,6 +47,10 @@ def measures(_: NavigationSettings, rounds: PlayedRounds) -> dict[str, np.ndarra
     return {**found, "all of these": np.all(list(found.values()), axis=0), "without a fall": rounds.outcome != "gap"}
 
 
+def places(_: NavigationSettings) -> Places:
+    return Places("course", "courses", hand_made_courses(), read_course)
+
+
 GAME = Game(
     "navigation",
     NavigationSettings,
@@ -55,4 +59,5 @@ GAME = Game(
     judging_options=judging_options,
     measures=measures,
     targets={"success": 0.95, "without a collision": 0.90},
+    places=places,
 )

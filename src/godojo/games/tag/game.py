@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from godojo.errors import GodojoError
-from godojo.games.base import Game
-from godojo.games.tag.arenas import hand_made_arenas, read_arenas
+from godojo.games.base import Game, Places
+from godojo.games.tag.arenas import generate_arena, hand_made_arenas, read_arena, read_arenas
 from godojo.games.tag.godot import TagInGodot, generated_pool
 from godojo.games.tag.settings import TagSettings
 
@@ -45,4 +45,23 @@ def pool_options(settings: TagSettings, asked: dict[str, Any], seed: int) -> dic
     return {"generated_arenas": generated_pool(seed, settings)} if asked.get("generated_share") else {}
 
 
-GAME = Game("tag", TagSettings, load_twin, TagInGodot, training_options, judging_options, pool_options)
+def places(settings: TagSettings) -> Places:
+    return Places(
+        "arena",
+        "arenas",
+        hand_made_arenas(settings),
+        lambda path: read_arena(path, settings),
+        lambda seed: generate_arena(seed, settings),
+    )
+
+
+GAME = Game(
+    "tag",
+    TagSettings,
+    load_twin,
+    TagInGodot,
+    training_options,
+    judging_options,
+    pool_options,
+    places=places,
+)
