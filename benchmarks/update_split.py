@@ -42,7 +42,7 @@ def main() -> int:
     for owner, name, label in PARTS:
         setattr(owner, name, timed(getattr(owner, name), label, spent))
     for name in ("wander", "sighted", "oracle"):
-        kind = type(make_opponent(name, "seeker"))
+        kind = type(make_opponent(name, "seeker", game="tag"))
         kind.act = timed(kind.act, "    scripted slots", spent)  # type: ignore[method-assign]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GODOJO_RUNS"] = folder

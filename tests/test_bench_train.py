@@ -111,7 +111,7 @@ class Scripted(Contender):
 
     def seeker(self) -> Player:
         self.judged += 1
-        return make_opponent("sighted" if self.judged > self._stretches else "random", "seeker")
+        return make_opponent("sighted" if self.judged > self._stretches else "random", "seeker", game="tag")
 
     def close(self) -> None: ...
 

@@ -142,7 +142,7 @@ KINDS = [
 
 @functools.cache
 def rounds() -> list[Replay]:
-    players = {role: make_opponent("random", role, 3) for role in ("seeker", "hider")}
+    players = {role: make_opponent("random", role, 3, game="tag") for role in ("seeker", "hider")}
     return record_rounds(players, episodes=2, seed=5)
 
 

@@ -21,7 +21,7 @@ PACKAGE = Path(godojo.__file__).parent
         "learn/kernels/layers.py",  # called by the kernels of lesson.py and quick.py
         "learn/networks.py",  # LOG_SQRT_2PI is compiled into them
         "games/tag/settings.py",
-        "opponents/grid.py",
+        "games/tag/opponents/grid.py",
         "kernels/rays.py",
         "kernels/compile.py",
     ],

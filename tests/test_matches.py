@@ -20,7 +20,10 @@ from tests.judged_runs import small_policy
 
 
 def scripted(seeker: str, hider: str, seed: int = 1) -> dict[str, Player]:
-    return {"seeker": make_opponent(seeker, "seeker", seed), "hider": make_opponent(hider, "hider", seed + 1)}
+    return {
+        "seeker": make_opponent(seeker, "seeker", seed, game="tag"),
+        "hider": make_opponent(hider, "hider", seed + 1, game="tag"),
+    }
 
 
 def rounds_by_hand(worlds: Worlds, players: Mapping[str, Player], each: int, seed: int) -> list[list[tuple[int, int]]]:

@@ -30,7 +30,7 @@ def replays() -> list[Replay]:
 def scripted(episodes: int, **values: object) -> list[Replay]:
     settings = TagSettings.defaults().override(**values)
     roles = ("player",) if settings.rules.mode == "classic" else ("seeker", "hider")
-    players = {role: make_opponent("sighted", role, 3) for role in roles}
+    players = {role: make_opponent("sighted", role, 3, game="tag") for role in roles}
     return record_rounds(players, settings=settings, episodes=episodes, seed=5)
 
 
@@ -71,7 +71,7 @@ def test_the_last_frame_shows_the_touch() -> None:
 
 
 def test_the_same_seed_begins_alike_whoever_plays(replays: list[Replay]) -> None:
-    idle = {role: make_opponent("random", role, 8) for role in ("seeker", "hider")}
+    idle = {role: make_opponent("random", role, 8, game="tag") for role in ("seeker", "hider")}
     for one, other in zip(replays, record_rounds(idle, episodes=10, seed=5), strict=True):
         assert one.arena == other.arena
         np.testing.assert_array_equal(one.position_m[0], other.position_m[0])
@@ -205,7 +205,7 @@ def test_the_examples_of_the_page_run(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.engine
 def test_the_real_engine_is_recorded_decision_by_decision(engine: Engine) -> None:
     del engine
-    players = {role: make_opponent("sighted", role, 2) for role in ("seeker", "hider")}
+    players = {role: make_opponent("sighted", role, 2, game="tag") for role in ("seeker", "hider")}
     settings = TagSettings.defaults().override(**{"rules.round_s": 4.0})
     arenas = [hand_made_arenas()["open"]]
     replay = record_rounds(players, settings=settings, arenas=arenas, episodes=1, seed=4, engine="godot")[0]
@@ -221,4 +221,4 @@ def test_the_real_engine_is_recorded_decision_by_decision(engine: Engine) -> Non
 
 def test_missing_players_are_named() -> None:
     with pytest.raises(GodojoError, match="nobody plays hider"):
-        record_rounds({"seeker": make_opponent("random", "seeker")}, arenas=[hand_made_arenas()["open"]])
+        record_rounds({"seeker": make_opponent("random", "seeker", game="tag")}, arenas=[hand_made_arenas()["open"]])

@@ -63,7 +63,7 @@ def test_scripted_opponents_play_as_they_would_alone_and_nobody_learns_from_them
             ("hider", slice(SMALL.num_worlds - 3, SMALL.num_worlds), "oracle"),
         ]
         alone = tag()
-        oracle = make_opponent("oracle", "seeker", seed=1)
+        oracle = make_opponent("oracle", "seeker", seed=1, game="tag")
         oracle.begin(alone)
         oracle.act(alone, alone.roles["seeker"].action)
         wanted = alone.roles["seeker"].action[6:9].copy()

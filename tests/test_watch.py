@@ -24,8 +24,9 @@ from websockets.typing import Subprotocol
 
 from godojo.errors import GodojoError
 from godojo.games.tag.arenas import hand_made_arenas
+from godojo.games.tag.opponents import OPPONENTS
 from godojo.games.tag.settings import TagSettings
-from godojo.opponents import OPPONENTS, make_opponent
+from godojo.opponents import make_opponent
 from godojo.show.curves import Table, read_table
 from godojo.show.recording import record_rounds
 from godojo.show.replay_file import write_rounds
@@ -60,7 +61,10 @@ CAMERA = {
 @pytest.fixture(scope="module")
 def rounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("rounds") / "some.rounds"
-    players = {"seeker": make_opponent("sighted", "seeker"), "hider": make_opponent("sighted", "hider")}
+    players = {
+        "seeker": make_opponent("sighted", "seeker", game="tag"),
+        "hider": make_opponent("sighted", "hider", game="tag"),
+    }
     write_rounds(path, record_rounds(players, episodes=5, seed=3))
     return path
 

@@ -50,7 +50,7 @@ class Match:
             raise GodojoError(f"an opponent is given by its name, or as file.py:Class, not as {opponent!r}")
         self.role = role
         self.opponent = opponent
-        self._opponents: list[Opponent] = [make_opponent(opponent, role, 0)]  # fails now rather than in reset
+        self._opponents: list[Opponent] = [make_opponent(opponent, role, game="tag")]  # fails now rather than in reset
         self.worlds: Worlds = make_vec(
             "tag",
             engine=engine,
@@ -78,7 +78,7 @@ class Match:
         """New rounds everywhere; the same seed gives the same rounds and the same opponents."""
         self.worlds.reset(seed)
         self._opponents = [
-            make_opponent(self.opponent, name, seed)
+            make_opponent(self.opponent, name, seed, game="tag")
             for name, arrays in self.worlds.roles.items()
             if arrays.action.shape[1] > (name == self.role)
         ]

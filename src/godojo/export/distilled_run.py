@@ -152,7 +152,9 @@ class DistilledRun:
             teacher=self.teacher,
             rounds=rounds,
             sizes={role: (figures(*self.teachers[role]), figures(*students[role])) for role in students},
-            prices=_prices(self._teacher_path, str(self.run.path), rounds, progress) if can_compare else [],
+            prices=_prices(self.run.config.game, self._teacher_path, str(self.run.path), rounds, progress)
+            if can_compare
+            else [],
         )
         atomic_write(self.run.path / REPORT, msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
         return found
@@ -182,9 +184,9 @@ def _torch_us(policy: Policy) -> float:
     return 1e6 * statistics.median(times)
 
 
-def _prices(teacher: str, student: str, rounds: int, progress: Progress | None) -> list[Price]:
+def _prices(game: str, teacher: str, student: str, rounds: int, progress: Progress | None) -> list[Price]:
     """Both play the same rounds against the same scripted opponents."""
-    opponents = default_opponents(1)
+    opponents = default_opponents(game, 1)
 
     def told(who: str) -> Progress:
         return lambda what, share: None if progress is None else progress(f"{who}: {what}", share)

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from godojo.engines.make import GAMES, make_vec
+from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
 from godojo.evaluation.held_out import game_settings, judging_seed, judging_worlds
 from godojo.evaluation.intervals import Difference, Proportion
@@ -21,13 +21,12 @@ from godojo.export.players import OnnxPlayer
 from godojo.files import atomic_write
 from godojo.learn.networks import Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard
+from godojo.opponents import yardstick
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import checked_name, split_reference
 
 Format = Literal["godot", "onnx"]
 FORMATS: tuple[Format, ...] = ("godot", "onnx")
-YARDSTICK = "sighted"
-"""The scripted opponent that a small model is compared with its original against."""
 BLOCK_NS = 22
 """What a 4 x 4 block of a matrix costs in GDScript."""
 
@@ -140,27 +139,27 @@ def int8_cost(
     progress: Progress | None = None,
 ) -> Int8Cost:
     """Both models play the same rounds against the same scripted opponent."""
-    settings = game_settings(card.game, card.settings)
+    settings, opponent = game_settings(card.game, card.settings), yardstick(card.game)
     shares: list[Proportion] = []
     with judging_worlds(card.game, settings, rounds=rounds, seed=seed) as worlds:
         for title, model in (("float32", content), ("int8", small)):
             players = {
                 role: OnnxPlayer(model, card)
                 if role == card.role
-                else player_from(YARDSTICK, role, game=card.game, seed=seed + 1)
+                else player_from(opponent, role, game=card.game, seed=seed + 1)
                 for role in worlds.roles
             }
-            told = f"{card.role} ({title}) against {YARDSTICK}"
+            told = f"{card.role} ({title}) against {opponent}"
             report = None if progress is None else (lambda share, told=told: progress(told, share))
             results = play_matches(worlds, players, rounds, seed=judging_seed(seed), progress=report)
             shares.append(results.wins(card.role))
     before, after = shares
-    return Int8Cost(YARDSTICK, before, after, Difference.of(after, before))
+    return Int8Cost(opponent, before, after, Difference.of(after, before))
 
 
 def has_rivals(card: PolicyCard) -> bool:
-    """Whether we can play its game by ourselves, and there is somebody in it to play against."""
-    if card.game not in GAMES:
+    """Whether its game has scripted opponents for it to beat."""
+    if not yardstick(card.game):
         return False
     with make_vec(card.game, settings=game_settings(card.game, card.settings)) as worlds:
         return len(worlds.roles) > 1 and card.role in worlds.winners

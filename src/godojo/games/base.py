@@ -69,7 +69,7 @@ class Places:
             return [self.read(path)]
         if path.is_dir():
             return self.read_folder(path)
-        ways = f"a {self.kind}'s file or a folder of them" + (f", or {GENERATED}SEED" if self.generate else "")
+        ways = f"one {self.kind}'s file, a folder of them" + (f", or {GENERATED}SEED" if self.generate else "")
         raise GodojoError(f"there is no {self.kind} {text!r}; {known(text, self.hand_made)} (or {ways})")
 
     def read_folder(self, folder: Path) -> list[Any]:
@@ -109,7 +109,7 @@ class Game:
     targets: Mapping[str, float] = field(default_factory=dict)
     """Shares of rounds that a good policy reaches, by measure."""
     opponents: Callable[[], Mapping[str, Any]] | None = None
-    """Scripted opponents: classes of `godojo.opponents.Opponent` by name."""
+    """Scripted opponents: classes of `godojo.opponents.Opponent` by name, the weakest first."""
     parity: Callable[[], Any] | None = None
     """A `godojo.evaluation.parity.ParityPlan`: how twin and real engine are compared."""
     numpy_baseline: Callable[[], Any] | None = None

@@ -58,7 +58,10 @@ def opponent_slots(index: int, role: str, worlds: Worlds, settings: PpoSettings,
     block = past + each * len(settings.scripted_opponents)
     start = index * (worlds.num_worlds - block)
     scripted = [
-        (make_opponent(name, role, seed), slice(start + past + place * each, start + past + (place + 1) * each))
+        (
+            make_opponent(name, role, seed, game=worlds.game),
+            slice(start + past + place * each, start + past + (place + 1) * each),
+        )
         for place, name in enumerate(settings.scripted_opponents)
         if each
     ]

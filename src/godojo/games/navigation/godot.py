@@ -30,9 +30,6 @@ class NavigationInGodot:
         self.ticks_per_decision = self.settings.rules.ticks_per_decision
         self.configure_options = configure_options(self.options)
 
-    def truth(self) -> None:
-        """Nobody plays navigation by what eyes do not see: there is nothing to tell."""
-
 
 def configure_options(options: NavigationOptions) -> dict[str, Any]:
     """The `options` of the wire's `configure`, read by `godot/games/navigation/training`."""

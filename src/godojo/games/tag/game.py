@@ -7,10 +7,15 @@ from godojo.errors import GodojoError
 from godojo.games.base import Game, Places
 from godojo.games.tag.arenas import generate_arena, hand_made_arenas, read_arena, read_arenas
 from godojo.games.tag.godot import TagInGodot, generated_pool
+from godojo.games.tag.options import TagOptions
 from godojo.games.tag.settings import TagSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from godojo.games.tag.sim.twin import TagTwin
+    from godojo.games.tag.truth import TagTruth
+    from godojo.opponents import Opponent
 
 BOTH, HAND_MADE, GENERATED = "held-out", "hand-made", "generated"
 
@@ -45,6 +50,18 @@ def pool_options(settings: TagSettings, asked: dict[str, Any], seed: int) -> dic
     return {"generated_arenas": generated_pool(seed, settings)} if asked.get("generated_share") else {}
 
 
+def opponents() -> "Mapping[str, type[Opponent]]":
+    from godojo.games.tag.opponents import OPPONENTS
+
+    return OPPONENTS
+
+
+def truth(options: TagOptions) -> "TagTruth":
+    from godojo.games.tag.truth import TagTruth
+
+    return TagTruth(options)
+
+
 def places(settings: TagSettings) -> Places:
     return Places(
         "arena",
@@ -63,5 +80,7 @@ GAME = Game(
     training_options,
     judging_options,
     pool_options,
+    opponents=opponents,
+    truth=truth,
     places=places,
 )

@@ -8,7 +8,6 @@ import msgspec
 from godojo.games.tag.arenas import Arena, generate_arena
 from godojo.games.tag.options import TagOptions, checked_options
 from godojo.games.tag.settings import TagSettings
-from godojo.games.tag.truth import TagTruth
 
 SCENE = "res://games/tag/training/training.tscn"
 GENERATED_POOL = 64
@@ -47,10 +46,6 @@ class TagInGodot:
         self.settings = self.options.settings
         self.ticks_per_decision = self.settings.rules.ticks_per_decision
         self.configure_options = configure_options(self.options)
-
-    def truth(self) -> TagTruth:
-        """What takes in the true state, if the game is asked for it."""
-        return TagTruth(self.options)
 
 
 def generated_pool(seed: int, settings: TagSettings | None = None, count: int = GENERATED_POOL) -> list[Arena]:

@@ -16,7 +16,7 @@ from godojo.evaluation.evaluation import ITSELF, Evaluation, MatchUp, has_oppone
 from godojo.evaluation.intervals import Proportion
 from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo_policy
 from godojo.files import atomic_write
-from godojo.opponents import OPPONENTS
+from godojo.opponents import scripted_opponents
 from godojo.runs.folder import RunFolder
 from godojo.show import highlights, style
 from godojo.show.charts import write_charts
@@ -189,7 +189,7 @@ def _results(found: Evaluation) -> str:
     about = (
         f"In brackets: 95 % confidence intervals. {found.rounds} rounds against each opponent in"
         f" {html.escape(found.arenas)} arenas, which training does not use; {actions}; seed {found.seed}."
-        f" Scripted opponents: {', '.join(OPPONENTS)}."
+        f" Scripted opponents: {', '.join(scripted_opponents(found.game))}."
     )
     return (
         "<h2>Results</h2>\n"

@@ -10,7 +10,7 @@ from typing import Protocol
 from godojo.errors import GodojoError
 from godojo.evaluation.players import player_from
 from godojo.games.tag.arenas import generate_arena, hand_made_arenas
-from godojo.opponents import OPPONENTS, Opponent
+from godojo.opponents import Opponent, scripted_opponents
 from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import policy_file
 from godojo.show.policies_to_show import settings_of
@@ -63,7 +63,11 @@ class RunRounds:
 
     def players(self, role: str) -> list[str]:
         newest = [NEWEST] if (self.run.path / policy_file(role)).exists() else []
-        return [*newest, *self._snapshots(role), *(f"scripted: {name}" for name in OPPONENTS)]
+        return [
+            *newest,
+            *self._snapshots(role),
+            *(f"scripted: {name}" for name in scripted_opponents(self.run.config.game)),
+        ]
 
     def _snapshots(self, role: str) -> list[str]:
         with suppress(GodojoError):  # being written anew, or damaged: then there are none to choose from
@@ -84,12 +88,12 @@ class RunRounds:
 
     def _player(self, role: str, name: str) -> Opponent:
         if name.startswith("scripted: "):
-            return player_from(name.replace(": ", ":"), role)
+            return player_from(name.replace(": ", ":"), role, game=self.run.config.game)
         path = self.run.policy(role, None if name == NEWEST else name)
         changed = path.stat().st_mtime
         known = self._loaded.get((role, name))
         if known is None or known[0] != changed:
-            known = changed, player_from(str(path), role)
+            known = changed, player_from(str(path), role, game=self.run.config.game)
             self._loaded[role, name] = known
         return known[1]
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from godojo.engines.base import Worlds
+from godojo.games.tag.opponents.eyes import FORWARD, Eyes, distance_of, make_eyes
 from godojo.kernels.compile import kernel, njit_nogil
 from godojo.kernels.random import uniform
 from godojo.opponents.base import Opponent, check_out, new_memory
-from godojo.opponents.eyes import FORWARD, Eyes, distance_of, make_eyes
 
 CHANGE_SHARE = 0.12
 """Of all decisions, how many bring a new random action."""

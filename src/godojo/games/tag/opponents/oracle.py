@@ -10,12 +10,23 @@ from typing import Any
 import numpy as np
 
 from godojo.engines.base import Worlds
+from godojo.games.tag.opponents.evade import HORIZON, LATER, evade
+from godojo.games.tag.opponents.grid import (
+    PLAN,
+    ROWS,
+    cell_of,
+    clear,
+    entry_m,
+    is_clear,
+    is_in,
+    put_in,
+    spread_back,
+    survey,
+)
+from godojo.games.tag.opponents.ways import MIND, RULES, WAVES, Scratch, State, go_along, next_cell
 from godojo.games.tag.settings import TICK_S, TagSettings
 from godojo.kernels.compile import kernel, njit_nogil
 from godojo.opponents.base import Opponent, check_out, new_memory
-from godojo.opponents.evade import HORIZON, LATER, evade
-from godojo.opponents.grid import PLAN, ROWS, cell_of, clear, entry_m, is_clear, is_in, put_in, spread_back, survey
-from godojo.opponents.ways import MIND, RULES, WAVES, Scratch, State, go_along, next_cell
 
 MAX_LEAD_S = 0.45
 THINK_EVERY = 3

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from godojo.kernels.compile import kernel
-from godojo.opponents.grid import (
+from godojo.games.tag.opponents.grid import (
     CELLS,
     HEIGHT_M,
     ONE,
@@ -18,7 +17,8 @@ from godojo.opponents.grid import (
     spread,
     spread_back,
 )
-from godojo.opponents.ways import Scratch, State, cell_before, go_along
+from godojo.games.tag.opponents.ways import Scratch, State, cell_before, go_along
+from godojo.kernels.compile import kernel
 
 HORIZON = 24
 """Waves after which a hider wants to be at its refuge."""

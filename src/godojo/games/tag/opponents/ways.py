@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from godojo.games.tag.opponents.grid import CELLS, STEP_X, STEP_Z, WAYS, can_leave, is_clear, is_in
 from godojo.kernels.compile import kernel
-from godojo.opponents.grid import CELLS, STEP_X, STEP_Z, WAYS, can_leave, is_clear, is_in
 
 WAVES = 256
 AHEAD = 12

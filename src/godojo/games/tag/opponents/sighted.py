@@ -10,10 +10,7 @@ from typing import Any
 import numpy as np
 
 from godojo.engines.base import Worlds
-from godojo.kernels.compile import kernel, njit_nogil
-from godojo.kernels.random import uniform
-from godojo.opponents.base import Opponent, check_out, new_memory
-from godojo.opponents.eyes import (
+from godojo.games.tag.opponents.eyes import (
     GROUNDED,
     IS_SEEKER,
     SECTOR_RAD,
@@ -27,6 +24,9 @@ from godojo.opponents.eyes import (
     must_jump,
     wake,
 )
+from godojo.kernels.compile import kernel, njit_nogil
+from godojo.kernels.random import uniform
+from godojo.opponents.base import Opponent, check_out, new_memory
 
 TURNING = 0.1
 """A wish so short turns the body at full rate and hardly moves it."""
