@@ -14,6 +14,7 @@ from godojo.games.navigation.spec import WALKER
 
 if TYPE_CHECKING:
     from godojo.games.navigation.sim.twin import NavigationTwin
+    from godojo.show.replay import ReplaySpec
 
 
 def load_twin() -> "type[NavigationTwin]":
@@ -51,6 +52,12 @@ def places(_: NavigationSettings) -> Places:
     return Places("course", "courses", hand_made_courses(), read_course)
 
 
+def replay() -> "ReplaySpec":
+    from godojo.games.navigation.replay import SPEC
+
+    return SPEC
+
+
 GAME = Game(
     "navigation",
     NavigationSettings,
@@ -60,4 +67,5 @@ GAME = Game(
     measures=measures,
     targets={"success": 0.95, "without a collision": 0.90},
     places=places,
+    replay=replay,
 )

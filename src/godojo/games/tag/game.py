@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from godojo.games.tag.sim.twin import TagTwin
     from godojo.games.tag.truth import TagTruth
     from godojo.opponents import Opponent
+    from godojo.show.replay import ReplaySpec
 
 BOTH, HAND_MADE, GENERATED = "held-out", "hand-made", "generated"
 
@@ -72,6 +73,12 @@ def places(settings: TagSettings) -> Places:
     )
 
 
+def replay() -> "ReplaySpec":
+    from godojo.games.tag.replay import SPEC
+
+    return SPEC
+
+
 GAME = Game(
     "tag",
     TagSettings,
@@ -83,4 +90,5 @@ GAME = Game(
     opponents=opponents,
     truth=truth,
     places=places,
+    replay=replay,
 )
