@@ -130,6 +130,14 @@ def _hash_added(tree: Tree) -> None:
     """From here on files of this kind carry a hash; nothing in them changes."""
 
 
+def _teams_added(tree: Tree) -> None:
+    """Layout, teams and the length of a round are in the header, or filled in by the game; agents have a team."""
+
+
+def _as_npz(tree: Tree) -> None:
+    """From here on packed rounds are a standard `.npz`."""
+
+
 LEARNER_SETTINGS: dict[str, dict[str, str]] = {
     "ppo": {
         "worlds": "num_worlds",
@@ -234,10 +242,10 @@ ENVIRONMENT = Format("godojo-environment", _hash_added)
 LEAGUE = Format("godojo-league", _hash_added, _league_3)
 FRAMES = Format("godojo-frames", _hash_added)
 """`frames.json`, with the hashes of the frames beside it."""
-REPLAY = Format("godojo-replay", _hash_added)
-"""The first line of `ep_*.jsonl`, and the header of each round in `*.rounds`."""
-ROUNDS = Format("godojo-rounds", _hash_added)
-"""The first bytes of `*.rounds`."""
+REPLAY = Format("godojo-replay", _hash_added, _teams_added)
+"""The first line of `ep_*.jsonl`, and the header of each round in a packed file."""
+ROUNDS = Format("godojo-rounds", _hash_added, _as_npz)
+"""`rounds.json` in a packed file of rounds (`*.npz`); before version 3, the first bytes of `*.rounds`."""
 DOJO = Format("dojo", hashed_since=1)
 """The header of `*.dojo`. The addon reads it too: a version more is one more in `dojo_policy_reader.gd`."""
 ONNX = Format("godojo-onnx", _hash_added)
