@@ -137,15 +137,25 @@ func _job(changes: Dictionary, speed: float = 1.0) -> Dictionary:
 
 
 func _flat() -> Dictionary:
-	return {"size_m": [20, 20], "wall_height_m": 2.5, "boxes": [], "marks": [], "body_m": BODY_M}
+	return {
+		"size_m": [20, 20],
+		"centre_m": [0, 0],
+		"has_floor": true,
+		"wall_height_m": 2.5,
+		"boxes": [],
+		"marks": [],
+		"body_m": BODY_M,
+	}
 
 
 ## A floor of boxes whose middle is beside the origin, and two marks.
 func _course() -> Dictionary:
 	var course: Dictionary = _flat()
+	course.merge({"size_m": [8, 16], "centre_m": [0, -4], "has_floor": false}, true)
+	course["wall_height_m"] = 0.0
 	course["boxes"] = [
-		{"centre_m": [0, -0.5, -4], "size_m": [8, 1, 16], "kind": "floor"},
-		{"centre_m": [2, 0.5, -4], "size_m": [1, 1, 1], "kind": "block"},
+		{"position_m": [0, -0.5, -4], "size_m": [8, 1, 16], "kind": "floor"},
+		{"position_m": [2, 0.5, -4], "size_m": [1, 1, 1], "kind": "block"},
 	]
 	course["marks"] = [
 		{"position_m": [1, 0, 0], "radius_m": 0.5, "kind": "mark"},

@@ -23,6 +23,7 @@ var _surround_material := ShaderMaterial.new()
 var _wall_normals: PackedVector3Array = []
 var _walls: Array[Node3D] = []
 var _half := Vector2(10, 10)
+var _centre := Vector3.ZERO
 var _wall_height_m: float = 2.5
 
 
@@ -33,6 +34,7 @@ func show_layout(layout: ShowLayout) -> void:
 	_walls.clear()
 	_wall_normals.clear()
 	_half = layout.size_m * 0.5
+	_centre = layout.centre
 	_wall_height_m = layout.wall_height_m
 	physics_interpolation_mode = Node.PHYSICS_INTERPOLATION_MODE_OFF
 	_floor_material.shader = FLOOR_SHADER
@@ -41,9 +43,8 @@ func show_layout(layout: ShowLayout) -> void:
 	for index in layout.boxes.size():
 		var box: AABB = layout.boxes[index]
 		_add_mesh(self, box.get_center(), box.size, layout.kinds[index])
-	if layout.has_own_floor():
-		return
-	_add_floor(layout)
+	if layout.has_floor:
+		_add_floor(layout)
 	if _wall_height_m > 0.0:
 		_add_walls()
 
@@ -58,7 +59,7 @@ func set_parameter(parameter: StringName, value: Variant) -> void:
 ## Ducks the outer walls that [param camera] looks at from outside; at once when [param delta] is
 ## infinite.
 func duck_walls(camera: Vector3, delta: float) -> void:
-	var seen_from: Vector3 = to_local(camera)
+	var seen_from: Vector3 = to_local(camera) - _centre
 	for index in _walls.size():
 		var normal: Vector3 = _wall_normals[index]
 		var distance: float = absf(normal.x) * _half.x + absf(normal.z) * _half.y
@@ -72,13 +73,16 @@ func _add_floor(layout: ShowLayout) -> void:
 	plane.size = layout.size_m
 	var ground := MeshInstance3D.new()
 	ground.mesh = plane
+	ground.position = layout.centre
 	ground.material_override = _floor_material
 	add_child(ground)
 	var shown: int = mini(layout.boxes.size(), MAX_BLOCKS)
 	var footprints: PackedVector4Array = []
 	for box: AABB in layout.boxes.slice(0, shown):
 		var at: Vector3 = box.get_center()
-		footprints.append(Vector4(at.x, at.z, box.size.x * 0.5, box.size.z * 0.5))
+		footprints.append(
+			Vector4(at.x - _centre.x, at.z - _centre.z, box.size.x * 0.5, box.size.z * 0.5)
+		)
 	footprints.resize(MAX_BLOCKS)
 	_paint_mats(_floor_material)
 	_floor_material.set_shader_parameter(&"half_size_m", _half)
@@ -96,7 +100,7 @@ func _add_surround(layout: ShowLayout) -> void:
 	var all: AABB = layout.bounds()
 	var half := Vector2(all.size.x, all.size.z) * 0.5
 	var thick := Vector2.ONE * ShowStyle.WALL_THICKNESS_M
-	var depth_m: float = SURROUND_DEPTH_M.y if layout.has_own_floor() else SURROUND_DEPTH_M.x
+	var depth_m: float = SURROUND_DEPTH_M.x if layout.has_floor else SURROUND_DEPTH_M.y
 	_surround_material.set_shader_parameter(&"backdrop_color", ShowStyle.BACKDROP)
 	_surround_material.set_shader_parameter(&"glow_color", ShowStyle.BACKDROP_GLOW)
 	_surround_material.set_shader_parameter(&"half_size_m", half + thick)
@@ -114,7 +118,9 @@ func _add_walls() -> void:
 	var thick: float = ShowStyle.WALL_THICKNESS_M
 	for normal: Vector3 in [Vector3.LEFT, Vector3.RIGHT, Vector3.FORWARD, Vector3.BACK]:
 		var wall := Node3D.new()
-		wall.position = normal * (Vector3(_half.x, 0.0, _half.y) + Vector3(thick, 0.0, thick) * 0.5)
+		wall.position = (
+			_centre + normal * (Vector3(_half.x, 0.0, _half.y) + Vector3(thick, 0.0, thick) * 0.5)
+		)
 		add_child(wall)
 		_walls.append(wall)
 		_wall_normals.append(normal)

@@ -11,8 +11,12 @@ class Mark:
 	var kind: StringName
 
 
-## Extent along x and z between the outer walls, around the origin.
+## Extent along x and z, between the outer walls where there are any.
 var size_m := Vector2(20, 20)
+## Middle on the ground.
+var centre := Vector3.ZERO
+## Whether the ground is a floor of this size; otherwise agents stand on boxes.
+var has_floor: bool = true
 ## Height of the outer walls; 0 for none.
 var wall_height_m: float = 0.0
 ## Solid boxes, and the kind of each.
@@ -29,9 +33,12 @@ static func from_dict(fields: Dictionary) -> ShowLayout:
 	layout.size_m = _vector2(fields["size_m"] as Array)
 	layout.wall_height_m = fields["wall_height_m"]
 	layout.body_m = fields["body_m"]
+	var middle: Vector2 = _vector2(fields["centre_m"] as Array)
+	layout.centre = Vector3(middle.x, 0.0, middle.y)
+	layout.has_floor = fields["has_floor"]
 	for box: Dictionary in fields["boxes"]:
 		layout.add_box(
-			_vector3(box["centre_m"] as Array),
+			_vector3(box["position_m"] as Array),
 			_vector3(box["size_m"] as Array),
 			StringName(box["kind"] as String)
 		)
@@ -49,17 +56,12 @@ func add_box(centre: Vector3, size: Vector3, kind: StringName) -> void:
 	kinds.append(kind)
 
 
-## Whether boxes are the ground; otherwise it is flat, with outer walls.
-func has_own_floor() -> bool:
-	return kinds.has(&"floor")
-
-
 ## What a camera has to show.
 func bounds() -> AABB:
-	var flat := Vector3(size_m.x, wall_height_m, size_m.y)
-	if not has_own_floor():
-		return AABB(Vector3(-size_m.x, 0.0, -size_m.y) * 0.5, flat)
-	var all: AABB = boxes[0]
+	var flat := Vector3(size_m.x, 0.0, size_m.y)
+	var all := AABB(centre - flat * 0.5, flat + Vector3.UP * wall_height_m)
+	if has_floor:
+		return all
 	for box in boxes:
 		all = all.merge(box)
 	return all

@@ -1,4 +1,4 @@
-"""The pictures of README and gallery: a moving one, stills of the film, the cameras, and the charts of a run."""
+"""The pictures of README and gallery: an animation, stills of the film, the cameras, and the charts of a run."""
 
 import io
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ from PIL import Image
 from godojo.files import atomic_write
 from godojo.show import charts, style
 from godojo.show.curves import RunTables
-from godojo.show.frame_renderer import Drawing, arrived, drawing, frames_in
+from godojo.show.frame_renderer import Drawing, Scene, arrived, drawing, frames_in
 from godojo.show.progress import Progress
 from godojo.show.replay import Replay
 from godojo.show.scratch import scratch
 from godojo.show.shots import PRESETS, Format, Shot, steadily
-from godojo.show.storyboard import Scene, Story
+from godojo.show.storyboard import Story
 
 CLIP = Format(560, 316, 15)
 CLIP_MOST_BYTES = 2 * 2**20
@@ -25,12 +25,13 @@ STILL = PRESETS["720p30"]
 LEAD_FRAMES = 12
 """Drawn before a still, so that dust and springs are in motion."""
 QUALITY = 88
-MOMENTS = {"together": 0.62, "catch": 0.62, "escape": 0.55, "end": 0.8}
-"""How far into a scene its still is taken; elsewhere in the middle."""
+MOMENTS = {"title": 0.5, "together": 0.62, "end": 0.8}
+"""How far into a scene its still is taken; elsewhere shortly after the middle."""
+MOMENT = 0.58
 
 
 def make_pictures(story: Story, folder: Path, *, fine: bool = False, progress: Progress) -> list[Path]:
-    """Draws and writes all of them; what was there under their names is replaced."""
+    """Draws and writes all of them, in place of those that are there."""
     folder.mkdir(parents=True, exist_ok=True)
     made: list[Path] = []
     with scratch(folder) as frames, drawing(frames, STILL, fine=fine) as crew:
@@ -56,10 +57,10 @@ def make_pictures(story: Story, folder: Path, *, fine: bool = False, progress: P
 
 
 def _clip_scene(scenes: Sequence[Scene]) -> Scene:
-    """The best catch; without one, the last stage."""
-    named = {scene.name: scene for scene in scenes}
-    stages = [scene for scene in scenes if scene.name.startswith("stage-")]
-    return named.get("catch") or named.get("escape") or stages[-1]
+    """The first highlight; without one, the last stage."""
+    names = [scene.name for scene in scenes]
+    highlight = names.index("together") + 1
+    return scenes[highlight if names[highlight] != "end" else highlight - 2]
 
 
 def _clip(crew: Drawing, frames: Path, scene: Scene, path: Path) -> Path:
@@ -84,7 +85,7 @@ def _clip(crew: Drawing, frames: Path, scene: Scene, path: Path) -> Path:
 
 
 def _still(crew: Drawing, frames: Path, scene: Scene, path: Path) -> Path:
-    moment = round(MOMENTS.get(scene.name, 0.5) * (scene.frames - 1))
+    moment = round(MOMENTS.get(scene.name, MOMENT) * (scene.frames - 1))
     wanted = range(max(moment - LEAD_FRAMES, 0), moment + 1)
     return _written(_painted(crew, frames, scene, wanted)[-1], path)
 

@@ -1,4 +1,4 @@
-"""Letters, panels and curves that are laid over a film's pictures."""
+"""Letters, panels and curves drawn over a film's pictures."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -15,19 +15,11 @@ from godojo.show.shots import Format
 
 PAPER, QUIET = (255, 248, 236), (186, 188, 204)
 INK = (23, 26, 38)
-SEEKER, HIDER = (255, 120, 16), (127, 176, 255)
-"""As the HUD has them: the hider's blue is lighter in letters, on a dark ground."""
-LETTERS = {"seeker": SEEKER, "hider": HIDER}
-OTHER = (246, 214, 96)
 PANEL_ALPHA = 205
 _FINER = 2
-"""Curves are drawn so much larger and made smaller again, so that their edges are smooth."""
+"""Curves are drawn this much larger and scaled down, so that their edges are smooth."""
 
 Colour = tuple[int, int, int]
-
-
-def colour_of(role: str) -> Colour:
-    return LETTERS.get(role, OTHER)
 
 
 @functools.cache
@@ -48,7 +40,7 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """Where things stand, so that the arena stays free: beside it on a wide screen, below it on a tall one."""
+    """Where panels are, so that the arena stays free: beside it on a wide screen, below it on a tall one."""
 
     film: Format
 
@@ -67,7 +59,7 @@ class Layout:
 
     @property
     def facts(self) -> Box:
-        """What is known of a stage."""
+        """The panel with the figures of a stage."""
         px, height = self.px, self.film.height
         if self.is_wide:
             return Box(px(18), height - px(520) - px(60), px(226), px(520))
@@ -103,7 +95,7 @@ def panel(width: int, height: int, radius: int, alpha: int = PANEL_ALPHA) -> Ima
 
 
 def wrapped(text: str, letters: ImageFont.FreeTypeFont, width: int) -> list[str]:
-    """A sentence in lines that fit."""
+    """Lines of a sentence that fit."""
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
@@ -119,20 +111,21 @@ def percent(share: float) -> str:
 
 
 class Fact(NamedTuple):
-    """A role at a stage of training: a figure in large letters, and what it means in small ones."""
+    """A role at a stage of training: a figure in large letters, and notes in small ones."""
 
     role: str
-    wins: str
+    colour: Colour
+    figure: str
     notes: tuple[str, ...]
 
 
 class _Sizes(NamedTuple):
-    """Of letters in the panel of facts, and how far apart things stand."""
+    """Of letters in the panel of facts, and of the gaps between them."""
 
     headline: int
     after_headline: int
     after_below: int
-    wins: int
+    figure: int
     notes_at: int
     note: int
     footnote: int
@@ -143,7 +136,7 @@ _BELOW = _Sizes(34, 42, 27, 22, 54, 12, 12)
 
 
 def facts_panel(layout: Layout, headline: str, below: str, facts: Sequence[Fact], footnote: str) -> Image.Image:
-    """How far training is, and how good everybody is by now: roles below each other, or beside on a tall screen."""
+    """The length of the training and the figures of every role, one below the other, or side by side on a tall screen."""
     px, box = layout.px, layout.facts
     sizes = _BESIDE if layout.is_wide else _BELOW
     plate = panel(box.width, box.height, px(16))
@@ -159,9 +152,9 @@ def facts_panel(layout: Layout, headline: str, below: str, facts: Sequence[Fact]
     for place, fact in enumerate(facts):
         x, top = (left, y + place * px(124)) if layout.is_wide else (left + place * step, y)
         spot = px(15)
-        pen.rounded_rectangle((x, top + px(4), x + spot, top + px(4) + spot), px(4), fill=colour_of(fact.role))
+        pen.rounded_rectangle((x, top + px(4), x + spot, top + px(4) + spot), px(4), fill=fact.colour)
         pen.text((x + px(23), top), fact.role.capitalize(), PAPER, font(px(18), True))
-        pen.text((x, top + px(25)), fact.wins, colour_of(fact.role), font(px(sizes.wins), True))
+        pen.text((x, top + px(25)), fact.figure, fact.colour, font(px(sizes.figure), True))
         for number, line in enumerate(fact.notes):
             pen.text((x, top + px(sizes.notes_at + number * sizes.note * 1.3)), line, QUIET, font(px(sizes.note)))
     letters = font(px(sizes.footnote))
@@ -175,12 +168,13 @@ def facts_panel(layout: Layout, headline: str, below: str, facts: Sequence[Fact]
 
 @dataclass(frozen=True)
 class Course:
-    """How the roles did in the course of training: the points of the curve."""
+    """The rates of all roles in the course of training: the points of the curve."""
 
     seconds: np.ndarray
     rates: Mapping[str, np.ndarray]
     """By role, from 0 to 1."""
     bounds: Mapping[str, tuple[np.ndarray, np.ndarray]]
+    colours: Mapping[str, Colour]
     marks: tuple[tuple[float, str], ...]
     """Moments that are named below the curve."""
 
@@ -239,7 +233,7 @@ def _name_ends(pen: ImageDraw.ImageDraw, course: Course, until_s: float, room: "
         lowest = height
         place = (room.x(float(course.along(last))) + pixels, height)
         pen.multiline_text(
-            place, f"{role.capitalize()}\n{percent(rate)}", colour_of(role), font(pixels, True), anchor="lm"
+            place, f"{role.capitalize()}\n{percent(rate)}", course.colours[role], font(pixels, True), anchor="lm"
         )
 
 
@@ -264,7 +258,7 @@ def _lines(course: Course, until_s: float, room: Room, size: tuple[int, int], th
     last = float(np.clip(until_s, 0.0, course.seconds[-1]))
     seconds = np.append(course.seconds[course.seconds < last], last)
     for role, rates in course.rates.items():
-        colour = colour_of(role)
+        colour = course.colours[role]
 
         def points(values: np.ndarray) -> list[tuple[float, float]]:
             heights = np.interp(seconds, course.seconds, values)
@@ -296,7 +290,7 @@ def chip(layout: Layout, text: str, *, colour: Colour = PAPER, size: float = 18,
 
 
 def caption(layout: Layout, title: str, below: str, colour: Colour) -> Image.Image:
-    """What is seen: two lines on a plate, with a bar in a role's colour."""
+    """A title and a text on a plate, with a bar in a role's colour."""
     px = layout.px
     large, small = font(px(30), True), font(px(18))
     lines = wrapped(below, small, layout.film.width - px(120))
@@ -332,13 +326,13 @@ def centred(layout: Layout, lines: Sequence[tuple[str, float, bool, Colour]], mi
 
 
 def dimmed(picture: np.ndarray, layout: Layout, light: float = 0.42) -> np.ndarray:
-    """A picture out of focus and in the dark, to write on."""
+    """A picture out of focus and darkened, to write on."""
     soft = Image.fromarray(picture).filter(ImageFilter.GaussianBlur(layout.px(7)))
     return mixed(np.asarray(soft), light)
 
 
 def mixed(picture: np.ndarray, light: float) -> np.ndarray:
-    """A picture and the backdrop's colour, so much of the first."""
+    """A picture mixed with the backdrop's colour; `light` is the picture's share."""
     backdrop = np.array(tuple(int(style.BACKDROP[place : place + 2], 16) for place in (1, 3, 5)), np.float32)
     made: np.ndarray = (picture * light + backdrop * (1.0 - light)).astype(np.uint8)
     return made
