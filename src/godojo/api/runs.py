@@ -298,7 +298,7 @@ class Run:
         from godojo.engines.godot.display import check_screen
         from godojo.engines.godot.find import find
         from godojo.show import record
-        from godojo.show.policies_to_show import PoliciesToShow, arenas_from
+        from godojo.show.policies_to_show import PoliciesToShow
         from godojo.show.shots import CAMERAS
         from godojo.show.shots import preset as format_of
 
@@ -312,7 +312,7 @@ class Run:
             raise GodojoError(f"there is no role {hero!r} to follow; there is: {', '.join(self.config.roles)}")
         lineup = PoliciesToShow.of(self._reference(snapshot), dict(players or {}), seed=seed)
         target = record.film_path(self.path, "recording", None if path is None else Path(path))
-        arenas = arenas_from(arena, lineup.settings)
+        arenas = lineup.arenas(arena)
         check_screen()
         find()
         replays = record.played_in_godot(lineup, arenas, episodes, seed=seed, progress=progress)

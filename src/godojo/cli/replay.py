@@ -1,4 +1,4 @@
-"""`godojo replay`: rounds of a run, written down tick by tick."""
+"""`godojo replay`: rounds of a run, recorded tick by tick."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,67 +16,60 @@ if TYPE_CHECKING:
 
 
 def replay(
-    run: Annotated[
-        str, typer.Argument(help="RUN or RUN@SNAPSHOT, or a replay's file or folder to look into.")
-    ] = "latest",
-    seeker: Annotated[
-        str | None, typer.Option("--seeker", help="Another player: RUN@SNAPSHOT, scripted:NAME, POLICY.pt.")
+    run: Annotated[str, typer.Argument(help="RUN or RUN@SNAPSHOT, or a replay's file or folder to list.")] = "latest",
+    player: Annotated[
+        list[str] | None,
+        typer.Option("--player", help="Another player for a role: ROLE=RUN@SNAPSHOT, ROLE=scripted:NAME, ROLE=FILE."),
     ] = None,
-    hider: Annotated[str | None, typer.Option("--hider", help="Likewise.")] = None,
     arena: Annotated[
         str | None,
-        typer.Option(
-            "--arena", help="A hand-made arena, an arena's file, or generated:SEED; all hand-made if left away."
-        ),
+        typer.Option("--arena", help="An arena's name or file, or generated:SEED; by default all hand-made ones."),
     ] = None,
     episodes: Annotated[int, typer.Option("--episodes", "-n", help="How many rounds.")] = 5,
     engine: Annotated[str, typer.Option("--engine", help="sim (every tick) or godot (every decision).")] = "sim",
     seed: Annotated[int, typer.Option("--seed", help="The same seed plays the same rounds.")] = 0,
     sampled: Annotated[
         bool,
-        typer.Option("--sampled", help="Policies draw lots as in training, instead of doing what they think best."),
+        typer.Option("--sampled", help="Policies are stochastic, as in training, instead of deterministic."),
     ] = False,
     packed: Annotated[
         bool, typer.Option("--packed", help="One small file for all rounds instead of one each.")
     ] = False,
-    output: Annotated[Path | None, typer.Option("--out", "-o", help="Another folder than the run's own.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The folder; by default trajectories/ of the run.")
+    ] = None,
 ) -> None:
     """Play rounds and keep them as replays: trajectories/ep_*.jsonl in the run's folder, or one packed file.
 
-    Given a replay's file or folder it tells what is in it.
+    Given a replay's file or folder, list the rounds in it.
 
     Example:
 
-      godojo replay latest@10s --hider sighted -n 20
+      godojo replay latest@10s --player hider=sighted -n 20
     """
     if episodes < 1:
         raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
     run = chosen_run(run)
-    from godojo.show.policies_to_show import PoliciesToShow, arenas_from  # loads torch and the kernels
-    from godojo.show.recording import record_rounds
-    from godojo.show.replay_file import ROUNDS_SUFFIX, SUFFIX, read_any, write_rounds
+    from godojo.show.policies_to_show import PoliciesToShow, named_players  # loads torch and the kernels
+    from godojo.show.replay_file import PACKED_SUFFIX, is_replay, read_any, write_rounds
     from godojo.show.trajectories import FOLDER, write_episodes
 
     path = Path(run).expanduser()
-    if path.suffix in (SUFFIX, ROUNDS_SUFFIX) or (path.is_dir() and not (path / "config.json").exists()):
+    if is_replay(path):
         _show(read_any(path))
         return
-    lineup = PoliciesToShow.of(run, {"seeker": seeker, "hider": hider}, seed=seed, deterministic=not sampled)
+    lineup = PoliciesToShow.of(run, named_players(player or []), seed=seed, deterministic=not sampled)
     with progress_report() as shown:
-        replays = record_rounds(
-            lineup.players,
-            settings=lineup.settings,
-            arenas=arenas_from(arena, lineup.settings),
-            episodes=episodes,
+        replays = lineup.record(
+            episodes,
+            arenas=lineup.arenas(arena),
             seed=seed,
             engine=engine,
-            names=lineup.names,
-            label=lineup.label,
             progress=lambda share: shown.progress("playing", share),
         )
     folder = output or lineup.run.path / FOLDER
     if packed:
-        write_rounds(folder / f"{lineup.stem}{ROUNDS_SUFFIX}", replays)
+        write_rounds(folder / f"{lineup.stem}{PACKED_SUFFIX}", replays)
     else:
         write_episodes(folder, lineup.stem, replays)
     _show(replays)
@@ -93,5 +86,5 @@ def _show(replays: "list[Replay]") -> None:
         players = ", ".join(f"{role.name} {role.player}" for role in one.header.roles)
         winner = one.outcome.winner if one.outcome else "(cut off)"
         counts = (f"{one.seconds:.2f}", str(len(one.tick)), str(len(one.decision_frame)))
-        table.add_row(escape(one.arena.name), escape(players), one.header.engine, escape(winner), *counts)
+        table.add_row(escape(one.header.arena_title), escape(players), one.header.engine, escape(winner), *counts)
     out.print(table)

@@ -340,6 +340,11 @@ def _replay(header: Header, outcome: Outcome | None, arrays: Mapping[str, np.nda
     return Replay(header=header, outcome=outcome, **found)
 
 
+def is_replay(path: Path) -> bool:
+    """Whether a path names replays and not a run."""
+    return path.suffix in SUFFIXES or (path.is_dir() and not (path / "config.json").exists())
+
+
 def read_any(path: Path) -> list[Replay]:
     """The rounds of a file of any form, or of all files of a folder."""
     if path.is_dir():
