@@ -1,5 +1,6 @@
 """`learn_progress-*.mp4`: the film of a training, made from the run alone."""
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,9 +8,8 @@ from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import Snapshot
 from godojo.show import frame_renderer
 from godojo.show.learning_curve import measured, stages_of
-from godojo.show.policies_to_show import PoliciesToShow, arenas_from
+from godojo.show.policies_to_show import PoliciesToShow
 from godojo.show.progress import Progress
-from godojo.show.recording import record_rounds
 from godojo.show.shots import Format
 from godojo.show.storyboard import Story, course_of
 from godojo.show.titles import percent
@@ -30,26 +30,20 @@ def story_of(
     measured_rounds: int = MEASURED_ROUNDS,
     progress: Progress,
 ) -> Story:
-    """Plays and measures what the film shows. All stages play the same rounds, on the twin, which records every tick."""
+    """Plays and measures what the film shows. All stages play the same rounds, on the twin, tick by tick."""
     entries = filmed_stages(run, stages)
     played = []
     for place, entry in enumerate(entries):
-        lineup = PoliciesToShow.of(f"{run.path.absolute()}@{entry.name}", seed=seed)
-        replays = record_rounds(
-            lineup.players,
-            game=run.config.game,
-            settings=lineup.settings,
-            arenas=arenas_from(arena, lineup.settings),
-            episodes=rounds,
-            seed=seed,
-            names=lineup.names,
-            label=entry.name,
-            progress=lambda share, place=place: progress("playing", (place + share) / len(entries)),
-        )
-        played.append(replays)
+        lineup = PoliciesToShow.of(f"{run.path.absolute()}@{entry.name}", seed=seed, verb="film")
+        report = functools.partial(_report, progress, place, len(entries))
+        played.append(lineup.record(rounds, arenas=lineup.arenas(arena), seed=seed, label=entry.name, progress=report))
     figures = measured(run, entries, measured_rounds, progress)
     shown = [one for one in figures if one.snapshot in entries]
     return Story(run, film, shown, played, course_of(figures, shown, played[0][0]), measured_rounds)
+
+
+def _report(progress: Progress, place: int, stages: int, share: float) -> None:
+    progress("playing", (place + share) / stages)
 
 
 def filmed_stages(run: RunFolder, names: Sequence[str] = ()) -> list[Snapshot]:

@@ -25,7 +25,6 @@ from godojo.show.frame_renderer import (
 )
 from godojo.show.policies_to_show import PoliciesToShow
 from godojo.show.progress import Progress, frame_progress
-from godojo.show.recording import record_rounds
 from godojo.show.replay import Replay
 from godojo.show.shots import Format, Shot, is_wide, steadily
 
@@ -39,7 +38,7 @@ _OURS = re.compile(r"piece_\d+\.(mjpeg|json|bin)|\..*\.part")
 
 
 def shots_of(
-    replays: Sequence[Replay], film: Format, camera: str | None, hero: str | None, *, names: bool
+    replays: Sequence[Replay], film: Format, camera: str | None = None, hero: str | None = None, *, names: bool = True
 ) -> list[Shot]:
     """Every round from its start to a moment after its end, with the score as it grows.
 
@@ -68,19 +67,12 @@ def played_in_godot(
     lineup: PoliciesToShow, arenas: Sequence[Any], rounds: int, *, seed: int, progress: Progress
 ) -> list[Replay]:
     """Rounds in the real physics, through the bridge."""
-    game_named(lineup.run.config.game).require("in_godot", "record")
-    return record_rounds(
-        lineup.players,
-        game=lineup.run.config.game,
-        settings=lineup.settings,
-        arenas=arenas,
-        episodes=rounds,
-        seed=seed,
-        engine="godot",
-        names=lineup.names,
-        label=lineup.label,
-        progress=lambda share: progress("playing in Godot", share),
-    )
+    game_named(lineup.game).require("in_godot", "record")
+
+    def report(share: float) -> None:
+        progress("playing in Godot", share)
+
+    return lineup.record(rounds, arenas=arenas, seed=seed, engine="godot", progress=report)
 
 
 def film_shots(shots: Sequence[Shot], path: Path, film: Format, *, fine: bool = False, progress: Progress) -> int:

@@ -55,8 +55,8 @@ def preset(name: str) -> Format:
     return PRESETS[name]
 
 
-def check_camera(name: str) -> None:
-    if name not in CAMERAS:
+def check_camera(name: str | None) -> None:
+    if name is not None and name not in CAMERAS:
         raise GodojoError(f"there is no camera {name!r}; there is: {', '.join(CAMERAS)}")
 
 

@@ -136,7 +136,7 @@ _BELOW = _Sizes(34, 42, 27, 22, 54, 12, 12)
 
 
 def facts_panel(layout: Layout, headline: str, below: str, facts: Sequence[Fact], footnote: str) -> Image.Image:
-    """The length of the training and the figures of every role, one below the other, or side by side on a tall screen."""
+    """The length of the training and the figures of every role, side by side on a tall screen."""
     px, box = layout.px, layout.facts
     sizes = _BESIDE if layout.is_wide else _BELOW
     plate = panel(box.width, box.height, px(16))
