@@ -19,10 +19,10 @@ from godojo.evaluation.intervals import Proportion
 from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import Snapshot
 from godojo.show import titles
-from godojo.show.encoding import FilmWriter, count_frames
+from godojo.show.encoding import count_frames, film_writer
 from godojo.show.film import describe
 from godojo.show.frame_renderer import check_piece, check_room, frames_in, pieces_of, plain_scene, read_note
-from godojo.show.learning_curve import Figures, Measure, in_words, stages_of
+from godojo.show.learning_curve import Figures, in_words, stages_of
 from godojo.show.policies_to_show import PoliciesToShow
 from godojo.show.record import clear_frames, encode, film_path, shots_of
 from godojo.show.replay import Outcome, Replay
@@ -55,8 +55,9 @@ def picture(film: Format, red: int) -> np.ndarray:
 
 def test_a_film_has_exactly_its_frames_and_their_colours(tmp_path: Path) -> None:
     path = tmp_path / "film.mp4"
-    with FilmWriter(path, TINY) as writer:
-        writer.write_all(picture(TINY, red) for red in range(0, 250, 10))
+    with film_writer(path, TINY) as writer:
+        for red in range(0, 250, 10):
+            writer.write(picture(TINY, red))
         assert all(file.name.startswith(PREFIX) for file in tmp_path.iterdir()), "a kill leaves what is swept up later"
     assert count_frames(path) == 25
     with av.open(str(path)) as file:
@@ -71,9 +72,15 @@ def test_a_film_has_exactly_its_frames_and_their_colours(tmp_path: Path) -> None
 
 def test_a_film_that_fails_leaves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "film.mp4"
-    with pytest.raises(ZeroDivisionError), FilmWriter(path, TINY) as writer:
-        writer.write_all(picture(TINY, 100 // red) for red in (3, 2, 1, 0))
-    with pytest.raises(GodojoError, match="no frames"), FilmWriter(path, TINY):
+
+    def write(reds: Iterator[int]) -> None:
+        with film_writer(path, TINY) as writer:
+            for red in reds:
+                writer.write(picture(TINY, red))
+
+    with pytest.raises(ZeroDivisionError):
+        write(100 // red for red in (3, 2, 1, 0))
+    with pytest.raises(GodojoError, match="no frames"), film_writer(path, TINY):
         pass
     assert list(tmp_path.iterdir()) == []
 
@@ -81,7 +88,7 @@ def test_a_film_that_fails_leaves_nothing(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(GodojoError, match="cannot be written to"), FilmWriter(tmp_path / "film.mp4", TINY):
+    with pytest.raises(GodojoError, match="cannot be written to"), film_writer(tmp_path / "film.mp4", TINY):
         pass
 
 

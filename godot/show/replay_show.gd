@@ -100,11 +100,12 @@ func _stand(frame: int, continues: bool) -> void:
 	var titles: PackedStringArray = []
 	var colors: PackedColorArray = []
 	var scores: PackedStringArray = []
-	for party in _shot.parties:
-		titles.append(party.title)
-		colors.append(party.color)
-		var text: String = party.after if has_ended else party.before
-		scores.append("%.1f" % _scores[party.agent] if party.agent >= 0 else text)
+	for party: Dictionary in _shot.parties:
+		titles.append(party["title"] as String)
+		colors.append(Color(party["colour"] as String))
+		var agent: int = roundi(party["agent"] as float)
+		var text: String = party["after"] if has_ended else party["before"]
+		scores.append("%.1f" % _scores[agent] if agent >= 0 else text)
 	hud.show_parties(titles, colors, scores)
 
 

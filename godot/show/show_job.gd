@@ -24,20 +24,11 @@ const SHOT_KEYS: PackedStringArray = [
 	"hud",
 	"round_s",
 	"parties",
-	"ending"
+	"end_s",
+	"end_title",
+	"end_text",
+	"end_colour"
 ]
-
-
-## One line of the score.
-class Party:
-	extends RefCounted
-	var title: String
-	var color: Color
-	## Score before and after the end of the round.
-	var before: String
-	var after: String
-	## The agent whose own score is shown instead; -1 for none.
-	var agent: int
 
 
 ## One uninterrupted piece of a round.
@@ -62,7 +53,9 @@ class Shot:
 	var hud: float
 	## Longest duration of the round; 0 where there is none, and the clock counts upwards.
 	var round_s: float
-	var parties: Array[Party] = []
+	## Lines of the score: [code]title[/code], [code]colour[/code], score [code]before[/code] and
+	## [code]after[/code] the end, [code]agent[/code] whose own score is shown instead (-1: none).
+	var parties: Array = []
 	## When the round ends; negative when the shot does not get there.
 	var end_s: float
 	## What is then said in large and in small letters; an empty title for nothing.
@@ -147,17 +140,9 @@ static func _read_shot(source: Dictionary) -> Shot:
 	shot.is_tagged_by_name = source["is_tagged_by_name"]
 	shot.hud = source["hud"]
 	shot.round_s = source["round_s"]
-	for fields: Dictionary in source["parties"]:
-		var party := Party.new()
-		party.title = fields["title"]
-		party.color = Color(fields["colour"] as String)
-		party.before = fields["before"]
-		party.after = fields["after"]
-		party.agent = roundi(fields["agent"] as float)
-		shot.parties.append(party)
-	var ending: Dictionary = source["ending"]
-	shot.end_s = ending["seconds"]
-	shot.end_title = ending["title"]
-	shot.end_text = ending["text"]
-	shot.end_color = Color(ending["colour"] as String)
+	shot.parties = source["parties"]
+	shot.end_s = source["end_s"]
+	shot.end_title = source["end_title"]
+	shot.end_text = source["end_text"]
+	shot.end_color = Color(source["end_colour"] as String)
 	return shot

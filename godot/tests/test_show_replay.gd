@@ -28,8 +28,7 @@ func test_agents_are_drawn_where_the_frame_says() -> void:
 
 
 func test_clock_score_and_banner_follow_the_round() -> void:
-	var ending := {"seconds": 0.5, "title": "Red wins", "text": "after 0.5 s", "colour": "#ff0000"}
-	var show: ReplayShow = await _start(_job({"ending": ending}))
+	var show: ReplayShow = await _start(_job({"end_s": 0.5, "end_title": "Red wins"}))
 	await get_tree().process_frame
 	check_equal(show.hud.shown_time(), ShowHud.clock_text(10.0), "clock")
 	check_equal(show.hud.shown_banner(), "", "banner")
@@ -116,7 +115,10 @@ func _job(changes: Dictionary, speed: float = 1.0) -> Dictionary:
 		"hud": 1.0,
 		"round_s": 10.0,
 		"parties": parties,
-		"ending": {"seconds": -1.0, "title": "", "text": "", "colour": "#ffffff"},
+		"end_s": -1.0,
+		"end_title": "",
+		"end_text": "after 0.5 s",
+		"end_colour": "#ff0000",
 	}
 	shot.merge(changes, true)
 	var numbers: Array[float] = []

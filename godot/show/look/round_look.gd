@@ -161,9 +161,10 @@ func _leave_dust(body: ShowBody, delta: float) -> void:
 		_dust.puff(body.middle, 2, ShowStyle.DUST)
 
 
-## Marks that an agent has reached are dimmed.
+## Marks on the way to the goal are dimmed once an agent has reached them.
 func _pass_marks(body: ShowBody) -> void:
 	for number in _marks.size():
-		var away: Vector3 = body.middle - _marks[number].position
-		if Vector2(away.x, away.z).length() < _layout.marks[number].radius_m:
+		var mark: ShowLayout.Mark = _layout.marks[number]
+		var away: Vector3 = body.middle - mark.position
+		if mark.kind != &"goal" and Vector2(away.x, away.z).length() < mark.radius_m:
 			_marks[number].tell(false, true)

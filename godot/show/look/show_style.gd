@@ -49,7 +49,7 @@ const BODY_RADIUS: float = 0.38
 ## Height of an agent's look at rest, as a fraction of its collider's size.
 const BODY_REST_HEIGHT: float = 0.84
 ## Darker colours than this are lightened for letters on a dark ground.
-const LETTERS_LUMINANCE: float = 0.35
+const LETTERS_LUMINANCE: float = 0.5
 
 
 ## The colour of a box; kinds this palette does not know look like tall ones.

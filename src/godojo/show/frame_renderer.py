@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import av
@@ -27,7 +27,7 @@ from godojo.errors import GodojoError, command
 from godojo.files import file_hash
 from godojo.formats import FRAMES
 from godojo.processes import started
-from godojo.show.encoding import FilmWriter
+from godojo.show.encoding import film_writer
 from godojo.show.progress import Progress, frame_progress
 from godojo.show.scratch import scratch
 from godojo.show.shots import SCENE, Format, Shot, write_job
@@ -50,7 +50,7 @@ Paint = Callable[[int, Sequence[np.ndarray]], np.ndarray]
 """From the number of a frame and the pictures of its shots, uint8 [height, width, 3], to the film's picture."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scene:
     """A piece of a film: shots that run side by side, and how their pictures become the film's."""
 
@@ -61,6 +61,11 @@ class Scene:
     format: Format
     """Of the shots."""
     paint: Paint
+
+    def part(self, frames: range) -> "Scene":
+        """Some consecutive frames of it."""
+        shots = tuple(replace(shot, seconds=shot.seconds[frames.start : frames.stop]) for shot in self.shots)
+        return Scene(self.name, len(frames), shots, self.format, lambda frame, drawn: self.paint(frames[frame], drawn))
 
 
 def plain_scene(shot: Shot, film: Format) -> Scene:
@@ -87,24 +92,32 @@ class Note(msgspec.Struct, frozen=True):
 def make_film(scenes: Sequence[Scene], path: Path, film: Format, *, fine: bool = False, progress: Progress) -> int:
     """Draws scenes, paints over them and encodes them; returns the number of frames."""
     progress("starting Godot", None)
-    with scratch(path.parent) as folder, drawing(folder, film, fine=fine) as crew, FilmWriter(path, film) as writer:
+    with scratch(path.parent) as folder, drawing(folder, film, fine=fine) as crew, film_writer(path, film) as writer:
         encoding = frame_progress(progress, "encoding", sum(scene.frames for scene in scenes))
-        for together, piece in draw_scenes(crew, scenes, progress):
-            first = 0
-            for scene in together:
-                pictures = []
-                for shot in scene.shots:
-                    assert piece is not None
-                    drawn = frames_in(folder / piece.file, piece.frames)
-                    pictures.append(itertools.islice(drawn, first, first + shot.frames))
-                    first += shot.frames
-                for frame in range(scene.frames):
-                    writer.write(scene.paint(frame, [next(each) for each in pictures]))
-                    if crew.is_done:  # until then drawing takes the time
-                        encoding(writer.frames)
-            if piece is not None:
-                (folder / piece.file).unlink()
+        for _, picture in painted(crew, folder, scenes, progress):
+            writer.write(picture)
+            if crew.is_done:  # until then drawing takes the time
+                encoding(writer.frames)
     return writer.frames
+
+
+def painted(
+    crew: "Drawing", folder: Path, scenes: Sequence[Scene], progress: Progress
+) -> Iterator[tuple[Scene, np.ndarray]]:
+    """Every picture of the film with its scene; frames that are no longer needed are removed."""
+    for together, piece in draw_scenes(crew, scenes, progress):
+        first = 0
+        for scene in together:
+            pictures = []
+            for shot in scene.shots:
+                assert piece is not None
+                drawn = frames_in(folder / piece.file, piece.frames)
+                pictures.append(itertools.islice(drawn, first, first + shot.frames))
+                first += shot.frames
+            for frame in range(scene.frames):
+                yield scene, scene.paint(frame, [next(each) for each in pictures])
+        if piece is not None:
+            (folder / piece.file).unlink()
 
 
 def draw_scenes(

@@ -11,7 +11,7 @@ import numpy as np
 
 from godojo.errors import GodojoError
 from godojo.games.base import game_named
-from godojo.show.encoding import FilmWriter, format_of, numbered_pictures, read_pictures
+from godojo.show.encoding import film_writer, format_of, numbered_pictures, read_pictures
 from godojo.show.frame_renderer import (
     NOTE,
     Note,
@@ -120,7 +120,7 @@ def encode(folder: Path, path: Path, *, fps: int | None = None, progress: Progre
         film, total = format_of(files, fps or FPS), len(files)
         pictures = read_pictures(files, film)
     report = frame_progress(progress, "encoding", total)
-    with FilmWriter(path, film) as writer:
+    with film_writer(path, film) as writer:
         for picture in pictures:
             writer.write(picture)
             report(writer.frames)

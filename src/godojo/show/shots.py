@@ -4,7 +4,7 @@ A shot is a replay and a moment of it for every frame, so time runs at any speed
 beforehand. `godot/show` draws shots; `frame_renderer` runs it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from godojo.errors import GodojoError, known
 from godojo.files import atomic_write
 from godojo.games.base import game_named
 from godojo.games.settings import TICK_S
-from godojo.show.replay import Replay
+from godojo.show.replay import Replay, ReplayRole
 
 CAMERAS = ("overview", "follow", "side")
 SCENE = "res://show/draw_replay.tscn"
@@ -122,6 +122,8 @@ def _described(shot: Shot) -> dict[str, Any]:
         for role in header.roles
         for number in range(role.agents)
     ]
+    colours = [header.teams[team].colour for team in replay.team[-1].tolist()]
+    title, text, agent = _result(replay, names) if shot.announced else ("", "", -1)
     return {
         "layout": msgspec.to_builtins(header.layout),
         "teams": msgspec.to_builtins(header.teams),
@@ -133,8 +135,14 @@ def _described(shot: Shot) -> dict[str, Any]:
         "is_tagged_by_name": shot.names,
         "hud": shot.hud,
         "round_s": header.round_s,
-        "parties": _parties(shot, names),
-        "ending": {"seconds": replay.outcome.seconds if replay.outcome else -1.0, **_banner(shot, names)},
+        "parties": [
+            {"title": title, "colour": colour, "before": before, "after": after, "agent": agent}
+            for title, colour, before, after, agent in _parties(shot, names, colours)
+        ],
+        "end_s": replay.outcome.seconds if replay.outcome else -1.0,
+        "end_title": title,
+        "end_text": text,
+        "end_colour": letter_colour(colours[agent]) if agent >= 0 else PAPER,
     }
 
 
@@ -143,52 +151,43 @@ def _is_free_for_all(replay: Replay) -> bool:
     return len(replay.header.roles) == 1 and replay.header.agents > 1
 
 
-def _parties(shot: Shot, names: Sequence[str]) -> list[dict[str, Any]]:
-    """The lines of the score: agents with their own scores, or roles with the rounds they won."""
-    replay = shot.replay
-    if _is_free_for_all(replay):
-        ends = replay.outcome.scores if replay.outcome else [0.0] * len(names)
-        own = replay.header.spec.scores is not None
-        return [
-            _party(name, _colour(replay, index), "", f"{ends[index]:.1f}", index if own else -1)
-            for index, name in enumerate(names)
-        ]
-    winner = replay.outcome.winner if replay.outcome else ""
-    found = []
-    for role in replay.header.roles:
-        title = role.name.capitalize() + ("s" if role.agents > 1 else "")
-        before = shot.wins.get(role.name, 0)
-        found.append(_party(title, _colour(replay, role.first), str(before), str(before + (winner == role.name)), -1))
-    return found
+def _parties(shot: Shot, names: Sequence[str], colours: Sequence[str]) -> Iterable[tuple[str, str, str, str, int]]:
+    """The lines of the score: agents with their own scores, or roles with the rounds they won.
 
-
-def _party(title: str, colour: str, before: str, after: str, agent: int) -> dict[str, Any]:
-    return {"title": title, "colour": colour, "before": before, "after": after, "agent": agent}
-
-
-def _banner(shot: Shot, names: Sequence[str]) -> dict[str, str]:
-    """Who won, in large and in small letters."""
+    Title, colour, score before and after the end, and the agent whose score is among the numbers of every frame, or -1.
+    """
     replay, outcome = shot.replay, shot.replay.outcome
-    if outcome is None or not shot.announced:
-        return {"title": "", "text": "", "colour": PAPER}
-    text = f"after {outcome.seconds:.1f} seconds"
+    if _is_free_for_all(replay):
+        for index, name in enumerate(names):
+            after = f"{outcome.scores[index]:.1f}" if outcome else ""
+            yield name, colours[index], "", after, index if replay.header.spec.scores else -1
+        return
+    for role in replay.header.roles:
+        won = shot.wins.get(role.name, 0)
+        has_won = outcome is not None and outcome.winner == role.name
+        yield _plural(role), colours[role.first], str(won), str(won + has_won), -1
+
+
+def _plural(role: ReplayRole) -> str:
+    return role.name.capitalize() + ("s" if role.agents > 1 else "")
+
+
+def _result(replay: Replay, names: Sequence[str]) -> tuple[str, str, int]:
+    """How the round ended, in large and in small letters, and the agent in whose colour; -1 for none."""
+    outcome, roles = replay.outcome, replay.header.roles
+    if outcome is None:
+        return "", "", -1
     if _is_free_for_all(replay):
         best = [index for index, score in enumerate(outcome.scores) if score == max(outcome.scores)]
         if len(best) > 1:
-            return {"title": "A draw", "text": "", "colour": PAPER}
-        score = f"with a score of {outcome.scores[best[0]]:.1f}"
-        return {"title": f"{names[best[0]]} wins", "text": score, "colour": letter_colour(_colour(replay, best[0]))}
-    won = [role for role in replay.header.roles if role.name == outcome.winner]
-    if not won:
-        return {"title": f"Ended by the {outcome.winner}", "text": text, "colour": PAPER}
-    title = "Success"
-    if len(replay.header.roles) > 1:
-        title = f"{won[0].name.capitalize()}{'s win' if won[0].agents > 1 else ' wins'}"
-    return {"title": title, "text": text, "colour": letter_colour(_colour(replay, won[0].first))}
-
-
-def _colour(replay: Replay, agent: int) -> str:
-    return replay.header.teams[int(replay.team[-1, agent])].colour
+            return "A draw", "", -1
+        return f"{names[best[0]]} wins", f"with a score of {outcome.scores[best[0]]:.1f}", best[0]
+    after = f"after {outcome.seconds:.1f} seconds"
+    for role in roles:
+        if role.name == outcome.winner:
+            wins = f"{_plural(role)} {'win' if role.agents > 1 else 'wins'}"
+            return "Success" if len(roles) == 1 else wins, after, role.first
+    return f"Ended by the {outcome.winner}", after, -1
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
@@ -199,7 +198,7 @@ def rgb(colour: str) -> tuple[int, int, int]:
 def letter_colour(colour: str) -> str:
     """A team's colour for letters on a dark ground: dark ones are lightened, as `ShowStyle.letter_color` does."""
     red, green, blue = rgb(colour)
-    if 0.2126 * red + 0.7152 * green + 0.0722 * blue >= 0.35 * 255:
+    if 0.2126 * red + 0.7152 * green + 0.0722 * blue >= 0.5 * 255:
         return colour
     return "#" + "".join(f"{(part + 255) // 2:02x}" for part in (red, green, blue))
 

@@ -20,7 +20,8 @@ from godojo.show.titles import Course, Layout, lay
 
 TITLE_S, END_S = 3.2, 5.0
 ROUND_S, FASTEST = 6.5, 1.6
-"""A longer round runs faster, up to this multiple of its speed."""
+"""A longer round runs faster, up to this multiple of its speed, unless it would take longer than `LONGEST_S`."""
+LONGEST_S = 12.0
 AFTER_S = 1.4
 """How long a round's end stays on screen."""
 STILL_S = 3.0
@@ -94,14 +95,9 @@ class Story:
         )
         last = self.stages[-1].snapshot
         trained = f"{in_words(last)} of training, {counted(last.agent_steps)} decisions"
-        words = titles.centred(
-            layout,
-            [
-                (f"Learning {self.run.config.game.replace('_', ' ')}", 66, True, titles.PAPER),
-                (_players(replay), 28, False, titles.PAPER),
-                (trained, 24, False, titles.QUIET),
-            ],
-        )
+        title = f"Learning {self.run.config.game.replace('_', ' ')}"
+        lines = [(title, 66, True, titles.PAPER), (_players(replay), 28, False, titles.PAPER)]
+        words = titles.centred(layout, [*lines, (trained, 24, False, titles.QUIET)])
 
         def paint(frame: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
             made = titles.dimmed(pictures[0], layout)
@@ -144,7 +140,7 @@ class Story:
             until_s = before_s + share * (figures.snapshot.seconds - before_s)
             lay(made, grown(until_s), curve.x, curve.y)
             if note is not None:
-                lay(made, note, (self.film.width - note.width) // 2, layout.px(82))
+                lay(made, note, self.film.width - note.width - layout.px(18), curve.y - note.height - layout.px(10))
             return made
 
         return self._scene(f"stage-{place + 1}", (Shot(replay, shown.seconds, self._camera(replay)),), self.film, paint)
@@ -191,12 +187,8 @@ class Story:
                 made[y + gap : y + cell.height - gap, x + gap : x + cell.width - gap] = picture[gap:-gap, gap:-gap]
                 lay(made, chips[place], x + layout.px(8), y + cell.height - chips[place].height - layout.px(18))
             if spare is not None:
-                lay(
-                    made,
-                    spare,
-                    self.film.width - cell.width + layout.px(16),
-                    self.film.height - cell.height + layout.px(16),
-                )
+                corner = self.film.width - cell.width, self.film.height - cell.height
+                lay(made, spare, corner[0] + layout.px(16), corner[1] + layout.px(16))
             lay(made, note, *beside)
             return made
 
@@ -229,35 +221,19 @@ class Story:
     def _end(self, layout: Layout) -> Scene:
         film = self.film
         wide, high = (0.62, 0.6) if layout.is_wide else (0.9, 0.36)
-        box = titles.Box(
-            round(film.width * (1 - wide) / 2),
-            round(film.height * 0.235),
-            round(film.width * wide),
-            round(film.height * high),
-        )
+        width, height = round(film.width * wide), round(film.height * high)
+        box = titles.Box((film.width - width) // 2, round(film.height * 0.235), width, height)
         last = self.stages[-1].snapshot
-        top = titles.centred(layout, [(f"{in_words(last)} of training", 48, True, titles.PAPER)], 0.12)
-        below = titles.centred(
-            layout,
-            [
-                (
-                    f"{self.measured_rounds} rounds per point, not seen in training; 95 % intervals",
-                    18,
-                    False,
-                    titles.QUIET,
-                ),
-                ("made with Godojo:  godojo train  ·  godojo film", 22, False, titles.PAPER),
-            ],
-            0.915,
-        )
+        how = f"{self.measured_rounds} rounds per point, not seen in training; 95 % intervals"
+        made_with = "made with Godojo:  godojo train  ·  godojo film"
+        card = titles.empty(film)
+        lay(card, titles.centred(layout, [(f"{in_words(last)} of training", 48, True, titles.PAPER)], 0.12), 0, 0)
+        below = [(how, 18, False, titles.QUIET), (made_with, 22, False, titles.PAPER)]
+        lay(card, titles.centred(layout, below, 0.915), 0, 0)
 
         @functools.lru_cache(1)  # it grows for a while, and then stays as it is
         def curve(until_s: float) -> Image:
             return titles.curve_panel(layout, box, self.course, until_s, self.measure.title, large=True)
-
-        card = titles.empty(film)
-        lay(card, top, 0, 0)
-        lay(card, below, 0, 0)
 
         def paint(frame: int, _: Sequence[np.ndarray]) -> np.ndarray:
             made = card.copy()
@@ -306,7 +282,8 @@ def lively(replays: Sequence[Replay], fps: int, speed: float | None = None) -> L
     end_s = max(replay.seconds for replay in replays)
     cuts = [(begin_s + STILL_S - AFTER_S, until_s) for begin_s, until_s in standing_still(replays, STILL_S)]
     left_out_s = sum(until_s - begin_s for begin_s, until_s in cuts)
-    speed = speed or min(max((end_s - left_out_s) / ROUND_S, 1.0), FASTEST)
+    played_s = end_s - left_out_s
+    speed = max(speed or min(max(played_s / ROUND_S, 1.0), FASTEST), played_s / LONGEST_S)
     seconds = steadily(0.0, end_s, fps, speed)
     for begin_s, until_s in cuts:
         seconds = seconds[(seconds < begin_s) | (seconds >= until_s)]
@@ -318,17 +295,16 @@ def lively(replays: Sequence[Replay], fps: int, speed: float | None = None) -> L
 def course_of(figures: Sequence[Figures], stages: Sequence[Figures], replay: Replay) -> Course:
     """The curve through all measured moments; a replay has the colours of the roles."""
     seconds = np.array([0.0 if one.is_untrained else one.snapshot.seconds for one in figures])
-    rates, bounds = {}, {}
-    for role in figures[0].rates:
-        shares = [one.rates[role] for one in figures]
-        rates[role] = np.array([share.rate for share in shares])
-        bounds[role] = np.array([share.low for share in shares]), np.array([share.high for share in shares])
+    rates = {
+        role: np.array([(share.low, share.rate, share.high) for share in (one.rates[role] for one in figures)]).T
+        for role in figures[0].rates
+    }
     marks = tuple((one.snapshot.seconds, "0" if one.is_untrained else one.title) for one in stages)
     teams = replay.header.teams
     colours = {
         role.name: rgb(letter_colour(teams[int(replay.team[0, role.first])].colour)) for role in replay.header.roles
     }
-    return Course(seconds, rates, bounds, colours, marks)
+    return Course(seconds, rates, colours, marks)
 
 
 def _eased(share: float) -> float:
