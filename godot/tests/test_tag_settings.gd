@@ -96,7 +96,7 @@ func test_large_numbers_and_texts_that_look_like_them() -> void:
 
 
 func test_the_shaders_know_as_many_agents() -> void:
-	var path: String = "res://games/tag/look/surface.gdshaderinc"
+	var path: String = "res://show/look/surface.gdshaderinc"
 	var line: String = "const int MAX_AGENTS = %d;" % TagSettings.MAX_AGENTS
 	check(FileAccess.get_file_as_string(path).contains(line), "no '%s' in %s" % [line, path])
 

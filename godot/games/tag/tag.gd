@@ -28,7 +28,7 @@ var _score: TagScore
 var _pause_s: float = 0.0
 var _overlay: DojoOverlay
 
-@onready var hud: TagHud = $Hud
+@onready var hud: ShowHud = $Hud
 
 
 func _ready() -> void:

@@ -270,7 +270,7 @@ class Run:
         snapshot: str | None = None,
         episodes: int = 3,
         preset: str = "720p30",
-        camera: str = "overview",
+        camera: str | None = None,
         hero: str | None = None,
         players: Mapping[str, str] | None = None,
         arena: str | None = None,
@@ -286,7 +286,7 @@ class Run:
             snapshot: A moment of the training; the newest policies by default.
             episodes: How many to film.
             preset: `"720p30"`, `"1080p60"`, `"portrait"`, `"small"`, …
-            camera: `"overview"`, `"follow"` or `"side"`.
+            camera: `"overview"`, `"follow"` or `"side"`; by default the first in which agents are large enough.
             hero: The role that the follow camera follows; the first one by default.
             players: Other players by role: `RUN@SNAPSHOT`, `scripted:NAME` or a policy file.
             arena: Play in this arena only.
@@ -299,14 +299,13 @@ class Run:
         from godojo.engines.godot.find import find
         from godojo.show import record
         from godojo.show.policies_to_show import PoliciesToShow
-        from godojo.show.shots import CAMERAS
+        from godojo.show.shots import check_camera
         from godojo.show.shots import preset as format_of
 
         size = format_of(preset)
         if episodes < 1:
             raise GodojoError(f"episodes must be 1 or more, not {episodes}")
-        if camera not in CAMERAS:
-            raise GodojoError(f"there is no camera {camera!r}; there is: {', '.join(CAMERAS)}")
+        check_camera(camera)
         hero = hero or self.config.roles[0]
         if hero not in self.config.roles:
             raise GodojoError(f"there is no role {hero!r} to follow; there is: {', '.join(self.config.roles)}")

@@ -1,4 +1,4 @@
-"""`godojo record` and `godojo encode`: policies at play, drawn by the real Godot, as a film."""
+"""`godojo record` and `godojo encode`: rounds of a run's policies, drawn by the real Godot, as a film."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,38 +13,39 @@ from godojo.errors import GodojoError, command
 
 
 def record(
-    run: Annotated[str, typer.Argument(help="RUN or RUN@SNAPSHOT; the newest run if left away.")] = "latest",
+    run: Annotated[str, typer.Argument(help="RUN or RUN@SNAPSHOT; defaults to the latest run.")] = "latest",
     rounds: Annotated[int, typer.Option("--rounds", "-n", help="How many rounds.")] = 3,
     preset: Annotated[
         str, typer.Option("--preset", help="1080p60, 720p30, portrait (1080x1920, 60), portrait-720p30, small, ….")
     ] = "720p30",
-    camera: Annotated[str, typer.Option("--camera", help="overview, follow or side.")] = "overview",
-    hero: Annotated[str, typer.Option("--hero", help="Whom the follow camera follows: seeker or hider.")] = "seeker",
-    role_labels: Annotated[
-        bool, typer.Option("--role-labels/--no-role-labels", help="Write above the agents who they are.")
-    ] = True,
-    seeker: Annotated[
-        str | None, typer.Option("--seeker", help="Another player: RUN@SNAPSHOT, scripted:NAME, POLICY.pt.")
+    camera: Annotated[
+        str | None,
+        typer.Option("--camera", help="overview, follow or side; defaults to overview, or follow in wide arenas."),
     ] = None,
-    hider: Annotated[str | None, typer.Option("--hider", help="Likewise.")] = None,
+    hero: Annotated[
+        str | None, typer.Option("--hero", help="The role that `follow` follows; defaults to the first.")
+    ] = None,
+    role_labels: Annotated[
+        bool, typer.Option("--role-labels/--no-role-labels", help="Write roles above the agents.")
+    ] = True,
+    player: Annotated[
+        list[str] | None,
+        typer.Option("--player", help="Another player for a role: ROLE=RUN@SNAPSHOT, ROLE=scripted:NAME, ROLE=FILE."),
+    ] = None,
     arena: Annotated[
         str | None,
-        typer.Option(
-            "--arena", help="A hand-made arena, an arena's file, or generated:SEED; all in turn if left away."
-        ),
+        typer.Option("--arena", help="An arena's name or file, or generated:SEED; defaults to all in turn."),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed begins rounds at the same places.")] = 0,
-    fine: Annotated[
-        bool, typer.Option("--fine", help="Smoother edges; takes twice the time where there is no GPU.")
-    ] = False,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed starts rounds at the same places.")] = 0,
+    fine: Annotated[bool, typer.Option("--fine", help="Smoother edges; twice the time without a GPU.")] = False,
     frames: Annotated[
         Path | None, typer.Option("--frames", help="Only draw, and keep the frames in this folder for `encode`.")
     ] = None,
-    output: Annotated[Path | None, typer.Option("--out", "-o", help="Another place than the run's folder.")] = None,
+    output: Annotated[Path | None, typer.Option("--out", "-o", help="The film; defaults to the run's folder.")] = None,
 ) -> None:
-    """Film a run's policies: they play in the real Godot, and the pretty scene is drawn frame by frame.
+    """Film rounds of a run's policies, played in the real Godot.
 
-    Needs no display where Xvfb is installed. The film lies in the run's folder: recording-DATE.mp4.
+    Writes recording-DATE.mp4 into the run's folder. Needs no display where Xvfb is installed.
 
     Example:
 
@@ -52,20 +53,20 @@ def record(
     """
     run = chosen_run(run)
     from godojo.show import record as recording  # loads torch and the kernels
-    from godojo.show.policies_to_show import PoliciesToShow, arenas_from
-    from godojo.show.shots import CAMERAS
+    from godojo.show.policies_to_show import PoliciesToShow, named_players
+    from godojo.show.shots import check_camera
     from godojo.show.shots import preset as format_of
 
     film = format_of(preset)
     if rounds < 1:
         raise GodojoError(f"--rounds must be 1 or more, not {rounds}")
-    if camera not in CAMERAS:
-        raise GodojoError(f"there is no camera {camera!r}; there is: {', '.join(CAMERAS)}")
-    lineup = PoliciesToShow.of(run, {"seeker": seeker, "hider": hider}, seed=seed)
-    if hero not in lineup.run.config.roles:
-        raise GodojoError(f"there is nobody called {hero!r} to follow; there is: {', '.join(lineup.run.config.roles)}")
+    check_camera(camera)
+    lineup = PoliciesToShow.of(run, named_players(player or []), seed=seed, verb="record")
+    roles = lineup.run.config.roles
+    if hero is not None and hero not in roles:
+        raise GodojoError(f"there is no role {hero!r} to follow; there is: {', '.join(roles)}")
     path = recording.film_path(lineup.run.path, "recording", output)
-    arenas = arenas_from(arena, lineup.settings)
+    arenas = lineup.arenas(arena)
     check_screen()
     ready_engine()
     with progress_report() as shown:
@@ -87,11 +88,10 @@ def encode(
         Path, typer.Argument(help="Frames of `record --frames`, or numbered pictures such as frame_00001.png.")
     ],
     fps: Annotated[
-        int | None, typer.Option("--fps", help="Frames a second; as recorded if left away, or 30 for pictures.")
+        int | None,
+        typer.Option("--fps", help="Frames a second; defaults to the recording's, or 30 for pictures."),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The film; beside the folder if left away.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option("--out", "-o", help="The film; defaults to beside the folder.")] = None,
 ) -> None:
     """Encode a folder of frames as H.264 in MP4: those of `record --frames`, or numbered PNG files.
 

@@ -179,6 +179,8 @@ class ReplaySpec:
     its T ticks are played, int [N]. The twin stays as it is."""
     layout_now: Callable[[Any, int], Layout] | None = None
     """From the twin and the index of a world: the layout of its round."""
+    scores: "Callable[[Replay], np.ndarray] | None" = None
+    """From a replay: every agent's score so far, float32 [F, A], where agents of one role play against each other."""
     highlights: "Callable[[Replay], Sequence[Highlight]] | None" = None
     """Moments of a round that are worth showing."""
 

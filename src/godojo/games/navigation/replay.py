@@ -121,7 +121,7 @@ def highlights(replay: Replay) -> Sequence[Highlight]:
 
 
 SPEC = ReplaySpec(
-    teams=(Team(WALKER, "#ff7810"),),
+    teams=(Team(WALKER, "#0f8a74"),),
     layout=layout,
     read_states=read_states,
     rays=rays,

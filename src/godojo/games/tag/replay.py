@@ -143,6 +143,13 @@ def _parts(observations: Observations) -> dict[str, np.ndarray]:
     return {name: LAYOUT.view(together, name) for name in LAYOUT.names}
 
 
+def scores(replay: Replay) -> np.ndarray:
+    """In classic tag: seconds of not being "it"."""
+    ticks = np.diff(replay.tick, prepend=0)[:, None] * (replay.team == HIDER)
+    seconds: np.ndarray = (np.cumsum(ticks, axis=0) * TICK_S).astype(np.float32)
+    return seconds
+
+
 def highlights(replay: Replay) -> Sequence[Highlight]:
     return [one for one in (catch_of(replay), escape_of(replay)) if one is not None]
 
@@ -203,5 +210,6 @@ SPEC = ReplaySpec(
     now=now,
     trace=trace,
     layout_now=layout_now,
+    scores=scores,
     highlights=highlights,
 )

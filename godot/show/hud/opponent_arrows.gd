@@ -79,16 +79,16 @@ func _draw_arrow(point: Vector2, color: Color) -> void:
 	var turn: float = (point - size * 0.5).angle()
 	var beat: float = 1.0 + 0.05 * sin(_age_s * 5.0)
 	draw_set_transform(at, turn, Vector2(beat, beat))
-	_draw_drop(8.0, Color(TagStyle.INK, 0.5 * color.a))
-	_draw_drop(4.0, Color(TagStyle.PAPER, color.a))
+	_draw_drop(8.0, Color(ShowStyle.INK, 0.5 * color.a))
+	_draw_drop(4.0, Color(ShowStyle.PAPER, color.a))
 	_draw_drop(0.0, color)
 	# The eyes look where the arrow points.
 	draw_set_transform(at, 0.0, Vector2(beat, beat))
 	var gaze := Vector2.from_angle(turn)
 	for side: float in [-1.0, 1.0]:
 		var eye: Vector2 = Vector2(side * 6.5, -1.5) + gaze * 2.0
-		draw_circle(eye, 5.2, Color(TagStyle.PAPER, color.a), true, -1.0, true)
-		draw_circle(eye + gaze * 1.8, 2.7, Color(TagStyle.INK, color.a), true, -1.0, true)
+		draw_circle(eye, 5.2, Color(ShowStyle.PAPER, color.a), true, -1.0, true)
+		draw_circle(eye + gaze * 1.8, 2.7, Color(ShowStyle.INK, color.a), true, -1.0, true)
 
 
 ## A drop whose tip points along x, grown by [param more].

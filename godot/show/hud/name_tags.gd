@@ -10,7 +10,7 @@ const ABOVE: float = 0.85
 ## Pixels for each unit of the sizes given.
 var factor: float = 1.0
 
-var _agents: Array[TagAgent] = []
+var _bodies: Array[ShowBody] = []
 var _camera: Camera3D
 var _size_m: float
 var _tags: Array[PanelContainer] = []
@@ -21,19 +21,19 @@ func _init() -> void:
 	process_priority = 1
 
 
-## One tag for each agent of [param world], as [param camera] sees them.
-func name_agents(world: TagWorld, camera: Camera3D) -> void:
-	_agents = world.agents
+## One tag for each agent, whose size is [param size_m], as [param camera] sees them.
+func name_agents(bodies: Array[ShowBody], size_m: float, camera: Camera3D) -> void:
+	_bodies = bodies
 	_camera = camera
-	_size_m = world.settings.body.size_m
+	_size_m = size_m
 	for old in _tags:
 		remove_child(old)
 		old.queue_free()
 	_tags.clear()
-	for _agent in _agents:
+	for body in _bodies:
 		var tag := PanelContainer.new()
 		var box := StyleBoxFlat.new()
-		box.bg_color = Color(TagStyle.INK, 0.78)
+		box.bg_color = Color(ShowStyle.INK, 0.78)
 		box.set_corner_radius_all(8)
 		box.content_margin_left = 9.0
 		box.content_margin_right = 9.0
@@ -41,6 +41,7 @@ func name_agents(world: TagWorld, camera: Camera3D) -> void:
 		box.content_margin_bottom = 1.0
 		tag.add_theme_stylebox_override(&"panel", box)
 		var label := Label.new()
+		label.text = body.title
 		label.add_theme_font_size_override(&"font_size", LETTERS)
 		tag.add_child(label)
 		add_child(tag)
@@ -49,11 +50,11 @@ func name_agents(world: TagWorld, camera: Camera3D) -> void:
 
 func _process(_delta: float) -> void:
 	for index in _tags.size():
-		_place(_tags[index], _agents[index])
+		_place(_tags[index], _bodies[index])
 	_part()
 
 
-## Lifts tags that would lie over others: the one lowest on the screen stays where it is.
+## Lifts tags that would overlap: the one lowest on the screen stays where it is.
 func _part() -> void:
 	var shown: Array[PanelContainer] = _tags.filter(_is_shown)
 	shown.sort_custom(_is_lower)
@@ -74,20 +75,12 @@ static func _is_lower(one: PanelContainer, other: PanelContainer) -> bool:
 	return one.position.y > other.position.y
 
 
-func _place(tag: PanelContainer, agent: TagAgent) -> void:
+func _place(tag: PanelContainer, body: ShowBody) -> void:
 	var label: Label = tag.get_child(0)
-	label.text = _name_of(agent)
-	var color: Color = TagStyle.SEEKER if agent.is_seeker_like else TagStyle.HIDER_LETTERS
-	label.add_theme_color_override(&"font_color", color)
-	tag.visible = agent.active
+	label.add_theme_color_override(&"font_color", ShowStyle.letter_color(body.color))
+	tag.visible = body.active
 	tag.scale = Vector2.ONE * factor
 	tag.reset_size()
-	var head: Vector3 = agent.global_position + Vector3.UP * _size_m * ABOVE
+	var head: Vector3 = body.middle + Vector3.UP * _size_m * ABOVE
 	var at: Vector2 = _camera.unproject_position(head)
 	tag.position = (at - Vector2(tag.size.x * 0.5, tag.size.y) * factor).round()
-
-
-static func _name_of(agent: TagAgent) -> String:
-	if agent.role == &"player":
-		return "it" if agent.is_seeker_like else "Player %d" % (agent.index + 1)
-	return String(agent.role).capitalize()

@@ -2,13 +2,11 @@ extends Node
 ## Draws a [ShowJob] and writes its frames, one JPEG after the other, into a file of motion JPEG.
 ##
 ## [codeblock]
-## godot --fixed-fps 30 res://games/tag/replay/draw_replay.tscn -- JOB.json FRAMES.mjpeg
+## godot --fixed-fps 30 res://show/draw_replay.tscn -- JOB.json FRAMES.mjpeg
 ## [/codeblock]
 ## The engine's own movie maker writes pictures of the project's size only. This one draws any size,
 ## larger than the screen too, and ends with a line when the disk is full.
 
-const SHOW: PackedScene = preload("res://games/tag/replay/replay_show.tscn")
-const ReplayShow: GDScript = preload("res://games/tag/replay/replay_show.gd")
 const USAGE := "usage: -- JOB.json FRAMES.mjpeg"
 const QUALITY: float = 0.95
 ## Exit status when the job cannot be understood, and when its frames cannot be written.
@@ -45,16 +43,18 @@ func _ready() -> void:
 	_view.msaa_3d = Viewport.MSAA_DISABLED if job.is_quick else Viewport.MSAA_4X
 	if job.is_quick:
 		_view.screen_space_aa = Viewport.SCREEN_SPACE_AA_FXAA
-	_show = SHOW.instantiate()
+	var packed: PackedScene = load(job.scene)
+	_show = packed.instantiate() as ReplayShow if packed != null else null
+	if _show == null:
+		_stop("%s is no scene of a ReplayShow" % job.scene, BAD_JOB)
+		return
 	_show.job = job
 	_view.add_child(_show)
 	RenderingServer.frame_post_draw.connect(_keep_frame)
 
 
 func _keep_frame() -> void:
-	if not _show.error.is_empty():
-		_stop(_show.error, BAD_JOB)
-	elif _show.is_over:
+	if _show.is_over:
 		_file.flush()
 		var trouble: Error = _file.get_error()
 		_file.close()

@@ -1,23 +1,20 @@
 extends SceneTree
-## Takes one picture of a walk and saves it as PNG. Needs a display.
+## Takes one picture of a playable scene and saves it as PNG. Needs a display.
 ##
 ## [codeblock]
-## godot --fixed-fps 60 --path godot --script res://games/navigation/look/take_picture.gd \
-##     -- FILE.png 1280x720 SECONDS --demo --camera=follow ...
+## godot --fixed-fps 60 --path godot --script res://show/take_picture.gd \
+##     -- FILE.png 1280x720 SECONDS res://games/tag/tag.tscn --demo --arena=mixed ...
 ## [/codeblock]
-## The words after SECONDS are those of the scene, see [NavigationOptions].
+## The words after the scene are its [code]arguments[/code]; its [code]hud[/code] hides key hints
+## with [code]show_hints(false)[/code].
 
-const USAGE := "usage: -- FILE.png WIDTHxHEIGHT SECONDS [options of the scene]"
+const USAGE := "usage: -- FILE.png WIDTHxHEIGHT SECONDS SCENE [options of the scene]"
 
 
 func _initialize() -> void:
 	var words: PackedStringArray = OS.get_cmdline_user_args()
-	if words.size() < 3 or words[1].get_slice_count("x") != 2 or not words[2].is_valid_float():
+	if words.size() < 4 or words[1].get_slice_count("x") != 2 or not words[2].is_valid_float():
 		_stop(USAGE)
-		return
-	var options: NavigationOptions = NavigationOptions.parse(words.slice(3))
-	if not options.error.is_empty():
-		_stop(options.error)
 		return
 	var view := SubViewport.new()
 	view.size = Vector2i(words[1].get_slice("x", 0).to_int(), words[1].get_slice("x", 1).to_int())
@@ -25,12 +22,14 @@ func _initialize() -> void:
 	view.render_target_update_mode = SubViewport.UPDATE_DISABLED
 	root.add_child.call_deferred(view)
 	await view.ready
-	var course: String = options.course if options.course else "course"
-	var packed: PackedScene = load(NavigationScene.SCENES[course])
-	var game: NavigationScene = packed.instantiate()
-	game.arguments = words.slice(3)
+	var packed: PackedScene = load(words[3])
+	if packed == null:
+		_stop("%s is no scene" % words[3])
+		return
+	var game: Node = packed.instantiate()
+	game.set(&"arguments", words.slice(4))
 	view.add_child(game)
-	game.hud.show_hints(false)
+	(game.get(&"hud") as Node).call(&"show_hints", false)
 	for _tick in roundi(words[2].to_float() * Engine.physics_ticks_per_second):
 		await physics_frame
 	view.render_target_update_mode = SubViewport.UPDATE_ALWAYS

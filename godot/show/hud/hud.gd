@@ -1,10 +1,10 @@
-class_name TagHud
+class_name ShowHud
 extends CanvasLayer
 ## Clock, score, who won, arrows to opponents off screen, and keys that fade.
 
 ## Sizes are given for this screen (or for this one on its side) and scaled to the real one.
 const DESIGN_SIZE := Vector2(1280, 720)
-## The banner is below the score, or so far above the bottom if agents are in its way.
+## The banner is below the score, or this far above the bottom if agents are in its way.
 const BANNER_TOP: float = 86.0
 const BANNER_BOTTOM: float = 28.0
 ## The room that the banner leaves around agents.
@@ -51,11 +51,17 @@ func _process(_delta: float) -> void:
 	arrows.lift = hints.size.y * hints.modulate.a if hints.visible else 0.0
 
 
-## Shows the time left.
+## Shows the time left, or the time since the start.
 func show_time(seconds: float) -> void:
 	_clock.text = clock_text(seconds)
 	var pressing: bool = seconds <= 3.0 and seconds > 0.0
 	_clock.modulate = Color("ffd9a0") if pressing else Color.WHITE
+
+
+## Hides the key hints, if they are not to be shown.
+func show_hints(are_shown: bool) -> void:
+	if not are_shown:
+		hints.show_keys("", {})
 
 
 ## The text of the clock.

@@ -7,7 +7,7 @@ extends VBoxContainer
 const STAY_S: float = 8.0
 const FADE_S: float = 1.2
 const LEAST_S: float = 2.5
-const GROUND := Color(TagStyle.INK, 0.72)
+const GROUND := Color(ShowStyle.INK, 0.72)
 
 var _task := Label.new()
 var _task_box := PanelContainer.new()
@@ -23,7 +23,7 @@ func _init() -> void:
 	_task_box.add_theme_stylebox_override(&"panel", _box(GROUND, 12, Vector2(18, 4)))
 	_task_box.size_flags_horizontal = Control.SIZE_SHRINK_CENTER
 	_task.add_theme_font_size_override(&"font_size", 22)
-	_task.add_theme_color_override(&"font_color", TagStyle.PAPER)
+	_task.add_theme_color_override(&"font_color", ShowStyle.PAPER)
 	_task_box.add_child(_task)
 	_keys.alignment = FlowContainer.ALIGNMENT_CENTER
 	_keys.add_theme_constant_override(&"h_separation", 12)
@@ -68,7 +68,7 @@ func _entry(names: PackedStringArray, what: String) -> Control:
 	var label := Label.new()
 	label.text = " " + what
 	label.add_theme_font_size_override(&"font_size", 18)
-	label.add_theme_color_override(&"font_color", TagStyle.PAPER)
+	label.add_theme_color_override(&"font_color", ShowStyle.PAPER)
 	row.add_child(label)
 	box.add_child(row)
 	return box
@@ -76,8 +76,8 @@ func _entry(names: PackedStringArray, what: String) -> Control:
 
 ## A key as it lies on a keyboard.
 func _cap(key: String) -> Control:
-	var style: StyleBoxFlat = _box(TagStyle.PAPER, 7, Vector2(9, 1))
-	style.border_color = TagStyle.SEAM
+	var style: StyleBoxFlat = _box(ShowStyle.PAPER, 7, Vector2(9, 1))
+	style.border_color = ShowStyle.SEAM
 	style.border_width_bottom = 4
 	var cap := PanelContainer.new()
 	cap.custom_minimum_size = Vector2(34, 34)
@@ -86,7 +86,7 @@ func _cap(key: String) -> Control:
 	letter.text = key
 	letter.horizontal_alignment = HORIZONTAL_ALIGNMENT_CENTER
 	letter.add_theme_font_size_override(&"font_size", 17)
-	letter.add_theme_color_override(&"font_color", TagStyle.INK)
+	letter.add_theme_color_override(&"font_color", ShowStyle.INK)
 	cap.add_child(letter)
 	return cap
 

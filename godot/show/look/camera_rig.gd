@@ -13,6 +13,8 @@ const NAMES: PackedStringArray = ["overview", "follow", "side"]
 const OVERVIEW_PITCH_DEG := Vector2(52.0, 64.0)
 ## Distance of the overview, as a multiple of the arena's longer side.
 const OVERVIEW_DISTANCE: float = 8.0
+## An arena this much longer than wide is seen from its longer side.
+const OVERVIEW_OBLONG: float = 1.25
 ## Room that the overview leaves free: share of the height above the arena, for the HUD, and below
 ## and beside it.
 const OVERVIEW_ROOM := Vector2(0.075, 0.04)
@@ -23,7 +25,10 @@ const SIDE_DISTANCE_M: float = 70.0
 const SIDE_LEAST_M: float = 5.5
 ## The side camera shows so much beyond the arena.
 const SIDE_ROOM_M: float = 2.2
-## Where the follow camera stands: behind and above.
+## Where the follow camera stands behind and above an agent of this size, and how much closer it
+## comes to a smaller one.
+const FOLLOW_BODY_M: float = 0.9
+const FOLLOW_CLOSEST: float = 0.6
 const FOLLOW_BACK_M: float = 6.2
 const FOLLOW_UP_M: float = 4.6
 const FOLLOW_FOV_DEG: float = 58.0
@@ -43,6 +48,7 @@ var camera := Camera3D.new()
 
 var _size_m := Vector2(20, 20)
 var _wall_height_m: float = 2.5
+var _follow_scale: float = 1.0
 var _swing_rad: float = 0.0
 var _aim := Vector3.ZERO
 var _half_height_m: float = SIDE_LEAST_M
@@ -52,6 +58,14 @@ var _cut: bool = true
 func _init() -> void:
 	physics_interpolation_mode = Node.PHYSICS_INTERPOLATION_MODE_OFF
 	add_child(camera)
+
+
+## Prepares for an arena.
+func frame_layout(layout: ShowLayout) -> void:
+	var all: AABB = layout.bounds()
+	position = Vector3(all.get_center().x, 0.0, all.get_center().z)
+	_follow_scale = clampf(layout.body_m / FOLLOW_BODY_M, FOLLOW_CLOSEST, 1.0)
+	frame_arena(Vector2(all.size.x, all.size.z), all.end.y)
 
 
 ## Prepares for an arena of [param size_m] with outer walls of [param wall_height_m].
@@ -95,7 +109,10 @@ func _overview() -> void:
 	var aspect: float = screen.x / screen.y
 	var tall: float = clampf((1.4 - aspect) / 0.8, 0.0, 1.0)
 	var pitch: float = deg_to_rad(lerpf(OVERVIEW_PITCH_DEG.x, OVERVIEW_PITCH_DEG.y, tall))
-	camera.global_basis = global_basis * Basis.from_euler(Vector3(-pitch, 0.0, 0.0))
+	# The longer side of the arena lies along that of the screen.
+	var along: Vector2 = _size_m if aspect < 1.0 else Vector2(_size_m.y, _size_m.x)
+	var yaw_rad: float = PI * 0.5 if along.x > along.y * OVERVIEW_OBLONG else 0.0
+	camera.global_basis = global_basis * Basis.from_euler(Vector3(-pitch, yaw_rad, 0.0))
 	var distance: float = OVERVIEW_DISTANCE * maxf(_size_m.x, _size_m.y)
 	var aim: Vector3 = global_position
 	var half: Vector2 = Vector2.ONE
@@ -118,11 +135,13 @@ func _overview() -> void:
 ## The arena on a screen one metre before the camera.
 func _seen_rect() -> Rect2:
 	var rect := Rect2()
-	var side := TagStyle.WALL_THICKNESS_M
+	var side := ShowStyle.WALL_THICKNESS_M
 	for x: float in [-1.0, 1.0]:
 		for z: float in [-1.0, 1.0]:
-			for y: float in [0.0, _wall_height_m if z < 0.0 else TagStyle.CURB_HEIGHT_M]:
-				var corner := Vector3(x * (_size_m.x * 0.5 + side), y, z * (_size_m.y * 0.5 + side))
+			var corner := Vector3(x * (_size_m.x * 0.5 + side), 0.0, z * (_size_m.y * 0.5 + side))
+			var is_far: bool = (global_basis * corner).dot(camera.global_basis.z) < 0.0
+			for y: float in [0.0, _wall_height_m if is_far else ShowStyle.CURB_HEIGHT_M]:
+				corner.y = y
 				var at: Vector3 = (global_transform * corner) * camera.global_transform
 				var point := Vector2(at.x, at.y) / -at.z
 				rect = (
@@ -141,7 +160,7 @@ func _follow(hero: Vector3, heading: float, delta: float) -> void:
 	var ease_in: float = 1.0 if _cut else 1.0 - exp(-9.0 * delta)
 	_aim = hero if _cut else _aim.lerp(hero, ease_in)
 	var back := Vector3(sin(_swing_rad), 0.0, cos(_swing_rad))
-	var at: Vector3 = _aim + back * FOLLOW_BACK_M + Vector3.UP * FOLLOW_UP_M
+	var at: Vector3 = _aim + (back * FOLLOW_BACK_M + Vector3.UP * FOLLOW_UP_M) * _follow_scale
 	camera.look_at_from_position(at, _aim - back * 1.6 + Vector3.UP * 0.3)
 	camera.fov = FOLLOW_FOV_DEG
 	camera.keep_aspect = Camera3D.KEEP_HEIGHT

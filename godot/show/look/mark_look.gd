@@ -5,8 +5,12 @@ extends Node3D
 const COLOUR := Color("4fd6ff")
 const GOAL := Color("ffc94a")
 
+## Whether an agent has reached it.
+var is_passed: bool = false
+
 var _light := StandardMaterial3D.new()
 var _beam := StandardMaterial3D.new()
+var _ground := StandardMaterial3D.new()
 var _is_goal: bool
 
 
@@ -15,6 +19,8 @@ func _init(radius_m: float, is_goal: bool) -> void:
 	var colour: Color = GOAL if is_goal else COLOUR
 	_light.shading_mode = BaseMaterial3D.SHADING_MODE_UNSHADED
 	_light.albedo_color = colour
+	_ground.transparency = BaseMaterial3D.TRANSPARENCY_ALPHA
+	_ground.albedo_color = Color(colour, 0.5)
 	_beam.shading_mode = BaseMaterial3D.SHADING_MODE_UNSHADED
 	_beam.transparency = BaseMaterial3D.TRANSPARENCY_ALPHA
 	_beam.cull_mode = BaseMaterial3D.CULL_DISABLED
@@ -24,6 +30,11 @@ func _init(radius_m: float, is_goal: bool) -> void:
 	ring.inner_radius = radius_m - 0.07
 	ring.outer_radius = radius_m
 	_add(ring, _light, 0.03)
+	if is_goal:
+		var disc := CylinderMesh.new()
+		disc.top_radius = radius_m
+		disc.height = 0.01
+		_add(disc, _ground, 0.02)
 	var column := CylinderMesh.new()
 	column.top_radius = radius_m
 	column.bottom_radius = radius_m
@@ -34,10 +45,11 @@ func _init(radius_m: float, is_goal: bool) -> void:
 
 
 ## Shows whether it is the mark in question, one that is still to come, or one that was passed.
-func tell(is_next: bool, is_passed: bool) -> void:
+func tell(is_next: bool, was_reached: bool) -> void:
+	is_passed = was_reached
 	var share: float = 0.1 if is_passed else (1.0 if is_next else 0.45)
 	var colour: Color = GOAL if _is_goal else COLOUR
-	_light.albedo_color = colour.darkened(0.75) if is_passed else colour
+	_light.albedo_color = colour.darkened(0.4) if is_passed else colour
 	_beam.albedo_color = Color(colour, 0.5 * share)
 
 

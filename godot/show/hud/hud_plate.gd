@@ -10,7 +10,7 @@ var _spot_style := StyleBoxFlat.new()
 
 func _init() -> void:
 	var box := StyleBoxFlat.new()
-	box.bg_color = Color(TagStyle.INK, 0.72)
+	box.bg_color = Color(ShowStyle.INK, 0.72)
 	box.set_corner_radius_all(14)
 	box.content_margin_left = 14.0
 	box.content_margin_right = 14.0
@@ -26,9 +26,9 @@ func _init() -> void:
 	_spot.custom_minimum_size = Vector2(22, 22)
 	_spot.size_flags_vertical = Control.SIZE_SHRINK_CENTER
 	_name.add_theme_font_size_override(&"font_size", 24)
-	_name.add_theme_color_override(&"font_color", TagStyle.PAPER)
+	_name.add_theme_color_override(&"font_color", ShowStyle.PAPER)
 	_score.add_theme_font_size_override(&"font_size", 32)
-	_score.add_theme_color_override(&"font_color", TagStyle.PAPER)
+	_score.add_theme_color_override(&"font_color", ShowStyle.PAPER)
 	for part: Control in [_spot, _name, _score]:
 		row.add_child(part)
 

@@ -17,7 +17,7 @@ const FAREWELL_S: float = 0.9
 ## Whether a caught agent stays to be seen for longer, as it does when the round is over.
 var lingers: bool = false
 
-var _agent: TagAgent
+var _agent: ShowBody
 var _size_m: float = 0.9
 var _body := MeshInstance3D.new()
 var _face := Node3D.new()
@@ -32,16 +32,13 @@ var _clock_s: float = 0.0
 var _gone_s: float = 0.0
 
 
-## Shows [param agent], whose collider is a cube of [param size_m].
-func follow(agent: TagAgent, size_m: float) -> void:
-	_agent = agent
+## Shows [param body], whose collider is a cube of [param size_m].
+func follow(body: ShowBody, size_m: float) -> void:
+	_agent = body
 	_size_m = size_m
-	_blink_in_s = 1.0 + 0.7 * agent.index
+	_blink_in_s = 1.0 + 0.7 * body.index
 	physics_interpolation_mode = Node.PHYSICS_INTERPOLATION_MODE_OFF
 	_build()
-	agent.jumped.connect(_on_jumped)
-	agent.landed.connect(_on_landed)
-	agent.respawned.connect(_on_respawned)
 
 
 ## Sets squash and stretch by hand: the height as a fraction of the height at rest.
@@ -64,15 +61,24 @@ func face(heading_rad: float) -> void:
 
 ## Where the middle of the collider is drawn, in world space.
 func middle() -> Vector3:
-	# Where nothing is interpolated, the other is what it was in the last frame.
-	if not _agent.is_physics_interpolated_and_enabled():
-		return _agent.global_position
-	return _agent.get_global_transform_interpolated().origin
+	return _agent.middle
 
 
-## Whether the agent is in play, and so must be seen.
-func is_present() -> bool:
-	return _agent.active
+## Stretches as it leaves the ground.
+func jump() -> void:
+	_squash_speed += 5.5
+
+
+## Squashes as it reaches the ground.
+func land(speed_mps: float) -> void:
+	_squash_speed -= clampf(speed_mps * 1.1, 0.0, 9.0)
+
+
+## Forgets all motion.
+func cut() -> void:
+	_squash = 1.0
+	_squash_speed = 0.0
+	face(_agent.heading_rad)
 
 
 func _process(delta: float) -> void:
@@ -111,8 +117,9 @@ func _spring(delta: float) -> void:
 
 func _look_ahead(delta: float) -> void:
 	var sideways: float = 0.0
-	if _agent.wish.length() > 0.2:
-		var wanted: float = atan2(_agent.wish.x, _agent.wish.y)
+	var flat := Vector2(_agent.velocity.x, _agent.velocity.z)
+	if flat.length() > 0.5:
+		var wanted: float = atan2(flat.x, flat.y)
 		sideways = clampf(angle_difference(_agent.heading_rad, wanted), -1.0, 1.0)
 	var upward: float = clampf(_agent.velocity.y * 0.12, -1.0, 1.0)
 	_gaze = _gaze.lerp(Vector2(sideways, upward), 1.0 - exp(-14.0 * delta))
@@ -124,22 +131,22 @@ func _look_ahead(delta: float) -> void:
 func _build() -> void:
 	add_child(_face)
 	var half: float = _size_m * 0.5
-	var width: float = TagStyle.BODY_HALF_WIDTH * _size_m
-	var height: float = TagStyle.BODY_REST_HEIGHT * _size_m
-	_body.mesh = RoundedBox.build(Vector3(width, height, width), TagStyle.BODY_RADIUS * half, 6)
+	var width: float = ShowStyle.BODY_HALF_WIDTH * _size_m
+	var height: float = ShowStyle.BODY_REST_HEIGHT * _size_m
+	_body.mesh = RoundedBox.build(Vector3(width, height, width), ShowStyle.BODY_RADIUS * half, 6)
 	_material.roughness = 0.42
 	_material.metallic_specular = 0.45
 	_material.emission_enabled = true
 	_body.material_override = _material
 	_face.add_child(_body)
 	var white := StandardMaterial3D.new()
-	white.albedo_color = TagStyle.PAPER
+	white.albedo_color = ShowStyle.PAPER
 	white.roughness = 0.25
 	white.emission_enabled = true
-	white.emission = TagStyle.PAPER
+	white.emission = ShowStyle.PAPER
 	white.emission_energy_multiplier = 0.25
 	var dark := StandardMaterial3D.new()
-	dark.albedo_color = TagStyle.INK
+	dark.albedo_color = ShowStyle.INK
 	dark.roughness = 0.2
 	for _eye in 2:
 		var eye: MeshInstance3D = _ball(Vector3(0.28, 0.41, 0.14) * half, white)
@@ -181,7 +188,7 @@ func _ball(radii: Vector3, material: Material) -> MeshInstance3D:
 func _shape() -> void:
 	var half: float = _size_m * 0.5
 	var wide: float = clampf(lerpf(1.0, 0.94, (_squash - SQUASH_RANGE.x) / 0.42), 0.86, 1.0)
-	var height: float = TagStyle.BODY_REST_HEIGHT * _size_m * _squash
+	var height: float = ShowStyle.BODY_REST_HEIGHT * _size_m * _squash
 	_body.scale = Vector3(wide, _squash, wide)
 	_body.position.y = height * 0.5
 	var shut: float = 0.12 if _blink_in_s < 0.0 or not _agent.active else 1.0
@@ -190,7 +197,7 @@ func _shape() -> void:
 		var side: float = -1.0 if index == 0 else 1.0
 		var level: float = minf(height * 0.66, _size_m - 0.5 * half)
 		eye.position = Vector3(
-			side * 0.28 * half * wide, level, TagStyle.BODY_HALF_WIDTH * half * wide - 0.08 * half
+			side * 0.28 * half * wide, level, ShowStyle.BODY_HALF_WIDTH * half * wide - 0.08 * half
 		)
 		eye.rotation.x = -0.34
 		eye.scale = Vector3(1.0, shut * minf(_squash, 1.0), 1.0)
@@ -198,7 +205,7 @@ func _shape() -> void:
 
 
 func _tint(delta: float) -> void:
-	var color: Color = TagStyle.agent_color(_agent.is_seeker_like)
+	var color: Color = _agent.color
 	if _agent.active:
 		_gone_s = 0.0
 	elif not lingers:
@@ -206,24 +213,6 @@ func _tint(delta: float) -> void:
 	visible = _gone_s < FAREWELL_S
 	if not _agent.active:
 		color = color.darkened(0.35)
-	var glow: float = 0.12
-	if _agent.immune:
-		glow = 0.35 + 0.3 * sin(_clock_s * 22.0)
 	_material.albedo_color = color
 	_material.emission = color
-	_material.emission_energy_multiplier = glow
-
-
-func _on_jumped() -> void:
-	_squash_speed += 5.5
-
-
-func _on_landed(speed_mps: float) -> void:
-	_squash_speed -= clampf(speed_mps * 1.1, 0.0, 9.0)
-
-
-func _on_respawned() -> void:
-	_agent.reset_physics_interpolation()
-	_squash = 1.0
-	_squash_speed = 0.0
-	face(_agent.heading_rad)
+	_material.emission_energy_multiplier = _agent.glow
