@@ -26,10 +26,10 @@ WARM_UP = 5
 PARTS: tuple[tuple[Any, str, str], ...] = (
     (PpoSelfPlay, "_play", "playing, by the clock"),
     (RolloutWorker, "decide", "  everything on the roles' two threads, both together"),
-    (RolloutWorker, "see", "    looking"),
+    (RolloutWorker, "store_observation", "    looking"),
     (KernelPolicyRunner, "act", "    policies deciding"),
-    (RolloutWorker, "observe_result", "    noting results"),
-    (RolloutWorker, "close_rollout", "values and advantages, both roles"),
+    (RolloutWorker, "store_results", "    noting results"),
+    (RolloutWorker, "compute_returns_and_advantage", "values and advantages, both roles"),
     (ppo, "update", "gradients, both roles"),
 )
 

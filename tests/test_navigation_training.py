@@ -4,6 +4,7 @@ import csv
 import pickle
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import gymnasium as gym
 import msgspec
@@ -21,9 +22,11 @@ from godojo.envs import env_id
 from godojo.envs.sb3 import WorldsVecEnv
 from godojo.errors import GodojoError
 from godojo.evaluation.solo import evaluate_solo
+from godojo.formats import CHECKPOINT
 from godojo.games.navigation.spec import WALKER
 from godojo.learn.policy_file import load_policy
 from godojo.learn.presets import preset_names, read_preset
+from godojo.learn.training import make_learner
 from godojo.runs.folder import RunFolder
 from godojo.trainers.sb3_settings import Sb3Settings
 from tests.conftest import ROOT
@@ -100,7 +103,24 @@ def test_stable_baselines3_trains_in_a_run_and_goes_on() -> None:
     figures = rows(run.updates)[-1]
     assert {f"walker/rollout/reward_{term}" for term in ("goal", "comfort", "teleport")} <= set(figures)
     assert evaluate_solo("mine", rounds=8).agent_steps == 768
+    assert float(figures["walker/train/approx_kl"]) >= 0.0
     _same_as_theirs(run)
+
+
+@pytest.mark.slow
+def test_a_run_of_the_former_loop_of_stable_baselines3_is_resumed() -> None:
+    train(*SB3, "--preset", "quick_test", "--steps", "256", "--run-id", "mine")
+    run = RunFolder.open("mine")
+    state, entry = run.checkpoints().newest()
+    learner = state.pop("learner")
+    assert (learner.pop("updates"), state.pop("recent")) == (entry.update, ANY)
+    content = {"format": "godojo-checkpoint/3", "update": entry.update, "state": state | learner}
+    migrated = CHECKPOINT.migrate(content, 3)["state"]
+    assert set(migrated) == {"learner", "episodes", "recent"}
+    made = make_learner(run.config, make_vec("navigation", num_worlds=4))
+    made.load_state(migrated["learner"])
+    assert (made.updates, made.agent_steps) == (entry.update, 256)
+    made.close()
 
 
 def _same_as_theirs(run: RunFolder) -> None:
@@ -116,8 +136,8 @@ def _same_as_theirs(run: RunFolder) -> None:
     policy, _ = load_policy(run.policy(WALKER))
     raw = torch.from_numpy(np.asarray(told))
     with torch.no_grad():
-        features, _ = policy.features(policy.look(raw), policy.begin(16))
-        ours = policy.for_game(policy.head.sample(features, deterministic=True).action, raw).numpy()
+        features, _ = policy.features(policy.preprocess(raw), policy.initial_memory(16))
+        ours = policy.to_env_action(policy.head.sample(features, deterministic=True).action, raw).numpy()
     assert ours == pytest.approx(theirs, abs=1e-4)
 
 

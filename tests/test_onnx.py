@@ -82,7 +82,7 @@ def test_a_header_that_turns_what_is_not_remembered_is_refused() -> None:
     model = onnx.load_from_string(onnx_bytes(*trained(heading=TURNING))[0])
     (told,) = [entry for entry in model.metadata_props if entry.key == HEADER]
     told.value = told.value.replace('"remembered":[[4,1]', '"remembered":[[5,1]')
-    with pytest.raises(GodojoError, match="not remembered"):
+    with pytest.raises(GodojoError, match="memory cells that are not"):
         check_onnx(model.SerializeToString())
 
 

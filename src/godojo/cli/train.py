@@ -18,8 +18,7 @@ from godojo.units import counted
 
 if TYPE_CHECKING:
     from godojo.evaluation.stability import Stability
-    from godojo.learn.registry import TrainingLoop
-    from godojo.learn.training import TrainingStatus
+    from godojo.learn.training import Training, TrainingStatus
 
 PLAIN_INTERVAL_S = 10.0
 BASICS, OWN_GAME, HTTP, EXPERT = "Basics", "Your own game", "HTTP", "Expert"
@@ -272,7 +271,7 @@ def _say(sentence: str) -> None:
 
 
 @contextmanager
-def _display(training: "TrainingLoop") -> Iterator[Any]:
+def _display(training: "Training") -> Iterator[Any]:
     """A live table on a terminal, one line an interval elsewhere."""
     if not err.is_terminal:
         last = -PLAIN_INTERVAL_S

@@ -65,7 +65,7 @@ class PolicyPlayer(TrainedPlayer):
         self.start(count * agents)
 
     def start(self, rows: int) -> None:
-        self._memory = self.policy.begin(rows)
+        self._memory = self.policy.initial_memory(rows)
         self._lots = torch.Generator().manual_seed(self.seed)
 
     def act(self, worlds: Worlds, out: np.ndarray) -> None:
@@ -83,9 +83,9 @@ class PolicyPlayer(TrainedPlayer):
         assert self._memory is not None
         memory = self._memory * torch.from_numpy(not_done).view(-1, 1)
         raw = torch.from_numpy(observation)
-        features, self._memory = self.policy.features(self.policy.look(raw), memory, self.policy.ahead(raw))
+        features, self._memory = self.policy.features(self.policy.preprocess(raw), memory, self.policy.heading_of(raw))
         choice = self.policy.head.sample(features, deterministic=deterministic, generator=self._lots)
-        return self.policy.for_game(choice.action, raw).numpy()
+        return self.policy.to_env_action(choice.action, raw).numpy()
 
 
 def check_layout(card: PolicyCard, arrays: RoleArrays, name: str) -> None:
