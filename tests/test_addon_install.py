@@ -182,7 +182,7 @@ def test_the_commands(godojo: Run, project: Path, tmp_path: Path) -> None:
     done = godojo("addon", "install", str(project))
     assert done.returncode == 0, done.stderr
     assert "installed in" in done.stdout
-    assert "switched on" in done.stdout
+    assert "enabled" in done.stdout
     done = godojo("addon", "zip", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert [path.suffix for path in tmp_path.iterdir() if path.is_file()] == [".zip"]

@@ -72,9 +72,13 @@ assert not loaded, loaded
 def test_public_names_are_there_and_documented(name: str) -> None:
     public = getattr(godojo, name)
     assert public.__doc__
+    assert f"`{name}" in (ROOT / "docs/python.md").read_text(encoding="utf-8")
     functions: list[Any] = [public] if inspect.isfunction(public) else []
     if name in ("Run", "TrainedPolicy"):
         functions = [one for key, one in inspect.getmembers(public, callable) if not key.startswith("_")]
+    if name == "Run":
+        page = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+        assert not [one.__name__ for one in functions if f"`{one.__name__}(" not in page and one.__name__ != "open"]
     for function in functions:
         for parameter in inspect.signature(function).parameters:
             is_told = re.search(rf"\b{parameter}\b", inspect.getdoc(function) or "")
@@ -137,6 +141,39 @@ def test_runs_are_evaluated(run: godojo.Run) -> None:
     assert start.agent_steps["hider"] == 0
 
 
+def test_evaluations_print_as_tables_and_briefly(run: godojo.Run) -> None:
+    found = run.evaluate(["scripted:random", "itself"], role="hider", episodes=40)
+    title, *_, header, first, second = str(found).splitlines()
+    assert title == f"{run.path}, tag on sim, held-out arenas"
+    assert header.split() == ["role", "against", "wins", "95", "%", "interval", "reward", "median", "round"]
+    rate, low, high = first.split()[2], *re.findall(r"([\d.]+) to ([\d.]+)", first)[0]
+    assert first.split()[:2] == ["hider", "scripted:random"]
+    assert float(low) <= float(rate) <= float(high)
+    assert second.split()[0] == "itself"
+    assert repr(found) == f"<Evaluation: {title}>"
+
+
+def test_policies_are_distilled(run: godojo.Run) -> None:
+    heard: list[str] = []
+    small = run.distil((8,), steps=2000, run_id="smaller", progress=lambda what, _: heard.append(what))
+    assert small.name == "smaller"
+    observed = observations("hider")
+    assert small.policies["hider"].act(observed).shape == run.policies["hider"].act(observed).shape
+    assert heard
+
+
+def test_a_run_is_watched(run: godojo.Run) -> None:
+    said: list[str] = []
+    run.watch(port=0, seconds=0.1, say=said.append)
+    assert "http://127.0.0.1:" in said[0]
+
+
+def test_episodes_are_recorded(run: godojo.Run, tmp_path: Path) -> None:
+    found = run.replay(tmp_path / "kept", episodes=2, players={"hider": "scripted:random"}, seed=5)
+    assert len(found.episodes) == len(list(found.folder.glob("*.jsonl"))) == 2
+    assert found.folder == tmp_path / "kept"
+
+
 def test_exported_policies_act_alike(run: godojo.Run) -> None:
     files = [*run.export(role="seeker").files, *run.export(role="seeker", format="onnx").files]
     assert [Path(file.path).name for file in files] == ["seeker.dojo", "seeker.onnx"]
@@ -173,17 +210,20 @@ def test_mistakes_are_answered_in_a_line(run: godojo.Run, runs: Path) -> None:
     policy = run.policies["seeker"]
     policy.act(observations("seeker"))
     mistakes: dict[str, Callable[[], object]] = {
-        "either --minutes or --steps": lambda: godojo.train(minutes=1, steps=1),
+        "either minutes or steps": lambda: godojo.train(minutes=1, steps=1),
         "no setting 'epocs'": lambda: godojo.train(settings={"epocs": 3}),
         "must be a mapping": lambda: godojo.train(settings="gamma=3"),
         "must be numbers": lambda: godojo.train(settings={"gamma": object()}),
-        "run tiny exists": lambda: godojo.train(run_id="tiny"),
+        "with resume='tiny', replace it with force=True": lambda: godojo.train(run_id="tiny"),
+        "step_timeout must be seconds above 0": lambda: godojo.train(step_timeout=-1),
+        "add engine='godot'": lambda: godojo.train(processes=2),
+        "remove preset": lambda: godojo.train(resume=run, preset="quick"),
         "need connect=True": lambda: godojo.train(port=8765),
         "no run 'nobody'": lambda: godojo.Run.open("nobody"),
         "several roles; choose one": lambda: godojo.load_policy(run),
         "no role 'goalkeeper'": lambda: godojo.load_policy(run, "goalkeeper"),
         "no such policy file": lambda: godojo.load_policy(runs / "nothing.pt"),
-        "must be 1 or more": lambda: godojo.evaluate(run, episodes=0),
+        "episodes must be 1 or more": lambda: godojo.evaluate(run, episodes=0),
         "no engine 'unreal'": lambda: run.evaluate(engine="unreal"),
         "no format 'exe'": lambda: run.export(format="exe"),
         "no camera 'drone'": lambda: run.record(camera="drone"),

@@ -14,6 +14,8 @@ import godojo as package
 from godojo.cli import app
 from godojo.cli.play import game_words
 from godojo.cli.verbs import VERBS
+from godojo.runs.config import RunConfig
+from godojo.runs.folder import RunFolder
 from tests.conftest import Run, fake_godot
 
 RUN_VERBS = ("eval", "watch", "league", "plot", "report", "replay", "record", "film", "export", "distil")
@@ -146,6 +148,32 @@ def test_answers_and_refusals_load_nothing_slow(tmp_path: Path) -> None:
     done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
     assert len(re.findall("^godojo: ", done.stderr, re.MULTILINE)) == len(MISTAKES), "each is refused in a line"
+
+
+REFUSED = [
+    ["eval", "mine", "-o", "nobdy"],
+    ["eval", "mine", "-o", "scripted:nobdy"],
+    ["eval", "mine", "-o", "mine@never"],
+    ["eval", "mine", "--engine", "unreal"],
+    ["eval", "mine", "-n", "0"],
+    ["film", "mine", "--preset", "8k"],
+    ["film", "mine", "--stage", "never"],
+    ["record", "mine", "--preset", "8k"],
+    ["record", "mine", "--camera", "drone"],
+    ["record", "mine", "-n", "0"],
+    ["replay", "mine", "-n", "0"],
+]
+
+
+def test_wrong_arguments_about_a_run_are_refused_before_torch_is_loaded(tmp_path: Path) -> None:
+    config = RunConfig("tag", "sim", ("seeker", "hider"), "ppo", {}, {}, 1, {"minutes": 1.0})
+    RunFolder.create(config, "mine", root=tmp_path / "runs").save_policy("seeker", b"never read")
+    env = {**os.environ, "GODOJO_RUNS": str(tmp_path / "runs")}
+    program = LOADED.replace(str(HEAVY), str(("torch", "matplotlib", "viser")))
+    words = [sys.executable, "-c", program, json.dumps(REFUSED)]
+    done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    assert len(re.findall("^godojo: ", done.stderr, re.MULTILINE)) == len(REFUSED), done.stderr
 
 
 def test_play_knows_its_games(godojo: Run) -> None:

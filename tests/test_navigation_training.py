@@ -284,9 +284,9 @@ def test_an_example_goes_out_and_in_again(tmp_path: Path, capsys: pytest.Capture
         (("--reward", "nowhere.py:Own"), "no such file"),
         (("--config", "nowhere.json"), "No such file"),
         (("--config", "x.json", "--preset", "default"), "not both"),
-        (("--trainer", "sb3", "--algorithm", "sac"), "trains by PPO from the start"),
-        (("--reload-every", "5"), "give --http URL as well"),
-        (("--http", "http://127.0.0.1:9", "--num-envs", "3"), "leave --num-envs"),
+        (("--trainer", "sb3", "--algorithm", "sac"), "trains new policies, by PPO"),
+        (("--reload-every", "5"), "--reload-every need --http"),
+        (("--http", "http://127.0.0.1:9", "--num-envs", "3"), "remove --num-envs"),
     ],
 )
 def test_mistakes_are_answered_in_one_line(

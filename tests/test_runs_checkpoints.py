@@ -77,12 +77,12 @@ def test_a_damaged_newest_is_spoken_of_and_passed_over(tmp_path: Path, damage: s
 
 
 def test_none_whole_is_an_error_and_so_is_none_at_all(tmp_path: Path) -> None:
-    with pytest.raises(GodojoError, match="no checkpoint to go on from"):
+    with pytest.raises(GodojoError, match="no checkpoint to resume"):
         CheckpointStore(tmp_path).newest()
     filled(tmp_path, 100, 200)
     for path in tmp_path.glob("*.pt"):
         spoil(path)
-    with pytest.raises(GodojoError, match=r"no checkpoint in .* is whole"):
+    with pytest.raises(GodojoError, match=r"all checkpoints in .* are damaged"):
         CheckpointStore(tmp_path).newest()
 
 
@@ -102,7 +102,7 @@ def test_a_lost_index_is_made_anew_from_whole_files(tmp_path: Path, index: bytes
     for path in tmp_path.glob("*.pt"):
         path.write_bytes(b"rubbish")
     (tmp_path / "index.json").write_bytes(b"rubbish")
-    with pytest.raises(GodojoError, match="no checkpoint is whole"):
+    with pytest.raises(GodojoError, match="all checkpoints are damaged"):
         store.newest()
 
 

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -86,14 +87,34 @@ def test_files_can_be_read_by_others(root: Path) -> None:
 def test_a_run_is_not_written_over_unasked(root: Path) -> None:
     RunFolder.create(CONFIG, "mine").save_policy("seeker", b"policy")
     (root / "mine/metrics.csv").write_text("precious")
-    with pytest.raises(GodojoError, match=r"exists: .*--resume mine.*--force.*--run-id"):
+    with pytest.raises(GodojoError, match=r"exists: .*resume='mine'.*force=True.*run_id"):
         RunFolder.create(CONFIG, "mine")
     assert (root / "mine/metrics.csv").read_text() == "precious"
     said: list[str] = []
-    RunFolder.create(msgspec.structs.replace(CONFIG, seed=2), "mine", force=True, say=said.append)
+    new = RunFolder.create(msgspec.structs.replace(CONFIG, seed=2), "mine", force=True, say=said.append)
     assert not (root / "mine/metrics.csv").exists()
     assert RunFolder.open("mine").config.seed == 2
-    assert "deleted" in said[0]
+    assert "replacing" in said[0]
+    assert len(list(root.iterdir())) == 2, "the old one is kept until the new one has saved something"
+    new.save_policy("seeker", b"policy")
+    assert [path.name for path in root.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("ends", ["in good order", "by a kill", "by a kill, before there is a new run"])
+def test_a_replaced_run_comes_back_if_nothing_is_saved(root: Path, ends: str) -> None:
+    RunFolder.create(CONFIG, "mine").save_policy("seeker", b"policy")
+    new = RunFolder.create(msgspec.structs.replace(CONFIG, seed=2), "mine", force=True)
+    with pytest.raises(GodojoError, match="no policy"):
+        RunFolder.open("mine").policy("seeker")
+    if ends == "in good order":
+        new.remove_if_unused()
+    else:
+        assert new._replaced is not None
+        new._replaced.release()  # as the kernel does
+    if ends.endswith("new run"):
+        shutil.rmtree(root / "mine")
+    assert RunFolder.open("latest").config.seed == 1
+    assert RunFolder.open("mine").policy("seeker").read_bytes() == b"policy"
     assert [path.name for path in root.iterdir()] == ["mine"]
 
 
@@ -150,7 +171,7 @@ def test_a_run_without_a_policy_is_never_the_latest_and_can_be_removed(root: Pat
     empty = RunFolder.create(CONFIG, "empty")
     with pytest.raises(GodojoError, match="no run with a saved policy"):
         RunFolder.open("latest")
-    with pytest.raises(GodojoError, match="without a policy: replace it with --force"):
+    with pytest.raises(GodojoError, match="without a policy: replace it with force=True"):
         RunFolder.create(CONFIG, "empty")
     used = RunFolder.create(CONFIG, "used")
     used.save_policy("seeker", b"policy")
@@ -236,7 +257,7 @@ def test_roles_are_read_anew_when_the_file_changes() -> None:
         assert edit(text) == {"seeker": "train", "hider": "deterministic"}
         roles.read()
         assert len(said) == number  # once, not at every update
-        assert "is not heeded" in said[-1]
+        assert "is ignored" in said[-1]
     path.unlink()
     roles.read()
     assert dict(roles.read()) == {"seeker": "train", "hider": "deterministic"}

@@ -76,7 +76,7 @@ def test_other_columns_and_lost_tables(tmp_path: Path) -> None:
         open_table(path, ["number", "text"], 1, lambda _: None)
     said: list[str] = []
     open_table(tmp_path / "gone.csv", ["number"], 5, said.append).close()
-    assert "is gone" in said[0]
+    assert "is missing" in said[0]
     assert (tmp_path / "gone.csv").read_bytes() == b"number\n"
     path.write_bytes(b"number,text\nrubbish\n")
     with pytest.raises(GodojoError, match="rubbish"):

@@ -476,7 +476,7 @@ def test_the_command_line_trains_resumes_and_judges(godojo: Run, tmp_path: Path)
     assert "seeker/train/ent_coef" in header
     mixed = godojo("train", "--algorithm", "ppo", "--resume", "soft", **env)
     assert mixed.returncode != 0
-    assert "learns by sac, not by ppo" in " ".join(mixed.stderr.split())
+    assert "trained by sac, not by ppo" in " ".join(mixed.stderr.split())
     again = godojo("train", "--resume", "soft", "--steps", str(6 * STEPS), "--judge", "0", timeout_s=110, **env)
     assert again.returncode == 0, again.stderr
     assert RunFolder.open(tmp_path / "soft").checkpoints().newest()[1].agent_steps == 6 * STEPS

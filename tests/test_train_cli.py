@@ -146,7 +146,7 @@ def test_a_run_is_made_and_never_written_over(godojo: Run, runs: Path, monkeypat
     assert "run one exists" in in_one_line(done.stderr), "before anything was started"
 
     done = trained(godojo, "--run-id", "one", "--force", "--seed", "2")
-    assert "deleted the run" in done.stderr
+    assert "replacing the run" in done.stderr
     assert (runs / "one/policy_seeker.pt").read_bytes() != before
 
     (runs / "photos").mkdir()
@@ -164,19 +164,19 @@ def test_resuming(godojo: Run, runs: Path) -> None:
     assert (entry.update, entry.agent_steps) == (3, 3 * STEPS)
 
     for words, answer in (
-        (("--set", "n_epochs=3"), "leave --set"),
-        (("--run-id", "two"), "leave --run-id away"),
-        (("--algorithm", "sac"), "learns by ppo"),
-        (("--preset", "quick"), "leave --preset away"),
+        (("--set", "n_epochs=3"), "remove --set"),
+        (("--run-id", "two"), "remove --run-id"),
+        (("--algorithm", "sac"), "trained by ppo"),
+        (("--preset", "quick"), "remove --preset"),
         (("--engine", "godot"), "--init-from one --engine godot"),
-        (("--seed", "5"), "begun with the seed 1, and keeps it"),
-        (("--processes", "3"), "leave --processes away"),
-        (("--connect",), "leave --connect away"),
-        (("--tasks", "generated"), "leave --tasks away"),
-        (("--num-envs", "3"), "leave --num-envs away"),
-        (("--trainer", "sb3"), "leave --trainer away"),
+        (("--seed", "5"), "keeps its seed 1"),
+        (("--processes", "3"), "remove --processes"),
+        (("--connect",), "remove --connect"),
+        (("--tasks", "generated"), "remove --tasks"),
+        (("--num-envs", "3"), "remove --num-envs"),
+        (("--trainer", "sb3"), "remove --trainer"),
         (("--http", "http://127.0.0.1:9"), "played in 0 games over HTTP"),
-        (("--port", "8766"), "they need --connect"),
+        (("--port", "8766"), "need --connect"),
     ):
         done = godojo("train", "tag", "--resume", "one", *words)
         assert done.returncode == 2
@@ -186,7 +186,7 @@ def test_resuming(godojo: Run, runs: Path) -> None:
     (runs / "one/config.json").write_bytes(chess.to_json())
     done = godojo("train", "tag", "--resume", "one")
     assert done.returncode == 2
-    assert "run one is one of chess, not of tag" in in_one_line(done.stderr)
+    assert "run one plays chess, not tag" in in_one_line(done.stderr)
 
 
 def test_a_checkpoint_that_was_cut_short(godojo: Run, runs: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_checkpoint_that_was_cut_short(godojo: Run, runs: Path) -> None:
         path.write_bytes(path.read_bytes()[:1000])
     done = godojo("train", "tag", "--resume", "one")
     assert done.returncode == 2
-    assert "no checkpoint in" in done.stderr
+    assert "all checkpoints in" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -223,10 +223,10 @@ def test_beginning_with_the_policies_of_another_run(godojo: Run, runs: Path) -> 
 
     done = godojo(*words, "--set", "net_arch=[9]", "--run-id", "three")
     assert done.returncode == 2
-    assert "leave --set net_arch away" in in_one_line(done.stderr)
+    assert "remove the setting 'net_arch'" in in_one_line(done.stderr)
     done = godojo(*words, "--algorithm", "sac", "--run-id", "three")
     assert done.returncode == 2
-    assert "sac cannot go on with it" in in_one_line(done.stderr)
+    assert "sac cannot continue it" in in_one_line(done.stderr)
     assert not (runs / "three").exists()
 
 
@@ -350,10 +350,10 @@ def test_a_game_that_was_started_by_hand(godojo: Run, runs: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
-        (("--project", "somewhere"), "leave --project away"),
-        (("--processes", "2"), "leave --processes away"),
+        (("--project", "somewhere"), "remove --project"),
+        (("--processes", "2"), "remove --processes"),
         (("--engine", "sim"), "--connect is for the real engine"),
-        (("--http", "http://127.0.0.1:9"), "leave --http away"),
+        (("--http", "http://127.0.0.1:9"), "remove --http"),
         (("--host", "0.0.0.0"), "token"),
     ],
 )

@@ -6,14 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 from godojo.errors import GodojoError
 
-# Torch's threads would otherwise stay awake between two pieces of work and take the kernels' and the games' cores away.
-# It is read once, when torch is loaded; who has set it knows why.
+# Otherwise torch's threads spin between two pieces of work, and take cores from the kernels and the games.
+# Torch reads it once, when it is loaded; a value that the user has set stays.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 __version__ = "0.1.0"
 __all__ = [
+    "Comparison",
+    "Evaluation",
+    "Exported",
+    "Film",
     "GodojoError",
+    "League",
+    "Replays",
     "Run",
+    "SoloEvaluation",
     "TrainedPolicy",
     "__version__",
     "evaluate",
@@ -25,12 +32,26 @@ __all__ = [
 
 if TYPE_CHECKING:
     from godojo.api.evaluation import evaluate
+    from godojo.api.exports import Exported
+    from godojo.api.films import Film
+    from godojo.api.league import League
     from godojo.api.policies import TrainedPolicy, load_policy
+    from godojo.api.replays import Replays
     from godojo.api.runs import Run
     from godojo.api.training import train
     from godojo.engines.make import make_vec, open_game
+    from godojo.evaluation.evaluation import Evaluation
+    from godojo.evaluation.sim_vs_godot import Comparison
+    from godojo.evaluation.solo import SoloEvaluation
 
 _HOMES = {
+    "Comparison": "godojo.evaluation.sim_vs_godot",
+    "Evaluation": "godojo.evaluation.evaluation",
+    "Exported": "godojo.api.exports",
+    "Film": "godojo.api.films",
+    "League": "godojo.api.league",
+    "Replays": "godojo.api.replays",
+    "SoloEvaluation": "godojo.evaluation.solo",
     "Run": "godojo.api.runs",
     "TrainedPolicy": "godojo.api.policies",
     "evaluate": "godojo.api.evaluation",

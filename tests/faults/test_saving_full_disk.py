@@ -107,7 +107,7 @@ def test_saving_goes_on_when_there_is_room_again(run: RunFolder) -> None:
     folder = run.path / "checkpoints"
     folder.rename(run.path / "away")
     folder.write_bytes(b"something that is no folder")
-    with pytest.raises(GodojoError, match="cannot be made"):
+    with pytest.raises(GodojoError, match="cannot be created"):
         run.checkpoints().save(state_of(2), 2, 2, 0.0)
     folder.unlink()
     (run.path / "away").rename(folder)

@@ -1,14 +1,15 @@
 """`godojo.evaluate`: how good a trained policy is, with 95 % confidence intervals."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from godojo.api.policies import reference
-from godojo.errors import GodojoError, known
-from godojo.evaluation.evaluation import Evaluation, judge
-from godojo.evaluation.sim_vs_godot import Comparison, compare_engines
-from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo
-from godojo.export.players import SHIPPED
+from godojo.api.references import check_opponents, reference, resolved
+from godojo.errors import GodojoError, option, unknown
+
+if TYPE_CHECKING:
+    from godojo.evaluation.evaluation import Evaluation
+    from godojo.evaluation.sim_vs_godot import Comparison
+    from godojo.evaluation.solo import SoloEvaluation
 
 ENGINES = ("sim", "godot", "both")
 
@@ -24,7 +25,7 @@ def evaluate(
     seed: int = 0,
     deterministic: bool = True,
     progress: Callable[[str, float | None], None] | None = None,
-) -> Evaluation | SoloEvaluation | Comparison:
+) -> "Evaluation | SoloEvaluation | Comparison":
     """Play a trained policy on arenas that training does not use.
 
     Args:
@@ -48,10 +49,16 @@ def evaluate(
         GodojoError: An argument is wrong, or the game does not offer what it asks for.
     """
     if episodes < 1:
-        raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
+        raise GodojoError(f"{option('episodes')} must be 1 or more, not {episodes}")
     if engine not in ENGINES:
-        raise GodojoError(f"there is no engine {engine!r}; {known(engine, ENGINES)}")
-    text = reference(policy)
+        raise unknown("engine", engine, ENGINES)
+    text = resolved(reference(policy))
+    check_opponents(text, opponents)
+    from godojo.evaluation.evaluation import judge  # these load torch and the kernels
+    from godojo.evaluation.sim_vs_godot import compare_engines
+    from godojo.evaluation.solo import evaluate_solo, is_solo
+    from godojo.export.players import SHIPPED
+
     how: dict[str, Any] = {"arenas": arenas, "rounds": episodes, "seed": seed, "deterministic": deterministic}
     how |= {"files": SHIPPED, "progress": progress}
     if not is_solo(text, SHIPPED):
@@ -59,9 +66,8 @@ def evaluate(
             return compare_engines(text, opponents, role=role, **how)
         return judge(text, opponents, role=role, engine=engine, **how)
     if opponents or role is not None:
-        raise GodojoError(f"{text} plays alone: there is nobody to play against; leave --opponent and --role away")
+        raise GodojoError(f"{text} plays alone: remove {option('opponents')} and {option('role')}")
     if engine == "both":
-        raise GodojoError(
-            f"{text} plays alone: judge it on one engine after the other, --engine sim and --engine godot"
-        )
+        engines = f"{option('engine', 'sim')}, then on {option('engine', 'godot')}"
+        raise GodojoError(f"{text} plays alone: evaluate it on {engines}")
     return evaluate_solo(text, engine=engine, **how)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from godojo.api.policies import reference
+from godojo.api.references import reference
 from godojo.errors import GodojoError
 from godojo.export.ship import FORMATS, Shipped, default_folder, trained_in
 from godojo.export.ship import export as write_files

@@ -1,10 +1,10 @@
 """`godojo.load_policy`: a trained policy that acts on observations, without a game or an engine."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from godojo.api.references import reference
 from godojo.errors import GodojoError
 from godojo.evaluation.players import TrainedPlayer, players_of
 from godojo.export.players import SHIPPED
@@ -30,12 +30,6 @@ def load_policy(source: Any, role: str | None = None, *, seed: int = 0) -> "Trai
     if chosen not in found:
         raise GodojoError(f"{text} has no role {chosen!r}; it has: {', '.join(found)}")
     return TrainedPolicy(found[chosen])
-
-
-def reference(source: Any) -> str:
-    """A run, a path or a text as the text that names it."""
-    path = getattr(source, "path", source)
-    return str(path.absolute()) if isinstance(path, Path) else str(path)
 
 
 class TrainedPolicy:

@@ -1,22 +1,25 @@
-"""`godojo.Run`: a training's folder, and everything that can be done with it."""
+"""`godojo.Run`: a training on disk, with a method for each command."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from godojo.errors import GodojoError
 from godojo.runs.config import RunConfig
 from godojo.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     from godojo.api.exports import Exported
+    from godojo.api.films import Film
     from godojo.api.league import League
     from godojo.api.policies import TrainedPolicy
+    from godojo.api.replays import Replays
     from godojo.evaluation.evaluation import Evaluation
     from godojo.evaluation.sim_vs_godot import Comparison
     from godojo.evaluation.solo import SoloEvaluation
     from godojo.learn.training import TrainingStatus
+
+log = logging.getLogger("godojo")
 
 # Torch, the kernels and matplotlib take seconds to load: each method imports what it needs.
 
@@ -145,16 +148,8 @@ class Run:
         """
         from godojo.api.league import league
 
-        return league(
-            self._folder,
-            snapshots,
-            episodes=episodes,
-            arenas=arenas,
-            exploit_minutes=exploit_minutes,
-            seed=seed,
-            deterministic=deterministic,
-            progress=progress,
-        )
+        how: dict[str, Any] = {"arenas": arenas, "seed": seed, "deterministic": deterministic, "progress": progress}
+        return league(self._folder, snapshots, episodes=episodes, exploit_minutes=exploit_minutes, **how)
 
     def export(
         self,
@@ -234,7 +229,7 @@ class Run:
         seed: int = 0,
         fine: bool = False,
         progress: Callable[..., None] = _ignore,
-    ) -> Path:
+    ) -> "Film":
         """Make the film of the training, from untrained to trained. Needs Godot.
 
         Args:
@@ -246,22 +241,18 @@ class Run:
             fine: Smoother edges, for twice the time without a GPU.
             progress: Called with the step in progress and the fraction of it that is done.
         """
-        from godojo.engines.godot.display import check_screen
-        from godojo.engines.godot.find import find
-        from godojo.show import film
-        from godojo.show.policies_to_show import run_to_show
-        from godojo.show.record import film_path
-        from godojo.show.shots import preset as format_of
+        from godojo.api import films
 
-        size, folder = format_of(preset), run_to_show(self._reference())
-        default = self.path / f"learn_progress-{date.today()}.mp4"
-        target = film_path(self.path, "learn_progress", default if path is None else Path(path))
-        film.filmed_stages(folder, stages)
-        check_screen()
-        find()
-        story = film.story_of(folder, size, stages=stages, arena=arena, seed=seed, progress=progress)
-        film.make_film(story, target, fine=fine, progress=progress)
-        return target
+        return films.film(
+            self._reference(),
+            _path(path),
+            preset=preset,
+            stages=stages,
+            arena=arena,
+            seed=seed,
+            fine=fine,
+            progress=progress,
+        )
 
     def record(
         self,
@@ -278,7 +269,7 @@ class Run:
         seed: int = 0,
         fine: bool = False,
         progress: Callable[..., None] = _ignore,
-    ) -> Path:
+    ) -> "Film":
         """Film some episodes of the policies, played in Godot.
 
         Args:
@@ -295,29 +286,143 @@ class Run:
             fine: Smoother edges, for twice the time without a GPU.
             progress: Called with the step in progress and the fraction of it that is done.
         """
-        from godojo.engines.godot.display import check_screen
-        from godojo.engines.godot.find import find
-        from godojo.show import record
-        from godojo.show.policies_to_show import PoliciesToShow
-        from godojo.show.shots import check_camera
-        from godojo.show.shots import preset as format_of
+        from godojo.api import films
 
-        size = format_of(preset)
-        if episodes < 1:
-            raise GodojoError(f"episodes must be 1 or more, not {episodes}")
-        check_camera(camera)
-        hero = hero or self.config.roles[0]
-        if hero not in self.config.roles:
-            raise GodojoError(f"there is no role {hero!r} to follow; there is: {', '.join(self.config.roles)}")
-        lineup = PoliciesToShow.of(self._reference(snapshot), dict(players or {}), seed=seed)
-        target = record.film_path(self.path, "recording", None if path is None else Path(path))
-        arenas = lineup.arenas(arena)
-        check_screen()
-        find()
-        replays = record.played_in_godot(lineup, arenas, episodes, seed=seed, progress=progress)
-        shots = record.shots_of(replays, size, camera, hero, names=role_labels)
-        record.film_shots(shots, target, size, fine=fine, progress=progress)
-        return target
+        return films.record(
+            self._reference(snapshot),
+            _path(path),
+            episodes=episodes,
+            preset=preset,
+            camera=camera,
+            hero=hero,
+            players=players,
+            arena=arena,
+            role_labels=role_labels,
+            seed=seed,
+            fine=fine,
+            progress=progress,
+        )
+
+    def replay(
+        self,
+        folder: str | Path | None = None,
+        *,
+        snapshot: str | None = None,
+        episodes: int = 5,
+        players: Mapping[str, str] | None = None,
+        arena: str | None = None,
+        engine: str = "sim",
+        seed: int = 0,
+        deterministic: bool = True,
+        packed: bool = False,
+        progress: Callable[..., None] = _ignore,
+    ) -> "Replays":
+        """Record episodes tick by tick.
+
+        Args:
+            folder: Where to write them; `trajectories` in the run's folder by default.
+            snapshot: A moment of the training; the newest policies by default.
+            episodes: How many to record.
+            players: Other players by role: `RUN@SNAPSHOT`, `scripted:NAME` or a policy file.
+            arena: Play in this arena only.
+            engine: `"sim"` (every tick) or `"godot"` (every decision).
+            seed: The same seed plays the same episodes.
+            deterministic: Take the most likely actions; otherwise sample as in training.
+            packed: Write one file instead of one for each episode.
+            progress: Called with the step in progress and the fraction of it that is done.
+        """
+        from godojo.api.replays import replay
+
+        return replay(
+            self._reference(snapshot),
+            _path(folder),
+            episodes=episodes,
+            players=players,
+            arena=arena,
+            engine=engine,
+            seed=seed,
+            deterministic=deterministic,
+            packed=packed,
+            progress=progress,
+        )
+
+    def watch(
+        self,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 8090,
+        token: str = "",
+        seed: int = 0,
+        seconds: float | None = None,
+        say: Callable[[str], None] = print,
+    ) -> None:
+        """Show the run in 3D in the browser, until Ctrl-C.
+
+        Args:
+            host: The address to listen on; anything else than 127.0.0.1 needs a token.
+            port: The port; 0 for any free one.
+            token: What viewers on other machines must know; random by default.
+            seed: Seed of the first episode; each episode adds one.
+            seconds: Stop after this time.
+            say: Called with the address.
+        """
+        from godojo.show.watch.serve import serve
+
+        serve(
+            self._reference(),
+            host=host,
+            port=port,
+            token=token,
+            seed=seed,
+            seconds=seconds,
+            say=say,
+            loaded=lambda: None,
+        )
+
+    def distil(
+        self,
+        net_arch: Sequence[int] = (32, 32),
+        *,
+        snapshot: str | None = None,
+        memory_size: int | None = None,
+        minutes: float | None = None,
+        steps: int | None = None,
+        run_id: str | None = None,
+        force: bool = False,
+        seed: int = 1,
+        progress: Callable[..., None] = _ignore,
+    ) -> "Run":
+        """Train smaller networks that imitate the policies, as a new run.
+
+        Args:
+            net_arch: Widths of the students' hidden layers.
+            snapshot: A moment of the training; the newest policies by default.
+            memory_size: Size of the students' memory; the teacher's by default, at most the first layer's width.
+            minutes: Training time; 1 minute by default.
+            steps: Train for this many agent-steps instead.
+            run_id: The new run's name; game, date and time by default.
+            force: Replace a run of the same name.
+            seed: Seed of the weights and the arenas.
+            progress: Called with the step in progress and the fraction of it that is done.
+        """
+        from godojo.api.distil import distilled_run
+
+        distilled = distilled_run(
+            self._reference(snapshot),
+            net_arch,
+            memory_size=memory_size,
+            minutes=minutes,
+            steps=steps,
+            run_id=run_id,
+            force=force,
+            seed=seed,
+            say=log.info,
+        )
+        try:
+            distilled.teach(progress)
+        finally:
+            distilled.run.remove_if_unused()
+        return Run(distilled.run)
 
     def resume(
         self,
@@ -344,3 +449,7 @@ class Run:
 
     def __repr__(self) -> str:
         return f"Run({self.name!r})"
+
+
+def _path(path: str | Path | None) -> Path | None:
+    return None if path is None else Path(path).expanduser()

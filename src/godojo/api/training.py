@@ -1,21 +1,18 @@
 """`godojo.train`: trains a game's policies, as `godojo train` does."""
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from godojo.api.runs import Run
+from godojo.api.runs import Run, log
 from godojo.errors import GodojoError
 from godojo.training.args import ListenAddress, TrainArgs
 from godojo.training.setup import prepared
 
 if TYPE_CHECKING:
     from godojo.learn.training import TrainingStatus
-
-log = logging.getLogger("godojo")
 
 
 def train(
@@ -91,8 +88,6 @@ def train(
     Raises:
         GodojoError: An argument is wrong, or something is missing that the training needs.
     """
-    if not connect and (host is not None or port is not None or token is not None):
-        raise GodojoError("host, port and token say where to wait for a game: they need connect=True")
     args = TrainArgs(
         game=game,
         engine=engine,
@@ -114,7 +109,7 @@ def train(
         processes=processes,
         step_timeout=step_timeout,
         project=None if project is None else Path(project),
-        listen=ListenAddress(host, port, token) if connect else None,
+        listen=ListenAddress.given(connect, host, port, token),
         http=(http,) if isinstance(http, str) else tuple(http),
         scene=scene,
         reload_every=reload_every,

@@ -1,4 +1,4 @@
-"""The command line: one small file a verb, put together here."""
+"""The command line: one small module per verb."""
 
 import os
 import signal
@@ -11,10 +11,10 @@ from typer.exceptions import Abort, TyperException
 import godojo
 from godojo.cli.console import complain, configure_output
 from godojo.cli.verbs import VerbGroup
-from godojo.errors import GodojoError, command
+from godojo.errors import GodojoError, command, naming_flags
 
 _INTRODUCTION = """\
-[bold]Godojo[/bold] trains, watches, judges and ships game-playing agents for Godot 4.
+[bold]Godojo[/bold] trains, watches, evaluates and ships game-playing agents for Godot 4.
 
 Start with [cyan]{train}[/cyan]: a seeker and a hider learn tag in five minutes, without Godot.
 [cyan]{verb} --help[/cyan] explains a command.
@@ -50,7 +50,7 @@ def _say_version(wanted: bool) -> None:
 def _options(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_say_version, is_eager=True, help="Say which Godojo this is, and stop."),
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None: ...
 
@@ -60,16 +60,17 @@ def _stop(number: int, _frame: object) -> None:
 
 
 def main(words: list[str] | None = None) -> None:
-    """Runs the command line. A user's mistake ends in one line and exit status 2, never in a traceback."""
+    """Runs the command line. A user's mistake prints one line and exits with status 2, never with a traceback."""
     configure_output()
-    signal.signal(signal.SIGTERM, _stop)  # so that what we started is ended with us
+    signal.signal(signal.SIGTERM, _stop)  # so that our child processes end with us
     try:
-        status = app(args=words, prog_name=command("").strip(), standalone_mode=False)
+        with naming_flags():
+            status = app(args=words, prog_name=command("").strip(), standalone_mode=False)
     except GodojoError as error:
         complain(str(error))
         status = 2
     except TyperException as error:
-        status = 0  # no command at all: the help has been shown instead
+        status = 0  # no command at all: Typer has printed the help
         if error.format_message():
             from godojo.cli.mistakes import explain
 
@@ -78,7 +79,7 @@ def main(words: list[str] | None = None) -> None:
     except Abort:
         complain("stopped")
         status = 130
-    except BrokenPipeError:  # the reader of our output has gone, as in `godojo ... | head`
+    except BrokenPipeError:  # as in `godojo ... | head`
         sys.stderr.close()
         status = 141
     raise SystemExit(status if isinstance(status, int) else 0)

@@ -1,4 +1,4 @@
-"""`godojo addon`: the addon in your own Godot project, and as a zip."""
+"""`godojo addon`: installs the addon into a Godot project, or packs it as a zip."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,9 +17,9 @@ app = typer.Typer(help="The addon in your own Godot project.", no_args_is_help=T
 @app.command()
 def install(
     project: Annotated[Path, typer.Argument(help="The folder of a Godot 4 project.", metavar="PROJECT_DIR")],
-    force: Annotated[bool, typer.Option("--force", help="Replace files of the addon that somebody changed.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace changed files of the addon.")] = False,
 ) -> None:
-    """Put the addon into a Godot project, or bring it up to date, and switch it on.
+    """Install the addon into a Godot project, or update it, and enable it.
 
     Files of your own in addons/godojo are kept.
 
@@ -29,24 +29,24 @@ def install(
     """
     done = put(project.expanduser(), force=force)
     what = "installed" if done.before is None else f"updated from {done.before or 'an older version'}"
-    say(f"Godojo {done.version} {what} in {done.folder}" + (" and switched on" if done.switched_on else ""))
+    say(f"Godojo {done.version} {what} in {done.folder}" + (" and enabled" if done.switched_on else ""))
     for name in done.kept:
-        say(f"kept {name}, which is not ours")
+        say(f"kept {name}, which is not part of the addon")
     for note in done.notes:
         say(f"note: {note}")
     out.print("next:")
     say("  open the project in Godot (if it is open: Project, Reload Current Project)")
-    say("  put a DojoSync into the main scene, and a script that extends DojoAgent below the body that should learn")
+    say("  add a DojoSync to the main scene, and a DojoAgent with your script below the body that learns")
 
 
 @app.command(name="zip")
 def make_zip(
     to: Annotated[
         Path | None,
-        typer.Option("--out", help="The file or the folder; godojo-addon-VERSION.zip here if left away."),
+        typer.Option("--out", help="A file or folder; defaults to godojo-addon-VERSION.zip here."),
     ] = None,
 ) -> None:
-    """Write the addon as a zip in the form Godot's asset library expects."""
+    """Write the addon as a zip for Godot's asset library."""
     name, content = addon_zip()
     path = Path(name) if to is None else to.expanduser()
     if path.is_dir():

@@ -1,4 +1,4 @@
-"""`godojo config`: configurations of a training as JSON, to be changed and given to `godojo train --config`."""
+"""`godojo config`: prints a training configuration to edit and pass to `godojo train --config`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,10 +7,10 @@ import msgspec
 import typer
 
 from godojo.cli.console import print_json
-from godojo.errors import GodojoError, command, known
+from godojo.errors import command, unknown
 from godojo.files import atomic_write
 
-app = typer.Typer(help="Configurations of a training, as JSON.", no_args_is_help=True)
+app = typer.Typer(help="Training configurations as JSON.", no_args_is_help=True)
 
 
 @app.callback()
@@ -19,8 +19,8 @@ def _group() -> None: ...
 
 @app.command()
 def example(
-    game: Annotated[str, typer.Argument(help="Which game.")] = "navigation",
-    preset: Annotated[str, typer.Option(help="The preset to begin with.")] = "default",
+    game: Annotated[str, typer.Argument(help="The game.")] = "navigation",
+    preset: Annotated[str, typer.Option(help="The preset to start from.")] = "default",
     file: Annotated[
         Path | None, typer.Option("--out", help="Write it here instead of printing it.", metavar="FILE.json")
     ] = None,
@@ -31,7 +31,7 @@ def example(
     from godojo.learn.registry import ALGORITHMS
 
     if game not in GAMES:
-        raise GodojoError(f"there is no game {game!r}; {known(game, GAMES)}")
+        raise unknown("game", game, GAMES)
     own = read_preset(game, preset)
     whole = msgspec.structs.replace(
         own,

@@ -1,4 +1,4 @@
-"""What all verbs share when they talk to a person."""
+"""Output of all verbs: lines, progress and JSON."""
 
 import io
 import sys
@@ -7,7 +7,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
+import msgspec
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
@@ -24,43 +26,43 @@ out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 BEAT_S = 5.0
-"""Between two lines of progress where there is no terminal."""
+"""Between two lines of progress without a terminal."""
 
 
 def configure_output() -> None:
-    """Makes output survive a terminal or pipe that does not know all our signs."""
+    """Replaces characters that the terminal cannot show."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 def say(sentence: str) -> None:
-    """One line on stdout, whatever the sentence holds."""
+    """Prints one line on stdout; no markup."""
     out.print(escape(" ".join(sentence.split())))
 
 
 def note(sentence: str) -> None:
-    """One line on stderr, for a person; what programs read from stdout stays as it is."""
+    """Prints one line on stderr; no markup."""
     err.print(escape(" ".join(sentence.split())))
 
 
 def complain(sentence: str) -> None:
-    """One line on stderr, whatever the sentence holds."""
+    """Prints an error as one line on stderr."""
     err.print(f"[bold red]godojo:[/] {escape(' '.join(sentence.split()))}")
 
 
 @dataclass
 class _Step:
-    """What is being done, and how far it is."""
+    """A step of a command, and its progress."""
 
     what: str
     fraction: float | None = None
     detail: str = ""
     began_s: float = field(default_factory=time.monotonic)
     first: tuple[float, float] | None = None
-    """The first fraction above 0 and when it was heard: what comes before may be an engine that starts."""
+    """The first fraction above 0 and its time: before that an engine may be starting."""
     heard_s: float = 0.0
-    """When the latest fraction was heard."""
+    """The time of the latest fraction."""
 
     def update(self, fraction: float | None, detail: str) -> None:
         if fraction and fraction != self.fraction:
@@ -69,7 +71,7 @@ class _Step:
         self.fraction, self.detail = fraction, detail
 
     def left_s(self) -> float:
-        """Seconds, as far as the pace so far allows to say; 0 where it does not."""
+        """Estimated seconds; 0 if unknown."""
         if self.fraction is None or self.first is None or self.fraction <= self.first[0]:
             return 0.0
         seconds = (self.heard_s - self.first[1]) * (1.0 - self.fraction) / (self.fraction - self.first[0])
@@ -92,7 +94,7 @@ def _clock(seconds: float) -> str:
 
 
 class ProgressReport:
-    """Shows how far a command is: a live bar on a terminal; elsewhere a line for each step and one every `BEAT_S`."""
+    """Shows the progress of a command: a live bar on a terminal; elsewhere a line per step and one every `BEAT_S`."""
 
     def __init__(self, bar: Progress) -> None:
         self._bar = bar
@@ -120,7 +122,7 @@ class ProgressReport:
             self._bar.update(self._task, total=1.0, completed=fraction, detail=escape(detail))
 
     def beat(self) -> None:
-        """A line for whoever reads a log."""
+        """Prints a line for a log."""
         with self._lock:
             err.print(f"  {escape(self._step.line())}")
 
@@ -154,5 +156,7 @@ def progress_report() -> Iterator[ProgressReport]:
             over.set()
 
 
-def print_json(text: bytes) -> None:
+def print_json(value: Any) -> None:
+    """Prints a value, or JSON that is bytes already, for programs to read."""
+    text = value if isinstance(value, bytes) else msgspec.json.format(msgspec.json.encode(value), indent=2)
     sys.stdout.write(text.decode() + "\n")

@@ -1,20 +1,15 @@
-"""`godojo distil`: a smaller student that does what a trained policy does."""
+"""`godojo distil`: a smaller network that imitates a trained policy."""
 
-import math
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from godojo.cli.chosen_run import chosen_run
-from godojo.cli.console import err, out, print_json, progress_report
-from godojo.cli.eval import interval, percent
+from godojo.cli.console import note, out, print_json, progress_report
 from godojo.cli.signals import stopping
 from godojo.errors import GodojoError, command
-from godojo.learn.budget import Budget
 
 if TYPE_CHECKING:
     from godojo.export.distilled_run import DistilReport
@@ -22,72 +17,64 @@ if TYPE_CHECKING:
 
 def distil(
     run: Annotated[
-        str, typer.Argument(help="The teacher: RUN or RUN@SNAPSHOT; the newest run if left away.")
+        str, typer.Argument(help="The teacher: RUN or RUN@SNAPSHOT; defaults to the latest run.")
     ] = "latest",
-    net: Annotated[str, typer.Option("--net", help="Widths of the student's layers.", metavar="N,N,…")] = "32,32",
+    net: Annotated[str, typer.Option("--net", help="Widths of its hidden layers.", metavar="N,N,…")] = "32,32",
     memory_size: Annotated[
         int | None,
-        typer.Option("--memory-size", help="Numbers it remembers; its teacher's, or its first layer's if fewer."),
+        typer.Option(
+            "--memory-size", help="Size of its memory; defaults to its teacher's, up to its first layer's width."
+        ),
     ] = None,
-    minutes: Annotated[float | None, typer.Option("--minutes", help="How long; 1 if left away.")] = None,
-    steps: Annotated[int | None, typer.Option("--steps", help="How long, in decisions of all agents, instead.")] = None,
+    minutes: Annotated[float | None, typer.Option("--minutes", help="Training time; defaults to 1.")] = None,
+    steps: Annotated[int | None, typer.Option("--steps", help="Train for N agent-steps instead.")] = None,
     run_id: Annotated[str | None, typer.Option("--run-id", help="Name of the student's run.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a run of the same name.")] = False,
-    seed: Annotated[
-        int, typer.Option("--seed", help="Where the student begins, and in which arenas it practises.")
-    ] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the weights and the arenas.")] = 1,
     episodes: Annotated[
-        int, typer.Option("--episodes", "-n", help="Rounds of each match at the end; 0 for none.", min=0)
+        int, typer.Option("--episodes", "-n", help="Rounds of each evaluation match at the end; 0 for none.", min=0)
     ] = 500,
     as_json: Annotated[bool, typer.Option("--json", help="The report as JSON, for programs.")] = False,
 ) -> None:
-    """Teach a smaller net to do what a trained policy does, and say what that costs.
+    """Train a smaller network that imitates a trained policy, and measure the cost.
 
-    The student plays, the teacher says at every decision what it would have done. The result is a run like any other.
-    Ctrl-C keeps what has been learnt.
+    The student plays; the teacher labels every decision. The result is a run like any other. Ctrl-C keeps the students
+    trained so far.
 
     Example:
 
       godojo distil latest --net 32,32 --minutes 2 --run-id small
     """
-    if minutes is not None and steps is not None:
-        raise GodojoError("either --minutes or --steps, not both")
-    for name, value in (("minutes", minutes), ("steps", steps)):
-        if value is not None and not 0.0 < value < math.inf:
-            raise GodojoError(f"there must be some time to learn: --{name} must be above 0, not {value}")
-    if not 0 <= seed < 2**40:
-        raise GodojoError(f"--seed must be from 0 to {2**40 - 1}, not {seed}")
-    budget = Budget(agent_steps=steps) if steps is not None else Budget(minutes=1.0 if minutes is None else minutes)
-    net_arch, run = widths(net), chosen_run(run)
-    from godojo.export.distilled_run import DistilledRun  # loads torch and the kernels
+    from godojo.api.distil import distilled_run
 
-    distilled = DistilledRun(
-        run,
-        net_arch,
-        budget,
+    distilled = distilled_run(
+        chosen_run(run),
+        widths(net),
         memory_size=memory_size,
+        minutes=minutes,
+        steps=steps,
         run_id=run_id,
         force=force,
         seed=seed,
         typed=sys.argv[1:],
-        say=_say,
+        say=note,
     )
     name = distilled.run.name
     try:
-        with progress_report() as shown, stopping(distilled.distillation, _say):
+        with progress_report() as shown, stopping(distilled.distillation, note):
             is_spent = distilled.teach(shown.progress)
     finally:
         distilled.run.remove_if_unused()
     if not is_spent:
-        _say(f"stopped; what has been learnt lies in {distilled.run.path}; judge it with: {command(f'eval {name}')}")
+        note(f"stopped; the students so far are in {distilled.run.path}; evaluate them with: {command(f'eval {name}')}")
         raise typer.Exit(130)
     with progress_report() as shown:
         report = distilled.report(episodes, shown.progress)
     if as_json:
-        print_json(msgspec.json.format(msgspec.json.encode(report), indent=2))
+        print_json(report)
         return
     show(report)
-    out.print(f"\neverything lies in {distilled.run.path}\nnext:", markup=False)
+    out.print(f"\nsaved in {distilled.run.path}\nnext:", markup=False)
     for words in (f"eval {name}", f"export {name}"):
         out.print(f"  {command(words)}", markup=False)
 
@@ -97,16 +84,13 @@ def widths(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(word) for word in text.split(","))
     except ValueError:
-        raise GodojoError(f"--net {text!r} is no list of widths such as 32,32") from None
+        raise GodojoError(f"--net {text!r} is no list of widths, such as 32,32") from None
 
 
 def show(report: "DistilReport") -> None:
-    """The report for a person."""
-    sizes = Table(box=None, pad_edge=False, header_style="dim")
-    sizes.add_column("role")
-    sizes.add_column("who")
-    for title in ("net", "memory", "weights", "KiB", "torch µs", "GDScript µs"):
-        sizes.add_column(title, justify="right")
+    from godojo.evaluation.tables import interval, percent, plain_table  # loads torch
+
+    sizes = plain_table(("role", "policy"), ("net", "memory", "weights", "KiB", "torch µs", "GDScript µs"))
     for role, pair in report.sizes.items():
         for who, one in zip(("teacher", "student"), pair, strict=True):
             sizes.add_row(
@@ -126,11 +110,8 @@ def show(report: "DistilReport") -> None:
     )
     if not report.prices:
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("role")
-    table.add_column("against")
-    for title in ("teacher wins", "student wins", "95 % interval", "costs", "95 % interval"):
-        table.add_column(title, justify="right")
+    costs = ("teacher wins", "student wins", "95 % interval", "costs", "95 % interval")
+    table = plain_table(("role", "against"), costs)
     for price in report.prices:
         apart = price.difference
         table.add_row(
@@ -144,7 +125,3 @@ def show(report: "DistilReport") -> None:
         )
     out.print(table)
     out.print(f"[dim]{report.rounds} rounds each; costs in points of rounds won[/]")
-
-
-def _say(sentence: str) -> None:
-    err.print(sentence, markup=False)

@@ -1,4 +1,4 @@
-"""`godojo doctor`: what is installed, what is missing, and the cure for each."""
+"""`godojo doctor`: checks the installation and says how to fix what is missing."""
 
 import importlib.metadata
 import importlib.util
@@ -33,26 +33,26 @@ _PROBE_TIMEOUT_S = 60.0
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One line of the doctor's."""
+    """One check."""
 
     name: str
     state: Literal["good", "note", "bad"]
-    """`note` works but deserves a look; `bad` makes the exit status 1."""
+    """`note` is a limitation; `bad` makes the exit status 1."""
     detail: str
     cure: str = ""
 
 
 def doctor(
     deep: Annotated[
-        bool, typer.Option("--deep", help="Also load torch and numba, which takes seconds: device and threads.")
+        bool, typer.Option("--deep", help="Also load torch and numba (takes seconds), for device and threads.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
-    """Check what is installed and what is missing, each with its cure. Exits with 1 when something is missing."""
+    """Check the installation, with a fix for each problem. Exits with status 1 if something is missing."""
     findings = examine(deep=deep)
     healthy = all(finding.state != "bad" for finding in findings)
     if as_json:
-        print_json(msgspec.json.format(msgspec.json.encode({"healthy": healthy, "findings": findings})))
+        print_json({"healthy": healthy, "findings": findings})
     else:
         marks = {"good": "[green]✓[/]", "note": "[yellow]![/]", "bad": "[red]✗[/]"}
         for finding in findings:
@@ -64,7 +64,7 @@ def doctor(
 
 
 def examine(*, deep: bool = False) -> list[Finding]:
-    """All findings. The slow ones, which load libraries or start programs, are made side by side."""
+    """All findings. Checks run in parallel: some load libraries or start programs."""
     libraries = (torch, numba) if deep else (partial(package, "torch"), partial(package, "numba"))
     checks: list[Callable[[], Finding]] = [python, *libraries, engine, rendering, templates, disk]
     with ThreadPoolExecutor(len(checks)) as workers:
@@ -82,7 +82,7 @@ def package(name: str) -> Finding:
     try:
         return Finding(name, "good", importlib.metadata.version(name))
     except importlib.metadata.PackageNotFoundError:
-        return Finding(name, "bad", "installed in part", _REINSTALL)
+        return Finding(name, "bad", "installed incompletely", _REINSTALL)
 
 
 def torch() -> Finding:
@@ -115,7 +115,7 @@ def engine() -> Finding:
 def rendering() -> Finding:
     if not has_screen() and not has_virtual_screen():
         cure = f"{command('engine install --rendering')} (or: {XVFB_CURE})"
-        return Finding("rendering", "note", "no display and no Xvfb: training works, pictures do not", cure)
+        return Finding("rendering", "note", "no display and no Xvfb: training works, films do not", cure)
     screen = "your display" if has_screen() else "a virtual display (Xvfb)"
     try:
         installed = read_installed()
@@ -130,7 +130,7 @@ def templates() -> Finding:
     try:
         found = find()
     except GodojoError:
-        return Finding("templates", "note", "no Godot that could export games", command("engine install --templates"))
+        return Finding("templates", "note", "no Godot to export games with", command("engine install --templates"))
     if has_templates(found):
         return Finding("templates", "good", f"games can be exported ({templates_folder(found)})")
     cure = command("engine install --templates")
@@ -158,7 +158,7 @@ def port(number: int) -> Finding:
             probe.bind(("127.0.0.1", number))
         except OSError as error:
             detail = f"cannot be used for {PORTS[number]} ({error.strerror})"
-            return Finding(name, "note", detail, "end the program that holds it, or choose another port")
+            return Finding(name, "note", detail, "end the program that uses it, or choose another port")
     return Finding(name, "good", f"free, for {PORTS[number]}")
 
 

@@ -3,14 +3,14 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
-import msgspec
 import typer
 from rich.markup import escape
 
-from godojo.cli.console import err, out, print_json, progress_report
+from godojo.cli.console import ProgressReport, note, out, print_json, progress_report
 from godojo.engines.godot.find import Engine, EngineMissing, find
 from godojo.engines.godot.install import install as install_engine
 from godojo.engines.godot.install import uninstall as uninstall_engine
@@ -18,18 +18,20 @@ from godojo.engines.godot.paths import engine_folder, program_of, read_installed
 from godojo.engines.godot.project import prepared_project, project_folder
 from godojo.engines.godot.templates import has_templates
 
+Result = TypeVar("Result")
+
 app = typer.Typer(
-    help="The real Godot: find, install, run it. Looks at GODOT_BIN, then what Godojo installed, then the PATH.",
+    help="Find, install and run Godot: the one in GODOT_BIN, the installed one, or the one on the PATH.",
     no_args_is_help=True,
 )
 
 
 @app.command()
 def status(as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False) -> None:
-    """Say which Godot is used, and where it comes from."""
+    """Print which Godot is used, and where it comes from."""
     engine = find()
     if as_json:
-        print_json(msgspec.json.encode(engine))
+        print_json(engine)
         return
     out.print(f"Godot [bold]{escape(engine.version)}[/]")
     out.print(f"  program  {escape(str(engine.program))}")
@@ -39,17 +41,15 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="As JSON, for pr
 @app.command()
 def install(
     rendering: Annotated[
-        bool, typer.Option("--rendering", help="Also what pictures need without a GPU or a display (Mesa, Xvfb).")
+        bool, typer.Option("--rendering", help="Also Mesa and Xvfb, to render without a GPU or a display.")
     ] = False,
-    templates: Annotated[
-        bool, typer.Option("--templates", help="Also export templates, which exported games are made of.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Install anew even if it is there, add-ons included.")] = False,
+    templates: Annotated[bool, typer.Option("--templates", help="Also export templates, to export games.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Reinstall, add-ons included.")] = False,
 ) -> None:
-    """Install Godot for this user: the official build, or Debian's where that cannot be reached.
+    """Install Godot for this user: the official build, or Debian's if that cannot be reached.
 
-    It goes into a folder of yours (GODOJO_HOME overrides), is checked before it counts as installed, and can be
-    stopped and started again at any moment. Add-ons that are installed stay.
+    It is installed into your data folder ($GODOJO_HOME) and tested. You can interrupt the installation and start it
+    again at any moment. Installed add-ons stay.
     """
     with progress_report() as report:
         installed = install_engine(rendering=rendering, templates=templates, force=force, report=report)
@@ -58,7 +58,7 @@ def install(
     out.print(f"  {_origin(engine)}")
     used = find()
     if used.source != "installed":
-        out.print(f"[yellow]note:[/] {used.source} is set, so that one is used: {used.program}")
+        out.print(f"[yellow]note:[/] {used.source} is set and takes precedence: {used.program}")
 
 
 @app.command()
@@ -69,13 +69,11 @@ def path() -> None:
 
 @app.command(context_settings={"ignore_unknown_options": True})
 def run(
-    words: Annotated[
-        list[str] | None, typer.Argument(help="What to hand to Godot, after --.", metavar="-- ARGS")
-    ] = None,
+    words: Annotated[list[str] | None, typer.Argument(help="Arguments for Godot, after --.", metavar="-- ARGS")] = None,
 ) -> None:
     """Run Godot with your own arguments.
 
-    Godojo's own project (`--path godot` in a checkout), and any project to be exported, is imported first where needed.
+    Godojo's own project (`--path godot` in a checkout), and any project to export, is imported first if needed.
 
     Example:
 
@@ -95,28 +93,33 @@ def run(
 
 @app.command()
 def uninstall() -> None:
-    """Remove the Godot that Godojo installed; any other is left alone."""
+    """Remove the Godot that Godojo installed, and no other."""
     removed = uninstall_engine()
-    out.print("Removed the installed Godot." if removed else "Nothing was installed by Godojo; nothing removed.")
+    out.print("Removed the installed Godot." if removed else "Godojo has not installed Godot; nothing to remove.")
 
 
 def ready_engine() -> Engine:
-    """The engine, installed first where there is none."""
+    """The engine; installs it first if there is none."""
+    with progress_report() as report:
+        return with_engine(find, report)
+
+
+def with_engine(call: Callable[[], Result], report: ProgressReport) -> Result:
+    """Calls a function that needs Godot; installs Godot first if there is none."""
     try:
-        return find()
+        return call()
     except EngineMissing:
-        err.print("no Godot here yet: installing it, once")
-        with progress_report() as report:
-            install_engine(report=report)
-        return find()
+        note("Godot is not installed yet: installing it, once")
+        install_engine(report=report)
+        return call()
 
 
 def _origin(engine: Engine) -> str:
     if engine.source != "installed":
         return f"by {engine.source}"
-    note = read_installed()
-    assert note is not None
+    installed = read_installed()
+    assert installed is not None
     addons = ["with export templates" if has_templates(engine) else "without export templates"]
-    if note.origin == "debian":  # an official build draws with the system's drivers
-        addons.insert(0, "with drivers for pictures" if note.rendering else "without drivers for pictures")
-    return f"installed by Godojo: {note.origin} build, {', '.join(addons)}"
+    if installed.origin == "debian":  # an official build draws with the system's drivers
+        addons.insert(0, "with drivers for pictures" if installed.rendering else "without drivers for pictures")
+    return f"installed by Godojo: {installed.origin} build, {', '.join(addons)}"

@@ -1,9 +1,8 @@
-"""`godojo export`: a trained policy as a file that games read, without Python."""
+"""`godojo export`: writes policies as files that games load without Python."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 from rich.markup import escape
 from rich.table import Table
@@ -20,28 +19,28 @@ if TYPE_CHECKING:
 def export(
     run: Annotated[
         str,
-        typer.Argument(help="RUN, RUN@SNAPSHOT or a policy file (*.pt, *.dojo); the newest run if left away."),
+        typer.Argument(help="RUN, RUN@SNAPSHOT or a policy file (*.pt, *.dojo); defaults to the latest run."),
     ] = "latest",
-    role: Annotated[str | None, typer.Option("--role", help="This role only, for example: seeker")] = None,
+    role: Annotated[str | None, typer.Option("--role", help="Export this role only, such as seeker.")] = None,
     kind: Annotated[str, typer.Option("--format", help="godot (*.dojo, played in pure GDScript) or onnx.")] = "godot",
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Where to; the folder `export` of the run if left away.", metavar="DIR"),
+        typer.Option("--out", help="The folder; defaults to `export` in the run's folder.", metavar="DIR"),
     ] = None,
     levels: Annotated[
         str | None,
         typer.Option(
             "--levels",
-            help="Moments of the training as levels: easy=10s,medium=1m,hard=final writes easy_seeker.dojo and so on.",
+            help="Snapshots as difficulty levels: easy=10s,medium=1m,hard=final writes easy_seeker.dojo, …",
             metavar="NAME=SNAPSHOT,…",
         ),
     ] = None,
     int8: Annotated[
         bool,
-        typer.Option("--int8", help="Also an ONNX model with weights of one byte, and what that costs in rounds won."),
+        typer.Option("--int8", help="Also write an ONNX model with 8-bit weights, and measure the cost in win rate."),
     ] = False,
     card: Annotated[
-        bool, typer.Option("--card", help="Also a page about the policies: CARD.md, with figures and a picture.")
+        bool, typer.Option("--card", help="Also write a model card, CARD.md, with win rates and a picture.")
     ] = False,
     episodes: Annotated[
         int, typer.Option("--episodes", "-n", help="Rounds against each opponent, for --int8 and --card.", min=1)
@@ -73,22 +72,23 @@ def export(
             progress=shown.progress,
         )
     if as_json:
-        print_json(msgspec.json.format(msgspec.json.encode(written), indent=2))
+        print_json(written)
         return
     show(written)
     if int8 and all(one.int8_cost is None for one in written):
-        console.print("what int8 costs in rounds won cannot be said here: nobody to play against")
+        console.print("the cost of int8 in win rate is unknown: this game has no opponents")
     if page is not None:
-        console.print(f"and a page about them: {escape(str(page))}")
+        console.print(f"model card: {escape(str(page))}")
     if kind == "godot":
-        console.print(f"\nput them on the agents of a scene; judge one: {escape(command(f'eval {written[0].path}'))}")
+        console.print(
+            f"\nassign them to DojoAgent nodes in a scene; evaluate one: {escape(command(f'eval {written[0].path}'))}"
+        )
 
 
 def show(written: "list[Shipped]") -> None:
-    """What was written, for a person."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("file", overflow="fold")
-    table.add_column("what", no_wrap=True)
+    table.add_column("format", no_wrap=True)
     for title in ("KiB", "agent-steps"):
         table.add_column(title, justify="right", no_wrap=True)
     for one in written:

@@ -1,6 +1,5 @@
 """`godojo film`: the film of a training, made from the run alone."""
 
-from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -8,8 +7,7 @@ import typer
 
 from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import progress_report, say
-from godojo.cli.engine import ready_engine
-from godojo.engines.godot.display import check_screen
+from godojo.cli.engine import with_engine
 
 
 def film(
@@ -41,27 +39,23 @@ def film(
 
       godojo film latest --preset 1080p60
     """
+    from godojo.api import films
+
     run = chosen_run(run)
-    from godojo.show import film as filming  # loads torch and the kernels
-    from godojo.show.policies_to_show import run_to_show
-    from godojo.show.record import film_path
-    from godojo.show.shots import preset as format_of
-
-    size = format_of(preset)
-    folder = run_to_show(run, "film")
-    path = film_path(folder.path, "learn_progress", output or folder.path / f"learn_progress-{date.today()}.mp4")
-    filming.filmed_stages(folder, stage or ())  # before anything that takes time
-    check_screen()
-    ready_engine()
     with progress_report() as shown:
-        story = filming.story_of(folder, size, stages=stage or (), arena=arena, seed=seed, progress=shown.progress)
-        if pictures is not None:
-            from godojo.show.pictures import make_pictures
-
-            made = make_pictures(story, pictures, fine=fine, progress=shown.progress)
-            done = f"{pictures}: {', '.join(file.name for file in made)}"
-        else:
-            frames = filming.make_film(story, path, fine=fine, progress=shown.progress)
-            done = f"{path}: {frames} frames, {size.size}, {size.fps} a second, {frames / size.fps:.1f} s"
-    for line in (*filming.describe(story), done):
+        made = with_engine(
+            lambda: films.film(
+                run,
+                output,
+                preset=preset,
+                stages=stage or (),
+                arena=arena,
+                seed=seed,
+                fine=fine,
+                pictures=pictures,
+                progress=shown.progress,
+            ),
+            shown,
+        )
+    for line in (*made.notes, str(made)):
         say(line)

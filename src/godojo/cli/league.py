@@ -2,14 +2,11 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from godojo.cli.chosen_run import open_run
 from godojo.cli.console import out, print_json, progress_report
-from godojo.cli.eval import interval, percent
 from godojo.errors import GodojoError
 
 if TYPE_CHECKING:
@@ -65,7 +62,7 @@ def league(
             progress=shown.progress,
         )
     if as_json:
-        print_json(msgspec.json.format(msgspec.json.encode(found.as_tree()), indent=2))
+        print_json(found.as_tree())
         return
     show(found.report)
     for one in found.best_responses:
@@ -74,35 +71,30 @@ def league(
 
 
 def show(found: "LeagueReport") -> None:
-    """The league for a person."""
+    from godojo.evaluation.tables import plain_table  # loads torch
+
     out.print(
         f"[bold]{escape(found.run)}[/]: rounds won by the {found.rows} of the row against the {found.columns} of the"
         f" column, in per cent\n[dim]{found.rounds} rounds each, {escape(found.arenas)} arenas, seed {found.seed}[/]\n"
     )
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column(f"{found.rows} \\ {found.columns}")
-    for standing in found.standings:
-        table.add_column(escape(standing.name), justify="right")
+    table = plain_table((f"{found.rows} \\ {found.columns}",), (escape(one.name) for one in found.standings))
     for standing, cells in zip(found.standings, found.matrix, strict=True):
         table.add_row(escape(standing.name), *(f"{100 * cell.rate:.1f}" for cell in cells))
     out.print(table)
-    ratings = Table(box=None, pad_edge=False, header_style="dim", title="ratings", title_justify="left")
-    ratings.add_column("snapshot")
-    ratings.add_column("agent-steps", justify="right")
-    for role in (found.rows, found.columns):
-        ratings.add_column(role, justify="right")
-        ratings.add_column("95 %", justify="right")
+    ratings = plain_table(("snapshot",), ("agent-steps", found.rows, "95 %", found.columns, "95 %"))
     for standing in found.standings:
         words = [f"{standing.agent_steps:,}"]
         for role in (found.rows, found.columns):
             one = standing.ratings[role]
             words += [f"{one.rating:.1f}", f"{one.low:.1f} to {one.high:.1f}"]
         ratings.add_row(escape(standing.name), *words)
-    out.print()
+    out.print("\nratings")
     out.print(ratings)
 
 
 def show_probe(one: "BestResponse") -> None:
+    from godojo.evaluation.tables import interval, percent
+
     before, after = (f"{percent(share)} of rounds ({interval(share)})" for share in (one.before, one.after))
     out.print(
         f"\nThe {one.victim} loses {before} to the run's own {one.exploiter}, and {after} to a fresh one that learnt"

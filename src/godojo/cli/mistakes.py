@@ -1,17 +1,17 @@
-"""What a user mistyped on the command line, in plain words."""
+"""Explains typing mistakes on the command line."""
 
 import re
 from typing import Any
 
 from typer.exceptions import TyperException
 
-from godojo.errors import command, known
+from godojo.errors import command, known, unknown
 
 _TYPES = {"float": "a number", "int": "a whole number", "bool": "true or false"}
 
 
 def explain(error: TyperException) -> str:
-    """One sentence about the mistake, and which help to read."""
+    """One sentence about the mistake, with the help to read."""
     context: Any = getattr(error, "ctx", None)
     words = context.command_path.partition(command("").strip())[2] if context is not None else ""
     return f"{_sentence(error)} (see: {command(f'{words} --help'.strip())})"
@@ -20,7 +20,7 @@ def explain(error: TyperException) -> str:
 def _sentence(error: Any) -> str:
     verb = re.match(r"No such command '(.*?)'", str(error))
     if verb:
-        return f"there is no command {verb[1]!r}; {known(verb[1], error.ctx.command.commands)}"
+        return str(unknown("command", verb[1], error.ctx.command.commands))
     option = getattr(error, "option_name", None)
     if option is not None and hasattr(error, "possibilities"):
         options = [name for param in error.ctx.command.get_params(error.ctx) for name in param.opts]

@@ -1,4 +1,4 @@
-"""`godojo play`: a game by hand, in the real Godot."""
+"""`godojo play`: play a game by hand in Godot."""
 
 import os
 import subprocess
@@ -10,21 +10,21 @@ import typer
 from godojo.cli.engine import ready_engine
 from godojo.engines.godot.display import has_screen
 from godojo.engines.godot.project import game_scenes, prepared_project
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, unknown
 
-# The games make no sound; the dummy driver keeps a machine without a sound card from complaining.
+# The games are silent; the dummy driver avoids errors on machines without a sound card.
 _QUIETLY = ("--no-header", "--audio-driver", "Dummy")
 
 
 def play(
-    game: Annotated[str, typer.Argument(help="Which game, for example: tag")],
+    game: Annotated[str, typer.Argument(help="The game, such as tag.")],
     options: Annotated[list[str] | None, typer.Argument(help="The game's own options.", metavar="[OPTIONS]")] = None,
 ) -> None:
-    """Play a game by hand: WASD to move, Space to jump, Tab for the camera, R to restart, Esc to quit.
+    """Play a game yourself: WASD to move, Space to jump, Tab for the camera, R to restart, Esc to quit.
 
     Options of tag:
 
-      --level easy|medium|hard   how well your opponent was trained
+      --level easy|medium|hard   how long your opponent was trained
       --opponent scripted        a scripted opponent instead
       --policy FILE.dojo         a policy of your own
       --arena NAME|FILE.json     open, pillars, maze, platforms, mixed, or a file
@@ -34,7 +34,7 @@ def play(
       --seed N, --set KEY=VALUE
       --attract, --demo          watch two trained, or two scripted, players
 
-    F3 shows what a trained player sees.
+    F3 shows the observations of a trained player.
 
     Options of navigation; Q and E turn:
 
@@ -49,9 +49,9 @@ def play(
     """
     scenes = game_scenes()
     if game not in scenes:
-        raise GodojoError(f"there is no game {game!r}; there is: {', '.join(scenes)}")
+        raise unknown("game", game, scenes)
     if not has_screen():
-        raise GodojoError("there is no display to play on; run this on a machine with a screen")
+        raise GodojoError("there is no display; run this on a machine with a screen")
     engine = ready_engine()
     project = ["--path", str(prepared_project(engine)), scenes[game]]
     command = [str(engine.program), *_QUIETLY, *project, "--", *game_words(options or [])]
@@ -61,7 +61,7 @@ def play(
 
 
 def game_words(options: list[str]) -> list[str]:
-    """`--arena maze` as the games read it: `--arena=maze`; a file is named in full, since the game runs elsewhere."""
+    """Options as the games read them: `--arena maze` becomes `--arena=maze`; paths become absolute."""
     words: list[str] = []
     for option in options:
         follows_a_name = bool(words) and words[-1].startswith("--") and "=" not in words[-1]

@@ -1,4 +1,4 @@
-"""`godojo plot`: a run's learning as charts."""
+"""`godojo plot`: learning curves of runs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,15 +11,15 @@ from godojo.cli.console import out, progress_report
 
 
 def plot(
-    runs: Annotated[list[str] | None, typer.Argument(help="RUN; several to compare; the newest if left away.")] = None,
+    runs: Annotated[list[str] | None, typer.Argument(help="RUN; several to compare; defaults to the latest.")] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Where charts of several runs go; charts/ of the first if left away."),
+        typer.Option("--out", "-o", help="Folder of the comparison; defaults to charts/ of the first run."),
     ] = None,
 ) -> None:
-    """Draw a run's curves: charts/*.png in its folder. Several runs are drawn each, and then compared.
+    """Draw learning curves as charts/*.png in the run's folder. Several runs are also compared.
 
-    Win rates and rewards have 95 % intervals. Who beats whom is drawn where `godojo league` has found out.
+    Win rates and rewards have 95 % intervals. The cross-play matrix is drawn after `godojo league`.
     """
     folders = [open_run(run) for run in runs or ["latest"]]
     from godojo.show.charts import FOLDER, write_charts, write_comparison  # loads matplotlib

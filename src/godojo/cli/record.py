@@ -5,16 +5,16 @@ from typing import Annotated
 
 import typer
 
+from godojo.api.references import named_players
 from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import progress_report, say
-from godojo.cli.engine import ready_engine
-from godojo.engines.godot.display import check_screen
-from godojo.errors import GodojoError, command
+from godojo.cli.engine import with_engine
+from godojo.errors import command
 
 
 def record(
     run: Annotated[str, typer.Argument(help="RUN or RUN@SNAPSHOT; defaults to the latest run.")] = "latest",
-    rounds: Annotated[int, typer.Option("--rounds", "-n", help="How many rounds.")] = 3,
+    rounds: Annotated[int, typer.Option("--episodes", "--rounds", "-n", help="How many rounds.")] = 3,
     preset: Annotated[
         str, typer.Option("--preset", help="1080p60, 720p30, portrait (1080x1920, 60), portrait-720p30, small, ….")
     ] = "720p30",
@@ -51,36 +51,31 @@ def record(
 
       godojo record latest --rounds 5 --camera follow --hero hider --preset portrait
     """
-    run = chosen_run(run)
-    from godojo.show import record as recording  # loads torch and the kernels
-    from godojo.show.policies_to_show import PoliciesToShow, named_players
-    from godojo.show.shots import check_camera
-    from godojo.show.shots import preset as format_of
+    from godojo.api import films
 
-    film = format_of(preset)
-    if rounds < 1:
-        raise GodojoError(f"--rounds must be 1 or more, not {rounds}")
-    check_camera(camera)
-    lineup = PoliciesToShow.of(run, named_players(player or []), seed=seed, verb="record")
-    roles = lineup.run.config.roles
-    if hero is not None and hero not in roles:
-        raise GodojoError(f"there is no role {hero!r} to follow; there is: {', '.join(roles)}")
-    path = recording.film_path(lineup.run.path, "recording", output)
-    arenas = lineup.arenas(arena)
-    check_screen()
-    ready_engine()
+    run = chosen_run(run)
     with progress_report() as shown:
-        replays = recording.played_in_godot(lineup, arenas, rounds, seed=seed, progress=shown.progress)
-        shots = recording.shots_of(replays, film, camera, hero, names=role_labels)
-        if frames is not None:
-            recording.dump_shots(shots, frames, film, fine=fine, progress=shown.progress)
-        else:
-            recording.film_shots(shots, path, film, fine=fine, progress=shown.progress)
-    count = sum(shot.frames for shot in shots)
+        film = with_engine(
+            lambda: films.record(
+                run,
+                output,
+                episodes=rounds,
+                preset=preset,
+                camera=camera,
+                hero=hero,
+                players=named_players(player or []),
+                arena=arena,
+                role_labels=role_labels,
+                seed=seed,
+                fine=fine,
+                frames=frames,
+                progress=shown.progress,
+            ),
+            shown,
+        )
+    say(str(film))
     if frames is not None:
-        say(f"{count} frames of {film.size} are in {frames}; encode them with: {command(f'encode {frames}')}")
-    else:
-        say(f"{path}: {count} frames, {film.size}, {film.fps} a second, {count / film.fps:.1f} s")
+        say(f"encode them with: {command(f'encode {frames}')}")
 
 
 def encode(
@@ -99,9 +94,8 @@ def encode(
 
       godojo encode screenshots --fps 60 --out film.mp4
     """
-    from godojo.show import record as recording
+    from godojo.api import films
 
-    path = recording.film_path(folder.absolute().parent, "recording", output)
     with progress_report() as shown:
-        count, film = recording.encode(folder, path, fps=fps, progress=shown.progress)
-    say(f"{path}: {count} frames, {film.size}, {film.fps} a second, {count / film.fps:.1f} s")
+        film = films.encode(folder, output, fps=fps, progress=shown.progress)
+    say(str(film))

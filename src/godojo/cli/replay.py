@@ -7,9 +7,9 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from godojo.api.references import is_file, named_players
 from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import out, progress_report
-from godojo.errors import GodojoError
 
 if TYPE_CHECKING:
     from godojo.show.replay import Replay
@@ -47,31 +47,27 @@ def replay(
 
       godojo replay latest@10s --player hider=sighted -n 20
     """
-    if episodes < 1:
-        raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
     run = chosen_run(run)
-    from godojo.show.policies_to_show import PoliciesToShow, named_players  # loads torch and the kernels
-    from godojo.show.replay_file import PACKED_SUFFIX, is_replay, read_any, write_rounds
-    from godojo.show.trajectories import FOLDER, write_episodes
+    if is_file(run):
+        from godojo.show.replay_file import read_any
 
-    path = Path(run).expanduser()
-    if is_replay(path):
-        _show(read_any(path))
+        _show(read_any(Path(run).expanduser()))
         return
-    lineup = PoliciesToShow.of(run, named_players(player or []), seed=seed, deterministic=not sampled)
+    from godojo.api.replays import replay as record
+
     with progress_report() as shown:
-        replays = lineup.record(
-            episodes,
-            arenas=lineup.arenas(arena),
-            seed=seed,
+        folder, replays = record(
+            run,
+            output,
+            episodes=episodes,
+            players=named_players(player or []),
+            arena=arena,
             engine=engine,
-            progress=lambda share: shown.progress("playing", share),
+            seed=seed,
+            deterministic=not sampled,
+            packed=packed,
+            progress=shown.progress,
         )
-    folder = output or lineup.run.path / FOLDER
-    if packed:
-        write_rounds(folder / f"{lineup.stem}{PACKED_SUFFIX}", replays)
-    else:
-        write_episodes(folder, lineup.stem, replays)
     _show(replays)
     out.print(f"\n{len(replays)} rounds in {escape(str(folder))}")
 

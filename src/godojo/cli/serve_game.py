@@ -1,4 +1,4 @@
-"""`godojo serve-game`: one of Godojo's games, played by any program over HTTP."""
+"""`godojo serve-game`: starts a game that programs play over HTTP."""
 
 import ipaddress
 import os
@@ -22,13 +22,13 @@ _LOOK_AGAIN_S = 1.0
 
 
 def serve_game(
-    game: Annotated[str, typer.Argument(help="Which game, for example: navigation", metavar="GAME")],
+    game: Annotated[str, typer.Argument(help="The game, such as navigation.", metavar="GAME")],
     options: Annotated[list[str] | None, typer.Argument(help="The game's own options.", metavar="[OPTIONS]")] = None,
     port: Annotated[int, typer.Option(help="The port; 0 for any free one.", metavar="N", min=0, max=65535)] = HTTP_PORT,
     host: Annotated[str, typer.Option(help="The address of this computer to listen on.", metavar="IP")] = "127.0.0.1",
-    window: Annotated[bool, typer.Option("--window", help="Show the game while it is played.")] = False,
+    window: Annotated[bool, typer.Option("--window", help="Show the game in a window.")] = False,
 ) -> None:
-    """Start a game that is played over HTTP; it prints its address and its token. Ctrl-C ends it.
+    """Start a game that programs play over HTTP; prints its address and token. Ctrl-C ends it.
 
     Options of the game, for navigation: --course course|obstacle_course|maze, --turn smooth|snap, --set key=value.
 
@@ -39,7 +39,7 @@ def serve_game(
     from godojo.engines.godot.http_game import check_has_api, http_words
 
     if window and not has_screen():
-        raise GodojoError("there is no display to show it on; leave --window away")
+        raise GodojoError("there is no display; remove --window")
     check_has_api(game)
     address = _free_address(host, port)
     own = [*game_words(options or []), f"--http-host={address}"]
@@ -49,14 +49,14 @@ def serve_game(
             note = f"{NOTE}{Path(folder) / f'godojo_http_{port}.json'}"
             own.append(note)
         words = http_words(ready_engine(), game, port=port, window=window, options=own)
-        ward = GuardedProcess(words, env=os.environ, output=sys.stdout.buffer)
+        game_process = GuardedProcess(words, env=os.environ, output=sys.stdout.buffer)
         try:
-            while not ward.wait(_LOOK_AGAIN_S):
+            while not game_process.wait(_LOOK_AGAIN_S):
                 pass
-            status = ward.status()
+            status = game_process.status()
         finally:
-            ward.end()
-            Path(note.removeprefix(NOTE)).unlink(missing_ok=True)  # its token opens nothing any more
+            game_process.end()
+            Path(note.removeprefix(NOTE)).unlink(missing_ok=True)  # its token is no longer valid
     raise typer.Exit(status if status is not None and status >= 0 else 1)
 
 
@@ -75,6 +75,6 @@ def _free_address(host: str, port: int) -> str:
             probe.bind((str(address), port))
         except OSError as error:
             raise GodojoError(
-                f"cannot listen on {host}:{port} ({error.strerror}); take another --port, or --port 0 for any free one"
+                f"cannot listen on {host}:{port} ({error.strerror}); choose another --port, or 0 for any free one"
             ) from None
     return str(address)

@@ -1,4 +1,4 @@
-"""Ctrl-C during learning: the first one ends it in good order, the second one at once."""
+"""Ctrl-C during training: the first one stops and saves, the second one stops at once."""
 
 import signal
 import time
@@ -7,18 +7,18 @@ from contextlib import contextmanager
 from typing import Protocol
 
 SAME_PRESS_S = 0.3
-"""Programs such as `timeout` hand a Ctrl-C on that has reached us already; so soon after the first it is the same."""
+"""Programs such as `timeout` forward a Ctrl-C that has reached us already; within this time it counts once."""
 
 
 class Stoppable(Protocol):
-    """Something that ends after the update under way when it is told to."""
+    """A training that can stop after the current update."""
 
     def stop(self) -> None: ...
 
 
 @contextmanager
 def stopping(learning: Stoppable, say: Callable[[str], None]) -> Iterator[None]:
-    """The first Ctrl-C (or SIGTERM) ends the learning after the update under way; the second one ends it at once."""
+    """The first Ctrl-C (or SIGTERM) stops after the current update; the second one stops at once."""
     asked_at: float | None = None
 
     def stop(_number: int, _frame: object) -> None:
@@ -30,13 +30,13 @@ def stopping(learning: Stoppable, say: Callable[[str], None]) -> Iterator[None]:
             return
         asked_at = now
         learning.stop()
-        say("stopping after this update; once more stops at once, without saving")
+        say("stopping after this update; press Ctrl-C again to stop at once, without saving")
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        if asked_at is not None:  # a press that is still being handed on must not meet a program that is about to end
+        if asked_at is not None:  # a forwarded press must not arrive at the restored handler
             time.sleep(max(asked_at + SAME_PRESS_S - time.monotonic(), 0.0))
         for number, handler in before.items():
             signal.signal(number, handler)

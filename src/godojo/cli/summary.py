@@ -4,27 +4,23 @@ import sys
 from collections.abc import Callable
 
 from godojo.cli.console import err, out, progress_report
-from godojo.cli.eval import show_any, show_progress
 from godojo.errors import command
-from godojo.evaluation.evaluation import Evaluation
 from godojo.runs.folder import RunFolder
 from godojo.training.outcome import evaluate_training, next_commands
 
 
 def conclude(run: RunFolder, judge_rounds: int, log_trajectories: int, *, started_from_policies: bool) -> None:
-    """`judge_rounds` of each match and `log_trajectories` of every snapshot; 0 for none."""
+    """Plays `judge_rounds` of each match and records `log_trajectories` of every snapshot; 0 for none."""
     if judge_rounds:
         with progress_report() as shown:
             found = evaluate_training(
                 run, judge_rounds, started_from_policies=started_from_policies, progress=shown.progress
             )
-        if found is not None and found.before is not None and isinstance(found.after, Evaluation):
-            show_progress(found.before, found.after)
-        elif found is not None:
-            show_any(found.after)
+        if found is not None:
+            out.print(found)
     charts = _attempt("charts", lambda: _charts(run))
     kept = _attempt("trajectories", lambda: _trajectories(run, log_trajectories)) if log_trajectories else 0
-    out.print(f"\neverything lies in {run.path}", markup=False)
+    out.print(f"\nsaved in {run.path}", markup=False)
     for role in run.config.roles:
         out.print(f"  policy_{role}.pt", markup=False)
     if charts:
@@ -38,7 +34,7 @@ def conclude(run: RunFolder, judge_rounds: int, log_trajectories: int, *, starte
 
 
 def _attempt(what: str, write: Callable[[], int]) -> int:
-    """How many of them were written. A training that is done and saved is not to fail for lack of a picture."""
+    """The number of files written. A finished training does not fail because a chart does."""
     try:
         return write()
     except Exception as error:
@@ -47,7 +43,7 @@ def _attempt(what: str, write: Callable[[], int]) -> int:
 
 
 def _charts(run: RunFolder) -> int:
-    from godojo.show.charts import write_charts  # may be missing what it draws with
+    from godojo.show.charts import write_charts  # loads matplotlib
 
     return len(write_charts(run))
 

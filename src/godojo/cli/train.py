@@ -1,7 +1,7 @@
-"""`godojo train`: policies that play well, and a folder that explains itself."""
+"""`godojo train`: trains policies, evaluates them and prints what to do next."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,10 +10,10 @@ import typer
 from rich.live import Live
 from rich.table import Table
 
-from godojo.cli.console import err
+from godojo.cli.console import err, note
 from godojo.cli.serve import token_in
 from godojo.cli.signals import stopping
-from godojo.errors import GodojoError, command
+from godojo.errors import command
 from godojo.units import counted
 
 if TYPE_CHECKING:
@@ -21,174 +21,72 @@ if TYPE_CHECKING:
     from godojo.learn.training import Training, TrainingStatus
 
 PLAIN_INTERVAL_S = 10.0
-BASICS, OWN_GAME, HTTP, EXPERT = "Basics", "Your own game", "HTTP", "Expert"
+
+
+def _in(panel: str) -> Callable[..., Any]:
+    """Makes options of one panel of the help: `option(help, metavar, *flags)`."""
+
+    def option(text: str, metavar: str | None = None, *flags: str, **limits: Any) -> Any:
+        return typer.Option(*flags, help=text, metavar=metavar, rich_help_panel=panel, **limits)
+
+    return option
+
+
+basic, own_game, over_http, expert = _in("Basics"), _in("Your own game"), _in("HTTP"), _in("Expert")
 
 
 def train(
-    game: Annotated[str | None, typer.Argument(help="tag or navigation; tag by default.", metavar="GAME")] = None,
-    minutes: Annotated[
-        float | None, typer.Option(help="Training time; 5 by default.", metavar="N", rich_help_panel=BASICS)
-    ] = None,
-    steps: Annotated[
-        int | None,
-        typer.Option(help="Train for N agent-steps instead.", metavar="N", rich_help_panel=BASICS),
-    ] = None,
-    preset: Annotated[
-        str | None,
-        typer.Option(help="What to train and how: default, quick, team, …", metavar="NAME", rich_help_panel=BASICS),
-    ] = None,
+    game: Annotated[str | None, typer.Argument(help="tag or navigation; defaults to tag.", metavar="GAME")] = None,
+    minutes: Annotated[float | None, basic("Training time; defaults to 5.", "N")] = None,
+    steps: Annotated[int | None, basic("Train for N agent-steps instead.", "N")] = None,
+    preset: Annotated[str | None, basic("A preset of the game: default, quick, team, …", "NAME")] = None,
     engine: Annotated[
-        str | None,
-        typer.Option(
-            help="sim, the embedded twin (default), or godot, the real engine, headless.",
-            metavar="NAME",
-            rich_help_panel=BASICS,
-        ),
+        str | None, basic("sim, the embedded twin (default), or godot, the real engine, headless.", "NAME")
     ] = None,
     seed: Annotated[
-        int | None,
-        typer.Option(
-            help="The same seed trains the same policies on sim, bit for bit; 1 by default.",
-            metavar="N",
-            rich_help_panel=BASICS,
-        ),
+        int | None, basic("On sim the same seed trains the same policies, bit for bit; defaults to 1.", "N")
     ] = None,
-    run_id: Annotated[
-        str | None,
-        typer.Option(help="Name of the run; game, date and time by default.", metavar="NAME", rich_help_panel=BASICS),
-    ] = None,
-    resume: Annotated[
-        str | None,
-        typer.Option(help="Resume this run: an id, a path, or latest.", metavar="RUN", rich_help_panel=BASICS),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a run of the same name.", rich_help_panel=BASICS)
-    ] = False,
+    run_id: Annotated[str | None, basic("Name of the run; defaults to game, date and time.", "NAME")] = None,
+    resume: Annotated[str | None, basic("Resume this run: an id, a path, or latest.", "RUN")] = None,
+    force: Annotated[bool, basic("Replace a run of the same name.", None, "--force")] = False,
     judge_rounds: Annotated[
-        int,
-        typer.Option(
-            "--judge",
-            "--eval",
-            help="Rounds of each evaluation match at the end; 0 for none.",
-            metavar="N",
-            min=0,
-            rich_help_panel=BASICS,
-        ),
+        int, basic("Rounds of each evaluation match at the end; 0 for none.", "N", "--eval", "--judge", min=0)
     ] = 500,
     project: Annotated[
-        Path | None,
-        typer.Option(
-            help="Train in this Godot project or exported game (dojo/1 or godot_rl).",
-            metavar="PATH",
-            rich_help_panel=OWN_GAME,
-        ),
+        Path | None, own_game("Train in this Godot project or exported game (dojo/1 or godot_rl).", "PATH")
     ] = None,
     connect: Annotated[
-        bool,
-        typer.Option(
-            "--connect",
-            help="Wait for a game that you start yourself; without GAME, for any game.",
-            rich_help_panel=OWN_GAME,
-        ),
+        bool, own_game("Wait for a game that you start; without GAME, for any game.", None, "--connect")
     ] = False,
-    port: Annotated[
-        int | None,
-        typer.Option(help="With --connect: the port; 8765 by default.", metavar="N", rich_help_panel=OWN_GAME),
-    ] = None,
-    host: Annotated[
-        str | None,
-        typer.Option(help="With --connect: the address to listen on.", metavar="IP", rich_help_panel=OWN_GAME),
-    ] = None,
+    port: Annotated[int | None, own_game("With --connect: the port; defaults to 8765.", "N")] = None,
+    host: Annotated[str | None, own_game("With --connect: the address to listen on.", "IP")] = None,
     token_file: Annotated[
-        Path | None,
-        typer.Option(
-            help="With --connect: a file with the token that the game must send.",
-            metavar="FILE",
-            rich_help_panel=OWN_GAME,
-        ),
+        Path | None, own_game("With --connect: a file with the token that the game must send.", "FILE")
     ] = None,
-    http: Annotated[
-        str | None,
-        typer.Option(
-            help="Train in games that are running (see serve-game), one world each.",
-            metavar="URL,…",
-            rich_help_panel=HTTP,
-        ),
-    ] = None,
-    scene: Annotated[
-        str | None, typer.Option(help="The scene to load there first.", metavar="NAME", rich_help_panel=HTTP)
-    ] = None,
+    http: Annotated[str | None, over_http("Train in running games (see serve-game), one world each.", "URL,…")] = None,
+    scene: Annotated[str | None, over_http("The scene to load first.", "NAME")] = None,
     reload_every: Annotated[
-        int,
-        typer.Option(
-            help="Reload the scene after N decisions, as a test of its stability.",
-            metavar="N",
-            min=0,
-            rich_help_panel=HTTP,
-        ),
+        int, over_http("Reload the scene after every N decisions, to test its stability.", "N", min=0)
     ] = 0,
     values: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set",
-            help="A setting of the learner (n_epochs=3) or of the game (motion.gravity_mps2=20).",
-            metavar="KEY=VALUE",
-            rich_help_panel=EXPERT,
-        ),
+        expert("A setting of the algorithm (n_epochs=3) or the game (motion.gravity_mps2=20).", "KEY=VALUE", "--set"),
     ] = None,
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            help="A preset of your own; `config example` prints one.", metavar="FILE.json", rich_help_panel=EXPERT
-        ),
-    ] = None,
-    algorithm: Annotated[
-        str | None, typer.Option(help="ppo (default) or sac.", metavar="NAME", rich_help_panel=EXPERT)
-    ] = None,
-    trainer: Annotated[
-        str | None,
-        typer.Option(help="built-in (default) or sb3, Stable-Baselines3.", metavar="NAME", rich_help_panel=EXPERT),
-    ] = None,
-    init_from: Annotated[
-        str | None, typer.Option(help="Start with the policies of this run.", metavar="RUN", rich_help_panel=EXPERT)
-    ] = None,
-    freeze: Annotated[
-        list[str] | None,
-        typer.Option(help="A role that plays but does not learn.", metavar="ROLE", rich_help_panel=EXPERT),
-    ] = None,
-    reward: Annotated[
-        str | None,
-        typer.Option(help="Your own reward function.", metavar="FILE.py:Class", rich_help_panel=EXPERT),
-    ] = None,
-    tasks: Annotated[
-        str | None,
-        typer.Option(
-            help="Arenas or courses to mix, told apart by a task id.", metavar="NAME,…", rich_help_panel=EXPERT
-        ),
-    ] = None,
-    num_envs: Annotated[
-        int | None, typer.Option(help="Copies of the game at once.", metavar="N", min=1, rich_help_panel=EXPERT)
-    ] = None,
-    processes: Annotated[
-        int | None,
-        typer.Option(help="Godot processes at once; 2 by default.", metavar="N", min=1, rich_help_panel=EXPERT),
-    ] = None,
+    config: Annotated[Path | None, expert("A preset file; `config example` prints one.", "FILE.json")] = None,
+    algorithm: Annotated[str | None, expert("ppo (default) or sac.", "NAME")] = None,
+    trainer: Annotated[str | None, expert("built-in (default) or sb3, Stable-Baselines3.", "NAME")] = None,
+    init_from: Annotated[str | None, expert("Start with the policies of this run.", "RUN")] = None,
+    freeze: Annotated[list[str] | None, expert("A role that plays but does not learn.", "ROLE")] = None,
+    reward: Annotated[str | None, expert("Your own reward function.", "FILE.py:Class")] = None,
+    tasks: Annotated[str | None, expert("Arenas or courses to mix; policies observe which one.", "NAME,…")] = None,
+    num_envs: Annotated[int | None, expert("Worlds played in parallel.", "N", min=1)] = None,
+    processes: Annotated[int | None, expert("Godot processes; defaults to 2.", "N", min=1)] = None,
     step_timeout: Annotated[
         float | None,
-        typer.Option(
-            help="Seconds after which a silent game counts as frozen; 10 by default.",
-            metavar="SECONDS",
-            rich_help_panel=EXPERT,
-        ),
+        expert("A game that is silent for longer counts as frozen; defaults to 10.", "SECONDS"),
     ] = None,
     log_trajectories: Annotated[
-        int,
-        typer.Option(
-            help="Rounds of each snapshot to record tick by tick at the end (tag).",
-            metavar="N",
-            min=0,
-            rich_help_panel=EXPERT,
-        ),
+        int, expert("Rounds of each snapshot to record tick by tick at the end.", "N", min=0)
     ] = 0,
 ) -> None:
     """Train all roles of a game, by self-play where there are several, and evaluate them.
@@ -206,8 +104,6 @@ def train(
     from godojo.training.args import ListenAddress, TrainArgs
     from godojo.training.setup import prepared, resume_words
 
-    if not connect and (port is not None or host is not None or token_file is not None):
-        raise GodojoError("--port, --host and --token-file say where to wait for a game: they need --connect")
     args = TrainArgs(
         game=game,
         engine=engine,
@@ -225,7 +121,7 @@ def train(
         processes=processes,
         step_timeout=step_timeout,
         project=project,
-        listen=ListenAddress(host, port, token_in(token_file)) if connect else None,
+        listen=ListenAddress.given(connect, host, port, token_in(token_file)),
         trainer=trainer,
         config=config,
         num_envs=num_envs,
@@ -236,43 +132,38 @@ def train(
         reload_every=reload_every,
         command=tuple(sys.argv[1:]),
     )
-    with prepared(args, _say) as training:
-        from godojo.cli.summary import conclude  # these load torch and the charts, which a refusal need not wait for
+    with prepared(args, note) as training:
+        from godojo.cli.summary import conclude  # these load torch and the charts
         from godojo.training.outcome import run_training
 
         run = training.run
         where = f"{run.config.game} on {run.config.engine}"
-        _say(f"training {where}, run {run.name}, {training.worlds.num_worlds} worlds, seed {run.config.seed}")
-        with stopping(training, _say), _display(training) as report:
+        note(f"training {where}, run {run.name}, {training.worlds.num_worlds} worlds, seed {run.config.seed}")
+        with stopping(training, note), _display(training) as report:
             outcome = run_training(training, report)
         if outcome.stability is not None:
             _say_stability(outcome.stability)
     if not outcome.is_spent:
-        _say(f"stopped and saved; go on with: {command(f'train {resume_words(run)}')}")
+        note(f"stopped and saved; continue with: {command(f'train {resume_words(run)}')}")
         raise typer.Exit(130)
     conclude(run, judge_rounds, log_trajectories, started_from_policies=init_from is not None)
 
 
 def _words(text: str | None) -> tuple[str, ...]:
-    """Some words with commas between."""
     return tuple(word.strip() for word in text.split(",") if word.strip()) if text else ()
 
 
 def _say_stability(found: "Stability") -> None:
     health = ", ".join(f"{game.url} {game.status} ({game.memory_mb:.0f} MB)" for game in found.games)
-    _say(
+    note(
         f"stability: {found.agent_steps:,} decisions, {found.reloads} reloads, {found.restarts} losses, memory "
         f"{found.memory_growth_mb:+.1f} MB; {health}"
     )
 
 
-def _say(sentence: str) -> None:
-    err.print(sentence, markup=False)
-
-
 @contextmanager
 def _display(training: "Training") -> Iterator[Any]:
-    """A live table on a terminal, one line an interval elsewhere."""
+    """Shows a live table on a terminal, or else prints a line every `PLAIN_INTERVAL_S`."""
     if not err.is_terminal:
         last = -PLAIN_INTERVAL_S
 
@@ -280,7 +171,7 @@ def _display(training: "Training") -> Iterator[Any]:
             nonlocal last
             if standing.seconds - last >= PLAIN_INTERVAL_S:
                 last = standing.seconds
-                _say(_line(standing))
+                err.print(_line(standing), markup=False)
 
         yield in_lines
         return

@@ -1,4 +1,4 @@
-"""Every command by name, with the line that the main help shows. A command's module is imported when it is called."""
+"""All commands, with their line in the main help. A command's module is imported when it is called."""
 
 import importlib
 import inspect
@@ -12,7 +12,7 @@ from godojo.errors import command
 
 TRAIN, JUDGE, FILM, SHIP, OWN_GAME, TOOLS = (
     "Train and play",
-    "Judge and watch",
+    "Evaluate and watch",
     "Film",
     "Ship",
     "Your own game",
@@ -21,45 +21,45 @@ TRAIN, JUDGE, FILM, SHIP, OWN_GAME, TOOLS = (
 
 
 class Verb(NamedTuple):
-    """Where a command's code is, and what the main help says about it."""
+    """A command's code and its line in the main help."""
 
     place: str
     """`module:name` in `godojo.cli`: a function, or a `typer.Typer` with commands of its own."""
     panel: str
     help: str
     passes_options_on: bool = False
-    """Whether options that we do not know belong to the game."""
+    """Whether unknown options belong to the game."""
 
 
 VERBS = {
-    "train": Verb("train:train", TRAIN, "Train a game's policies: tag, or navigation, or a game of your own."),
+    "train": Verb("train:train", TRAIN, "Train policies for tag, navigation or your own game."),
     "config": Verb("config:app", TRAIN, "Print a training configuration as JSON, to edit and train with."),
-    "play": Verb("play:play", TRAIN, "Play a game yourself, against a trained opponent.", passes_options_on=True),
+    "play": Verb("play:play", TRAIN, "Play a game yourself against a trained opponent.", passes_options_on=True),
     "watch": Verb("watch:watch", JUDGE, "Watch a run in 3D in the browser, also while it trains."),
-    "eval": Verb("eval:evaluate", JUDGE, "Win rates of trained policies, with 95 % confidence intervals."),
-    "league": Verb("league:league", JUDGE, "Let the snapshots of a run play each other, and rate them."),
-    "plot": Verb("plot:plot", JUDGE, "Draw learning curves; several runs are compared."),
+    "eval": Verb("eval:evaluate", JUDGE, "Measure win rates of policies, with 95 % confidence intervals."),
+    "league": Verb("league:league", JUDGE, "Play a run's snapshots against each other and rate them."),
+    "plot": Verb("plot:plot", JUDGE, "Draw learning curves, or compare runs."),
     "report": Verb("report:report", JUDGE, "Write a run's charts, results and replays as one HTML page."),
     "replay": Verb("replay:replay", JUDGE, "Record rounds as replay files, tick by tick."),
     "film": Verb("film:film", FILM, "Make the film of a training, from untrained to trained."),
     "record": Verb("record:record", FILM, "Film some rounds of a run's policies."),
-    "encode": Verb("record:encode", FILM, "Encode the frames that `record --frames` has drawn."),
+    "encode": Verb("record:encode", FILM, "Encode the frames of `record --frames` as a film."),
     "export": Verb("export:export", SHIP, "Export policies as files for games: .dojo (pure GDScript) or ONNX."),
     "distil": Verb("distil:distil", SHIP, "Train a smaller network that imitates a policy, and measure the cost."),
     "addon": Verb("addon:app", OWN_GAME, "Install the addon into your Godot project."),
-    "serve": Verb("serve:serve", OWN_GAME, "Wait for a running Godot scene on port 8765, and play it."),
+    "serve": Verb("serve:serve", OWN_GAME, "Wait for a running Godot scene on port 8765 and play it."),
     "serve-game": Verb(
         "serve_game:serve_game", OWN_GAME, "Start a game that programs play over HTTP.", passes_options_on=True
     ),
-    "doctor": Verb("doctor:doctor", TOOLS, "Check what is installed and what is missing."),
+    "doctor": Verb("doctor:doctor", TOOLS, "Check the installation."),
     "engine": Verb("engine:app", TOOLS, "Find, install, run and remove Godot."),
     "parity": Verb("parity:parity", TOOLS, "Compare the embedded twin with the real engine, tick by tick."),
-    "bench": Verb("bench:app", TOOLS, "Measure how fast things are on this machine."),
+    "bench": Verb("bench:app", TOOLS, "Measure speed on this machine."),
 }
 
 
 class VerbGroup(TyperGroup):
-    """Knows every command's name; imports a command's module only to run it or to show its help."""
+    """Lists all commands; imports a command's module only to run it or to show its help."""
 
     def __init__(self, **attrs: Any) -> None:
         super().__init__(**attrs)
@@ -74,11 +74,10 @@ class VerbGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as pressed:
-            raise Abort from pressed  # Typer would end without a word
+            raise Abort from pressed  # Typer would exit silently
 
 
 def load(name: str) -> Any:
-    """The command itself."""
     verb = VERBS[name]
     module, _, attribute = verb.place.partition(":")
     found = getattr(importlib.import_module(f"godojo.cli.{module}"), attribute)
@@ -98,7 +97,7 @@ def load(name: str) -> Any:
 
 
 def _reflowed(text: str) -> str:
-    """Paragraphs for any width of a terminal; indented lines are examples, and stay lines of their own."""
+    """Joins the lines of each paragraph, except in examples, which are indented."""
     paragraphs = inspect.cleandoc(text).split("\n\n")
     return "\n\n".join(
         paragraph.replace("  godojo ", f"  {command('')}") if paragraph.startswith(" ") else " ".join(paragraph.split())

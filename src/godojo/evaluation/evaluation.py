@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 import numpy as np
+from rich.console import RenderableType
 
 from godojo.engines.base import Worlds
 from godojo.engines.make import GAMES
@@ -12,6 +13,7 @@ from godojo.evaluation.held_out import BOTH, judging_seed, worlds_for
 from godojo.evaluation.intervals import Mean, Proportion
 from godojo.evaluation.matches import Player, play_matches
 from godojo.evaluation.players import PlayerFile, TrainedPlayer, player_from, players_of
+from godojo.evaluation.tables import Printable, evaluation_table
 from godojo.opponents import scripted_opponents
 from godojo.runs.config import RunConfig
 
@@ -34,8 +36,8 @@ class MatchUp(msgspec.Struct, frozen=True):
     """Cut short from outside and played again."""
 
 
-class Evaluation(msgspec.Struct, frozen=True):
-    """What `godojo eval` found."""
+class Evaluation(Printable, msgspec.Struct, frozen=True):
+    """Win rates of a policy; prints as a table."""
 
     policy: str
     game: str
@@ -51,6 +53,9 @@ class Evaluation(msgspec.Struct, frozen=True):
 
     def verdict(self, role: str, opponent: str) -> MatchUp:
         return next(one for one in self.verdicts if (one.role, one.opponent) == (role, opponent))
+
+    def __rich__(self) -> RenderableType:
+        return evaluation_table(self)
 
 
 def has_opponents(config: RunConfig) -> bool:

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
+from rich.console import RenderableType
 
 from godojo.errors import GodojoError
 from godojo.evaluation.evaluation import Evaluation, judge
 from godojo.evaluation.held_out import BOTH
 from godojo.evaluation.intervals import Difference, Proportion
 from godojo.evaluation.players import PlayerFile
+from godojo.evaluation.tables import Printable, comparison_table
 
 ENGINES = ("sim", "godot")
 
@@ -24,12 +26,15 @@ class Row(msgspec.Struct, frozen=True):
     """How much more it wins in Godot."""
 
 
-class Comparison(msgspec.Struct, frozen=True):
-    """What `godojo eval --engine both` found."""
+class Comparison(Printable, msgspec.Struct, frozen=True):
+    """Win rates on both engines; prints as a table."""
 
     rows: list[Row]
     sim: Evaluation
     godot: Evaluation
+
+    def __rich__(self) -> RenderableType:
+        return comparison_table(self)
 
 
 def compare_engines(

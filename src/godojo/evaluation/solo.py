@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 import numpy as np
+from rich.console import RenderableType
 
 from godojo.engines.base import Worlds
 from godojo.engines.make import GAMES
@@ -12,11 +13,12 @@ from godojo.evaluation.held_out import BOTH, judging_seed, worlds_for
 from godojo.evaluation.intervals import Mean, Proportion
 from godojo.evaluation.matches import MADE_FOR_THE_ROUND, MatchResults, Player, play_matches
 from godojo.evaluation.players import PlayerFile, players_of
+from godojo.evaluation.tables import Printable, solo_table
 from godojo.games.base import PlayedRounds
 
 
-class SoloEvaluation(msgspec.Struct, frozen=True):
-    """What `godojo eval` found of a game with one role."""
+class SoloEvaluation(Printable, msgspec.Struct, frozen=True):
+    """Measures of a policy that plays alone; prints as a table."""
 
     policy: str
     game: str
@@ -37,6 +39,9 @@ class SoloEvaluation(msgspec.Struct, frozen=True):
     median_length_s: float
     lost_rounds: int
     """Cut short from outside and played again."""
+
+    def __rich__(self) -> RenderableType:
+        return solo_table(self)
 
 
 def is_solo_policy(game: str) -> bool:

@@ -1,1 +1,1 @@
-"""Runs: a folder for each training that explains itself. Everything after training reads runs and nothing else."""
+"""Run folders: one for each training. Everything after training reads nothing else."""

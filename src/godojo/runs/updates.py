@@ -1,4 +1,4 @@
-"""`updates.csv`, one row an update, and the same figures for TensorBoard."""
+"""`updates.csv`, one row per update, and the same metrics for TensorBoard."""
 
 import csv
 import math
@@ -15,7 +15,7 @@ from tensorboard.summary.writer.record_writer import RecordWriter
 
 from godojo.errors import GodojoError
 from godojo.files import atomic_write
-from godojo.runs.tables import append, bring_to_disk, cannot_write, columns_of, csv_row, open_table
+from godojo.runs.tables import append, cannot_write, columns_of, csv_row, open_table, sync
 
 _FIRST = ["update", "agent_steps", "seconds"]
 
@@ -37,7 +37,7 @@ class UpdateLog:
         *,
         roles: Sequence[str] = (),
     ) -> None:
-        """Begins anew, or goes on after an `update`, made at so many `agent_steps`; what was written after it goes."""
+        """Starts anew, or continues after an `update` at `agent_steps` and drops what was written after it."""
         self._table, self._say = table, say
         self._columns = list(_FIRST)
         if update is not None and table.exists():
@@ -50,7 +50,7 @@ class UpdateLog:
         self._events = list(dict.fromkeys([shared, *self._of_roles.values()]))
 
     def write(self, update: int, agent_steps: int, seconds: float, figures: Mapping[str, float]) -> None:
-        """Adds an update. A figure that was not there before gets a column, empty in the rows above."""
+        """Adds an update. A new metric gets a column, empty in earlier rows."""
         new = [name for name in figures if name not in self._columns]
         if new:
             self._add_columns(new)
@@ -69,8 +69,7 @@ class UpdateLog:
                 events.write(agent_steps, values)
 
     def sync(self) -> None:
-        """Brings everything to the disk."""
-        bring_to_disk(self._file, self._table)
+        sync(self._file, self._table)
         for events in self._events:
             events.sync()
 
@@ -85,7 +84,7 @@ class UpdateLog:
                 old = list(csv.reader(file))[1:]
             last = int(old[-1][0]) if old else 0
         except (OSError, ValueError, IndexError, csv.Error) as error:
-            raise GodojoError(f"{self._table} is damaged ({error}); move it away to go on") from None
+            raise GodojoError(f"{self._table} is damaged ({error}); move it away to continue") from None
         self._columns += names
         rows = [csv_row(self._columns), *(csv_row(row + [""] * (len(self._columns) - len(row))) for row in old)]
         self._file.close()
@@ -94,10 +93,10 @@ class UpdateLog:
 
 
 class EventFile:
-    """A file that TensorBoard reads. Written at once and by us: its own writer has a thread that hides a full disk."""
+    """A TensorBoard event file, written synchronously: TensorBoard's own writer has a thread that hides a full disk."""
 
     def __init__(self, folder: Path, purge_step: int | None) -> None:
-        """`purge_step`: TensorBoard forgets what older files in the folder say from this step on."""
+        """`purge_step`: TensorBoard ignores older files in the folder from this step on."""
         host = "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in socket.gethostname())
         self._path = folder / f"events.out.tfevents.{time.time_ns() // 1000:016d}.{host}.{os.getpid()}"
         try:
@@ -118,7 +117,7 @@ class EventFile:
         self._add(Event(wall_time=time.time(), step=step, summary=Summary(value=values)))
 
     def sync(self) -> None:
-        bring_to_disk(self._file, self._path)
+        sync(self._file, self._path)
 
     def close(self) -> None:
         self._file.close()
@@ -135,7 +134,7 @@ def _header(table: Path) -> list[str]:
         with table.open("rb") as file:
             header = columns_of(file.readline(), table)
     except OSError as error:
-        raise GodojoError(f"{table} cannot be read ({error.strerror}); move it away to go on") from None
+        raise GodojoError(f"{table} cannot be read ({error.strerror}); move it away to continue") from None
     if header[: len(_FIRST)] != _FIRST:
-        raise GodojoError(f"{table} is no table of updates; move it away to go on")
+        raise GodojoError(f"{table} has no updates; move it away to continue")
     return header

@@ -45,17 +45,6 @@ def arenas_of(game: str, text: str | None, settings: Any) -> Sequence[Any]:
     return places
 
 
-def named_players(texts: Sequence[str]) -> dict[str, str]:
-    """Players by role, from a command line's `ROLE=PLAYER`."""
-    named = {}
-    for text in texts:
-        role, found, player = text.partition("=")
-        if not (found and role and player):
-            raise GodojoError(f"--player {text!r}: write it as ROLE=PLAYER, such as {role or 'ROLE'}=RUN@10s")
-        named[role.strip()] = player.strip()
-    return named
-
-
 @dataclass(frozen=True)
 class PoliciesToShow:
     """A player for every role."""

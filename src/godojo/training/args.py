@@ -5,17 +5,35 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, option
 from godojo.learn.budget import Budget
 
 
+def check_budget(minutes: float | None, steps: int | None) -> None:
+    """Refuses a training of no length, or of two lengths."""
+    if minutes is not None and steps is not None:
+        raise GodojoError(f"give either {option('minutes')} or {option('steps')}, not both")
+    for name, value in (("minutes", minutes), ("steps", steps)):
+        if value is not None and not 0.0 < value < math.inf:
+            raise GodojoError(f"{option(name)} must be above 0, not {value}")
+
+
 class ListenAddress(NamedTuple):
-    """Where to listen for a game that the user starts; None is the default, or what a resumed run used."""
+    """Where to listen for a game that the user starts; None is the default, or the value of a resumed run."""
 
     host: str | None
     port: int | None
     token: str | None
     """Never stored in the run."""
+
+    @classmethod
+    def given(cls, connect: bool, host: str | None, port: int | None, token: str | None) -> "ListenAddress | None":
+        """The address, if `connect` asks for one."""
+        if connect:
+            return cls(host, port, token)
+        if any(value is not None for value in (host, port, token)):
+            raise GodojoError(f"{option('host')}, {option('port')} and a token need {option('connect', True)}")
+        return None
 
     @property
     def place(self) -> dict[str, Any]:
@@ -52,7 +70,7 @@ class TrainArgs(NamedTuple):
     scene: str | None = None
     reload_every: int = 0
     command: tuple[str, ...] = ()
-    """What was typed, for the run's configuration."""
+    """The command line, for the run's configuration."""
 
     @property
     def is_external_game(self) -> bool:
@@ -64,14 +82,9 @@ class TrainArgs(NamedTuple):
         return None if self.listen is None else self.listen.token
 
     def check_time(self) -> None:
-        if self.minutes is not None and self.steps is not None:
-            raise GodojoError("either --minutes or --steps, not both")
-        for name in ("minutes", "steps"):
-            value = getattr(self, name)
-            if value is not None and not 0.0 < value < math.inf:
-                raise GodojoError(f"there must be some time to train: --{name} must be above 0, not {value}")
+        check_budget(self.minutes, self.steps)
         if self.step_timeout is not None and not 0.0 < self.step_timeout < math.inf:
-            raise GodojoError(f"--step-timeout must be a number of seconds above 0, not {self.step_timeout:g}")
+            raise GodojoError(f"{option('step_timeout')} must be seconds above 0, not {self.step_timeout:g}")
 
     def budget(self, otherwise: Mapping[str, float]) -> Budget:
         """The requested budget, or `otherwise`: that of the preset or of the resumed run."""

@@ -7,7 +7,7 @@ import msgspec
 
 from godojo.engines.base import ENGINES, Worlds
 from godojo.engines.reward_wrapper import custom_reward
-from godojo.errors import GodojoError, known
+from godojo.errors import GodojoError, option, unknown
 from godojo.extras import require
 from godojo.games.base import GAMES, HELD_OUT_SEED
 from godojo.learn.presets import (
@@ -91,14 +91,14 @@ def new_training(args: TrainArgs, source: RunFolder | None, say: Callable[[str],
     entry.check(worlds)
     for role in args.freeze:
         if role not in worlds.roles:
-            raise GodojoError(f"there is no role {role!r} to freeze; there is: {', '.join(worlds.roles)}")
+            raise unknown("role", role, worlds.roles)
     return msgspec.structs.replace(config, roles=tuple(worlds.roles)), worlds
 
 
 def algorithm_asked_for(args: TrainArgs) -> str | None:
-    """`--algorithm`, or `--trainer` for an algorithm of another library; None for neither."""
+    """`algorithm`, or `trainer` for an algorithm of another library; None for neither."""
     if args.trainer is not None and args.trainer not in TRAINERS:
-        raise GodojoError(f"there is no trainer {args.trainer!r}; {known(args.trainer, TRAINERS)}")
+        raise unknown("trainer", args.trainer, TRAINERS)
     if args.trainer not in ALGORITHMS:
         return args.algorithm
     if args.algorithm not in (None, "ppo", args.trainer):
@@ -107,46 +107,50 @@ def algorithm_asked_for(args: TrainArgs) -> str | None:
 
 
 def _only_from_scratch() -> GodojoError:
-    return GodojoError("Stable-Baselines3 trains by PPO from the start: leave --init-from, --freeze, --algorithm away")
+    given = ", ".join(option(name) for name in ("init_from", "freeze", "algorithm"))
+    return GodojoError(f"Stable-Baselines3 trains new policies, by PPO: remove {given}")
 
 
 def _where(args: TrainArgs) -> tuple[str, str, int]:
     """Engine, game and seed."""
     engine, game, seed = args.engine or "sim", args.game or "tag", 1 if args.seed is None else args.seed
     if engine not in ENGINES:
-        raise GodojoError(f"there is no engine {engine!r}; {known(engine, ENGINES)}")
+        raise unknown("engine", engine, ENGINES)
     if args.project is None and game not in GAMES:
-        raise GodojoError(f"there is no game {game!r}; {known(game, GAMES)}")
+        raise unknown("game", game, GAMES)
     if not 0 <= seed < TRAINING_SEEDS:
-        raise GodojoError(f"--seed must be from 0 to {TRAINING_SEEDS - 1}, not {seed}: judging uses those above")
+        raise GodojoError(
+            f"{option('seed')} must be from 0 to {TRAINING_SEEDS - 1}, not {seed}: evaluation uses the seeds above"
+        )
     if args.listen is not None:
-        _check_alone(args, "--connect", "waits for one game that you start yourself", "project", "processes", "http")
+        _check_alone(args, "connect", "waits for one game that you start", "project", "processes", "http")
     if args.http:
-        _check_alone(args, "--http", "plays one world at each address", "project", "processes", "num_envs")
+        _check_alone(args, "http", "plays one world at each address", "project", "processes", "num_envs")
     elif args.scene is not None or args.reload_every:
-        raise GodojoError("--scene and --reload-every are for games over HTTP; give --http URL as well")
+        raise GodojoError(f"{option('scene')} and {option('reload_every')} need {option('http')}")
     return "godot" if args.listen is not None or args.http else engine, game, seed
 
 
-def _check_alone(args: TrainArgs, option: str, does: str, *others: str) -> None:
-    """Refuses options that contradict a game which the user starts."""
+def _check_alone(args: TrainArgs, source: str, does: str, *others: str) -> None:
+    """Refuses arguments that contradict a game which the user starts."""
     for name in (*others, "tasks"):
         if getattr(args, name):
-            raise GodojoError(f"{option} {does}; leave --{name.replace('_', '-')} away")
+            raise GodojoError(f"{option(source)} {does}; remove {option(name)}")
     if args.engine == "sim":
-        raise GodojoError(f"{option} is for the real engine; leave --engine sim away")
+        raise GodojoError(f"{option(source)} is for the real engine; remove {option('engine', 'sim')}")
 
 
 def _preset(args: TrainArgs, game: str) -> Preset:
     """The preset, or the configuration file given in its place."""
     if args.is_external_game:
         if args.config is not None or algorithm_asked_for(args) in TRAINERS or args.tasks or args.reward:
-            raise GodojoError("--config, --trainer sb3, --tasks and --reward are for games of ours; leave them away")
+            given = ", ".join(option(name) for name in ("config", "tasks", "reward"))
+            raise GodojoError(f"an external game brings its own configuration: remove {given} and sb3")
         return Preset()
     if args.config is None:
         return read_preset(game, args.preset or "default")
     if args.preset is not None:
-        raise GodojoError("either --preset or --config, not both")
+        raise GodojoError(f"give either {option('preset')} or {option('config')}, not both")
     return read_config(args.config)
 
 
@@ -155,7 +159,7 @@ def _game_source(args: TrainArgs, engine: str) -> dict[str, Any]:
     more = _games_of(args, engine)
     if args.step_timeout is not None:
         if not more:
-            raise GodojoError("--step-timeout is for games in the real engine: say --engine godot, or leave it away")
+            raise _only_in_godot("step_timeout")
         more["step_timeout_s"] = args.step_timeout
     return more
 
@@ -173,8 +177,12 @@ def _games_of(args: TrainArgs, engine: str) -> dict[str, Any]:
     if engine == "godot" or args.project is not None:
         more["processes"] = args.processes or PROCESSES
     elif args.processes is not None:
-        raise GodojoError("--processes is for games in the real engine: say --engine godot, or leave it away")
+        raise _only_in_godot("processes")
     return more
+
+
+def _only_in_godot(name: str) -> GodojoError:
+    return GodojoError(f"{option(name)} is for the real engine: add {option('engine', 'godot')}, or remove it")
 
 
 def _more(args: TrainArgs, preset: Preset) -> dict[str, Any]:
@@ -206,7 +214,7 @@ def _open_external(
 ) -> tuple[RunConfig, Worlds]:
     """Opens an external game, which declares its roles and its model itself."""
     if game_texts:
-        raise GodojoError(f"--set {game_texts[0]}: somebody's game has no settings of ours; leave it away")
+        raise GodojoError(f"an external game does not take the setting {game_texts[0]!r}; remove it")
     config = msgspec.structs.replace(config, game="", engine="godot")
     worlds = worlds_of(config, args.token, num_worlds)
     place = None if args.project is None else args.project.expanduser().absolute()
@@ -221,9 +229,11 @@ def _networks_of(source: RunFolder | None, algorithm: str, asked: dict[str, Any]
         return {}
     config = source.config
     if config.more.get(GOES_ON_BY, config.learner) != algorithm:
-        raise GodojoError(f"run {source.name} was learnt by {config.learner}, and {algorithm} cannot go on with it")
+        raise GodojoError(f"run {source.name} was trained by {config.learner}, and {algorithm} cannot continue it")
     networks = {name: value for name, value in config.learner_settings.items() if name in NETWORK}
     for name in networks.keys() & asked.keys():
         if asked[name] != networks[name]:
-            raise GodojoError(f"--init-from keeps the networks of run {source.name}: leave --set {name} away")
+            raise GodojoError(
+                f"{option('init_from')} keeps the networks of run {source.name}: remove the setting {name!r}"
+            )
     return networks

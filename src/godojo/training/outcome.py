@@ -4,10 +4,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
+from rich.console import RenderableType
 
 from godojo.evaluation.evaluation import Evaluation, has_opponents, judge
 from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo_policy
 from godojo.evaluation.stability import Stability, http_worlds, memory_mb, stability
+from godojo.evaluation.tables import progress_table
 from godojo.files import atomic_write
 from godojo.runs.folder import RunFolder
 from godojo.show.policies_to_show import can_be_shown
@@ -27,11 +29,16 @@ class Outcome(NamedTuple):
 
 
 class FinalEvaluation(NamedTuple):
-    """How good a run's policies are, beside those that it started with."""
+    """The evaluation of a run's policies, and of those that it started with; `rich` prints it as a table."""
 
     after: Evaluation | SoloEvaluation
     before: Evaluation | None = None
-    """Only of runs that started from the policies of another run."""
+    """Only for runs that started from the policies of another run."""
+
+    def __rich__(self) -> RenderableType:
+        if self.before is None or isinstance(self.after, SoloEvaluation):
+            return self.after
+        return progress_table(self.before, self.after)
 
 
 def run_training(training: "Training", report: "Callable[[TrainingStatus], None]") -> Outcome:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, option
 from godojo.extras import require
 from godojo.games.base import GAMES
 from godojo.learn.presets import learner_settings
@@ -35,7 +35,7 @@ def prepared(args: TrainArgs, say: Callable[[str], None]) -> "Iterator[Training]
             worlds = worlds_of(_resumed_config(run.config, args), args.token)
         else:
             if args.run_id is not None:
-                RunFolder.check_id(args.run_id, force=args.force)  # before any game is started in vain
+                RunFolder.check_id(args.run_id, force=args.force)  # before any game is started
             config, worlds = new_training(args, source, say)
             stack.callback(worlds.close)
             run = RunFolder.create(config, args.run_id, force=args.force, say=say)
@@ -73,45 +73,43 @@ def _to_resume(args: TrainArgs, say: Callable[[str], None]) -> RunFolder:
         *("values", "freeze", "force"),
     ):
         if getattr(args, name):
-            option = "set" if name == "values" else name.replace("_", "-")
-            raise GodojoError(f"--resume goes on with a run as it is; leave --{option} away")
+            given = option("settings" if name == "values" else name)
+            raise GodojoError(f"{option('resume')} continues a run with its own configuration; remove {given}")
     assert args.resume is not None
     run = _opened(args.resume, say)
     config = run.config
     if GOES_ON_BY in config.more:
-        raise GodojoError(
-            f"run {run.name} was made from another one, with nothing to resume; begin with it by --init-from {run.name}"
-        )
+        start = option("init_from", run.name)
+        raise GodojoError(f"run {run.name} was made from another one and cannot be resumed; start a run with {start}")
     if args.game not in (None, config.game):
-        raise GodojoError(f"run {run.name} is one of {config.game}, not of {args.game}")
+        raise GodojoError(f"run {run.name} plays {config.game}, not {args.game}")
     asked, is_extra = algorithm_asked_for(args), bool(algorithm_named(config.learner).extra)
     if args.trainer is not None and (args.trainer in ALGORITHMS) != is_extra:
-        raise GodojoError(f"run {run.name} learns by {config.learner}; leave --trainer away")
+        raise GodojoError(f"run {run.name} is trained by {config.learner}; remove {option('trainer')}")
     if asked not in (None, config.learner):
-        raise GodojoError(f"run {run.name} learns by {config.learner}, not by {asked}")
+        raise GodojoError(f"run {run.name} is trained by {config.learner}, not by {asked}")
     if args.engine not in (None, config.engine):
         raise GodojoError(
-            f"run {run.name} is played on {config.engine}, and stays there; to go on with its policies on "
-            f"{args.engine}, begin a new run: --init-from {run.name} --engine {args.engine}"
+            f"run {run.name} is played on {config.engine}; to continue its policies on {args.engine}, start a new run: "
+            f"{option('init_from', run.name)} {option('engine', args.engine)}"
         )
     if args.seed not in (None, config.seed):
-        raise GodojoError(f"run {run.name} was begun with the seed {config.seed}, and keeps it; leave --seed away")
-    if args.processes is not None and "processes" not in config.more:
-        raise GodojoError(f"run {run.name} starts no games of its own; leave --processes away")
-    if args.step_timeout is not None and config.engine != "godot":
-        raise GodojoError(f"run {run.name} is not played in the real engine; leave --step-timeout away")
-    if args.listen is not None and "connect" not in config.more:
-        raise GodojoError(f"run {run.name} does not wait for a game; leave --connect away")
-    if args.http and len(args.http) != len(config.more.get("http", ())):
-        raise GodojoError(
-            f"run {run.name} is played in {len(config.more.get('http', ()))} games over HTTP; say as many"
-        )
+        raise GodojoError(f"run {run.name} keeps its seed {config.seed}; remove {option('seed')}")
+    for name, is_given, is_wrong, why in (
+        ("processes", args.processes is not None, "processes" not in config.more, "starts no games of its own"),
+        ("step_timeout", args.step_timeout is not None, config.engine != "godot", "is not played in the real engine"),
+        ("connect", args.listen is not None, "connect" not in config.more, "does not wait for a game"),
+    ):
+        if is_given and is_wrong:
+            raise GodojoError(f"run {run.name} {why}; remove {option(name)}")
+    if args.http and len(args.http) != (games := len(config.more.get("http", ()))):
+        raise GodojoError(f"run {run.name} is played in {games} games over HTTP; give as many addresses")
     _check_stored(run)
     return run
 
 
 def _check_stored(run: RunFolder) -> None:
-    """Refuses settings that this version does not know, before anything is started, and names their file."""
+    """Refuses settings that this version does not know before anything is started."""
     config, path = run.config, run.path / CONFIG
     if config.game in GAMES:
         GAMES[config.game].settings.from_values(config.game_settings, path)

@@ -1,0 +1,115 @@
+"""Films of a training, and of single episodes. Wrong arguments are refused before torch and Godot start."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+from godojo.api.references import resolved
+from godojo.engines.godot.display import check_screen
+from godojo.engines.godot.find import find
+from godojo.errors import GodojoError, option, unknown
+from godojo.runs.folder import RunFolder
+from godojo.runs.names import split_reference
+from godojo.show.shots import Format, check_camera
+from godojo.show.shots import preset as format_of
+
+Progress = Callable[..., None]
+
+
+class Film(NamedTuple):
+    """A film that was made."""
+
+    path: Path
+    frames: int
+    format: Format
+    notes: tuple[str, ...] = ()
+    """A line about each stage of the training."""
+
+    def __str__(self) -> str:
+        fps = self.format.fps
+        return f"{self.path}: {self.frames} frames, {self.format.size}, {fps} fps, {self.frames / fps:.1f} s"
+
+
+def film(
+    text: str,
+    path: Path | None,
+    *,
+    preset: str,
+    stages: Sequence[str],
+    arena: str | None,
+    seed: int,
+    fine: bool,
+    pictures: Path | None = None,
+    progress: Progress,
+) -> Film:
+    """See `Run.film`. `pictures`: draws those of README and gallery into a folder instead."""
+    text = resolved(text)
+    size, run = format_of(preset), RunFolder.open(text)
+    for name in stages:
+        run.snapshots().find(name)
+    from godojo.show import film as filming
+    from godojo.show.policies_to_show import run_to_show
+    from godojo.show.record import film_path
+
+    run = run_to_show(text, "film")
+    target = film_path(run.path, "learn_progress", path or run.path / f"learn_progress-{date.today()}.mp4")
+    filming.filmed_stages(run, stages)
+    check_screen()
+    find()
+    story = filming.story_of(run, size, stages=stages, arena=arena, seed=seed, progress=progress)
+    notes = tuple(filming.describe(story))
+    if pictures is None:
+        return Film(target, filming.make_film(story, target, fine=fine, progress=progress), size, notes)
+    from godojo.show.pictures import make_pictures
+
+    return Film(pictures, len(make_pictures(story, pictures, fine=fine, progress=progress)), size, notes)
+
+
+def record(
+    text: str,
+    path: Path | None,
+    *,
+    episodes: int,
+    preset: str,
+    camera: str | None,
+    hero: str | None,
+    players: Mapping[str, str | None] | None,
+    arena: str | None,
+    role_labels: bool,
+    seed: int,
+    fine: bool,
+    frames: Path | None = None,
+    progress: Progress,
+) -> Film:
+    """See `Run.record`. `frames`: draws into a folder, for `encode`, and makes no film."""
+    text, size = resolved(text), format_of(preset)
+    run = RunFolder.open(split_reference(text)[0])
+    if episodes < 1:
+        raise GodojoError(f"{option('episodes')} must be 1 or more, not {episodes}")
+    check_camera(camera)
+    if hero is not None and hero not in run.config.roles:
+        raise unknown("role", hero, run.config.roles)
+    from godojo.show import record as recording
+    from godojo.show.policies_to_show import PoliciesToShow
+
+    lineup = PoliciesToShow.of(text, players, seed=seed, verb="record")
+    target = recording.film_path(run.path, "recording", path)
+    arenas = lineup.arenas(arena)
+    check_screen()
+    find()
+    replays = recording.played_in_godot(lineup, arenas, episodes, seed=seed, progress=progress)
+    shots = recording.shots_of(replays, size, camera, hero, names=role_labels)
+    if frames is None:
+        recording.film_shots(shots, target, size, fine=fine, progress=progress)
+    else:
+        recording.dump_shots(shots, frames, size, fine=fine, progress=progress)
+    return Film(frames or target, sum(shot.frames for shot in shots), size)
+
+
+def encode(folder: Path, path: Path | None = None, *, fps: int | None = None, progress: Progress) -> Film:
+    """Encode frames that `record` has drawn, or numbered PNG files, as H.264 in MP4."""
+    from godojo.show import record as recording
+
+    target = recording.film_path(folder.absolute().parent, "recording", path)
+    return Film(target, *recording.encode(folder, target, fps=fps, progress=progress))

@@ -1,0 +1,83 @@
+"""Names of runs, snapshots, policy files and opponents, checked before torch and the kernels load."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from godojo.errors import GodojoError, option, unknown
+from godojo.games.base import GAMES
+from godojo.runs.folder import CONFIG, LATEST, RunFolder
+from godojo.runs.names import split_reference
+
+_FILES = (".pt", ".dojo", ".onnx", ".jsonl", ".npz", ".rounds")
+
+
+def reference(source: Any) -> str:
+    """A `Run`, a path or a text as the text that names it."""
+    path = getattr(source, "path", source)
+    return str(path.absolute()) if isinstance(path, Path) else str(path)
+
+
+def is_file(text: str) -> bool:
+    """Whether the text names a file or a folder of files, not a run."""
+    path = Path(text).expanduser()
+    return path.suffix in _FILES or (path.is_dir() and not (path / CONFIG).is_file())
+
+
+def open_run(name: str, say: Callable[[str], None]) -> RunFolder:
+    """A run by its id or path; says which one is the latest."""
+    run = RunFolder.open(name)
+    if name == LATEST:
+        say(f"using the latest run: {run.name}")
+    return run
+
+
+def resolved(text: str, say: Callable[[str], None] = lambda _: None) -> str:
+    """`RUN`, `RUN@SNAPSHOT` or a file, with `latest` replaced by its run; refuses what does not exist."""
+    if is_file(text):
+        return text
+    name, snapshot = split_reference(text)
+    run = open_run(name, say)
+    if snapshot is not None:
+        for role in run.config.roles:
+            run.policy(role, snapshot)
+    if name != LATEST:
+        return text
+    return run.name if snapshot is None else f"{run.name}@{snapshot}"
+
+
+def check_opponents(policy: str, opponents: Sequence[str]) -> None:
+    """Refuses opponents of a run's policies that do not exist; other files are checked when they are loaded."""
+    if is_file(policy):
+        return
+    game = RunFolder.open(split_reference(policy)[0]).config.game
+    if game not in GAMES:
+        return
+    for text in opponents:
+        name = text.removeprefix("scripted:")
+        if text == "itself" or ".py" in text or is_file(text):
+            continue
+        from godojo.opponents import scripted_opponents  # loads the compiler, but not torch
+
+        scripted = scripted_opponents(game)
+        if name in scripted:
+            continue
+        if name != text:
+            raise unknown("opponent", name, scripted)
+        try:
+            resolved(text)
+        except GodojoError as error:
+            if "/" in text or "@" in text:
+                raise
+            raise GodojoError(f"{error} (or a scripted opponent: {', '.join(scripted)})") from None
+
+
+def named_players(texts: Sequence[str]) -> dict[str, str]:
+    """Players by role, from a command line's `ROLE=PLAYER`."""
+    named = {}
+    for text in texts:
+        role, found, player = text.partition("=")
+        if not (found and role and player):
+            raise GodojoError(f"{option('player')} {text!r}: write it as ROLE=PLAYER, such as {role or 'ROLE'}=RUN@10s")
+        named[role.strip()] = player.strip()
+    return named

@@ -1,0 +1,148 @@
+"""Evaluations as tables: `rich` prints them, `str()` returns the same text."""
+
+import io
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+
+from godojo.evaluation.intervals import Difference, Proportion
+
+if TYPE_CHECKING:
+    from godojo.evaluation.evaluation import Evaluation
+    from godojo.evaluation.sim_vs_godot import Comparison
+    from godojo.evaluation.solo import SoloEvaluation
+
+WIDTH = 500
+"""Of plain text: no line is ever that long, so none is wrapped."""
+
+
+class Printable:
+    """A result that prints as a table. Its `repr` is short."""
+
+    __slots__ = ()
+
+    def __rich__(self) -> RenderableType:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        console = Console(file=io.StringIO(), width=WIDTH, color_system=None, highlight=False)
+        with console.capture() as capture:
+            console.print(self)
+        return "\n".join(line.rstrip() for line in capture.get().splitlines()).strip("\n")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {str(self).partition(chr(10))[0]}>"
+
+
+def plain_table(left: Iterable[str], right: Iterable[str]) -> Table:
+    """A table without lines, with columns of texts, then of numbers."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for title in left:
+        table.add_column(title, no_wrap=True)
+    for title in right:
+        table.add_column(title, justify="right")
+    return table
+
+
+def evaluation_table(found: "Evaluation") -> RenderableType:
+    """Win rates by role and opponent."""
+    steps = ", ".join(f"{role} {count:,}" for role, count in found.agent_steps.items())
+    table = plain_table(("role", "against"), ("wins", "95 % interval", "reward", "median round"))
+    last = ""
+    for verdict in found.verdicts:
+        table.add_row(
+            verdict.role if verdict.role != last else "",
+            escape(verdict.opponent),
+            percent(verdict.wins),
+            interval(verdict.wins),
+            f"{verdict.reward.mean:.2f}",
+            f"{verdict.median_length_s:.1f} s",
+        )
+        last = verdict.role
+    lost = sum(verdict.lost_rounds for verdict in found.verdicts)
+    return Group(*_heading(found, "arenas", f"{found.rounds} rounds each", steps), table, *_lost(lost))
+
+
+def solo_table(found: "SoloEvaluation") -> RenderableType:
+    """The measures of a game that is played alone."""
+    table = plain_table(("rounds",), ("share", "95 % interval", "target"))
+    for name, share in found.measures.items():
+        target = f"{100 * found.targets[name]:.0f} %" if name in found.targets else ""
+        table.add_row(name, percent(share), interval(share), target)
+    parts: list[Any] = [table]
+    if len(found.by_arena) > 1:
+        places = plain_table(("\nby course",), (f"\n{escape(title)}" for title in found.by_arena))
+        for name in found.measures:
+            places.add_row(name, *(percent(shares[name]) for shares in found.by_arena.values()))
+        parts.append(places)
+    terms = ", ".join(f"{name} {mean.mean:.2f}" for name, mean in found.terms.items())
+    parts.append(f"\nreward {found.reward.mean:.2f} ({terms}); median round {found.median_length_s:.1f} s")
+    heading = _heading(found, "courses", f"{found.rounds} rounds", f"{found.agent_steps:,}")
+    return Group(*heading, *parts, *_lost(found.lost_rounds))
+
+
+def comparison_table(found: "Comparison") -> RenderableType:
+    """Win rates on both engines, and their differences."""
+    one = found.sim
+    rows = [(row.role, row.opponent, row.sim, row.godot) for row in found.rows]
+    return Group(
+        f"[bold]{escape(one.policy)}[/], {one.game} on both engines, {escape(one.arenas)} arenas",
+        f"[dim]{one.rounds} rounds each on each engine; seed {one.seed}; difference in points: Godot - sim[/]\n",
+        _side_by_side("sim wins", "Godot wins", rows),
+        *_lost(sum(verdict.lost_rounds for verdict in found.godot.verdicts)),
+    )
+
+
+def progress_table(before: "Evaluation", after: "Evaluation") -> RenderableType:
+    """Win rates before and after a training, and their differences."""
+    rows = []
+    for one in before.verdicts:
+        other = after.verdict(one.role, one.opponent)
+        if one.wins is not None and other.wins is not None:
+            rows.append((one.role, one.opponent, one.wins, other.wins))
+    return Group(
+        f"[bold]{escape(after.policy)}[/] compared with its first policies, {escape(after.arenas)} arenas",
+        f"[dim]{after.rounds} rounds each; seed {after.seed}; difference in points: after - before[/]\n",
+        _side_by_side("before", "after", rows),
+    )
+
+
+def _heading(found: "Evaluation | SoloEvaluation", places: str, rounds: str, steps: str) -> tuple[str, str]:
+    how = "deterministic" if found.deterministic else "stochastic"
+    return (
+        f"[bold]{escape(found.policy)}[/], {found.game} on {found.engine}, {escape(found.arenas)} {places}",
+        f"[dim]{rounds}; {how} actions; agent-steps trained: {steps}; seed {found.seed}[/]\n",
+    )
+
+
+def _side_by_side(one: str, other: str, rows: list[tuple[str, str, Proportion, Proportion]]) -> Table:
+    """Two win rates of each role against each opponent, and the difference."""
+    table = plain_table(("role", "against"), (one, other, "difference", "95 % interval"))
+    last = ""
+    for role, opponent, first, second in rows:
+        gap = Difference.of(second, first)
+        table.add_row(
+            role if role != last else "",
+            escape(opponent),
+            percent(first),
+            percent(second),
+            f"{gap.points:+.1f}",
+            f"{gap.low:+.1f} to {gap.high:+.1f}",
+        )
+        last = role
+    return table
+
+
+def _lost(rounds: int) -> list[str]:
+    return [f"[yellow]note:[/] {rounds} rounds were cut short by a lost game and played again"] if rounds else []
+
+
+def percent(share: Proportion | None) -> str:
+    return "" if share is None else f"{100 * share.rate:.1f} %"
+
+
+def interval(share: Proportion | None) -> str:
+    return "" if share is None else f"{100 * share.low:.1f} to {100 * share.high:.1f}"
