@@ -9,8 +9,8 @@ import numpy as np
 
 from godojo.errors import GodojoError
 from godojo.games.navigation.courses import Course, check_course
-from godojo.games.navigation.settings import NavigationSettings
-from godojo.games.navigation.spec import WALKER, observation_parts, ray_directions
+from godojo.games.navigation.settings import LAYOUT, NavigationSettings
+from godojo.games.navigation.spec import WALKER, ray_directions
 from godojo.show.replay import (
     NOTHING,
     WALL,
@@ -90,7 +90,7 @@ def read_states(
     settings: NavigationSettings, _: Layout, observations: Observations, before: States | None, ticks: np.ndarray
 ) -> States:
     del before, ticks  # everything is observed
-    own = _parts(settings, observations)
+    own = _parts(observations)
     down_m = settings.rig.eye_height_m - settings.motion.body_m / 2
     turn = own["camera_rotation"]
     yaw = 2.0 * np.arctan2(turn[..., 1], turn[..., 3])
@@ -101,14 +101,12 @@ def read_states(
 
 
 def read_sight(settings: NavigationSettings, observations: Observations) -> tuple[np.ndarray, np.ndarray]:
-    metres = _parts(settings, observations)["rays"]
+    metres = _parts(observations)["rays"]
     return metres, np.where(metres < settings.sight.range_m, WALL, NOTHING).astype(np.uint8)
 
 
-def _parts(settings: NavigationSettings, observations: Observations) -> dict[str, np.ndarray]:
-    parts = observation_parts(settings)
-    edges = np.cumsum([part.size for part in parts])[:-1]
-    return dict(zip((part.name for part in parts), np.split(observations[WALKER], edges, axis=-1), strict=True))
+def _parts(observations: Observations) -> dict[str, np.ndarray]:
+    return {name: LAYOUT.view(observations[WALKER], name) for name in LAYOUT.names}
 
 
 def highlights(replay: Replay) -> Sequence[Highlight]:
