@@ -19,8 +19,9 @@ import numpy as np
 
 from godojo.engines.make import make_vec
 from godojo.evaluation.intervals import wilson
+from godojo.games.tag.opponents import OPPONENTS
 from godojo.games.tag.settings import TagSettings
-from godojo.opponents import OPPONENTS, make_opponent
+from godojo.opponents import make_opponent
 
 WORLDS = 400
 SPEED_WORLDS = 2048
@@ -30,7 +31,10 @@ SPEED_DECISIONS = 100
 def match(seeker: str, hider: str, rounds: int, generated: bool, settings: TagSettings, seed: int) -> dict[str, object]:
     """Plays the pairing; every world the same number of rounds."""
     worlds = make_vec("tag", num_worlds=WORLDS, seed=seed, settings=settings, generated_share=float(generated))
-    players = {"seeker": make_opponent(seeker, "seeker", seed), "hider": make_opponent(hider, "hider", seed + 1)}
+    players = {
+        "seeker": make_opponent(seeker, "seeker", seed, game="tag"),
+        "hider": make_opponent(hider, "hider", seed + 1, game="tag"),
+    }
     for player in players.values():
         player.begin(worlds)
     wanted = math.ceil(rounds / WORLDS)
@@ -62,7 +66,7 @@ def speed(name: str, role: str, settings: TagSettings, generated: bool) -> float
     """Decisions a second on all cores, with rounds going on against a sighted opponent."""
     worlds = make_vec("tag", num_worlds=SPEED_WORLDS, seed=1, settings=settings, generated_share=float(generated))
     other = "hider" if role == "seeker" else "seeker"
-    player, rival = make_opponent(name, role, 1), make_opponent("sighted", other, 2)
+    player, rival = make_opponent(name, role, 1, game="tag"), make_opponent("sighted", other, 2)
     player.begin(worlds)
     rival.begin(worlds)
     spent_s = 0.0

@@ -10,12 +10,13 @@ import argparse
 import sys
 from pathlib import Path
 
+from godojo.export.game_rounds import play_in_game
+
 from godojo.engines.make import make_vec
 from godojo.evaluation.intervals import Difference, Proportion
 from godojo.evaluation.matches import play_matches
 from godojo.evaluation.players import PolicyPlayer
 from godojo.export.dojo_file import load_dojo
-from godojo.export.game_rounds import play_in_game
 from godojo.games.tag.godot import TagInGodot
 from godojo.resources import godot_sources
 

@@ -26,10 +26,10 @@ WARM_UP = 5
 PARTS: tuple[tuple[Any, str, str], ...] = (
     (PpoSelfPlay, "_play", "playing, by the clock"),
     (RolloutWorker, "decide", "  everything on the roles' two threads, both together"),
-    (RolloutWorker, "see", "    looking"),
+    (RolloutWorker, "store_observation", "    looking"),
     (KernelPolicyRunner, "act", "    policies deciding"),
-    (RolloutWorker, "observe_result", "    noting results"),
-    (RolloutWorker, "close_rollout", "values and advantages, both roles"),
+    (RolloutWorker, "store_results", "    noting results"),
+    (RolloutWorker, "compute_returns_and_advantage", "values and advantages, both roles"),
     (ppo, "update", "gradients, both roles"),
 )
 
@@ -42,7 +42,7 @@ def main() -> int:
     for owner, name, label in PARTS:
         setattr(owner, name, timed(getattr(owner, name), label, spent))
     for name in ("wander", "sighted", "oracle"):
-        kind = type(make_opponent(name, "seeker"))
+        kind = type(make_opponent(name, "seeker", game="tag"))
         kind.act = timed(kind.act, "    scripted slots", spent)  # type: ignore[method-assign]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GODOJO_RUNS"] = folder

@@ -1,5 +1,7 @@
 """Small policies of every kind, with weights drawn by lot, for tests of the games that play them."""
 
+import hashlib
+import struct
 from typing import Literal
 
 import torch
@@ -51,6 +53,16 @@ def drawn_policy(
             policy.head.linear.weight.normal_(0.0, 0.2)
             for parameter in policy.parameters():
                 parameter.add_(torch.randn_like(parameter) * 0.02)
-            policy.normaliser.learn(torch.randn(500, shape.observation_size) * 0.7 + 0.2)
+            policy.normaliser.update(torch.randn(500, shape.observation_size) * 0.7 + 0.2)
     policy.eval()
     return policy, PolicyCard(game, role, observation_parts, shape, 12_345)
+
+
+def as_version_1(content: bytes) -> bytes:
+    """The same file as the first version of the format wrote it: two layers had other names."""
+    _, _, _, size, weight_bytes, _ = struct.unpack_from("<4sHHII32s", content)
+    text = content[48 : 48 + size].rstrip().replace(b'"encoder"', b'"eyes"').replace(b'"trunk"', b'"mind"')
+    text += b" " * (-len(text) % 4)
+    body = text + content[48 + size :]
+    digest = hashlib.sha256(body).digest()
+    return struct.pack("<4sHHII32s", b"DOJO", 1, 0, len(text), weight_bytes, digest) + body

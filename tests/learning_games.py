@@ -78,7 +78,7 @@ def one_rollout(made: PpoSelfPlay) -> None:
 
     play(made.worlds, made.settings.n_steps, one_by_one, lambda _: None)
     for worker in made.workers.values():
-        worker.close_rollout(made.settings.gamma, made.settings.gae_lambda)
+        worker.compute_returns_and_advantage(made.settings.gamma, made.settings.gae_lambda)
 
 
 def fingerprint(module: nn.Module) -> str:

@@ -35,7 +35,7 @@ def trained(
     with torch.no_grad():
         policy.head.linear.weight.normal_()
         policy.head.linear.bias.normal_()
-    policy.normaliser.learn(torch.randn(100, 13) * torch.linspace(0.1, 3.0, 13) + 0.5)
+    policy.normaliser.update(torch.randn(100, 13) * torch.linspace(0.1, 3.0, 13) + 0.5)
     return policy.requires_grad_(False).eval(), PolicyCard("race", "driver", PARTS, shape, 77, {"laps": 3})
 
 

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from godojo.bench.sim import SAME_M, arenas_of_16, measure, numpy_errors
+from godojo.bench.sim import SAME_M, measure
 from godojo.cli.bench import app
 from godojo.engines.godot.find import Engine
 from godojo.errors import GodojoError
+from godojo.games.tag.numpy_baseline import arenas_of_16, errors_m
 from godojo.games.tag.settings import TagSettings
 
 
@@ -22,9 +23,9 @@ def test_the_arenas_have_16_boxes_and_room() -> None:
 
 def test_numpy_plays_the_same_game() -> None:
     settings = TagSettings.defaults()
-    position_m, ray_m = numpy_errors(settings, arenas_of_16(settings))
-    assert position_m < SAME_M
-    assert ray_m < SAME_M
+    found = errors_m(settings, arenas_of_16(settings))
+    assert found.keys() == {"position", "ray"}
+    assert max(found.values()) < SAME_M
 
 
 @pytest.mark.engine
@@ -48,7 +49,15 @@ def test_without_godot_the_rest_is_measured(monkeypatch: pytest.MonkeyPatch, tmp
     found = measure(worlds=16, seconds=0.05, repeats=1)
     assert found.godot_agent_steps_per_s is None
     assert found.times_godot is None
+    assert found.times_numpy is not None
     assert found.times_numpy > 0
+
+
+def test_a_game_without_a_baseline_is_measured_by_itself() -> None:
+    found = measure("navigation", worlds=16, seconds=0.05, repeats=1)
+    assert found.agent_steps_per_s > 0
+    assert found.numpy_agent_steps_per_s is None
+    assert found.samples.keys() == {"all_cores", "one_core"}
 
 
 def test_nonsense_is_refused() -> None:

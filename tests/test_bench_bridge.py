@@ -45,7 +45,7 @@ def test_the_table_names_every_contender(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.engine
 @pytest.mark.usefixtures("engine")
 def test_a_step_is_counted_once_for_every_agent() -> None:
-    with make_godot(4, 2) as worlds, make_godot(4, 1) as other:
+    with make_godot("tag", 4, 2) as worlds, make_godot("tag", 4, 1) as other:
         speed, split = through_bridge(worlds, 0.3)
         assert min(speed, split.step_us) > 0
         overlap = overlapping(worlds, other, 2e-3, 0.3)

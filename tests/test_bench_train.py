@@ -51,7 +51,7 @@ def test_everybody_is_measured_in_every_turn() -> None:
 
 
 def test_only_what_is_learnt_from_counts_as_learnt() -> None:
-    ours = OwnLearner(0, TINY, 60.0)
+    ours = OwnLearner(0, "tag", TINY, 60.0)
     ours.train(0.0)
     ours.train(0.0)
     assert ours.agent_steps == 2 * 4 * 16 * 2
@@ -67,7 +67,7 @@ def test_only_what_is_learnt_from_counts_as_learnt() -> None:
 
 def test_a_whole_training_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    whole = WholeTraining(0, TINY, 60.0)
+    whole = WholeTraining(0, "tag", TINY, 60.0)
     whole.train(0.0)
     assert whole.agent_steps == 4 * 16 * 2
     assert whole.learnt_steps < whole.agent_steps
@@ -77,12 +77,12 @@ def test_a_whole_training_leaves_nothing_behind(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize("name", [OWN, "sb3_defaults", "sb3_tuned"])
 def test_a_seeker_that_learns_plays_what_it_thinks_best(name: str) -> None:
-    makers: dict[str, Maker] = {OWN: lambda seed: OwnLearner(seed, TINY, 60.0), **rivals()}
+    makers: dict[str, Maker] = {OWN: lambda seed: OwnLearner(seed, "tag", TINY, 60.0), **rivals()}
     contender = makers[name](0)
     with make_vec("tag", num_worlds=5, seed=9) as worlds:
 
         def action() -> np.ndarray:
-            player = contender.seeker()
+            player = contender.player()
             player.begin(worlds)
             player.act(worlds, worlds.roles["seeker"].action)
             return worlds.roles["seeker"].action.copy()
@@ -109,9 +109,9 @@ class Scripted(Contender):
 
     def update(self) -> None: ...
 
-    def seeker(self) -> Player:
+    def player(self) -> Player:
         self.judged += 1
-        return make_opponent("sighted" if self.judged > self._stretches else "random", "seeker")
+        return make_opponent("sighted" if self.judged > self._stretches else "random", "seeker", game="tag")
 
     def close(self) -> None: ...
 
@@ -122,7 +122,7 @@ def test_the_clock_stops_when_the_goal_is_reached() -> None:
         "slow": lambda seed: Scripted(3 + seed),
         "never": lambda _: Scripted(99),
     }
-    quick, slow, never = measure_skill(makers, 16.0, 2, "random", 0.4, 40, Silent())
+    quick, slow, never = measure_skill(makers, "tag", 16.0, 2, "random", 0.4, 40, Silent())
     each = bench_train.JUDGED_EVERY_S
     assert quick.reached == [2 * each, 2 * each]
     assert (quick.seconds, quick.times) == (2 * each, 1.0)

@@ -119,7 +119,7 @@ def replay(folder: Path) -> Written:
 
 
 def packed_rounds(folder: Path) -> Written:
-    path = folder / "all.rounds"
+    path = folder / "all.npz"
     write_rounds(path, rounds())
     return Written(path, lambda: read_rounds(path))
 
@@ -142,8 +142,8 @@ KINDS = [
 
 @functools.cache
 def rounds() -> list[Replay]:
-    players = {role: make_opponent("random", role, 3) for role in ("seeker", "hider")}
-    return record_rounds(players, episodes=2, seed=5)
+    players = {role: make_opponent("random", role, 3, game="tag") for role in ("seeker", "hider")}
+    return record_rounds("tag", players, episodes=2, seed=5)
 
 
 def flipped(content: bytes, count: int, seed: int = 1) -> list[bytes]:

@@ -82,7 +82,7 @@ def test_every_chart_is_a_picture_with_something_in_it(run: RunFolder) -> None:
         inked = (np.abs(pixels - paper) > 0.1).any(axis=2)
         assert 0.01 < inked.mean() < 0.6, path.name
     learning = image.imread(run.path / "charts/learning.png")[..., :3]
-    for colour in (style.SEEKER, style.HIDER):
+    for colour in (style.FIRST, style.SECOND):
         wanted = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
         assert (np.abs(learning - wanted) < 0.02).all(axis=2).sum() > 500, "roles have the game's colours"
 

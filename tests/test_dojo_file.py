@@ -18,6 +18,7 @@ from godojo.export.vectors import answered, make_vectors
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import load_policy, save_policy
 from tests.conftest import ROOT
+from tests.dojo_policies import as_version_1
 from tests.policies import HEADING, KINDS, TURNING, trained
 
 
@@ -127,7 +128,7 @@ def test_vectors_are_as_long_as_the_page_says() -> None:
     assert len(content) == 20 + 4 * 7 * 3 * (1 + 13 + 3 + 5)
 
 
-def packed(header: Any, weights: bytes, version: int = 1) -> bytes:
+def packed(header: Any, weights: bytes, version: int = 2) -> bytes:
     """A file whose lengths and checksum are right, whatever is in it."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     text += b" " * (-len(text) % 4)
@@ -178,7 +179,7 @@ def change(path: str, value: Any) -> Any:
         ("layers.0.outputs", -1, "header"),
         ("layers.0.kind", "exec", "header"),
         ("layers", [], "header"),
-        ("layers", [{"name": "eyes", "kind": "relu", "inputs": 13, "outputs": 13}] * 17, "header"),
+        ("layers", [{"name": "encoder", "kind": "relu", "inputs": 13, "outputs": 13}] * 17, "header"),
         ("memory", "", "fit together"),
         ("memory_size", 0, "fit together"),
         ("squashed", True, "log_std"),
@@ -191,9 +192,9 @@ def change(path: str, value: Any) -> Any:
         ("heading.forward", [0, 13], "heading"),
         ("heading.observed", [[-1, 2]], "heading"),
         ("heading.acted", [[0, 3]], "heading"),
-        ("heading.remembered", [[0, 5]], "not remembered"),
-        ("heading.remembered", [[-1, 0]], "not remembered"),
-        ("heading.remembered", [[0, 2**70]], "not remembered|header"),
+        ("heading.remembered", [[0, 5]], "memory cells that are not"),
+        ("heading.remembered", [[-1, 0]], "memory cells that are not"),
+        ("heading.remembered", [[0, 2**70]], "memory cells that are not|header"),
         ("heading.remembered", [[3, 3]], "twice"),
         ("heading.remembered", [[0, 1], [1, 2]], "twice"),
         ("heading.remembered", [[0, 1, 2]], "header"),
@@ -213,18 +214,18 @@ def test_a_header_that_lies_is_refused(path: str, value: Any, reason: str) -> No
 
 def test_only_leaky_cells_turn() -> None:
     for memory in ("gru", ""):
-        with pytest.raises(GodojoError, match=r"cannot become a \.dojo file: .* only leaky cells turn"):
+        with pytest.raises(GodojoError, match=r"cannot become a \.dojo file: .* only leaky cells rotate"):
             dojo_bytes(*trained(memory=memory, heading=TURNING))
 
 
 def test_a_file_says_of_turning_memories_only_where_there_are_any() -> None:
-    """So that files of the others are byte for byte what they were before memories turned."""
+    """Shipped files, of version 1, hold the same header but for the names of two layers."""
     assert "remembered" not in unpacked(dojo_bytes(*trained()))[0]["heading"]
     assert unpacked(dojo_bytes(*trained(heading=TURNING)))[0]["heading"]["remembered"] == [[4, 1], [0, 3]]
     shipped = sorted((ROOT / "godot/games/tag/policies").glob("*.dojo"))
     assert shipped
     for path in shipped:
-        text = header_text(read_dojo(path).header)
+        text = header_text(read_dojo(path).header).replace(b'"encoder"', b'"eyes"').replace(b'"trunk"', b'"mind"')
         assert path.read_bytes()[48:].startswith(text), path.name
 
 
@@ -240,8 +241,8 @@ def test_turning_memories_make_a_difference() -> None:
 @pytest.mark.parametrize(
     ("heading", "reason"),
     [
-        ({"remembered": ((0, 5),)}, "not remembered"),
-        ({"remembered": ((0, -1),)}, "not remembered"),
+        ({"remembered": ((0, 5),)}, "memory cells that are not"),
+        ({"remembered": ((0, -1),)}, "memory cells that are not"),
         ({"remembered": ((0, 2**70),)}, "does not fit together"),
         ({"remembered": ((2, 2),)}, "twice"),
         ({"forward": (0, 13)}, "observations that are not there"),
@@ -262,7 +263,7 @@ def test_a_card_of_turning_memories_is_taken_only_with_leaky_cells(tmp_path: Pat
     assert load_policy(tmp_path / "policy.pt")[1] == card
     policy, card = trained(memory="gru", heading=TURNING)
     save_policy(tmp_path / "policy.pt", policy, card)
-    with pytest.raises(GodojoError, match="only leaky cells turn"):
+    with pytest.raises(GodojoError, match="only leaky cells rotate"):
         load_policy(tmp_path / "policy.pt")
 
 
@@ -277,10 +278,22 @@ def test_weights_that_are_no_numbers_or_too_few_are_refused() -> None:
             check_dojo(packed(header, wrong))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_version_1_is_read_as_before(kind: str) -> None:
+    content = dojo_bytes(*trained(**KINDS[kind]))
+    old = as_version_1(content)
+    assert b'"mind"' in old
+    (header, weights), (old_header, old_weights) = check_dojo(content), check_dojo(old)
+    assert header == old_header
+    assert all(np.array_equal(one, other) for one, other in zip(weights, old_weights, strict=True))
+    with pytest.raises(GodojoError, match="header"):
+        check_dojo(old[:4] + struct.pack("<H", 2) + old[6:])
+
+
 def test_other_versions_and_headers_that_are_no_policy_are_refused() -> None:
     header, weights = unpacked(dojo_bytes(*trained()))
-    with pytest.raises(GodojoError, match="version 2"):
-        check_dojo(packed(header, weights, version=2))
+    with pytest.raises(GodojoError, match="version 3"):
+        check_dojo(packed(header, weights, version=3))
     for text in (b"", b"null", b"[]", b"{", b"[" * 100_000, b'{"settings":' * 20_000, b"\xff\xfe"):
         with pytest.raises(GodojoError, match="header"):
             check_dojo(packed(text, weights))

@@ -1,5 +1,6 @@
 """The Gymnasium environments: Gymnasium's own checks, how rounds end, seeds, pictures, and what is refused."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +13,28 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 import godojo
 import godojo.envs
-from godojo.envs.gymnasium import TagEnv, TagVectorEnv
-from godojo.envs.render import BLOCKS, HIDER, SEEKER, Block, Body, Scene, View, draw
+from godojo.envs.gymnasium import GameEnv, GameVectorEnv
+from godojo.envs.render import Scene, View, draw
 from godojo.errors import GodojoError
 from godojo.games.tag.arenas import generate_arena
+from godojo.games.tag.replay import TEAMS
+from godojo.show.colours import FLOOR, FLOOR_OTHER
+from godojo.show.replay import Layout, LayoutBox, Mark, States
 
 SHORT = {"rules.round_s": 0.5}
 CLASSIC = {"rules.mode": "classic", "rules.players": 3, "rules.classic_round_s": 0.5}
 NO_ACTION = np.zeros(3, np.float32)
 
 
-def make(**options: Any) -> TagEnv:
+def make(**options: Any) -> GameEnv:
     env = gym.make("godojo/Tag-v0", **options).unwrapped
-    assert isinstance(env, TagEnv)
+    assert isinstance(env, GameEnv)
     return env
 
 
-def make_vec(num_envs: int, **options: Any) -> TagVectorEnv:
+def make_vec(num_envs: int, **options: Any) -> GameVectorEnv:
     envs = gym.make_vec("godojo/Tag-v0", num_envs=num_envs, vectorization_mode="vector_entry_point", **options)
-    assert isinstance(envs, TagVectorEnv)
+    assert isinstance(envs, GameVectorEnv)
     return envs
 
 
@@ -50,7 +54,7 @@ def test_gymnasiums_own_checker(options: dict[str, Any]) -> None:
 
 
 def test_the_module_can_be_named_in_the_id() -> None:
-    assert isinstance(gym.make("godojo.envs:godojo/Tag-v0").unwrapped, TagEnv)
+    assert isinstance(gym.make("godojo.envs:godojo/Tag-v0").unwrapped, GameEnv)
 
 
 @pytest.mark.parametrize("options", [{}, {"truncate_after": 4}, {"role": "player", "settings": CLASSIC}])
@@ -268,9 +272,9 @@ def test_arenas_by_name_by_file_and_as_they_are(tmp_path: Path) -> None:
 )
 def test_bad_arguments_get_a_sentence(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(GodojoError, match=sentence):
-        TagEnv(**options)
+        GameEnv("tag", **options)
     with pytest.raises(GodojoError, match=sentence):
-        TagVectorEnv(2, **options)
+        GameVectorEnv("tag", 2, **options)
 
 
 @pytest.mark.parametrize("num_envs", [0, -1, 1.5, True])
@@ -279,9 +283,32 @@ def test_a_batch_has_at_least_one_environment(num_envs: Any) -> None:
         make_vec(num_envs)
 
 
-def test_a_batch_refuses_one_of_several_hiders() -> None:
-    with pytest.raises(GodojoError, match=r"rules\.hiders=1"):
-        make_vec(2, role="hider", settings={"rules.hiders": 2})
+def test_a_batch_refuses_a_learner_that_leaves_before_its_round_ends() -> None:
+    envs = make_vec(2, role="hider", settings={"rules.hiders": 2})
+    envs.reset(seed=0)
+    twin: Any = envs.match.worlds.twin  # type: ignore[attr-defined]
+    twin.agents[1]["position"][1] = twin.agents[1]["position"][0]  # onto the seeker
+    with pytest.raises(GodojoError, match="one agent in the role"):
+        envs.step(np.zeros((2, 3), np.float32))
+
+
+def test_navigation_works_through_the_same_code() -> None:
+    env = gym.make("godojo/Navigation-v0", arenas="maze", render_mode="rgb_array").unwrapped
+    check_env(env)
+    env.reset(seed=1)
+    picture = env.render()
+    assert isinstance(picture, np.ndarray)
+    assert picture.shape == (512, 512, 3)
+    envs = gym.make_vec(
+        "godojo/Navigation-v0", num_envs=3, vectorization_mode="vector_entry_point", max_episode_steps=2
+    )
+    envs.reset(seed=1)
+    for _ in range(2):
+        *_, truncated, infos = envs.step(envs.action_space.sample())
+    assert truncated.all()
+    assert (infos["final_info"]["arena"] != None).all()  # noqa: E711 - of every world
+    with pytest.raises(GodojoError, match="navigation has no scripted opponents"):
+        gym.make("godojo/Navigation-v0", opponent="random")
 
 
 @pytest.mark.parametrize(
@@ -312,28 +339,39 @@ def test_bad_seeds_get_a_sentence(seed: Any) -> None:
         make_vec(1).reset(seed=seed)
 
 
-def pixel(picture: np.ndarray, size_m: tuple[float, float], x_m: float, z_m: float) -> np.ndarray:
-    x, y = View(size_m).at(x_m, z_m)
-    colour: np.ndarray = picture[int(y), int(x)] / 255
-    return colour
+def pixel(picture: np.ndarray, layout: Layout, x_m: float, z_m: float) -> str:
+    x, y = View(layout).at(x_m, z_m)
+    return "#" + picture[int(y), int(x)].tobytes().hex()
 
 
 def test_a_picture_shows_who_is_where() -> None:
-    nothing = np.zeros(0)
-    eyes = (np.radians([60.0, 0.0, -60.0]), np.array([5.0, 5.0, 5.0]))
-    seeker = Body((-6, 0.45, 3), np.pi / 2, True, True, False, *eyes)
-    hider = Body((6, 0.45, -3), 0.0, False, True, False, nothing, nothing)
-    scene = Scene((20, 16), 0.9, [Block((-1, -1), (1, 1), 2.4, "tall")], [seeker, hider], 0.5, 10.0)
+    layout = Layout(
+        (20.0, 16.0),
+        0.9,
+        0.15,
+        wall_height_m=2.0,
+        boxes=(LayoutBox((0.0, 1.2, 0.0), (2.0, 2.4, 2.0), "tall"),),
+        marks=(Mark((5.0, 0.0, 5.0), 0.75, "goal"),),
+    )
+    states = States.zeros(2)
+    states.position_m[:] = (-6, 0.45, 3), (6, 0.45, -3)
+    states.heading_rad[:] = np.pi / 2, 0.0
+    states.active[:] = True
+    states.team[:] = 0, 1
+    sides = np.radians([60.0, 0.0, -60.0])
+    rays = np.stack([np.sin(sides), np.zeros(3), np.cos(sides)])
+    scene = Scene(layout, TEAMS, states, rays, np.array([[5.0, 5.0, 5.0], [0.0, 0.0, 0.0]]), 5.0, 10.0)
     picture = draw(scene)
     assert picture.shape == (512, 512, 3)
     assert picture.dtype == np.uint8
-    assert np.allclose(pixel(picture, scene.size_m, -6, 3), SEEKER, atol=0.01)
-    assert np.allclose(pixel(picture, scene.size_m, 6, -3), HIDER, atol=0.01)
-    assert np.allclose(pixel(picture, scene.size_m, 0, 0), BLOCKS["tall"], atol=0.15)
-    red_ahead, _, blue_ahead = pixel(picture, scene.size_m, -3, 3.2)  # looks along +x
-    red_behind, _, blue_behind = pixel(picture, scene.size_m, -9, 3.2)
-    assert red_ahead - blue_ahead > red_behind - blue_behind + 0.1
-    later = draw(Scene(scene.size_m, scene.body_m, scene.blocks, scene.bodies, 0.2, 10.0))
+    assert pixel(picture, layout, -6, 3) == TEAMS[0].colour
+    assert pixel(picture, layout, 6, -3) == TEAMS[1].colour
+    assert pixel(picture, layout, 0, 0) not in (FLOOR, FLOOR_OTHER)
+    red, green, blue = bytes.fromhex(pixel(picture, layout, 5, 5)[1:])
+    assert green > max(red, blue), "the goal is green"
+    ahead, behind = (bytes.fromhex(pixel(picture, layout, x, 3.2)[1:]) for x in (-3, -9))  # looks along +x
+    assert ahead[0] - ahead[2] > behind[0] - behind[2] + 25
+    later = draw(dataclasses.replace(scene, seconds=8.0))
     changed = np.argwhere((picture != later).any(axis=2))
     assert len(changed) > 100
     assert changed[:, 0].max() < 44  # nothing but the clock
@@ -352,8 +390,9 @@ def test_the_last_picture_shows_how_the_round_ended() -> None:
     following = env.render()
     assert picture is not None
     assert following is not None
-    assert np.allclose(pixel(picture, (20, 20), *place), SEEKER, atol=0.01)
-    assert not np.allclose(pixel(following, (20, 20), *place), SEEKER, atol=0.01)
+    layout = Layout((20.0, 20.0), 0.9, 0.15)
+    assert pixel(picture, layout, *place) == TEAMS[0].colour
+    assert pixel(following, layout, *place) != TEAMS[0].colour
 
 
 def test_pictures_of_a_batch() -> None:

@@ -10,7 +10,7 @@ from pettingzoo.test import parallel_api_test, parallel_seed_test  # type: ignor
 from pettingzoo.utils import parallel_to_aec  # type: ignore[import-untyped]
 
 import godojo
-from godojo.envs.pettingzoo import TagParallelEnv
+from godojo.envs.pettingzoo import GameParallelEnv
 from godojo.errors import GodojoError
 from godojo.games.tag.settings import TagSettings
 
@@ -23,29 +23,29 @@ SPLITS: list[dict[str, object]] = [
 ]
 
 
-def still(env: TagParallelEnv) -> dict[str, np.ndarray]:
+def still(env: GameParallelEnv) -> dict[str, np.ndarray]:
     return {agent: np.zeros(3, np.float32) for agent in env.agents}
 
 
-def agents_of(env: TagParallelEnv) -> Any:
+def agents_of(env: GameParallelEnv) -> Any:
     return env.worlds.twin.agents[0]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("settings", SPLITS)
 def test_pettingzoos_own_tests(settings: Mapping[str, object]) -> None:
-    parallel_api_test(TagParallelEnv(settings=settings), num_cycles=300)
-    parallel_seed_test(lambda: TagParallelEnv(settings=settings), num_cycles=60)
+    parallel_api_test(GameParallelEnv("tag", settings=settings), num_cycles=300)
+    parallel_seed_test(lambda: GameParallelEnv("tag", settings=settings), num_cycles=60)
 
 
 def test_agents_are_named_by_role() -> None:
-    env = TagParallelEnv(settings={"rules.seekers": 2, "rules.hiders": 3})
+    env = GameParallelEnv("tag", settings={"rules.seekers": 2, "rules.hiders": 3})
     assert env.possible_agents == ["seeker_0", "seeker_1", "hider_0", "hider_1", "hider_2"]
-    classic = TagParallelEnv(settings={"rules.mode": "classic", "rules.players": 3})
+    classic = GameParallelEnv("tag", settings={"rules.mode": "classic", "rules.players": 3})
     assert classic.possible_agents == ["player_0", "player_1", "player_2"]
 
 
 def test_whoever_is_caught_leaves_and_the_others_play_on() -> None:
-    env = TagParallelEnv(settings={"rules.hiders": 3})
+    env = GameParallelEnv("tag", settings={"rules.hiders": 3})
     env.reset(seed=0)
     agents_of(env)["position"][2] = agents_of(env)["position"][0]  # hider_1 onto the seeker
     told, rewards, terminated, truncated, infos = env.step(still(env))
@@ -69,7 +69,7 @@ def test_whoever_is_caught_leaves_and_the_others_play_on() -> None:
 
 def test_terminated_and_truncated_are_told_apart() -> None:
     for options, is_cut in (({"settings": {"rules.round_s": 0.2}}, False), ({"truncate_after": 3}, True)):
-        env = TagParallelEnv(**options)
+        env = GameParallelEnv("tag", **options)
         env.reset(seed=1)
         for _ in range(3):
             told, _, terminated, truncated, infos = env.step(still(env))
@@ -81,7 +81,7 @@ def test_terminated_and_truncated_are_told_apart() -> None:
 
 
 def test_the_same_seed_gives_the_rounds_of_the_native_arrays() -> None:
-    env = TagParallelEnv()
+    env = GameParallelEnv("tag")
     told, _ = env.reset(seed=9)
     native = godojo.make_vec("tag", num_worlds=1, seed=9)
     for name in ("seeker", "hider"):
@@ -95,7 +95,7 @@ def test_the_same_seed_gives_the_rounds_of_the_native_arrays() -> None:
 
 def test_the_same_seed_and_actions_give_the_same_round() -> None:
     """To its end, which PettingZoo's own seed test does not play to."""
-    one, other = (TagParallelEnv(settings={"rules.hiders": 3, "rules.round_s": 2.0}) for _ in range(2))
+    one, other = (GameParallelEnv("tag", settings={"rules.hiders": 3, "rules.round_s": 2.0}) for _ in range(2))
     one.reset(seed=3)
     other.reset(seed=3)
     chance = np.random.default_rng(0)
@@ -106,7 +106,7 @@ def test_the_same_seed_and_actions_give_the_same_round() -> None:
 
 
 def test_actions_reach_their_agents() -> None:
-    env = TagParallelEnv(settings={"rules.seekers": 2, "rules.hiders": 2}, arenas="open")
+    env = GameParallelEnv("tag", settings={"rules.seekers": 2, "rules.hiders": 2}, arenas="open")
     env.reset(seed=0)
     before = agents_of(env)["position"].copy()
     wishes = {"seeker_0": (1, 0, 0), "seeker_1": (-1, 0, 0), "hider_0": (0, 1, 0), "hider_1": (0, -1, 0)}
@@ -118,7 +118,7 @@ def test_actions_reach_their_agents() -> None:
 
 
 def test_it_can_be_turned_into_an_aec_environment() -> None:
-    env = parallel_to_aec(TagParallelEnv(settings={"rules.round_s": 0.3}))
+    env = parallel_to_aec(GameParallelEnv("tag", settings={"rules.round_s": 0.3}))
     env.reset(seed=0)
     steps = 0
     for agent in env.agent_iter():
@@ -129,14 +129,14 @@ def test_it_can_be_turned_into_an_aec_environment() -> None:
 
 
 def test_pictures() -> None:
-    env = TagParallelEnv(render_mode="rgb_array", settings={"rules.hiders": 2})
+    env = GameParallelEnv("tag", render_mode="rgb_array", settings={"rules.hiders": 2})
     env.reset(seed=0)
     before = env.render()
     assert before.shape == (512, 512, 3)
     env.step({agent: np.ones(3, np.float32) for agent in env.agents})
     assert (env.render() != before).any()
     with pytest.raises(GodojoError, match="render_mode"):
-        TagParallelEnv().render()
+        GameParallelEnv("tag").render()
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_pictures() -> None:
     ],
 )
 def test_bad_actions_get_a_sentence(actions: Any, sentence: str) -> None:
-    env = TagParallelEnv()
+    env = GameParallelEnv("tag")
     with pytest.raises(GodojoError, match="call reset"):
         env.step(actions)
     env.reset(seed=0)
@@ -170,6 +170,6 @@ def test_bad_actions_get_a_sentence(actions: Any, sentence: str) -> None:
 )
 def test_bad_arguments_get_a_sentence(options: Any, sentence: str) -> None:
     with pytest.raises(GodojoError, match=sentence):
-        TagParallelEnv(**options)
+        GameParallelEnv("tag", **options)
     with pytest.raises(GodojoError, match="a seed is"):
-        TagParallelEnv().reset(seed=-1)
+        GameParallelEnv("tag").reset(seed=-1)

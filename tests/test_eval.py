@@ -20,9 +20,9 @@ from godojo.evaluation.players import PolicyPlayer, player_from, policies_of
 from godojo.games.base import HELD_OUT_SEED
 from godojo.games.tag.arenas import generate_arena
 from godojo.games.tag.godot import generated_pool
+from godojo.games.tag.opponents import OPPONENTS
 from godojo.games.tag.settings import TagSettings
 from godojo.learn.policy_file import save_policy
-from godojo.opponents import OPPONENTS
 from tests.conftest import ROOT, Run
 from tests.judged_runs import ROLES, make_run, small_policy
 
@@ -56,14 +56,14 @@ def test_players_by_every_kind_of_name(root: Path) -> None:
         "latest",
         "small@start",
     ):
-        player = player_from(text, "hider", seed=1)
+        player = player_from(text, "hider", game="tag", seed=1)
         player.begin(worlds)
         player.act(worlds, worlds.roles["hider"].action)
     for text in (str(root / "small"), f"{root / 'small'}@final", str(root / "small/policy_hider.pt")):
-        player = player_from(text, "hider")
+        player = player_from(text, "hider", game="tag")
         assert isinstance(player, PolicyPlayer)
         assert player.name == text
-    assert type(player_from("scripted:sighted", "seeker")) is OPPONENTS["sighted"]
+    assert type(player_from("scripted:sighted", "seeker", game="tag")) is OPPONENTS["sighted"]
 
 
 def test_a_snapshot_is_the_policy_of_that_moment(root: Path) -> None:  # noqa: ARG001 - where the run lies
@@ -88,21 +88,21 @@ def test_a_snapshot_is_the_policy_of_that_moment(root: Path) -> None:  # noqa: A
 )
 def test_names_of_nobody_are_answered(root: Path, text: str, reason: str) -> None:  # noqa: ARG001
     with pytest.raises(GodojoError, match=reason):
-        player_from(text, "hider")
+        player_from(text, "hider", game="tag")
 
 
 def test_policies_of_another_game_or_role_are_refused(root: Path) -> None:
     make_run(root, "chess", game="chess")
     with pytest.raises(GodojoError, match="chess plays chess, not tag"):
-        player_from("chess", "hider")
+        player_from("chess", "hider", game="tag")
     with pytest.raises(GodojoError, match="no game 'chess' to judge in"):
         judge("chess", rounds=1)
     seeker = root / "small/policy_seeker.pt"
     with pytest.raises(GodojoError, match="plays the seeker, not the hider"):
-        player_from(str(seeker), "hider")
+        player_from(str(seeker), "hider", game="tag")
     (root / "small/policy_hider.pt").write_bytes(seeker.read_bytes())
     with pytest.raises(GodojoError, match="plays tag as the seeker, and not tag as the hider"):
-        player_from("small", "hider")
+        player_from("small", "hider", game="tag")
 
 
 def test_a_policy_file_cut_short_is_refused(root: Path) -> None:
@@ -171,8 +171,8 @@ def test_a_game_of_one_role_is_refused(root: Path) -> None:
 
 
 def test_everybody_is_played_unless_somebody_is_named() -> None:
-    assert default_opponents(2) == [*OPPONENTS, ITSELF]
-    assert default_opponents(1) == [*OPPONENTS]
+    assert default_opponents("tag", 2) == [*OPPONENTS, ITSELF]
+    assert default_opponents("tag", 1) == [*OPPONENTS]
 
 
 def test_arenas_are_held_out() -> None:

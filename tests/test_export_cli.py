@@ -13,7 +13,7 @@ from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
 from godojo.evaluation.players import policies_of
 from godojo.export.card import write_card
-from godojo.export.distil import Distillation, DistilSettings, imitation_loss, student_of, turning_like
+from godojo.export.distil import Distillation, DistilSettings, imitation_loss, rotated_like, student_of
 from godojo.export.distilled_run import DistilledRun
 from godojo.export.dojo_file import check_dojo, dojo_bytes, load_dojo, read_dojo
 from godojo.export.ship import export, gdscript_us, parse_levels, trained_in, weight_count
@@ -167,7 +167,7 @@ def test_the_same_share_of_a_students_memory_turns_as_of_its_teachers() -> None:
     teacher = msgspec.structs.replace(trained()[1].shape, memory_size=32, heading=turning)
 
     def pairs(memory: str, size: int) -> tuple[tuple[int, int], ...]:
-        found = turning_like(teacher, memory, size)
+        found = rotated_like(teacher, memory, size)
         assert found is not None
         assert msgspec.structs.replace(found, remembered=()) == HEADING
         return found.remembered
@@ -179,7 +179,7 @@ def test_the_same_share_of_a_students_memory_turns_as_of_its_teachers() -> None:
     everything = msgspec.structs.replace(HEADING, remembered=((0, 1), (2, 3)))
     teacher = msgspec.structs.replace(teacher, memory_size=4, heading=everything)
     assert pairs("leaky", 3) == ((1, 2),)
-    assert turning_like(msgspec.structs.replace(teacher, heading=None), "leaky", 3) is None
+    assert rotated_like(msgspec.structs.replace(teacher, heading=None), "leaky", 3) is None
 
 
 @pytest.mark.parametrize(("memory", "remembered"), [("", ()), ("leaky", ()), ("leaky", ((0, 3), (1, 2)))])
@@ -206,7 +206,7 @@ def test_a_student_comes_near_its_teacher_where_the_student_plays(
     assert distillation.teach(Budget(agent_steps=64 * 16 * 40), lambda _, found: figures.append(found))
     distillation.close()
     for student, card in distillation.students().values():
-        assert len(student.turning) == len(remembered)
+        assert len(student.rotated_cells) == len(remembered)
         check_dojo(dojo_bytes(student, card))
     assert figures[0]["teacher_share"] == 1.0
     assert figures[-1]["teacher_share"] == 0.0
@@ -265,7 +265,7 @@ def test_a_students_run_is_one_like_any_other(root: Path, godojo: Run) -> None:
         (("--net", "many"), "no list of widths"),
         (("--net", "0"), "a net is"),
         (("--net", "5000"), "a net is"),
-        (("--memory-size", "4"), "remembers nothing"),
+        (("--memory-size", "4"), "has no memory"),
         (("--minutes", "1", "--steps", "5"), "not both"),
         (("--minutes", "0"), "above 0"),
         (("--run-id", "small"), "exists"),

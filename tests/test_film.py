@@ -19,18 +19,17 @@ from godojo.evaluation.intervals import Proportion
 from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import Snapshot
 from godojo.show import titles
-from godojo.show.encoding import FilmWriter, count_frames
+from godojo.show.encoding import count_frames, film_writer
 from godojo.show.film import describe
-from godojo.show.frame_renderer import check_piece, check_room, frames_in, pieces_of, read_note
+from godojo.show.frame_renderer import check_piece, check_room, frames_in, pieces_of, plain_scene, read_note
+from godojo.show.learning_curve import Figures, in_words, stages_of
 from godojo.show.policies_to_show import PoliciesToShow
 from godojo.show.record import clear_frames, encode, film_path, shots_of
-from godojo.show.recording import record_rounds
 from godojo.show.replay import Outcome, Replay
 from godojo.show.scratch import PREFIX, scratch
 from godojo.show.shots import PRESETS, Format, Shot, preset, steadily, write_job
 from godojo.show.storyboard import AFTER_S, STILL_S, TIMES, Story, course_of, lively
 from godojo.show.titles import Layout
-from godojo.show.win_rate_curve import Figures, in_words, stages_of
 from tests.conftest import Run
 from tests.judged_runs import make_run
 
@@ -45,7 +44,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def rounds(run: Path) -> list[Replay]:
     lineup = PoliciesToShow.of(f"{run}@final")
-    return record_rounds(lineup.players, settings=lineup.settings, episodes=3, names=lineup.names)
+    return lineup.record(3)
 
 
 def picture(film: Format, red: int) -> np.ndarray:
@@ -56,8 +55,9 @@ def picture(film: Format, red: int) -> np.ndarray:
 
 def test_a_film_has_exactly_its_frames_and_their_colours(tmp_path: Path) -> None:
     path = tmp_path / "film.mp4"
-    with FilmWriter(path, TINY) as writer:
-        writer.write_all(picture(TINY, red) for red in range(0, 250, 10))
+    with film_writer(path, TINY) as writer:
+        for red in range(0, 250, 10):
+            writer.write(picture(TINY, red))
         assert all(file.name.startswith(PREFIX) for file in tmp_path.iterdir()), "a kill leaves what is swept up later"
     assert count_frames(path) == 25
     with av.open(str(path)) as file:
@@ -72,9 +72,15 @@ def test_a_film_has_exactly_its_frames_and_their_colours(tmp_path: Path) -> None
 
 def test_a_film_that_fails_leaves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "film.mp4"
-    with pytest.raises(ZeroDivisionError), FilmWriter(path, TINY) as writer:
-        writer.write_all(picture(TINY, 100 // red) for red in (3, 2, 1, 0))
-    with pytest.raises(GodojoError, match="no frames"), FilmWriter(path, TINY):
+
+    def write(reds: Iterator[int]) -> None:
+        with film_writer(path, TINY) as writer:
+            for red in reds:
+                writer.write(picture(TINY, red))
+
+    with pytest.raises(ZeroDivisionError):
+        write(100 // red for red in (3, 2, 1, 0))
+    with pytest.raises(GodojoError, match="no frames"), film_writer(path, TINY):
         pass
     assert list(tmp_path.iterdir()) == []
 
@@ -82,7 +88,7 @@ def test_a_film_that_fails_leaves_nothing(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(GodojoError, match="cannot be written to"), FilmWriter(tmp_path / "film.mp4", TINY):
+    with pytest.raises(GodojoError, match="cannot be written to"), film_writer(tmp_path / "film.mp4", TINY):
         pass
 
 
@@ -196,11 +202,11 @@ def test_moments_run_at_any_speed() -> None:
 def test_a_job_has_all_numbers_of_all_frames(rounds: list[Replay], tmp_path: Path) -> None:
     shot = Shot(rounds[0], steadily(0.0, rounds[0].seconds + 1.0, 30))
     write_job(tmp_path / "job.json", [shot, shot], PRESETS["720p30"])
-    numbers = np.fromfile(tmp_path / "job.bin", "<f4").reshape(2, shot.frames, 1 + 2 * 13)
+    numbers = np.fromfile(tmp_path / "job.bin", "<f4").reshape(2, shot.frames, 1 + 2 * 11)
     assert np.allclose(numbers[0], numbers[1])
     assert np.allclose(numbers[0, :, 0], shot.seconds, atol=1e-4)
     assert np.allclose(numbers[0, 0, 1:4], rounds[0].position_m[0, 0], atol=1e-4)
-    assert np.allclose(numbers[0, -1, 14:17], rounds[0].position_m[-1, 1], atol=1e-4)
+    assert np.allclose(numbers[0, -1, 12:15], rounds[0].position_m[-1, 1], atol=1e-4)
 
 
 def test_a_recording_keeps_the_score(rounds: list[Replay]) -> None:
@@ -211,8 +217,8 @@ def test_a_recording_keeps_the_score(rounds: list[Replay]) -> None:
 
 
 def test_long_films_are_drawn_in_pieces(rounds: list[Replay]) -> None:
-    shots = [Shot(rounds[0], np.zeros(400))] * 5
-    assert [len(piece) for piece in pieces_of(shots)] == [2, 2, 1]
+    scenes = [plain_scene(Shot(rounds[0], np.zeros(300)), film) for film in (TINY, TINY, TINY, PRESETS["small"])]
+    assert [len(piece) for piece in pieces_of(scenes)] == [2, 1, 1], "scenes of another size are another piece"
 
 
 def test_mistakes_are_told_in_a_line(rounds: list[Replay], tmp_path: Path) -> None:
@@ -271,7 +277,7 @@ def still_and_moving(run: Path) -> tuple[list[Replay], list[Replay]]:
     """Rounds of an untrained run, in which nobody moves, and rounds in which everybody does."""
     moving = {"seeker": "scripted:wander", "hider": "scripted:wander"}
     lineups = PoliciesToShow.of(f"{run}@start"), PoliciesToShow.of(str(run), moving)
-    one, other = (record_rounds(lineup.players, settings=lineup.settings, episodes=3) for lineup in lineups)
+    one, other = (lineup.record(3) for lineup in lineups)
     return one, other
 
 
@@ -300,7 +306,7 @@ def test_the_round_to_show_is_one_in_which_the_first_stage_moves_too(
     caught = [won(replay, "seeker") for replay in moving]
     for place in range(3):
         first = [won((moving if number == place else still)[number], "hider") for number in range(3)]
-        story = Story(folder, TINY, [], [first, caught], course_of(figures_of(folder), []), 40)
+        story = Story(folder, TINY, [], [first, caught], course_of(figures_of(folder), [], moving[0]), 40)
         assert story.chosen() == place
 
 
@@ -318,12 +324,12 @@ def figures_of(folder: RunFolder) -> list[Figures]:
 def test_ratings_are_shown_as_gains(run: Path, rounds: list[Replay]) -> None:
     folder = PoliciesToShow.of(str(run)).run
     figures = figures_of(folder)
-    story = Story(folder, TINY, figures, [rounds, rounds], course_of(figures, figures), 40)
+    story = Story(folder, TINY, figures, [rounds, rounds], course_of(figures, figures, rounds[0]), 40)
     assert story._rating_gain("seeker", 0) == []
     assert story._rating_gain("seeker", 1) == ["rating +12 since start"]
     assert story._rating_gain("hider", 1) == ["rating ±0 since start"]
     assert describe(story) == [
-        "rounds won of 40 against the scripted player sighted, with 95 % intervals:",
+        "rounds won against the scripted player “sighted” in 40 rounds, with 95 % intervals:",
         "untrained: seeker 8 % (3 to 20), hider 92 % (80 to 97)",
         "10 s: seeker 78 % (62 to 88), hider 22 % (12 to 38)",
     ]
@@ -334,7 +340,7 @@ def test_every_scene_can_be_painted(run: Path, rounds: list[Replay], film: Forma
     """With pictures of one colour in the place of what Godot would draw."""
     folder = PoliciesToShow.of(str(run)).run
     figures = figures_of(folder)
-    story = Story(folder, film, figures, [rounds, rounds], course_of(figures, figures), 40)
+    story = Story(folder, film, figures, [rounds, rounds], course_of(figures, figures, rounds[0]), 40)
     scenes = story.scenes()
     assert [scene.name for scene in scenes][:4] == ["title", "stage-1", "stage-2", "together"]
     assert scenes[-1].name == "end"

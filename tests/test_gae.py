@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,10 +27,9 @@ class Case:
         self.acted &= ~lost
 
     def found(self) -> np.ndarray:
-        out = np.full_like(self.reward, np.nan)
         flags = self.terminated, self.truncated, self.acted
-        advantages(self.reward, self.value, *flags, self.bootstrap_value, np.float32(GAMMA), np.float32(LAMBDA), out)
-        return out
+        given = (torch.from_numpy(rows) for rows in (self.reward, self.value, *flags, self.bootstrap_value))
+        return advantages(*given, GAMMA, LAMBDA).numpy()
 
     def expected(self) -> np.ndarray:
         """Of every decision: the sum of all errors of the same round that follow, each worth less by its distance."""

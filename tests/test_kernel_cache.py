@@ -11,6 +11,7 @@ from numba.core.dispatcher import Dispatcher
 
 import godojo
 from godojo.kernels.sources import kernel_sources, sources_hash
+from godojo.resources import godot_sources
 
 PACKAGE = Path(godojo.__file__).parent
 
@@ -21,22 +22,28 @@ PACKAGE = Path(godojo.__file__).parent
         "learn/kernels/layers.py",  # called by the kernels of lesson.py and quick.py
         "learn/networks.py",  # LOG_SQRT_2PI is compiled into them
         "games/tag/settings.py",
-        "opponents/grid.py",
+        "games/tag/opponents/grid.py",
         "kernels/rays.py",
         "kernels/compile.py",
+        "../godot/games/tag/observation.json",  # so are the indices of the observation's parts
     ],
 )
 def test_an_edit_of_what_kernels_are_made_of_compiles_them_anew(tmp_path: Path, edited: str) -> None:
     copy = tmp_path / "godojo"
     shutil.copytree(PACKAGE, copy, ignore=lambda _, names: [name for name in names if name == "__pycache__"])
-    before = sources_hash(copy)
+    project = tmp_path / "godot"
+    for layout in godot_sources().glob("games/*/observation.json"):
+        place = project / layout.relative_to(godot_sources())
+        place.parent.mkdir(parents=True)
+        shutil.copy(layout, place)
+    before = sources_hash(copy, project)
     path = copy / edited
     path.write_text(path.read_text() + "\nEDITED = 1\n")
-    assert sources_hash(copy) != before
+    assert sources_hash(copy, project) != before
     path = copy / "cli/train.py"
-    now = sources_hash(copy)
+    now = sources_hash(copy, project)
     path.write_text(path.read_text() + "\nEDITED = 1\n")
-    assert sources_hash(copy) == now, "what kernels are not made of costs nobody a minute"
+    assert sources_hash(copy, project) == now, "what kernels are not made of costs nobody a minute"
 
 
 def test_every_kernel_is_covered() -> None:

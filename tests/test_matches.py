@@ -20,7 +20,10 @@ from tests.judged_runs import small_policy
 
 
 def scripted(seeker: str, hider: str, seed: int = 1) -> dict[str, Player]:
-    return {"seeker": make_opponent(seeker, "seeker", seed), "hider": make_opponent(hider, "hider", seed + 1)}
+    return {
+        "seeker": make_opponent(seeker, "seeker", seed, game="tag"),
+        "hider": make_opponent(hider, "hider", seed + 1, game="tag"),
+    }
 
 
 def rounds_by_hand(worlds: Worlds, players: Mapping[str, Player], each: int, seed: int) -> list[list[tuple[int, int]]]:
@@ -143,13 +146,13 @@ def test_a_policy_plays_as_it_learnt_to(memory: str, deterministic: bool) -> Non
     player.begin(worlds)
     lots = torch.Generator().manual_seed(4)
     arrays = worlds.roles["hider"]
-    remembered = policy.begin(6)
+    remembered = policy.initial_memory(6)
     for _ in range(40):
         player.act(worlds, arrays.action)
         raw = torch.from_numpy(arrays.observation.reshape(6, -1).copy())
-        features, remembered = policy.features(policy.look(raw), remembered)
+        features, remembered = policy.features(policy.preprocess(raw), remembered)
         choice = policy.head.sample(features, deterministic=deterministic, generator=lots)
-        expected = policy.for_game(choice.action, raw)
+        expected = policy.to_env_action(choice.action, raw)
         assert np.array_equal(arrays.action.reshape(6, 3), expected.numpy())
         worlds.step()
         remembered[torch.from_numpy((arrays.terminated | worlds.ended[:, None]).reshape(6))] = 0.0

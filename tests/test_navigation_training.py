@@ -4,6 +4,7 @@ import csv
 import pickle
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import gymnasium as gym
 import msgspec
@@ -13,17 +14,19 @@ import torch
 from gymnasium.utils.env_checker import check_env
 from stable_baselines3 import PPO
 
-import godojo.envs
 from godojo.cli import main
 from godojo.engines.make import make_vec
 from godojo.engines.multi_task import MultiTaskWorlds
 from godojo.engines.reward_wrapper import CustomReward, RewardWrapper
-from godojo.envs.solo_sb3 import SoloVecEnv
+from godojo.envs import env_id
+from godojo.envs.sb3 import WorldsVecEnv
 from godojo.errors import GodojoError
 from godojo.evaluation.solo import evaluate_solo
+from godojo.formats import CHECKPOINT
 from godojo.games.navigation.spec import WALKER
 from godojo.learn.policy_file import load_policy
 from godojo.learn.presets import preset_names, read_preset
+from godojo.learn.training import make_learner
 from godojo.runs.folder import RunFolder
 from godojo.trainers.sb3_settings import Sb3Settings
 from tests.conftest import ROOT
@@ -53,7 +56,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def test_the_gymnasium_environment() -> None:
-    env = gym.make(godojo.envs.NAVIGATION_ID, courses=["maze"], truncate_after=5)
+    env = gym.make(env_id("navigation"), courses=["maze"], truncate_after=5)
     check_env(env.unwrapped, skip_render_check=True, skip_close_check=True)
     told, info = env.reset(seed=4)
     again, _ = env.reset(seed=4)
@@ -68,12 +71,10 @@ def test_the_gymnasium_environment() -> None:
     assert isinstance(reward, float)
     with pytest.raises(GodojoError, match="call reset"):
         env.unwrapped.step(np.zeros(3, np.float32))
-    with pytest.raises(GodojoError, match="not played by one agent alone"):
-        gym.make(godojo.envs.NAVIGATION_ID, game="tag")
 
 
 def test_the_vector_environment_tells_how_rounds_end() -> None:
-    env = SoloVecEnv(make_vec("navigation", num_worlds=3, truncate_after=4), seed=1)
+    env = WorldsVecEnv(make_vec("navigation", num_worlds=3, truncate_after=4), seed=1)
     first = env.reset()
     for _ in range(4):
         told, _, done, infos = env.step(np.ones((3, 3), np.float32))
@@ -102,12 +103,29 @@ def test_stable_baselines3_trains_in_a_run_and_goes_on() -> None:
     figures = rows(run.updates)[-1]
     assert {f"walker/rollout/reward_{term}" for term in ("goal", "comfort", "teleport")} <= set(figures)
     assert evaluate_solo("mine", rounds=8).agent_steps == 768
+    assert float(figures["walker/train/approx_kl"]) >= 0.0
     _same_as_theirs(run)
+
+
+@pytest.mark.slow
+def test_a_run_of_the_former_loop_of_stable_baselines3_is_resumed() -> None:
+    train(*SB3, "--preset", "quick_test", "--steps", "256", "--run-id", "mine")
+    run = RunFolder.open("mine")
+    state, entry = run.checkpoints().newest()
+    learner = state.pop("learner")
+    assert (learner.pop("updates"), state.pop("recent")) == (entry.update, ANY)
+    content = {"format": "godojo-checkpoint/3", "update": entry.update, "state": state | learner}
+    migrated = CHECKPOINT.migrate(content, 3)["state"]
+    assert set(migrated) == {"learner", "episodes", "recent"}
+    made = make_learner(run.config, make_vec("navigation", num_worlds=4))
+    made.load_state(migrated["learner"])
+    assert (made.updates, made.agent_steps) == (entry.update, 256)
+    made.close()
 
 
 def _same_as_theirs(run: RunFolder) -> None:
     """What our policy file does is what Stable-Baselines3's own model does."""
-    env = SoloVecEnv(make_vec("navigation", num_worlds=16, seed=9))
+    env = WorldsVecEnv(make_vec("navigation", num_worlds=16, seed=9))
     normalise = pickle.loads((run.path / "model_normalize.pkl").read_bytes())
     model = PPO.load(run.path / "model.zip", device="cpu")
     env.reset()
@@ -118,8 +136,8 @@ def _same_as_theirs(run: RunFolder) -> None:
     policy, _ = load_policy(run.policy(WALKER))
     raw = torch.from_numpy(np.asarray(told))
     with torch.no_grad():
-        features, _ = policy.features(policy.look(raw), policy.begin(16))
-        ours = policy.for_game(policy.head.sample(features, deterministic=True).action, raw).numpy()
+        features, _ = policy.features(policy.preprocess(raw), policy.initial_memory(16))
+        ours = policy.to_env_action(policy.head.sample(features, deterministic=True).action, raw).numpy()
     assert ours == pytest.approx(theirs, abs=1e-4)
 
 

@@ -12,11 +12,10 @@ import pytest
 from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
 from godojo.games.navigation.courses import Box, Course, Route, Start, check_course, hand_made_courses, read_course
-from godojo.games.navigation.settings import NavigationSettings
+from godojo.games.navigation.settings import LAYOUT, NavigationSettings
 from godojo.games.navigation.sim import rewards, state
 from godojo.games.navigation.sim.motion import cut_action, smooth
-from godojo.games.navigation.spec import OBSERVATION_SIZE, REWARD_TERMS, WALKER, observation_parts
-from godojo.games.parts import observation_size
+from godojo.games.navigation.spec import OBSERVATION_SIZE, REWARD_TERMS, WALKER
 
 DEFAULTS = NavigationSettings.defaults()
 FLOOR = Box((0.0, -0.5, 0.0), (40.0, 1.0, 40.0), "floor")
@@ -61,16 +60,9 @@ class Walk:
 
 
 def test_the_observation_has_48_numbers_in_the_order_that_is_documented() -> None:
-    parts = observation_parts(DEFAULTS)
-    assert observation_size(parts) == OBSERVATION_SIZE == 48
+    assert LAYOUT.size(DEFAULTS) == OBSERVATION_SIZE == 48
     walk = Walk(course(Box((0.0, 0.625, -3.0), (4.0, 1.25, 1.0), "wall")))
-    told = dict(
-        zip(
-            (part.name for part in parts),
-            np.split(walk.role.observation[0, 0], np.cumsum([p.size for p in parts])[:-1]),
-            strict=True,
-        )
-    )
+    told = {name: LAYOUT.view(walk.role.observation[0, 0], name) for name in LAYOUT.names}
     assert told["camera_position"] == pytest.approx([0.0, 1.6, 0.0], abs=2e-3)
     assert told["camera_rotation"] == pytest.approx([0.0, 0.0, 0.0, 1.0])
     assert told["rays"][5] == pytest.approx(2.5, abs=1e-5)  # straight ahead

@@ -12,9 +12,10 @@ from godojo.engines.multi_task import MultiTaskWorlds
 from godojo.engines.sim import SimWorlds
 from godojo.errors import GodojoError
 from godojo.games.tag.arenas import Arena, Box, SpawnArea
+from godojo.games.tag.opponents import OPPONENTS
 from godojo.games.tag.settings import TagSettings
 from godojo.games.tag.sim.twin import TagTwin
-from godojo.opponents import OPPONENTS, make_opponent
+from godojo.opponents import make_opponent
 
 NAMES = tuple(OPPONENTS)
 ROLES = ("seeker", "hider")
@@ -28,7 +29,7 @@ EVEN: dict[str, object] = {
 
 def play(worlds: Worlds, names: dict[str, str], decisions: int, seed: int = 7) -> np.ndarray:
     """All actions taken, [decisions, worlds, agents, 3]."""
-    players = {role: make_opponent(name, role, seed) for role, name in names.items()}
+    players = {role: make_opponent(name, role, seed, game="tag") for role, name in names.items()}
     for player in players.values():
         player.begin(worlds)
     taken = []
@@ -44,7 +45,10 @@ def seeker_wins(seeker: str, hider: str, generated: float = 0.0, **values: objec
     """Share of rounds that the seeker wins: the first round of each of 200 worlds."""
     settings = TagSettings.defaults().override(**EVEN | values)
     worlds = make_vec("tag", num_worlds=200, seed=11, settings=settings, generated_share=generated)
-    players = {"seeker": make_opponent(seeker, "seeker", 1), "hider": make_opponent(hider, "hider", 2)}
+    players = {
+        "seeker": make_opponent(seeker, "seeker", 1, game="tag"),
+        "hider": make_opponent(hider, "hider", 2, game="tag"),
+    }
     for player in players.values():
         player.begin(worlds)
     is_over, won = np.zeros(200, bool), np.zeros(200, bool)
@@ -97,7 +101,7 @@ def test_a_new_round_is_played_as_if_there_had_been_none_before(name: str) -> No
     """One has played a round that ended, another of the same mind begins afresh: both must do the same."""
     settings = TagSettings.defaults().override(**{"rules.round_s": 1.0})
     worlds = make_vec("tag", num_worlds=6, seed=9, settings=settings)
-    old = {role: make_opponent(name, role, 4) for role in ROLES}
+    old = {role: make_opponent(name, role, 4, game="tag") for role in ROLES}
     for player in old.values():
         player.begin(worlds)
     for _ in range(200):
@@ -108,7 +112,7 @@ def test_a_new_round_is_played_as_if_there_had_been_none_before(name: str) -> No
             break
     assert worlds.ended.all()
     for role, player in old.items():
-        fresh = make_opponent(name, role, 4)
+        fresh = make_opponent(name, role, 4, game="tag")
         fresh.begin(worlds)
         if name == "wander":  # it draws lots: compare the course, which a lot changes by little
             worlds.roles[role].action[:] = 0
@@ -149,7 +153,7 @@ def test_who_is_behind_a_wall_changes_nothing(name: str, role: str) -> None:
 def test_sighted_never_asks_for_the_state(monkeypatch: pytest.MonkeyPatch) -> None:
     worlds = make_vec("tag", num_worlds=2, seed=2)
     assert isinstance(worlds, SimWorlds)
-    player = make_opponent("sighted", "seeker", 1)
+    player = make_opponent("sighted", "seeker", 1, game="tag")
     player.begin(worlds)
     monkeypatch.setattr(worlds.twin, "agents", None)
     player.act(worlds, worlds.roles["seeker"].action)
@@ -161,7 +165,7 @@ def test_oracle_finds_the_way_round() -> None:
         "tag", num_worlds=8, seed=2, arenas=[walled(opening=True)], settings=TagSettings.defaults().override(**EVEN)
     )
     assert isinstance(worlds, SimWorlds)
-    player = make_opponent("oracle", "seeker", 1)
+    player = make_opponent("oracle", "seeker", 1, game="tag")
     player.begin(worlds)
     caught = np.zeros(8, bool)
     for _ in range(70):
@@ -179,7 +183,7 @@ def test_oracle_climbs_to_whom_it_seeks() -> None:
     )
     arena = Arena(1, "stairs", "Stairs", (12.0, 12.0), boxes, spawns)
     worlds = make_vec("tag", num_worlds=8, seed=2, arenas=[arena], settings=TagSettings.defaults().override(**EVEN))
-    player = make_opponent("oracle", "seeker", 1)
+    player = make_opponent("oracle", "seeker", 1, game="tag")
     player.begin(worlds)
     caught = np.zeros(8, bool)
     for _ in range(60):
@@ -233,7 +237,7 @@ def test_the_truth_about_tasks_side_by_side() -> None:
     """An oracle plays in each task as it does there alone."""
     parts = {name: make_vec("tag", num_worlds=3, seed=place) for place, name in enumerate(("one", "other"))}
     mixed = MultiTaskWorlds(parts)
-    player = make_opponent("oracle", "seeker")
+    player = make_opponent("oracle", "seeker", game="tag")
     player.begin(mixed)
     for _ in range(40):
         player.act(mixed, mixed.roles["seeker"].action)
@@ -249,23 +253,23 @@ def test_the_truth_about_tasks_side_by_side() -> None:
 
 def test_mistakes_in_calling() -> None:
     worlds = make_vec("tag", num_worlds=2, seed=1)
-    player = make_opponent("sighted", "seeker")
+    player = make_opponent("sighted", "seeker", game="tag")
     with pytest.raises(GodojoError, match="begin"):
         player.act(worlds, worlds.roles["seeker"].action)
     player.begin(worlds)
     with pytest.raises(GodojoError, match="float64"):
         player.act(worlds, np.zeros((2, 1, 3)))
     with pytest.raises(GodojoError, match="there is: seeker, hider"):
-        make_opponent("oracle", "goalkeeper").begin(worlds)
+        make_opponent("oracle", "goalkeeper", game="tag").begin(worlds)
 
 
 def test_unknown_names_are_answered_with_the_valid_ones() -> None:
     with pytest.raises(GodojoError, match=r"did you mean sighted\? There is: random, wander, sighted, oracle"):
-        make_opponent("sightd", "seeker")
+        make_opponent("sightd", "seeker", game="tag")
     with pytest.raises(GodojoError, match=r"my.py:Class"):
-        make_opponent("my.py", "seeker")
+        make_opponent("my.py", "seeker", game="tag")
     with pytest.raises(GodojoError, match="no such file"):
-        make_opponent("nowhere/my.py:Mine", "seeker")
+        make_opponent("nowhere/my.py:Mine", "seeker", game="tag")
 
 
 HEAD = "import numpy as np\nclass Mine:\n    def __init__(self, role, seed): pass\n"
@@ -280,12 +284,12 @@ def users(folder: Path, text: str, name: str = "Mine") -> str:
 def test_a_users_own_class_plays(tmp_path: Path) -> None:
     worlds = make_vec("tag", num_worlds=2, seed=1)
     body = "    def act(self, worlds, out): out[:] = 0.25\n"
-    player = make_opponent(users(tmp_path, HEAD + BEGIN + body), "hider", 3)
+    player = make_opponent(users(tmp_path, HEAD + BEGIN + body), "hider", 3, game="tag")
     player.begin(worlds)
     player.act(worlds, worlds.roles["hider"].action)
     assert (worlds.roles["hider"].action == 0.25).all()
     body = "    def act(self, worlds, out): return np.full(out.shape, 0.5)\n"
-    player = make_opponent(users(tmp_path, HEAD + BEGIN + body), "hider", 3)
+    player = make_opponent(users(tmp_path, HEAD + BEGIN + body), "hider", 3, game="tag")
     player.begin(worlds)
     player.act(worlds, worlds.roles["hider"].action)
     assert (worlds.roles["hider"].action == 0.5).all()
@@ -306,7 +310,7 @@ def test_a_users_own_class_plays(tmp_path: Path) -> None:
 )
 def test_users_files_that_cannot_be_played(tmp_path: Path, text: str, name: str, said: str) -> None:
     with pytest.raises(GodojoError, match=said):
-        make_opponent(users(tmp_path, text, name), "hider")
+        make_opponent(users(tmp_path, text, name), "hider", game="tag")
 
 
 @pytest.mark.parametrize(
@@ -320,7 +324,9 @@ def test_users_files_that_cannot_be_played(tmp_path: Path, text: str, name: str,
 )
 def test_users_answers_are_checked(tmp_path: Path, body: str, said: str) -> None:
     worlds = make_vec("tag", num_worlds=4, seed=1)
-    player = make_opponent(users(tmp_path, HEAD + BEGIN + f"    def act(self, worlds, out): {body}\n"), "hider")
+    player = make_opponent(
+        users(tmp_path, HEAD + BEGIN + f"    def act(self, worlds, out): {body}\n"), "hider", game="tag"
+    )
     player.begin(worlds)
     with pytest.raises(GodojoError, match=said):
         player.act(worlds, worlds.roles["hider"].action)

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from godojo.errors import GodojoError
-from godojo.evaluation.parity.compare import Divergence, set_apart
 from godojo.evaluation.parity.picture import draw
-from godojo.evaluation.parity.plan import GAMES, make_plan
-from godojo.evaluation.parity.record import FIELDS, Recording, read_recording, write_job
-from godojo.evaluation.parity.replay import AT, Replay
-from godojo.evaluation.parity.report import Curve, Figure, Report, curve, percentile, share
+from godojo.evaluation.parity.report import Curve, Figure, Report, percentile, share
 from godojo.games.tag.arenas import hand_made_arenas
+from godojo.games.tag.parity import error_curve
+from godojo.games.tag.parity.compare import Divergence, set_apart
+from godojo.games.tag.parity.plan import GAMES, make_plan
+from godojo.games.tag.parity.record import FIELDS, Recording, read_recording, write_job
+from godojo.games.tag.parity.replay import AT, Replay
 from godojo.games.tag.settings import TagSettings
 
 ACTIVE = AT["active"]
@@ -111,7 +112,7 @@ def test_the_curve_takes_only_what_counts() -> None:
     error_m = np.array([[[0.0], [1.0], [9.0]], [[0.0], [3.0], [5.0]]])
     counts = np.array([[[False], [True], [False]], [[False], [True], [True]]])
     nothing = np.zeros(0)
-    found = curve([Divergence(Replay(nothing, nothing, nothing, nothing), nothing, error_m, counts)])
+    found = error_curve([Divergence(Replay(nothing, nothing, nothing, nothing), nothing, error_m, counts)])
     assert found.median_m == [2.0, 5.0]
     assert found.worst_m == [3.0, 5.0]
     assert found.seconds == pytest.approx([1 / 60, 2 / 60])

@@ -1,24 +1,21 @@
 """What kernels do in training, against the same by torch: deciding, and the gradients of PPO's losses."""
 
+from dataclasses import replace
 from typing import Literal
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from godojo.games.parts import ActionPart, Heading
-from godojo.learn.kernels.layers import in_one_row
-from godojo.learn.kernels.policy import (
-    KernelPolicyRunner,
-    PolicyInput,
-    PolicyOutput,
-    TorchPolicyRunner,
-    make_policy_runner,
-)
-from godojo.learn.kernels.ppo import KernelPpoGradient, make_ppo_gradient
-from godojo.learn.networks import ActionHead, Critic, Policy, PolicyShape
-from godojo.learn.ppo import FIGURES, TorchPpoGradient
-from godojo.learn.rollout import RolloutBuffer
+from godojo.learn.backend import Backend, backend_for
+from godojo.learn.kernels.backend import KernelBackend
+from godojo.learn.kernels.policy import KernelPolicyRunner
+from godojo.learn.kernels.ppo import KernelPpoGradient
+from godojo.learn.networks import ActionHead, Critic, Normaliser, Policy, PolicyShape, flatten_parameters
+from godojo.learn.ppo import METRICS, TorchPpoGradient
+from godojo.learn.rollout import PolicyInput, PolicyOutput, PolicyRunner, RolloutBuffer
 from godojo.learn.settings import PpoSettings
 
 OBSERVED, OTHERS = 29, 7
@@ -51,9 +48,7 @@ def policy_of(net_arch: tuple[int, ...], memory: Memory, *parts: ActionPart) -> 
     return policy
 
 
-def played_by(
-    player: KernelPolicyRunner | TorchPolicyRunner, policy: Policy, rows: int, deterministic: bool
-) -> list[Tensor]:
+def played_by(runner: PolicyRunner, policy: Policy, rows: int, deterministic: bool) -> list[Tensor]:
     """Three decisions: actions, their probabilities, what the game gets, and what is remembered in the end."""
     torch.manual_seed(rows)
     chance = torch.Generator().manual_seed(5)
@@ -62,13 +57,13 @@ def played_by(
         raw = torch.randn(rows, OBSERVED)
         raw[:, :2] = torch.nn.functional.normalize(raw[:, :2])
         numbers = policy.head.linear.out_features
-        action, log_probability, for_game = torch.empty(rows, numbers), torch.empty(rows), torch.empty(rows, numbers)
+        action, log_prob, env_action = torch.empty(rows, numbers), torch.empty(rows), torch.empty(rows, numbers)
         situation, decision = (
-            PolicyInput(policy.look(raw), raw, memory),
-            PolicyOutput(action, log_probability, for_game),
+            PolicyInput(policy.preprocess(raw), raw, memory),
+            PolicyOutput(action, log_prob, env_action),
         )
-        player.act(situation, decision, deterministic=deterministic, generator=chance)
-        found += [action, for_game] if deterministic else [action, log_probability, for_game]
+        runner.act(situation, decision, deterministic=deterministic, generator=chance)
+        found += [action, env_action] if deterministic else [action, log_prob, env_action]
     return [*found, memory]
 
 
@@ -77,10 +72,10 @@ def played_by(
 @pytest.mark.parametrize(("net_arch", "memory"), SHAPES)
 def test_plays_as_torch_does(net_arch: tuple[int, ...], memory: Memory, rows: int, deterministic: bool) -> None:
     policy = policy_of(net_arch, memory)
-    quick = make_policy_runner(policy, rows)
+    quick = backend_for("cpu").policy_runner(policy, rows)
     assert isinstance(quick, KernelPolicyRunner)
     ours = played_by(quick, policy, rows, deterministic)
-    theirs = played_by(TorchPolicyRunner(policy, rows), policy, rows, deterministic)
+    theirs = played_by(PolicyRunner(policy, rows), policy, rows, deterministic)
     for one, other in zip(ours, theirs, strict=True):
         assert torch.allclose(one, other, atol=2e-5)
 
@@ -90,19 +85,45 @@ def test_many_numbers_are_written_where_they_belong_and_nowhere_else(rows: int) 
     """Rows are worked on in fours, where actions have many numbers their last ones too."""
     policy = policy_of((16, 16), "leaky", ActionPart("joints", "continuous", 17))
     quick = KernelPolicyRunner(policy, rows)
-    quick._said.fill(3.0)
-    ours, theirs = (
-        played_by(one, policy, rows, deterministic=False) for one in (quick, TorchPolicyRunner(policy, rows))
-    )
+    quick._mean.fill(3.0)
+    ours, theirs = (played_by(one, policy, rows, deterministic=False) for one in (quick, PolicyRunner(policy, rows)))
     for one, other in zip(ours, theirs, strict=True):
         assert torch.allclose(one, other, atol=2e-5)
-    assert len(quick._said) % 8 == 0, "there is room for whole fours"
+    assert len(quick._mean) % 8 == 0, "there is room for whole fours"
+
+
+@pytest.mark.parametrize(("net_arch", "memory"), SHAPES[:2])
+def test_observations_and_actions_have_the_bits_of_torch(net_arch: tuple[int, ...], memory: Memory) -> None:
+    policy, rows = policy_of(net_arch, memory), 200
+    kernels, reference = backend_for("cpu"), Backend()
+    assert isinstance(kernels, KernelBackend)
+    assert isinstance(backend_for("meta"), Backend), "kernels are for the CPU alone"
+    raw, acted = 3.0 * torch.randn(rows, OBSERVED) + 1.0, torch.rand(rows) > 0.2
+    found = []
+    for backend in (reference, kernels):
+        runner, normaliser = backend.policy_runner(policy, rows), Normaliser(OBSERVED)
+        own, normalised = torch.empty_like(raw), torch.empty_like(raw)
+        state = torch.empty(rows, 4)
+        runner.update_normaliser(normaliser, raw, acted)
+        runner.to_egocentric(raw, own)
+        policy.normaliser.update(raw, acted)
+        runner.normalise(policy.normaliser, own, normalised)
+        places = np.array([[0, 1, 5, 6, 2, 4], [2, 3, 7, 8, -1, -1]]), np.array([5, 6, 7, 8])
+        backend.relative_state(raw, raw.flip(0), np.array([0, 1]), *places, state)
+        found.append((own, state, normaliser, normalised))
+        policy.normaliser.load_state_dict(Normaliser(OBSERVED).state_dict())
+    (own, state, moments, normalised), (our_own, our_state, our_moments, our_normalised) = found
+    assert torch.equal(own, our_own)
+    assert torch.equal(state, our_state)
+    assert torch.equal(normalised, our_normalised)
+    for one, other in zip(moments.buffers(), our_moments.buffers(), strict=True):
+        assert torch.allclose(one, other, rtol=1e-5)
 
 
 def test_what_is_no_number_is_not_hidden_from_the_game() -> None:
     policy = policy_of((16, 16), "leaky")
     action = torch.full((2, 3), torch.nan)
-    assert policy.for_game(action, torch.ones(2, OBSERVED)).isnan().all()
+    assert policy.to_env_action(action, torch.ones(2, OBSERVED)).isnan().all()
 
 
 def test_plays_by_new_weights_once_it_is_told() -> None:
@@ -114,7 +135,7 @@ def test_plays_by_new_weights_once_it_is_told() -> None:
             weights.mul_(1.5)
     assert torch.equal(before[0], played_by(quick, policy, 8, deterministic=True)[0])
     quick.refresh()
-    after, wanted = (played_by(one, policy, 8, deterministic=True) for one in (quick, TorchPolicyRunner(policy, 8)))
+    after, wanted = (played_by(one, policy, 8, deterministic=True) for one in (quick, PolicyRunner(policy, 8)))
     assert not torch.allclose(before[0], after[0], atol=1e-3)
     assert torch.allclose(after[0], wanted[0], atol=2e-5)
 
@@ -122,33 +143,35 @@ def test_plays_by_new_weights_once_it_is_told() -> None:
 def test_what_kernels_do_not_know_goes_through_torch() -> None:
     for policy in (policy_of((16, 16), "gru"), policy_of((16, 16), "", MOVE, TOOL)):
         critic, settings = Critic(OBSERVED, OTHERS, (16, 16)), PpoSettings(n_steps=8)
-        weights = in_one_row([*policy.parameters(), *critic.parameters()])
-        assert isinstance(make_policy_runner(policy, 4), TorchPolicyRunner)
-        assert isinstance(make_ppo_gradient(policy, critic, weights, settings), TorchPpoGradient)
+        weights = flatten_parameters([*policy.parameters(), *critic.parameters()])
+        backend = backend_for("cpu")
+        assert not isinstance(backend.policy_runner(policy, 4), KernelPolicyRunner)
+        assert isinstance(backend.ppo_gradient(policy, critic, weights, settings), TorchPpoGradient)
 
 
 def buffer_of(policy: Policy, steps: int, columns: int) -> RolloutBuffer:
     """Some data, with ends, rows without a decision, and a policy that has moved beyond the clip both ways."""
     buffer = RolloutBuffer(
         observation=torch.randn(steps + 1, columns, OBSERVED),
-        others=torch.randn(steps + 1, columns, OTHERS),
+        privileged=torch.randn(steps + 1, columns, OTHERS),
         action=torch.randn(steps, columns, 3),
-        log_probability=torch.zeros(steps, columns),
+        log_prob=torch.zeros(steps, columns),
         reward=torch.zeros(steps, columns),
         terminated=torch.zeros(steps, columns, dtype=torch.bool),
         truncated=torch.zeros(steps, columns, dtype=torch.bool),
         acted=torch.rand(steps, columns) > 0.2,
         bootstrap_value=torch.zeros(steps, columns),
         not_done=(torch.rand(steps, columns) > 0.1).float(),
-        ahead=torch.nn.functional.normalize(torch.randn(steps, columns, 2), dim=-1),
+        heading=torch.nn.functional.normalize(torch.randn(steps, columns, 2), dim=-1),
         memory=torch.randn(columns, policy.memory_size),
         value=torch.zeros(steps + 1, columns),
         advantage=torch.randn(steps, columns),
+        returns=torch.randn(steps, columns),
     )
     with torch.no_grad():
-        features = policy.features_of_sequence(buffer.observation[:-1], buffer.memory, buffer.not_done, buffer.ahead)
-        now, _ = policy.head.judge(features, buffer.action)
-    buffer.log_probability = now + 0.3 * torch.randn(steps, columns)
+        features = policy.features_of_sequence(buffer.observation[:-1], buffer.memory, buffer.not_done, buffer.heading)
+        now, _ = policy.head.evaluate_actions(features, buffer.action)
+    buffer.log_prob = now + 0.3 * torch.randn(steps, columns)
     return buffer
 
 
@@ -160,8 +183,8 @@ def test_gradients_are_those_of_torch(
 ) -> None:
     policy, critic = policy_of(net_arch, memory), Critic(OBSERVED, OTHERS, net_arch)
     settings = PpoSettings(n_steps=steps, max_grad_norm=max_grad_norm)
-    weights = in_one_row([*policy.parameters(), *critic.parameters()])
-    buffer, target = buffer_of(policy, steps, columns), torch.randn(steps, columns)
+    weights = flatten_parameters([*policy.parameters(), *critic.parameters()])
+    buffer = buffer_of(policy, steps, columns)
     chosen = torch.randperm(columns)[: max(columns * 3 // 4, 1)]
     found = []
     for gradient in (
@@ -170,8 +193,8 @@ def test_gradients_are_those_of_torch(
     ):
         assert weights.grad is not None
         weights.grad.normal_()  # what was there before must not matter
-        figures = gradient(buffer, buffer.advantage, target, chosen)
-        found.append((weights.grad.clone(), dict(zip(FIGURES, figures, strict=True))))
+        figures = gradient(buffer, chosen)
+        found.append((weights.grad.clone(), dict(zip(METRICS, figures, strict=True))))
     (ours, our_figures), (theirs, their_figures) = found
     assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-6)
     assert our_figures == pytest.approx(their_figures, rel=1e-4, abs=1e-6)
@@ -182,11 +205,9 @@ def test_gradients_are_those_of_torch(
 
 def test_a_loss_that_is_no_number_is_told() -> None:
     policy, critic = policy_of((16, 16), "leaky"), Critic(OBSERVED, OTHERS, (16, 16))
-    weights = in_one_row([*policy.parameters(), *critic.parameters()])
-    buffer, target = buffer_of(policy, 8, 4), torch.full((8, 4), torch.nan)
-    figures = KernelPpoGradient(policy, critic, weights, PpoSettings(n_steps=8))(
-        buffer, buffer.advantage, target, torch.arange(4)
-    )
-    found = dict(zip(FIGURES, figures, strict=True))
+    weights = flatten_parameters([*policy.parameters(), *critic.parameters()])
+    buffer = replace(buffer_of(policy, 8, 4), returns=torch.full((8, 4), torch.nan))
+    figures = KernelPpoGradient(policy, critic, weights, PpoSettings(n_steps=8))(buffer, torch.arange(4))
+    found = dict(zip(METRICS, figures, strict=True))
     assert torch.isnan(torch.tensor(found["value_loss"]))
     assert torch.isfinite(torch.tensor(found["policy_gradient_loss"]))

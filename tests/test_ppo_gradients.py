@@ -1,5 +1,6 @@
 """PPO's losses and their gradients, against the same written plainly; rows that are no data give exactly nothing."""
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import msgspec
@@ -13,6 +14,7 @@ from godojo.engines.base import Worlds
 from godojo.games.parts import ActionPart, Heading
 from godojo.learn import ppo
 from godojo.learn.networks import ActionHead, Critic, Policy, PolicyShape
+from godojo.learn.rollout import RolloutBuffer
 from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings
 from tests.learning_games import SMALL, fingerprints, learner, one_rollout, tag
@@ -35,7 +37,7 @@ def networks(memory: Literal["", "leaky", "turning"]) -> tuple[Policy, Critic]:
     return policy, critic
 
 
-def batch_of(policy: Policy, seed: int = 1) -> ppo.Minibatch:
+def batch_of(policy: Policy, seed: int = 1) -> RolloutBuffer:
     """Some data, with ends, rows without a decision, and policies that have moved beyond the clip both ways."""
     chance = torch.Generator().manual_seed(seed)
 
@@ -44,24 +46,32 @@ def batch_of(policy: Policy, seed: int = 1) -> ppo.Minibatch:
 
     observation, not_done = normal(STEPS, COLUMNS, 6), (normal(STEPS, COLUMNS) > -0.7).double()
     memory, action = normal(COLUMNS, policy.memory_size), normal(STEPS, COLUMNS, 2)
-    ahead = torch.nn.functional.normalize(normal(STEPS, COLUMNS, 2), dim=-1)
+    heading = torch.nn.functional.normalize(normal(STEPS, COLUMNS, 2), dim=-1)
     with torch.no_grad():
-        now, _ = policy.head.judge(policy.features_of_sequence(observation, memory, not_done, ahead), action)
-    return ppo.Minibatch(
-        observation=observation,
-        others=normal(STEPS, COLUMNS, 4),
+        now, _ = policy.head.evaluate_actions(
+            policy.features_of_sequence(observation, memory, not_done, heading), action
+        )
+    nothing = torch.zeros(STEPS, COLUMNS)
+    return RolloutBuffer(
+        observation=torch.cat((observation, normal(1, COLUMNS, 6))),
+        privileged=normal(STEPS + 1, COLUMNS, 4),
         action=action,
-        log_probability=now + 0.3 * normal(STEPS, COLUMNS),
-        advantage=normal(STEPS, COLUMNS),
-        target=normal(STEPS, COLUMNS),
-        weight=(normal(STEPS, COLUMNS) > -0.5).double(),
+        log_prob=now + 0.3 * normal(STEPS, COLUMNS),
+        reward=nothing,
+        terminated=nothing > 0,
+        truncated=nothing > 0,
+        acted=normal(STEPS, COLUMNS) > -0.5,
+        bootstrap_value=nothing,
         not_done=not_done,
-        ahead=ahead,
+        heading=heading,
         memory=memory,
+        value=nothing,
+        advantage=normal(STEPS, COLUMNS),
+        returns=normal(STEPS, COLUMNS),
     )
 
 
-def plain_loss(policy: Policy, critic: Critic, batch: ppo.Minibatch, vf_coef: float, ent_coef: float) -> Tensor:
+def plain_loss(policy: Policy, critic: Critic, batch: RolloutBuffer, vf_coef: float, ent_coef: float) -> Tensor:
     """The same from the papers: agent by agent and decision by decision, by torch's own gradient."""
     total = torch.zeros((), dtype=torch.float64)
     count = 0
@@ -78,24 +88,24 @@ def plain_loss(policy: Policy, critic: Critic, batch: ppo.Minibatch, vf_coef: fl
             if policy.memory is not None:
                 gates, told = policy.memory.linear(sight).chunk(2)  # type: ignore[operator]
                 gate = torch.sigmoid(gates)
-                x, z = batch.ahead[step, column]
+                x, z = batch.heading[step, column]
                 into, back = torch.eye(MEMORY, dtype=torch.float64), torch.eye(MEMORY, dtype=torch.float64)
-                for at_x, at_z in policy.turning.tolist():
+                for at_x, at_z in policy.rotated_cells:
                     into[at_x, at_x], into[at_x, at_z], into[at_z, at_x], into[at_z, at_z] = z, -x, x, z
                     back[at_x, at_x], back[at_x, at_z], back[at_z, at_x], back[at_z, at_z] = z, x, -x, z
                 own = (1.0 - gate) * (into @ held) + gate * torch.tanh(told)
                 sight, held = torch.cat((sight, own)), back @ own
             mean = head.linear(torch.relu(policy.trunk[0](sight)))
             normal: Any = Normal(mean, head.log_std.exp())
-            if not batch.weight[step, column]:
+            if not batch.acted[step, column]:
                 continue
             count += 1
-            ratio = torch.exp(normal.log_prob(batch.action[step, column]).sum() - batch.log_probability[step, column])
+            ratio = torch.exp(normal.log_prob(batch.action[step, column]).sum() - batch.log_prob[step, column])
             advantage = batch.advantage[step, column]
             gain = torch.min(ratio * advantage, torch.clamp(ratio, 1.0 - CLIP, 1.0 + CLIP) * advantage)
-            first = torch.relu(critic.own(seen) + critic.privileged(batch.others[step, column]))
+            first = torch.relu(critic.own(seen) + critic.privileged(batch.privileged[step, column]))
             value = critic.value(torch.relu(critic.trunk[0](first)))[0]
-            error = (value - batch.target[step, column]) ** 2
+            error = (value - batch.returns[step, column]) ** 2
             total = total - gain + vf_coef * error - ent_coef * normal.entropy().sum()
     return total / count
 
@@ -120,13 +130,15 @@ def test_a_row_without_a_decision_gives_nothing() -> None:
     """Not a little: whatever stands in it, all gradients have the same bits."""
     policy, critic = networks("")
     batch = batch_of(policy)
-    idle = batch.weight == 0.0
+    idle = ~batch.acted
     assert idle.any()
-    spoilt = {name: getattr(batch, name).clone() for name in ("observation", "others", "action", "advantage", "target")}
+    spoilt = {
+        name: getattr(batch, name).clone() for name in ("observation", "privileged", "action", "advantage", "returns")
+    }
     for values in spoilt.values():
-        values[idle] = 3.0
+        values[:STEPS][idle] = 3.0
     gradients = []
-    for each in (batch, batch._replace(**spoilt)):
+    for each in (batch, replace(batch, **spoilt)):
         found = ppo.losses(policy, critic, each, CLIP)
         loss = found.policy_gradient_loss + found.value_loss - found.entropy
         gradients.append(torch.autograd.grad(loss, [*policy.parameters(), *critic.parameters()]))
@@ -136,7 +148,7 @@ def test_a_row_without_a_decision_gives_nothing() -> None:
 def test_a_batch_in_which_nobody_acted_moves_nothing() -> None:
     policy, critic = networks("leaky")
     batch = batch_of(policy)
-    found = ppo.losses(policy, critic, batch._replace(weight=torch.zeros_like(batch.weight)), CLIP)
+    found = ppo.losses(policy, critic, replace(batch, acted=torch.zeros_like(batch.acted)), CLIP)
     loss = found.policy_gradient_loss + found.value_loss - found.entropy
     for gradient in torch.autograd.grad(loss, [*policy.parameters(), *critic.parameters()]):
         assert not gradient.any()
@@ -160,7 +172,7 @@ def nonsense(made: PpoSelfPlay, name: str) -> int:
     buffer = made.workers[name].buffer
     idle = ~buffer.acted
     # What was seen in such a row may be remembered in the next one, so that stays.
-    for values in (buffer.action, buffer.log_probability, buffer.reward, buffer.value[:-1], buffer.others[:-1]):
+    for values in (buffer.action, buffer.log_prob, buffer.reward, buffer.value[:-1], buffer.privileged[:-1]):
         values[idle] = 0.7
     return int(idle.sum())
 

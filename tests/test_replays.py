@@ -3,19 +3,22 @@
 import re
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
 from godojo.engines.godot.find import Engine
 from godojo.errors import GodojoError
 from godojo.formats import REPLAY
-from godojo.games.tag.arenas import hand_made_arenas
+from godojo.games.tag.arenas import Arena, hand_made_arenas
+from godojo.games.tag.replay import HIDER, SEEKER, TEAMS, catch_of
 from godojo.games.tag.settings import TICK_S, TagSettings
 from godojo.games.tag.sim.twin import TagTwin
 from godojo.opponents import make_opponent
-from godojo.show import highlights
+from godojo.show import replay_file
+from godojo.show.highlights import best_highlights
 from godojo.show.recording import record_rounds
-from godojo.show.replay import HIDER, NOTHING, Replay
+from godojo.show.replay import FIRST_TEAM, NOTHING, Replay
 from godojo.show.replay_file import from_lines, read_any, read_replay, read_rounds, to_lines, write_replay, write_rounds
 from tests.conftest import ROOT
 
@@ -30,14 +33,14 @@ def replays() -> list[Replay]:
 def scripted(episodes: int, **values: object) -> list[Replay]:
     settings = TagSettings.defaults().override(**values)
     roles = ("player",) if settings.rules.mode == "classic" else ("seeker", "hider")
-    players = {role: make_opponent("sighted", role, 3) for role in roles}
-    return record_rounds(players, settings=settings, episodes=episodes, seed=5)
+    players = {role: make_opponent("sighted", role, 3, game="tag") for role in roles}
+    return record_rounds("tag", players, settings=settings, episodes=episodes, seed=5)
 
 
 def test_every_tick_is_that_of_the_game(replays: list[Replay]) -> None:
     """Played again by the twin itself, every decision ends where the replay says."""
     for replay in replays[:5]:
-        twin = TagTwin(1, settings=replay.settings, arenas=[replay.arena])
+        twin = TagTwin(1, settings=replay.settings, arenas=[msgspec.convert(replay.header.arena, Arena)])
         twin.begin(0)
         agents = twin.agents[0]
         agents["position"], agents["heading"] = replay.position_m[0], replay.heading_rad[0]
@@ -71,14 +74,14 @@ def test_the_last_frame_shows_the_touch() -> None:
 
 
 def test_the_same_seed_begins_alike_whoever_plays(replays: list[Replay]) -> None:
-    idle = {role: make_opponent("random", role, 8) for role in ("seeker", "hider")}
-    for one, other in zip(replays, record_rounds(idle, episodes=10, seed=5), strict=True):
-        assert one.arena == other.arena
+    idle = {role: make_opponent("random", role, 8, game="tag") for role in ("seeker", "hider")}
+    for one, other in zip(replays, record_rounds("tag", idle, episodes=10, seed=5), strict=True):
+        assert one.header.arena == other.header.arena
         np.testing.assert_array_equal(one.position_m[0], other.position_m[0])
 
 
 def test_sights_are_those_of_the_eyes(replays: list[Replay]) -> None:
-    met = np.concatenate([one.sight_m[one.sight_kind == HIDER] for one in replays])
+    met = np.concatenate([one.sight_m[one.sight_kind == FIRST_TEAM + HIDER] for one in replays])
     range_m = replays[0].settings.sight.range_m
     assert len(met)
     assert met.max() < range_m
@@ -88,7 +91,7 @@ def test_sights_are_those_of_the_eyes(replays: list[Replay]) -> None:
 
 def test_both_forms_keep_the_round(replays: list[Replay], tmp_path: Path) -> None:
     write_replay(tmp_path / "ep_1.jsonl", replays[0])
-    write_rounds(tmp_path / "many.rounds", replays)
+    write_rounds(tmp_path / "many.npz", replays)
     again = read_any(tmp_path)
     assert len(again) == 1 + len(replays)
     for one, other in zip([replays[0], *replays], again, strict=True):
@@ -101,7 +104,7 @@ def test_both_forms_keep_the_round(replays: list[Replay], tmp_path: Path) -> Non
         np.testing.assert_allclose(one.position_m, other.position_m, atol=1e-4)
         np.testing.assert_allclose(one.sight_m, other.sight_m, atol=0.02)
         np.testing.assert_allclose(one.terms, other.terms, atol=1e-4)
-    packed, lines = (tmp_path / "many.rounds").stat().st_size, sum(len(to_lines(one)) for one in replays)
+    packed, lines = (tmp_path / "many.npz").stat().st_size, sum(len(to_lines(one)) for one in replays)
     assert packed < lines / 3
 
 
@@ -136,15 +139,32 @@ def test_a_spoilt_replay_never_crashes() -> None:
         assert np.isfinite(moment.position_m).all()
 
 
-def test_cut_rounds_keep_those_before(replays: list[Replay], tmp_path: Path) -> None:
-    path = tmp_path / "many.rounds"
+def test_packed_rounds_are_plain_npz(replays: list[Replay], tmp_path: Path) -> None:
+    write_rounds(tmp_path / "many.npz", replays)
+    with np.load(tmp_path / "many.npz", allow_pickle=False) as arrays:
+        np.testing.assert_array_equal(arrays["3/position_m"], replays[3].position_m)
+        assert len(msgspec.json.decode(arrays["rounds.json"])["rounds"]) == len(replays)
+    write_rounds(tmp_path / "again.npz", replays)
+    assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "many.npz").read_bytes()
+
+
+def test_cut_rounds_are_refused(replays: list[Replay], tmp_path: Path) -> None:
+    path = tmp_path / "many.npz"
     write_rounds(path, replays)
     whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) * 3 // 4])
-    assert 1 <= len(read_rounds(path)) < len(replays)
-    path.write_bytes(whole[:20])
-    with pytest.raises(GodojoError, match="no whole round"):
-        read_rounds(path)
+    for length in (0, 20, len(whole) * 3 // 4, len(whole) - 1):
+        path.write_bytes(whole[:length])
+        with pytest.raises(GodojoError, match=r"many\.npz is damaged .*record it again"):
+            read_rounds(path)
+
+
+def test_packed_rounds_that_unpack_to_too_much_are_refused(
+    replays: list[Replay], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_rounds(tmp_path / "many.npz", replays)
+    monkeypatch.setattr(replay_file, "MAX_BYTES", (tmp_path / "many.npz").stat().st_size + 1)
+    with pytest.raises(GodojoError, match="larger than"):
+        read_rounds(tmp_path / "many.npz")
 
 
 def test_a_newer_version_is_refused_in_one_line(replays: list[Replay], tmp_path: Path) -> None:
@@ -170,19 +190,18 @@ def test_between_frames_nobody_leaves_the_way(replays: list[Replay]) -> None:
     assert replay.at(1e9).seconds == pytest.approx(replay.seconds)
 
 
-def test_picks_follow_their_rules() -> None:
+def test_highlights_follow_their_rules() -> None:
     rounds = scripted(40)
-    catch, escape = highlights.best_catch(rounds), highlights.best_escape(rounds)
-    assert catch is not None
-    assert escape is not None
+    catch, escape = best_highlights(rounds)
+    assert [catch.kind, escape.kind] == ["catch", "escape"]
     assert catch.replay.outcome is not None
-    assert catch.replay.outcome.winner == "seeker"
-    chases = [one.seconds - one.begins for one in map(highlights.catch_of, rounds) if one]
+    assert catch.replay.outcome.winner == TEAMS[catch.team].name == "seeker"
+    chases = [one.seconds - one.begins for one in map(catch_of, rounds) if one]
     assert catch.seconds - catch.begins == pytest.approx(max(chases))
     assert escape.replay.outcome is not None
-    assert escape.replay.outcome.winner == "hider"
+    assert escape.replay.outcome.winner == TEAMS[escape.team].name == "hider"
     assert escape.begins <= escape.seconds <= escape.replay.seconds
-    assert highlights.best_catch([]) is None
+    assert best_highlights([]) == []
 
 
 def test_many_agents_and_classic_tag_are_kept_too() -> None:
@@ -190,7 +209,7 @@ def test_many_agents_and_classic_tag_are_kept_too() -> None:
     assert team[0].position_m.shape[1] == 4
     assert [role.agents for role in team[0].header.roles] == [2, 2]
     classic = scripted(2, **{"rules.mode": "classic", "rules.players": 3})
-    assert (classic[0].chases.sum(axis=1) == 1).all()
+    assert ((classic[0].team == SEEKER).sum(axis=1) == 1).all()
     assert from_lines(to_lines(classic[0])).outcome == classic[0].outcome
 
 
@@ -205,10 +224,10 @@ def test_the_examples_of_the_page_run(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.engine
 def test_the_real_engine_is_recorded_decision_by_decision(engine: Engine) -> None:
     del engine
-    players = {role: make_opponent("sighted", role, 2) for role in ("seeker", "hider")}
+    players = {role: make_opponent("sighted", role, 2, game="tag") for role in ("seeker", "hider")}
     settings = TagSettings.defaults().override(**{"rules.round_s": 4.0})
     arenas = [hand_made_arenas()["open"]]
-    replay = record_rounds(players, settings=settings, arenas=arenas, episodes=1, seed=4, engine="godot")[0]
+    replay = record_rounds("tag", players, settings=settings, arenas=arenas, episodes=1, seed=4, engine="godot")[0]
     assert replay.outcome is not None
     assert replay.tick[-1] == replay.outcome.ticks
     assert (np.diff(replay.tick)[:-1] == settings.rules.ticks_per_decision).all()
@@ -221,4 +240,6 @@ def test_the_real_engine_is_recorded_decision_by_decision(engine: Engine) -> Non
 
 def test_missing_players_are_named() -> None:
     with pytest.raises(GodojoError, match="nobody plays hider"):
-        record_rounds({"seeker": make_opponent("random", "seeker")}, arenas=[hand_made_arenas()["open"]])
+        record_rounds(
+            "tag", {"seeker": make_opponent("random", "seeker", game="tag")}, arenas=[hand_made_arenas()["open"]]
+        )

@@ -66,7 +66,7 @@ def test_its_round_plays_in_a_browser(page: tuple[RunFolder, Path]) -> None:
         tab.run("document.querySelector('.play').click()")
         scrub = "const bar = document.querySelector('.scrub'); bar.value = 0.5; bar.dispatchEvent(new Event('input'))"
         tab.run(f"(() => {{ {scrub} }})()")
-        tab.wait(f"{clock} === '{TagSettings.defaults().rules.round_s - 0.5:.1f}'")
+        tab.wait(f"{clock} === '{TagSettings.defaults().rules.round_s - 0.5:.1f} s left'")
         colours = """(() => {
           const canvas = document.querySelector('#viewer canvas'), copy = document.createElement('canvas');
           copy.width = canvas.width; copy.height = canvas.height;

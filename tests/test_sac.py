@@ -88,10 +88,10 @@ def test_probabilities_are_those_of_a_squashed_normal() -> None:
     head = SquashedHead(6, NUMBERS).double()
     torch.nn.init.normal_(head.linear.weight, std=0.2)
     features = torch.randn(200, 6, dtype=torch.float64)
-    action, log_probability = head.sample(features, generator=torch.Generator().manual_seed(2))
+    action, log_prob = head.sample(features, generator=torch.Generator().manual_seed(2))
     mean, log_std = head.linear(features).chunk(2, -1)
     reference: Any = TransformedDistribution(Normal(mean, log_std.exp()), [TanhTransform()])
-    torch.testing.assert_close(log_probability, reference.log_prob(action).sum(-1), rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(log_prob, reference.log_prob(action).sum(-1), rtol=1e-6, atol=1e-6)
     assert action.abs().max() < 1.0
     deterministic = head.sample(features, deterministic=True).action
     torch.testing.assert_close(deterministic, mean.tanh())
@@ -101,10 +101,10 @@ def test_probabilities_stay_numbers_where_actions_are_extreme() -> None:
     head = SquashedHead(1, NUMBERS)
     with torch.no_grad():
         head.linear.bias.copy_(torch.tensor([40.0, -40.0, 9.0, -90.0]))
-    action, log_probability = head.sample(torch.zeros(50, 1))
-    log_probability.sum().backward()  # type: ignore[no-untyped-call]
+    action, log_prob = head.sample(torch.zeros(50, 1))
+    log_prob.sum().backward()  # type: ignore[no-untyped-call]
     assert torch.isfinite(action).all()
-    assert torch.isfinite(log_probability).all()
+    assert torch.isfinite(log_prob).all()
     assert head.linear.bias.grad is not None
     assert torch.isfinite(head.linear.bias.grad).all()
 
@@ -160,7 +160,7 @@ def test_the_policy_moves_towards_what_is_worth_more() -> None:
         loss, _ = policy_loss(policy, critics, batch, 0.001, lots)
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
-    features, _ = policy.features(batch.observation, policy.begin(64))
+    features, _ = policy.features(batch.observation, policy.initial_memory(64))
     torch.testing.assert_close(
         policy.head.sample(features, deterministic=True).action, torch.full((64, 2), 0.5), atol=0.12, rtol=0.0
     )
@@ -272,8 +272,8 @@ def test_the_same_seed_learns_the_same_at_any_number_of_threads() -> None:
 
 def test_nothing_is_learnt_before_the_warm_up_is_over() -> None:
     made = learner(settings=msgspec.structs.replace(SMALL, learning_starts=SMALL.num_worlds * SMALL.n_steps * 2))
-    assert made.iterate(0.0).figures == {"seeker": {}, "hider": {}}
-    assert set(made.iterate(0.0).figures["seeker"]) == {
+    assert made.iterate(0.0).metrics == {"seeker": {}, "hider": {}}
+    assert set(made.iterate(0.0).metrics["seeker"]) == {
         f"train/{name}" for name in ("actor_loss", "critic_loss", "entropy", "ent_coef", "q_value", "learning_rate")
     }
     made.close()
@@ -316,8 +316,8 @@ def test_a_large_replay_is_not_saved_and_fills_anew(monkeypatch: pytest.MonkeyPa
     settings = msgspec.structs.replace(SMALL, learning_starts=2 * SMALL.num_worlds * SMALL.n_steps)
     for agent in second.agents.values():
         agent.settings = settings
-    assert second.iterate(0.0).figures["seeker"] == {}
-    assert second.iterate(0.0).figures["seeker"]
+    assert second.iterate(0.0).metrics["seeker"] == {}
+    assert second.iterate(0.0).metrics["seeker"]
     for made in (first, second):
         made.close()
 
@@ -403,7 +403,7 @@ def test_it_learns_a_simple_game() -> None:
     shown = torch.linspace(-0.7, 0.7, 15)[:, None]
     policy = made.policies["agent"]
     with torch.no_grad():
-        features, _ = policy.features(policy.look(shown), policy.begin(15))
+        features, _ = policy.features(policy.preprocess(shown), policy.initial_memory(15))
         done = policy.head.sample(features, deterministic=True).action
     assert (done - shown).abs().max() < 0.25
     made.close()
@@ -419,7 +419,7 @@ def test_a_game_with_choices_is_refused() -> None:
 def test_ppo_does_not_go_on_with_a_policy_of_sac() -> None:
     policy = squashed_policy()
     with pytest.raises(GodojoError, match="--algorithm sac"):
-        policy.head.judge(torch.zeros(1, 16), torch.zeros(1, 2))
+        policy.head.evaluate_actions(torch.zeros(1, 16), torch.zeros(1, 2))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Self-play: who learns from what, who does not learn, and what a cut round is worth."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def test_scripted_opponents_play_as_they_would_alone_and_nobody_learns_from_them
             ("hider", slice(SMALL.num_worlds - 3, SMALL.num_worlds), "oracle"),
         ]
         alone = tag()
-        oracle = make_opponent("oracle", "seeker", seed=1)
+        oracle = make_opponent("oracle", "seeker", seed=1, game="tag")
         oracle.begin(alone)
         oracle.act(alone, alone.roles["seeker"].action)
         wanted = alone.roles["seeker"].action[6:9].copy()
@@ -145,7 +146,7 @@ def test_a_round_that_was_cut_is_worth_what_was_seen_last() -> None:
                 assert torch.equal(buffer.truncated[step], cut)
                 raw = torch.from_numpy(final[name]).flatten(0, 1)
                 with torch.no_grad():
-                    everybody = worker.critic(worker.policy.look(raw), worker.critic.normaliser(others.of(final)))
+                    everybody = worker.critic(worker.policy.preprocess(raw), worker.critic.normaliser(others.of(final)))
                 worth = everybody[worker.columns]
                 assert torch.allclose(buffer.bootstrap_value[step][cut], worth[cut], atol=1e-5)
                 gain = buffer.reward[step] + SMALL.gamma * buffer.bootstrap_value[step] - buffer.value[step]
@@ -210,10 +211,10 @@ def test_log_probabilities_of_the_rollout_are_those_of_the_update() -> None:
             buffer, policy = worker.buffer, worker.policy
             with torch.no_grad():
                 features = policy.features_of_sequence(
-                    buffer.observation[:-1], buffer.memory, buffer.not_done, buffer.ahead
+                    buffer.observation[:-1], buffer.memory, buffer.not_done, buffer.heading
                 )
-                log_probability, _ = policy.head.judge(features, buffer.action)
-            assert torch.allclose(log_probability, buffer.log_probability, atol=1e-4)
+                log_prob, _ = policy.head.evaluate_actions(features, buffer.action)
+            assert torch.allclose(log_prob, buffer.log_prob, atol=1e-4)
     finally:
         made.close()
 
@@ -290,12 +291,10 @@ def test_learning_that_breaks_down_leaves_both_roles_as_before_the_update(monkey
     made = iterated(learner(), 2)
     gradient, calls = made.gradients["hider"], 0
 
-    def breaking(
-        buffer: RolloutBuffer, advantage: torch.Tensor, target: torch.Tensor, chosen: torch.Tensor
-    ) -> list[float]:
+    def breaking(buffer: RolloutBuffer, columns: torch.Tensor) -> list[float]:
         nonlocal calls
         calls += 1
-        return gradient(buffer, advantage, target * float("nan") if calls == 2 else target, chosen)
+        return gradient(replace(buffer, returns=buffer.returns * torch.nan) if calls == 2 else buffer, columns)
 
     def weights() -> dict[str, list[torch.Tensor]]:
         return {

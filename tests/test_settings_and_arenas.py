@@ -4,20 +4,22 @@ import copy
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
 from godojo.engines.godot.find import Engine
 from godojo.engines.godot.project import problem_lines, run_project
 from godojo.errors import GodojoError
+from godojo.games.navigation.settings import Motion
 from godojo.games.tag.arenas import generate_arena, hand_made_arenas, read_arena
-from godojo.games.tag.settings import TagSettings, flatten
+from godojo.games.tag.settings import Rules, TagSettings, flatten
 from godojo.resources import godot_sources
 from tests.conftest import ROOT
 
 DEFAULTS = json.loads((godot_sources() / "games/tag/settings.json").read_text("utf-8"))
 LIMITS = json.loads((godot_sources() / "games/tag/settings_limits.json").read_text("utf-8"))
+NUMBERS = {path: limits for path, limits in LIMITS.items() if path != "rules.mode" and "sight.rows" not in path}
 
 
 def plain(*boxes: tuple[float, ...], size_m: float = 40.0) -> dict[str, Any]:
@@ -171,7 +173,7 @@ def good_arenas() -> list[tuple[str, dict[str, Any]]]:
 def bad_settings() -> list[tuple[str, dict[str, Any], str]]:
     """Every limit of every number, crossed by a little; and what is missing, unknown or of a wrong type."""
     cases: list[tuple[str, dict[str, Any], str]] = []
-    for path, (least, most) in LIMITS.items():
+    for path, (least, most) in NUMBERS.items():
         beyond = (least - 1, most + 1) if isinstance(least, int) else (least - 0.01, most + 0.01)
         wrong = (*beyond, "x", None, True, [], [1, 2], {})
         cases += [(f"{path}={value}", with_setting(path, value), path) for value in wrong]
@@ -205,7 +207,7 @@ def good_settings() -> list[tuple[str, dict[str, Any]]]:
     tied = {"rules.hiders", "rules.seekers", "sight.eye_height_m", "body.size_m"}
     return [
         (f"{path}={value}", with_setting(path, value))
-        for path, limits in LIMITS.items()
+        for path, limits in NUMBERS.items()
         for value in limits
         if path not in tied
     ] + [
@@ -255,6 +257,12 @@ def test_python_refuses_settings_that_godot_refuses(name: str, tree: dict[str, A
     assert "\n" not in said
 
 
+def test_both_engines_allow_the_same_texts() -> None:
+    assert tuple(LIMITS["rules.mode"]) == get_args(get_type_hints(Rules)["mode"])
+    limits = json.loads((godot_sources() / "games/navigation/settings_limits.json").read_text("utf-8"))
+    assert tuple(limits["motion.turn"]) == get_args(get_type_hints(Motion)["turn"])
+
+
 @pytest.mark.parametrize(("name", "tree"), good_settings(), ids=lambda value: value if isinstance(value, str) else "")
 def test_python_takes_settings_at_their_limits(name: str, tree: dict[str, Any]) -> None:
     assert TagSettings.from_json(json.dumps(tree)), name
@@ -265,7 +273,7 @@ def test_every_setting_is_in_both() -> None:
     assert json.loads(settings.to_json()) == DEFAULTS
     assert TagSettings.from_json(settings.to_json()) == settings
     flat = flatten(DEFAULTS)
-    assert set(LIMITS) == set(flat) - {"rules.mode", "sight.rows"}, "every number has its limits"
+    assert set(NUMBERS) == set(flat) - {"rules.mode", "sight.rows"}, "every number has its limits"
 
 
 def test_an_arena_survives_being_written(tmp_path: Path) -> None:

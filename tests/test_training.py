@@ -190,7 +190,7 @@ def test_so_does_that_of_sac() -> None:
     agent.decide(worlds)
     worlds.step()
     arrays.acted[:3] = False
-    agent.observe_result(0, worlds)
+    agent.store_results(0, worlds)
     assert float(agent.policy.normaliser.count) == float(agent.privileged_normaliser.count) == (8 - 3) * 3
     made.close()
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from godojo.games.tag.arenas import Arena, SpawnArea, generate_arena
 from godojo.games.tag.settings import TagSettings
-from godojo.games.tag.sim.sight import HIDER, OWN_NUMBERS, SEEKER, WALL
+from godojo.games.tag.sim.sight import HIDER, SEEKER, WALL
+from godojo.games.tag.spec import LAYOUT
 from tests.tag_games import TICK_S, Game, all_settings, examples, games, play
 from tests.tag_geometry import depth_m, look, outside_m, parts_of_floor
 from tests.tag_referee import (
@@ -107,7 +108,7 @@ def test_rays_never_pass_a_wall_and_name_what_they_hit(game: Game) -> None:
     range_m = game.settings.sight.range_m
     for moment in play(game, 8)[::3]:
         for world, number in np.argwhere(moment.after["active"] == 1):
-            told = moment.results["observation"][world, number, OWN_NUMBERS:].reshape(-1, 2)
+            told = LAYOUT.view(moment.results["observation"][world, number], "rays")
             for ray, seen in enumerate(look(moment.after[world], number, moment.next_arena[world], game.settings)):
                 far_m, who = float(told[ray, 0]) * range_m, float(told[ray, 1])
                 assert seen.least_m <= far_m <= seen.most_m, (ray, seen)
@@ -134,7 +135,7 @@ def test_an_observation_says_what_is(game: Game) -> None:
         here[..., 11] = after["immune"] > 0
         here[..., 12] = (1 - moment.next_ticks / settings.round_ticks)[:, None]
         here[after["active"] == 0] = 0.0
-        np.testing.assert_allclose(told[..., :13], here, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(told[..., : LAYOUT.start("rays")], here, rtol=1e-5, atol=1e-5)
         assert np.isfinite(told).all()
         assert (told[after["active"] == 0] == 0).all()
 

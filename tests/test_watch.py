@@ -24,8 +24,10 @@ from websockets.typing import Subprotocol
 
 from godojo.errors import GodojoError
 from godojo.games.tag.arenas import hand_made_arenas
+from godojo.games.tag.opponents import OPPONENTS
+from godojo.games.tag.replay import layout as layout_of
 from godojo.games.tag.settings import TagSettings
-from godojo.opponents import OPPONENTS, make_opponent
+from godojo.opponents import make_opponent
 from godojo.show.curves import Table, read_table
 from godojo.show.recording import record_rounds
 from godojo.show.replay_file import write_rounds
@@ -59,9 +61,12 @@ CAMERA = {
 
 @pytest.fixture(scope="module")
 def rounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("rounds") / "some.rounds"
-    players = {"seeker": make_opponent("sighted", "seeker"), "hider": make_opponent("sighted", "hider")}
-    write_rounds(path, record_rounds(players, episodes=5, seed=3))
+    path = tmp_path_factory.mktemp("rounds") / "some.npz"
+    players = {
+        "seeker": make_opponent("sighted", "seeker", game="tag"),
+        "hider": make_opponent("sighted", "hider", game="tag"),
+    }
+    write_rounds(path, record_rounds("tag", players, episodes=5, seed=3))
     return path
 
 
@@ -139,16 +144,16 @@ def test_an_empty_folder_is_one_line(tmp_path: Path) -> None:
 def test_a_training_is_followed_and_anybody_can_meet_anybody(tmp_path: Path) -> None:
     run = make_run(tmp_path)
     source = RunRounds(run)
-    assert source.players("seeker") == [NEWEST, "start", "final", *(f"scripted: {name}" for name in OPPONENTS)]
-    first = source.next(Choice("open", {"seeker": NEWEST, "hider": "scripted: random"}))
-    assert first.arena.name == "open"
+    assert source.players("seeker") == [NEWEST, "start", "final", *(f"scripted:{name}" for name in OPPONENTS)]
+    first = source.next(Choice("open", {"seeker": NEWEST, "hider": "scripted:random"}))
+    assert first.header.arena["name"] == "open"
     assert [role.player for role in first.header.roles] == [NEWEST, "random"]
     run_ahead = np.linalg.norm(first.position_m[-1, 0] - first.position_m[0, 0])
     assert run_ahead > 0.5, "the newest policy runs where it looks"
     newer = run.policy("seeker", "start").read_bytes()  # it stands still
     run.save_policy("seeker", newer)
     second = source.next(Choice(GENERATED, {"seeker": NEWEST, "hider": "start"}))
-    assert second.arena.name.startswith("generated")
+    assert second.header.arena["name"].startswith("generated")
     assert np.ptp(second.position_m[:, 0], axis=0).max() < 0.01
     (run.path / "policy_seeker.pt").unlink()
     with pytest.raises(GodojoError, match="no policy of the seeker yet"):
@@ -217,7 +222,8 @@ def test_no_rounds_are_never_shown_as_0_percent(absent: str) -> None:
 @pytest.mark.parametrize("aspect", [0.46, 0.96, 1.1, 1.6, 2.4])
 def test_the_first_view_holds_the_whole_arena(aspect: float) -> None:
     for arena in hand_made_arenas(TagSettings.defaults()).values():
-        place, look_at = (np.array(point) for point in view_of(arena, aspect))
+        layout = layout_of(TagSettings.defaults(), arena)
+        place, look_at = (np.array(point) for point in view_of(layout, aspect))
         away = (place - look_at) / np.linalg.norm(place - look_at)
         up = np.cross(away, [1.0, 0.0, 0.0])
         largest = 0.0

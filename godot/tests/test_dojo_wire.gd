@@ -145,7 +145,7 @@ func test_a_wrong_proof_is_no_trainer() -> void:
 	frames.request("localhost", 1)
 	frames.feed((ANSWER % "d3Jvbmc=").to_ascii_buffer())
 	check(not frames.is_open, "open")
-	check_equal(frames.error, "whoever listens there is no trainer", "complaint")
+	check_equal(frames.error, "the server there is no trainer", "complaint")
 
 
 ## Frames of a call that has been answered.

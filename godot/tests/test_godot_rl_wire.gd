@@ -1,5 +1,5 @@
 extends EngineTest
-## What trainers of godot_rl are told, and what they may say.
+## What trainers of godot_rl receive, and what they may send.
 
 const TRUNCATED_END := DojoResults.ACTED | DojoResults.TRUNCATED
 

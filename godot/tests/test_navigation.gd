@@ -106,24 +106,22 @@ func test_comfort_loses_what_it_should() -> void:
 func test_observation_is_what_the_table_says() -> void:
 	var world: NavigationWorld = _world(_plain())
 	_drive(world, Vector3(0.3, 0.5, 0.4), 20)
-	var told := PackedFloat32Array()
-	NavigationObservation.append(world, told)
-	check_equal(told.size(), NavigationObservation.SIZE, "numbers")
-	check_equal(
-		DojoObservationLayout.observation_size(NavigationObservation.parts(world.settings)),
-		48,
-		"parts"
-	)
+	var observed := PackedFloat32Array()
+	NavigationObservation.append(world, observed)
+	check_equal(observed.size(), 48, "numbers")
+	check_equal(NavigationObservation.layout.size(world.settings), 48, "parts")
 	var walker: Walker = world.walker
-	check_near(told[1], walker.feet().y + 1.6, 1e-5, "eye height")
-	check_near(told[4], sin(walker.yaw_rad / 2.0) * cos(walker.roll_rad / 2.0), 1e-6, "rotation")
-	check_near(told[9], -2.0 * walker.smoothed[1], 1e-4, "ahead is -z of the rig")
+	check_near(observed[1], walker.feet().y + 1.6, 1e-5, "eye height")
+	check_near(
+		observed[4], sin(walker.yaw_rad / 2.0) * cos(walker.roll_rad / 2.0), 1e-6, "rotation"
+	)
+	check_near(observed[9], -2.0 * walker.smoothed[1], 1e-4, "ahead is -z of the rig")
 	# Ray 5 of the first row looks straight ahead, ray 13 down onto the floor.
-	check_near(told[13 + 5], 5.0, 1e-5, "nothing ahead")
-	check_near(told[13 + 13], 0.9 / sin(deg_to_rad(35.0)), 0.01, "the floor")
-	var way := Vector3(told[41], told[42], told[43])
-	check_near(way.length(), told[44], 1e-4, "distance")
-	check_near(told[47] * told[44], told[43], 1e-4, "direction")
+	check_near(observed[13 + 5], 5.0, 1e-5, "nothing ahead")
+	check_near(observed[13 + 13], 0.9 / sin(deg_to_rad(35.0)), 0.01, "the floor")
+	var way := Vector3(observed[41], observed[42], observed[43])
+	check_near(way.length(), observed[44], 1e-4, "distance")
+	check_near(observed[47] * observed[44], observed[43], 1e-4, "direction")
 
 
 func test_worlds_are_the_same_from_the_same_seed() -> void:

@@ -28,7 +28,7 @@ const SHAPES: PackedFloat32Array = [0.0, 0.58, 0.75, 0.9, 1.0, 1.1, 1.18, 9.0]
 
 func test_an_agent_stays_inside_its_collider() -> void:
 	for size_m: float in [0.3, 0.9, 1.5]:
-		var agent: TagAgent = _agent(size_m)
+		var agent := ShowBody.new()
 		var look := AgentLook.new()
 		add_child(look)
 		look.follow(agent, size_m)
@@ -50,19 +50,19 @@ func test_an_agent_stays_inside_its_collider() -> void:
 
 func test_squash_and_stretch_stay_inside_while_playing() -> void:
 	var size_m: float = 0.9
-	var agent: TagAgent = _agent(size_m)
-	agent.position = Vector3(3.0, 1.0, -2.0)
+	var agent := ShowBody.new()
+	agent.middle = Vector3(3.0, 1.0, -2.0)
 	var look := AgentLook.new()
 	add_child(look)
 	look.follow(agent, size_m)
-	var room := AABB(agent.position - Vector3.ONE * 0.45, Vector3.ONE * 0.9).grow(1e-4)
+	var room := AABB(agent.middle - Vector3.ONE * 0.45, Vector3.ONE * 0.9).grow(1e-4)
 	await ticks(3)
 	for blow in 40:
 		match blow % 4:
 			0:
-				agent.landed.emit(25.0)
+				look.land(25.0)
 			1:
-				agent.jumped.emit()
+				look.jump()
 			2:
 				agent.velocity = Vector3(6.0, -30.0, 1.0)
 			3:
@@ -77,7 +77,7 @@ func test_squash_and_stretch_stay_inside_while_playing() -> void:
 
 
 func test_a_caught_agent_is_seen_for_a_moment_and_stays_when_the_round_is_over() -> void:
-	var agent: TagAgent = _agent(0.9)
+	var agent := ShowBody.new()
 	var look := AgentLook.new()
 	add_child(look)
 	look.follow(agent, 0.9)
@@ -123,7 +123,7 @@ func test_rounded_boxes_fill_their_box_and_no_more() -> void:
 func test_the_colour_blind_tell_seeker_hider_and_floor_apart() -> void:
 	for eyes in COLOR_BLIND:
 		var seen: Array[Vector3] = []
-		for color: Color in [TagStyle.SEEKER, TagStyle.HIDER, TagStyle.FLOOR]:
+		for color: Color in [TagStyle.SEEKER, TagStyle.HIDER, ShowStyle.FLOOR]:
 			var linear: Color = color.srgb_to_linear()
 			var felt: Vector3 = COLOR_BLIND[eyes] * Vector3(linear.r, linear.g, linear.b)
 			felt = felt.clamp(Vector3.ZERO, Vector3.ONE)
@@ -182,15 +182,6 @@ func _seen(camera: Camera3D, middle: Vector3, size_m: float) -> Rect2:
 		var box := AABB(middle - Vector3.ONE * size_m * 0.5, Vector3.ONE * size_m)
 		rect = rect.expand(camera.unproject_position(box.get_endpoint(corner)))
 	return rect
-
-
-func _agent(size_m: float) -> TagAgent:
-	var settings: TagSettings = TagSettings.load_defaults()
-	settings.body.size_m = size_m
-	var agent := TagAgent.new()
-	agent.setup(0, &"seeker", settings)
-	add_child(agent)
-	return agent
 
 
 ## All vertices below [param look], relative to it.

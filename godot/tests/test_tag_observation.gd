@@ -4,11 +4,9 @@ extends TagTest
 
 func test_the_layout_adds_up() -> void:
 	var settings: TagSettings = TagSettings.load_defaults()
-	var sum: int = 0
-	for part in TagObservation.layout(settings):
-		sum += part["size"] as int
-	check_equal(sum, TagObservation.size(settings), "sum of the parts")
-	check_equal(sum, 13 + 48 * 2, "size with the default eyes")
+	var rays: int = TagObservation.layout.start("rays")
+	check_equal(rays, 13, "numbers before the rays")
+	check_equal(TagObservation.layout.size(settings), rays + 48 * 2, "size with the default eyes")
 
 
 func test_own_state() -> void:
@@ -44,7 +42,8 @@ func test_the_first_ray_is_on_the_left() -> void:
 	var world: TagWorld = make_world(plain_arena([[6, 1.5, 3.5, 2, 3, 2]]), [rows, cone])
 	put(world, 0, Vector3.ZERO, 0.0)
 	var seen: PackedFloat32Array = _observe(world, 0)
-	check(seen[13] < 0.5 and seen[13 + 4] == 1.0, "left %f, right %f" % [seen[13], seen[13 + 4]])
+	_check_ray(seen, 2, [1, 0], "nothing on the right")
+	check(seen[TagObservation.layout.start("rays")] < 0.5, "something on the left")
 
 
 func test_what_cannot_be_seen_changes_nothing() -> void:
@@ -85,7 +84,7 @@ func test_whoever_is_out_observes_zeros() -> void:
 
 func test_observations_are_appended_one_behind_the_other() -> void:
 	var world: TagWorld = make_world(plain_arena())
-	var size: int = TagObservation.size(world.settings)
+	var size: int = TagObservation.layout.size(world.settings)
 	var both := PackedFloat32Array([-7.0])
 	TagObservation.append(world, 0, both)
 	TagObservation.append(world, 1, both)
@@ -103,5 +102,5 @@ func _observe(world: TagWorld, index: int) -> PackedFloat32Array:
 
 func _check_ray(seen: PackedFloat32Array, ray: int, expected: Array, what: String) -> void:
 	for place in expected.size():
-		var at: int = TagObservation.OWN + ray * TagObservation.PER_RAY + place
+		var at: int = TagObservation.layout.start("rays") + ray * TagObservation.per_ray + place
 		check_near(seen[at], expected[place] as float, 1e-4, what)

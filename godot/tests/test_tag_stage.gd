@@ -37,7 +37,7 @@ func test_a_round_on_a_stage_is_the_same_as_alone() -> void:
 				world.tick()
 		for world in staged:
 			for index in 2:
-				if _told(world, index) != _told(alone, index):
+				if _observed(world, index) != _observed(alone, index):
 					check(false, "decision %d, agent %d" % [decision, index])
 	check(true, "")
 
@@ -74,7 +74,7 @@ func _hiders_seen(world: TagWorld) -> int:
 	return world.sight_of(0).kinds.count(TagSight.Kind.HIDER)
 
 
-func _told(world: TagWorld, index: int) -> PackedFloat32Array:
+func _observed(world: TagWorld, index: int) -> PackedFloat32Array:
 	var into := PackedFloat32Array()
 	TagObservation.append(world, index, into)
 	return into

@@ -130,6 +130,14 @@ def _hash_added(tree: Tree) -> None:
     """From here on files carry a hash; their content does not change."""
 
 
+def _teams_added(tree: Tree) -> None:
+    """Layout, teams and the length of a round are in the header, or filled in by the game; agents have a team."""
+
+
+def _as_npz(tree: Tree) -> None:
+    """From here on packed rounds are a standard `.npz`."""
+
+
 LEARNER_SETTINGS: dict[str, dict[str, str]] = {
     "ppo": {
         "worlds": "num_worlds",
@@ -212,6 +220,15 @@ def _checkpoint_3(tree: Tree) -> None:
                 rename(rows, others="privileged", next_others="next_privileged", goes_on="not_done")
 
 
+def _checkpoint_4(tree: Tree) -> None:
+    """The loop of Stable-Baselines3 kept its learner beside the tables' states, as no other did."""
+    for state in branches(tree, "state"):
+        if isinstance(state, dict) and "parameters" in state:
+            names = ("parameters", "agent_steps", "observed", "rewarded", "best")
+            state["learner"] = {name: state.pop(name) for name in names} | {"updates": tree["update"]}
+            state["recent"] = []
+
+
 def _league_3(tree: Tree) -> None:
     rename(tree, deterministic="deterministic")
 
@@ -220,11 +237,17 @@ def _rename_policy_layers(weights: Any) -> None:
     rename_layers(weights, eyes="encoder", recall="memory", mind="trunk")
 
 
+def _layers_2(tree: Tree) -> None:
+    for layer in branches(tree, "layers", "*"):
+        if isinstance(layer, dict) and layer.get("name") in ("eyes", "mind"):
+            layer["name"] = "encoder" if layer["name"] == "eyes" else "trunk"
+
+
 RUN = Format("godojo-run", _run_2, _run_3)
 """`config.json`."""
 POLICY = Format("godojo-policy", _hash_added, _policy_3)
 """`policy_ROLE.pt`: `card` (with `shape` and `settings`) and `weights`."""
-CHECKPOINT = Format("godojo-checkpoint", _hash_added, _checkpoint_3)
+CHECKPOINT = Format("godojo-checkpoint", _hash_added, _checkpoint_3, _checkpoint_4)
 """`checkpoints/step_*.pt`: `state` is what the learner saved."""
 CHECKPOINTS = Format("godojo-checkpoints", _hash_added)
 """`checkpoints/index.json`."""
@@ -234,13 +257,13 @@ ENVIRONMENT = Format("godojo-environment", _hash_added)
 LEAGUE = Format("godojo-league", _hash_added, _league_3)
 FRAMES = Format("godojo-frames", _hash_added)
 """`frames.json`, with the hashes of the frames beside it."""
-REPLAY = Format("godojo-replay", _hash_added)
-"""The first line of `ep_*.jsonl`, and the header of each round in `*.rounds`."""
-ROUNDS = Format("godojo-rounds", _hash_added)
-"""The first bytes of `*.rounds`."""
-DOJO = Format("dojo", hashed_since=1)
-"""The header of `*.dojo`. The addon reads it too: a version more is one more in `dojo_policy_reader.gd`."""
-ONNX = Format("godojo-onnx", _hash_added)
+REPLAY = Format("godojo-replay", _hash_added, _teams_added)
+"""The first line of `ep_*.jsonl`, and the header of each round in a packed file."""
+ROUNDS = Format("godojo-rounds", _hash_added, _as_npz)
+"""`rounds.json` in a packed file of rounds (`*.npz`); before version 3, the first bytes of `*.rounds`."""
+DOJO = Format("dojo", _layers_2, hashed_since=1)
+"""The header of `*.dojo`. The addon reads it too: a new version is also one in `dojo_policy_reader.gd`."""
+ONNX = Format("godojo-onnx", _hash_added, _layers_2)
 """The same header in the metadata of `*.onnx`."""
 SETTINGS: dict[str, dict[tuple[str, str], tuple[str, str]]] = {}
 """Settings of games that were renamed, whichever file they are in, by section and name:

@@ -16,7 +16,6 @@ from godojo.games.tag.settings import TagSettings
 from godojo.runs.folder import RunFolder
 from godojo.show.film import make_film, story_of
 from godojo.show.policies_to_show import PoliciesToShow
-from godojo.show.recording import record_rounds
 from godojo.show.shots import PRESETS, SCENE, Format, Shot, steadily, write_job
 from tests.conftest import ROOT, Run
 from tests.judged_runs import make_run
@@ -78,7 +77,7 @@ def test_frames_are_dumped_by_one_script_and_encoded_by_the_other(
 @pytest.mark.slow
 def test_a_whole_film_from_nothing_but_a_run(engine: Engine, run: RunFolder) -> None:
     assert engine
-    story = story_of(run, TINY, rounds=3, yardstick_rounds=6, progress=lambda *_: None)
+    story = story_of(run, TINY, rounds=3, measured_rounds=6, progress=lambda *_: None)
     path = run.path / "learn_progress-test.mp4"
     before = {file.name for file in run.path.iterdir()}
     heard: dict[str, list[str]] = {}
@@ -107,7 +106,7 @@ def test_a_full_disk_ends_the_drawing(engine: Engine, run: RunFolder, tmp_path: 
     if not Path("/dev/full").exists():
         pytest.skip("needs a disk that is always full")
     lineup = PoliciesToShow.of(str(run.path))
-    replay = record_rounds(lineup.players, settings=lineup.settings)[0]
+    replay = lineup.record()[0]
     write_job(tmp_path / "job.json", [Shot(replay, steadily(0.0, 1.0, TINY.fps))], TINY)
     words = [
         "--audio-driver",

@@ -23,8 +23,8 @@ from godojo.engines.godot.display import has_screen, has_virtual_screen
 from godojo.engines.godot.launch import own_scene
 from godojo.engines.godot.open import open_game
 from godojo.engines.godot.worlds import GodotWorlds
-from godojo.envs.gymnasium import TagEnv, TagVectorEnv
-from godojo.envs.pettingzoo import TagParallelEnv
+from godojo.envs.gymnasium import GameEnv, GameVectorEnv
+from godojo.envs.pettingzoo import GameParallelEnv
 from godojo.errors import GodojoError
 from godojo.games.tag import Arena, TagSettings, generate_arena, hand_made_arenas
 from godojo.games.tag.arenas import SpawnArea
@@ -212,7 +212,7 @@ def test_gymnasium_many() -> None:
         num_envs=4,
         vectorization_mode="vector_entry_point",
         engine="godot",
-        engine_options={"num_processes": 2},
+        num_processes=2,
         role="hider",
         opponent="sighted",
         settings=SHORT,
@@ -232,7 +232,7 @@ def test_gymnasium_many() -> None:
 
 
 def test_gymnasium_sees_a_lost_game_as_a_truncated_round() -> None:
-    envs = TagVectorEnv(4, engine="godot", engine_options={"num_processes": 2})
+    envs = GameVectorEnv("tag", 4, engine="godot", num_processes=2)
     before, _ = envs.reset(seed=1)
     real = envs.match.worlds
     assert isinstance(real, GodotWorlds)
@@ -250,7 +250,7 @@ def test_gymnasium_sees_a_lost_game_as_a_truncated_round() -> None:
 
 
 def test_pettingzoo() -> None:
-    env = TagParallelEnv(engine="godot", settings={"rules.seekers": 2, "rules.hiders": 2, "rules.round_s": 2.0})
+    env = GameParallelEnv("tag", engine="godot", settings={"rules.seekers": 2, "rules.hiders": 2, "rules.round_s": 2.0})
     parallel_api_test(env, num_cycles=60)
     env.close()
 
@@ -259,9 +259,9 @@ def test_stable_baselines() -> None:
     sb3 = pytest.importorskip("stable_baselines3")
     from stable_baselines3.common.vec_env import VecMonitor
 
-    from godojo.envs.sb3 import TagVecEnv
+    from godojo.envs.sb3 import GameVecEnv
 
-    env = VecMonitor(TagVecEnv(8, engine="godot", engine_options={"num_processes": 2}, settings=SHORT, seed=1))
+    env = VecMonitor(GameVecEnv("tag", 8, engine="godot", num_processes=2, settings=SHORT, seed=1))
     model = sb3.PPO("MlpPolicy", env, n_steps=32, batch_size=64, n_epochs=1, device="cpu")
     model.learn(512)
     assert len(model.ep_info_buffer) > 0
@@ -271,10 +271,10 @@ def test_stable_baselines() -> None:
 
 def test_what_only_the_twin_has_is_refused_with_a_sentence() -> None:
     with pytest.raises(GodojoError, match='only engine="sim"'):
-        TagEnv(engine="godot", render_mode="rgb_array")
-    with pytest.raises(GodojoError, match="'settings' is no engine option"):
-        TagEnv(engine="godot", engine_options={"settings": None})
-    env = TagEnv(engine="godot", opponent="oracle")
+        GameEnv("tag", engine="godot", render_mode="rgb_array")
+    with pytest.raises(GodojoError, match="tag has no option 'courses'"):
+        GameEnv("tag", engine="godot", courses=["maze"])
+    env = GameEnv("tag", engine="godot", opponent="oracle")
     with pytest.raises(GodojoError, match="engine='sim'"):
         env.reset(seed=0)
     env.close()

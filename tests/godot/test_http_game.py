@@ -24,7 +24,7 @@ from godojo.engines.godot.find import Engine, find
 from godojo.engines.godot.game_process import GameProcess
 from godojo.engines.godot.http_worlds import HttpWorlds
 from godojo.engines.godot.project import prepared_project, problem_lines
-from godojo.envs.solo import SoloEnv
+from godojo.envs.gymnasium import GameEnv
 from godojo.errors import GodojoError
 from tests.http_games import HttpGame, started_game
 
@@ -129,7 +129,7 @@ def test_worlds_over_http_tell_what_dojo_tells(game: HttpGame) -> None:
 
 
 def test_as_a_gymnasium_environment(game: HttpGame) -> None:
-    env = SoloEnv("navigation", engine="godot", http=game.url, token=game.token, scene="course", truncate_after=20)
+    env = GameEnv("navigation", engine="godot", http=game.url, token=game.token, scene="course", truncate_after=20)
     try:
         check_env(env, skip_render_check=True)
         first, _ = env.reset(seed=3)

@@ -9,8 +9,8 @@ import pytest
 from godojo.cli import main
 from godojo.engines.godot.find import Engine
 from godojo.engines.make import make_vec
-from godojo.evaluation.parity.walks import check_walks, planned, played
 from godojo.evaluation.stability import Stability
+from godojo.games.navigation.parity import check_walks, planned, played
 from godojo.games.navigation.spec import WALKER, WINNERS
 from tests.http_games import started_game
 from tests.nightly import repeats
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.engine
 
 @pytest.mark.slow
 def test_the_twin_walks_as_godot_does(engine: Engine) -> None:
-    report = check_walks(engine.version, episodes=repeats(6, nightly=15), seed=3)
+    report = check_walks(engine, episodes=repeats(6, nightly=15), seed=3)
     assert [(figure.name, figure.value) for figure in report.figures if not figure.is_met] == []
     assert report.arenas == ["course", "maze", "obstacle_course"]
     assert report.figure("median_position_error_m").value < 1e-4

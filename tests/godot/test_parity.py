@@ -8,13 +8,12 @@ import pytest
 
 from godojo.engines.godot.find import Engine, find
 from godojo.errors import GodojoError
-from godojo.evaluation.parity import check_parity, default_arenas
-from godojo.evaluation.parity.compare import Compared, compare
-from godojo.evaluation.parity.examples import causes, examples, find_mechanisms
-from godojo.evaluation.parity.plan import Group, Plan, make_plan
-from godojo.evaluation.parity.record import Recording, record
-from godojo.evaluation.parity.report import figures
 from godojo.games.tag.arenas import generate_arena, hand_made_arenas
+from godojo.games.tag.parity import check_parity
+from godojo.games.tag.parity.compare import Compared, compare
+from godojo.games.tag.parity.findings import causes, examples, figures, find_mechanisms
+from godojo.games.tag.parity.plan import Group, Plan, make_plan
+from godojo.games.tag.parity.record import Recording, record
 from tests.conftest import Run
 from tests.nightly import repeats
 
@@ -39,7 +38,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
 
 @pytest.mark.slow
 def test_the_twin_meets_every_target(engine: Engine) -> None:
-    report = check_parity(engine, episodes=EPISODES, arenas=default_arenas(), seed=7)
+    report = check_parity(engine, episodes=EPISODES, seed=7)
     missed = [(figure.name, figure.value) for figure in report.figures if not figure.is_met]
     assert missed == [], report.causes
     assert report.causes == []

@@ -10,9 +10,9 @@ from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
 from godojo.evaluation.players import PolicyPlayer
 from godojo.export.dojo_file import load_dojo
-from godojo.export.game_rounds import play_in_game
 from godojo.games.tag.godot import TagInGodot
 from tests.conftest import ROOT
+from tests.tag_rounds_in_godot import play_in_game
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(240)]
 

@@ -154,7 +154,8 @@ def test_oracles_are_told_the_same_and_decide_the_same(name: str) -> None:
     """The twin plays along by its own physics, from where the real rounds began."""
     pair = Pair(TagSettings.defaults().override(**GAMES[name][0]), 0)
     players = {
-        worlds: [make_opponent("oracle", role, seed=5) for role in worlds.roles] for worlds in (pair.real, pair.sim)
+        worlds: [make_opponent("oracle", role, seed=5, game="tag") for role in worlds.roles]
+        for worlds in (pair.real, pair.sim)
     }
     differs, rounds = [], 0
     try:

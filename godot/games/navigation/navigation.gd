@@ -1,8 +1,8 @@
 class_name NavigationScene
 extends Node3D
-## A course to walk: by hand, by a script, or by whoever asks over HTTP.
+## A course to walk: by hand, by a script, or by a client over HTTP.
 ##
-## What can be said on the command line is told in [NavigationOptions].
+## [NavigationOptions] lists the options of the command line.
 
 const PAUSE_S := 2.0
 const BAD_OPTIONS := 2
@@ -110,7 +110,7 @@ func _walk(delta: float) -> void:
 		_pause_s = PAUSE_S
 
 
-## Somebody else has taken over.
+## A client has taken over.
 func _on_configured() -> void:
 	_is_by_hand = false
 	world = worlds.worlds[0]

@@ -1,6 +1,6 @@
 class_name NavigationOptions
 extends RefCounted
-## What the scene is told on the command line, after [code]--[/code].
+## Options of the scene on the command line, after [code]--[/code].
 ##
 ## [codeblock]
 ## --course=maze               which course: course (default), obstacle_course or maze
@@ -18,7 +18,7 @@ const KNOWN: PackedStringArray = [
 ]
 const CAMERAS: PackedStringArray = ["first", "follow", "overview"]
 
-## What is wrong, in one line; empty when all is well.
+## An error message of one line; empty when all is well.
 var error: String
 var settings: NavigationSettings = NavigationSettings.load_defaults()
 ## Empty: the scene's own.

@@ -2,7 +2,7 @@ extends Node3D
 ## The playable game: you at the keyboard against a trained opponent or a scripted one, or these
 ## among themselves.
 ##
-## What can be said on the command line is told in [TagOptions].
+## [TagOptions] lists the options of the command line.
 
 ## How long the banner stays before the next round begins.
 const PAUSE_S: float = 2.4
@@ -28,7 +28,7 @@ var _score: TagScore
 var _pause_s: float = 0.0
 var _overlay: DojoOverlay
 
-@onready var hud: TagHud = $Hud
+@onready var hud: ShowHud = $Hud
 
 
 func _ready() -> void:
@@ -129,7 +129,7 @@ func _wants_to_play(event: InputEvent) -> bool:
 	return false
 
 
-## Somebody has come while trained opponents played each other: it is their turn now.
+## A player has come while trained opponents played each other: it is their turn now.
 func _join() -> void:
 	_options.attract = false
 	for player in _players:

@@ -1,6 +1,6 @@
 class_name TagOptions
 extends RefCounted
-## What the playable scene is told on the command line, after [code]--[/code].
+## Options of the playable scene on the command line, after [code]--[/code].
 ##
 ## [codeblock]
 ## --arena=pillars             which arena: a hand-made one, or the path of a file of your own
@@ -14,7 +14,7 @@ extends RefCounted
 ## --policy=FILE.dojo          a policy of your own as the opponent; for each role one
 ## --demo                      nobody at the keyboard: scripted opponents play each other
 ## --attract                   nobody at the keyboard: trained opponents play each other until
-##                             somebody moves
+##                             a player moves
 ## --overlay                   begins with what a trained opponent sees shown, as with F3
 ## [/codeblock]
 
@@ -34,7 +34,7 @@ const OPTIONS: PackedStringArray = [
 	"--overlay"
 ]
 
-## What is wrong, in one line; empty when all is well.
+## An error message of one line; empty when all is well.
 var error: String
 ## The settings, overrides applied.
 var settings: TagSettings = TagSettings.load_defaults()
@@ -54,7 +54,7 @@ var opponent: String = "trained"
 var policies: PackedStringArray = []
 ## Whether scripts play each other.
 var demo: bool = false
-## Whether trained opponents play each other until somebody moves.
+## Whether trained opponents play each other until a player moves.
 var attract: bool = false
 ## Whether what a trained opponent sees is shown from the beginning.
 var overlay: bool = false

@@ -36,7 +36,7 @@ func count_round() -> void:
 
 
 ## Shows who plays and how they stand.
-func show_on(hud: TagHud) -> void:
+func show_on(hud: ShowHud) -> void:
 	var names: PackedStringArray = []
 	var colors: PackedColorArray = []
 	var scores: PackedStringArray = []
@@ -55,7 +55,7 @@ func show_on(hud: TagHud) -> void:
 
 
 ## Says who won, beside what is at the points of the screen to [param keep_clear].
-func announce_on(hud: TagHud, keep_clear: PackedVector2Array) -> void:
+func announce_on(hud: ShowHud, keep_clear: PackedVector2Array) -> void:
 	if _is_classic():
 		_announce_classic(hud, keep_clear)
 		return
@@ -85,10 +85,10 @@ func keys() -> Dictionary[String, String]:
 	return PLAYER_KEYS.merged(WATCHER_KEYS) if _human >= 0 else WATCHER_KEYS
 
 
-func _announce_classic(hud: TagHud, keep_clear: PackedVector2Array) -> void:
+func _announce_classic(hud: ShowHud, keep_clear: PackedVector2Array) -> void:
 	var best: int = _world.winner_index
 	if best < 0:
-		hud.show_banner("A draw", "", TagStyle.PAPER, keep_clear)
+		hud.show_banner("A draw", "", ShowStyle.PAPER, keep_clear)
 		return
 	var title: String = "You win!" if best == _human else "%s wins" % _player_name(best)
 	var text: String = "%.1f seconds not being it" % _world.scores[best]
@@ -96,7 +96,7 @@ func _announce_classic(hud: TagHud, keep_clear: PackedVector2Array) -> void:
 
 
 func _title_color(hunts: bool) -> Color:
-	return TagStyle.SEEKER if hunts else TagStyle.HIDER_LETTERS
+	return ShowStyle.letter_color(TagStyle.agent_color(hunts))
 
 
 func _is_classic() -> bool:

@@ -22,7 +22,7 @@ static func bytes(go: float, pick: int, seen: Array[Dictionary] = SEEN) -> Packe
 		"heading": null,
 		"layers":
 		[
-			{"name": "mind", "kind": "relu", "inputs": size, "outputs": 2},
+			{"name": "trunk", "kind": "relu", "inputs": size, "outputs": 2},
 			{"name": "head", "kind": "linear", "inputs": 2, "outputs": 4},
 		],
 		"memory": "",
@@ -40,10 +40,10 @@ static func bytes(go: float, pick: int, seen: Array[Dictionary] = SEEN) -> Packe
 	ones.resize(size)
 	ones.fill(1.0)
 	weights.append_array(ones)
-	var mind := PackedFloat32Array()
-	mind.resize(size + 2 * size + 2)
-	mind[size] = 1.0
-	weights.append_array(mind)
+	var trunk := PackedFloat32Array()
+	trunk.resize(size + 2 * size + 2)
+	trunk[size] = 1.0
+	weights.append_array(trunk)
 	var head := PackedFloat32Array()
 	head.resize(12)
 	head[0] = 1.0
@@ -57,7 +57,7 @@ static func bytes(go: float, pick: int, seen: Array[Dictionary] = SEEN) -> Packe
 	var content: PackedByteArray = text + weights.to_byte_array()
 	var prologue: PackedByteArray = "DOJO".to_ascii_buffer()
 	prologue.resize(16)
-	prologue.encode_u16(4, 1)
+	prologue.encode_u16(4, 2)
 	prologue.encode_u32(8, text.size())
 	prologue.encode_u32(12, weights.size() * 4)
 	var hashing := HashingContext.new()

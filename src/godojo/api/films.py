@@ -11,7 +11,7 @@ from godojo.engines.godot.find import find
 from godojo.errors import GodojoError, option, unknown
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import split_reference
-from godojo.show.shots import CAMERAS, Format
+from godojo.show.shots import Format, check_camera
 from godojo.show.shots import preset as format_of
 
 Progress = Callable[..., None]
@@ -52,7 +52,7 @@ def film(
     from godojo.show.policies_to_show import run_to_show
     from godojo.show.record import film_path
 
-    run = run_to_show(text)
+    run = run_to_show(text, "film")
     target = film_path(run.path, "learn_progress", path or run.path / f"learn_progress-{date.today()}.mp4")
     filming.filmed_stages(run, stages)
     check_screen()
@@ -72,7 +72,7 @@ def record(
     *,
     episodes: int,
     preset: str,
-    camera: str,
+    camera: str | None,
     hero: str | None,
     players: Mapping[str, str | None] | None,
     arena: str | None,
@@ -87,17 +87,15 @@ def record(
     run = RunFolder.open(split_reference(text)[0])
     if episodes < 1:
         raise GodojoError(f"{option('episodes')} must be 1 or more, not {episodes}")
-    if camera not in CAMERAS:
-        raise unknown("camera", camera, CAMERAS)
-    hero = hero or run.config.roles[0]
-    if hero not in run.config.roles:
+    check_camera(camera)
+    if hero is not None and hero not in run.config.roles:
         raise unknown("role", hero, run.config.roles)
     from godojo.show import record as recording
-    from godojo.show.policies_to_show import PoliciesToShow, arenas_from
+    from godojo.show.policies_to_show import PoliciesToShow
 
-    lineup = PoliciesToShow.of(text, players, seed=seed)
+    lineup = PoliciesToShow.of(text, players, seed=seed, verb="record")
     target = recording.film_path(run.path, "recording", path)
-    arenas = arenas_from(arena, lineup.settings)
+    arenas = lineup.arenas(arena)
     check_screen()
     find()
     replays = recording.played_in_godot(lineup, arenas, episodes, seed=seed, progress=progress)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from godojo.errors import GodojoError, unknown
+from godojo.errors import GodojoError, option, unknown
 from godojo.games.base import GAMES
 from godojo.runs.folder import CONFIG, LATEST, RunFolder
 from godojo.runs.names import split_reference
@@ -57,15 +57,27 @@ def check_opponents(policy: str, opponents: Sequence[str]) -> None:
         name = text.removeprefix("scripted:")
         if text == "itself" or ".py" in text or is_file(text):
             continue
-        from godojo.opponents import OPPONENTS  # loads the compiler, but not torch
+        from godojo.opponents import scripted_opponents  # loads the compiler, but not torch
 
-        if name in OPPONENTS:
+        scripted = scripted_opponents(game)
+        if name in scripted:
             continue
         if name != text:
-            raise unknown("opponent", name, OPPONENTS)
+            raise unknown("opponent", name, scripted)
         try:
             resolved(text)
         except GodojoError as error:
             if "/" in text or "@" in text:
                 raise
-            raise GodojoError(f"{error} (or a scripted opponent: {', '.join(OPPONENTS)})") from None
+            raise GodojoError(f"{error} (or a scripted opponent: {', '.join(scripted)})") from None
+
+
+def named_players(texts: Sequence[str]) -> dict[str, str]:
+    """Players by role, from a command line's `ROLE=PLAYER`."""
+    named = {}
+    for text in texts:
+        role, found, player = text.partition("=")
+        if not (found and role and player):
+            raise GodojoError(f"{option('player')} {text!r}: write it as ROLE=PLAYER, such as {role or 'ROLE'}=RUN@10s")
+        named[role.strip()] = player.strip()
+    return named

@@ -35,26 +35,21 @@ def replay(
     if episodes < 1:
         raise GodojoError(f"{option('episodes')} must be 1 or more, not {episodes}")
     text = resolved(reference(source))
-    from godojo.show.policies_to_show import PoliciesToShow, arenas_from  # loads torch and the kernels
-    from godojo.show.recording import record_rounds
-    from godojo.show.replay_file import ROUNDS_SUFFIX, write_rounds
+    from godojo.show.policies_to_show import PoliciesToShow  # loads torch and the kernels
+    from godojo.show.replay_file import PACKED_SUFFIX, write_rounds
     from godojo.show.trajectories import FOLDER, write_episodes
 
     lineup = PoliciesToShow.of(text, players, seed=seed, deterministic=deterministic)
-    replays = record_rounds(
-        lineup.players,
-        settings=lineup.settings,
-        arenas=arenas_from(arena, lineup.settings),
-        episodes=episodes,
+    replays = lineup.record(
+        episodes,
+        arenas=lineup.arenas(arena),
         seed=seed,
         engine=engine,
-        names=lineup.names,
-        label=lineup.label,
         progress=lambda share: progress("playing", share),
     )
     folder = folder or lineup.run.path / FOLDER
     if packed:
-        write_rounds(folder / f"{lineup.stem}{ROUNDS_SUFFIX}", replays)
+        write_rounds(folder / f"{lineup.stem}{PACKED_SUFFIX}", replays)
     else:
         write_episodes(folder, lineup.stem, replays)
     return Replays(folder, replays)

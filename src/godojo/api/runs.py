@@ -235,7 +235,7 @@ class Run:
         snapshot: str | None = None,
         episodes: int = 3,
         preset: str = "720p30",
-        camera: str = "overview",
+        camera: str | None = None,
         hero: str | None = None,
         players: Mapping[str, str] | None = None,
         arena: str | None = None,
@@ -251,7 +251,7 @@ class Run:
             snapshot: A moment of the training; the newest policies by default.
             episodes: How many to film.
             preset: `"720p30"`, `"1080p60"`, `"portrait"`, `"small"`, …
-            camera: `"overview"`, `"follow"` or `"side"`.
+            camera: `"overview"`, `"follow"` or `"side"`; by default the first in which agents are large enough.
             hero: The role that the follow camera follows; the first one by default.
             players: Other players by role: `RUN@SNAPSHOT`, `scripted:NAME` or a policy file.
             arena: Play in this arena only.

@@ -1,20 +1,17 @@
-"""How fast the real Godot is through the bridge: against the engine left alone, and against godot_rl's own client.
+"""How fast the real Godot is through the bridge, beside the engine alone and godot_rl's own client.
 
-All of them play the training scene of tag at random: one seeker, one hider, default eyes, the hand-made arenas, the
-same number of worlds in a process. A turn measures each once, one right after the other; what counts is the median over
-the turns. An agent-step is one decision of one agent: its ticks, tags, rewards and observation, there and back.
+All of them play a game's training scene at random with the same number of worlds in a process. A turn measures each
+once, one right after the other; the median over the turns counts. An agent-step is one decision of one agent: its
+ticks, rules, rewards and observation, there and back.
 """
 
-import json
 import os
-import platform
 import shlex
 import socket
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import filelock
@@ -22,22 +19,32 @@ import msgspec
 import numpy as np
 import platformdirs
 
-import godojo
-from godojo.bench.sim import QUIET_BUSY, busy_cores, cpu_name, load
+from godojo.bench.measure import (
+    ENGINE_TIMEOUT_S,
+    RING,
+    Actions,
+    Conditions,
+    Part,
+    Surroundings,
+    agent_count,
+    check_lengths,
+    printed_speed,
+    random_actions,
+    speed,
+    speed_of_script,
+    take_turns,
+)
 from godojo.engines.godot.find import Engine, find
-from godojo.engines.godot.project import prepared_project, problem_lines, run_project
+from godojo.engines.godot.project import prepared_project
 from godojo.engines.godot.report import Report, Silent
 from godojo.engines.godot.worlds import GodotWorlds
 from godojo.engines.make import make_vec
-from godojo.errors import GodojoError
-from godojo.games.tag.godot import SCENE
+from godojo.games.base import game_named
 from godojo.processes import finish
+from godojo.resources import godot_sources
 
 GODOT_RL = "0.8.2"
-RING = 16
-"""Sets of random actions, drawn beforehand and used in turn."""
 WARM_UP = 10
-TIMEOUT_S = 60.0
 FETCH_TIMEOUT_S = 120.0
 
 
@@ -63,17 +70,19 @@ class Overlap(msgspec.Struct):
     times: float
 
 
-class BridgeReport(msgspec.Struct):
-    """What `godojo bench bridge` found."""
+class BridgeReport(Conditions, kw_only=True):
+    """The result of `godojo bench bridge`."""
 
+    game: str
     agent_steps_per_s: float
     """One process."""
     two_processes_agent_steps_per_s: float
-    free_agent_steps_per_s: float
-    """The engine alone: the same worlds in one process, acting at random with nobody connected."""
+    free_agent_steps_per_s: float | None
+    """The engine alone: the same worlds in one process, acting at random with nobody connected; None for a game without
+    `bench/free_worlds.gd`."""
     godot_rl_agent_steps_per_s: float | None
-    """The `godot-rl` package driving the same worlds over its own wire; none if it was not measured."""
-    share_of_free: float
+    """The `godot-rl` package driving the same worlds over its own wire; None if it was not measured."""
+    share_of_free: float | None
     """Median over the turns of: one process through the bridge, by the engine alone."""
     times_godot_rl: float | None
     split: Split
@@ -81,21 +90,14 @@ class BridgeReport(msgspec.Struct):
     worlds: int
     """In each process."""
     step_bytes: int
-    """What one step of a process brings to Python."""
+    """Bytes that one step of a process brings to Python."""
     repeats: int
     seconds: float
-    cores: int
-    busy_before: float
-    """Cores that were busy with something else just before; likewise after."""
-    busy_after: float
-    load_average: float
-    is_quiet: bool
-    machine: str
-    versions: dict[str, str]
     samples: dict[str, list[float]]
 
 
 def measure(
+    game: str = "tag",
     worlds: int = 64,
     seconds: float = 2.0,
     repeats: int = 5,
@@ -104,36 +106,36 @@ def measure(
     report: Report | None = None,
 ) -> BridgeReport:
     """Measures everything; takes about `repeats` times five times `seconds`."""
-    if worlds < 1 or not 0.05 <= seconds <= 600 or repeats < 1:
-        raise GodojoError("bench needs at least one world and one repeat, and from 0.05 to 600 seconds")
+    check_lengths(seconds, repeats, worlds)
     report = report or Silent()
-    load_average, busy_before, cores = load(), busy_cores(), os.cpu_count() or 1
-    if busy_before > QUIET_BUSY * cores:
-        report.say(f"the machine is not quiet ({busy_before:.1f} of {cores} cores are busy): figures will be low")
-    engine = find()
+    scene = game_named(game).require("in_godot", "bench bridge")().scene
+    surroundings, engine = Surroundings(report), find()
     prepared_project(engine)
     package = fetched_package(report) if godot_rl else None
-    samples: dict[str, list[float]] = {name: [] for name in ("bridge", "two", "free", "godot_rl")}
     splits: list[Split] = []
-    with make_godot(worlds, 1) as one, make_godot(worlds, 1) as other, make_godot(2 * worlds, 2) as two:
+    with (
+        make_godot(game, worlds, 1) as one,
+        make_godot(game, worlds, 1) as other,
+        make_godot(game, 2 * worlds, 2) as two,
+    ):
 
         def bridge() -> float:
-            speed, split = through_bridge(one, seconds)
+            found, split = through_bridge(one, seconds)
             splits.append(split)
-            return speed
+            return found
 
-        parts: list[tuple[str, str, Callable[[], float]]] = [
+        parts: list[Part] = [
             ("bridge", "one process through the bridge", bridge),
-            ("free", "the engine alone", lambda: alone(engine, worlds, seconds)),
             ("two", "two processes", lambda: through_bridge(two, seconds)[0]),
         ]
+        script = f"games/{game}/bench/free_worlds.gd"
+        if (godot_sources() / script).is_file():
+            words = [f"res://{script}", f"--worlds={worlds}"]
+            parts.insert(1, ("free", "the engine alone", lambda: speed_of_script(engine, words, seconds)))
         if package is not None:
-            parts.append(("godot_rl", "godot_rl's client", lambda: by_godot_rl(engine, package, worlds, seconds)))
-        for repeat in range(repeats):
-            for place, (name, title, run) in enumerate(parts):
-                done = (repeat * len(parts) + place) / (repeats * len(parts))
-                report.progress(f"turn {repeat + 1} of {repeats}: {title}", done)
-                samples[name].append(run())
+            client = lambda: by_godot_rl(engine, package, scene, worlds, seconds)  # noqa: E731
+            parts.append(("godot_rl", "godot_rl's client", client))
+        samples = take_turns(parts, repeats, report)
         report.step("a policy beside the engines")
         split = Split(
             **{name: statistics.median(getattr(each, name) for each in splits) for name in Split.__struct_fields__}
@@ -142,51 +144,39 @@ def measure(
         step_bytes = sum(
             array.nbytes for role in one.roles.values() for array in (role.observation, role.terms, role.acted)
         )
-    median = {name: statistics.median(values) for name, values in samples.items() if values}
-    busy_after = busy_cores()
-    rival = median.get("godot_rl")
+    median = {name: statistics.median(values) for name, values in samples.items()}
+    ratios = [one / free for one, free in zip(samples["bridge"], samples.get("free", ()), strict=False)]
+    versions = {"godot": engine.version, "godot-rl": GODOT_RL if "godot_rl" in median else "not measured"}
     return BridgeReport(
+        **surroundings.conditions(("numpy",), **versions),
+        game=game,
         agent_steps_per_s=median["bridge"],
         two_processes_agent_steps_per_s=median["two"],
-        free_agent_steps_per_s=median["free"],
-        godot_rl_agent_steps_per_s=rival,
-        share_of_free=statistics.median(b / f for b, f in zip(samples["bridge"], samples["free"], strict=True)),
-        times_godot_rl=median["bridge"] / rival if rival else None,
+        free_agent_steps_per_s=median.get("free"),
+        godot_rl_agent_steps_per_s=median.get("godot_rl"),
+        share_of_free=statistics.median(ratios) if ratios else None,
+        times_godot_rl=median["bridge"] / median["godot_rl"] if "godot_rl" in median else None,
         split=split,
         overlap=overlap,
         worlds=worlds,
         step_bytes=step_bytes,
         repeats=repeats,
         seconds=seconds,
-        cores=cores,
-        busy_before=busy_before,
-        busy_after=busy_after,
-        load_average=load_average,
-        is_quiet=max(busy_before, busy_after) <= QUIET_BUSY * cores,
-        machine=f"{platform.machine()}, {cpu_name()}, {cores} cores",
-        versions={
-            "godojo": godojo.__version__,
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "godot": engine.version,
-            "godot-rl": GODOT_RL if rival else "not measured",
-        },
         samples=samples,
     )
 
 
-def make_godot(worlds: int, processes: int) -> GodotWorlds:
-    made = make_vec("tag", engine="godot", num_worlds=worlds, num_processes=processes, seed=1)
+def make_godot(game: str, worlds: int, processes: int) -> GodotWorlds:
+    made = make_vec(game, engine="godot", num_worlds=worlds, num_processes=processes, seed=1)
     assert isinstance(made, GodotWorlds)
     return made
 
 
 def through_bridge(worlds: GodotWorlds, seconds: float) -> tuple[float, Split]:
     """Agent-steps a second, and where a step's time goes."""
-    ring, agents = _ring(worlds), sum(role.acted.size for role in worlds.roles.values())
+    ring, agents = random_actions(worlds), agent_count(worlds)
     for turn in range(WARM_UP):
-        _act(worlds, ring[turn % RING])
-        worlds.step()
+        worlds.step(ring[turn % RING])
     taken_us: list[tuple[float, float, float]] = []
     steps, begun = 0, time.perf_counter()
     while (passed := time.perf_counter() - begun) < seconds:
@@ -200,18 +190,9 @@ def through_bridge(worlds: GodotWorlds, seconds: float) -> tuple[float, Split]:
     return steps * agents / passed, Split(step_us, engine_us, python_us, max(step_us - engine_us - python_us, 0.0))
 
 
-def alone(engine: Engine, worlds: int, seconds: float) -> float:
-    """The same worlds in a process of their own, with nobody connected."""
-    words = ["--headless", "--fixed-fps", "60", "--script", "res://games/tag/bench/free_worlds.gd", "--"]
-    done = run_project(engine, [*words, f"--worlds={worlds}", f"--seconds={seconds}"], timeout_s=TIMEOUT_S + seconds)
-    if done.timed_out or problem_lines(done.output):
-        raise GodojoError(f"Godot could not be measured: {' '.join(done.output.split())[-300:]}")
-    return _speed(done.output, done.code, "Godot")
-
-
-def by_godot_rl(engine: Engine, package: Path, worlds: int, seconds: float) -> float:
+def by_godot_rl(engine: Engine, package: Path, scene: str, worlds: int, seconds: float) -> float:
     """godot_rl's own client, in a Python of its own, with the training scene as its game."""
-    words = shlex.join([str(engine.program), "--path", str(prepared_project(engine)), SCENE])
+    words = shlex.join([str(engine.program), "--path", str(prepared_project(engine)), scene])
     with tempfile.TemporaryDirectory() as folder:
         game = Path(folder) / "game.x86_64"  # it starts nothing with another ending
         game.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
@@ -219,10 +200,10 @@ def by_godot_rl(engine: Engine, package: Path, worlds: int, seconds: float) -> f
         script = Path(__file__).with_name("godot_rl_client.py")
         done = finish(
             [sys.executable, script, game, str(_free_port()), str(worlds), str(seconds)],
-            timeout_s=TIMEOUT_S + seconds,
+            timeout_s=ENGINE_TIMEOUT_S + seconds,
             env={**os.environ, "PYTHONPATH": str(package)},
         )
-    return _speed(done.output, done.code, "godot_rl's client")
+    return printed_speed(done.output, done.code, "godot_rl's client")
 
 
 def fetched_package(report: Report) -> Path | None:
@@ -242,8 +223,8 @@ def fetched_package(report: Report) -> Path | None:
 
 def overlapping(one: GodotWorlds, other: GodotWorlds, policy_s: float, seconds: float) -> Overlap:
     """How much a policy costs when it thinks about one game's agents while the other game plays."""
-    pair = [(worlds, _ring(worlds)) for worlds in (one, other)]
-    agents = sum(role.acted.size for role in one.roles.values())
+    pair = [(worlds, random_actions(worlds)) for worlds in (one, other)]
+    agents = agent_count(one)
     numbers = np.random.default_rng(1).standard_normal(4096).astype(np.float32)
 
     def think() -> None:
@@ -265,43 +246,18 @@ def overlapping(one: GodotWorlds, other: GodotWorlds, policy_s: float, seconds: 
             _act(worlds, ring[turn % RING])
             worlds.start()
 
-    apart = _timed(in_turn, 2 * agents, seconds)
+    apart = speed(in_turn, 2 * agents, seconds)
     for worlds, _ in pair:
         worlds.start()
-    together = _timed(overlapped, 2 * agents, seconds)
+    together = speed(overlapped, 2 * agents, seconds)
     for worlds, _ in pair:
         worlds.finish()
     return Overlap(policy_s * 1e3, apart, together, together / apart)
 
 
-def _timed(step: Callable[[int], None], agent_steps: int, seconds: float) -> float:
-    step(0)
-    turns, begun = 0, time.perf_counter()
-    while (passed := time.perf_counter() - begun) < seconds:
-        step(turns)
-        turns += 1
-    return turns * agent_steps / passed
-
-
-def _ring(worlds: GodotWorlds) -> list[dict[str, np.ndarray]]:
-    rng = np.random.default_rng(5)
-    return [
-        {name: rng.uniform(-1.0, 1.0, role.action.shape).astype(np.float32) for name, role in worlds.roles.items()}
-        for _ in range(RING)
-    ]
-
-
-def _act(worlds: GodotWorlds, actions: dict[str, np.ndarray]) -> None:
+def _act(worlds: GodotWorlds, actions: Actions) -> None:
     for name, action in actions.items():
         worlds.roles[name].action[:] = action
-
-
-def _speed(output: str, code: int | None, who: str) -> float:
-    lines = [line for line in output.splitlines() if line.startswith("{")]
-    if code or not lines:
-        raise GodojoError(f"{who} could not be measured: {' '.join(output.split())[-300:]}")
-    told = json.loads(lines[-1])
-    return float(told["agent_steps"] / told["seconds"])
 
 
 def _free_port() -> int:

@@ -1,7 +1,6 @@
 """How long a policy takes to decide in the real Godot, in pure GDScript: alone, and in a crowd that decides at once."""
 
 import json
-import os
 import statistics
 import tempfile
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from godojo.bench.sim import QUIET_BUSY, busy_cores, cpu_name
+from godojo.bench.measure import ENGINE_TIMEOUT_S, Conditions, Surroundings
 from godojo.engines.godot.find import find
 from godojo.engines.godot.project import run_project
 from godojo.engines.godot.report import Report, Silent
@@ -19,10 +18,9 @@ from godojo.games.parts import ActionPart, ObservationPart
 from godojo.learn.networks import Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard
 
-SCRIPT = "res://games/tag/bench/inference.gd"
+SCRIPT = "res://bench/inference.gd"
 OBSERVATION_SIZE = 120
 ACTIONS = (ActionPart("move", "continuous", 2), ActionPart("jump", "continuous", 1))
-TIMEOUT_S = 60.0
 
 
 class Net(NamedTuple):
@@ -54,47 +52,34 @@ class NetTimes(msgspec.Struct, frozen=True):
     load_ms: float
 
 
-class InferenceReport(msgspec.Struct, frozen=True):
-    """What `godojo bench inference` found."""
+class InferenceReport(Conditions, kw_only=True):
+    """The result of `godojo bench inference`."""
 
     nets: list[NetTimes]
     observation_size: int
     crowd: int
     seconds: float
-    cores: int
-    busy_before: float
-    """Cores that were busy with something else just before; likewise after."""
-    busy_after: float
-    is_quiet: bool
-    machine: str
-    engine: str
 
 
 def measure(*, seconds: float = 2.0, crowd: int = 64, report: Report | None = None) -> InferenceReport:
     """Measures every net, alone and in a crowd; each for so long."""
     report = report or Silent()
-    busy_before, cores, engine = busy_cores(), os.cpu_count() or 1, find()
+    surroundings, engine = Surroundings(report), find()
     report.step("policies deciding in the engine")
     with tempfile.TemporaryDirectory() as folder:
         files = [_write(Path(folder) / f"{index}.dojo", net) for index, net in enumerate(NETS)]
         words = ["--headless", "--no-header", "--script", SCRIPT, "--", f"--seconds={seconds}", f"--crowd={crowd}"]
-        timeout_s = TIMEOUT_S + 2.0 * seconds * len(NETS)
+        timeout_s = ENGINE_TIMEOUT_S + 2.0 * seconds * len(NETS)
         done = run_project(engine, [*words, *map(str, files)], timeout_s=timeout_s)
     lines = done.output.strip().splitlines() or ["nothing"]
     if done.timed_out or done.code:
         raise GodojoError(f"the engine did not measure policies: {lines[-1]}")
-    busy_after = busy_cores()
     return InferenceReport(
+        **surroundings.conditions((), godot=engine.version),
         nets=[_times(net, times) for net, times in zip(NETS, json.loads(lines[-1]), strict=True)],
         observation_size=OBSERVATION_SIZE,
         crowd=crowd,
         seconds=seconds,
-        cores=cores,
-        busy_before=busy_before,
-        busy_after=busy_after,
-        is_quiet=max(busy_before, busy_after) <= QUIET_BUSY * cores,
-        machine=cpu_name(),
-        engine=engine.version,
     )
 
 

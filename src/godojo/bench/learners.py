@@ -1,4 +1,4 @@
-"""Who is measured by `godojo bench train`: the contract of a contender, and our own."""
+"""Contenders of `godojo bench train`: the contract, and Godojo's own learner."""
 
 import abc
 import tempfile
@@ -14,7 +14,7 @@ from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
 from godojo.evaluation.matches import Player
 from godojo.evaluation.players import PolicyPlayer
-from godojo.games.tag.settings import TagSettings
+from godojo.games.base import game_named
 from godojo.learn.budget import Budget
 from godojo.learn.policy_file import PolicyCard
 from godojo.learn.self_play import PpoSelfPlay
@@ -25,7 +25,7 @@ from godojo.runs.folder import RunFolder
 
 
 class Contender(abc.ABC):
-    """Somebody who learns tag on the twin. Counts what it does."""
+    """Learns a game on its twin, and counts what it does."""
 
     title: str
 
@@ -53,8 +53,8 @@ class Contender(abc.ABC):
         """One rollout and what is learnt from it."""
 
     @abc.abstractmethod
-    def seeker(self) -> Player:
-        """Its current seeker, deterministic."""
+    def player(self) -> Player:
+        """Its current policy of the first role, deterministic."""
 
     @abc.abstractmethod
     def close(self) -> None: ...
@@ -65,14 +65,14 @@ Maker = Callable[[int], Contender]
 
 
 class OwnLearner(Contender):
-    """Our PPO with self-play: seeker and hider learn at once. Nothing is written."""
+    """Our PPO with self-play: all roles learn at once. Nothing is written."""
 
     title = "godojo, the learner alone"
 
-    def __init__(self, seed: int, settings: PpoSettings, budget_s: float) -> None:
+    def __init__(self, seed: int, game: str, settings: PpoSettings, budget_s: float) -> None:
         super().__init__()
         self._budget_s = budget_s
-        self._worlds = training_worlds(settings, seed)
+        self._worlds = training_worlds(game, settings, seed)
         self._learner = PpoSelfPlay(self._worlds, settings, seed)
 
     def update(self) -> None:
@@ -80,10 +80,11 @@ class OwnLearner(Contender):
         self.agent_steps = self._learner.agent_steps
         self.learnt_steps = learnt_steps(self._learner)
 
-    def seeker(self) -> Player:
-        policy = self._learner.policies["seeker"]
-        parts = self._worlds.roles["seeker"].observation_parts
-        return PolicyPlayer(policy, PolicyCard("tag", "seeker", parts, policy.shape, self.agent_steps))
+    def player(self) -> Player:
+        role = next(iter(self._worlds.roles.values()))
+        policy = self._learner.policies[role.name]
+        card = PolicyCard(self._worlds.game, role.name, role.observation_parts, policy.shape, self.agent_steps)
+        return PolicyPlayer(policy, card)
 
     def close(self) -> None:
         self._learner.close()
@@ -97,14 +98,15 @@ class WholeTraining(Contender):
 
     title = "godojo train, run's folder and all"
 
-    def __init__(self, seed: int, settings: PpoSettings, budget_s: float) -> None:
+    def __init__(self, seed: int, game: str, settings: PpoSettings, budget_s: float) -> None:
         super().__init__()
-        self._seed, self._settings, self._budget = seed, settings, Budget(minutes=budget_s / 60.0)
+        self._seed, self._game, self._settings = seed, game, settings
+        self._budget = Budget(minutes=budget_s / 60.0)
 
     def train(self, at_least_s: float) -> None:
-        with tempfile.TemporaryDirectory() as folder, training_worlds(self._settings, self._seed) as worlds:
+        with tempfile.TemporaryDirectory() as folder, training_worlds(self._game, self._settings, self._seed) as worlds:
             config = RunConfig(
-                game="tag",
+                game=self._game,
                 engine="sim",
                 roles=tuple(worlds.roles),
                 learner="ppo",
@@ -134,16 +136,17 @@ class WholeTraining(Contender):
     def update(self) -> None:
         self.train(0.0)
 
-    def seeker(self) -> Player:
+    def player(self) -> Player:
         raise GodojoError("a whole training is measured for its speed alone")
 
     def close(self) -> None: ...
 
 
-def training_worlds(settings: PpoSettings, seed: int) -> Worlds:
-    """Where `godojo train tag` trains."""
-    game = TagSettings.defaults()
-    return make_vec("tag", num_worlds=settings.num_worlds, seed=seed, settings=game, generated_share=1.0)
+def training_worlds(game: str, settings: PpoSettings, seed: int) -> Worlds:
+    """Where `godojo train GAME` trains."""
+    rules = game_named(game).settings.defaults()
+    options = {"settings": rules, **game_named(game).training_options(rules)}
+    return make_vec(game, num_worlds=settings.num_worlds, seed=seed, **options)
 
 
 def learnt_steps(learner: PpoSelfPlay) -> int:

@@ -9,7 +9,7 @@ from torch import nn
 from godojo.bench.learners import Contender, Maker
 from godojo.bench.train import OPPONENT
 from godojo.engines.base import Worlds
-from godojo.envs.sb3 import TagVecEnv  # first: it says what to install where the library is missing
+from godojo.envs.sb3 import GameVecEnv  # first: it says what to install where the library is missing
 from godojo.evaluation.matches import Player
 
 from stable_baselines3 import PPO  # isort: skip
@@ -34,7 +34,7 @@ class Sb3Learner(Contender):
     def __init__(self, seed: int, title: str, opponent: str, worlds: int, values: Mapping[str, Any]) -> None:
         super().__init__()
         self.title = title
-        self._env = TagVecEnv(worlds, role="seeker", opponent=opponent, generated_share=1.0, seed=seed)
+        self._env = GameVecEnv("tag", worlds, role="seeker", opponent=opponent, generated_share=1.0, seed=seed)
         self._model = PPO("MlpPolicy", self._env, seed=seed, device="cpu", **values)
         self._rollout = self._model.n_steps * worlds
 
@@ -43,7 +43,7 @@ class Sb3Learner(Contender):
         self.learnt_steps = self._model.num_timesteps
         self.agent_steps = 2 * self._model.num_timesteps  # the hider decides as often
 
-    def seeker(self) -> Player:
+    def player(self) -> Player:
         return Sb3Player(self._model)
 
     def close(self) -> None:

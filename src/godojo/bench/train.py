@@ -1,43 +1,39 @@
 """How fast learning is, from the first decision to the last gradient, beside another library on the same twin.
 
-Two things are measured. Speed: agent-steps a second, playing and learning together; a turn measures every contender
-once, one right after the other, so that whatever else the machine does falls on all of them. Skill: how long each has
-to train until its seeker tags a scripted hider often enough in arenas that nobody trained in; again they take turns,
-and only their own training counts, not the judging.
+Two things are measured. Speed: agent-steps per second, playing and learning together; a turn measures every contender
+once, one right after the other. Skill: how long each trains until its policy of the first role beats a scripted
+opponent often enough on held-out arenas; again they take turns, and evaluation does not count as training.
 
-Contenders of other libraries come from above (`godojo.bench.sb3`): here nobody knows them.
+Contenders of other libraries are given to `measure` (`godojo.bench.sb3`).
 """
 
 import math
-import os
-import platform
 import statistics
 from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import partial
-from importlib import metadata
 
 import msgspec
 
-import godojo
 from godojo.bench.learners import Contender, Maker, OwnLearner, WholeTraining
-from godojo.bench.sim import QUIET_BUSY, busy_cores, cpu_name, load
+from godojo.bench.measure import Conditions, Surroundings
 from godojo.engines.base import Worlds
 from godojo.engines.godot.report import Report, Silent
+from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
 from godojo.evaluation.held_out import judging_seed, judging_worlds
 from godojo.evaluation.intervals import Proportion
 from godojo.evaluation.matches import play_matches
-from godojo.games.tag.settings import TagSettings
+from godojo.games.base import game_named
 from godojo.learn.presets import learner_settings, read_preset
 from godojo.learn.settings import PpoSettings
 from godojo.opponents import make_opponent
 
 OWN, WHOLE = "godojo", "godojo_train"
 OPPONENT = "random"
-"""The scripted hider that seekers are judged against, and that those without self-play train against."""
+"""The scripted opponent of evaluations, and of the training of learners without self-play."""
 GOAL = 0.6
-"""Share of rounds the seeker must win beyond doubt: the lower end of the 95 % interval must be there."""
+"""Share of rounds to win: the lower end of the 95 % interval must reach it."""
 ROUNDS = 1000
 JUDGED_EVERY_S = 3.0
 PACKAGES = ("torch", "numpy", "numba", "stable_baselines3")
@@ -61,7 +57,7 @@ class Speed(msgspec.Struct):
 
 
 class Judgement(msgspec.Struct):
-    """How good a seeker was at one moment."""
+    """How good a policy was at one moment."""
 
     seconds: float
     """Of training."""
@@ -86,9 +82,12 @@ class Skill(msgspec.Struct):
     """For every seed; the last judgement is the one that reached the goal, if any did."""
 
 
-class TrainReport(msgspec.Struct):
-    """What `godojo bench train` found."""
+class TrainReport(Conditions, kw_only=True):
+    """The result of `godojo bench train`."""
 
+    game: str
+    role: str
+    """Whose policy the skill is measured of: the game's first role."""
     speeds: list[Speed]
     skills: list[Skill]
     """Empty if no time was given for it."""
@@ -102,20 +101,12 @@ class TrainReport(msgspec.Struct):
     skill_seeds: int
     settings: PpoSettings
     """Our learner's."""
-    cores: int
-    busy_before: float
-    """Cores that were busy with something else just before; likewise after."""
-    busy_after: float
-    load_average: float
-    """Processes that wanted a core in the minute before."""
-    is_quiet: bool
-    machine: str
-    versions: dict[str, str]
 
 
 def measure(
     rivals: Mapping[str, Maker],
     *,
+    game: str = "tag",
     seconds: float = 10.0,
     repeats: int = 3,
     skill_minutes: float = 3.0,
@@ -135,22 +126,25 @@ def measure(
         raise GodojoError("bench needs at least one repeat, seed and round, and from 0.05 to 600 seconds")
     if not 0.0 <= skill_minutes <= 24 * 60 or not 0.0 < goal < 1.0:
         raise GodojoError("bench needs a goal between 0 and 1, and from 0 minutes to a day to reach it")
-    make_opponent(opponent, "hider")  # fails now rather than after minutes
+    game_named(game).require("opponents", "bench train")
+    role, rival_role = _roles(game)
+    make_opponent(opponent, rival_role, game=game)  # fails now rather than after minutes
     report = report or Silent()
-    load_average, busy_before, cores = load(), busy_cores(), os.cpu_count() or 1
-    if busy_before > QUIET_BUSY * cores:
-        report.say(f"the machine is not quiet ({busy_before:.1f} of {cores} cores are busy): figures will be low")
-    preset = read_preset("tag", "default")
+    surroundings, preset = Surroundings(report), read_preset(game, "default")
     settings = settings or learner_settings("ppo", preset.ppo)
     budget_s = 60.0 * preset.budget["minutes"]
-    own: Maker = partial(OwnLearner, settings=settings, budget_s=budget_s)
-    whole: Maker = partial(WholeTraining, settings=settings, budget_s=budget_s)
+    own: Maker = partial(OwnLearner, game=game, settings=settings, budget_s=budget_s)
+    whole: Maker = partial(WholeTraining, game=game, settings=settings, budget_s=budget_s)
     speeds = measure_speed({WHOLE: whole, OWN: own, **rivals}, seconds, repeats, report)
     skills: list[Skill] = []
     if skill_minutes:
-        skills = measure_skill({OWN: own, **rivals}, 60.0 * skill_minutes, skill_seeds, opponent, goal, rounds, report)
-    busy_after = busy_cores()
+        skills = measure_skill(
+            {OWN: own, **rivals}, game, 60.0 * skill_minutes, skill_seeds, opponent, goal, rounds, report
+        )
     return TrainReport(
+        **surroundings.conditions(PACKAGES),
+        game=game,
+        role=role,
         speeds=speeds,
         skills=skills,
         opponent=opponent,
@@ -161,15 +155,16 @@ def measure(
         skill_minutes=skill_minutes,
         skill_seeds=skill_seeds,
         settings=settings,
-        cores=cores,
-        busy_before=busy_before,
-        busy_after=busy_after,
-        load_average=load_average,
-        is_quiet=max(busy_before, busy_after) <= QUIET_BUSY * cores,
-        machine=f"{platform.machine()}, {cpu_name()}, {cores} cores",
-        versions={"godojo": godojo.__version__, "python": platform.python_version()}
-        | {name: metadata.version(name) for name in PACKAGES},
     )
+
+
+def _roles(game: str) -> tuple[str, str]:
+    """The role that learns and that of the scripted opponent."""
+    with make_vec(game) as worlds:
+        names = list(worlds.roles)
+    if len(names) != 2:
+        raise GodojoError(f"bench train needs two roles that play against each other; {game} has {', '.join(names)}")
+    return names[0], names[1]
 
 
 def measure_speed(makers: Mapping[str, Maker], seconds: float, repeats: int, report: Report) -> list[Speed]:
@@ -208,6 +203,7 @@ def measure_speed(makers: Mapping[str, Maker], seconds: float, repeats: int, rep
 
 def measure_skill(
     makers: Mapping[str, Maker],
+    game: str,
     limit_s: float,
     seeds: int,
     opponent: str,
@@ -218,7 +214,7 @@ def measure_skill(
     """How long everybody takes to reach the goal; the first is the one that others are compared with."""
     curves: dict[str, list[list[Judgement]]] = {name: [] for name in makers}
     titles: dict[str, str] = {}
-    with judging_worlds("tag", TagSettings.defaults(), rounds=rounds) as worlds:
+    with judging_worlds(game, game_named(game).settings.defaults(), rounds=rounds) as worlds:
         for seed in range(seeds):
             with ExitStack() as stack:
                 contenders = {name: _made(make, seed, stack) for name, make in makers.items()}
@@ -249,8 +245,9 @@ def _made(make: Maker, seed: int, stack: ExitStack) -> Contender:
 
 
 def _judge(worlds: Worlds, contender: Contender, opponent: str, rounds: int, seed: int) -> Proportion:
-    players = {"seeker": contender.seeker(), "hider": make_opponent(opponent, "hider", seed)}
-    return play_matches(worlds, players, rounds, seed=seed).wins("seeker")
+    role, rival = worlds.roles
+    players = {role: contender.player(), rival: make_opponent(opponent, rival, seed, game=worlds.game)}
+    return play_matches(worlds, players, rounds, seed=seed).wins(role)
 
 
 def _skills(titles: Mapping[str, str], curves: Mapping[str, list[list[Judgement]]], goal: float) -> list[Skill]:

@@ -1,6 +1,7 @@
 """`godojo bench`: how fast things are, on this machine, now."""
 
-from typing import TYPE_CHECKING, Annotated
+from statistics import median
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
@@ -11,12 +12,20 @@ from godojo.cli.console import err, note, out, print_json, progress_report
 from godojo.extras import require
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from godojo.bench.bridge import BridgeReport
     from godojo.bench.inference import InferenceReport
-    from godojo.bench.sim import BenchReport
+    from godojo.bench.measure import Conditions
+    from godojo.bench.sim import SimReport
     from godojo.bench.train import TrainReport
 
 app = typer.Typer(help="How fast things are, on this machine, now.", no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
+GameName = Annotated[str, typer.Argument(help="Which game.")]
+Repeats = Annotated[int, typer.Option(help="Times each is measured; the median counts.", min=1)]
+Seconds = Annotated[float, typer.Option(help="Length of each measurement.", min=0.05, max=600.0)]
 
 
 @app.callback()
@@ -25,77 +34,61 @@ def _bench() -> None: ...
 
 @app.command()
 def sim(
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+    game: GameName = "tag",
+    as_json: AsJson = False,
     worlds: Annotated[int, typer.Option(help="Copies of the game in the twin.", min=1)] = 4096,
-    seconds: Annotated[float, typer.Option(help="Length of each measurement.", min=0.05, max=600.0)] = 2.0,
-    repeats: Annotated[int, typer.Option(help="Times each is measured; the median counts.", min=1)] = 5,
+    seconds: Seconds = 2.0,
+    repeats: Repeats = 5,
 ) -> None:
-    """Measure the embedded tag: against the same work in plain NumPy, and against the real Godot.
+    """Measure a game's twin, beside the same rules in plain NumPy and in the real Godot where the game offers them.
 
-    One seeker, one hider, default eyes, arenas of 16 boxes. Everything is measured in turn, several times. Close what
-    else is running: the report says when the machine was not quiet.
+    Everything is measured in turn, several times. Close other programs: the report shows when the machine was not
+    quiet.
     """
-    from godojo.bench.sim import measure  # brings compilers along
+    from godojo.bench.sim import measure  # loads compilers
 
     with progress_report() as report:
-        found = measure(worlds=worlds, seconds=seconds, repeats=repeats, report=report)
-    if as_json:
-        print_json(msgspec.json.format(msgspec.json.encode(found), indent=2))
-    else:
-        out.print(_table(found))
-        out.print(_small_print(found))
-    if not found.is_quiet:
-        err.print(
-            f"[yellow]note:[/] the machine was not quiet ({found.busy_before:.1f} of {found.cores} cores busy before,"
-            f" {found.busy_after:.1f} after, {found.core_share:.0%} of a core got): figures are low"
-        )
+        found = measure(game, worlds=worlds, seconds=seconds, repeats=repeats, report=report)
+    _show(found, as_json, [_sim_table, _sim_words], f", {found.core_share:.0%} of a core available")
 
 
 @app.command()
 def bridge(
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+    game: GameName = "tag",
+    as_json: AsJson = False,
     worlds: Annotated[int, typer.Option(help="Copies of the game in each process.", min=1)] = 64,
-    seconds: Annotated[float, typer.Option(help="Length of each measurement.", min=0.05, max=600.0)] = 2.0,
-    repeats: Annotated[int, typer.Option(help="Times each is measured; the median counts.", min=1)] = 5,
+    seconds: Seconds = 2.0,
+    repeats: Repeats = 5,
     godot_rl: Annotated[bool, typer.Option(help="Measure godot_rl's client too; fetches it once from PyPI.")] = True,
 ) -> None:
-    """Measure the real Godot through the bridge: against the engine alone, and against godot_rl's own client.
+    """Measure the real Godot through the bridge, beside the engine alone and godot_rl's own client.
 
-    All play the training scene of tag at random: one seeker, one hider, default eyes. Everything is measured in turn,
-    several times. Close what else is running: the report says when the machine was not quiet.
+    All play the game's training scene at random. Everything is measured in turn, several times. Close other programs:
+    the report shows when the machine was not quiet.
     """
     from godojo.bench.bridge import measure
 
     with progress_report() as report:
-        found = measure(worlds=worlds, seconds=seconds, repeats=repeats, godot_rl=godot_rl, report=report)
-    if as_json:
-        print_json(msgspec.json.format(msgspec.json.encode(found), indent=2))
-    else:
-        out.print(_bridge_table(found))
-        out.print(_bridge_words(found))
-    if not found.is_quiet:
-        err.print(
-            f"[yellow]note:[/] the machine was not quiet ({found.busy_before:.1f} of {found.cores} cores busy before,"
-            f" {found.busy_after:.1f} after): figures are low"
-        )
+        found = measure(game, worlds=worlds, seconds=seconds, repeats=repeats, godot_rl=godot_rl, report=report)
+    _show(found, as_json, [_bridge_table, _bridge_words])
 
 
 @app.command()
 def train(
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+    as_json: AsJson = False,
     seconds: Annotated[float, typer.Option(help="Length of each measurement of speed.", min=0.05, max=600.0)] = 10.0,
-    repeats: Annotated[int, typer.Option(help="Times each speed is measured; the median counts.", min=1)] = 3,
+    repeats: Repeats = 3,
     skill_minutes: Annotated[
         float, typer.Option(help="Most minutes each may train to reach the skill; 0 leaves it out.", min=0.0)
     ] = 3.0,
     skill_seeds: Annotated[int, typer.Option(help="Trainings of each to the skill; the median counts.", min=1)] = 1,
-    opponent: Annotated[str, typer.Option(help="The scripted hider that seekers must tag.")] = "random",
+    opponent: Annotated[str, typer.Option(help="The scripted opponent to beat.")] = "random",
     goal: Annotated[float, typer.Option(help="Proportion of rounds to win, beyond doubt.", min=0.01, max=0.99)] = 0.6,
 ) -> None:
-    """Measure learning on the twin: our PPO beside that of Stable-Baselines3, as it comes and with large batches.
+    """Measure learning tag on its twin: our PPO beside that of Stable-Baselines3, default and with large batches.
 
-    Agent-steps a second, playing and learning together; then how long each trains until its seeker is good enough.
-    Everything is measured in turn. Close what else is running: the report says when the machine was not quiet.
+    Agent-steps per second, playing and learning together; then how long each trains until its seeker is good enough.
+    Everything is measured in turn. Close other programs: the report shows when the machine was not quiet.
     """
     require("sb3", note)
     import godojo.kernels.compile  # noqa: F401 - before torch: from here all threads know to wait without spinning
@@ -113,147 +106,124 @@ def train(
             goal=goal,
             report=report,
         )
-    if as_json:
-        print_json(msgspec.json.format(msgspec.json.encode(found), indent=2))
-    else:
-        out.print(_speed_table(found))
-        if found.skills:
-            out.print(_skill_table(found))
-        out.print(_train_words(found))
-    if not found.is_quiet:
-        err.print(
-            f"[yellow]note:[/] the machine was not quiet ({found.busy_before:.1f} of {found.cores} cores busy before,"
-            f" {found.busy_after:.1f} after): figures are low"
-        )
+    _show(found, as_json, [_speed_table, *([_skill_table] if found.skills else []), _train_words])
 
 
 @app.command()
 def inference(
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+    as_json: AsJson = False,
     seconds: Annotated[float, typer.Option(help="Length of each measurement.", min=0.05, max=60.0)] = 2.0,
     crowd: Annotated[int, typer.Option(help="Agents that decide at once.", min=1, max=4096)] = 64,
 ) -> None:
     """Measure policies in the real Godot, in pure GDScript: microseconds of one decision, alone and in a crowd.
 
-    Nets with two hidden layers and 120 numbers observed. Close what else is running: the report says when the machine
+    Networks with two hidden layers and 120 numbers observed. Close other programs: the report shows when the machine
     was not quiet.
     """
     from godojo.bench.inference import measure
 
     with progress_report() as report:
         found = measure(seconds=seconds, crowd=crowd, report=report)
+    _show(found, as_json, [_inference_table, _machine])
+
+
+def _show(found: "Conditions", as_json: bool, pieces: "Sequence[Callable[[Any], Table | str]]", more: str = "") -> None:
+    """A report as JSON or piece by piece, with a note if the machine was not quiet."""
     if as_json:
         print_json(msgspec.json.format(msgspec.json.encode(found), indent=2))
     else:
-        out.print(_inference_table(found))
-        out.print(escape(f"{found.machine}; Godot {found.engine}"))
+        for piece in pieces:
+            out.print(piece(found))
     if not found.is_quiet:
-        err.print(
-            f"[yellow]note:[/] the machine was not quiet ({found.busy_before:.1f} of {found.cores} cores busy before,"
-            f" {found.busy_after:.1f} after): figures are high"
-        )
+        busy = f"{found.busy_before:.1f} of {found.cores} cores busy before, {found.busy_after:.1f} after{more}"
+        err.print(f"[yellow]note:[/] the machine was not quiet ({busy}): the figures are off")
 
 
-def _inference_table(found: "InferenceReport") -> Table:
-    title = f"One decision in GDScript, {found.observation_size} numbers observed, in microseconds"
-    table = Table(title=title, title_justify="left")
-    table.add_column("net")
-    for column in ("alone", "quickest", f"in a crowd of {found.crowd}", "quickest", "loads in ms"):
+def _machine(found: "Conditions") -> str:
+    return escape(f"{found.machine}; {', '.join(f'{name} {version}' for name, version in found.versions.items())}")
+
+
+def _table(title: str, *columns: str) -> Table:
+    """With the contenders at the left and numbers in the other columns."""
+    table = Table(title=escape(title), title_justify="left")
+    table.add_column("what")
+    for column in columns:
         table.add_column(column, justify="right")
-    for net in found.nets:
-        table.add_row(
-            net.title,
-            f"{net.alone_us:.1f}",
-            f"{net.alone_quickest_us:.1f}",
-            f"{net.crowd_us:.1f}",
-            f"{net.crowd_quickest_us:.1f}",
-            f"{net.load_ms:.1f}",
-        )
     return table
 
 
-def _table(found: "BenchReport") -> Table:
-    table = Table(title="Tag, 1 seeker against 1 hider, 16 boxes", title_justify="left")
-    table.add_column("what")
-    for title in ("agent-steps/s", "times NumPy", "times Godot", "lowest to highest"):
-        table.add_column(title, justify="right")
-    rows = [
-        (f"twin, {found.cores} cores", found.agent_steps_per_s, "all_cores"),
-        ("twin, one core", found.agent_steps_per_s_one_core, "one_core"),
-        ("plain NumPy", found.numpy_agent_steps_per_s, "numpy"),
-        ("Godot, one process", found.godot_agent_steps_per_s, "godot"),
-    ]
-    for title, speed, name in rows:
-        if speed is None:
+def _speed_rows(
+    table: Table, found: "SimReport | BridgeReport", rows: "Sequence[tuple[str, str, float | None, float | None]]"
+) -> Table:
+    """One row for each contender: its title, its name among the samples, and its speed by those of two others."""
+    for title, name, one, two in rows:
+        values = found.samples.get(name)
+        if not values:
             table.add_row(title, "not measured", "", "", "")
             continue
-        godot = found.godot_agent_steps_per_s
-        low, high = min(found.samples[name]), max(found.samples[name])
-        table.add_row(
-            title,
-            f"{speed:,.0f}",
-            f"{speed / found.numpy_agent_steps_per_s:.3g}",
-            f"{speed / godot:.3g}" if godot else "",
-            f"{low:,.0f} to {high:,.0f}",
-        )
+        ratios = ("" if ratio is None else f"{ratio:.3g}" for ratio in (one, two))
+        table.add_row(title, f"{median(values):,.0f}", *ratios, f"{min(values):,.0f} to {max(values):,.0f}")
     return table
 
 
-def _small_print(found: "BenchReport") -> str:
-    compiled = f"kernels compiled in {found.compile_s:.0f} s; " if found.compile_s else ""
-    versions = ", ".join(f"{name} {version}" for name, version in found.versions.items())
-    return escape(
-        f"{found.worlds} worlds; medians of {found.repeats} turns of {found.seconds:g} s; {compiled}"
-        f"NumPy within {found.numpy_position_error_m * 1000:.2g} mm of the twin; {found.machine}; {versions}"
+def _ratio(one: float | None, other: float | None) -> float | None:
+    return one / other if one is not None and other is not None else None
+
+
+def _sim_table(found: "SimReport") -> Table:
+    table = _table(f"{found.game}: {found.title}", "agent-steps/s", "times NumPy", "times Godot", "lowest to highest")
+    numpy, godot = found.numpy_agent_steps_per_s, found.godot_agent_steps_per_s
+    return _speed_rows(
+        table,
+        found,
+        [
+            (f"twin, {found.cores} cores", "all_cores", found.times_numpy, found.times_godot),
+            ("twin, one core", "one_core", found.times_numpy_one_core, found.times_godot_one_core),
+            ("plain NumPy", "numpy", _ratio(numpy, numpy), _ratio(numpy, godot)),
+            ("Godot, one process", "godot", _ratio(godot, numpy), _ratio(godot, godot)),
+        ],
     )
 
 
+def _sim_words(found: "SimReport") -> str:
+    compiled = f"kernels compiled in {found.compile_s:.0f} s; " if found.compile_s else ""
+    errors = found.numpy_errors_m.values()
+    within = f"NumPy within {max(errors) * 1000:.2g} mm of the twin; " if errors else ""
+    medians = f"{found.worlds} worlds; medians of {found.repeats} turns of {found.seconds:g} s; "
+    return f"{medians}{compiled}{within}{_machine(found)}"
+
+
 def _bridge_table(found: "BridgeReport") -> Table:
-    table = Table(title="Tag in Godot, 1 seeker against 1 hider", title_justify="left")
-    table.add_column("what")
-    for title in ("agent-steps/s", "of the engine alone", "times godot_rl", "lowest to highest"):
-        table.add_column(title, justify="right")
-    rows = [
-        ("bridge, one process", found.agent_steps_per_s, "bridge"),
-        ("bridge, two processes", found.two_processes_agent_steps_per_s, "two"),
-        ("the engine alone, one process", found.free_agent_steps_per_s, "free"),
-        ("godot_rl's client, one process", found.godot_rl_agent_steps_per_s, "godot_rl"),
-    ]
-    for title, speed, name in rows:
-        if speed is None:
-            table.add_row(title, "not measured", "", "", "")
-            continue
-        rival = found.godot_rl_agent_steps_per_s
-        share = found.share_of_free if name == "bridge" else speed / found.free_agent_steps_per_s
-        low, high = min(found.samples[name]), max(found.samples[name])
-        table.add_row(
-            title,
-            f"{speed:,.0f}",
-            f"{share:.0%}",
-            f"{speed / rival:.3g}" if rival else "",
-            f"{low:,.0f} to {high:,.0f}",
-        )
-    return table
+    columns = ("agent-steps/s", "times the engine alone", "times godot_rl", "lowest to highest")
+    table = _table(f"{found.game} in Godot", *columns)
+    free, rival = found.free_agent_steps_per_s, found.godot_rl_agent_steps_per_s
+    one, two = found.agent_steps_per_s, found.two_processes_agent_steps_per_s
+    return _speed_rows(
+        table,
+        found,
+        [
+            ("bridge, one process", "bridge", found.share_of_free, _ratio(one, rival)),
+            ("bridge, two processes", "two", _ratio(two, free), _ratio(two, rival)),
+            ("the engine alone, one process", "free", _ratio(free, free), _ratio(free, rival)),
+            ("godot_rl's client, one process", "godot_rl", _ratio(rival, free), _ratio(rival, rival)),
+        ],
+    )
 
 
 def _bridge_words(found: "BridgeReport") -> str:
     split, overlap = found.split, found.overlap
-    versions = ", ".join(f"{name} {version}" for name, version in found.versions.items())
-    return escape(
+    return (
         f"one step of {found.worlds} worlds ({found.step_bytes / 1024:.0f} KiB): {split.step_us:,.0f} us, of which"
         f" engine {split.engine_us:,.0f}, Python {split.python_us:,.0f}, wire {split.wire_us:,.0f}\n"
         f"two games and a policy of {overlap.policy_ms:.1f} ms: {overlap.in_turn:,.0f} agent-steps/s in turn,"
         f" {overlap.overlapped:,.0f} overlapped ({overlap.times:.2f} times)\n"
-        f"{found.worlds} worlds a process; medians of {found.repeats} turns of {found.seconds:g} s; {found.machine}; "
-        f"{versions}"
+        f"{found.worlds} worlds a process; medians of {found.repeats} turns of {found.seconds:g} s; {_machine(found)}"
     )
 
 
 def _speed_table(found: "TrainReport") -> Table:
-    table = Table(title="Learning tag on the twin, 1 seeker against 1 hider", title_justify="left")
-    table.add_column("what")
-    for title in ("agent-steps/s", "godojo train is", "learnt from/s", "godojo train is", "lowest to highest"):
-        table.add_column(title, justify="right")
+    columns = ("agent-steps/s", "godojo train is", "learnt from/s", "godojo train is", "lowest to highest")
+    table = _table(f"Learning {found.game} on its twin", *columns)
     for speed in found.speeds:
         table.add_row(
             speed.title,
@@ -267,11 +237,8 @@ def _speed_table(found: "TrainReport") -> Table:
 
 
 def _skill_table(found: "TrainReport") -> Table:
-    title = f"Time until the seeker wins {found.goal:.0%} against the hider '{found.opponent}', held-out arenas"
-    table = Table(title=title, title_justify="left")
-    table.add_column("what")
-    for column in ("seconds of training", "times godojo", "best win rate", "by seed"):
-        table.add_column(column, justify="right")
+    title = f"Time until the {found.role} wins {found.goal:.0%} against '{found.opponent}', held-out arenas"
+    table = _table(title, "seconds of training", "times godojo", "best win rate", "by seed")
     for skill in found.skills:
         table.add_row(
             skill.title,
@@ -284,11 +251,19 @@ def _skill_table(found: "TrainReport") -> Table:
 
 
 def _train_words(found: "TrainReport") -> str:
-    versions = ", ".join(f"{name} {version}" for name, version in found.versions.items())
-    return escape(
-        "Agent-steps are decisions of all agents; learnt from are those that a policy was trained with. Our seeker and"
-        " hider both learn, by self-play; Stable-Baselines3 has none, so that its seeker trains against"
-        f" '{found.opponent}' itself, which ours has never met\n"
-        f"medians of {found.repeats} turns of {found.seconds:g} s; {found.rounds} rounds a judgement;"
-        f" load average {found.load_average:.1f}; {found.machine}; {versions}"
+    return (
+        "Agent-steps are decisions of all agents; learnt from are those that a policy was trained with. Our roles"
+        " learn together, by self-play; Stable-Baselines3 has none, so its policy trains against"
+        f" '{found.opponent}' itself, which ours never meets in training\n"
+        f"medians of {found.repeats} turns of {found.seconds:g} s; {found.rounds} rounds an evaluation;"
+        f" load average {found.load_average:.1f}; {_machine(found)}"
     )
+
+
+def _inference_table(found: "InferenceReport") -> Table:
+    title = f"One decision in GDScript, {found.observation_size} numbers observed, in microseconds"
+    table = _table(title, "alone", "quickest", f"in a crowd of {found.crowd}", "quickest", "loads in ms")
+    for net in found.nets:
+        times = (net.alone_us, net.alone_quickest_us, net.crowd_us, net.crowd_quickest_us, net.load_ms)
+        table.add_row(net.title, *(f"{value:.1f}" for value in times))
+    return table

@@ -1,4 +1,4 @@
-"""`godojo film`: from nothing but a run to the film of how it got good."""
+"""`godojo film`: the film of a training, made from the run alone."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,31 +11,28 @@ from godojo.cli.engine import with_engine
 
 
 def film(
-    run: Annotated[str, typer.Argument(help="The run (an id or a path); the newest if left away.")] = "latest",
+    run: Annotated[str, typer.Argument(help="The run: an id or a path; defaults to the latest.")] = "latest",
     preset: Annotated[
-        str, typer.Option("--preset", help="720p30, 1080p60 (for the patient), portrait, portrait-720p30, small, ….")
+        str, typer.Option("--preset", help="720p30, 1080p60 (slow), portrait, portrait-720p30, small, ….")
     ] = "720p30",
     stage: Annotated[
         list[str] | None,
-        typer.Option("--stage", help="A snapshot to show, several times; start, 10s, 1m and the last if left away."),
+        typer.Option("--stage", help="A snapshot to show; repeat it. Defaults to start, 10s, 1m and the last."),
     ] = None,
     arena: Annotated[
-        str | None,
-        typer.Option("--arena", help="Play in this arena only: a hand-made one, a file, or generated:SEED."),
+        str | None, typer.Option("--arena", help="Play in this arena only: a name, a file, or generated:SEED.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Other rounds to choose from.")] = 0,
-    fine: Annotated[
-        bool, typer.Option("--fine", help="Smoother edges; takes twice the time where there is no GPU.")
-    ] = False,
+    fine: Annotated[bool, typer.Option("--fine", help="Smoother edges; twice the time without a GPU.")] = False,
     pictures: Annotated[
         Path | None,
         typer.Option("--pictures", help="Instead of the film: the pictures of README and gallery, into this folder."),
     ] = None,
-    output: Annotated[Path | None, typer.Option("--out", "-o", help="Another place than the run's folder.")] = None,
+    output: Annotated[Path | None, typer.Option("--out", "-o", help="The film; defaults to the run's folder.")] = None,
 ) -> None:
-    """Make the film of a training: untrained, after 10 s, after a minute, and at the end, with every figure measured.
+    """Make the film of a training: untrained, after 10 s, after a minute and at the end, with measured figures.
 
-    It lies in the run's folder: learn_progress-DATE.mp4. Without a GPU the default takes a few minutes, 1080p60 about
+    Writes learn_progress-DATE.mp4 into the run's folder. Without a GPU the default takes a few minutes, 1080p60 about
     five times as long.
 
     Example:

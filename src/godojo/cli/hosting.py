@@ -2,7 +2,8 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 from rich.markup import escape
@@ -11,15 +12,18 @@ from rich.status import Status
 from godojo.bridge.listener import Listener
 from godojo.bridge.messages import PeerTimeout
 from godojo.cli.console import err, say
+from godojo.engines.base import RoleArrays
 from godojo.engines.godot.game_slots import ConnectedGame
 from godojo.engines.godot.restarts import GameLost
 from godojo.engines.godot.worlds import GodotWorlds
+from godojo.engines.make import make_vec
 from godojo.engines.random_play import play_randomly
-from godojo.errors import GodojoError
-from godojo.games.tag.settings import TagSettings
-from godojo.games.tag.spec import ACTION_PARTS, roles
-from godojo.opponents import make_opponent
+from godojo.errors import GodojoError, known
+from godojo.games.base import GAMES
+from godojo.opponents import make_opponent, scripted_opponents
+from godojo.plugins import load_class
 
+RANDOM = "random"
 _SHOWN_EVERY_S = 0.5
 _TOLD_EVERY_S = 10.0
 """Where there is no terminal to show it on."""
@@ -47,8 +51,7 @@ class Player:
     """Plays every role of whatever game it is given."""
 
     def __init__(self, policy: str, decisions: int, seed: int) -> None:
-        if policy != "random":
-            make_opponent(policy, "seeker", seed)  # fails now rather than when a game has come
+        self._games = _games_of(policy)  # fails now rather than when a game has come
         if decisions < 0:
             raise GodojoError(f"--decisions must be 0 (never stop) or more, not {decisions}")
         self.seed = seed
@@ -79,7 +82,7 @@ class Player:
         say(score.told())
 
     def _actor(self, worlds: GodotWorlds) -> Callable[[], None]:
-        if self._policy == "random":
+        if self._policy == RANDOM:
             chance = np.random.default_rng(self.seed)
 
             def act_randomly() -> None:
@@ -87,9 +90,9 @@ class Player:
                     play_randomly(role, chance)
 
             return act_randomly
-        _check_is_tag(worlds, self._policy)
-        worlds.settings = TagSettings.defaults()
-        players = [make_opponent(self._policy, name, self.seed) for name in worlds.roles]
+        game = _matching_game(worlds, self._games, self._policy)
+        worlds.game, worlds.settings = game, GAMES[game].settings.defaults()
+        players = [make_opponent(self._policy, name, self.seed, game=game) for name in worlds.roles]
         for player in players:
             player.begin(worlds)
 
@@ -144,14 +147,37 @@ def _introduction(worlds: GodotWorlds) -> str:
     return f"{hello.game or 'a game'}{engine} is here: {worlds.num_worlds} world(s), in each {who}"
 
 
-def _check_is_tag(worlds: GodotWorlds, policy: str) -> None:
-    """Scripted players know tag and nothing else."""
-    wanted = {role.name: role for role in roles(TagSettings.defaults())}
-    for name, role in worlds.roles.items():
-        of_tag = wanted.get(name)
-        if (
-            of_tag is None
-            or role.action_parts != ACTION_PARTS
-            or [part.shape for part in role.observation_parts] != [part.shape for part in of_tag.observation_parts]
-        ):
-            raise GodojoError(f"{policy} plays tag only, and this game's {name} is none of tag's: take --policy random")
+def _games_of(policy: str) -> list[str]:
+    """The games that a scripted opponent knows how to play; a user's own class may know any."""
+    if ".py" in policy:
+        path, _, name = policy.rpartition(":")
+        if not path.endswith(".py"):
+            raise GodojoError(f"which class of {policy}? Write it as {policy}:Class")
+        load_class(Path(path).expanduser(), name)
+        return list(GAMES)
+    names = {name: scripted_opponents(name) for name in GAMES}
+    found = [name for name, there in names.items() if policy in there]
+    if not found and policy != RANDOM:
+        there_is = known(policy, dict.fromkeys(one for there in names.values() for one in (RANDOM, *there)))
+        raise GodojoError(f"there is no opponent {policy!r}; {there_is}, or your own as file.py:Class")
+    return found
+
+
+def _matching_game(worlds: GodotWorlds, games: Sequence[str], policy: str) -> str:
+    """The one of these games whose agents see and do what those of the connected game do."""
+    for name in games:
+        with make_vec(name) as own:
+            if all(
+                role in own.roles and _layout(arrays) == _layout(own.roles[role])
+                for role, arrays in worlds.roles.items()
+            ):
+                return name
+    known_games = " and ".join(games)
+    role = next(iter(worlds.roles))
+    raise GodojoError(
+        f"{policy} plays {known_games} only, and this game's {role} sees or does something else: take --policy random"
+    )
+
+
+def _layout(role: RoleArrays) -> tuple[object, ...]:
+    return role.action_parts, [part.shape for part in role.observation_parts]

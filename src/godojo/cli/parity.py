@@ -1,7 +1,7 @@
 """`godojo parity`: whether the embedded game is the same as the real one."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -10,20 +10,11 @@ from rich.table import Table
 
 from godojo.cli.console import out, print_json, progress_report
 from godojo.cli.engine import ready_engine
-from godojo.errors import GodojoError, known
-from godojo.games.base import GAMES
+from godojo.errors import GodojoError
+from godojo.games.base import game_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from godojo.engines.godot.find import Engine
-    from godojo.evaluation.parity.report import Example, Figure, Report
-
-PLANNED = {
-    "tag": ("rules.round_s", "rules.classic_round_s", "rules.mode", "rules.seekers", "rules.hiders", "rules.players"),
-    "navigation": ("rules.round_s",),
-}
-"""Games that have a twin, each with the settings that the comparison chooses itself."""
+    from godojo.evaluation.parity.report import Example, Figure, ParityPlan, Report
 
 
 def parity(
@@ -48,20 +39,27 @@ def parity(
     Leaves report.json (with examples of the largest differences, tick by tick) and error_over_time.png in FOLDER. Exits
     with 1 when a target is missed.
     """
-    if game not in PLANNED:
-        raise GodojoError(f"there is no game {game!r} with a twin; {known(game, PLANNED)}")
+    played = game_named(game)
     if episodes < 1 or seed < 0:
         raise GodojoError("--episodes must be 1 or more, --seed 0 or more")
-    settings = _settings(game, values or [])
+    settings = played.settings.defaults().override_texts(values or [])
+    load_plan = played.require("parity", "parity")
+    places = None if arenas is None else played.require("places", "--arenas")(settings).read_folder(arenas)
     from godojo.evaluation.parity.picture import draw  # loads matplotlib
 
+    plan: ParityPlan = load_plan()
+    for value in values or []:
+        if value.partition("=")[0].strip() in plan.chosen_settings:
+            raise GodojoError(f"--set {value}: parity chooses {', '.join(plan.chosen_settings)} itself")
     engine = ready_engine()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise GodojoError(f"--out {folder}: {error.strerror}") from None
     with progress_report() as shown:
-        report = _checked(game, engine, episodes, arenas, seed, settings, shown.progress)
+        report = plan.check(
+            engine, episodes=episodes, places=places, seed=seed, settings=settings, progress=shown.progress
+        )
         shown.step("drawing")
         draw(report, folder / "error_over_time.png")
     tree = {"is_met": report.is_met, "set": values or [], **msgspec.to_builtins(report)}
@@ -74,40 +72,6 @@ def parity(
         if values:
             out.print(f"With {escape(', '.join(values))}; nothing else was changed.")
     raise typer.Exit(0 if report.is_met else 1)
-
-
-def _settings(game: str, values: list[str]) -> Any:
-    """The game's settings with these changed, but for those that the comparison sets itself."""
-    own = PLANNED[game]
-    for value in values:
-        if value.partition("=")[0].strip() in own:
-            raise GodojoError(f"--set {value}: parity sets {', '.join(own)} itself; leave it away")
-    return GAMES[game].settings.defaults().override_texts(values)
-
-
-def _checked(
-    game: str,
-    engine: "Engine",
-    episodes: int,
-    arenas: Path | None,
-    seed: int,
-    settings: Any,
-    progress: "Callable[[str, float | None], None]",
-) -> "Report":
-    """What the game's own way of comparing found."""
-    if game == "navigation":
-        from godojo.evaluation.parity.walks import check_walks
-        from godojo.games.navigation.courses import read_courses
-
-        courses = None if arenas is None else list(read_courses(arenas).values())
-        return check_walks(
-            engine.version, episodes=episodes, seed=seed, settings=settings, progress=progress, courses=courses
-        )
-    from godojo.evaluation.parity import check_parity, default_arenas
-    from godojo.games.tag.arenas import read_arenas
-
-    rooms = default_arenas() if arenas is None else tuple(read_arenas(arenas).values())
-    return check_parity(engine, episodes=episodes, arenas=rooms, seed=seed, settings=settings, progress=progress)
 
 
 def show(report: "Report", folder: Path) -> None:

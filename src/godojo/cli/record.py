@@ -1,10 +1,11 @@
-"""`godojo record` and `godojo encode`: policies at play, drawn by the real Godot, as a film."""
+"""`godojo record` and `godojo encode`: rounds of a run's policies, drawn by the real Godot, as a film."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from godojo.api.references import named_players
 from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import progress_report, say
 from godojo.cli.engine import with_engine
@@ -12,38 +13,39 @@ from godojo.errors import command
 
 
 def record(
-    run: Annotated[str, typer.Argument(help="RUN or RUN@SNAPSHOT; the newest run if left away.")] = "latest",
+    run: Annotated[str, typer.Argument(help="RUN or RUN@SNAPSHOT; defaults to the latest run.")] = "latest",
     rounds: Annotated[int, typer.Option("--episodes", "--rounds", "-n", help="How many rounds.")] = 3,
     preset: Annotated[
         str, typer.Option("--preset", help="1080p60, 720p30, portrait (1080x1920, 60), portrait-720p30, small, ….")
     ] = "720p30",
-    camera: Annotated[str, typer.Option("--camera", help="overview, follow or side.")] = "overview",
-    hero: Annotated[str, typer.Option("--hero", help="Whom the follow camera follows: seeker or hider.")] = "seeker",
-    role_labels: Annotated[
-        bool, typer.Option("--role-labels/--no-role-labels", help="Write above the agents who they are.")
-    ] = True,
-    seeker: Annotated[
-        str | None, typer.Option("--seeker", help="Another player: RUN@SNAPSHOT, scripted:NAME, POLICY.pt.")
+    camera: Annotated[
+        str | None,
+        typer.Option("--camera", help="overview, follow or side; defaults to overview, or follow in wide arenas."),
     ] = None,
-    hider: Annotated[str | None, typer.Option("--hider", help="Likewise.")] = None,
+    hero: Annotated[
+        str | None, typer.Option("--hero", help="The role that `follow` follows; defaults to the first.")
+    ] = None,
+    role_labels: Annotated[
+        bool, typer.Option("--role-labels/--no-role-labels", help="Write roles above the agents.")
+    ] = True,
+    player: Annotated[
+        list[str] | None,
+        typer.Option("--player", help="Another player for a role: ROLE=RUN@SNAPSHOT, ROLE=scripted:NAME, ROLE=FILE."),
+    ] = None,
     arena: Annotated[
         str | None,
-        typer.Option(
-            "--arena", help="A hand-made arena, an arena's file, or generated:SEED; all in turn if left away."
-        ),
+        typer.Option("--arena", help="An arena's name or file, or generated:SEED; defaults to all in turn."),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed begins rounds at the same places.")] = 0,
-    fine: Annotated[
-        bool, typer.Option("--fine", help="Smoother edges; takes twice the time where there is no GPU.")
-    ] = False,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed starts rounds at the same places.")] = 0,
+    fine: Annotated[bool, typer.Option("--fine", help="Smoother edges; twice the time without a GPU.")] = False,
     frames: Annotated[
         Path | None, typer.Option("--frames", help="Only draw, and keep the frames in this folder for `encode`.")
     ] = None,
-    output: Annotated[Path | None, typer.Option("--out", "-o", help="Another place than the run's folder.")] = None,
+    output: Annotated[Path | None, typer.Option("--out", "-o", help="The film; defaults to the run's folder.")] = None,
 ) -> None:
-    """Film a run's policies: they play in the real Godot, and the pretty scene is drawn frame by frame.
+    """Film rounds of a run's policies, played in the real Godot.
 
-    Needs no display where Xvfb is installed. The film lies in the run's folder: recording-DATE.mp4.
+    Writes recording-DATE.mp4 into the run's folder. Needs no display where Xvfb is installed.
 
     Example:
 
@@ -61,7 +63,7 @@ def record(
                 preset=preset,
                 camera=camera,
                 hero=hero,
-                players={"seeker": seeker, "hider": hider},
+                players=named_players(player or []),
                 arena=arena,
                 role_labels=role_labels,
                 seed=seed,
@@ -81,11 +83,10 @@ def encode(
         Path, typer.Argument(help="Frames of `record --frames`, or numbered pictures such as frame_00001.png.")
     ],
     fps: Annotated[
-        int | None, typer.Option("--fps", help="Frames a second; as recorded if left away, or 30 for pictures.")
+        int | None,
+        typer.Option("--fps", help="Frames a second; defaults to the recording's, or 30 for pictures."),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The film; beside the folder if left away.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option("--out", "-o", help="The film; defaults to beside the folder.")] = None,
 ) -> None:
     """Encode a folder of frames as H.264 in MP4: those of `record --frames`, or numbered PNG files.
 

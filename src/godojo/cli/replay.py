@@ -1,4 +1,4 @@
-"""`godojo replay`: rounds of a run, written down tick by tick."""
+"""`godojo replay`: rounds of a run, recorded tick by tick."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -7,7 +7,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from godojo.api.references import is_file
+from godojo.api.references import is_file, named_players
 from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import out, progress_report
 
@@ -16,38 +16,36 @@ if TYPE_CHECKING:
 
 
 def replay(
-    run: Annotated[
-        str, typer.Argument(help="RUN or RUN@SNAPSHOT, or a replay's file or folder to look into.")
-    ] = "latest",
-    seeker: Annotated[
-        str | None, typer.Option("--seeker", help="Another player: RUN@SNAPSHOT, scripted:NAME, POLICY.pt.")
+    run: Annotated[str, typer.Argument(help="RUN or RUN@SNAPSHOT, or a replay's file or folder to list.")] = "latest",
+    player: Annotated[
+        list[str] | None,
+        typer.Option("--player", help="Another player for a role: ROLE=RUN@SNAPSHOT, ROLE=scripted:NAME, ROLE=FILE."),
     ] = None,
-    hider: Annotated[str | None, typer.Option("--hider", help="Likewise.")] = None,
     arena: Annotated[
         str | None,
-        typer.Option(
-            "--arena", help="A hand-made arena, an arena's file, or generated:SEED; all hand-made if left away."
-        ),
+        typer.Option("--arena", help="An arena's name or file, or generated:SEED; by default all hand-made ones."),
     ] = None,
     episodes: Annotated[int, typer.Option("--episodes", "-n", help="How many rounds.")] = 5,
     engine: Annotated[str, typer.Option("--engine", help="sim (every tick) or godot (every decision).")] = "sim",
     seed: Annotated[int, typer.Option("--seed", help="The same seed plays the same rounds.")] = 0,
     sampled: Annotated[
         bool,
-        typer.Option("--sampled", help="Policies draw lots as in training, instead of doing what they think best."),
+        typer.Option("--sampled", help="Policies are stochastic, as in training, instead of deterministic."),
     ] = False,
     packed: Annotated[
         bool, typer.Option("--packed", help="One small file for all rounds instead of one each.")
     ] = False,
-    output: Annotated[Path | None, typer.Option("--out", "-o", help="Another folder than the run's own.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The folder; by default trajectories/ of the run.")
+    ] = None,
 ) -> None:
     """Play rounds and keep them as replays: trajectories/ep_*.jsonl in the run's folder, or one packed file.
 
-    Given a replay's file or folder it tells what is in it.
+    Given a replay's file or folder, list the rounds in it.
 
     Example:
 
-      godojo replay latest@10s --hider sighted -n 20
+      godojo replay latest@10s --player hider=sighted -n 20
     """
     run = chosen_run(run)
     if is_file(run):
@@ -62,7 +60,7 @@ def replay(
             run,
             output,
             episodes=episodes,
-            players={"seeker": seeker, "hider": hider},
+            players=named_players(player or []),
             arena=arena,
             engine=engine,
             seed=seed,
@@ -84,5 +82,5 @@ def _show(replays: "list[Replay]") -> None:
         players = ", ".join(f"{role.name} {role.player}" for role in one.header.roles)
         winner = one.outcome.winner if one.outcome else "(cut off)"
         counts = (f"{one.seconds:.2f}", str(len(one.tick)), str(len(one.decision_frame)))
-        table.add_row(escape(one.arena.name), escape(players), one.header.engine, escape(winner), *counts)
+        table.add_row(escape(one.header.arena_title), escape(players), one.header.engine, escape(winner), *counts)
     out.print(table)

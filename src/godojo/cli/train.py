@@ -18,8 +18,7 @@ from godojo.units import counted
 
 if TYPE_CHECKING:
     from godojo.evaluation.stability import Stability
-    from godojo.learn.registry import TrainingLoop
-    from godojo.learn.training import TrainingStatus
+    from godojo.learn.training import Training, TrainingStatus
 
 PLAIN_INTERVAL_S = 10.0
 
@@ -163,7 +162,7 @@ def _say_stability(found: "Stability") -> None:
 
 
 @contextmanager
-def _display(training: "TrainingLoop") -> Iterator[Any]:
+def _display(training: "Training") -> Iterator[Any]:
     """Shows a live table on a terminal, or else prints a line every `PLAIN_INTERVAL_S`."""
     if not err.is_terminal:
         last = -PLAIN_INTERVAL_S

@@ -57,6 +57,8 @@ class RoleArrays:
 class Worlds(abc.ABC):
     """Many copies of a game, stepped together."""
 
+    game: str = ""
+    """The game's name in `godojo.games.base.GAMES`; empty for a project of the user's own."""
     num_worlds: int
     settings: Any
     """The game's current settings."""

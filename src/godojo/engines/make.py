@@ -6,12 +6,12 @@ from typing import Any
 
 from godojo.engines.base import ENGINES, Worlds
 from godojo.engines.godot.http_worlds import HttpWorlds
-from godojo.engines.godot.launch import own_scene
+from godojo.engines.godot.launch import from_project, own_scene
 from godojo.engines.godot.open import await_game, launch_games, open_game
 from godojo.engines.godot.worlds import MAX_RESTARTS, STEP_TIMEOUT_S
 from godojo.engines.sim import SimWorlds
 from godojo.errors import GodojoError, known
-from godojo.games.base import GAMES
+from godojo.games.base import GAMES, game_named
 
 __all__ = ["ENGINES", "GAMES", "make_vec", "open_game"]
 
@@ -35,11 +35,10 @@ def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int =
             - `start_timeout_s`, `step_timeout_s` (10), `reconnect_s` (60), `max_restarts`: how long to wait, and how
               often to restart (`godojo.engines.godot.worlds.GodotWorlds`).
     """
-    if game not in GAMES:
-        raise GodojoError(f"there is no game {game!r}; {known(game, GAMES)}")
+    played = game_named(game)
     if engine not in ENGINES:
         raise GodojoError(f"there is no engine {engine!r}; {known(engine, ENGINES)}")
-    options_of_twin = [name for name in inspect.signature(GAMES[game].twin).parameters if name != "worlds"]
+    options_of_twin = [name for name in inspect.signature(played.twin).parameters if name != "worlds"]
     godots = [name for name in inspect.signature(_in_godot).parameters if name not in ("game", "num_worlds", "seed")]
     own = {name: value for name, value in options.items() if name in options_of_twin}
     others = {name: value for name, value in options.items() if name not in options_of_twin}
@@ -50,9 +49,14 @@ def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int =
             there_is = options_of_twin + (godots if engine == "godot" else [])
             raise GodojoError(f"{game} has no option {name!r}; it has: {', '.join(there_is)}")
     if engine == "godot":
-        return _in_godot(GAMES[game].in_godot(seed=seed, **own), num_worlds, seed, **others)
-    worlds = SimWorlds(GAMES[game].twin(num_worlds, **own))
-    worlds.reset(seed)
+        described = played.require("in_godot", "engine godot")(seed=seed, **own)
+        if others.pop("truth", False) and played.truth is not None:
+            others["truth"] = played.truth(described.options)
+        worlds = _in_godot(described, num_worlds, seed, **others)
+    else:
+        worlds = SimWorlds(played.twin(num_worlds, **own))
+        worlds.reset(seed)
+    worlds.game = game
     return worlds
 
 
@@ -62,7 +66,7 @@ def _in_godot(
     seed: int,
     *,
     num_processes: int = 1,
-    truth: bool = False,
+    truth: Any = None,
     connect: bool = False,
     port: int | None = None,
     host: str = "127.0.0.1",
@@ -105,22 +109,23 @@ def _in_godot(
             ticks_per_decision=game.ticks_per_decision,
             options=game.configure_options,
             settings=game.settings,
-            truth=game.truth() if truth else None,
+            truth=truth,
             seed=seed,
             start_timeout_s=start_timeout_s,
             step_timeout_s=step_timeout_s,
             reconnect_s=reconnect_s,
             max_restarts=max_restarts,
         )
+    project = getattr(game, "project", None)
     return launch_games(
-        own_scene(game.scene),
+        own_scene(game.scene) if project is None else from_project(project, scene=game.scene),
         num_worlds=num_worlds,
         num_processes=num_processes,
         seed=seed,
         ticks_per_decision=game.ticks_per_decision,
         options=game.configure_options,
         settings=game.settings,
-        truth=game.truth() if truth else None,
+        truth=truth,
         start_timeout_s=start_timeout_s,
         step_timeout_s=step_timeout_s,
         max_restarts=max_restarts,

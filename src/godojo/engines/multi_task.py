@@ -34,7 +34,7 @@ class MultiTaskWorlds(Worlds):
                         f"task {name!r} differs in observations, actions or rewards from {self.tasks[0]!r}"
                     )
         self.num_worlds = sum(part.num_worlds for part in self.parts)
-        self.settings, self.ticks_per_decision = first.settings, first.ticks_per_decision
+        self.game, self.settings, self.ticks_per_decision = first.game, first.settings, first.ticks_per_decision
         self.reward_terms, self.winners = first.reward_terms, first.winners
         self.arena_names = tuple(dict.fromkeys(name for part in self.parts for name in part.arena_names))
         self.ended = np.zeros(self.num_worlds, np.bool_)

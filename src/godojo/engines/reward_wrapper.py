@@ -91,9 +91,8 @@ class RewardWrapper(Worlds):
 
     def __init__(self, worlds: Worlds, *, reward: CustomReward | None = None, scale: float = 1.0) -> None:
         self.inner, self._own, self._scale = worlds, reward, np.float32(scale)
-        for name in ("num_worlds", "settings", "ticks_per_decision", "declared_model", "winners", "arena_names"):
-            setattr(self, name, getattr(worlds, name))
-        for name in ("ended", "winner", "length_ticks", "arena"):
+        described = ("game", "num_worlds", "settings", "ticks_per_decision", "declared_model", "winners", "arena_names")
+        for name in (*described, "ended", "winner", "length_ticks", "arena"):
             setattr(self, name, getattr(worlds, name))
         self.reward_terms = worlds.reward_terms if reward is None else reward.terms
         self._before = {name: np.zeros_like(role.observation) for name, role in worlds.roles.items()}

@@ -1,21 +1,24 @@
-"""Standard environments over a game's worlds: Gymnasium, PettingZoo and Stable-Baselines3.
+"""Standard environments over any game's worlds: Gymnasium, PettingZoo and Stable-Baselines3.
 
-Importing this package makes `godojo/Tag-v0` and `godojo/Navigation-v0` known to Gymnasium;
+Importing this package registers every game with Gymnasium: `godojo/Tag-v0`, `godojo/Navigation-v0`, …;
 `gym.make("godojo.envs:godojo/Tag-v0")` does both.
 """
 
 import gymnasium
 
-TAG_ID = "godojo/Tag-v0"
+from godojo.games.base import GAMES
 
-if TAG_ID not in gymnasium.registry:
-    gymnasium.register(
-        id=TAG_ID,
-        entry_point="godojo.envs.gymnasium:TagEnv",
-        vector_entry_point="godojo.envs.gymnasium:TagVectorEnv",
-    )
 
-NAVIGATION_ID = "godojo/Navigation-v0"
+def env_id(game: str) -> str:
+    """The game's name in Gymnasium's registry."""
+    return f"godojo/{game.replace('_', ' ').title().replace(' ', '')}-v0"
 
-if NAVIGATION_ID not in gymnasium.registry:
-    gymnasium.register(id=NAVIGATION_ID, entry_point="godojo.envs.solo:SoloEnv", kwargs={"game": "navigation"})
+
+for _game in GAMES:
+    if env_id(_game) not in gymnasium.registry:
+        gymnasium.register(
+            id=env_id(_game),
+            entry_point="godojo.envs.gymnasium:GameEnv",
+            vector_entry_point="godojo.envs.gymnasium:GameVectorEnv",
+            kwargs={"game": _game},
+        )

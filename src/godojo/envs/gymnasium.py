@@ -1,6 +1,5 @@
-"""Tag for Gymnasium: one agent against a chosen opponent, alone (`TagEnv`) or many at once (`TagVectorEnv`)."""
+"""Any game for Gymnasium: one agent against a chosen opponent, one round (`GameEnv`) or many (`GameVectorEnv`)."""
 
-from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import gymnasium
@@ -8,69 +7,50 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from godojo.envs.render import SceneRecorder, draw, scene_of
-from godojo.envs.spaces import (
-    MOST_SEED,
-    ArenasLike,
-    SettingsLike,
-    action_space,
-    checked_actions,
-    checked_render_mode,
-    checked_seed,
-    observation_space,
-)
+from godojo.envs.render import NO_PICTURES
+from godojo.envs.spaces import checked_render_mode, checked_seed
 from godojo.envs.versus import Match
 from godojo.errors import GodojoError
-from godojo.games.tag.settings import TICK_S, TagSettings
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 
-class TagEnv(gymnasium.Env[Array, Array]):
-    """One round of tag an episode; the learner is the first agent of `role`, everybody else is played by `opponent`.
+class GameEnv(gymnasium.Env[Array, Array]):
+    """One round of a game an episode; the learner is the first agent of `role`, `opponent` plays all others.
 
-    `role` is "seeker" or "hider", or "player" in classic tag. `opponent` is a name (`godojo.opponents.OPPONENTS`) or
-    `file.py:Class`. Observations and actions are those of `godojo.games.tag.spec`.
+    An episode terminates when the rules end it for the learner, and is truncated only by `truncate_after` decisions
+    (0: never) or by a wrapper. Its last `info` has `is_success`, `winner`, `score`, `length_ticks`, `arena` and the
+    reward's `terms`, if the whole round has ended.
 
-    An episode terminates when the rules end it for the learner (caught, everybody caught, the clock) and is truncated
-    only by `truncate_after` decisions (0: never) or by a wrapper. Its last `info` tells `is_success`, `winner`,
-    `score`, `length_ticks`, `arena` and the reward's `terms`, if the whole round has ended.
-
-    `engine` is "sim" (the embedded twin) or "godot" (the real one, which draws no pictures here); `engine_options` are
-    the latter's, see `godojo.make_vec`. Should a game be lost, its round is truncated and the next one begins.
+    Args:
+        game: The game's name.
+        role: One of its roles; the first by default.
+        opponent: A scripted opponent's name or `file.py:Class`; the game's first by default, none if it has one agent.
+        engine: `"sim"` (the embedded twin) or `"godot"` (the real engine, which draws no pictures here).
+        arenas: Arenas or courses, their names, files or folders; one or several.
+        settings: The game's settings, or some values by path.
+        render_mode: `"rgb_array"` for pictures from above.
+        options: Further options of `godojo.make_vec`, such as `truncate_after`. Should a game process be lost, its
+            round is truncated and the next one begins.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 15}  # noqa: RUF012 (as Gymnasium declares it)
 
     def __init__(
         self,
-        role: str = "seeker",
-        opponent: str = "random",
+        game: str,
+        role: str | None = None,
+        opponent: str | None = None,
         *,
         engine: str = "sim",
-        arenas: ArenasLike = None,
-        settings: SettingsLike = None,
-        generated_share: float = 0.0,
-        truncate_after: int = 0,
         render_mode: str | None = None,
-        engine_options: Mapping[str, Any] | None = None,
+        **options: Any,
     ) -> None:
         self.render_mode = checked_render_mode(render_mode, engine)
-        self.match = Match(
-            1,
-            role=role,
-            opponent=opponent,
-            engine=engine,
-            arenas=arenas,
-            settings=settings,
-            generated_share=generated_share,
-            truncate_after=truncate_after,
-            engine_options=engine_options,
-        )
-        self.metadata = {**type(self).metadata, "render_fps": _decisions_per_s(self.match.settings)}
-        self.observation_space = observation_space(self.match.settings)
-        self.action_space = action_space()
-        self._eyewitness = SceneRecorder(self.match.worlds, 0) if self.render_mode else None
+        self.match = Match.make(game, 1, role, opponent, engine=engine, **options)
+        self.metadata = {**type(self).metadata, "render_fps": self.match.decisions_per_s}
+        self.observation_space, self.action_space = self.match.observation_space, self.match.action_space
+        self._camera = self.match.camera() if self.render_mode else None
         self._is_over = True
         self._is_fresh = False
 
@@ -80,48 +60,49 @@ class TagEnv(gymnasium.Env[Array, Array]):
         seed: int | None = None,
         options: dict[str, Any] | None = None,  # noqa: ARG002 (Gymnasium's)
     ) -> tuple[Array, dict[str, Any]]:
-        """With a seed, everything begins anew; without, the next round begins. There are no `options`."""
+        """With a seed, all random streams restart; without, the next round begins. There are no `options`."""
         super().reset(seed=None if seed is None else checked_seed(seed))
+        self.match.chance = self.np_random
         if seed is not None or not self._is_fresh:
-            self.match.reset(int(self.np_random.integers(MOST_SEED)) if seed is None else int(seed))
+            self.match.reset(seed)
+        if self._camera:
+            self._camera.reset()
         self._is_over, self._is_fresh = False, True
-        return self.match.observation[0].copy(), {}
+        return self.match.observed(0), {}
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         if self._is_over:
             raise GodojoError("there is no round to play: call reset() first")
         match = self.match
-        checked = checked_actions(action, (match.worlds.roles[match.role].action.shape[2],))
-        if self._eyewitness:
-            self._eyewitness.remember()
-        match.step(checked[None])
+        if self._camera:
+            self._camera.remember()
+        match.step(np.asarray(action)[None])
+        if self._camera:
+            self._camera.advance()
         terminated, truncated = bool(match.terminated[0]), bool(match.truncated[0])
         self._is_over = terminated or truncated
         self._is_fresh = bool(match.worlds.ended[0])
-        info: dict[str, Any] = {}
-        told = match.observation
-        if self._is_fresh:
-            told = match.final_observation
-            info = _first(match.final_info(np.zeros(1, np.intp)))
-        return told[0].copy(), float(match.reward[0]), terminated, truncated, info
+        info = _first(match.final_info(np.zeros(1, np.intp))) if self._is_fresh else {}
+        observation = match.observed_last(0) if self._is_fresh else match.observed(0)
+        return observation, float(match.reward[0]), terminated, truncated, info
 
     def render(self) -> Array | None:
         """The round from above. At the end of an episode, how it ended."""
-        if self._eyewitness is None:
-            raise GodojoError('to see pictures, make the environment with render_mode="rgb_array"')
-        shows_end = self._is_over and self._is_fresh
-        return draw(self._eyewitness.at_the_end() if shows_end else self._eyewitness.now())
+        if self._camera is None:
+            raise GodojoError(NO_PICTURES)
+        return self._camera.picture(at_the_end=self._is_over and self._is_fresh)
 
     def close(self) -> None:
         self.match.close()
 
 
-class TagVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
-    """Many rounds of tag at once, each like a `TagEnv`, stepped by one call of the engine.
+class GameVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
+    """Many rounds at once, each like a `GameEnv`, stepped by one call of the engine.
 
-    A round that ends begins anew within the same step (`AutoresetMode.SAME_STEP`): the observation is already the next
+    A round that ends restarts within the same step (`AutoresetMode.SAME_STEP`): the observation is already the next
     round's, and `infos` holds `final_obs` and `final_info` for the worlds that ended, as Gymnasium has it. One seed
-    seeds all worlds, each of which has a random stream of its own.
+    seeds all worlds, each of which has its own random stream. `max_episode_steps` is Gymnasium's word for
+    `truncate_after`.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (as Gymnasium declares it)
@@ -132,39 +113,27 @@ class TagVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
 
     def __init__(
         self,
+        game: str,
         num_envs: int = 1,
-        role: str = "seeker",
-        opponent: str = "random",
+        role: str | None = None,
+        opponent: str | None = None,
         *,
         engine: str = "sim",
-        arenas: ArenasLike = None,
-        settings: SettingsLike = None,
-        generated_share: float = 0.0,
-        truncate_after: int = 0,
-        max_episode_steps: int | None = None,
         render_mode: str | None = None,
-        engine_options: Mapping[str, Any] | None = None,
+        max_episode_steps: int | None = None,
+        **options: Any,
     ) -> None:
-        """`max_episode_steps` is Gymnasium's word for `truncate_after`."""
-        self.closed = True  # there is nothing to close before the end of this
+        self.closed = True  # there is nothing to close until everything is made
         self.render_mode = checked_render_mode(render_mode, engine)
-        self.match = Match(
-            num_envs,
-            role=role,
-            opponent=opponent,
-            engine=engine,
-            arenas=arenas,
-            settings=settings,
-            generated_share=generated_share,
-            truncate_after=max_episode_steps or truncate_after,
-            engine_options=engine_options,
-        )
-        check_rounds_end_together(self.match)
+        if max_episode_steps:
+            options["truncate_after"] = max_episode_steps
+        self.match = Match.make(game, num_envs, role, opponent, engine=engine, **options)
         self.num_envs = self.match.num_worlds
-        self.single_observation_space = observation_space(self.match.settings)
-        self.single_action_space = action_space()
+        self.single_observation_space = self.match.observation_space
+        self.single_action_space = self.match.action_space
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._camera = self.match.camera() if self.render_mode else None
         self._has_begun = False
         self.closed = False
 
@@ -173,32 +142,34 @@ class TagVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         if options and "reset_mask" in options:
             raise GodojoError("single worlds cannot be reset: they begin their next round by themselves")
         super().reset(seed=None if seed is None else checked_seed(seed))
-        self.match.reset(int(self.np_random.integers(MOST_SEED)) if seed is None else int(seed))
+        self.match.chance = self.np_random
+        self.match.reset(seed)
+        if self._camera:
+            self._camera.reset()
         self._has_begun = True
-        return self.match.observation.copy(), {}
+        return self.match.observed(), {}
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         if not self._has_begun:
             raise GodojoError("there are no rounds to play: call reset() first")
         match = self.match
         match.step(actions)
+        match.check_episodes_end_with_rounds()
+        if self._camera:
+            self._camera.advance()
         infos: dict[str, Any] = {}
         if match.worlds.ended.any():
-            infos = self._infos_of_the_end(np.flatnonzero(match.worlds.ended))
-        return match.observation.copy(), match.reward.copy(), match.terminated.copy(), match.truncated.copy(), infos
+            infos = self._final_infos(np.flatnonzero(match.worlds.ended))
+        return match.observed(), match.reward.copy(), match.terminated.copy(), match.truncated.copy(), infos
 
-    def _infos_of_the_end(self, ended: Array) -> dict[str, Any]:
-        """As SyncVectorEnv would put them: an entry for every world, and a mask of those that have one."""
+    def _final_infos(self, ended: Array) -> dict[str, Any]:
+        """As SyncVectorEnv has them: an entry for every world, and a mask of those that have one."""
         final_obs = np.full(self.num_envs, None, dtype=object)
-        for world, told in zip(ended, self.match.final_observation[ended], strict=True):
-            final_obs[world] = told
+        for world, observation in zip(ended, self.match.observed_last(ended), strict=True):
+            final_obs[world] = observation
         final_info = self._spread(self.match.final_info(ended), ended)
-        return {
-            "final_obs": final_obs,
-            "_final_obs": self._mask(ended),
-            "final_info": final_info,
-            "_final_info": self._mask(ended),
-        }
+        mask = self._mask(ended)
+        return {"final_obs": final_obs, "_final_obs": mask, "final_info": final_info, "_final_info": mask.copy()}
 
     def _spread(self, values: dict[str, Any], ended: Array) -> dict[str, Any]:
         """From one entry for each world that ended to one for every world."""
@@ -219,22 +190,12 @@ class TagVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
 
     def render(self) -> tuple[Array, ...]:
         """Every world from above."""
-        if self.render_mode is None:
-            raise GodojoError('to see pictures, make the environment with render_mode="rgb_array"')
-        return tuple(draw(scene_of(self.match.worlds, world)) for world in range(self.num_envs))
+        if self._camera is None:
+            raise GodojoError(NO_PICTURES)
+        return tuple(self._camera.picture(world) for world in range(self.num_envs))
 
     def close_extras(self, **_: Any) -> None:
         self.match.close()
-
-
-def check_rounds_end_together(match: Match) -> None:
-    """An environment that resets itself needs the learner's episode to end with the round."""
-    if match.may_leave_early:
-        match.close()
-        raise GodojoError(
-            "one of several hiders may be caught long before its round ends, and a batch cannot wait for it: "
-            'take rules.hiders=1, gym.make("godojo/Tag-v0") or godojo.envs.pettingzoo'
-        )
 
 
 def _first(values: dict[str, Any]) -> dict[str, Any]:
@@ -243,7 +204,3 @@ def _first(values: dict[str, Any]) -> dict[str, Any]:
         key: _first(value) if isinstance(value, dict) else value[0] if value.dtype == object else value[0].item()
         for key, value in values.items()
     }
-
-
-def _decisions_per_s(settings: TagSettings) -> int:
-    return max(round(1.0 / (TICK_S * settings.rules.ticks_per_decision)), 1)

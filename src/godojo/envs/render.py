@@ -1,258 +1,273 @@
-"""A picture of a round from above, drawn with NumPy alone: 512 x 512 points, x to the right, z downwards."""
+"""Pictures of a round from above, drawn with Pillow: 512 x 512 pixels, x to the right, z downwards."""
 
 import functools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from PIL import Image, ImageDraw, ImageFont
 
 from godojo.engines.base import Worlds
-from godojo.envs.canvas import Canvas, Colour, colour, mixed
 from godojo.errors import GodojoError
-from godojo.games.tag.settings import TICK_S, TagSettings
-from godojo.games.tag.spec import NUMBERS_PER_RAY, OWN_NUMBERS
+from godojo.games.settings import TICK_S
+from godojo.show.colours import BACKDROP, BLOCKS, FLOOR, FLOOR_OTHER, INK, MARKS, WALL
+from godojo.show.colours import EYES as PAPER
+from godojo.show.replay import Layout, LayoutBox, Observations, States, Team, replay_spec
 
 SIZE_PX = 512
 HEADER_PX = 44
 MARGIN_PX = 14
 WALL_PX = 5.0
 MAT_M = 2.0
+FINER = 2
+"""Pictures are drawn so many times larger and scaled down, which smooths edges."""
+NO_PICTURES = 'for pictures, make the environment with render_mode="rgb_array"'
 
-# The palette of the Godot game (tag_style.gd).
-SEEKER, HIDER = colour("ff8a1f"), colour("2f6bff")
-PAPER, INK, BACKDROP = colour("fff8ec"), colour("171a26"), colour("20263a")
-FLOOR, FLOOR_OTHER, WALL = colour("d9cdb4"), colour("d1c4a9"), colour("8d8078")
-BLOCKS = {"tall": colour("5d5a74"), "low": colour("93b09c"), "platform": colour("b2948a")}
-
-
-@dataclass(frozen=True)
-class Block:
-    """A box of the arena, from above."""
-
-    low_m: tuple[float, float]
-    high_m: tuple[float, float]
-    top_m: float
-    kind: str
-
-
-@dataclass(frozen=True)
-class Body:
-    """An agent: where it is, where it looks, and how far its level rays reach, from its left to its right."""
-
-    position_m: tuple[float, float, float]
-    heading_rad: float
-    chases: bool
-    active: bool
-    immune: bool
-    sides_rad: np.ndarray
-    reach_m: np.ndarray
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Scene:
-    """All that a picture shows."""
+    """What a picture shows. A agents, R rays."""
 
-    size_m: tuple[float, float]
-    body_m: float
-    blocks: Sequence[Block]
-    bodies: Sequence[Body]
-    time_left: float
-    """Share of the round."""
+    layout: Layout
+    teams: tuple[Team, ...]
+    states: States
+    """Of A agents."""
+    rays: np.ndarray
+    """float32 [3, R]: directions in a body's frame."""
+    sight_m: np.ndarray
+    """float32 [A, R]."""
+    seconds: float
     round_s: float
+    """The longest that a round can be; 0 where there is no limit."""
 
 
-def scene_of(worlds: Worlds, world: int) -> Scene:
-    """How a world stands now."""
-    return SceneRecorder(worlds, world).now()
+class Camera:
+    """Takes pictures of worlds on the twin, also of a round's end although the next round has begun."""
 
+    def __init__(self, worlds: Worlds, game: str) -> None:
+        self.worlds, self.spec = worlds, replay_spec(game, "render")
+        twin = getattr(worlds, "twin", None)
+        if twin is None or self.spec.layout_now is None:
+            raise GodojoError('only engine="sim" knows where everything is, which pictures need')
+        self._twin, self._layout_now = twin, self.spec.layout_now
+        rays = self.spec.rays
+        self._rays = np.zeros((3, 0), np.float32) if rays is None else rays(worlds.settings)
+        self.reset()
 
-class SceneRecorder:
-    """Remembers how a world stood, so that the end of a round can be shown although the next one has begun."""
-
-    def __init__(self, worlds: Worlds, world: int) -> None:
-        self.worlds, self.world = worlds, world
-        self.twin: Any = getattr(worlds, "twin", None)
-        if self.twin is None:
-            raise GodojoError('only engine="sim" tells where things are, which pictures need')
-        self.settings: TagSettings = self.twin.settings
+    def reset(self) -> None:
+        """To be called when new rounds begin in all worlds."""
+        self._decisions = np.zeros(self.worlds.num_worlds, np.int64)
         self.remember()
 
     def remember(self) -> None:
-        """To be called before a step."""
-        self._slot = self.twin.arena_slots[self.world].copy()
-        self._agents = self.twin.agents[self.world].copy()
+        """To be called before a step whose end may be shown, of the first world."""
+        self._before = self._layout_now(self._twin, 0), self._states(0, self._layout_now(self._twin, 0))
 
-    def now(self) -> Scene:
-        self.remember()
-        return self._scene([role.observation for role in self.worlds.roles.values()])
+    def advance(self) -> None:
+        """To be called after a step."""
+        self._decisions = np.where(self.worlds.ended, 0, self._decisions + 1)
 
-    def at_the_end(self) -> Scene:
-        """Of the round that ended in the last step."""
-        return self._scene([role.final_observation for role in self.worlds.roles.values()])
-
-    def _scene(self, observations: Sequence[np.ndarray]) -> Scene:
-        slot, settings = self._slot, self.settings
-        told = np.concatenate([each[self.world] for each in observations])
-        bodies = [self._body(told[number], self._agents[number]) for number in range(len(told))]
-        blocks = [self._block(place) for place in range(int(slot["boxes"]))]
-        wide, deep = (float(length) for length in slot["size_m"])
-        return Scene(
-            size_m=(wide, deep),
-            body_m=settings.body.size_m,
-            blocks=sorted(blocks, key=lambda block: block.top_m),
-            bodies=bodies,
-            time_left=float(told[:, 12].max()),
-            round_s=settings.round_ticks * TICK_S,
-        )
-
-    def _block(self, place: int) -> Block:
-        low, high = self._slot["low"][:, place], self._slot["high"][:, place]
-        number = int(self._slot["number"])
-        if number >= 0:
-            kind: str = self.twin.arenas[number].boxes[place].kind
+    def picture(self, world: int = 0, *, at_the_end: bool = False) -> np.ndarray:
+        """uint8 [512, 512, 3]; `at_the_end`: of the first world's round that ended in the last step."""
+        worlds, ticks = self.worlds, self.worlds.ticks_per_decision
+        if at_the_end:
+            layout, before = self._before
+            observations = {name: role.final_observation[:1] for name, role in worlds.roles.items()}
+            states = self.spec.read_states(worlds.settings, layout, observations, before, np.array([ticks]))
+            seconds = float(worlds.length_ticks[0]) * TICK_S
         else:
-            kind = "tall" if high[1] > self.settings.body.size_m * 2 else "low"
-        return Block((float(low[0]), float(low[2])), (float(high[0]), float(high[2])), float(high[1]), kind)
+            layout = self._layout_now(self._twin, world)
+            observations = self._observations(world)
+            states = self._states(world, layout)
+            seconds = float(self._decisions[world]) * ticks * TICK_S
+        sight_m = np.zeros((1, states.active.shape[1], 0))
+        if self.spec.read_sight is not None:
+            sight_m, _ = self.spec.read_sight(worlds.settings, observations)
+        round_s = self.spec.round_s(worlds.settings)
+        return draw(Scene(layout, self.spec.teams, states.at(0), self._rays, sight_m[0], seconds, round_s))
 
-    def _body(self, told: np.ndarray, remembered: np.void) -> Body:
-        """From what the agent is told; one that is out is told nothing, and stays where it was."""
-        active = bool(told[9] + told[10] > 0)
-        if not active:
-            x, y, z = (float(value) for value in remembered["position"])
-            nothing = np.zeros(0)
-            return Body((x, y, z), float(remembered["heading"]), False, False, False, nothing, nothing)
-        wide, deep = self._slot["size_m"]
-        x, y, z = told[0] * wide / 2, told[1] * self.settings.arena.wall_height_m, told[2] * deep / 2
-        sides, reach = level_rays(self.settings, told)
-        heading = math.atan2(told[6], told[7])
-        return Body((float(x), float(y), float(z)), heading, told[9] > 0, True, told[11] > 0, sides, reach)
+    def _observations(self, world: int) -> Observations:
+        return {name: role.observation[world : world + 1] for name, role in self.worlds.roles.items()}
+
+    def _states(self, world: int, layout: Layout) -> States:
+        """[1, A]."""
+        if self.spec.now is not None:
+            return self.spec.now(self._twin).at(slice(world, world + 1))
+        observations = self._observations(world)
+        return self.spec.read_states(self.worlds.settings, layout, observations, None, np.zeros(1, np.int64))
 
 
-def level_rays(settings: TagSettings, told: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of the row that looks most nearly straight ahead: angles to the left, and distances along the floor."""
-    rows = settings.sight.rows
-    chosen = min(range(len(rows)), key=lambda row: (abs(rows[row].elevation_deg), -rows[row].columns))
-    first = sum(row.columns for row in rows[:chosen])
-    columns = rows[chosen].columns
-    half = math.radians(settings.sight.fov_deg) / 2
-    sides = np.linspace(half, -half, columns) if columns > 1 else np.zeros(1)
-    start = OWN_NUMBERS + NUMBERS_PER_RAY * first
-    shares = told[start : start + NUMBERS_PER_RAY * columns : NUMBERS_PER_RAY].astype(np.float64)
-    return sides, shares * settings.sight.range_m * math.cos(math.radians(rows[chosen].elevation_deg))
+class View:
+    """From metres to pixels."""
+
+    def __init__(self, layout: Layout) -> None:
+        (wide, deep), (self._x, self._z) = layout.size_m, layout.centre_m
+        room_px = SIZE_PX - HEADER_PX - MARGIN_PX
+        self.scale = min((SIZE_PX - 2 * MARGIN_PX) / wide, room_px / deep)
+        self.centre = (SIZE_PX / 2, HEADER_PX + room_px / 2)
+
+    def at(self, x_m: float, z_m: float) -> Point:
+        return self.centre[0] + (x_m - self._x) * self.scale, self.centre[1] + (z_m - self._z) * self.scale
+
+
+class _Pen:
+    """Draws on a picture that is scaled down at the end."""
+
+    def __init__(self, image: Image.Image) -> None:
+        self._draw = ImageDraw.Draw(image, "RGBA")
+
+    def polygon(self, points: list[Point], colour: str, alpha: float = 1.0) -> None:
+        self._draw.polygon([(x * FINER, y * FINER) for x, y in points], _faded(colour, alpha))
+
+    def rectangle(self, left: float, top: float, right: float, bottom: float, colour: str, alpha: float = 1.0) -> None:
+        if right > left and bottom > top:
+            self.polygon([(left, top), (right, top), (right, bottom), (left, bottom)], colour, alpha)
+
+    def square(self, x: float, y: float, half: float, colour: str, alpha: float = 1.0) -> None:
+        self.rectangle(x - half, y - half, x + half, y + half, colour, alpha)
+
+    def disc(self, x: float, y: float, radius: float, colour: str, alpha: float = 1.0) -> None:
+        box = [(x - radius) * FINER, (y - radius) * FINER, (x + radius) * FINER, (y + radius) * FINER]
+        self._draw.ellipse(box, _faded(colour, alpha))
+
+    def line(self, one: Point, other: Point, width: float, colour: str) -> None:
+        ends = [tuple(value * FINER for value in point) for point in (one, other)]
+        self._draw.line(ends, colour, round(width * FINER))  # type: ignore[arg-type]
+
+    def text(self, x: float, y: float, text: str, colour: str) -> None:
+        """Right-aligned, centred vertically."""
+        self._draw.text((x * FINER, y * FINER), text, colour, _font(), anchor="rm")
 
 
 def draw(scene: Scene) -> np.ndarray:
     """uint8 [512, 512, 3]."""
-    return Drawing(scene).picture()
-
-
-class View:
-    """Where in the picture a place of the arena is."""
-
-    def __init__(self, size_m: tuple[float, float]) -> None:
-        room_px = SIZE_PX - HEADER_PX - MARGIN_PX
-        self.scale = min((SIZE_PX - 2 * MARGIN_PX) / size_m[0], room_px / size_m[1])
-        self.centre = (SIZE_PX / 2, HEADER_PX + room_px / 2)
-
-    def at(self, x_m: float, z_m: float) -> tuple[float, float]:
-        return self.centre[0] + x_m * self.scale, self.centre[1] + z_m * self.scale
+    layout, view = scene.layout, View(scene.layout)
+    image = _empty(layout).copy()
+    pen = _Pen(image)
+    for number in np.flatnonzero(scene.states.active):
+        _draw_sight(pen, view, scene, int(number))
+    for box in sorted(layout.boxes, key=_top_m):
+        if box.kind != "floor":
+            _draw_box(pen, view, box)
+    for number in np.lexsort((scene.states.position_m[:, 1], scene.states.active)):
+        _draw_body(pen, view, scene, int(number))
+    _draw_header(pen, scene)
+    return np.asarray(image.resize((SIZE_PX, SIZE_PX), Image.Resampling.BOX))
 
 
 @functools.lru_cache(maxsize=16)
-def empty_floor(size_m: tuple[float, float]) -> np.ndarray:
-    """Mats and outer walls, the same in every picture of an arena of this size."""
-    canvas, view = Canvas.blank(SIZE_PX, BACKDROP), View(size_m)
-    half_x, half_z = size_m[0] / 2, size_m[1] / 2
-    (left, top), (right, bottom) = view.at(-half_x, -half_z), view.at(half_x, half_z)
-    canvas.rectangle(left - WALL_PX, top - WALL_PX, right + WALL_PX, bottom + WALL_PX, WALL)
-    canvas.rectangle(left, top, right, bottom, FLOOR)
-    for row in range(math.ceil(size_m[1] / MAT_M)):
-        for column in range(row % 2, math.ceil(size_m[0] / MAT_M), 2):
-            x, z = column * MAT_M - half_x, row * MAT_M - half_z
-            corner, other = view.at(x, z), view.at(min(x + MAT_M, half_x), min(z + MAT_M, half_z))
-            canvas.rectangle(*corner, *other, FLOOR_OTHER)
-    return canvas.pixels
+def _empty(layout: Layout) -> Image.Image:
+    """Floor, outer walls and marks, the same in every picture of an arena."""
+    image = Image.new("RGB", (SIZE_PX * FINER, SIZE_PX * FINER), BACKDROP)
+    pen, view = _Pen(image), View(layout)
+    (wide, deep), (mid_x, mid_z) = layout.size_m, layout.centre_m
+    low_x, low_z, high_x, high_z = mid_x - wide / 2, mid_z - deep / 2, mid_x + wide / 2, mid_z + deep / 2
+    (left, top), (right, bottom) = view.at(low_x, low_z), view.at(high_x, high_z)
+    if layout.wall_height_m > 0:
+        pen.rectangle(left - WALL_PX, top - WALL_PX, right + WALL_PX, bottom + WALL_PX, WALL)
+    if layout.has_floor:
+        pen.rectangle(left, top, right, bottom, FLOOR)
+        for row in range(math.ceil(deep / MAT_M)):
+            for column in range(row % 2, math.ceil(wide / MAT_M), 2):
+                x, z = low_x + column * MAT_M, low_z + row * MAT_M
+                far = view.at(min(x + MAT_M, high_x), min(z + MAT_M, high_z))
+                pen.rectangle(*view.at(x, z), *far, FLOOR_OTHER)
+    for box in layout.boxes:
+        if box.kind == "floor":
+            pen.rectangle(*_edges(view, box), FLOOR)
+    for mark in layout.marks:
+        at = view.at(mark.position_m[0], mark.position_m[2])
+        pen.disc(*at, mark.radius_m * view.scale, MARKS.get(mark.kind, MARKS["waypoint"]), 0.7)
+    return image
 
 
-class Drawing:
-    """Turns metres into points of the picture."""
+def _edges(view: View, box: LayoutBox) -> tuple[float, float, float, float]:
+    (x, _, z), (wide, _, deep) = box.position_m, box.size_m
+    return *view.at(x - wide / 2, z - deep / 2), *view.at(x + wide / 2, z + deep / 2)
 
-    def __init__(self, scene: Scene) -> None:
-        self.scene = scene
-        self.canvas = Canvas(empty_floor(scene.size_m).copy())
-        self.view = View(scene.size_m)
-        self.scale = self.view.scale
 
-    def picture(self) -> np.ndarray:
-        for body in self.scene.bodies:
-            if body.active:
-                self._sight(body)
-        for block in self.scene.blocks:
-            self._block(block)
-        for body in sorted(self.scene.bodies, key=lambda each: (each.active, each.position_m[1])):
-            self._body(body)
-        self._header()
-        return self.canvas.finished()
+def _top_m(box: LayoutBox) -> float:
+    return box.position_m[1] + box.size_m[1] / 2
 
-    def _block(self, block: Block) -> None:
-        """Higher ones cast a longer shadow and have a lighter rim."""
-        (left, top), (right, bottom) = self.view.at(*block.low_m), self.view.at(*block.high_m)
-        shadow = min(block.top_m, 4.0) * 0.1 * self.scale
-        self.canvas.rectangle(left + shadow, top + shadow, right + shadow, bottom + shadow, INK, 0.22)
-        base = BLOCKS.get(block.kind, BLOCKS["tall"])
-        self.canvas.rectangle(left, top, right, bottom, mixed(base, INK, 0.35))
-        rim = max(0.06 * self.scale, 1.0)
-        level = mixed(base, PAPER, min(block.top_m / 16.0, 0.2))
-        self.canvas.rectangle(left + rim, top + rim, right - rim, bottom - rim, level)
 
-    def _sight(self, body: Body) -> None:
-        """Its level rays, the ground between them, and what they hit."""
-        x, y = self.view.at(body.position_m[0], body.position_m[2])
-        tint = tint_of(body)
-        self.canvas.fan(x, y, body.heading_rad, body.sides_rad, body.reach_m * self.scale, tint, 0.22)
-        for side, reach_m in zip(body.sides_rad, body.reach_m, strict=True):
-            angle = body.heading_rad + side
-            end = (x + math.sin(angle) * reach_m * self.scale, y + math.cos(angle) * reach_m * self.scale)
-            self.canvas.disc(*end, 1.8, tint, 0.8)
+def _draw_box(pen: _Pen, view: View, box: LayoutBox) -> None:
+    """Higher ones cast a longer shadow and have a lighter top."""
+    left, top, right, bottom = _edges(view, box)
+    height_m = max(_top_m(box), 0.0)
+    shadow = min(height_m, 4.0) * 0.1 * view.scale
+    pen.rectangle(left + shadow, top + shadow, right + shadow, bottom + shadow, INK, 0.22)
+    base = BLOCKS.get(box.kind, BLOCKS["tall"])
+    pen.rectangle(left, top, right, bottom, _mixed(base, INK, 0.35))
+    rim = max(0.06 * view.scale, 1.0)
+    pen.rectangle(left + rim, top + rim, right - rim, bottom - rim, _mixed(base, PAPER, min(height_m / 16.0, 0.2)))
 
-    def _body(self, body: Body) -> None:
-        x, y = self.view.at(body.position_m[0], body.position_m[2])
-        half = self.scene.body_m / 2 * self.scale
-        if not body.active:
-            self.canvas.square(x, y, half, mixed(HIDER, PAPER, 0.35), 0.8)
-            for sign in (-1, 1):
-                tip = half * 0.75
-                self.canvas.line((x - tip, y - tip * sign), (x + tip, y + tip * sign), 2.6, INK, 0.9)
-            return
-        lift = max(body.position_m[1] - self.scene.body_m / 2, 0.0) * 0.1 * self.scale
-        self.canvas.square(x + lift + 1, y + lift + 1, half, INK, 0.3)
-        if body.immune:
-            self.canvas.disc(x, y, half * 1.9, PAPER, 0.6)
-        tint = tint_of(body)
-        self.canvas.square(x, y, half + 1.6, PAPER)
-        self.canvas.square(x, y, half, tint)
-        ahead_x, ahead_y = math.sin(body.heading_rad), math.cos(body.heading_rad)
-        nose = (x + ahead_x * half * 2.1, y + ahead_y * half * 2.1)
-        root_x, root_y = x + ahead_x * half * 0.7, y + ahead_y * half * 0.7
-        aside_x, aside_y = ahead_y * half * 0.75, -ahead_x * half * 0.75
-        self.canvas.triangle(nose, (root_x - aside_x, root_y - aside_y), (root_x + aside_x, root_y + aside_y), INK)
 
-    def _header(self) -> None:
-        """Who is in, and the clock: seconds left, and a bar that shrinks."""
-        scene = self.scene
-        middle = HEADER_PX / 2 - 2
-        for place, body in enumerate(scene.bodies):
-            x = MARGIN_PX + 10 + place * 24
-            self.canvas.square(x, middle, 8.0, tint_of(body), 1.0 if body.active else 0.3)
-        seconds = scene.time_left * scene.round_s
-        self.canvas.number(f"{seconds:.1f}", SIZE_PX - MARGIN_PX, middle, 20.0, PAPER)
+def _draw_sight(pen: _Pen, view: View, scene: Scene, number: int) -> None:
+    """The level rays: the ground between them, and what they meet."""
+    up = np.abs(scene.rays[1])
+    level = up <= up.min(initial=1.0) + 1e-3
+    aside, _, forward = scene.rays[:, level] * scene.sight_m[number, level]
+    heading, colour = float(scene.states.heading_rad[number]), _colour(scene, number)
+    x = scene.states.position_m[number, 0] + aside * math.cos(heading) + forward * math.sin(heading)
+    z = scene.states.position_m[number, 2] + forward * math.cos(heading) - aside * math.sin(heading)
+    ends = [view.at(float(one), float(other)) for one, other in zip(x, z, strict=True)]
+    if len(ends) > 1:
+        here = view.at(float(scene.states.position_m[number, 0]), float(scene.states.position_m[number, 2]))
+        pen.polygon([here, *ends], colour, 0.22)
+    for end in ends:
+        pen.disc(*end, 1.8, colour, 0.8)
+
+
+def _draw_body(pen: _Pen, view: View, scene: Scene, number: int) -> None:
+    px, py, pz = (float(value) for value in scene.states.position_m[number])
+    (x, y), half = view.at(px, pz), scene.layout.body_m / 2 * view.scale
+    colour = _colour(scene, number)
+    if not scene.states.active[number]:
+        pen.square(x, y, half, _mixed(colour, PAPER, 0.35), 0.8)
+        tip = half * 0.75
+        for sign in (-1, 1):
+            pen.line((x - tip, y - tip * sign), (x + tip, y + tip * sign), 2.6, INK)
+        return
+    lift = max(py - scene.layout.body_m / 2, 0.0) * 0.1 * view.scale
+    pen.square(x + lift + 1, y + lift + 1, half, INK, 0.3)
+    pen.square(x, y, half + 1.6, PAPER)
+    pen.square(x, y, half, colour)
+    heading = float(scene.states.heading_rad[number])
+    forward_x, forward_y = math.sin(heading) * half, math.cos(heading) * half
+    root_x, root_y = x + forward_x * 0.7, y + forward_y * 0.7
+    left, right = ((root_x + sign * forward_y * 0.75, root_y - sign * forward_x * 0.75) for sign in (-1, 1))
+    pen.polygon([(x + forward_x * 2.1, y + forward_y * 2.1), left, right], INK)
+
+
+def _draw_header(pen: _Pen, scene: Scene) -> None:
+    """Who plays, and the clock: seconds left and a bar that shrinks; without a limit, seconds played."""
+    middle = HEADER_PX / 2 - 2
+    for number, active in enumerate(scene.states.active):
+        pen.square(MARGIN_PX + 10 + number * 24, middle, 8.0, _colour(scene, number), 1.0 if active else 0.3)
+    left_s = max(scene.round_s - scene.seconds, 0.0) if scene.round_s else scene.seconds
+    pen.text(SIZE_PX - MARGIN_PX, middle, f"{left_s:.1f}", PAPER)
+    if scene.round_s:
         left, right = 224.0, SIZE_PX - MARGIN_PX - 84.0
-        self.canvas.line((left, middle), (right, middle), 7.0, mixed(BACKDROP, PAPER, 0.2))
-        if scene.time_left > 0:
-            self.canvas.line((left, middle), (left + (right - left) * scene.time_left, middle), 7.0, PAPER)
+        pen.line((left, middle), (right, middle), 7.0, _mixed(BACKDROP, PAPER, 0.2))
+        if left_s > 0:
+            pen.line((left, middle), (left + (right - left) * left_s / scene.round_s, middle), 7.0, PAPER)
 
 
-def tint_of(body: Body) -> Colour:
-    return SEEKER if body.chases else HIDER
+def _colour(scene: Scene, number: int) -> str:
+    return scene.teams[int(scene.states.team[number])].colour
+
+
+def _mixed(one: str, other: str, share: float) -> str:
+    pairs = zip(bytes.fromhex(one[1:]), bytes.fromhex(other[1:]), strict=True)
+    return "#" + bytes(round(a + (b - a) * share) for a, b in pairs).hex()
+
+
+def _faded(colour: str, alpha: float) -> tuple[int, ...]:
+    return *bytes.fromhex(colour[1:]), round(255 * alpha)
+
+
+@functools.cache
+def _font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    return ImageFont.load_default(22 * FINER)

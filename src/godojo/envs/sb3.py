@@ -1,63 +1,38 @@
-"""Tag for Stable-Baselines3: a VecEnv over a batch of worlds, one agent in each against a chosen opponent."""
+"""Any game for Stable-Baselines3: a VecEnv over a batch of worlds, one agent in each against a chosen opponent."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from godojo.envs.gymnasium import check_rounds_end_together
-from godojo.envs.render import draw, scene_of
-from godojo.envs.sb3_base import BatchVecEnv
-from godojo.envs.spaces import (
-    MOST_SEED,
-    ArenasLike,
-    SettingsLike,
-    action_space,
-    checked_render_mode,
-    observation_space,
-)
+from godojo.engines.base import Worlds
+from godojo.envs.spaces import checked_render_mode, checked_seed
 from godojo.envs.versus import Match
 from godojo.errors import GodojoError
+from godojo.extras import missing
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+except ImportError as error:
+    raise missing("sb3") from error
+
+Indices = int | Iterable[int] | None
 
 
-class TagVecEnv(BatchVecEnv):
-    """Like `godojo.envs.gymnasium.TagVectorEnv`, in the words of Stable-Baselines3.
+class WorldsVecEnv(VecEnv):
+    """A VecEnv over worlds that exist: `WorldsVecEnv(godojo.open_game("my_project", ...))`.
 
-    In the step in which a world's round ends, its `info` holds `terminal_observation`, `TimeLimit.truncated` and what
-    there is to say of the round (`is_success`, `winner`, `score`, ...). Nothing returned is ever written to again.
+    In the step in which a world's round ends, its `info` holds `terminal_observation`, `TimeLimit.truncated` and
+    `is_success`, `winner`, `score`, `length_ticks`, `arena`, `terms/...`. Returned arrays are never written to again.
+    The worlds are one batch: they share their attributes, and have no methods of their own.
     """
 
-    def __init__(
-        self,
-        num_envs: int,
-        role: str = "seeker",
-        opponent: str = "random",
-        *,
-        engine: str = "sim",
-        arenas: ArenasLike = None,
-        settings: SettingsLike = None,
-        generated_share: float = 0.0,
-        truncate_after: int = 0,
-        seed: int | None = None,
-        render_mode: str | None = None,
-        engine_options: Mapping[str, Any] | None = None,
-    ) -> None:
+    def __init__(self, worlds: Worlds | Match, seed: int | None = None, render_mode: str | None = None) -> None:
         """`seed` holds for the first `reset`, like a call of `seed()`."""
-        self.render_mode = checked_render_mode(render_mode, engine)
-        self.match = Match(
-            num_envs,
-            role=role,
-            opponent=opponent,
-            engine=engine,
-            arenas=arenas,
-            settings=settings,
-            generated_share=generated_share,
-            truncate_after=truncate_after,
-            engine_options=engine_options,
-        )
-        check_rounds_end_together(self.match)
-        super().__init__(self.match.num_worlds, observation_space(self.match.settings), action_space())
-        self._chance = np.random.default_rng()
+        self.match = worlds if isinstance(worlds, Match) else Match(worlds)
+        self.render_mode = render_mode
+        super().__init__(self.match.num_worlds, self.match.observation_space, self.match.action_space)
+        self._camera = self.match.camera() if render_mode else None
         self._has_begun = False
         if seed is not None:
             self.seed(seed)
@@ -65,12 +40,14 @@ class TagVecEnv(BatchVecEnv):
     def reset(self) -> np.ndarray:
         seed = self._seeds[0]
         if seed is not None:
-            self._chance = np.random.default_rng(seed)
-        self.match.reset(int(self._chance.integers(MOST_SEED)) if seed is None else seed)
+            self.match.chance = np.random.default_rng(seed)
+        self.match.reset(seed)
+        if self._camera:
+            self._camera.reset()
         self._reset_seeds()
         self._reset_options()
         self._has_begun = True
-        return self.match.observation.copy()
+        return self.match.observed()
 
     def step_async(self, actions: np.ndarray) -> None:
         if not self._has_begun:
@@ -80,6 +57,9 @@ class TagVecEnv(BatchVecEnv):
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         match = self.match
         match.finish()
+        match.check_episodes_end_with_rounds()
+        if self._camera:
+            self._camera.advance()
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]  # Stable-Baselines3 wants one each, to keep
         if match.worlds.ended.any():
             ended = np.flatnonzero(match.worlds.ended)
@@ -87,17 +67,67 @@ class TagVecEnv(BatchVecEnv):
             terms = rounds.pop("terms")
             columns = {**rounds, **{f"terms/{name}": values for name, values in terms.items()}}
             columns["TimeLimit.truncated"] = match.truncated[ended] & ~match.terminated[ended]
-            last = match.final_observation[ended]
+            last = match.observed_last(ended)
             for place, world in enumerate(ended):
                 infos[world] = {name: _plain(values[place]) for name, values in columns.items()}
                 infos[world]["terminal_observation"] = last[place].copy()
-        return match.observation.copy(), match.reward.copy(), match.terminated | match.truncated, infos
+        return match.observed(), match.reward.copy(), match.terminated | match.truncated, infos
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """One seed for all worlds, each of which has its own random stream; used by the next `reset`."""
+        return super().seed(None if seed is None else checked_seed(seed))
+
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        """All worlds share one set of attributes: those of this object."""
+        return [getattr(self, attr_name) for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        if indices is not None:
+            raise GodojoError("all worlds share their attributes: omit indices to set one for all")
+        setattr(self, attr_name, value)
+
+    def env_method(
+        self,
+        method_name: str,
+        *_: Any,
+        indices: Indices = None,  # noqa: ARG002 (Stable-Baselines3's)
+        **__: Any,
+    ) -> list[Any]:
+        raise GodojoError(f"the worlds of a batch have no methods of their own, so there is no {method_name!r} to call")
+
+    def env_is_wrapped(
+        self,
+        wrapper_class: type[Any],  # noqa: ARG002 (Stable-Baselines3's)
+        indices: Indices = None,
+    ) -> list[bool]:
+        """Never: wrap the whole, as in VecMonitor(env)."""
+        return [False for _ in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[np.ndarray | None]:
-        return [draw(scene_of(self.match.worlds, world)) for world in range(self.num_envs)]
+        assert self._camera is not None
+        return [self._camera.picture(world) for world in range(self.num_envs)]
 
     def close(self) -> None:
         self.match.close()
+
+
+class GameVecEnv(WorldsVecEnv):
+    """Like `godojo.envs.gymnasium.GameVectorEnv`, in the words of Stable-Baselines3."""
+
+    def __init__(
+        self,
+        game: str,
+        num_envs: int,
+        role: str | None = None,
+        opponent: str | None = None,
+        *,
+        engine: str = "sim",
+        seed: int | None = None,
+        render_mode: str | None = None,
+        **options: Any,
+    ) -> None:
+        mode = checked_render_mode(render_mode, engine)
+        super().__init__(Match.make(game, num_envs, role, opponent, engine=engine, **options), seed, mode)
 
 
 def _plain(value: Any) -> Any:

@@ -1,99 +1,107 @@
-"""What agents of tag see and do, as Gymnasium's spaces, and the arguments that all environments share."""
+"""A role's observation and action as Gymnasium's spaces, and the arguments that all environments share."""
 
-import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gymnasium.spaces import Box
+from gymnasium.spaces import Box, Discrete, MultiDiscrete
 
+from godojo.engines.base import RoleArrays, Worlds
+from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
-from godojo.games.tag.arenas import Arena, hand_made_arenas, read_arena, read_arenas
-from godojo.games.tag.settings import TagSettings
-from godojo.games.tag.spec import ACTION_SIZE, NUMBERS_PER_RAY, OWN_NUMBERS, observation_size
+from godojo.games.base import game_named
+from godojo.games.settings import GameSettings
 
-SettingsLike = TagSettings | Mapping[str, object] | None
-"""The settings, or some of their values by path (`{"rules.hiders": 3}`), or the defaults."""
-ArenasLike = str | Path | Arena | Iterable[str | Path | Arena] | None
-"""Arenas, names of hand-made ones, files or folders of them; one or several; or every hand-made one."""
+SettingsLike = GameSettings | Mapping[str, object] | None
+"""The game's settings, or some values by path (`{"rules.hiders": 3}`), or None for the defaults."""
+ArenasLike = Any
+"""The game's arenas, or names of hand-made ones, files or folders; one or several; None for every hand-made one."""
+ActionSpace = Box | Discrete | MultiDiscrete
 
-MOST_SEED = 2**63 - 1
-
-
-def action_space() -> Box:
-    return Box(-1.0, 1.0, (ACTION_SIZE,), np.float32)
+MAX_SEED = 2**63 - 1
 
 
-def observation_space(settings: TagSettings) -> Box:
-    """Bounds that hold for every arena, however agents jostle; `godojo.games.tag.spec` says what each number is."""
-    motion, others = settings.motion, settings.agent_count - 1
-    top_mps = max(motion.seeker_speed_mps, motion.hider_speed_mps)
-    # Whoever is pushed gains at most what pushing across a whole body gives; who pushes may have been pushed itself.
-    push_mps = others * math.sqrt(2.0 * motion.push_acceleration_mps2 * others * settings.body.size_m)
-    along = (top_mps + push_mps) / min(motion.seeker_speed_mps, motion.hider_speed_mps)
-    jump_mps = max(motion.jump_speed_mps, 1.0)
-    low = np.zeros(observation_size(settings), np.float32)
-    high = np.ones_like(low)
-    low[:8] = (-1.0, 0.0, -1.0, -along, -motion.fall_speed_mps / jump_mps, -along, -1.0, -1.0)
-    low[OWN_NUMBERS + 1 :: NUMBERS_PER_RAY] = -1.0
-    high[:8] = (1.0, settings.arena.collider_height_m / settings.arena.wall_height_m, 1.0, along, 1.0, along, 1.0, 1.0)
+def observation_space(role: RoleArrays) -> Box:
+    """With the bounds that the game declares."""
+    low = np.concatenate([np.full(part.size, part.low, np.float32) for part in role.observation_parts])
+    high = np.concatenate([np.full(part.size, part.high, np.float32) for part in role.observation_parts])
     return Box(low, high, dtype=np.float32)
 
 
-def settings_from(given: SettingsLike) -> TagSettings:
+def action_space(role: RoleArrays) -> ActionSpace:
+    """Continuous parts are a Box, one choice is Discrete, several are MultiDiscrete."""
+    sizes = [part.size for part in role.action_parts if part.kind == "discrete"]
+    if not sizes:
+        return Box(-1.0, 1.0, (role.action.shape[2],), np.float32)
+    if len(sizes) < len(role.action_parts):
+        raise GodojoError(f"the {role.name} has continuous and discrete actions at once, which no single space holds")
+    return Discrete(sizes[0]) if len(sizes) == 1 else MultiDiscrete(sizes)
+
+
+def only_agent(worlds: Worlds) -> RoleArrays:
+    """The one role, of one agent with continuous actions; GodojoError where there are others."""
+    role, *others = worlds.roles.values()
+    if others or role.action.shape[1] != 1 or any(part.kind != "continuous" for part in role.action_parts):
+        raise GodojoError("this game is not played by one agent alone with continuous actions")
+    return role
+
+
+def make_worlds(
+    game: str, num_worlds: object, *, engine: str, arenas: ArenasLike, settings: SettingsLike, **options: Any
+) -> Worlds:
+    """`make_vec` with settings by path and arenas by name; GodojoError where an argument makes no sense."""
+    if isinstance(num_worlds, bool) or not isinstance(num_worlds, int | np.integer) or num_worlds < 1:
+        raise GodojoError(f"there must be at least one environment, not {num_worlds!r}")
+    played = game_named(game)
+    known = settings_from(game, settings)
+    if played.places is not None:
+        places = played.places(known)
+        found = _arenas(options.pop(places.option, arenas), places.find)
+        if found is not None:
+            options[places.option] = found
+    elif arenas is not None:
+        played.require("places", "arenas=")
+    return make_vec(game, engine=engine, num_worlds=int(num_worlds), settings=known, **options)
+
+
+def settings_from(game: str, given: SettingsLike) -> GameSettings:
+    kind = game_named(game).settings
     if given is None:
-        return TagSettings.defaults()
-    if isinstance(given, TagSettings):
+        return kind.defaults()
+    if isinstance(given, kind):
         given.check()
         return given
     if isinstance(given, Mapping):
-        return TagSettings.defaults().override(**given)
-    raise GodojoError(f"settings must be TagSettings or values by path, such as {{'rules.hiders': 3}}, not {given!r}")
+        return kind.defaults().override(**given)
+    raise GodojoError(f"settings must be {kind.__name__} or values by path ({{'rules.round_s': 5}}), not {given!r}")
 
 
-def arenas_from(given: ArenasLike, settings: TagSettings) -> list[Arena] | None:
+def _arenas(given: ArenasLike, find: Any) -> list[Any] | None:
     if given is None:
         return None
-    items = [given] if isinstance(given, str | Path | Arena) else list(given)
-    found: list[Arena] = []
-    for item in items:
-        if isinstance(item, Arena):
-            found.append(item)
-        elif isinstance(item, str | Path):
-            found += _read(item, settings)
-        else:
-            raise GodojoError(f"an arena is an Arena, a name, a file or a folder, not {item!r}")
+    one = isinstance(given, str | Path) or not isinstance(given, Iterable)
+    found: list[Any] = []
+    for item in [given] if one else given:
+        found += find(str(item)) if isinstance(item, str | Path) else [item]
     return found
 
 
-def _read(item: str | Path, settings: TagSettings) -> list[Arena]:
-    hand_made = hand_made_arenas(settings)
-    if item in hand_made:
-        return [hand_made[str(item)]]
-    path = Path(item)
-    if path.is_dir():
-        return list(read_arenas(path, settings).values())
-    if path.is_file():
-        return [read_arena(path, settings)]
-    raise GodojoError(
-        f"there is no arena {str(item)!r}; there is: {', '.join(hand_made)}, or a file or folder of arenas"
-    )
-
-
 def checked_seed(seed: object) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= MOST_SEED:
-        raise GodojoError(f"a seed is a whole number from 0 to {MOST_SEED}, not {seed!r}")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= MAX_SEED:
+        raise GodojoError(f"a seed is a whole number from 0 to {MAX_SEED}, not {seed!r}")
     return int(seed)
 
 
-def checked_actions(given: object, shape: tuple[int, ...]) -> np.ndarray:
-    """As float32 of this shape; that all of them are numbers is checked by the engine, which can say whose are not."""
+def checked_actions(given: object, shape: tuple[int, ...], space: ActionSpace) -> np.ndarray:
+    """As float32 of this shape; the engine checks that they are finite, and names the agent."""
     try:
-        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused as such
+        with np.errstate(over="ignore"):  # too large numbers become infinite, and are refused as such
             actions = np.asarray(given, dtype=np.float32)
     except (TypeError, ValueError):
         raise GodojoError(f"actions must be numbers of the shape {shape}, not {given!r}") from None
+    if isinstance(space, Discrete) and actions.shape == shape[:-1]:
+        actions = actions[..., None]
     if actions.shape != shape:
         raise GodojoError(f"actions must have the shape {shape}, not {actions.shape}")
     return actions
@@ -103,14 +111,5 @@ def checked_render_mode(render_mode: str | None, engine: str) -> str | None:
     if render_mode not in (None, "rgb_array"):
         raise GodojoError(f"there is no render_mode {render_mode!r}; there is: rgb_array")
     if render_mode and engine == "godot":
-        raise GodojoError('only engine="sim" tells where things are, which pictures need')
+        raise GodojoError('only engine="sim" knows where everything is, which pictures need')
     return render_mode
-
-
-def checked_engine_options(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What `make_vec` takes for the engine alone; the rest are arguments of the environments themselves."""
-    options = dict(given or {})
-    for name in ("engine", "num_worlds", "seed", "settings", "arenas", "generated_share", "truncate_after"):
-        if name in options:
-            raise GodojoError(f"{name!r} is no engine option: it is an argument of its own")
-    return options

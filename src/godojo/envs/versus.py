@@ -1,126 +1,150 @@
-"""One agent of every world for a learner, everybody else for an opponent: what the single-agent environments share."""
+"""One agent of every world for a learner, all others for an opponent: what the single-agent environments share."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from godojo.engines.base import Worlds
-from godojo.engines.make import make_vec
+from godojo.envs.render import Camera
 from godojo.envs.spaces import (
+    MAX_SEED,
     ArenasLike,
     SettingsLike,
-    arenas_from,
+    action_space,
     checked_actions,
-    checked_engine_options,
-    settings_from,
+    make_worlds,
+    observation_space,
 )
 from godojo.errors import GodojoError
-from godojo.games.tag.spec import ACTION_SIZE, roles
-from godojo.opponents import Opponent, make_opponent
+from godojo.games.settings import TICK_S
+from godojo.opponents import Opponent, make_opponent, scripted_opponents
 
 
 class Match:
-    """Worlds in which the first agent of `role` is the learner's, and `opponent` plays all others of both roles.
+    """Worlds in which the first agent of `role` is the learner's, and `opponent` plays all others of all roles.
 
-    Its arrays have one row a world, and are views of the engine's: the next step writes over them.
+    Its arrays have one row a world, and are views of the engine's: the next step overwrites them.
     """
 
-    def __init__(
-        self,
-        num_worlds: int,
-        *,
-        role: str = "seeker",
-        opponent: str = "random",
-        engine: str = "sim",
-        arenas: ArenasLike = None,
-        settings: SettingsLike = None,
-        generated_share: float = 0.0,
-        truncate_after: int = 0,
-        engine_options: Mapping[str, Any] | None = None,
-    ) -> None:
-        if isinstance(num_worlds, bool) or not isinstance(num_worlds, int | np.integer) or num_worlds < 1:
-            raise GodojoError(f"there must be at least one environment, not {num_worlds!r}")
-        self.settings = settings_from(settings)
-        known = [each.name for each in roles(self.settings)]
-        if role not in known:
-            mode = self.settings.rules.mode
-            raise GodojoError(f"there is no role {role!r} with rules.mode={mode}; there is: {', '.join(known)}")
-        if not isinstance(opponent, str):
-            raise GodojoError(f"an opponent is given by its name, or as file.py:Class, not as {opponent!r}")
-        self.role = role
-        self.opponent = opponent
-        self._opponents: list[Opponent] = [make_opponent(opponent, role, 0)]  # fails now rather than in reset
-        self.worlds: Worlds = make_vec(
-            "tag",
-            engine=engine,
-            num_worlds=int(num_worlds),
-            settings=self.settings,
-            arenas=arenas_from(arenas, self.settings),
-            generated_share=generated_share,
-            truncate_after=truncate_after,
-            **checked_engine_options(engine_options),
-        )
-        self.num_worlds = self.worlds.num_worlds
-        arrays = self.worlds.roles[role]
+    def __init__(self, worlds: Worlds, role: str | None = None, opponent: str | None = None, *, game: str = "") -> None:
+        role = role or next(iter(worlds.roles))
+        if role not in worlds.roles:
+            worlds.close()
+            raise GodojoError(f"there is no role {role!r}; there is: {', '.join(worlds.roles)}")
+        self.worlds, self.role, self.game = worlds, role, game
+        self.opponent = opponent or next(iter(scripted_opponents(game)), "")
+        self._others = [name for name, each in worlds.roles.items() if each.action.shape[1] > (name == role)]
+        if self._others and not self.opponent:
+            worlds.close()
+            raise GodojoError(
+                f"{game or 'this game'} has several agents and no scripted opponents: give one as "
+                "opponent='file.py:Class', or use godojo.envs.pettingzoo"
+            )
+        self._opponents: list[Opponent] = []
+        self.num_worlds = worlds.num_worlds
+        arrays = worlds.roles[role]
+        self.observation_space, self.action_space = observation_space(arrays), action_space(arrays)
+        self.action = arrays.action[:, 0]
         self.observation = arrays.observation[:, 0]
         self.reward = arrays.reward[:, 0]
         self.terminated = arrays.terminated[:, 0]
         self.truncated = arrays.truncated[:, 0]
         self.final_observation = arrays.final_observation[:, 0]
+        self.chance = np.random.default_rng()
+
+    @classmethod
+    def make(
+        cls,
+        game: str,
+        num_worlds: object,
+        role: str | None,
+        opponent: str | None,
+        *,
+        engine: str = "sim",
+        arenas: ArenasLike = None,
+        settings: SettingsLike = None,
+        **options: Any,
+    ) -> "Match":
+        """In new worlds; options are those of `make_vec`."""
+        if opponent is not None and not isinstance(opponent, str):
+            raise GodojoError(f"an opponent is given by its name, or as file.py:Class, not as {opponent!r}")
+        if opponent is not None:
+            make_opponent(opponent, role or "", game=game)  # fails now rather than in reset
+        worlds = make_worlds(game, num_worlds, engine=engine, arenas=arenas, settings=settings, **options)
+        return cls(worlds, role, opponent, game=game)
 
     @property
-    def may_leave_early(self) -> bool:
-        """Whether the learner can be out while the round goes on: as one of several hiders."""
-        return self.role == "hider" and self.settings.rules.hiders > 1
+    def decisions_per_s(self) -> int:
+        return max(round(1.0 / (TICK_S * self.worlds.ticks_per_decision)), 1)
 
-    def reset(self, seed: int) -> None:
+    def camera(self) -> Camera:
+        return Camera(self.worlds, self.game)
+
+    def reset(self, seed: int | None = None) -> None:
         """New rounds everywhere; the same seed gives the same rounds and the same opponents."""
+        seed = int(self.chance.integers(MAX_SEED)) if seed is None else int(seed)
         self.worlds.reset(seed)
-        self._opponents = [
-            make_opponent(self.opponent, name, seed)
-            for name, arrays in self.worlds.roles.items()
-            if arrays.action.shape[1] > (name == self.role)
-        ]
+        self._opponents = [make_opponent(self.opponent, name, seed, game=self.game) for name in self._others]
         for player in self._opponents:
             player.begin(self.worlds)
 
+    def observed(self, rows: Any = slice(None)) -> np.ndarray:
+        """A copy of the observations, within the space."""
+        return self._within(self.observation[rows])
+
+    def observed_last(self, rows: Any) -> np.ndarray:
+        """The same of the last observations of rounds that ended."""
+        return self._within(self.final_observation[rows])
+
+    def _within(self, observation: np.ndarray) -> np.ndarray:
+        """A crowd may push an agent beyond the bounds that its game declares; bounds of other projects are a guess."""
+        if not self.game:
+            return observation.copy()
+        return np.clip(observation, self.observation_space.low, self.observation_space.high)
+
     def step(self, actions: object) -> None:
-        """One decision in every world: [N, 3] for the learner."""
+        """One decision in every world, by the learner's actions, [N, size]."""
         self.start(actions)
         self.finish()
 
     def start(self, actions: object) -> None:
-        """The first half of `step`: hands the actions over and returns."""
-        checked = checked_actions(actions, (self.num_worlds, ACTION_SIZE))
+        """The first half of `step`: sends the actions and returns."""
+        checked = checked_actions(actions, self.action.shape, self.action_space)
         for player in self._opponents:
             player.act(self.worlds, self.worlds.roles[player.role].action)
-        self.worlds.roles[self.role].action[:, 0] = checked
+        self.action[:] = checked
         self.worlds.start()
 
     def finish(self) -> None:
         """The second half: waits until the arrays are the new ones."""
         self.worlds.finish()
 
+    def check_episodes_end_with_rounds(self) -> None:
+        """A batch resets itself with its rounds, so it cannot hold a learner that has left an unfinished one."""
+        left = (self.terminated | self.truncated) & ~self.worlds.ended
+        if left.any():
+            raise GodojoError(
+                f"this {self.role} has left a round that goes on without it, and a batch cannot wait: have one agent "
+                "in the role, or use gym.make or godojo.envs.pettingzoo"
+            )
+
     def final_info(self, ended: np.ndarray) -> dict[str, Any]:
-        """What there is to say of rounds that ended, for the worlds of these indices: arrays of one entry each."""
+        """About rounds that ended in the worlds of these indices: arrays of one entry each."""
         worlds, arrays = self.worlds, self.worlds.roles[self.role]
         scores = arrays.final_score[ended]
         names = np.array([*worlds.arena_names, "generated"], dtype=object)  # -1 is the last
         winner = np.array(worlds.winners, dtype=object)[worlds.winner[ended]]
         won = winner == self.role
-        if self.settings.rules.mode == "classic":  # the best score wins, a shared one is a draw
+        if self.role not in worlds.winners and scores.shape[1] > 1:  # the best score wins, a shared one is a draw
             won = (scores[:, 0] > scores[:, 1:].max(axis=1)) & arrays.terminated[ended, 0]
+        terms = enumerate(worlds.reward_terms)
         return {
             "is_success": won.astype(np.bool_),
             "winner": winner,
             "score": scores[:, 0].astype(np.float64),
             "length_ticks": worlds.length_ticks[ended].astype(np.int64),
             "arena": names[worlds.arena[ended]],
-            "terms": {
-                term: arrays.final_terms[ended, 0, place].astype(np.float64)
-                for place, term in enumerate(worlds.reward_terms)
-            },
+            "terms": {term: arrays.final_terms[ended, 0, place].astype(np.float64) for place, term in terms},
         }
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from godojo.evaluation.intervals import Mean, Proportion
 from godojo.evaluation.matches import Player, play_matches
 from godojo.evaluation.players import PlayerFile, TrainedPlayer, player_from, players_of
 from godojo.evaluation.tables import Printable, evaluation_table
-from godojo.opponents import OPPONENTS
+from godojo.opponents import scripted_opponents
 from godojo.runs.config import RunConfig
 
 ITSELF = "itself"
@@ -63,9 +63,9 @@ def has_opponents(config: RunConfig) -> bool:
     return config.game in GAMES and len(config.roles) == 2
 
 
-def default_opponents(roles: int) -> list[str]:
+def default_opponents(game: str, roles: int) -> list[str]:
     """All scripted ones, and, with both roles at hand, itself."""
-    return [*OPPONENTS, *([ITSELF] if roles > 1 else [])]
+    return [*scripted_opponents(game), *([ITSELF] if roles > 1 else [])]
 
 
 def judge(
@@ -94,7 +94,7 @@ def judge(
         raise GodojoError(f"{policy} has no role {role!r}; it has: {', '.join(judged)}")
     cards = [player.card for player in judged.values()]
     game = cards[0].game
-    opponents = list(opponents) or default_opponents(len(judged))
+    opponents = list(opponents) or default_opponents(game, len(judged))
     chosen = [name for name in judged if role in (None, name)]
     verdicts = []
     with worlds_for(

@@ -14,7 +14,7 @@ from godojo.engines.make import GAMES
 from godojo.errors import GodojoError
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, load_policy
-from godojo.opponents import OPPONENTS, Opponent, make_opponent
+from godojo.opponents import Opponent, make_opponent, scripted_opponents
 from godojo.opponents.base import check_role
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import split_reference
@@ -65,7 +65,7 @@ class PolicyPlayer(TrainedPlayer):
         self.start(count * agents)
 
     def start(self, rows: int) -> None:
-        self._memory = self.policy.begin(rows)
+        self._memory = self.policy.initial_memory(rows)
         self._lots = torch.Generator().manual_seed(self.seed)
 
     def act(self, worlds: Worlds, out: np.ndarray) -> None:
@@ -83,9 +83,9 @@ class PolicyPlayer(TrainedPlayer):
         assert self._memory is not None
         memory = self._memory * torch.from_numpy(not_done).view(-1, 1)
         raw = torch.from_numpy(observation)
-        features, self._memory = self.policy.features(self.policy.look(raw), memory, self.policy.ahead(raw))
+        features, self._memory = self.policy.features(self.policy.preprocess(raw), memory, self.policy.heading_of(raw))
         choice = self.policy.head.sample(features, deterministic=deterministic, generator=self._lots)
-        return self.policy.for_game(choice.action, raw).numpy()
+        return self.policy.to_env_action(choice.action, raw).numpy()
 
 
 def check_layout(card: PolicyCard, arrays: RoleArrays, name: str) -> None:
@@ -153,7 +153,7 @@ def player_from(
     text: str,
     role: str,
     *,
-    game: str = "tag",
+    game: str,
     seed: int = 0,
     deterministic: bool = True,
     files: Mapping[str, PlayerFile] | None = None,
@@ -163,15 +163,15 @@ def player_from(
     `scripted:NAME` or just NAME (a scripted opponent), `file.py:Class` (a user's own), `RUN` (a run's newest policies),
     `RUN@SNAPSHOT` (those of a moment of its training), `policy.pt`, or a file of another kind (`files`, by suffix).
     """
-    scripted = text.removeprefix(SCRIPTED)
-    if text.startswith(SCRIPTED) or scripted in OPPONENTS or scripted.endswith(".py") or ".py:" in scripted:
-        return make_opponent(scripted, role, seed)
+    scripted, there = text.removeprefix(SCRIPTED), scripted_opponents(game)
+    if text.startswith(SCRIPTED) or scripted in there or scripted.endswith(".py") or ".py:" in scripted:
+        return make_opponent(scripted, role, seed, game=game)
     try:
         found = players_of(text, seed=seed, deterministic=deterministic, files=files)
     except GodojoError as error:
-        if Path(text).suffix or "/" in text or "@" in text:
+        if not there or Path(text).suffix or "/" in text or "@" in text:
             raise
-        raise GodojoError(f"{error} (or a scripted opponent: {', '.join(OPPONENTS)})") from None
+        raise GodojoError(f"{error} (or a scripted opponent: {', '.join(there)})") from None
     first = next(iter(found.values())).card
     if first.game != game:
         raise GodojoError(f"{text} plays {first.game}, not {game}")

@@ -47,7 +47,7 @@ def write_card(
 
 def _judged(written: Sequence[Shipped], rounds: int, progress: Progress | None) -> dict[str, Evaluation]:
     """By path."""
-    opponents = default_opponents(1)
+    opponents = default_opponents(written[0].game, 1)
     return {one.path: judge(one.path, opponents, rounds=rounds, files=SHIPPED, progress=progress) for one in written}
 
 

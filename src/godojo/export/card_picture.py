@@ -11,13 +11,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from godojo.engines.make import make_vec
 from godojo.evaluation.evaluation import Evaluation
-from godojo.evaluation.held_out import game_settings, judging_seed, judging_worlds
+from godojo.evaluation.held_out import game_settings, judging_seed
 from godojo.evaluation.players import TrainedPlayer, player_from, players_of
 from godojo.export.players import SHIPPED
-from godojo.export.ship import YARDSTICK, Shipped
-from godojo.games.tag.game import HAND_MADE
-from godojo.games.tag.settings import TICK_S
+from godojo.export.ship import Shipped
+from godojo.games.settings import TICK_S
+from godojo.opponents import yardstick
 
 _INK = "#22262e"
 _INKED: tuple[Any, ...] = ("text.color", "axes.labelcolor", "xtick.color", "ytick.color")
@@ -39,34 +40,38 @@ class Round(NamedTuple):
 
 
 def draw(written: Sequence[Shipped], judged: Mapping[str, Evaluation]) -> bytes:
-    """A PNG."""
+    """A PNG; the round is left out for a game whose privileged state has no places of agents and boxes."""
     shown = play_one(written)
     with mpl.rc_context({"font.size": 11, **dict.fromkeys(_INKED, _INK)}):
-        figure = Figure(figsize=(12.0, 5.6), dpi=110, layout="constrained", facecolor="white")
-        left, right = figure.subplots(1, 2)
-        _from_above(left, shown)
-        _rounds_won(right, judged)
+        panels = 1 if shown is None else 2
+        figure = Figure(figsize=(6.0 * panels, 5.6), dpi=110, layout="constrained", facecolor="white")
+        axes = figure.subplots(1, panels, squeeze=False)[0]
+        if shown is not None:
+            _from_above(axes[0], shown)
+        _rounds_won(axes[-1], judged)
         picture = io.BytesIO()
         figure.savefig(picture, format="png", metadata={"Software": None})
     return picture.getvalue()
 
 
-def play_one(written: Sequence[Shipped], seed: int = 0) -> Round:
+def play_one(written: Sequence[Shipped], seed: int = 0) -> Round | None:
     """A round between the last files of each role; a role without one is played by a script."""
     players: dict[str, TrainedPlayer] = {}
     for one in written:
         players |= players_of(one.path, files=SHIPPED)
     card = next(iter(players.values())).card
     settings = game_settings(card.game, card.settings)
-    with judging_worlds(card.game, settings, arenas=HAND_MADE, rounds=1, seed=seed) as worlds:
+    with make_vec(card.game, seed=judging_seed(seed), settings=settings) as worlds:
+        script = yardstick(card.game)
         table = {
-            role: players.get(role) or player_from(YARDSTICK, role, game=card.game, seed=seed + 1)
-            for role in worlds.roles
+            role: players.get(role) or player_from(script, role, game=card.game, seed=seed + 1) for role in worlds.roles
         }
         worlds.reset(judging_seed(seed))
         for player in table.values():
             player.begin(worlds)
         state = worlds.privileged()
+        if not {"position_m", "box_low_m", "size_m", "first_agent"} <= set(getattr(state, "_fields", ())):
+            return None
         count = int(state.box_count[0])
         low, high = state.box_low_m[0][:, :count].copy(), state.box_high_m[0][:, :count].copy()
         size = float(state.size_m[0, 0]), float(state.size_m[0, 1])

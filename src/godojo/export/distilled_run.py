@@ -1,4 +1,4 @@
-"""A student as a run: a folder that can be judged, exported and trained further like any other."""
+"""Distillation into a run folder, which can be evaluated, exported and trained further like any other."""
 
 import statistics
 import time
@@ -33,20 +33,20 @@ _TIMED_DECISIONS = 200
 
 
 class Figures(msgspec.Struct, frozen=True):
-    """What a policy costs."""
+    """Size and speed of a policy."""
 
     net_arch: tuple[int, ...]
     memory_size: int
     weights: int
     dojo_bytes: int
     torch_us: float
-    """One decision of one agent, on this machine, the median of many."""
+    """One decision of one agent on this machine; the median of many."""
     gdscript_us: float
-    """The matrices of one decision, by the price of a 4 x 4 block."""
+    """Matrix products of one decision, estimated by the time of a 4 x 4 block."""
 
 
 class Price(msgspec.Struct, frozen=True):
-    """What being small costs in rounds won."""
+    """The win rates of teacher and student against an opponent."""
 
     role: str
     opponent: str
@@ -57,7 +57,7 @@ class Price(msgspec.Struct, frozen=True):
 
 
 class DistilReport(msgspec.Struct, frozen=True):
-    """What came out of a distillation."""
+    """The results of a distillation."""
 
     teacher: str
     rounds: int
@@ -67,7 +67,7 @@ class DistilReport(msgspec.Struct, frozen=True):
 
 
 class DistilledRun:
-    """One distillation in a run's folder."""
+    """One distillation in a run folder."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class DistilledRun:
         typed: Sequence[str] = (),
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
-        # Before there is a new run, which would be the latest one.
+        # Before the new run exists, which would be the latest one.
         self.teacher, self._teacher_path = _resolved(teacher)
         self.budget, self.teachers = budget, policies_of(self._teacher_path)
         card = next(iter(self.teachers.values()))[1]
@@ -113,7 +113,7 @@ class DistilledRun:
         self.run.add_environment(Environment.here())
 
     def teach(self, progress: Progress) -> bool:
-        """Until the budget is spent or the distillation is told to stop; what was learnt is saved either way."""
+        """Distil until the budget is spent or it is stopped; saves the students either way."""
         taught = self.distillation
         updates = UpdateLog(self.run.updates, self.run.tensorboard, roles=self.run.config.roles)
         began = saved = time.monotonic()
@@ -138,28 +138,29 @@ class DistilledRun:
         return is_spent
 
     def save(self) -> dict[str, bytes]:
-        """The students as they are now."""
+        """Save the current students."""
         files = {role: policy_bytes(*student) for role, student in self.distillation.students().items()}
         for role, content in files.items():
             self.run.save_policy(role, content)
         return files
 
     def report(self, rounds: int = 500, progress: Progress | None = None) -> DistilReport:
-        """Sizes and speeds; and, with rounds to play, what being small costs. Written to `distil.json` as well."""
+        """Sizes, speeds and, with rounds to play, win rates; also written to `distil.json`."""
         students = policies_of(str(self.run.path))
         can_compare = rounds > 0 and has_rivals(next(iter(students.values()))[1])
         found = DistilReport(
             teacher=self.teacher,
             rounds=rounds,
             sizes={role: (figures(*self.teachers[role]), figures(*students[role])) for role in students},
-            prices=_prices(self._teacher_path, str(self.run.path), rounds, progress) if can_compare else [],
+            prices=_prices(self.run.config.game, self._teacher_path, str(self.run.path), rounds, progress)
+            if can_compare
+            else [],
         )
         atomic_write(self.run.path / REPORT, msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
         return found
 
 
 def figures(policy: Policy, card: PolicyCard) -> Figures:
-    """What a policy costs."""
     return Figures(
         net_arch=policy.shape.net_arch,
         memory_size=policy.memory_size,
@@ -172,25 +173,25 @@ def figures(policy: Policy, card: PolicyCard) -> Figures:
 
 @torch.no_grad()
 def _torch_us(policy: Policy) -> float:
-    raw, memory = torch.zeros(1, policy.shape.observation_size), policy.begin(1)
+    raw, memory = torch.zeros(1, policy.shape.observation_size), policy.initial_memory(1)
     times = []
     for _ in range(_TIMED_DECISIONS):
         began = time.perf_counter()
-        features, memory = policy.features(policy.look(raw), memory, policy.ahead(raw))
-        policy.for_game(policy.head.sample(features, deterministic=True).action, raw)
+        features, memory = policy.features(policy.preprocess(raw), memory, policy.heading_of(raw))
+        policy.to_env_action(policy.head.sample(features, deterministic=True).action, raw)
         times.append(time.perf_counter() - began)
     return 1e6 * statistics.median(times)
 
 
-def _prices(teacher: str, student: str, rounds: int, progress: Progress | None) -> list[Price]:
-    """Both play the same rounds against the same scripted opponents."""
-    opponents = default_opponents(1)
+def _prices(game: str, teacher: str, student: str, rounds: int, progress: Progress | None) -> list[Price]:
+    """Teacher and student play the same rounds against the same scripted opponents."""
+    opponents = default_opponents(game, 1)
 
-    def told(who: str) -> Progress:
+    def reported(who: str) -> Progress:
         return lambda what, share: None if progress is None else progress(f"{who}: {what}", share)
 
-    before = judge(teacher, opponents, rounds=rounds, progress=told("teacher"))
-    after = judge(student, opponents, rounds=rounds, progress=told("student"))
+    before = judge(teacher, opponents, rounds=rounds, progress=reported("teacher"))
+    after = judge(student, opponents, rounds=rounds, progress=reported("student"))
     prices = []
     for old, new in zip(before.verdicts, after.verdicts, strict=True):
         if old.wins is not None and new.wins is not None:
@@ -199,7 +200,7 @@ def _prices(teacher: str, student: str, rounds: int, progress: Progress | None) 
 
 
 def _resolved(text: str) -> tuple[str, str]:
-    """How the teacher is called, and how it is found whatever is trained meanwhile."""
+    """The teacher's name, and a path that stays valid when other runs are created."""
     if text.endswith(".pt"):
         return Path(text).name, text
     name, snapshot = split_reference(text)
@@ -211,15 +212,15 @@ def _resolved(text: str) -> tuple[str, str]:
 def _readme(run: RunFolder, teacher: str) -> bytes:
     text = f"""# {run.config.game}, distilled from {teacher}
 
-| file | what it is |
+| file | contents |
 |---|---|
 | `policy_ROLE.pt` | the student of each role |
-| `{REPORT}` | sizes, speeds, and rounds won beside the teacher's |
-| `updates.csv`, `tensorboard/` | one row an update: how far students and teachers are apart |
+| `{REPORT}` | sizes, speeds and win rates beside the teacher's |
+| `updates.csv`, `tensorboard/` | one row per update: the imitation loss |
 | `snapshots/` | the students at the end |
 | `config.json`, `environment.json` | the game, all settings, the seed, the command; versions and the machine |
 
-## How to go on
+## Next
 
 ```
 {command(f"eval {run.name}")}

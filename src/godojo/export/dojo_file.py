@@ -1,7 +1,7 @@
 """The `.dojo` policy file: a trained policy as plain numbers, for games without Python.
 
-`docs/dojo-file.md` says what is where, byte by byte. Nothing in a file is run, nothing is unpacked, and every size is
-compared with the limits below before anything is made by it.
+`docs/dojo-file.md` describes the format byte by byte. Reading executes and unpacks nothing, and compares every size
+with the limits below before it allocates anything.
 """
 
 import hashlib
@@ -50,16 +50,16 @@ Width = Annotated[int, msgspec.Meta(ge=1, le=MAX_WIDTH)]
 
 
 class Layer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One step of the network."""
+    """A layer of the network."""
 
-    name: Literal["eyes", "memory", "mind", "head"]
+    name: Literal["encoder", "memory", "trunk", "head"]
     kind: Literal["relu", "leaky", "gru", "linear"]
     inputs: Annotated[int, msgspec.Meta(ge=1, le=MAX_OBSERVATION)]
     outputs: Width
 
     @property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
-        """The shapes of its weights, in the order of the file: a matrix, then its bias."""
+        """Shapes of its weights, in the order of the file: a matrix, then its bias."""
         if self.kind == "leaky":
             return (2 * self.outputs, self.inputs), (2 * self.outputs,)
         if self.kind == "gru":
@@ -69,7 +69,7 @@ class Layer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DojoHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a `.dojo` file says about itself."""
+    """The JSON header of a `.dojo` file."""
 
     game: Annotated[str, msgspec.Meta(max_length=64)]
     role: Annotated[str, msgspec.Meta(max_length=64)]
@@ -81,11 +81,11 @@ class DojoHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     memory_size: Annotated[int, msgspec.Meta(ge=0, le=MAX_WIDTH)]
     squashed: bool
     log_std: bool
-    """Whether the logarithms of the numbers' spreads come last among the weights."""
+    """Whether log standard deviations come last among the weights."""
     log_std_limits: tuple[float, float]
-    """Between what a squashed policy's are cut."""
+    """Limits of a squashed policy's log standard deviations."""
     normalised_limit: Annotated[float, msgspec.Meta(gt=0.0, le=1e6)]
-    """Normalised observations are cut at this and at minus this."""
+    """Normalised observations are clipped to this and its negative."""
     agent_steps: Annotated[int, msgspec.Meta(ge=0)]
     godojo: Annotated[str, msgspec.Meta(max_length=64)]
     """The version that wrote it."""
@@ -98,7 +98,7 @@ class DojoHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def numbers(self) -> int:
-        """Of an action; the others are choices."""
+        """Continuous numbers of an action."""
         return sum(part.size for part in self.action_parts if part.kind == "continuous")
 
     @property
@@ -113,7 +113,7 @@ class DojoHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return PolicyShape(
             observation_size=self.observation_size,
             action_parts=self.action_parts,
-            net_arch=tuple(layer.outputs for layer in self.layers if layer.name in ("eyes", "mind")),
+            net_arch=tuple(layer.outputs for layer in self.layers if layer.name in ("encoder", "trunk")),
             memory=self.memory,
             memory_size=self.memory_size,
             heading=self.heading,
@@ -133,7 +133,7 @@ class DojoHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DojoFile(NamedTuple):
-    """A file that has been read and checked."""
+    """The checked content of a file."""
 
     header: DojoHeader
     weights: list[np.ndarray]
@@ -141,22 +141,21 @@ class DojoFile(NamedTuple):
 
 
 def layers_of(shape: PolicyShape) -> tuple[Layer, ...]:
-    """The steps of a policy's network, first to last."""
+    """The layers of a policy's network, first to last."""
     *first, last = shape.net_arch
     widths = [shape.observation_size, *first]
-    layers = [Layer("eyes", "relu", *pair) for pair in itertools.pairwise(widths)]
-    remembered = 0
+    layers = [Layer("encoder", "relu", *pair) for pair in itertools.pairwise(widths)]
+    cells = shape.memory_size if shape.memory else 0
     if shape.memory:
-        remembered = shape.memory_size
-        layers.append(Layer("memory", shape.memory, widths[-1], remembered))
-    layers.append(Layer("mind", "relu", widths[-1] + remembered, last))
+        layers.append(Layer("memory", shape.memory, widths[-1], cells))
+    layers.append(Layer("trunk", "relu", widths[-1] + cells, last))
     outputs = sum(part.size for part in shape.action_parts)
     layers.append(Layer("head", "linear", last, 2 * outputs if shape.squashed else outputs))
     return tuple(layers)
 
 
 def header_text(header: DojoHeader) -> bytes:
-    """As JSON. Pairs of what is remembered are told only where there are any, so that older readers take the others."""
+    """The header as JSON; without rotated memory cells it omits their key, so that older readers accept it."""
     fields = msgspec.to_builtins(header)
     if header.heading is not None and not header.heading.remembered:
         del fields["heading"]["remembered"]
@@ -164,7 +163,6 @@ def header_text(header: DojoHeader) -> bytes:
 
 
 def dojo_bytes(policy: Policy, card: PolicyCard) -> bytes:
-    """The whole file."""
     header = DojoHeader(
         game=card.game,
         role=card.role,
@@ -199,13 +197,13 @@ def write_dojo(path: Path, policy: Policy, card: PolicyCard) -> None:
 
 
 def read_dojo(path: Path) -> DojoFile:
-    """A file that is whole and fits together; GodojoError says why not."""
+    """Read and check a file; GodojoError says what is wrong with it."""
     try:
         size = path.stat().st_size
         if size > MAX_BYTES:
             raise GodojoError(f"{path} has {size:,} bytes; a {SUFFIX} file has {MAX_BYTES:,} at most")
         with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)  # a device or a pipe has no size to look at
+            content = file.read(MAX_BYTES + 1)  # a device or a pipe has no size
     except FileNotFoundError:
         raise GodojoError(f"{path}: there is no such policy file") from None
     except OSError as error:
@@ -217,7 +215,7 @@ def read_dojo(path: Path) -> DojoFile:
 
 
 def load_dojo(path: Path) -> tuple[Policy, PolicyCard]:
-    """The policy in a file, to go on with in Python."""
+    """The policy in a file, for Python."""
     header, weights = read_dojo(path)
     policy = Policy(header.shape)
     scale, offset, *others = weights
@@ -231,7 +229,7 @@ def load_dojo(path: Path) -> tuple[Policy, PolicyCard]:
 
 
 def check_dojo(content: bytes) -> DojoFile:
-    """What the bytes hold, if they are a file that fits together."""
+    """Parse and check the bytes of a file."""
     if len(content) > MAX_BYTES:
         raise GodojoError(f"it has more than {MAX_BYTES:,} bytes")
     if content[: len(MAGIC)] != MAGIC:
@@ -266,7 +264,7 @@ def check_dojo(content: bytes) -> DojoFile:
 
 
 def parse_header(text: bytes, form: Format, version: int) -> DojoHeader:
-    """The header of a file of this format, if it fits together; GodojoError says why not."""
+    """Parse and check a header; GodojoError says what is wrong with it."""
     try:
         header = msgspec.convert(form.migrate(msgspec.json.decode(text, type=dict[str, Any]), version), DojoHeader)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, LookupError, TypeError) as error:
@@ -313,5 +311,5 @@ def _tensors(policy: Policy) -> Iterator[torch.Tensor]:
     trunk = policy.trunk[0]
     assert isinstance(trunk, nn.Linear)
     yield from (trunk.weight, trunk.bias, policy.head.linear.weight, policy.head.linear.bias)
-    if isinstance(policy.head, ActionHead) and policy.head.numbers:
+    if isinstance(policy.head, ActionHead) and policy.head.continuous_size:
         yield policy.head.log_std

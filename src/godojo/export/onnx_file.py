@@ -1,4 +1,4 @@
-"""ONNX files: written, compared with torch at once, and made small (int8)."""
+"""ONNX files: written, compared with torch, and quantised to int8."""
 
 import contextlib
 import logging
@@ -24,7 +24,7 @@ CHECKED_STREAMS = 32
 
 
 def onnx_bytes(policy: Policy, card: PolicyCard) -> tuple[bytes, float]:
-    """The model, and by how much its actions differ at most from torch's; GodojoError if it is too much."""
+    """The model, and the largest difference of its actions from torch's; GodojoError if it is too large."""
     content = sealed(build(check_dojo(dojo_bytes(policy, card))))
     vectors = make_vectors(policy, card, CHECKED_DECISIONS, streams=CHECKED_STREAMS)
     difference = float(np.abs(replayed(OnnxSession(content), vectors) - vectors.action).max())
@@ -36,8 +36,8 @@ def onnx_bytes(policy: Policy, card: PolicyCard) -> tuple[bytes, float]:
 
 
 def int8_bytes(content: bytes) -> bytes:
-    """The same model with weights of one byte each; what is seen is rounded as it comes (dynamic quantisation)."""
-    from onnxruntime.quantization import QuantType, quantize_dynamic  # slow to import, and seldom wanted
+    """The same model with weights of one byte each (dynamic quantisation)."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic  # slow to import
 
     with tempfile.TemporaryDirectory() as folder, _quiet():
         small = Path(folder) / "int8.onnx"
@@ -49,7 +49,7 @@ def int8_bytes(content: bytes) -> bytes:
             op_types_to_quantize=["MatMul"],
         )
         model = onnx.load(small)
-    # It also marks the graph as quantised by onnxruntime's own operators, of which it used none.
+    # The quantiser also declares onnxruntime's own operators, of which it uses none.
     del model.opset_import[:]
     model.opset_import.extend(onnx.load_from_string(content).opset_import)
     return sealed(model)
@@ -64,7 +64,7 @@ def sealed(model: onnx.ModelProto) -> bytes:
 
 
 class OnnxSession:
-    """A model in onnxruntime, on one thread. Only for what we wrote ourselves or `onnx_guard` let through."""
+    """A model in onnxruntime, on one thread. Only for models of ours, or that `onnx_guard` has accepted."""
 
     def __init__(self, content: bytes) -> None:
         options = onnxruntime.SessionOptions()
@@ -79,13 +79,13 @@ class OnnxSession:
         self._outputs = ["action", "next_memory"] if self.memory_size else ["action"]
 
     def decide(self, observation: np.ndarray, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The best actions as the game wants them, and what is remembered; rows are agents."""
+        """Deterministic actions as the game takes them, and the new memory; rows are agents."""
         fed: dict[str, Any] = {"observation": observation}
         if self.memory_size:
             fed["memory"] = memory
         try:
             found = self._session.run(self._outputs, fed)
-        except Exception as error:  # for instance a place that is not there, in a file of a stranger's
+        except Exception as error:  # such as an index out of range, in a stranger's file
             raise GodojoError(f"the ONNX model fails ({' '.join(str(error).split())[:200]})") from None
         return found[0], found[1] if self.memory_size else memory
 
@@ -94,15 +94,15 @@ def replayed(session: OnnxSession, vectors: Vectors) -> np.ndarray:
     """The actions for the observations of `vectors`, [T, S, A]."""
     memory = np.zeros((vectors.observation.shape[1], session.memory_size), np.float32)
     actions = []
-    for seen, fresh in zip(vectors.observation, vectors.fresh, strict=True):
-        action, memory = session.decide(seen, memory * (1.0 - fresh)[:, None])
+    for observation, fresh in zip(vectors.observation, vectors.fresh, strict=True):
+        action, memory = session.decide(observation, memory * (1.0 - fresh)[:, None])
         actions.append(action)
     return np.stack(actions)
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """The quantiser recommends a preparation through the root logger that our graphs do not need."""
+    """Silence the quantiser's advice on a preparation that our graphs do not need."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

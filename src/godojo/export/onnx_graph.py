@@ -1,8 +1,8 @@
-"""A policy as an ONNX graph, from what is in its `.dojo` file.
+"""A policy as an ONNX graph, built from its `.dojo` file in the steps of `docs/dojo-file.md`.
 
-The graph is put together by hand, step by step as `docs/dojo-file.md` tells them, so that it holds a few dozen plain
-operators with names of ours, the same in every version of torch; what it computes is compared with torch whenever one
-is written (`onnx_file`).
+Built with `onnx.helper`, not by `torch.onnx`: its exporter needs `onnxscript`, its graphs change with torch's version,
+and they hold operators, such as ScatterND and shape arithmetic, that `onnx_guard` would then have to accept from
+strangers. This graph has a few dozen plain operators; `onnx_file` compares each one it writes with torch.
 """
 
 import hashlib
@@ -18,16 +18,17 @@ from godojo import __version__
 from godojo.export.dojo_file import DojoFile, DojoHeader, header_text
 from godojo.files import Seal
 from godojo.formats import ONNX
-from godojo.games.parts import ActionPart, Heading, action_size
+from godojo.games.parts import Heading, action_size
+from godojo.learn.networks import continuous_columns
 
 OPSET = 17
 IR_VERSION = 8
-"""What came with the opset, so that runtimes of that time read it too."""
+"""The one of the opset's release, so that runtimes of that time read it too."""
 HEADER = "godojo.header"
-"""The key of the metadata under which the header lies, as in a `.dojo` file."""
+"""Metadata key of the header, which is that of a `.dojo` file."""
 VERSION = "godojo.format"
 HASH = "godojo.sha256"
-"""The key of the hash of all bytes above it: the last entry of the metadata, at the very end of the file."""
+"""Metadata key of the hash of all bytes before it: the last entry, at the very end of the file."""
 _DIGITS = "0" * 64
 SEAL = Seal(
     onnx.ModelProto(metadata_props=[onnx.StringStringEntryProto(key=HASH, value=_DIGITS)])
@@ -38,33 +39,33 @@ BATCH = "batch"
 
 
 def build(file: DojoFile) -> onnx.ModelProto:
-    """The whole model: inputs `observation` and, with a memory, `memory`; the outputs are in `docs/shipping.md`."""
+    """The model; `docs/shipping.md` lists its inputs and outputs."""
     graph = _Graph()
     header, weights = file.header, iter(file.weights)
     scale, offset = next(weights), next(weights)
     inputs = [_rows("observation", header.observation_size)]
     outputs = [_rows("action", action_size(header.action_parts))]
-    seen = _turned_observation(graph, header)
+    rows = _egocentric(graph, header)
     limit = header.normalised_limit
-    seen = graph.add("Add", [graph.add("Mul", [seen, graph.keep("scale", scale)]), graph.keep("offset", offset)])
-    seen = graph.add("Clip", [seen, graph.keep("low", np.float32(-limit)), graph.keep("high", np.float32(limit))])
+    rows = graph.add("Add", [graph.add("Mul", [rows, graph.keep("scale", scale)]), graph.keep("offset", offset)])
+    rows = graph.add("Clip", [rows, graph.keep("low", np.float32(-limit)), graph.keep("high", np.float32(limit))])
     for number, layer in enumerate(header.layers):
-        name = f"{layer.name}{number}" if layer.name == "eyes" else layer.name
+        name = f"{layer.name}{number}" if layer.name == "encoder" else layer.name
         if layer.kind in ("leaky", "gru"):
             size = layer.outputs
             inputs.append(_rows("memory", size))
             outputs.append(_rows("next_memory", size))
-            told = graph.linear(name, seen, next(weights), next(weights))
+            fed = graph.linear(name, rows, next(weights), next(weights))
             if layer.kind == "leaky":
-                held = _leaky(graph, header, told, size)
+                cells = _leaky(graph, header, fed, size)
             else:
-                held = _gated(graph, told, graph.linear("memory_own", "memory", next(weights), next(weights)), size)
-            seen = graph.add("Concat", [seen, held], axis=1)
+                cells = _gru(graph, fed, graph.linear("memory_own", "memory", next(weights), next(weights)), size)
+            rows = graph.add("Concat", [rows, cells], axis=1)
         else:
-            seen = graph.linear(name, seen, next(weights), next(weights))
+            rows = graph.linear(name, rows, next(weights), next(weights))
             if layer.kind == "relu":
-                seen = graph.add("Relu", [seen])
-    _decide(graph, header, seen, next(weights, None), outputs)
+                rows = graph.add("Relu", [rows])
+    _decide(graph, header, rows, next(weights, None), outputs)
     model = helper.make_model(
         helper.make_graph(graph.nodes, f"{header.game} {header.role}", inputs, outputs, graph.constants),
         opset_imports=[helper.make_opsetid("", OPSET)],
@@ -106,73 +107,69 @@ def _rows(name: str, width: int) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, TensorProto.FLOAT, [BATCH, width])
 
 
-def _turned_observation(graph: _Graph, header: DojoHeader) -> str:
-    heading = header.heading
-    if heading is None or not heading.observed:
+def _egocentric(graph: _Graph, header: DojoHeader) -> str:
+    if header.heading is None or not header.heading.observed:
         return "observation"
-    x_at, z_at = zip(*heading.observed, strict=True)
-    turned = _in_frame(graph, heading, graph.columns("observation", x_at), graph.columns("observation", z_at))
-    columns = list(zip(turned, (x_at, z_at), strict=True))
-    return _replaced(graph, "observation", header.observation_size, columns, "egocentric")
+    return _rotated(graph, header.heading, "observation", header.observation_size, header.heading.observed)
 
 
-def _in_frame(graph: _Graph, heading: Heading, x: str, z: str) -> tuple[str, str]:
-    """What is to the agent's left, and ahead of it."""
-    x_ahead, z_ahead = (graph.columns("observation", [place]) for place in heading.forward)
-    left = graph.add("Sub", [graph.add("Mul", [x, z_ahead]), graph.add("Mul", [z, x_ahead])])
-    return left, graph.add("Add", [graph.add("Mul", [x, x_ahead]), graph.add("Mul", [z, z_ahead])])
+def _rotated(
+    graph: _Graph, heading: Heading, rows: str, width: int, pairs: Sequence[tuple[int, int]], output: str | None = None
+) -> str:
+    """Pairs of columns relative to the heading."""
+    x_at, z_at = zip(*pairs, strict=True)
+    x, z = graph.columns(rows, x_at), graph.columns(rows, z_at)
+    x_heading, z_heading = (graph.columns("observation", [place]) for place in heading.forward)
+    left = graph.add("Sub", [graph.add("Mul", [x, z_heading]), graph.add("Mul", [z, x_heading])])
+    front = graph.add("Add", [graph.add("Mul", [x, x_heading]), graph.add("Mul", [z, z_heading])])
+    return _replaced(graph, rows, width, [(left, x_at), (front, z_at)], output)
 
 
-def _out_of_frame(graph: _Graph, heading: Heading, left: str, ahead: str) -> tuple[str, str]:
-    """The way back: x and z."""
-    x_ahead, z_ahead = (graph.columns("observation", [place]) for place in heading.forward)
-    x = graph.add("Add", [graph.add("Mul", [left, z_ahead]), graph.add("Mul", [ahead, x_ahead])])
-    return x, graph.add("Sub", [graph.add("Mul", [ahead, z_ahead]), graph.add("Mul", [left, x_ahead])])
+def _to_world(graph: _Graph, heading: Heading, rows: str, pairs: Sequence[tuple[int, int]]) -> tuple[str, str]:
+    """The x and z of pairs of columns that are relative to the heading."""
+    left, front = (graph.columns(rows, columns) for columns in zip(*pairs, strict=True))
+    x_heading, z_heading = (graph.columns("observation", [place]) for place in heading.forward)
+    x = graph.add("Add", [graph.add("Mul", [left, z_heading]), graph.add("Mul", [front, x_heading])])
+    return x, graph.add("Sub", [graph.add("Mul", [front, z_heading]), graph.add("Mul", [left, x_heading])])
 
 
 def _replaced(
     graph: _Graph, rows: str, width: int, columns: Sequence[tuple[str, Sequence[int]]], output: str | None = None
 ) -> str:
-    """The rows with some columns taken from elsewhere: all side by side, then those that are wanted."""
+    """The rows with some columns replaced: everything side by side, then the columns in question."""
     places, end = list(range(width)), width
-    for _, taken in columns:
-        for place in taken:
+    for _, replaced in columns:
+        for place in replaced:
             places[place] = end
             end += 1
     together = graph.add("Concat", [rows, *(name for name, _ in columns)], axis=1)
     return graph.columns(together, places, output)
 
 
-def _leaky(graph: _Graph, header: DojoHeader, told: str, size: int) -> str:
-    """What the mind sees of it; what is remembered is the same, or along the world's axes where pairs turn."""
-    heading = header.heading
-    if heading is None or not heading.remembered:
-        return _leaked(graph, told, "memory", size, "next_memory")
-    x_at, z_at = zip(*heading.remembered, strict=True)
-    turned = _in_frame(graph, heading, graph.columns("memory", x_at), graph.columns("memory", z_at))
-    own = _replaced(graph, "memory", size, list(zip(turned, (x_at, z_at), strict=True)), "own_memory")
-    held = _leaked(graph, told, own, size, "next_own_memory")
-    back = _out_of_frame(graph, heading, graph.columns(held, x_at), graph.columns(held, z_at))
-    _replaced(graph, held, size, list(zip(back, (x_at, z_at), strict=True)), "next_memory")
-    return held
+def _leaky(graph: _Graph, header: DojoHeader, fed: str, size: int) -> str:
+    """The cells as the trunk sees them; the new memory is the same, or along the world's axes where pairs rotate."""
+    heading, memory, output = header.heading, "memory", "next_memory"
+    pairs = heading.remembered if heading else ()
+    if heading and pairs:
+        memory, output = _rotated(graph, heading, "memory", size, pairs, "own_memory"), "next_own_memory"
+    gate = graph.add("Sigmoid", [graph.columns(fed, range(size))])
+    candidate = graph.add("Tanh", [graph.columns(fed, range(size, 2 * size))])
+    step = graph.add("Mul", [gate, graph.add("Sub", [candidate, memory])])
+    cells = graph.add("Add", [memory, step], output)
+    if heading and pairs:
+        back = zip(_to_world(graph, heading, cells, pairs), zip(*pairs, strict=True), strict=True)
+        _replaced(graph, cells, size, list(back), "next_memory")
+    return cells
 
 
-def _leaked(graph: _Graph, told: str, memory: str, size: int, output: str) -> str:
-    gate = graph.add("Sigmoid", [graph.columns(told, range(size))])
-    aim = graph.add("Tanh", [graph.columns(told, range(size, 2 * size))])
-    step = graph.add("Mul", [gate, graph.add("Sub", [aim, memory])])
-    return graph.add("Add", [memory, step], output)
-
-
-def _gated(graph: _Graph, told: str, own: str, size: int) -> str:
-    told_parts, own_parts = (
-        [graph.columns(whole, range(part * size, (part + 1) * size)) for part in range(3)] for whole in (told, own)
+def _gru(graph: _Graph, fed: str, own: str, size: int) -> str:
+    fed_parts, own_parts = (
+        [graph.columns(whole, range(part * size, (part + 1) * size)) for part in range(3)] for whole in (fed, own)
     )
     reset, update = (
-        graph.add("Sigmoid", [graph.add("Add", [ours, theirs])])
-        for ours, theirs in zip(told_parts[:2], own_parts[:2], strict=True)
+        graph.add("Sigmoid", [graph.add("Add", list(pair))]) for pair in zip(fed_parts[:2], own_parts[:2], strict=True)
     )
-    new = graph.add("Tanh", [graph.add("Add", [told_parts[2], graph.add("Mul", [reset, own_parts[2]])])])
+    new = graph.add("Tanh", [graph.add("Add", [fed_parts[2], graph.add("Mul", [reset, own_parts[2]])])])
     kept = graph.add("Mul", [update, graph.add("Sub", ["memory", new])])
     return graph.add("Add", [new, kept], "next_memory")
 
@@ -180,7 +177,7 @@ def _gated(graph: _Graph, told: str, own: str, size: int) -> str:
 def _decide(
     graph: _Graph, header: DojoHeader, raw: str, log_std: np.ndarray | None, outputs: list[onnx.ValueInfoProto]
 ) -> None:
-    """Steps 7 and 8: the best action as the game wants it, and what lots would be drawn by."""
+    """Steps 7 and 8: the deterministic action as the game takes it, and the parameters of the distribution."""
     numbers, choices = header.numbers, [part.size for part in header.action_parts if part.kind == "discrete"]
     pieces: list[str] = []
     if numbers:
@@ -193,7 +190,7 @@ def _decide(
             pieces.append(graph.add("Tanh", [mean]))
         else:
             assert log_std is not None
-            nothing = graph.add("Sub", [mean, mean])  # as many rows as there are
+            nothing = graph.add("Sub", [mean, mean])  # zeros, one row per agent
             graph.add("Add", [nothing, graph.keep("head.log_std", log_std)], "log_std")
             pieces.append(mean)
     if choices:
@@ -205,45 +202,22 @@ def _decide(
             pieces.append(graph.add("Cast", [best], to=TensorProto.FLOAT))
             at += size
     together = graph.add("Concat", pieces, axis=1)
-    action = graph.columns(together, _order(header.action_parts))
-    action = _turned_action(graph, header, action)
-    low, high = _bounds(header.action_parts)
-    cut = graph.add("Max", [action, graph.keep("action_low", low)])
-    graph.add("Min", [cut, graph.keep("action_high", high)], "action")
-
-
-def _order(parts: Sequence[ActionPart]) -> list[int]:
-    """Where in "all numbers, then all choices" the columns of an action are."""
-    numbers = sum(part.size for part in parts if part.kind == "continuous")
-    places: list[int] = []
-    number, choice = 0, numbers
-    for part in parts:
-        if part.kind == "continuous":
-            places += range(number, number + part.size)
-            number += part.size
-        else:
-            places.append(choice)
-            choice += 1
-    return places
-
-
-def _turned_action(graph: _Graph, header: DojoHeader, action: str) -> str:
-    heading = header.heading
-    if heading is None or not heading.acted:
-        return action
-    x_at, z_at = zip(*heading.acted, strict=True)
-    x, z = _out_of_frame(graph, heading, graph.columns(action, x_at), graph.columns(action, z_at))
-    squares = graph.add("Add", [graph.add("Mul", [x, x]), graph.add("Mul", [z, z])])
-    length = graph.add("Max", [graph.add("Sqrt", [squares]), graph.keep("one", np.float32(1.0))])
-    turned = [(graph.add("Div", [x, length]), x_at), (graph.add("Div", [z, length]), z_at)]
-    return _replaced(graph, action, action_size(header.action_parts), turned)
-
-
-def _bounds(parts: Sequence[ActionPart]) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers are cut to -1 to 1, choices are not."""
-    high = [1.0 if part.kind == "continuous" else float(part.size) for part in parts for _ in range(part.width)]
-    low = [-1.0 if part.kind == "continuous" else 0.0 for part in parts for _ in range(part.width)]
-    return np.array(low, np.float32), np.array(high, np.float32)
+    parts, continuous = header.action_parts, list(continuous_columns(header.action_parts))
+    discrete = [column for column in range(action_size(parts)) if column not in continuous]
+    action = graph.columns(together, np.argsort([*continuous, *discrete]).tolist())
+    if header.heading is not None and header.heading.acted:
+        pairs = header.heading.acted
+        x, z = _to_world(graph, header.heading, action, pairs)
+        squares = graph.add("Add", [graph.add("Mul", [x, x]), graph.add("Mul", [z, z])])
+        length = graph.add("Max", [graph.add("Sqrt", [squares]), graph.keep("one", np.float32(1.0))])
+        x_at, z_at = zip(*pairs, strict=True)
+        columns = [(graph.add("Div", [x, length]), x_at), (graph.add("Div", [z, length]), z_at)]
+        action = _replaced(graph, action, action_size(parts), columns)
+    # Continuous numbers are clipped to -1 and 1, indices of discrete actions stay.
+    high = np.array([1.0 if part.kind == "continuous" else part.size for part in parts for _ in range(part.width)])
+    low = np.where(np.isin(range(len(high)), continuous), -1.0, 0.0)
+    clipped = graph.add("Max", [action, graph.keep("action_low", low.astype(np.float32))])
+    graph.add("Min", [clipped, graph.keep("action_high", high.astype(np.float32))], "action")
 
 
 def _metadata(header: DojoHeader) -> dict[str, str]:

@@ -1,8 +1,8 @@
-"""Reading ONNX files from strangers: only what `godojo export` could have written, and nothing that can harm.
+"""Reading ONNX files from strangers: accepts only what `godojo export` could have written.
 
-A model from outside could name files to read (external data), hold loops, or a few operators that fill all memory.
-So before a runtime sees it: a limit on its bytes, no external data, no subgraphs, no functions, a short list of plain
-operators, and no value wider than an observation.
+A model from outside could name files to read (external data), loop, or fill all memory with a few operators. So before
+a runtime sees it: a limit on its bytes, no external data, no subgraphs, no functions, a short list of plain operators,
+and no value wider than an observation.
 """
 
 from collections.abc import Iterable
@@ -30,12 +30,12 @@ PLAIN = frozenset(
         *("DynamicQuantizeLinear", "MatMulInteger"),
     )
 )
-"""Operators whose results are no larger than what they are given; the last ones are those of an int8 model."""
+"""Operators whose results are no larger than their inputs; the last ones are those of an int8 model."""
 DOMAINS = ("", "ai.onnx")
 
 
 def read_onnx(path: Path) -> tuple[bytes, DojoHeader]:
-    """A model that may be given to a runtime, and what it says about itself; GodojoError says why not."""
+    """A model that a runtime may load, and its header; GodojoError says why not."""
     try:
         size = path.stat().st_size
         if size > MAX_BYTES:
@@ -54,7 +54,7 @@ def read_onnx(path: Path) -> tuple[bytes, DojoHeader]:
 
 
 def check_onnx(content: bytes) -> DojoHeader:
-    """The header of a model that holds nothing but what ours hold."""
+    """The header of a model that is like ours."""
     if len(content) > MAX_BYTES:
         raise GodojoError(f"it has more than {MAX_BYTES:,} bytes")
     model = onnx.ModelProto()
@@ -104,7 +104,7 @@ def _check_constants(model: onnx.ModelProto) -> None:
 
 
 def _header(model: onnx.ModelProto) -> tuple[DojoHeader, bool]:
-    """What the model says about itself, and whether a hash belongs to it."""
+    """The header, and whether the model must carry a hash."""
     found = [entry.value for entry in model.metadata_props if entry.key == HEADER]
     if len(found) != 1:
         raise GodojoError("it was not written by `godojo export`: it does not say which game it plays")

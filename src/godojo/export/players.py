@@ -1,4 +1,4 @@
-"""Shipped policies as players: so that what was exported can be judged as what it was exported from."""
+"""Exported policies as players, so that they can be evaluated like their originals."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,9 +36,9 @@ class OnnxPlayer(TrainedPlayer):
         arrays = worlds.roles[self.role]
         rows = arrays.observation.shape[0] * arrays.observation.shape[1]
         if self._memory is None or len(self._memory) != rows:
-            raise GodojoError("a player must be told of the worlds first: call begin(worlds) after each reset")
-        goes_on = ~(arrays.terminated | arrays.truncated | worlds.ended[:, None])
-        action = self.decide(arrays.observation.reshape(rows, -1), goes_on, deterministic=True)
+            raise GodojoError("call begin(worlds) after each reset, before the player acts")
+        not_done = ~(arrays.terminated | arrays.truncated | worlds.ended[:, None])
+        action = self.decide(arrays.observation.reshape(rows, -1), not_done, deterministic=True)
         if action.size != out.size:
             raise GodojoError(f"{self.name} gives {action.shape} actions where {out.shape} are wanted")
         out[...] = action.reshape(out.shape)
@@ -52,7 +52,7 @@ class OnnxPlayer(TrainedPlayer):
         return action
 
 
-def read_onnx_player(path: Path, *, seed: int, deterministic: bool, name: str) -> TrainedPlayer:  # noqa: ARG001 - no lots
+def read_onnx_player(path: Path, *, seed: int, deterministic: bool, name: str) -> TrainedPlayer:  # noqa: ARG001 - always deterministic
     if not deterministic:
         raise GodojoError(f"{name} is always deterministic; remove --sampled")
     content, header = onnx_guard.read_onnx(path)
@@ -65,4 +65,4 @@ def read_dojo_player(path: Path, *, seed: int, deterministic: bool, name: str) -
 
 
 SHIPPED: Mapping[str, PlayerFile] = {dojo_file.SUFFIX: read_dojo_player, onnx_guard.SUFFIX: read_onnx_player}
-"""How players are read from what `godojo export` writes, by suffix."""
+"""Readers of the files that `godojo export` writes, by suffix."""

@@ -1,4 +1,4 @@
-"""Exporting: the policies of a run, of a moment of its training, or of a file, written in a format that games read."""
+"""Exports the policies of a run, a snapshot or a file to formats that games read."""
 
 import hashlib
 import math
@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from godojo.engines.make import GAMES, make_vec
+from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
 from godojo.evaluation.held_out import game_settings, judging_seed, judging_worlds
 from godojo.evaluation.intervals import Difference, Proportion
@@ -21,21 +21,20 @@ from godojo.export.players import OnnxPlayer
 from godojo.files import atomic_write
 from godojo.learn.networks import Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard
+from godojo.opponents import yardstick
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import checked_name, split_reference
 
 Format = Literal["godot", "onnx"]
 FORMATS: tuple[Format, ...] = ("godot", "onnx")
-YARDSTICK = "sighted"
-"""The scripted opponent that a small model is compared with its original against."""
 BLOCK_NS = 22
-"""What a 4 x 4 block of a matrix costs in GDScript."""
+"""Time of a 4 x 4 block of a matrix product in GDScript."""
 
 Progress = Callable[[str, float | None], None]
 
 
 class Trained(NamedTuple):
-    """A policy to export, and how its file's name begins."""
+    """A policy to export, and the prefix of its file name."""
 
     prefix: str
     policy: Policy
@@ -43,7 +42,7 @@ class Trained(NamedTuple):
 
 
 class Int8Cost(msgspec.Struct, frozen=True):
-    """What rounding the weights to a byte costs, in rounds won."""
+    """Win rates of a model before and after its quantisation to int8."""
 
     opponent: str
     before: Proportion
@@ -53,7 +52,7 @@ class Int8Cost(msgspec.Struct, frozen=True):
 
 
 class Shipped(msgspec.Struct, frozen=True):
-    """A file that was written."""
+    """An exported file."""
 
     path: str
     game: str
@@ -65,7 +64,7 @@ class Shipped(msgspec.Struct, frozen=True):
     weights: int
     agent_steps: int
     differs: float | None = None
-    """From torch, at most, in what it does; where it was compared."""
+    """Largest difference of its actions from torch's, if compared."""
     int8_cost: Int8Cost | None = None
 
 
@@ -76,7 +75,7 @@ def trained_in(text: str, role: str | None = None, levels: Mapping[str, str] | N
         found = [Trained(f"{snapshot}_" if snapshot else "", *loaded) for loaded in _policies(text).values()]
     else:
         if _is_file(text) or split_reference(text)[1] is not None:
-            raise GodojoError("levels are moments of a run's training: name the run alone, such as: latest")
+            raise GodojoError("levels are snapshots of a run: name the run alone, such as: latest")
         run = RunFolder.open(text).path.absolute()
         found = [
             Trained(f"{checked_name('level', level)}_", *loaded)
@@ -91,7 +90,7 @@ def trained_in(text: str, role: str | None = None, levels: Mapping[str, str] | N
 
 
 def default_folder(text: str) -> Path:
-    """Where exports go unless told otherwise: `export` in the run's folder, or beside the file."""
+    """`export` in the run folder, or the folder of the file."""
     if _is_file(text):
         return Path(text).expanduser().parent
     return RunFolder.open(split_reference(text)[0]).path / "export"
@@ -106,11 +105,11 @@ def export(
     rounds: int = 500,
     progress: Progress | None = None,
 ) -> list[Shipped]:
-    """Writes a file for each policy, `PREFIX_ROLE.dojo` or `.onnx`; with `int8`, also one of a quarter of its size."""
+    """Write `PREFIX_ROLE.dojo` or `.onnx` for each policy; with `int8`, also a quantised model."""
     if kind not in FORMATS:
         raise GodojoError(f"there is no format {kind!r}; there is: {', '.join(FORMATS)}")
     if int8 and kind != "onnx":
-        raise GodojoError("--int8 makes ONNX models small; add --format onnx")
+        raise GodojoError("--int8 quantises ONNX models; add --format onnx")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -140,39 +139,38 @@ def int8_cost(
     progress: Progress | None = None,
 ) -> Int8Cost:
     """Both models play the same rounds against the same scripted opponent."""
-    settings = game_settings(card.game, card.settings)
+    settings, opponent = game_settings(card.game, card.settings), yardstick(card.game)
     shares: list[Proportion] = []
     with judging_worlds(card.game, settings, rounds=rounds, seed=seed) as worlds:
         for title, model in (("float32", content), ("int8", small)):
             players = {
                 role: OnnxPlayer(model, card)
                 if role == card.role
-                else player_from(YARDSTICK, role, game=card.game, seed=seed + 1)
+                else player_from(opponent, role, game=card.game, seed=seed + 1)
                 for role in worlds.roles
             }
-            told = f"{card.role} ({title}) against {YARDSTICK}"
-            report = None if progress is None else (lambda share, told=told: progress(told, share))
+            text = f"{card.role} ({title}) against {opponent}"
+            report = None if progress is None else (lambda share, text=text: progress(text, share))
             results = play_matches(worlds, players, rounds, seed=judging_seed(seed), progress=report)
             shares.append(results.wins(card.role))
     before, after = shares
-    return Int8Cost(YARDSTICK, before, after, Difference.of(after, before))
+    return Int8Cost(opponent, before, after, Difference.of(after, before))
 
 
 def has_rivals(card: PolicyCard) -> bool:
-    """Whether we can play its game by ourselves, and there is somebody in it to play against."""
-    if card.game not in GAMES:
+    """Whether its game has scripted opponents for it to beat."""
+    if not yardstick(card.game):
         return False
     with make_vec(card.game, settings=game_settings(card.game, card.settings)) as worlds:
         return len(worlds.roles) > 1 and card.role in worlds.winners
 
 
 def weight_count(shape: PolicyShape) -> int:
-    """Of all layers."""
     return sum(math.prod(block) for layer in layers_of(shape) for block in layer.blocks)
 
 
 def gdscript_us(shape: PolicyShape) -> float:
-    """What the matrices of one decision cost in GDScript, by the price of a 4 x 4 block; activations come on top."""
+    """Estimated time of one decision's matrix products in GDScript; activations come on top."""
     matrices = [block for layer in layers_of(shape) for block in layer.blocks if len(block) == 2]
     return sum(math.ceil(rows / 4) * math.ceil(columns / 4) for rows, columns in matrices) * BLOCK_NS / 1000.0
 

@@ -1,10 +1,4 @@
-"""Test vectors: observations and what a policy does with them in torch, for whoever computes it otherwise.
-
-One file, little-endian: `DOJV`, then as unsigned 32-bit numbers the decisions T, the streams S, the numbers D of an
-observation and A of an action; then float32: fresh [T, S] (1 where a round begins, so that everything is forgotten
-first), observations [T, S, D], actions [T, S, A] as the game wants them, and memory [T, S, M] after each decision,
-where M follows from the file's length. Streams remember apart: one agent each.
-"""
+"""Test vectors: observations and torch's actions, to test other implementations with (`docs/dojo-file.md`)."""
 
 import struct
 from pathlib import Path
@@ -22,10 +16,10 @@ MAGIC = b"DOJV"
 
 
 class Vectors(NamedTuple):
-    """What goes in and what must come out; arrays are float32."""
+    """Inputs and expected outputs, float32, of S agents (streams) over T decisions."""
 
     fresh: np.ndarray
-    """[T, S]"""
+    """[T, S]: 1 where an episode begins."""
     observation: np.ndarray
     """[T, S, D]"""
     action: np.ndarray
@@ -42,39 +36,39 @@ class Vectors(NamedTuple):
 def make_vectors(
     policy: Policy, card: PolicyCard, decisions: int = 10_000, *, streams: int = 1, seed: int = 0
 ) -> Vectors:
-    """Observations drawn by lot from what the layout allows, and now and then far beyond; rounds of about 50 each."""
-    lots = np.random.default_rng(seed)
-    observation = draw_observations(card.observation_parts, card.shape.heading, (decisions, streams), lots)
-    fresh = (lots.random((decisions, streams)) < 0.02).astype(np.float32)
+    """Random observations within the layout's bounds, now and then far beyond; episodes have about 50 decisions."""
+    rng = np.random.default_rng(seed)
+    observation = draw_observations(card.observation_parts, card.shape.heading, (decisions, streams), rng)
+    fresh = (rng.random((decisions, streams)) < 0.02).astype(np.float32)
     fresh[0] = 1.0
     return answered(policy, observation, fresh)
 
 
 @torch.no_grad()
 def answered(policy: Policy, observation: np.ndarray, fresh: np.ndarray) -> Vectors:
-    """What torch does with these observations, [T, S, D]; where `fresh` is 1, a round begins."""
-    memory = policy.begin(observation.shape[1])
+    """Torch's actions for these observations, [T, S, D]."""
+    memory = policy.initial_memory(observation.shape[1])
     actions, memories = [], []
-    for seen, begins in zip(observation, fresh, strict=True):
-        raw = torch.from_numpy(seen)
+    for rows, begins in zip(observation, fresh, strict=True):
+        raw = torch.from_numpy(rows)
         memory = memory * torch.from_numpy(1.0 - begins)[:, None]
-        features, memory = policy.features(policy.look(raw), memory, policy.ahead(raw))
-        choice = policy.head.sample(features, deterministic=True)
-        actions.append(policy.for_game(choice.action, raw).numpy())
+        features, memory = policy.features(policy.preprocess(raw), memory, policy.heading_of(raw))
+        sampled = policy.head.sample(features, deterministic=True)
+        actions.append(policy.to_env_action(sampled.action, raw).numpy())
         memories.append(memory.numpy())
     return Vectors(fresh, observation, np.stack(actions), np.stack(memories))
 
 
 def draw_observations(
-    parts: tuple[ObservationPart, ...], heading: Heading | None, rows: tuple[int, ...], lots: np.random.Generator
+    parts: tuple[ObservationPart, ...], heading: Heading | None, rows: tuple[int, ...], rng: np.random.Generator
 ) -> np.ndarray:
-    """float32 [*rows, D]: where an agent looks is a unit vector; one row in 50 goes far beyond its bounds."""
+    """float32 [*rows, D]: headings are unit vectors; one row in 50 is far beyond the bounds."""
     low = np.concatenate([np.full(part.size, part.low) for part in parts])
     high = np.concatenate([np.full(part.size, part.high) for part in parts])
-    drawn = lots.uniform(low, high, (*rows, len(low)))
-    drawn[lots.random(rows) < 0.02] *= 100.0
+    drawn = rng.uniform(low, high, (*rows, len(low)))
+    drawn[rng.random(rows) < 0.02] *= 100.0
     if heading is not None:
-        angle = lots.uniform(-np.pi, np.pi, rows)
+        angle = rng.uniform(-np.pi, np.pi, rows)
         drawn[..., heading.forward[0]], drawn[..., heading.forward[1]] = np.sin(angle), np.cos(angle)
     return drawn.astype(np.float32)
 

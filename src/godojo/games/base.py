@@ -1,30 +1,85 @@
-"""What others need to know of a game; every folder of games has a `game.py` that says it as `GAME`."""
+"""`Game`: everything the platform knows about a game, and `GAMES`, which finds them by name.
+
+Every folder of `godojo.games` with a `game.py` that defines `GAME` is a game. `GODOJO_GAMES` names further folders that
+hold such folders, so a game may live outside the package.
+"""
 
 import importlib
+import os
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from godojo import games
+from godojo.errors import GodojoError, known, user_path
 from godojo.games.settings import GameSettings
 
+SEARCH_PATH = "GODOJO_GAMES"
+"""The environment variable with folders of further games, separated by `os.pathsep`."""
 HELD_OUT_SEED = 2**40
-"""Training's seeds are below, those of judging begin here, so that generated arenas are others, too."""
+"""Seeds of training are below, those of evaluation start here, so generated arenas differ, too."""
+GENERATED = "generated:"
+"""Prefix of a generated arena's name; its seed follows."""
 
 
 @dataclass(frozen=True)
 class PlayedRounds:
-    """Rounds that one role played, one row each, for a game that judges them by more than who won."""
+    """Rounds that one role played, one row each, for a game that measures more than who won."""
 
     outcome: np.ndarray
     """Texts: one of the game's `winners` each."""
     length_s: np.ndarray
     terms: Mapping[str, np.ndarray]
-    """Of the reward, summed over the round."""
+    """Reward terms, summed over the round."""
     score: np.ndarray
+
+
+@dataclass(frozen=True)
+class Places:
+    """The arenas or courses that rounds are played in."""
+
+    kind: str
+    """One of them in a word: `arena`, `course`."""
+    option: str
+    """The option of `make_vec` that takes a list of them: `arenas`, `courses`."""
+    hand_made: Mapping[str, Any]
+    """Those that come with the game, by name."""
+    read: Callable[[Path], Any]
+    """Reads one from a `.json` file and checks it."""
+    generate: Callable[[int], Any] | None = None
+    """Generates one from a seed, if the game can."""
+
+    def find(self, text: str | None) -> list[Any]:
+        """One by its name, its file or as `generated:SEED`; all of a folder; all hand-made ones for None."""
+        if text is None:
+            return list(self.hand_made.values())
+        if text in self.hand_made:
+            return [self.hand_made[text]]
+        if self.generate is not None and text.startswith(GENERATED):
+            seed = text.removeprefix(GENERATED)
+            if not seed.isdigit() or int(seed) >= 2**63:
+                raise GodojoError(f"{text}: a generated {self.kind} is named by its seed, as in {GENERATED}7")
+            return [self.generate(int(seed))]
+        path = Path(text).expanduser()
+        if text.endswith(".json"):
+            return [self.read(path)]
+        if path.is_dir():
+            return self.read_folder(path)
+        ways = f"one {self.kind}'s file, a folder of them" + (f", or {GENERATED}SEED" if self.generate else "")
+        raise GodojoError(f"there is no {self.kind} {text!r}; {known(text, self.hand_made)} (or {ways})")
+
+    def read_folder(self, folder: Path) -> list[Any]:
+        """Every `.json` file of a folder, in the order of their names."""
+        if not folder.is_dir():
+            raise GodojoError(f"{folder} is not a folder of {self.kind}s")
+        found = [self.read(path) for path in sorted(folder.glob("*.json"))]
+        if not found:
+            raise GodojoError(f"{folder} holds no {self.kind} (*.json)")
+        return found
 
 
 def _no_options(*_: Any) -> dict[str, Any]:
@@ -33,51 +88,100 @@ def _no_options(*_: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Game:
-    """One game, on every engine."""
+    """One game, on every engine. Optional fields are lazy: a callable imports what it returns when it is called."""
 
     name: str
     settings: type[GameSettings]
     load_twin: Callable[[], Callable[..., Any]]
-    """Imports the embedded game, which loads a compiler, and returns it; see `twin`."""
-    in_godot: Callable[..., Any]
-    """The same for the real engine: `in_godot(seed=..., settings=..., ...)` with the same options."""
+    """Imports the embedded game, which may load a compiler, and returns it; see `twin`."""
+    in_godot: Callable[..., Any] | None = None
+    """Describes the game to the real engine: `in_godot(seed=..., settings=..., ...)` takes the twin's options; the
+    result has `scene`, `settings`, `ticks_per_decision`, `configure_options`, and may have `project`, the folder of a
+    Godot project other than Godojo's own."""
     training_options: Callable[[Any], dict[str, Any]] = _no_options
     """From settings: options of worlds to train in."""
     judging_options: Callable[[Any, str], dict[str, Any]] = _no_options
-    """From settings and what was asked for (`held-out`, ...): options of worlds to judge in."""
+    """From settings and a set of places (`held-out`, ...): options of worlds to evaluate in."""
     pool_options: Callable[[Any, dict[str, Any], int], dict[str, Any]] = _no_options
-    """From settings, those options and a seed: what more the twin is told so that it plays where Godot would."""
+    """From settings, those options and a seed: further options that make the twin play where Godot would."""
     measures: Callable[[Any, PlayedRounds], dict[str, np.ndarray]] | None = None
-    """From settings and rounds: what a round is judged by besides winning, each a bool a round."""
+    """From settings and rounds: further measures of a round besides winning, each a bool a round."""
     targets: Mapping[str, float] = field(default_factory=dict)
     """Shares of rounds that a good policy reaches, by measure."""
+    opponents: Callable[[], Mapping[str, Any]] | None = None
+    """Scripted opponents: classes of `godojo.opponents.Opponent` by name, the weakest first."""
+    parity: Callable[[], Any] | None = None
+    """A `godojo.evaluation.parity.ParityPlan`: how twin and real engine are compared."""
+    numpy_baseline: Callable[[], Any] | None = None
+    """A `godojo.bench.sim.Baseline`: the same rules in plain NumPy, the yardstick of `bench sim`."""
+    truth: Callable[[Any], Any] | None = None
+    """From the `options` of `in_godot`: reads the privileged state that the real engine sends to evaluations."""
+    places: Callable[[Any], Places] | None = None
+    """From settings: the arenas or courses of the game."""
+    replay: Callable[[], Any] | None = None
+    """A `godojo.show.replay.ReplaySpec`: how a round is recorded and drawn."""
+    film_scene: str | None = None
+    """The Godot scene that draws replays; None for the game-neutral one."""
 
     @property
     def twin(self) -> Callable[..., Any]:
         """The embedded game: `twin(num_worlds, settings=..., ...)`; its other arguments are the game's options."""
         return self.load_twin()
 
+    def require(self, what: str, verb: str) -> Any:
+        """The optional field `what`; a one-line GodojoError that names the verb if the game does not offer it."""
+        found = getattr(self, what)
+        if found is None:
+            raise GodojoError(f"{self.name} has no {_IN_WORDS[what]}, which `{verb}` needs")
+        return found
+
+
+_IN_WORDS = {
+    "in_godot": "Godot side",
+    "measures": "measures",
+    "opponents": "scripted opponents",
+    "parity": "parity plan",
+    "numpy_baseline": "NumPy baseline",
+    "truth": "privileged state in Godot",
+    "places": "arenas to choose from",
+    "replay": "replay",
+}
+
 
 class _Games(Mapping[str, Game]):
-    """Every game by the name of its folder, imported when it is asked for: a wrong name is refused at once."""
+    """Every game by the name of its folder, imported on access: a wrong name is refused at once."""
 
-    def __init__(self) -> None:
-        self._names = tuple(module.name for module in pkgutil.iter_modules(games.__path__) if module.ispkg)
+    def _names(self) -> list[str]:
+        for text in filter(None, os.environ.get(SEARCH_PATH, "").split(os.pathsep)):
+            folder = user_path(SEARCH_PATH, text)
+            if not folder.is_dir():
+                raise GodojoError(f"{SEARCH_PATH}: there is no folder {folder}")
+            if str(folder) not in games.__path__:
+                games.__path__.append(str(folder))
+        return [module.name for module in pkgutil.iter_modules(games.__path__) if module.ispkg]
 
     def __getitem__(self, name: str) -> Game:
-        if name not in self._names:
+        if name not in self._names():
             raise KeyError(name)
         game: Game = importlib.import_module(f"{games.__name__}.{name}.game").GAME
         return game
 
     def __contains__(self, name: object) -> bool:
-        return name in self._names
+        return name in self._names()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter(self._names())
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._names())
 
 
 GAMES: Mapping[str, Game] = _Games()
+"""Every game by name."""
+
+
+def game_named(name: str) -> Game:
+    """The game; GodojoError suggests a name if there is none."""
+    if name not in GAMES:
+        raise GodojoError(f"there is no game {name!r}; {known(name, GAMES)}")
+    return GAMES[name]

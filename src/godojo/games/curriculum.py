@@ -1,4 +1,4 @@
-"""A curriculum: stages of a training, each with settings of the game that differ, and what has to be reached to go on.
+"""A curriculum: stages of a training, each with its own settings of the game and the conditions that end it.
 
 In a preset, in order; the last stage lasts until the budget is spent:
 
@@ -17,7 +17,7 @@ import msgspec
 from godojo.errors import GodojoError
 
 RECENT_ROUNDS = 400
-"""Success is counted over so many rounds of a stage before it is believed."""
+"""Rounds of a stage over which success is measured."""
 
 
 class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -27,16 +27,16 @@ class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     game: dict[str, Any] = {}
     """Values of the game's settings that differ from those of the run, by path."""
     agent_steps: Annotated[int, msgspec.Meta(gt=0)] | None = None
-    """Ends after so many decisions in this stage."""
+    """Ends after this many decisions in this stage."""
     success: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
-    """Ends when so large a share of the last rounds was won."""
+    """Ends when this fraction of the last rounds was won."""
 
 
 class Curriculum:
-    """Where a training stands among its stages."""
+    """The stages of a training, and the current one."""
 
     def __init__(self, stages: Sequence[Stage], settings: Any) -> None:
-        """`settings` are those of the run; every stage's are made, and refused, now."""
+        """`settings` are the run's; every stage's are built and checked now."""
         self.stages = tuple(stages)
         self.settings = [settings.override(**stage.game) for stage in stages]
         for stage in self.stages[:-1]:
@@ -57,7 +57,7 @@ class Curriculum:
         return sum(won for _, won in self._rounds) / rounds if rounds >= RECENT_ROUNDS else None
 
     def after(self, agent_steps: int, rounds: int, won: int) -> bool:
-        """Takes in what an update brought; whether the next stage begins with it."""
+        """Counts the rounds of an update; returns whether the next stage starts."""
         self._rounds.append((rounds, won))
         while sum(count for count, _ in self._rounds[1:]) >= RECENT_ROUNDS:
             self._rounds.pop(0)

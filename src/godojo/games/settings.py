@@ -1,7 +1,9 @@
-"""What the settings of all games share: defaults beside the Godot game, limits, overrides by path, checks."""
+"""The base of all games' settings: defaults beside the Godot game, limits, overrides by path, checks."""
 
 import math
-from typing import Any, ClassVar, Self
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar
 
 import msgspec
 
@@ -11,6 +13,9 @@ from godojo.resources import godot_sources
 from godojo.validation import converted
 
 TICK_S = 1.0 / 60.0
+MAX_BYTES = 65536
+"""Longest file of an arena or a course."""
+T = TypeVar("T")
 
 
 class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -18,10 +23,10 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GameSettings(Section, frozen=True):
-    """Every number of a game, typed and checked. A game's own have their sections as fields."""
+    """Every number of a game, typed and checked; a game's subclass has its sections as fields."""
 
     folder: ClassVar[str]
-    """Where the Godot game lies, with `settings.json` (the defaults) and `settings_limits.json` in it."""
+    """Folder of the Godot game, with `settings.json` (the defaults) and `settings_limits.json`."""
 
     @classmethod
     def defaults(cls) -> Self:
@@ -39,7 +44,7 @@ class GameSettings(Section, frozen=True):
 
     @classmethod
     def from_values(cls, values: dict[str, Any], source: object = "") -> Self:
-        """As a file holds them (`source` names it); a setting that is not there yet has its default."""
+        """From a file's values (`source` names it); missing settings take their defaults."""
         try:
             return cls.from_json(msgspec.json.encode(cls.with_defaults(values)))
         except GodojoError as error:
@@ -51,7 +56,7 @@ class GameSettings(Section, frozen=True):
 
     @classmethod
     def with_defaults(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """The same in today's words, with the defaults of what is not among them."""
+        """Values under today's names, with defaults for missing ones."""
         game = cls.folder.rpartition("/")[2]
         return _filled(renamed_settings(game, values), msgspec.to_builtins(cls.defaults()))
 
@@ -85,17 +90,15 @@ class GameSettings(Section, frozen=True):
         return self.override(**values)
 
     def check(self) -> None:
-        """Refuses what could not be played; games add what limits cannot say."""
-        flat = flatten(msgspec.to_builtins(self))
-        for path, (least, most) in self._limits().items():
-            value = flat[path]
-            if not math.isfinite(value) or not least <= value <= most:
-                raise GodojoError(f"{path} must be from {least} to {most}, not {value}")
-
-    @classmethod
-    def _limits(cls) -> dict[str, tuple[float, float]]:
-        text = (godot_sources() / cls.folder / "settings_limits.json").read_bytes()
-        return msgspec.json.decode(text, type=dict[str, tuple[float, float]])
+        """Refuses settings that cannot be played; games add checks that limits cannot express."""
+        text = (godot_sources() / self.folder / "settings_limits.json").read_bytes()
+        tree = msgspec.to_builtins(self)
+        for path, (least, *_, most) in msgspec.json.decode(text, type=dict[str, list[Any]]).items():
+            if isinstance(least, str):
+                continue  # the allowed texts, which are part of the field's type
+            for value in _values_at(tree, path.split(".")):
+                if not math.isfinite(value) or not least <= value <= most:
+                    raise GodojoError(f"{path} must be from {least} to {most}, not {value}")
 
 
 def _filled(values: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
@@ -106,8 +109,19 @@ def _filled(values: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _values_at(tree: Any, path: list[str]) -> Iterator[Any]:
+    """One value, or that of each item where the path passes a list."""
+    if isinstance(tree, list | tuple):
+        for item in tree:
+            yield from _values_at(item, path)
+    elif path:
+        yield from _values_at(tree[path[0]], path[1:])
+    else:
+        yield tree
+
+
 def whole_numbers(tree: Any) -> Any:
-    """The same with 2.0 written as 2: JSON does not tell them apart, and neither does Godot."""
+    """The same with 2.0 written as 2: JSON and Godot do not distinguish them."""
     if isinstance(tree, dict):
         return {name: whole_numbers(value) for name, value in tree.items()}
     if isinstance(tree, list):
@@ -115,8 +129,20 @@ def whole_numbers(tree: Any) -> Any:
     return int(tree) if isinstance(tree, float) and tree.is_integer() else tree
 
 
+def read_json(path: Path, kind: type[T]) -> T:
+    """A small file, such as an arena's, as `kind`; GodojoError names the file and the reason."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise GodojoError(f"{path}: longer than {MAX_BYTES} bytes")
+        return msgspec.convert(whole_numbers(msgspec.json.decode(path.read_bytes())), kind)
+    except OSError as error:
+        raise GodojoError(f"{path}: {error.strerror}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise GodojoError(f"{path}: {error}") from None
+
+
 def ticks_in(seconds: float) -> int:
-    """As many ticks as Godot's `roundi` gives: halves are rounded up."""
+    """Rounded as by Godot's `roundi`: halves up."""
     return math.floor(seconds / TICK_S + 0.5)
 
 

@@ -110,3 +110,11 @@ def search(blocked_from: float, length_m: float) -> float:
     # Once it has been wrong on both sides, the rest is plain halving, which can be done at once.
     width = (high - low) / (1 << left)
     return low + math.floor((blocked_from - low) / width) * width
+
+
+@kernel
+def wrapped(angle: float) -> float:
+    """The same angle from -pi to pi, for one that is no more than a turn off."""
+    if angle >= math.pi:
+        return angle - 2.0 * math.pi
+    return angle + 2.0 * math.pi if angle < -math.pi else angle

@@ -12,6 +12,7 @@ import numba
 import platformdirs
 
 from godojo.kernels.sources import sources_hash
+from godojo.resources import godot_sources
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -22,7 +23,7 @@ _FASTMATH = {"nsz"}
 def _cache_folder() -> Path:
     home = os.environ.get("GODOJO_HOME")
     caches = Path(home).expanduser().absolute() / "cache" if home else platformdirs.user_cache_path("godojo", False)
-    return caches / "kernels" / sources_hash(Path(__file__).parent.parent)
+    return caches / "kernels" / sources_hash(Path(__file__).parent.parent, godot_sources())
 
 
 CACHE_FOLDER = _cache_folder()

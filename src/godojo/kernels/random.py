@@ -1,12 +1,13 @@
-"""Random numbers with a stream of its own for every world, so that a batch's size and threads change nothing.
+"""Random numbers from one stream per world, so that the number of worlds and threads changes nothing.
 
-A stream is the field `stream` of a world's record.
+The stream is the field `stream` of a world's record.
 """
 
 from typing import Any
 
 import numpy as np
 
+from godojo.errors import GodojoError
 from godojo.kernels.compile import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -22,18 +23,26 @@ def mix(value: np.uint64) -> np.uint64:
 
 @kernel
 def stream_of(seed: np.uint64, world: int) -> np.uint64:
-    """Where the world's random numbers begin."""
+    """Initial state of the world's stream."""
     return mix(mix(np.uint64(seed) + _GOLDEN) + np.uint64(world) * _GOLDEN)
+
+
+def seed_streams(worlds: np.ndarray, seed: int) -> None:
+    """Starts every world's stream afresh."""
+    if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
+        raise GodojoError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
+    for world in range(len(worlds)):
+        worlds[world]["stream"] = stream_of(np.uint64(seed), world)
 
 
 @kernel
 def uniform(world: Any) -> float:
-    """The world's next number from 0 up to, not including, 1."""
+    """The world's next number from 0 to 1, exclusive."""
     world.stream += _GOLDEN
     return float(mix(world.stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @kernel
-def below(world: Any, count: int) -> int:
-    """The world's next whole number from 0 up to, not including, `count`."""
+def randint(world: Any, count: int) -> int:
+    """The world's next integer from 0 to `count`, exclusive."""
     return min(int(uniform(world) * count), count - 1)

@@ -12,7 +12,7 @@ _FAR = np.float32(1e30)
 
 @kernel
 def aim(directions: np.ndarray, sine: np.float32, cosine: np.float32, inverse: np.ndarray) -> None:
-    """Turns the directions (x, y, z rows in a body's frame, +z ahead) by a heading; keeps one over each component."""
+    """Turns the directions (x, y, z rows in a body's frame, +z forward) by a heading; keeps one over each component."""
     for ray in range(directions.shape[1]):
         x = cosine * directions[0, ray] + sine * directions[2, ray]
         z = cosine * directions[2, ray] - sine * directions[0, ray]
@@ -82,7 +82,7 @@ def cast_at(
 
 
 @kernel
-def cast_at_somebody(
+def cast_at_agent(
     low_x: np.float32,
     low_y: np.float32,
     low_z: np.float32,

@@ -1,6 +1,7 @@
-"""What a step of any embedded game gives to whoever asked for it."""
+"""Records and arrays that embedded games are made of: the results of a step, and settings for kernels."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,3 +47,17 @@ def new_results(worlds: int, agents: int, observation_size: int, terms: int) -> 
         length_ticks=np.zeros(worlds, np.int32),
         arena=np.zeros(worlds, np.int32),
     )
+
+
+def record_type(values: Mapping[str, Any]) -> np.dtype:
+    """A record with one field for each value, of its type: an int, a float, `np.float32` or an array."""
+    arrays = {name: np.asarray(value) for name, value in values.items()}
+    return np.dtype([(name, array.dtype, array.shape) for name, array in arrays.items()], align=True)
+
+
+def record_of(kind: np.dtype, values: Mapping[str, Any]) -> np.ndarray:
+    """These values as an array of one record."""
+    record = np.zeros(1, kind)
+    for name, value in values.items():
+        record[name] = value
+    return record

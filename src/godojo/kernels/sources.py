@@ -1,4 +1,4 @@
-"""Which files kernels are made of: those that hold some, and all that these import, whose constants are compiled in."""
+"""The files kernels are made of: those with kernels, and what these import or read, whose constants are compiled in."""
 
 import hashlib
 import re
@@ -11,7 +11,7 @@ _NAME = re.compile(rb"\w+")
 
 
 def kernel_sources(package: Path) -> dict[Path, bytes]:
-    """The files and what is in them, found among all of the package in a few milliseconds."""
+    """The modules and their contents, found among all of the package in a few milliseconds."""
     texts = {path: path.read_bytes() for path in package.rglob("*.py")}
     waiting = [path for path, text in texts.items() if _COMPILER in text and _HAS_KERNELS.search(text)]
     found: dict[Path, bytes] = {}
@@ -27,9 +27,14 @@ def kernel_sources(package: Path) -> dict[Path, bytes]:
     return found
 
 
-def sources_hash(package: Path) -> str:
-    """Changes with any of the files that kernels are made of; Numba itself notices only the outermost kernel's."""
+def sources_hash(package: Path, project: Path) -> str:
+    """Changes with any file that kernels are made of, the observations that the Godot project declares among them.
+
+    Numba itself notices only changes of the outermost kernel's file.
+    """
     digest = hashlib.sha256()
     for _, text in sorted(kernel_sources(package).items()):
         digest.update(text)
+    for path in sorted(project.glob("games/*/observation.json")):
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -1,11 +1,13 @@
 """The interface between the training loop and an algorithm."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, Protocol
 
 from godojo.engines.base import Worlds
 from godojo.learn.networks import Policy
 from godojo.learn.opponent_pool import OpponentPool
+from godojo.runs.folder import RunFolder
 
 Task = Literal["train", "frozen", "deterministic"]
 """Mode of a role: it learns, plays stochastically without learning, or plays deterministically without learning."""
@@ -18,7 +20,7 @@ class Iteration(NamedTuple):
     """Rounds finished between current policies."""
     wins: dict[str, int]
     """Rounds of those won, by role."""
-    figures: dict[str, dict[str, float]]
+    metrics: dict[str, dict[str, float]]
     """Metrics by tag, for each role that learnt."""
 
 
@@ -32,34 +34,45 @@ class OpponentAssignment(NamedTuple):
 
 
 class Algorithm(Protocol):
-    """Trains the policies of all roles."""
+    """Trains the policies of all roles. The loop around it is `learn/training.py`."""
 
     tasks: dict[str, Task]
     """May change between two iterations."""
-    opponent_pool: OpponentPool | None
+    opponent_pool: OpponentPool | None = None
     """Past checkpoints and ratings; None for algorithms without them."""
     updates: int
     agent_steps: int
+    checkpoint_steps: int | None = None
+    """Agent-steps between two checkpoints; None for checkpoints by the clock."""
 
     @property
+    @abstractmethod
     def policies(self) -> dict[str, Policy]:
         """The current policies, by role."""
 
     @property
     def assignments(self) -> list[OpponentAssignment]:
         """The opponents in play."""
+        return []
 
+    @abstractmethod
     def iterate(self, progress: float, watch: Callable[[Worlds], None] = ...) -> Iteration:
         """Collect a rollout and update; `progress` through the budget runs from 0 to 1.
 
         `watch` is called with the worlds after every step.
         """
 
+    @abstractmethod
     def state(self) -> dict[str, Any]:
         """Everything needed to resume, for a checkpoint."""
 
+    @abstractmethod
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Resume from the result of `state`."""
 
+    def on_checkpoint(self, run: RunFolder, seconds: float) -> None:
+        """Write files of its own after a checkpoint; `seconds` is the training time."""
+
+    @abstractmethod
     def close(self) -> None:
         """Release worlds and threads."""

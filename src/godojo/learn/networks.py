@@ -1,20 +1,19 @@
-"""The networks: a policy that sees its own observation, and a critic that also sees privileged observations."""
+"""The networks, in plain torch: a policy sees its own observation, a critic also the privileged one."""
 
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from godojo.errors import GodojoError
-from godojo.games.parts import ActionPart, Heading
-from godojo.learn.kernels import frames
+from godojo.games.parts import ActionPart, Heading, action_size
 from godojo.learn.memory import MEMORIES
+from godojo.learn.rotation import exact_sqrt, replace_pairs, rotate, to_world
 from godojo.learn.threads import orthogonal
 
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
@@ -24,6 +23,8 @@ NORMALISED_LIMIT = 5.0
 """Normalised observations are clipped here, so that rarely active sensors do not dominate."""
 LOG_STD_LIMITS = (-5.0, 2.0)
 """Range of a squashed policy's log standard deviation."""
+CACHE_LINE = 16
+"""Numbers in a line of the processor's cache."""
 
 
 class PolicyShape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,11 +40,11 @@ class PolicyShape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Actions are squashed by tanh, with a state-dependent standard deviation (SAC)."""
 
 
-class Choice(NamedTuple):
+class SampledAction(NamedTuple):
     """Actions and their log-probabilities."""
 
     action: Tensor
-    log_probability: Tensor
+    log_prob: Tensor
 
 
 class Normaliser(nn.Module):
@@ -59,23 +60,21 @@ class Normaliser(nn.Module):
         self.register_buffer("variance", torch.ones(size))
         self.register_buffer("count", torch.zeros((), dtype=torch.float64))
 
-    def forward(self, raw: Tensor, out: Tensor | None = None) -> Tensor:
-        """Normalise rows of observations; no gradient flows through it."""
-        out = torch.empty_like(raw) if out is None else out
-        rows = raw.numpy()
-        floor, limit = rows.dtype.type(VARIANCE_FLOOR), rows.dtype.type(NORMALISED_LIMIT)
-        frames.scale(rows, self.mean.numpy(), self.variance.numpy(), floor, limit, out.numpy())
-        return out
+    def forward(self, rows: Tensor) -> Tensor:
+        factor = 1.0 / exact_sqrt(self.variance + VARIANCE_FLOOR)
+        shift = -self.mean * factor
+        return torch.clamp(rows * factor + shift, -NORMALISED_LIMIT, NORMALISED_LIMIT)
 
     @torch.no_grad()
-    def learn(self, raw: Tensor, acted: Tensor | None = None) -> None:
+    def update(self, rows: Tensor, acted: Tensor | None = None) -> None:
         """Update the running moments; with `acted`, only by the rows of agents that acted."""
-        rows = raw.reshape(-1, raw.shape[-1])
-        is_used = torch.ones(len(rows), dtype=torch.bool) if acted is None else acted.reshape(-1)
-        mean, variance = torch.empty_like(self.mean), torch.empty_like(self.mean)
-        count = float(frames.moments(rows.numpy(), is_used.numpy(), mean.numpy(), variance.numpy()))
-        if count == 0.0:
-            return
+        rows = rows.reshape(-1, rows.shape[-1]) if acted is None else rows[acted]
+        if len(rows):
+            self.merge(len(rows), rows.mean(0), rows.var(0, correction=0))
+
+    @torch.no_grad()
+    def merge(self, count: float, mean: Tensor, variance: Tensor) -> None:
+        """Merge the moments of `count` rows into the running ones."""
         total = float(self.count) + count
         share, shift = count / total, mean - self.mean
         self.variance.mul_(1.0 - share).add_(variance * share).add_(shift.square() * (share * (1.0 - share)))
@@ -89,77 +88,62 @@ class ActionHead(nn.Module):
     def __init__(self, features: int, parts: Sequence[ActionPart]) -> None:
         super().__init__()
         self.parts = tuple(parts)
-        self.numbers = sum(part.size for part in parts if part.kind == "continuous")
-        self.choices = [part.size for part in parts if part.kind == "discrete"]
-        self.linear = nn.Linear(features, self.numbers + sum(self.choices))
-        self.log_std = nn.Parameter(torch.full((self.numbers,), -0.5))
+        self.continuous_size = sum(part.size for part in parts if part.kind == "continuous")
+        self.discrete_sizes = [part.size for part in parts if part.kind == "discrete"]
+        self.linear = nn.Linear(features, self.continuous_size + sum(self.discrete_sizes))
+        self.log_std = nn.Parameter(torch.full((self.continuous_size,), -0.5))
         orthogonal(self.linear.weight, 0.01)
         nn.init.zeros_(self.linear.bias)
         with torch.no_grad():
             rest = [part.rest for part in parts if part.kind == "continuous" for _ in range(part.size)]
-            self.linear.bias[: self.numbers] = torch.tensor(rest)
-        columns, at = [], 0
-        for part in parts:
-            columns.append(slice(at, at + part.width))
-            at += part.width
-        self._numbers_at = [
-            index
-            for part, column in zip(parts, columns, strict=True)
-            if part.kind == "continuous"
-            for index in range(column.start, column.stop)
-        ]
-        self._choices_at = [
-            column.start for part, column in zip(parts, columns, strict=True) if part.kind == "discrete"
-        ]
-        self._all_numbers = not self.choices
+            self.linear.bias[: self.continuous_size] = torch.tensor(rest)
+        self._continuous_at = list(continuous_columns(parts))
+        self._discrete_at = sorted(set(range(action_size(parts))) - set(self._continuous_at))
 
     def sample(
         self, features: Tensor, *, deterministic: bool = False, generator: torch.Generator | None = None
-    ) -> Choice:
+    ) -> SampledAction:
         raw = self.linear(features)
-        log_probability, numbers = torch.zeros(raw.shape[:-1]), raw[..., : self.numbers].detach()
-        if self.numbers and not deterministic:
-            noise = torch.empty(numbers.shape).normal_(generator=generator)
-            means, noises = (each.reshape(-1, self.numbers).numpy() for each in (numbers, noise))
-            log_std, numbers = self.log_std.detach().numpy(), torch.empty(numbers.shape)
-            out, probabilities = numbers.view(-1, self.numbers).numpy(), log_probability.view(-1).numpy()
-            frames.draw(means, noises, log_std, log_std.dtype.type(LOG_SQRT_2PI), out, probabilities)
-        if self._all_numbers:
-            return Choice(numbers, log_probability)
-        action = torch.empty((*raw.shape[:-1], len(self._numbers_at) + len(self._choices_at)))
-        action[..., self._numbers_at] = numbers
-        for column, logits in zip(self._choices_at, self._logits(raw), strict=True):
+        numbers, log_prob = raw[..., : self.continuous_size].detach(), raw.new_zeros(raw.shape[:-1])
+        if self.continuous_size and not deterministic:
+            noise = torch.empty_like(numbers).normal_(generator=generator)
+            numbers, log_prob = numbers + noise * self.log_std.detach().exp(), self._log_prob(noise).detach()
+        if not self.discrete_sizes:
+            return SampledAction(numbers, log_prob)
+        action = raw.new_empty((*raw.shape[:-1], len(self._continuous_at) + len(self._discrete_at)))
+        action[..., self._continuous_at] = numbers
+        for column, logits in zip(self._discrete_at, self._logits(raw), strict=True):
             if deterministic:
                 chosen = logits.argmax(-1)
             else:
                 rows = logits.reshape(-1, logits.shape[-1]).softmax(-1)
                 chosen = torch.multinomial(rows, 1, generator=generator).reshape(logits.shape[:-1])
             action[..., column] = chosen.to(action.dtype)
-            log_probability = log_probability + logits.log_softmax(-1).gather(-1, chosen[..., None])[..., 0]
-        return Choice(action, log_probability)
+            log_prob = log_prob + logits.log_softmax(-1).gather(-1, chosen[..., None])[..., 0]
+        return SampledAction(action, log_prob)
 
-    def judge(self, features: Tensor, action: Tensor) -> tuple[Tensor, Tensor]:
+    def evaluate_actions(self, features: Tensor, action: Tensor) -> tuple[Tensor, Tensor]:
         """Log-probability of these actions, and entropy of the distribution."""
         raw = self.linear(features)
-        log_probability = raw.new_zeros(features.shape[:-1])
+        log_prob = raw.new_zeros(features.shape[:-1])
         entropy = raw.new_zeros(())
-        if self.numbers:
-            mean = raw[..., : self.numbers]
-            numbers = action if self._all_numbers else action[..., self._numbers_at]
-            log_probability = self._log_probability((numbers - mean) * torch.exp(-self.log_std))
+        if self.continuous_size:
+            mean = raw[..., : self.continuous_size]
+            numbers = action[..., self._continuous_at] if self.discrete_sizes else action
+            log_prob = self._log_prob((numbers - mean) * torch.exp(-self.log_std))
             entropy = entropy + (self.log_std + 0.5 + LOG_SQRT_2PI).sum()
-        for column, logits in zip(self._choices_at, self._logits(raw), strict=True):
+        for column, logits in zip(self._discrete_at, self._logits(raw), strict=True):
             logs = logits.log_softmax(-1)
-            log_probability = log_probability + logs.gather(-1, action[..., column, None].long())[..., 0]
+            log_prob = log_prob + logs.gather(-1, action[..., column, None].long())[..., 0]
             entropy = entropy - (logs.exp() * logs).sum(-1)
-        return log_probability, entropy
+        return log_prob, entropy
 
-    def _log_probability(self, distance: Tensor) -> Tensor:
+    def _log_prob(self, distance: Tensor) -> Tensor:
         """Of values at these distances from the mean, in standard deviations."""
         return -0.5 * distance.square().sum(-1) - (self.log_std + LOG_SQRT_2PI).sum()
 
     def _logits(self, raw: Tensor) -> Sequence[Tensor]:
-        return torch.split(raw[..., self.numbers :], self.choices, -1)
+        return torch.split(raw[..., self.continuous_size :], self.discrete_sizes, -1)
 
 
 class SquashedHead(nn.Module):
@@ -175,34 +159,30 @@ class SquashedHead(nn.Module):
 
     def sample(
         self, features: Tensor, *, deterministic: bool = False, generator: torch.Generator | None = None
-    ) -> Choice:
+    ) -> SampledAction:
         """Reparametrised: gradients flow through the sampled action."""
         mean, spread = self.linear(features).chunk(2, -1)
         if deterministic:
-            return Choice(mean.tanh(), torch.zeros(features.shape[:-1]))
+            return SampledAction(mean.tanh(), mean.new_zeros(mean.shape[:-1]))
         log_std = spread.clamp(*LOG_STD_LIMITS)
         noise = torch.empty_like(mean).normal_(generator=generator)
         number = torch.addcmul(mean, noise, log_std.exp())
         # The log-derivative of tanh, in a form that does not overflow.
         log_slope = 2.0 * (math.log(2.0) - number - functional.softplus(-2.0 * number))
-        log_probability = -(0.5 * noise.square() + log_std + LOG_SQRT_2PI + log_slope).sum(-1)
-        return Choice(number.tanh(), log_probability)
+        log_prob = -(0.5 * noise.square() + log_std + LOG_SQRT_2PI + log_slope).sum(-1)
+        return SampledAction(number.tanh(), log_prob)
 
-    def judge(self, _features: Tensor, _action: Tensor) -> tuple[Tensor, Tensor]:
+    def evaluate_actions(self, _features: Tensor, _action: Tensor) -> tuple[Tensor, Tensor]:
         raise GodojoError("PPO cannot continue a policy of SAC; start a new run, or train with --algorithm sac")
 
 
-def number_places(parts: Sequence[ActionPart]) -> Iterator[int]:
+def continuous_columns(parts: Sequence[ActionPart]) -> Iterator[int]:
     """Columns of the continuous actions."""
     at = 0
     for part in parts:
         if part.kind == "continuous":
             yield from range(at, at + part.width)
         at += part.width
-
-
-def places(found: Iterable[Any]) -> np.ndarray:
-    return np.array(list(found), np.int64)
 
 
 def mlp(sizes: Sequence[int]) -> nn.Sequential:
@@ -215,28 +195,6 @@ def mlp(sizes: Sequence[int]) -> nn.Sequential:
     return nn.Sequential(*layers)
 
 
-def turned(memory: Tensor, pairs: np.ndarray, ahead: Tensor | None) -> Tensor:
-    """Rotate memory pairs from the world's axes to the heading."""
-    if not len(pairs):
-        return memory
-    assert ahead is not None
-    (x_at, z_at), x_ahead, z_ahead = pairs.T.tolist(), ahead[..., :1], ahead[..., 1:]
-    x, z, own = memory[..., x_at], memory[..., z_at], memory.clone()
-    own[..., x_at], own[..., z_at] = x * z_ahead - z * x_ahead, x * x_ahead + z * z_ahead
-    return own
-
-
-def turned_back(own: Tensor, pairs: np.ndarray, ahead: Tensor | None) -> Tensor:
-    """The inverse of `turned`."""
-    if not len(pairs):
-        return own
-    assert ahead is not None
-    (x_at, z_at), x_ahead, z_ahead = pairs.T.tolist(), ahead[..., :1], ahead[..., 1:]
-    left, front, memory = own[..., x_at], own[..., z_at], own.clone()
-    memory[..., x_at], memory[..., z_at] = left * z_ahead + front * x_ahead, front * z_ahead - left * x_ahead
-    return memory
-
-
 class Policy(nn.Module):
     """The policy of one role: encoder, optional memory, trunk and action head.
 
@@ -245,7 +203,7 @@ class Policy(nn.Module):
 
     def __init__(self, shape: PolicyShape) -> None:
         super().__init__()
-        self.shape, self.heading = shape, shape.heading
+        self.shape = shape
         self.memory_size = shape.memory_size if shape.memory else 0
         *first, last = shape.net_arch
         self.normaliser = Normaliser(shape.observation_size)
@@ -254,57 +212,72 @@ class Policy(nn.Module):
         self.memory = MEMORIES[shape.memory](width, self.memory_size) if shape.memory else None
         self.trunk = mlp([width + self.memory_size, last])
         self.head = (SquashedHead if shape.squashed else ActionHead)(last, shape.action_parts)
-        self.acting = frames.Acting(
-            places(shape.heading.forward if shape.heading else ()),
-            places(shape.heading.acted if shape.heading else ()).reshape(-1, 2),
-            places(number_places(shape.action_parts)),
-        )
-        self._observed = places(shape.heading.observed if shape.heading else ()).reshape(-1, 2)
-        self.turning = places(shape.heading.remembered if shape.heading else ()).reshape(-1, 2)
+        heading = shape.heading
+        self._forward = list(heading.forward) if heading else []
+        self._observed, self._acted = (heading.observed, heading.acted) if heading else ((), ())
+        self.rotated_cells = heading.remembered if heading else ()
         """Pairs of memory cells that are stored along the world's axes and used relative to the heading."""
+        self._continuous = list(continuous_columns(shape.action_parts))
 
-    def look(self, raw: Tensor, out: Tensor | None = None) -> Tensor:
-        """Observations as the policy takes them: egocentric and normalised."""
-        turned = self.to_egocentric(raw, out)
-        seen: Tensor = self.normaliser(turned, out=turned)
-        return seen
+    def preprocess(self, observation: Tensor) -> Tensor:
+        """Observations as the network takes them: egocentric and normalised."""
+        normalised: Tensor = self.normaliser(self.to_egocentric(observation))
+        return normalised
 
-    def to_egocentric(self, raw: Tensor, out: Tensor | None = None) -> Tensor:
+    def to_egocentric(self, observation: Tensor) -> Tensor:
         """Observations relative to the heading."""
-        out = torch.empty_like(raw) if out is None else out
-        frames.turn(raw.numpy(), self.acting.forward, self._observed, out.numpy())
-        return out
+        if not self._observed:
+            return observation
+        return rotate(observation, self._observed, self.heading_of(observation))
 
-    def for_game(self, action: Tensor, raw: Tensor, out: Tensor | None = None) -> Tensor:
-        """Actions as the game takes them: along the world's axes, clipped to -1 and 1."""
-        out = torch.empty_like(action) if out is None else out
-        frames.turn_back(action.detach().numpy(), raw.numpy(), self.acting, out.numpy())
-        return out
+    def to_env_action(self, action: Tensor, observation: Tensor) -> Tensor:
+        """Actions as the game takes them: along the world's axes, clipped to -1 and 1.
 
-    def begin(self, rows: int) -> Tensor:
+        Directions are scaled down, not clipped by axis, which would bend them.
+        """
+        action = action.detach()
+        if self._acted:
+            left, front = (action[..., list(columns)] for columns in zip(*self._acted, strict=True))
+            x, z = to_world(left, front, self.heading_of(observation)[..., None, :])
+            length = exact_sqrt(x * x + z * z).clamp(min=1.0)
+            action = replace_pairs(action, self._acted, (x / length, z / length))
+        if len(self._continuous) == action.shape[-1]:
+            return action.clamp(-1.0, 1.0)
+        clipped = action.clone()
+        clipped[..., self._continuous] = action[..., self._continuous].clamp(-1.0, 1.0)
+        return clipped
+
+    def initial_memory(self, rows: int) -> Tensor:
         """The memory at the start of an episode: zeros."""
-        return torch.zeros(rows, self.memory_size)
+        return self.normaliser.mean.new_zeros(rows, self.memory_size)
 
-    def ahead(self, raw: Tensor) -> Tensor:
+    def heading_of(self, observation: Tensor) -> Tensor:
         """The agents' headings, as rows of x and z; empty where the game declares none."""
-        return raw[..., list(self.acting.forward)]
+        return observation[..., self._forward]
 
-    def features(self, normalised: Tensor, memory: Tensor, ahead: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Features and new memory for one step; needs the headings (`ahead`) if memory cells rotate."""
-        seen = self.encoder(normalised)
+    def features(self, normalised: Tensor, memory: Tensor, heading: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Features and new memory for one step; needs the heading if memory cells rotate."""
+        encoded = self.encoder(normalised)
         if self.memory is not None:
-            held = self.memory(seen, turned(memory, self.turning, ahead))
-            seen, memory = torch.cat((seen, held), -1), turned_back(held, self.turning, ahead)
-        return self.trunk(seen), memory
+            if not self.rotated_cells:
+                cells = memory = self.memory(encoded, memory)
+            else:
+                assert heading is not None
+                cells = self.memory(encoded, rotate(memory, self.rotated_cells, heading))
+                memory = rotate(cells, self.rotated_cells, heading, back=True)
+            encoded = torch.cat((encoded, cells), -1)
+        return self.trunk(encoded), memory
 
     def features_of_sequence(
-        self, normalised: Tensor, memory: Tensor, not_done: Tensor, ahead: Tensor | None = None
+        self, normalised: Tensor, memory: Tensor, not_done: Tensor, heading: Tensor | None = None
     ) -> Tensor:
         """Features for T steps, [T, rows, D]; the memory is reset before a step where `not_done` is 0."""
-        seen = self.encoder(normalised)
+        encoded = self.encoder(normalised)
         if self.memory is not None:
-            seen = torch.cat((seen, self.memory.sequence(seen, memory, not_done, ahead, self.turning)), -1)
-        features: Tensor = self.trunk(seen)
+            heading = encoded.new_zeros(*encoded.shape[:2], 0) if heading is None else heading
+            cells = self.memory.sequence(encoded, memory, not_done, heading, self.rotated_cells)
+            encoded = torch.cat((encoded, cells), -1)
+        features: Tensor = self.trunk(encoded)
         return features
 
 
@@ -328,3 +301,27 @@ class Critic(nn.Module):
         first = torch.relu(self.own(normalised) + self.privileged(privileged))
         value: Tensor = self.value(self.trunk(first))[..., 0]
         return value
+
+
+def flat_offsets(tensors: Iterable[Tensor]) -> tuple[dict[int, int], int]:
+    """Offset of each tensor (by `id`) in one flat row of all of them, aligned to cache lines; and the row's length."""
+    found, at = {}, 0
+    for tensor in tensors:
+        found[id(tensor)] = at
+        at += -(-tensor.numel() // CACHE_LINE) * CACHE_LINE
+    return found, at
+
+
+def flatten_parameters(parameters: Sequence[nn.Parameter]) -> nn.Parameter:
+    """Move weights and gradients into one flat parameter, so that the optimiser steps a single tensor.
+
+    The parameters become views of it; zero their gradients instead of dropping them.
+    """
+    at, size = flat_offsets(parameters)
+    row = nn.Parameter(parameters[0].new_zeros(size))
+    row.grad = torch.zeros_like(row)
+    for parameter in parameters:
+        part = slice(at[id(parameter)], at[id(parameter)] + parameter.numel())
+        row.data[part] = parameter.detach().reshape(-1)
+        parameter.data, parameter.grad = row.data[part].view_as(parameter), row.grad[part].view_as(parameter)
+    return row

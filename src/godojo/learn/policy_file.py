@@ -18,7 +18,7 @@ from godojo.errors import GodojoError
 from godojo.files import TRAILER, Damaged, atomic_write
 from godojo.formats import POLICY
 from godojo.games.parts import ObservationPart
-from godojo.learn.networks import Policy, PolicyShape, number_places
+from godojo.learn.networks import Policy, PolicyShape, continuous_columns
 
 MAX_BYTES = 256 * 2**20
 MAX_LAYERS = 64
@@ -91,22 +91,22 @@ def load_policy(path: Path) -> tuple[Policy, PolicyCard]:
 
 
 def heading_complaint(shape: PolicyShape) -> str:
-    """What is wrong with the places that a policy turns with its agent; nothing if all is well."""
+    """What is wrong with the columns that a policy rotates; empty if nothing is."""
     heading = shape.heading
     if heading is None:
         return ""
     seen = [*heading.forward, *itertools.chain.from_iterable(heading.observed)]
     if any(not 0 <= place < shape.observation_size for place in seen):
         return "its heading is of observations that are not there"
-    if not set(itertools.chain.from_iterable(heading.acted)) <= set(number_places(shape.action_parts)):
+    if not set(itertools.chain.from_iterable(heading.acted)) <= set(continuous_columns(shape.action_parts)):
         return "its heading is of actions that are not there"
     remembered = list(itertools.chain.from_iterable(heading.remembered))
     if remembered and shape.memory != "leaky":
-        return "its heading turns what is remembered, and only leaky cells turn"
+        return "its heading rotates memory cells, and only leaky cells rotate"
     if any(not 0 <= place < shape.memory_size for place in remembered):
-        return "its heading is of what is not remembered"
+        return "its heading is of memory cells that are not there"
     if len(set(remembered)) != len(remembered):
-        return "its heading turns something remembered twice"
+        return "its heading rotates a memory cell twice"
     return ""
 
 

@@ -1,36 +1,12 @@
 """Every algorithm by name. A new one is a module of its own and an entry in `ALGORITHMS`."""
 
 import importlib
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import msgspec
 
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError, known
-from godojo.runs.folder import RunFolder
-
-if TYPE_CHECKING:
-    from godojo.learn.training import TrainingStatus
-
-
-class TrainingLoop(Protocol):
-    """One stretch of training in a run's folder, whichever algorithm trains."""
-
-    run: RunFolder
-    worlds: Worlds
-
-    @property
-    def agent_steps(self) -> int: ...
-
-    def train(self, report: "Callable[[TrainingStatus], None]") -> bool:
-        """Trains until the budget is spent or `stop` is called, saves the run, and returns whether it was spent."""
-
-    def stop(self) -> None:
-        """Ends the training after the update in progress. Safe in a signal handler."""
-
-    def close(self) -> None:
-        """Closes log files and worlds."""
 
 
 class AlgorithmEntry(NamedTuple):
@@ -38,10 +14,8 @@ class AlgorithmEntry(NamedTuple):
 
     settings: str
     """Its hyperparameters: a frozen msgspec structure with a `check()`."""
-    factory: str = ""
-    """`(worlds, settings, seed, policies, tasks) -> Algorithm`; not used by an algorithm with a loop of its own."""
-    loop: str = "godojo.learn.training:Training"
-    """Its training loop: `(run, worlds, budget, *, resume, policies, curriculum, say) -> TrainingLoop`."""
+    factory: str
+    """`(worlds, settings, seed, policies, tasks) -> Algorithm` (`learn/algorithm.py`)."""
     check_worlds: str = ""
     """A function of the worlds that raises GodojoError if the algorithm cannot train in them."""
     num_worlds: str = "num_worlds"
@@ -72,8 +46,8 @@ ALGORITHMS = {
     ),
     "sb3": AlgorithmEntry(
         "godojo.trainers.sb3_settings:Sb3Settings",
-        loop="godojo.trainers.sb3:Sb3Training",
-        check_worlds="godojo.envs.solo:only_agent",
+        "godojo.trainers.sb3:Sb3Ppo",
+        check_worlds="godojo.envs.spaces:only_agent",
         num_worlds="num_envs",
         extra="sb3",
         can_continue=False,
@@ -88,6 +62,6 @@ def algorithm_named(name: str) -> AlgorithmEntry:
 
 
 def load(entry_point: str) -> Any:
-    """What `module:name` names."""
+    """Import `module:name`."""
     module, _, name = entry_point.partition(":")
     return getattr(importlib.import_module(module), name)

@@ -1,9 +1,9 @@
 """Rollout collection: fills a buffer per role, without a Python loop over worlds."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -13,10 +13,12 @@ from godojo.engines.base import RoleArrays, Worlds
 from godojo.engines.subset import WorldsSubset
 from godojo.games.parts import Heading
 from godojo.learn.gae import advantages
-from godojo.learn.kernels.frames import forget, moments, tell
-from godojo.learn.kernels.policy import PolicyInput, PolicyOutput, make_policy_runner
-from godojo.learn.networks import Critic, Policy
+from godojo.learn.networks import Critic, Normaliser, Policy
+from godojo.learn.rotation import relative_state
 from godojo.opponents.base import Opponent
+
+if TYPE_CHECKING:
+    from godojo.learn.backend import Backend
 
 NORMALISER_STEPS = 8
 """The normaliser is updated every `NORMALISER_STEPS` steps; neighbouring steps are nearly the same."""
@@ -35,6 +37,61 @@ def small_columns(role: RoleArrays) -> list[int]:
     return columns
 
 
+class PolicyInput(NamedTuple):
+    """The inputs of a policy, one row per agent."""
+
+    normalised: Tensor
+    """The egocentric, normalised form of `observation`."""
+    observation: Tensor
+    memory: Tensor
+    """Updated in place."""
+
+
+class PolicyOutput(NamedTuple):
+    """The tensors that a policy writes: its action, the log-probability, and the action as the game takes it."""
+
+    action: Tensor
+    log_prob: Tensor
+    env_action: Tensor
+
+
+class PolicyRunner:
+    """Runs a policy for many agents at once; results are written into given tensors.
+
+    This implementation takes any policy on any device. `kernels/policy.py` has a faster one for the CPU.
+    """
+
+    def __init__(self, policy: Policy, _rows: int) -> None:
+        self._policy = policy
+
+    def refresh(self) -> None:
+        """Take the policy's current weights; torch always does."""
+
+    def to_egocentric(self, observation: Tensor, out: Tensor) -> None:
+        out.copy_(self._policy.to_egocentric(observation))
+
+    def normalise(self, normaliser: Normaliser, rows: Tensor, out: Tensor) -> None:
+        out.copy_(normaliser(rows))
+
+    def update_normaliser(self, normaliser: Normaliser, rows: Tensor, acted: Tensor) -> None:
+        normaliser.update(rows, acted)
+
+    @torch.no_grad()
+    def act(self, inputs: PolicyInput, out: PolicyOutput, *, deterministic: bool, generator: torch.Generator) -> None:
+        """Write actions and log-probabilities, and update the memory."""
+        policy, heading = self._policy, self._policy.heading_of(inputs.observation)
+        features, memory = policy.features(inputs.normalised, inputs.memory, heading)
+        sampled = policy.head.sample(features, deterministic=deterministic, generator=generator)
+        inputs.memory.copy_(memory)
+        out.action.copy_(sampled.action)
+        out.log_prob.copy_(sampled.log_prob)
+        out.env_action.copy_(policy.to_env_action(sampled.action, inputs.observation))
+
+
+RelativeState = Callable[[Tensor, Tensor, np.ndarray, np.ndarray, np.ndarray, Tensor], None]
+"""An implementation of `rotation.relative_state`."""
+
+
 class PrivilegedObservation:
     """What a role's critic sees beyond the agent's own observation: the own state of all other agents.
 
@@ -42,7 +99,10 @@ class PrivilegedObservation:
     plays alone gets a single zero instead.
     """
 
-    def __init__(self, roles: Mapping[str, RoleArrays], role: str) -> None:
+    def __init__(
+        self, roles: Mapping[str, RoleArrays], role: str, relative_state: RelativeState = relative_state
+    ) -> None:
+        self._relative_state = relative_state
         everybody = [(name, agent) for name, arrays in roles.items() for agent in range(arrays.observation.shape[1])]
         own = [agent for name, agent in everybody if name == role]
         self._others = [[who for who in everybody if who != (role, agent)] for agent in own]
@@ -53,7 +113,7 @@ class PrivilegedObservation:
         self._pairs = {name: self._pairs_of(arrays.heading, heading, name) for name, arrays in roles.items()}
 
     def _pairs_of(self, other: Heading | None, own: Heading | None, name: str) -> np.ndarray:
-        """The `pairs` argument of `tell` for an agent of this role."""
+        """The `pairs` argument of `relative_state` for an agent of this role."""
         found: list[tuple[int, ...]] = []
         if other is not None and own is not None:
             columns = self._columns[name].tolist()
@@ -63,16 +123,16 @@ class PrivilegedObservation:
 
     def of(self, observations: Mapping[str, np.ndarray]) -> Tensor:
         """[N * n, size] from every role's observations [N, n, D]."""
-        count = len(next(iter(observations.values())))
-        seen = np.zeros((count, len(self._others), self.size), np.float32)
+        rows = {name: torch.from_numpy(arrays) for name, arrays in observations.items()}
+        found = torch.zeros(len(rows[self._role]), len(self._others), self.size)
         for agent, others in enumerate(self._others):
-            own, at = observations[self._role][:, agent], 0
+            own, at = rows[self._role][:, agent], 0
             for name, other in others:
                 columns = self._columns[name]
-                out = seen[:, agent, at : at + len(columns)]
-                tell(own, observations[name][:, other], self._forward, self._pairs[name], columns, out)
+                out = found[:, agent, at : at + len(columns)]
+                self._relative_state(own, rows[name][:, other], self._forward, self._pairs[name], columns, out)
                 at += len(columns)
-        return torch.from_numpy(seen.reshape(-1, self.size))
+        return found.view(-1, self.size)
 
 
 class OpponentSlots(NamedTuple):
@@ -90,10 +150,10 @@ class RolloutBuffer:
 
     observation: Tensor
     """[T + 1, C, D], normalised."""
-    others: Tensor
-    """[T + 1, C, O]."""
+    privileged: Tensor
+    """[T + 1, C, P], normalised."""
     action: Tensor
-    log_probability: Tensor
+    log_prob: Tensor
     reward: Tensor
     terminated: Tensor
     truncated: Tensor
@@ -101,36 +161,44 @@ class RolloutBuffer:
     bootstrap_value: Tensor
     not_done: Tensor
     """[T, C]: 0 where a new episode began before the step."""
-    ahead: Tensor
-    """[T, C, 2]: the heading, if the memory rotates with it; else empty."""
+    heading: Tensor
+    """[T, C, 2], if the memory rotates with it; else empty."""
     memory: Tensor
     """[C, M]: the memory before the first step."""
     value: Tensor
     advantage: Tensor
+    returns: Tensor
 
     @property
     def columns(self) -> int:
         return self.action.shape[1]
 
+    def select(self, columns: Tensor) -> "RolloutBuffer":
+        """Some of the agents, with all their steps."""
+        names = [field.name for field in fields(self)]
+        rows = (getattr(self, name).index_select(0 if name == "memory" else 1, columns) for name in names)
+        return RolloutBuffer(*rows)
+
     @classmethod
-    def make(cls, steps: int, columns: int, role: RoleArrays, others: int, policy: Policy) -> "RolloutBuffer":
+    def make(cls, steps: int, columns: int, role: RoleArrays, privileged: int, policy: Policy) -> "RolloutBuffer":
         size, actions = role.observation.shape[2], role.action.shape[2]
         flags = [torch.zeros(steps, columns, dtype=torch.bool) for _ in range(3)]
         return cls(
             observation=torch.zeros(steps + 1, columns, size),
-            others=torch.zeros(steps + 1, columns, others),
+            privileged=torch.zeros(steps + 1, columns, privileged),
             action=torch.zeros(steps, columns, actions),
-            log_probability=torch.zeros(steps, columns),
+            log_prob=torch.zeros(steps, columns),
             reward=torch.zeros(steps, columns),
             terminated=flags[0],
             truncated=flags[1],
             acted=flags[2],
             bootstrap_value=torch.zeros(steps, columns),
             not_done=torch.ones(steps, columns),
-            ahead=torch.zeros(steps, columns, 2 if len(policy.turning) else 0),
+            heading=torch.zeros(steps, columns, 2 if policy.rotated_cells else 0),
             memory=torch.zeros(columns, policy.memory_size),
             value=torch.zeros(steps + 1, columns),
             advantage=torch.zeros(steps, columns),
+            returns=torch.zeros(steps, columns),
         )
 
 
@@ -149,10 +217,11 @@ class RolloutWorker:
         steps: int,
         slots: OpponentSlots,
         generator: torch.Generator,
+        backend: "Backend",
     ) -> None:
         self.arrays = worlds.roles[name]
         self.name, self.policy, self.critic = name, policy, critic
-        self.others = PrivilegedObservation(worlds.roles, name)
+        self.privileged = PrivilegedObservation(worlds.roles, name, backend.relative_state)
         count, agents, _ = self.arrays.observation.shape
         self.generator, self.deterministic = generator, False
         self.learns = True
@@ -163,18 +232,18 @@ class RolloutWorker:
         """Their agents among all of the role, in world order."""
         self.past_columns = slice(slots.past.start * agents, slots.past.stop * agents)
         self.buffer = RolloutBuffer.make(
-            steps, self.columns.stop - self.columns.start, self.arrays, self.others.size, policy
+            steps, self.columns.stop - self.columns.start, self.arrays, self.privileged.size, policy
         )
         self.scripted = [(opponent, WorldsSubset(worlds, where)) for opponent, where in slots.scripted]
         for opponent, part in self.scripted:
             opponent.begin(part)
             opponent.act(part, part.roles[name].action)  # compile before training time counts
             opponent.begin(part)
-        self.memory = policy.begin(self.buffer.columns)
-        self._player = make_policy_runner(policy, self.buffer.columns)
+        self.memory = policy.initial_memory(self.buffer.columns)
+        self._backend, self._runner = backend, backend.policy_runner(policy, self.buffer.columns)
         self._observations = {name: role.observation[self.worlds] for name, role in worlds.roles.items()}
-        everybody = torch.from_numpy(self.arrays.observation).view(count * agents, -1)
-        self._raw, self._past_raw = everybody[self.columns], everybody[self.past_columns]
+        observations = torch.from_numpy(self.arrays.observation).view(count * agents, -1)
+        self._observation, self._past_observation = observations[self.columns], observations[self.past_columns]
         actions = torch.from_numpy(self.arrays.action).view(count * agents, -1)
         self._action, self._past_action = actions[self.columns], actions[self.past_columns]
         self._results = [
@@ -184,115 +253,114 @@ class RolloutWorker:
         """Pairs of destination in the buffer and source in the worlds."""
         self._to_normalise_by: tuple[Tensor, Tensor] | None = None
         """Observations of policy and critic, until it is known which agents act on them."""
-        self._past_seen = torch.empty_like(self._past_raw)
-        self._past_decision = PolicyOutput(
-            torch.empty_like(self._past_action), torch.empty(len(self._past_raw)), self._past_action
+        self._past_normalised = torch.empty_like(self._past_observation)
+        self._past_output = PolicyOutput(
+            torch.empty_like(self._past_action), torch.empty(len(self._past_observation)), self._past_action
         )
         self.set_past_opponent(None)
-        self._compile(worlds)
+        self._warm_up()
 
-    def _compile(self, worlds: Worlds) -> None:
-        """Compile every kernel on empty input, so that compilation does not count as training time."""
-        buffer, none = self.buffer, slice(0, 0)
-        self.others.of({name: seen[none] for name, seen in self._observations.items()})
-        seen = self.policy.look(self._raw[none])
-        none_acted = np.zeros(1, np.bool_)
-        moments(self._raw[:1].numpy(), none_acted, *np.zeros((2, seen.shape[1]), np.float32))
-        situation = PolicyInput(seen, self._raw[none], self.memory[none])
-        decision = PolicyOutput(buffer.action[0, none], buffer.log_probability[0, none], self._action[none])
-        self._player.act(situation, decision, deterministic=True, generator=self.generator)
-        flags = (self.arrays.terminated, self.arrays.truncated, worlds.ended)
-        forget(self.memory[none].numpy(), *flags, self.columns.start)
+    def _warm_up(self) -> None:
+        """Run every kernel once on empty input, so that compilation does not count as training time."""
+        buffer, runner, empty = self.buffer, self._runner, self._observation[:0]
+        self.privileged.of({name: rows[:0] for name, rows in self._observations.items()})
+        runner.to_egocentric(empty, empty)
+        runner.normalise(self.policy.normaliser, empty, empty)
+        runner.update_normaliser(self.policy.normaliser, empty, buffer.acted[0, :0])
+        outputs = PolicyOutput(buffer.action[0, :0], buffer.log_prob[0, :0], self._action[:0])
+        runner.act(PolicyInput(empty, empty, self.memory[:0]), outputs, deterministic=True, generator=self.generator)
 
     def set_past_opponent(self, past: Policy | None) -> None:
         """Let `past` play in the worlds of past checkpoints; None stands for the current policy."""
         self.past = past or self.policy
-        self._past_player = make_policy_runner(self.past, len(self._past_raw))
-        self.past_memory = self.past.begin(self.past_columns.stop - self.past_columns.start)
+        self._past_runner = self._backend.policy_runner(self.past, len(self._past_observation))
+        self.past_memory = self.past.initial_memory(len(self._past_observation))
 
     @torch.no_grad()
     def decide(self, step: int, worlds: Worlds) -> None:
         """Store the results of the last step, and write the next action of every agent, opponents included."""
         if step > 0:
-            self.observe_result(step - 1, worlds)
+            self.store_results(step - 1, worlds)
         buffer = self.buffer
         if step == 0:
             buffer.memory.copy_(self.memory)
-            self._player.refresh()
-            self._past_player.refresh()
-        if buffer.ahead.shape[2]:
-            buffer.ahead[step] = self.policy.ahead(self._raw)
-        situation = PolicyInput(self.see(step), self._raw, self.memory)
-        decision = PolicyOutput(buffer.action[step], buffer.log_probability[step], self._action)
-        self._player.act(situation, decision, deterministic=self.deterministic, generator=self.generator)
-        if len(self._past_raw):
-            seen = self.past.look(self._past_raw, out=self._past_seen)
-            situation = PolicyInput(seen, self._past_raw, self.past_memory)
-            self._past_player.act(situation, self._past_decision, deterministic=False, generator=self.generator)
+            self._runner.refresh()
+            self._past_runner.refresh()
+        if self.policy.rotated_cells:
+            buffer.heading[step] = self.policy.heading_of(self._observation)
+        self.store_observation(step)
+        inputs = PolicyInput(buffer.observation[step], self._observation, self.memory)
+        outputs = PolicyOutput(buffer.action[step], buffer.log_prob[step], self._action)
+        self._runner.act(inputs, outputs, deterministic=self.deterministic, generator=self.generator)
+        if len(self._past_observation):
+            runner, normalised = self._past_runner, self._past_normalised
+            runner.to_egocentric(self._past_observation, normalised)
+            runner.normalise(self.past.normaliser, normalised, normalised)
+            inputs = PolicyInput(normalised, self._past_observation, self.past_memory)
+            runner.act(inputs, self._past_output, deterministic=False, generator=self.generator)
         for opponent, part in self.scripted:
             opponent.act(part, part.roles[self.name].action)
 
     @torch.no_grad()
-    def see(self, step: int) -> Tensor:
-        """Store what policy and critic observe now; return the policy's part."""
-        own = self.policy.to_egocentric(self._raw, out=self.buffer.observation[step])
-        others = self.others.of(self._observations)
+    def store_observation(self, step: int) -> None:
+        """Store what policy and critic observe now, normalised."""
+        runner, own = self._runner, self.buffer.observation[step]
+        runner.to_egocentric(self._observation, own)
+        privileged = self.privileged.of(self._observations)
         if self.learns and step % NORMALISER_STEPS == 0 and step < len(self.buffer.action):
-            self._to_normalise_by = own.clone(), others
-        self.critic.normaliser(others, out=self.buffer.others[step])
-        seen: Tensor = self.policy.normaliser(own, out=own)
-        return seen
+            self._to_normalise_by = own.clone(), privileged
+        runner.normalise(self.critic.normaliser, privileged, self.buffer.privileged[step])
+        runner.normalise(self.policy.normaliser, own, own)
 
     @torch.no_grad()
-    def observe_result(self, step: int, worlds: Worlds) -> None:
-        """Store the results of a step."""
+    def store_results(self, step: int, worlds: Worlds) -> None:
+        """Store the results of a step; reset the memory of agents whose episode ended."""
         buffer, arrays = self.buffer, self.arrays
         for rows, results in self._results:
             rows[step] = results
         if self._to_normalise_by is not None:
-            own, others = self._to_normalise_by
-            self.policy.normaliser.learn(own, buffer.acted[step])
-            self.critic.normaliser.learn(others, buffer.acted[step])
+            own, privileged = self._to_normalise_by
+            self._runner.update_normaliser(self.policy.normaliser, own, buffer.acted[step])
+            self._runner.update_normaliser(self.critic.normaliser, privileged, buffer.acted[step])
             self._to_normalise_by = None
-        flags = (arrays.terminated, arrays.truncated, worlds.ended)
         if arrays.truncated.any() and buffer.truncated[step].any():
             self._bootstrap_truncated(step, worlds)
+        done = torch.from_numpy(arrays.terminated | arrays.truncated | worlds.ended[:, None]).view(-1, 1)
         if step + 1 < len(buffer.not_done):
-            buffer.not_done[step + 1] = 1.0
-            forget(buffer.not_done[step + 1, :, None].numpy(), *flags, self.columns.start)
-        forget(self.memory.numpy(), *flags, self.columns.start)
-        forget(self.past_memory.numpy(), *flags, self.past_columns.start)
+            buffer.not_done[step + 1] = ~done[self.columns, 0]
+        self.memory.masked_fill_(done[self.columns], 0.0)
+        self.past_memory.masked_fill_(done[self.past_columns], 0.0)
 
-    def close(self, steps: int, worlds: Worlds) -> None:
+    def finish(self, steps: int, worlds: Worlds) -> None:
         """Store the results of the last step and the observation after it."""
-        self.observe_result(steps - 1, worlds)
-        self.see(steps)
+        self.store_results(steps - 1, worlds)
+        self.store_observation(steps)
 
     @torch.no_grad()
-    def close_rollout(self, gamma: float, gae_lambda: float) -> None:
-        """Compute values and advantages."""
+    def compute_returns_and_advantage(self, gamma: float, gae_lambda: float) -> None:
+        """Compute values, advantages and returns."""
         buffer = self.buffer
         for step in range(len(buffer.value)):
-            buffer.value[step] = self.critic(buffer.observation[step], buffer.others[step])
-        advantages(
-            buffer.reward.numpy(),
-            buffer.value.numpy(),
-            buffer.terminated.numpy(),
-            buffer.truncated.numpy(),
-            buffer.acted.numpy(),
-            buffer.bootstrap_value.numpy(),
-            np.float32(gamma),
-            np.float32(gae_lambda),
-            buffer.advantage.numpy(),
+            buffer.value[step] = self.critic(buffer.observation[step], buffer.privileged[step])
+        buffer.advantage = advantages(
+            buffer.reward,
+            buffer.value,
+            buffer.terminated,
+            buffer.truncated,
+            buffer.acted,
+            buffer.bootstrap_value,
+            gamma,
+            gae_lambda,
         )
+        buffer.returns = buffer.advantage + buffer.value[:-1]
 
     def _bootstrap_truncated(self, step: int, worlds: Worlds) -> None:
         """Truncated episodes bootstrap from the value of their final observation."""
         cut = self.buffer.truncated[step]
         final = torch.from_numpy(self.arrays.final_observation[self.worlds]).flatten(0, 1)[cut]
-        others = self.others.of({name: role.final_observation[self.worlds] for name, role in worlds.roles.items()})[cut]
-        value = self.critic(self.policy.look(final), self.critic.normaliser(others))
-        self.buffer.bootstrap_value[step, cut] = value
+        finals = {name: role.final_observation[self.worlds] for name, role in worlds.roles.items()}
+        privileged = self.critic.normaliser(self.privileged.of(finals)[cut])
+        self.buffer.bootstrap_value[step, cut] = self.critic(self.policy.preprocess(final), privileged)
 
 
 def play(
@@ -306,4 +374,4 @@ def play(
         side_by_side(partial(RolloutWorker.decide, step=step, worlds=worlds))
         worlds.step()
         after_step(worlds)
-    side_by_side(partial(RolloutWorker.close, steps=steps, worlds=worlds))
+    side_by_side(partial(RolloutWorker.finish, steps=steps, worlds=worlds))

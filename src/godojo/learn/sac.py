@@ -18,9 +18,9 @@ from torch import Tensor, nn
 
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.errors import GodojoError
-from godojo.learn.algorithm import Iteration, OpponentAssignment, Task
+from godojo.learn.algorithm import Algorithm, Iteration, Task
+from godojo.learn.backend import backend_for
 from godojo.learn.networks import Critic, Policy, PolicyShape
-from godojo.learn.opponent_pool import OpponentPool
 from godojo.learn.ppo import NonFiniteLoss, broke_down
 from godojo.learn.replay_buffer import ReplayBuffer, Transitions
 from godojo.learn.rollout import NORMALISER_STEPS, PrivilegedObservation
@@ -57,18 +57,18 @@ def shape_for(role: RoleArrays, settings: SacSettings) -> PolicyShape:
 class TwinCritics(nn.Module):
     """Two action-value functions."""
 
-    def __init__(self, observation: int, others: int, actions: int, net_arch: tuple[int, ...]) -> None:
+    def __init__(self, observation: int, privileged: int, actions: int, net_arch: tuple[int, ...]) -> None:
         super().__init__()
-        self.one = Critic(observation + actions, others, net_arch)
-        self.other = Critic(observation + actions, others, net_arch)
+        self.one = Critic(observation + actions, privileged, net_arch)
+        self.other = Critic(observation + actions, privileged, net_arch)
         # Start near zero: random values would be far larger than the advantage of a single step.
         for critic in (self.one, self.other):
             orthogonal(critic.value.weight, 0.01)
 
-    def forward(self, normalised: Tensor, others: Tensor, action: Tensor) -> Tensor:
+    def forward(self, normalised: Tensor, privileged: Tensor, action: Tensor) -> Tensor:
         """[2, rows]."""
         own = torch.cat((normalised, action), -1)
-        return torch.stack((self.one(own, others), self.other(own, others)))
+        return torch.stack((self.one(own, privileged), self.other(own, privileged)))
 
 
 def targets(
@@ -80,20 +80,20 @@ def targets(
     generator: torch.Generator,
 ) -> Tensor:
     """The critics' targets: the reward plus the discounted soft value under the current policy."""
-    features, _ = policy.features(batch.next_observation, policy.begin(len(batch.reward)))
-    choice = policy.head.sample(features, generator=generator)
-    worth: Tensor = critics(batch.next_observation, batch.next_privileged, choice.action).amin(0)
-    return batch.reward + gamma * batch.not_done * (worth - ent_coef * choice.log_probability)
+    features, _ = policy.features(batch.next_observation, policy.initial_memory(len(batch.reward)))
+    sampled = policy.head.sample(features, generator=generator)
+    q_value: Tensor = critics(batch.next_observation, batch.next_privileged, sampled.action).amin(0)
+    return batch.reward + gamma * batch.not_done * (q_value - ent_coef * sampled.log_prob)
 
 
 def policy_loss(
     policy: Policy, critics: TwinCritics, batch: Transitions, ent_coef: float, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
     """The policy's loss, and its entropy."""
-    features, _ = policy.features(batch.observation, policy.begin(len(batch.reward)))
-    choice = policy.head.sample(features, generator=generator)
-    worth = critics(batch.observation, batch.privileged, choice.action).amin(0)
-    return (ent_coef * choice.log_probability - worth).mean(), -choice.log_probability.detach().mean()
+    features, _ = policy.features(batch.observation, policy.initial_memory(len(batch.reward)))
+    sampled = policy.head.sample(features, generator=generator)
+    q_value = critics(batch.observation, batch.privileged, sampled.action).amin(0)
+    return (ent_coef * sampled.log_prob - q_value).mean(), -sampled.log_prob.detach().mean()
 
 
 class SacAgent:
@@ -103,11 +103,14 @@ class SacAgent:
         self, worlds: Worlds, name: str, policy: Policy, settings: SacSettings, generator: torch.Generator
     ) -> None:
         self.name, self.policy, self.settings, self.generator = name, policy, settings, generator
-        self.arrays, self._privileged = worlds.roles[name], PrivilegedObservation(worlds.roles, name)
+        backend = backend_for("cpu")
+        self.arrays = worlds.roles[name]
+        self._privileged = PrivilegedObservation(worlds.roles, name, backend.relative_state)
         self.task: Task = "train"
         count, agents, size = self.arrays.observation.shape
         actions = self.arrays.action.shape[2]
         self.columns = count * agents
+        self._runner = backend.policy_runner(policy, self.columns)
         self.critics = TwinCritics(size, self._privileged.size, actions, settings.net_arch)
         self.target_critics = copy.deepcopy(self.critics).requires_grad_(False)
         self.privileged_normaliser = self.critics.one.normaliser
@@ -119,36 +122,36 @@ class SacAgent:
             "ent_coef": torch.optim.Adam([self.log_ent_coef], lr=settings.learning_rate),
         }
         self.replay_buffer = ReplayBuffer(settings.buffer_size, size, self._privileged.size, actions)
-        self._raw = torch.from_numpy(self.arrays.observation).view(self.columns, -1)
+        self._observation = torch.from_numpy(self.arrays.observation).view(self.columns, -1)
         self._action = torch.from_numpy(self.arrays.action).view(self.columns, -1)
 
     @torch.no_grad()
     def decide(self, worlds: Worlds) -> None:
         """Write the next action of every agent."""
         policy = self.policy
-        raw = self._raw.clone()
-        own = policy.to_egocentric(raw)
-        others = self._privileged.of({name: role.observation for name, role in worlds.roles.items()})
-        features, _ = policy.features(policy.normaliser(own), policy.begin(self.columns))
-        choice = policy.head.sample(features, deterministic=self.task == "deterministic", generator=self.generator)
-        self._action.copy_(policy.for_game(choice.action, raw))
-        self._seen, self._privileged_seen, self._did = own, others, choice.action
+        observation = self._observation.clone()
+        own = policy.to_egocentric(observation)
+        privileged = self._privileged.of({name: role.observation for name, role in worlds.roles.items()})
+        features, _ = policy.features(policy.normaliser(own), policy.initial_memory(self.columns))
+        sampled = policy.head.sample(features, deterministic=self.task == "deterministic", generator=self.generator)
+        self._action.copy_(policy.to_env_action(sampled.action, observation))
+        self._own, self._privileged_rows, self._last_action = own, privileged, sampled.action
 
     @torch.no_grad()
-    def observe_result(self, step: int, worlds: Worlds) -> None:
+    def store_results(self, step: int, worlds: Worlds) -> None:
         """Add the transitions of all agents that acted to the replay buffer."""
         if self.task != "train":
             return
         arrays = self.arrays
         acted = torch.from_numpy(arrays.acted).view(-1)
         if step % NORMALISER_STEPS == 0:
-            self.policy.normaliser.learn(self._seen, acted)
-            self.privileged_normaliser.learn(self._privileged_seen, acted)
+            self._runner.update_normaliser(self.policy.normaliser, self._own, acted)
+            self._runner.update_normaliser(self.privileged_normaliser, self._privileged_rows, acted)
         seen = {name: _seen_after(role, worlds) for name, role in worlds.roles.items()}
         batch = Transitions(
-            observation=self._seen,
-            privileged=self._privileged_seen,
-            action=self._did,
+            observation=self._own,
+            privileged=self._privileged_rows,
+            action=self._last_action,
             reward=torch.from_numpy(arrays.reward).view(-1),
             not_done=torch.from_numpy(~arrays.terminated).view(-1).float(),
             next_observation=self.policy.to_egocentric(torch.from_numpy(seen[self.name]).view(self.columns, -1)),
@@ -173,8 +176,8 @@ class SacAgent:
         ent_coef = self.log_ent_coef.exp().item()
         with torch.no_grad():
             target = targets(policy, self.target_critics, batch, ent_coef, settings.gamma, self.generator)
-        said = critics(batch.observation, batch.privileged, batch.action)
-        value = (said - target).square().mean(1).sum()
+        q_values = critics(batch.observation, batch.privileged, batch.action)
+        value = (q_values - target).square().mean(1).sum()
         self._descend("value", value, list(critics.parameters()))
         loss, entropy = policy_loss(policy, critics, batch, ent_coef, self.generator)
         self._descend("policy", loss, list(policy.parameters()))
@@ -187,7 +190,7 @@ class SacAgent:
             "train/critic_loss": value.item(),
             "train/entropy": entropy.item(),
             "train/ent_coef": ent_coef,
-            "train/q_value": said.mean().item(),
+            "train/q_value": q_values.mean().item(),
         }
 
     def _descend(self, name: str, loss: Tensor, parameters: list[Tensor]) -> None:
@@ -203,12 +206,12 @@ class SacAgent:
 
     @torch.no_grad()
     def _normalised(self, batch: Transitions) -> Transitions:
-        own, others = self.policy.normaliser, self.privileged_normaliser
+        own, privileged = self.policy.normaliser, self.privileged_normaliser
         return batch._replace(
             observation=own(batch.observation),
-            privileged=others(batch.privileged),
+            privileged=privileged(batch.privileged),
             next_observation=own(batch.next_observation),
-            next_privileged=others(batch.next_privileged),
+            next_privileged=privileged(batch.next_privileged),
         )
 
     def state(self, *, with_buffer: bool) -> dict[str, Any]:
@@ -241,7 +244,7 @@ def _seen_after(role: RoleArrays, worlds: Worlds) -> np.ndarray:
     return np.where(ended[:, :, None], role.final_observation, role.observation)
 
 
-class SacSelfPlay:
+class SacSelfPlay(Algorithm):
     """SAC for all roles.
 
     A seed determines the weights at any number of threads: each role has its own generator and runs on one thread.
@@ -259,7 +262,6 @@ class SacSelfPlay:
         self.worlds, self.settings = worlds, settings
         self.tasks: dict[str, Task] = dict.fromkeys(worlds.roles, "train")
         self.tasks.update(tasks or {})
-        self.opponent_pool: OpponentPool | None = None
         self.agents: dict[str, SacAgent] = {}
         rng = np.random.default_rng(seed)
         for name, role in worlds.roles.items():
@@ -275,13 +277,7 @@ class SacSelfPlay:
     def policies(self) -> dict[str, Policy]:
         return {name: agent.policy for name, agent in self.agents.items()}
 
-    @property
-    def assignments(self) -> list[OpponentAssignment]:
-        """None: SAC has no opponent pool."""
-        return []
-
     def iterate(self, progress: float, watch: Callable[[Worlds], None] = lambda _: None) -> Iteration:
-        """Collect `n_steps` steps in every world and update; `progress` through the budget runs from 0 to 1."""
         settings = self.settings
         for name, task in self.tasks.items():
             self.agents[name].task = task
@@ -294,10 +290,10 @@ class SacSelfPlay:
             rounds, wins = self._play(watch)
             updating = {name: self._threads.submit(self._learn, name, rate) for name in learning}
             wait(updating.values())  # even if one fails: no update may still be running afterwards
-            figures = {name: update.result() for name, update in updating.items()}
+            metrics = {name: update.result() for name, update in updating.items()}
         self.updates += 1
         self.agent_steps += settings.n_steps * sum(agent.columns for agent in self.agents.values())
-        return Iteration(rounds, wins, figures)
+        return Iteration(rounds, wins, metrics)
 
     def close(self) -> None:
         self._threads.shutdown()
@@ -309,7 +305,7 @@ class SacSelfPlay:
         for step in range(self.settings.n_steps):
             list(self._threads.map(partial(SacAgent.decide, worlds=worlds), self.agents.values()))
             worlds.step()
-            list(self._threads.map(partial(SacAgent.observe_result, step=step, worlds=worlds), self.agents.values()))
+            list(self._threads.map(partial(SacAgent.store_results, step=step, worlds=worlds), self.agents.values()))
             watch(worlds)
             played = worlds.played
             rounds += int(played.sum())

@@ -15,10 +15,9 @@ import torch
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.games.parts import Heading
 from godojo.learn import ppo
-from godojo.learn.algorithm import Iteration, OpponentAssignment, Task
-from godojo.learn.kernels.layers import in_one_row
-from godojo.learn.kernels.ppo import make_ppo_gradient
-from godojo.learn.networks import Critic, Policy, PolicyShape
+from godojo.learn.algorithm import Algorithm, Iteration, OpponentAssignment, Task
+from godojo.learn.backend import Backend, backend_for
+from godojo.learn.networks import Critic, Policy, PolicyShape, flatten_parameters
 from godojo.learn.opponent_pool import OpponentPool
 from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, RolloutWorker, play
 from godojo.learn.settings import PpoSettings
@@ -43,10 +42,10 @@ def heading_for(role: RoleArrays, settings: PpoSettings) -> Heading | None:
     """The role's heading, with the memory pairs that rotate with it; a smaller memory rotates as a whole."""
     if role.heading is None or not settings.egocentric:
         return None
-    turning = min(settings.egocentric_memory_size, settings.memory_size // 2 * 2) if settings.memory == "leaky" else 0
-    first = settings.memory_size - turning
+    rotated = min(settings.egocentric_memory_size, settings.memory_size // 2 * 2) if settings.memory == "leaky" else 0
+    first = settings.memory_size - rotated
     pairs = tuple((at, at + 1) for at in range(first, settings.memory_size, 2))
-    return msgspec.structs.replace(role.heading, remembered=pairs if turning else ())
+    return msgspec.structs.replace(role.heading, remembered=pairs if rotated else ())
 
 
 def opponent_slots(index: int, role: str, worlds: Worlds, settings: PpoSettings, seed: int) -> OpponentSlots:
@@ -58,14 +57,17 @@ def opponent_slots(index: int, role: str, worlds: Worlds, settings: PpoSettings,
     block = past + each * len(settings.scripted_opponents)
     start = index * (worlds.num_worlds - block)
     scripted = [
-        (make_opponent(name, role, seed), slice(start + past + place * each, start + past + (place + 1) * each))
+        (
+            make_opponent(name, role, seed, game=worlds.game),
+            slice(start + past + place * each, start + past + (place + 1) * each),
+        )
         for place, name in enumerate(settings.scripted_opponents)
         if each
     ]
     return OpponentSlots(slice(start, start + block), slice(start, start + past), scripted)
 
 
-class PpoSelfPlay:
+class PpoSelfPlay(Algorithm):
     """PPO for all roles: worlds, rollout workers, optimisers and the opponent pool.
 
     A seed determines the weights at any number of threads: each role has its own generator and runs on one thread.
@@ -78,8 +80,9 @@ class PpoSelfPlay:
         seed: int,
         policies: Mapping[str, Policy] | None = None,
         tasks: Mapping[str, Task] | None = None,
+        backend: Backend | None = None,
     ) -> None:
-        self.worlds, self.settings = worlds, settings
+        self.worlds, self.settings, backend = worlds, settings, backend or backend_for("cpu")
         self.tasks: dict[str, Task] = dict.fromkeys(worlds.roles, "train")
         self.tasks.update(tasks or {})
         names = list(worlds.roles)
@@ -102,11 +105,11 @@ class PpoSelfPlay:
             )
             generator = torch.Generator().manual_seed(int(self._rng.integers(2**62)))
             self.workers[name] = RolloutWorker(
-                worlds, name, policy, critic, settings.n_steps, self.slots[name], generator
+                worlds, name, policy, critic, settings.n_steps, self.slots[name], generator, backend
             )
-            weights = in_one_row([*policy.parameters(), *critic.parameters()])
-            self.gradients[name] = make_ppo_gradient(policy, critic, weights, settings)
-            self._compile(name)
+            weights = flatten_parameters([*policy.parameters(), *critic.parameters()])
+            self.gradients[name] = backend.ppo_gradient(policy, critic, weights, settings)
+            self._warm_up(name)
             self.optimisers[name] = torch.optim.Adam([weights], lr=settings.learning_rate, eps=1e-5, fused=True)
         self.updates, self.agent_steps = 0, 0
         self._assignments: dict[str, int | None] = dict.fromkeys(names)
@@ -121,12 +124,11 @@ class PpoSelfPlay:
         """The same where a past checkpoint played this role."""
         self._threads = single_threaded_pool(len(names))
 
-    def _compile(self, name: str) -> None:
-        """Compile the kernels on an empty buffer, so that compilation does not count as training time."""
+    def _warm_up(self, name: str) -> None:
+        """Run the kernels once on an empty buffer, so that compilation does not count as training time."""
         worker, settings = self.workers[name], self.settings
-        worker.close_rollout(settings.gamma, settings.gae_lambda)
-        buffer = worker.buffer
-        self.gradients[name](buffer, buffer.advantage, buffer.advantage, torch.zeros(1, dtype=torch.int64))
+        worker.compute_returns_and_advantage(settings.gamma, settings.gae_lambda)
+        self.gradients[name](worker.buffer, torch.zeros(1, dtype=torch.int64))
 
     @property
     def policies(self) -> dict[str, Policy]:
@@ -134,7 +136,6 @@ class PpoSelfPlay:
 
     @property
     def assignments(self) -> list[OpponentAssignment]:
-        """The opponents in play."""
         found = []
         for name, slots in self.slots.items():
             index = self._assignments[name]
@@ -146,10 +147,6 @@ class PpoSelfPlay:
         return found
 
     def iterate(self, progress: float, watch: Callable[[Worlds], None] = lambda _: None) -> Iteration:
-        """Collect a rollout and update; `progress` through the budget runs from 0 to 1.
-
-        `watch` is called with the worlds after every step.
-        """
         settings = self.settings
         for name, task in self.tasks.items():
             self.workers[name].learns, self.workers[name].deterministic = task == "train", task == "deterministic"
@@ -161,12 +158,12 @@ class PpoSelfPlay:
             rounds = self._play(watch)
             updating = {name: self._threads.submit(self._learn, name, rate) for name in learning}
             wait(updating.values())  # for all, even if one fails: no update may still be running afterwards
-            figures = {name: update.result() for name, update in updating.items()}
+            metrics = {name: update.result() for name, update in updating.items()}
         self.updates += 1
         self.agent_steps += settings.n_steps * sum(role.action[..., 0].size for role in self.worlds.roles.values())
         if self.opponent_pool is not None:
             self._rate(self.opponent_pool)
-        return Iteration(rounds, self._free, figures)
+        return Iteration(rounds, self._free, metrics)
 
     def close(self) -> None:
         self._threads.shutdown()
@@ -176,12 +173,12 @@ class PpoSelfPlay:
         worker, optimiser = self.workers[name], self.optimisers[name]
         for group in optimiser.param_groups:
             group["lr"] = rate
-        worker.close_rollout(self.settings.gamma, self.settings.gae_lambda)
+        worker.compute_returns_and_advantage(self.settings.gamma, self.settings.gae_lambda)
         try:
-            figures = ppo.update(worker, self.gradients[name], optimiser, self.settings)
+            metrics = ppo.update(worker, self.gradients[name], optimiser, self.settings)
         except ppo.NonFiniteLoss as error:
             raise ppo.broke_down(name, error, worker.buffer.reward) from None
-        return figures | {"train/learning_rate": rate}
+        return metrics | {"train/learning_rate": rate}
 
     def _side_by_side(self, work: Callable[[RolloutWorker], object]) -> None:
         """Run for all workers in parallel; torch and the kernels release the interpreter lock."""

@@ -59,11 +59,11 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def check(self) -> None:
         """Reject values that cannot be trained with."""
-        _check_counts(self, "num_worlds", "n_steps", "n_epochs", "n_minibatches")
-        _check_counts(self, "pool_size", "snapshot_interval", "opponent_resample_interval")
-        _check_fractions(self, "gamma", "gae_lambda", "past_opponent_fraction", "scripted_opponent_fraction")
-        _check_positive(self, "learning_rate", "final_learning_rate", "clip_range", "max_grad_norm")
-        _check_net_arch(self.net_arch)
+        check_counts(self, "num_worlds", "n_steps", "n_epochs", "n_minibatches")
+        check_counts(self, "pool_size", "snapshot_interval", "opponent_resample_interval")
+        check_fractions(self, "gamma", "gae_lambda", "past_opponent_fraction", "scripted_opponent_fraction")
+        check_positive(self, "learning_rate", "final_learning_rate", "clip_range", "max_grad_norm")
+        check_net_arch(self.net_arch)
         if self.memory and self.memory_size < 1:
             raise GodojoError(f"memory_size must be 1 or more, not {self.memory_size}")
         cells = self.egocentric_memory_size
@@ -113,9 +113,9 @@ class SacSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def check(self) -> None:
         """Reject values that cannot be trained with."""
-        _check_counts(self, "num_worlds", "n_steps", "buffer_size", "learning_starts", "gradient_steps", "batch_size")
-        _check_fractions(self, "gamma", "tau")
-        _check_positive(self, "learning_rate", "final_learning_rate", "ent_coef", "max_grad_norm")
+        check_counts(self, "num_worlds", "n_steps", "buffer_size", "learning_starts", "gradient_steps", "batch_size")
+        check_fractions(self, "gamma", "tau")
+        check_positive(self, "learning_rate", "final_learning_rate", "ent_coef", "max_grad_norm")
         if not math.isfinite(self.target_entropy):
             raise GodojoError(f"target_entropy must be a number, not {self.target_entropy}")
         if self.learning_starts > self.buffer_size:
@@ -123,30 +123,27 @@ class SacSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 f"learning_starts must be at most buffer_size ({self.buffer_size}), not {self.learning_starts}:"
                 " learning would never start"
             )
-        _check_net_arch(self.net_arch)
+        check_net_arch(self.net_arch)
 
 
-Settings = PpoSettings | SacSettings
-
-
-def _check_counts(settings: Settings, *names: str) -> None:
+def check_counts(settings: msgspec.Struct, *names: str) -> None:
     for name in names:
         if getattr(settings, name) < 1:
             raise GodojoError(f"{name} must be 1 or more, not {getattr(settings, name)}")
 
 
-def _check_fractions(settings: Settings, *names: str) -> None:
+def check_fractions(settings: msgspec.Struct, *names: str) -> None:
     for name in names:
         if not 0.0 <= getattr(settings, name) <= 1.0:
             raise GodojoError(f"{name} must be from 0 to 1, not {getattr(settings, name)}")
 
 
-def _check_positive(settings: Settings, *names: str) -> None:
+def check_positive(settings: msgspec.Struct, *names: str) -> None:
     for name in names:
         if not 0.0 < getattr(settings, name) < 1e6:
             raise GodojoError(f"{name} must be above 0, not {getattr(settings, name)}")
 
 
-def _check_net_arch(net_arch: tuple[int, ...]) -> None:
+def check_net_arch(net_arch: tuple[int, ...]) -> None:
     if not net_arch or min(net_arch) < 1:
         raise GodojoError(f"net_arch must be the widths of one layer or more, not {list(net_arch)}")

@@ -89,6 +89,8 @@ class Training:
         self._statistics = RolloutStatistics(worlds)
         self._begun = time.monotonic()
         self._steps_before = self.learner.agent_steps
+        self._saved_at = self._begun, self._steps_before
+        """Time and agent-steps of the last checkpoint."""
         self._is_stopping = False
 
     @property
@@ -109,10 +111,10 @@ class Training:
         Also saves when an update fails, but not when interrupted, since an update may be incomplete.
         """
         self._begun = time.monotonic()
+        self._saved_at = self._begun, self.learner.agent_steps
         if not self._resumed:
             self._snapshot("start")
             self.save()
-        saved_at = time.monotonic()
         taken = {entry.name for entry in self.run.snapshots().entries()}
         try:
             while (progress := self.budget.progress(self.seconds, self.learner.agent_steps)) < 1.0:
@@ -126,9 +128,8 @@ class Training:
                     if name not in taken and self.seconds >= moment > self._seconds_before:
                         taken.add(name)
                         self._snapshot(name)
-                if time.monotonic() - saved_at > CHECKPOINT_S:
+                if self._is_checkpoint_due():
                     self.save()
-                    saved_at = time.monotonic()
         except OutOfTime:
             progress = 1.0
         except Exception:  # weights are those before the failed update
@@ -151,6 +152,14 @@ class Training:
         for role, content in self._policy_files().items():
             self.run.save_policy(role, content)
         self.run.save_ratings(self._ratings())
+        learner.on_checkpoint(self.run, self.seconds)
+        self._saved_at = time.monotonic(), learner.agent_steps
+
+    def _is_checkpoint_due(self) -> bool:
+        seconds, agent_steps = self._saved_at
+        if self.learner.checkpoint_steps is not None:
+            return self.learner.agent_steps - agent_steps >= self.learner.checkpoint_steps
+        return time.monotonic() - seconds > CHECKPOINT_S
 
     def close(self) -> None:
         self.episodes.close()
@@ -167,7 +176,7 @@ class Training:
 
     def _watch(self, worlds: Worlds) -> None:
         self._statistics.collect(worlds)
-        against = {name: np.zeros(worlds.num_worlds, np.int64) for name in self.learner.policies}
+        against = {name: np.zeros(worlds.num_worlds, np.int64) for name in worlds.roles}
         for assignment in self.learner.assignments:
             for other in against.keys() - {assignment.role}:
                 against[other][assignment.worlds] = self.episodes.opponent(assignment.who)
@@ -177,7 +186,7 @@ class Training:
 
     def _note(self, progress: float, iteration: Iteration) -> TrainingStatus:
         self.episodes.write()
-        learner, names = self.learner, list(self.learner.policies)
+        learner, names = self.learner, list(self.worlds.roles)
         self._recent.append((iteration.rounds, iteration.wins))
         while len(self._recent) > 1 and sum(rounds for rounds, _ in self._recent[1:]) >= WINDOW:
             self._recent.pop(0)
@@ -200,16 +209,16 @@ class Training:
             if learner.opponent_pool is None
             else {name: (learner.opponent_pool.now[name].mu, learner.opponent_pool.now[name].sigma) for name in names},
         )
-        figures = {
-            f"{role}/{name}": value for role, found in iteration.figures.items() for name, value in found.items()
+        metrics = {
+            f"{role}/{name}": value for role, found in iteration.metrics.items() for name, value in found.items()
         }
-        figures |= {f"{role}/rollout/win_rate": rate for role, rate in standing.win_rates.items()}
-        figures |= {f"{role}/rollout/rating": rating[0] for role, rating in standing.ratings.items()}
-        figures |= self._statistics.means()
+        metrics |= {f"{role}/rollout/win_rate": rate for role, rate in standing.win_rates.items()}
+        metrics |= {f"{role}/rollout/rating": rating[0] for role, rating in standing.ratings.items()}
+        metrics |= self._statistics.means()
         if self.curriculum is not None:
-            figures["curriculum/stage"] = self.curriculum.at
-        figures |= {"time/fps": speed, "progress": progress}
-        self.updates.write(learner.updates, learner.agent_steps, seconds, figures)
+            metrics["curriculum/stage"] = self.curriculum.at
+        metrics |= {"time/fps": speed, "progress": progress}
+        self.updates.write(learner.updates, learner.agent_steps, seconds, metrics)
         return standing
 
     def _ratings(self) -> dict[str, Any]:
@@ -221,7 +230,7 @@ class Training:
                 "now": opponent_pool.now[role]._asdict(),
                 "past": [{"agent_steps": one.agent_steps, **one.rating._asdict()} for one in opponent_pool.past[role]],
             }
-            for role in self.learner.policies
+            for role in self.worlds.roles
         }
 
     def _snapshot(self, name: str) -> None:

@@ -1,6 +1,6 @@
-"""Scripted opponents for both roles of tag, and users' own: whom policies are judged against."""
+"""Scripted opponents: the protocol, and lookup by name in a game or in a user's own file."""
 
 from godojo.opponents.base import Opponent
-from godojo.opponents.choose import OPPONENTS, make_opponent, may_need_privileged_state
+from godojo.opponents.choose import make_opponent, may_need_privileged_state, scripted_opponents, yardstick
 
-__all__ = ["OPPONENTS", "Opponent", "make_opponent", "may_need_privileged_state"]
+__all__ = ["Opponent", "make_opponent", "may_need_privileged_state", "scripted_opponents", "yardstick"]

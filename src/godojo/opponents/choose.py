@@ -1,6 +1,7 @@
-"""`make_opponent`: an opponent by name, or a user's own class as `file.py:Class`."""
+"""`make_opponent`: a game's scripted opponent by name, or a user's own class as `file.py:Class`."""
 
 import inspect
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,36 +9,44 @@ import numpy as np
 
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError, known
+from godojo.games.base import GAMES
 from godojo.opponents.base import Opponent, check_role
-from godojo.opponents.oracle import OracleOpponent
-from godojo.opponents.sighted import SightedOpponent
-from godojo.opponents.simple import RandomOpponent, WanderOpponent
 from godojo.plugins import load_class, told
 
-OPPONENTS: dict[str, type[Opponent]] = {
-    "random": RandomOpponent,
-    "wander": WanderOpponent,
-    "sighted": SightedOpponent,
-    "oracle": OracleOpponent,
-}
+
+def scripted_opponents(game: str) -> Mapping[str, type[Opponent]]:
+    """The game's scripted opponents by name; none for a game that has none or that Godojo does not know."""
+    offered = GAMES[game].opponents if game in GAMES else None
+    return offered() if offered is not None else {}
 
 
-def make_opponent(name_or_file: str, role: str, seed: int = 0) -> Opponent:
-    """One of `OPPONENTS` by its name, or the class `Class` of `file.py`, given as `file.py:Class`."""
-    if name_or_file in OPPONENTS:
-        return OPPONENTS[name_or_file](role, seed)
+def make_opponent(name_or_file: str, role: str, seed: int = 0, *, game: str) -> Opponent:
+    """One of the game's opponents by its name, or the class `Class` of `file.py`, given as `file.py:Class`."""
     path, colon, name = name_or_file.rpartition(":")
     if colon and path.endswith(".py"):
         return CustomOpponent(load_class(Path(path).expanduser(), name), name_or_file, role, seed)
     if name_or_file.endswith(".py"):
         raise GodojoError(f"which class of {name_or_file}? Write it as {name_or_file}:Class")
-    there_is = known(name_or_file, OPPONENTS)
-    raise GodojoError(f"there is no opponent {name_or_file!r}; {there_is}, or your own as file.py:Class")
+    there = scripted_opponents(game)
+    if not there:
+        who = game or "this game"
+        raise GodojoError(f"{who} has no scripted opponents, so no {name_or_file!r}; name your own as file.py:Class")
+    if name_or_file not in there:
+        hint = known(name_or_file, there)
+        raise GodojoError(f"there is no opponent {name_or_file!r}; {hint}, or your own as file.py:Class")
+    return there[name_or_file](role, seed)
 
 
-def may_need_privileged_state(name_or_file: str) -> bool:
-    """Whether worlds should tell the truth to whoever has this name; a user's own class may want to know it."""
-    return name_or_file not in OPPONENTS or OPPONENTS[name_or_file].needs_privileged_state
+def yardstick(game: str) -> str:
+    """The strongest scripted opponent that plays by its observations alone; empty if there is none."""
+    fair = [name for name, kind in scripted_opponents(game).items() if not kind.needs_privileged_state]
+    return fair[-1] if fair else ""
+
+
+def may_need_privileged_state(name_or_file: str, game: str) -> bool:
+    """Whether the engine should send the true state to this opponent; a user's own class may read it."""
+    there = scripted_opponents(game)
+    return name_or_file not in there or there[name_or_file].needs_privileged_state
 
 
 class CustomOpponent(Opponent):

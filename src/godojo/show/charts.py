@@ -125,7 +125,7 @@ def _draw_win_rate(axes: Axes, tables: RunTables, x: str, *, against_past: bool)
     axes.axhline(0.5, color=style.QUIET, linewidth=1.0, linestyle=(0, (2, 3)))
     with _lines(axes, x, tables) as add:
         for place, role in enumerate(tables.roles):
-            add(tables.win_rate(role, x, against_past=against_past), role, style.role_colour(role, place))
+            add(tables.win_rate(role, x, against_past=against_past), role, style.role_colour(place))
 
 
 def _can_win(tables: RunTables) -> bool:
@@ -151,7 +151,7 @@ def win_rate(tables: RunTables, x: str) -> Figure | None:
     if has_past:
         _draw_win_rate(panels[1], tables, x, against_past=True)
         panels[0].set_title("against each other")
-        panels[1].set_title("against past selves of the other side")
+        panels[1].set_title("against past checkpoints of the other side")
     return made
 
 
@@ -167,7 +167,7 @@ def _draw_reward(axes: Axes, tables: RunTables, x: str) -> None:
     axes.axhline(0.0, color=style.QUIET, linewidth=1.0)
     with _lines(axes, x, tables) as add:
         for place, role in enumerate(tables.roles):
-            add(tables.mean(f"{role}_reward", x), role, style.role_colour(role, place))
+            add(tables.mean(f"{role}_reward", x), role, style.role_colour(place))
 
 
 def reward_terms(tables: RunTables) -> Figure | None:
@@ -184,7 +184,7 @@ def reward_terms(tables: RunTables) -> Figure | None:
                 curve = tables.mean(f"{role}_{term}", STEPS)
                 if len(curve) and np.abs(curve.middle).max() > 0.0:
                     add(curve, term, colour)
-        axes.set_title(role, color=style.role_colour(role, place))
+        axes.set_title(role, color=style.role_colour(place))
     return made
 
 
@@ -219,7 +219,7 @@ def rating(tables: RunTables) -> Figure | None:
     if not _has_rating(tables):
         return None
     made = style.figure(
-        "Rating", f"{_title(tables)} · openskill, against past selves; bars: 95 % intervals at snapshots"
+        "Rating", f"{_title(tables)} · openskill, against past checkpoints; bars: 95 % intervals at snapshots"
     )
     _draw_rating(made.subplots(), tables)
     return made
@@ -232,7 +232,7 @@ def _draw_rating(axes: Axes, tables: RunTables) -> None:
         steps, values = tables.rating(role, STEPS)
         if not len(values):
             continue
-        colour = style.role_colour(role, place)
+        colour = style.role_colour(place)
         line = smooth(values, SMOOTH)
         axes.plot(steps, values, color=colour, linewidth=1.0, alpha=0.35)
         axes.plot(steps, line, color=colour)
@@ -262,8 +262,8 @@ def _draw_speed(axes: Axes, tables: RunTables) -> None:
     if len(seconds) < style.FEW:
         _empty(axes, "too few updates yet")
         return
-    axes.plot(seconds, values, color=style.BLOCKS["tall"])
-    axes.fill_between(seconds, 0, values, color=style.BLOCKS["tall"], alpha=0.12, linewidth=0)
+    axes.plot(seconds, values, color=style.OTHERS[-1])
+    axes.fill_between(seconds, 0, values, color=style.OTHERS[-1], alpha=0.12, linewidth=0)
     axes.yaxis.set_major_formatter(lambda value, _: style.counted(value))
     axes.set_ylim(bottom=0.0)
     _x_axis(axes, SECONDS, tables)
@@ -276,11 +276,11 @@ def learning(tables: RunTables) -> Figure:
     if _can_win(tables):
         has_past = _has_win_rate(tables, STEPS, against_past=True)
         _draw_win_rate(one, tables, STEPS, against_past=has_past)
-        one.set_title("rounds won against past selves of the other side" if has_past else "rounds won")
+        one.set_title("rounds won against past checkpoints of the other side" if has_past else "rounds won")
     else:
         with _lines(one, STEPS, tables) as add:
             for place, role in enumerate(tables.roles):
-                add(tables.mean(f"{role}_score", STEPS), role, style.role_colour(role, place))
+                add(tables.mean(f"{role}_score", STEPS), role, style.role_colour(place))
         one.set_title("score of a round")
     if _has_rating(tables):
         _draw_rating(two, tables)
@@ -323,7 +323,7 @@ _COMPARISONS = (
         "Rounds won in training",
         _past_win_rate,
         is_share=True,
-        note="against past selves of the other side, where there are any; ",
+        note="against past checkpoints of the other side, where there are any; ",
     ),
     _Comparison("reward", "Reward of a round", lambda tables, role, x: tables.mean(f"{role}_reward", x)),
     _Comparison("rating", "Rating", _rating_curve),
@@ -358,12 +358,12 @@ def _compared(chart: _Comparison, all_tables: Sequence[RunTables], x: str) -> Fi
         return None
     made = style.figure(chart.title, f"{chart.note}bands: 95 % intervals", size=(6.6 * max(len(roles), 1.4), 5.4))
     shades = style.colours(len(all_tables))
-    for panel, role in zip(made.subplots(1, len(roles), squeeze=False)[0], roles, strict=True):
+    for place, (panel, role) in enumerate(zip(made.subplots(1, len(roles), squeeze=False)[0], roles, strict=True)):
         if chart.is_share:
             style.percent_axis(panel)
         with _lines(panel, x, *all_tables) as add:
             for curve, tables, shade in zip(curves[role], all_tables, shades, strict=True):
                 add(curve, tables.run.run_id, shade)
         if chart.by_role:
-            panel.set_title(role, color=style.role_colour(role))
+            panel.set_title(role, color=style.role_colour(place))
     return made

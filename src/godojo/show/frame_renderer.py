@@ -1,9 +1,10 @@
-"""Footage: frames that Godot has drawn, kept as motion JPEG until they are encoded.
+"""Frames that Godot draws, kept as motion JPEG until they are encoded, and films made of them.
 
-Long films are drawn in pieces, each by an engine of its own: while one is encoded the next is being drawn, and the disk
+Long films are drawn in pieces, each by an engine of its own: one piece is encoded while the next is drawn, and the disk
 never holds more than a few.
 """
 
+import itertools
 import queue
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import av
@@ -25,24 +27,50 @@ from godojo.errors import GodojoError, command
 from godojo.files import file_hash
 from godojo.formats import FRAMES
 from godojo.processes import started
+from godojo.show.encoding import film_writer
+from godojo.show.progress import Progress, frame_progress
+from godojo.show.scratch import scratch
 from godojo.show.shots import SCENE, Format, Shot, write_job
 
 NOTE = "frames.json"
 MJPEG = "mjpeg"
 """One JPEG after the other: what other programs know as raw motion JPEG."""
-PIECE_FRAMES = 900
-"""So many are drawn by one engine, unless one shot alone has more."""
+PIECE_FRAMES = 600
+"""Drawn by one engine, unless a single scene has more."""
 STALL_S = 240.0
-"""An engine that draws five frames in no less time has got stuck."""
+"""An engine that takes longer for five frames is stuck."""
 BYTES_PER_PIXEL = 0.4
-"""What motion JPEG of our scenes takes at most, seen at quality 0.95: a third of it."""
+"""Upper bound for motion JPEG of our scenes at quality 0.95; they were seen to take a third of it."""
 SPARE_BYTES = 32 * 2**20
 WINDOW = "320x180"
-"""Of the engine's window, which stays empty: what is drawn is larger than many a screen."""
+"""Of the engine's window, which stays empty: films are larger than many a screen."""
 _POLL_S = 0.5
 
-FramesDrawn = Callable[[int], None]
-"""Told how many frames have been drawn."""
+Paint = Callable[[int, Sequence[np.ndarray]], np.ndarray]
+"""From the number of a frame and the pictures of its shots, uint8 [height, width, 3], to the film's picture."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A piece of a film: shots that run side by side, and how their pictures become the film's."""
+
+    name: str
+    frames: int
+    shots: tuple[Shot, ...]
+    """None, one, or several; each has as many frames as the scene."""
+    format: Format
+    """Of the shots."""
+    paint: Paint
+
+    def part(self, frames: range) -> "Scene":
+        """Some consecutive frames of it."""
+        shots = tuple(replace(shot, seconds=shot.seconds[frames.start : frames.stop]) for shot in self.shots)
+        return Scene(self.name, len(frames), shots, self.format, lambda frame, drawn: self.paint(frames[frame], drawn))
+
+
+def plain_scene(shot: Shot, film: Format) -> Scene:
+    """A shot with nothing drawn over it."""
+    return Scene("round", shot.frames, (shot,), film, lambda _, pictures: pictures[0])
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -55,28 +83,77 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 class Note(msgspec.Struct, frozen=True):
-    """What lies in a folder of frames; written last."""
+    """The contents of a folder of frames; written last."""
 
     pieces: tuple[Piece, ...]
     film: Format
 
 
-def pieces_of(shots: Sequence[Shot]) -> list[list[Shot]]:
-    """Shots in their order, in pieces of about `PIECE_FRAMES`."""
-    pieces: list[list[Shot]] = []
-    for shot in shots:
-        if pieces and sum(one.frames for one in pieces[-1]) + shot.frames <= PIECE_FRAMES:
-            pieces[-1].append(shot)
+def make_film(scenes: Sequence[Scene], path: Path, film: Format, *, fine: bool = False, progress: Progress) -> int:
+    """Draws scenes, paints over them and encodes them; returns the number of frames."""
+    progress("starting Godot", None)
+    with scratch(path.parent) as folder, drawing(folder, film, fine=fine) as crew, film_writer(path, film) as writer:
+        encoding = frame_progress(progress, "encoding", sum(scene.frames for scene in scenes))
+        for _, picture in painted(crew, folder, scenes, progress):
+            writer.write(picture)
+            if crew.is_done:  # until then drawing takes the time
+                encoding(writer.frames)
+    return writer.frames
+
+
+def painted(
+    crew: "Drawing", folder: Path, scenes: Sequence[Scene], progress: Progress
+) -> Iterator[tuple[Scene, np.ndarray]]:
+    """Every picture of the film with its scene; frames that are no longer needed are removed."""
+    for together, piece in draw_scenes(crew, scenes, progress):
+        first = 0
+        for scene in together:
+            pictures = []
+            for shot in scene.shots:
+                assert piece is not None
+                drawn = frames_in(folder / piece.file, piece.frames)
+                pictures.append(itertools.islice(drawn, first, first + shot.frames))
+                first += shot.frames
+            for frame in range(scene.frames):
+                yield scene, scene.paint(frame, [next(each) for each in pictures])
+        if piece is not None:
+            (folder / piece.file).unlink()
+
+
+def draw_scenes(
+    crew: "Drawing", scenes: Sequence[Scene], progress: Progress
+) -> Iterator[tuple[list[Scene], Piece | None]]:
+    """Consecutive scenes of one size, drawn by one engine into one piece; each as soon as it is there."""
+    total = sum(shot.frames for scene in scenes for shot in scene.shots)
+    orders: list[tuple[list[Scene], Future[Piece] | None]] = []
+    before = 0
+    for together in pieces_of(scenes):
+        shots = [shot for scene in together for shot in scene.shots]
+        report = frame_progress(progress, "drawing", total, before)
+        name = f"piece_{len(orders):03d}"
+        orders.append((together, crew.draw(shots, name, report, together[0].format) if shots else None))
+        before += sum(shot.frames for shot in shots)
+    for together, waiting in orders:
+        yield together, arrived(waiting) if waiting is not None else None
+
+
+def pieces_of(scenes: Sequence[Scene]) -> list[list[Scene]]:
+    """Consecutive scenes of one size, in pieces of about `PIECE_FRAMES`."""
+    pieces: list[list[Scene]] = []
+    for scene in scenes:
+        frames = sum(one.frames for one in pieces[-1]) + scene.frames if pieces else 0
+        if pieces and pieces[-1][0].format == scene.format and frames <= PIECE_FRAMES:
+            pieces[-1].append(scene)
         else:
-            pieces.append([shot])
+            pieces.append([scene])
     return pieces
 
 
 @contextmanager
 def drawing(folder: Path, film: Format, *, fine: bool = False) -> Iterator["Drawing"]:
-    """Something to draw with; the engine and its display are looked after. Frames are written into `folder`.
+    """Draws into `folder`, with an engine and a display for as long as the block lasts.
 
-    On a virtual screen there is no GPU, so edges are smoothed in the quick way there, unless it is to be `fine`.
+    A virtual screen has no GPU, so edges are smoothed in the quick way there, unless `fine`.
     """
     engine = find()
     prepared_project(engine)
@@ -100,7 +177,7 @@ class Drawing:
 
     @property
     def is_done(self) -> bool:
-        """Whether all that was ordered has been drawn."""
+        """Whether every ordered piece is drawn."""
         return all(piece.done() for piece in self._ordered)
 
     def stop(self) -> None:
@@ -108,13 +185,13 @@ class Drawing:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def draw(
-        self, shots: Sequence[Shot], name: str, progress: FramesDrawn, film: Format | None = None
+        self, shots: Sequence[Shot], name: str, progress: Callable[[int], None], film: Format | None = None
     ) -> "Future[Piece]":
-        """Has a piece drawn into `NAME.mjpeg`, in another size where one is given. Wait with `arrived`."""
+        """Orders a piece, `NAME.mjpeg`, in another size if one is given. `arrived` waits for it."""
         self._ordered.append(self._pool.submit(self._draw, list(shots), name, progress, film or self._film))
         return self._ordered[-1]
 
-    def _draw(self, shots: list[Shot], name: str, progress: FramesDrawn, film: Format) -> Piece:
+    def _draw(self, shots: list[Shot], name: str, progress: Callable[[int], None], film: Format) -> Piece:
         piece = Piece(f"{name}.mjpeg", sum(shot.frames for shot in shots))
         path = self._folder / piece.file
         check_room(self._folder, piece.frames, film)
@@ -126,17 +203,17 @@ class Drawing:
             *("--path", prepared_project(self._engine), SCENE, "--", job, path),
         ]
         progress(0)
-        said = self._watch(words, progress)
+        output = self._watch(words, progress)
         for left in (job, job.with_suffix(".bin")):
             left.unlink(missing_ok=True)
-        check_piece(path, film, piece.frames, said)
+        check_piece(path, film, piece.frames, output)
         progress(piece.frames)
         return piece
 
-    def _watch(self, words: Sequence[str | Path], progress: FramesDrawn) -> str:
-        """Runs the engine to its end; gives up when it draws nothing for long, or when nobody wants it any more."""
+    def _watch(self, words: Sequence[str | Path], progress: Callable[[int], None]) -> str:
+        """Runs the engine to its end and returns its output; ends it when it draws nothing for long."""
         lines: queue.Queue[str | None] = queue.Queue()
-        said: list[str] = []
+        output: list[str] = []
         waited_s = 0.0
         with started(words, env=self._env) as process:
             threading.Thread(target=_listen, args=(process, lines), daemon=True).start()
@@ -155,8 +232,8 @@ class Drawing:
                 if word == "frame" and number.isdigit():
                     progress(int(number))
                 else:
-                    said.append(line)
-        return "".join(said)
+                    output.append(line)
+        return "".join(output)
 
 
 def _listen(process: "subprocess.Popen[str]", lines: "queue.Queue[str | None]") -> None:
@@ -178,7 +255,7 @@ def arrived(piece: "Future[Piece]") -> Piece:
 
 
 def check_room(folder: Path, frames: int, film: Format) -> None:
-    """Refuses to begin what the disk has no room for."""
+    """Refuses to start drawing if the disk has too little room."""
     wanted = int(frames * film.width * film.height * BYTES_PER_PIXEL) + SPARE_BYTES
     free = shutil.disk_usage(folder).free
     if free < wanted:
@@ -188,7 +265,7 @@ def check_room(folder: Path, frames: int, film: Format) -> None:
         )
 
 
-def check_piece(path: Path, film: Format, frames: int, said: str) -> None:
+def check_piece(path: Path, film: Format, frames: int, output: str) -> None:
     """Whether all frames are there; GodojoError says why not."""
     count, size = 0, ""
     with suppress(OSError, av.FFmpegError), av.open(str(path), format=MJPEG) as file:
@@ -199,7 +276,7 @@ def check_piece(path: Path, film: Format, frames: int, said: str) -> None:
         return
     if count and shutil.disk_usage(path.parent).free < SPARE_BYTES:
         raise GodojoError(f"the disk of {path.parent} is full after {count} of {frames} frames; make room")
-    complaints = "; ".join(problem_lines(said)[:3] or said.strip().splitlines()[-1:]) or "no word of why"
+    complaints = "; ".join(problem_lines(output)[:3] or output.strip().splitlines()[-1:]) or "it printed no reason"
     if not count:
         cure = f"if drivers are missing: {command('engine install --rendering')}"
         raise GodojoError(f"Godot drew nothing ({complaints}); {cure}")
@@ -207,7 +284,7 @@ def check_piece(path: Path, film: Format, frames: int, said: str) -> None:
 
 
 def frames_in(path: Path, frames: int) -> Iterator[np.ndarray]:
-    """So many frames from a file, uint8 [height, width, 3]."""
+    """The frames of a file, uint8 [height, width, 3]; GodojoError if their number is another."""
     count = 0
     try:
         with av.open(str(path), format=MJPEG) as file:
@@ -226,7 +303,7 @@ def write_note(folder: Path, note: Note) -> None:
 
 
 def read_note(folder: Path) -> Note:
-    """What lies in a folder of frames, which are those that were drawn."""
+    """The contents of a folder of frames, checked against the files."""
     path = folder / NOTE
     try:
         note = read_document(path, FRAMES, Note, "dump the frames again")

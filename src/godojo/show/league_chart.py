@@ -1,4 +1,4 @@
-"""The league as a picture: who beats whom, and everybody's rating."""
+"""The league as a picture: who beats whom, and all ratings."""
 
 import io
 
@@ -36,8 +36,8 @@ def _heatmap(axes: Axes, report: LeagueReport, names: list[str]) -> None:
             axes.text(column, row, f"{100 * rate:.0f}", ha="center", va="center", color=shade, fontweight="bold")
     axes.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(names)), names)
-    axes.set_xlabel(f"{report.columns} of", color=style.role_colour(report.columns), fontweight="bold")
-    axes.set_ylabel(f"{report.rows} of", color=style.role_colour(report.rows), fontweight="bold")
+    axes.set_xlabel(f"{report.columns} of", color=style.SECOND, fontweight="bold")
+    axes.set_ylabel(f"{report.rows} of", color=style.FIRST, fontweight="bold")
     axes.set_title(f"rounds won by the {report.rows}, in per cent")
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
@@ -47,10 +47,9 @@ def _heatmap(axes: Axes, report: LeagueReport, names: list[str]) -> None:
 def _ratings(axes: Axes, report: LeagueReport, names: list[str]) -> None:
     at = np.arange(len(names))
     ends = []
-    for role in (report.rows, report.columns):
+    for role, colour in ((report.rows, style.FIRST), (report.columns, style.SECOND)):
         found = [standing.ratings[role] for standing in report.standings]
         middle, low, high = (np.array([getattr(one, name) for one in found]) for name in ("rating", "low", "high"))
-        colour = style.role_colour(role)
         style.band(axes, at, low, middle, high, colour, marker="o")
         ends.append((role, float(at[-1]), float(middle[-1]), colour))
     style.label_ends(axes, ends)

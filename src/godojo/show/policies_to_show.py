@@ -1,50 +1,59 @@
-"""Who plays in what is shown: a run's policies, or whom a user puts in their place; and in which arenas."""
+"""Who plays in what is shown: a run's policies, or other players in their place."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from godojo.errors import GodojoError, known
 from godojo.evaluation.held_out import game_settings
 from godojo.evaluation.players import player_from
-from godojo.games.tag.arenas import Arena, generate_arena, hand_made_arenas, read_arena
-from godojo.games.tag.settings import TagSettings
+from godojo.games.base import GAMES, game_named
 from godojo.opponents import Opponent
 from godojo.runs.folder import CONFIG, RunFolder
 from godojo.runs.names import split_reference
-
-GENERATED = "generated:"
+from godojo.show.recording import Progress, record_rounds
+from godojo.show.replay import Replay
 
 
 def can_be_shown(run: RunFolder) -> bool:
-    """Whether its rounds can be shown in 3D: those of tag, by policies that are not told a task."""
-    return run.config.game == "tag" and "tasks" not in run.config.more
+    """Whether its rounds can be drawn: the game says how, and its policies are not trained on several tasks."""
+    config = run.config
+    return config.game in GAMES and GAMES[config.game].replay is not None and "tasks" not in config.more
 
 
-def run_to_show(text: str | Path | None) -> RunFolder:
-    """A run that can be shown: one of tag."""
+def run_to_show(text: str | Path | None, verb: str = "watch") -> RunFolder:
+    """A run whose rounds can be drawn; GodojoError says why they cannot."""
     run = RunFolder.open(text)
-    if not can_be_shown(run):
-        tasks = " in several tasks" if "tasks" in run.config.more else ""
-        raise GodojoError(f"run {run.run_id} plays {run.config.game}{tasks}; only plain runs of tag can be shown in 3D")
+    if "tasks" in run.config.more:
+        raise GodojoError(f"run {run.run_id} plays {run.config.game} in several tasks, which `{verb}` cannot show")
+    game_named(run.config.game).require("replay", verb)
     return run
 
 
-def settings_of(run: RunFolder) -> TagSettings:
-    """The game as the run played it."""
-    settings: TagSettings = game_settings(run.config.game, run.config.game_settings, run.path / CONFIG)
-    return settings
+def settings_of(run: RunFolder) -> Any:
+    """The game's settings as the run played it."""
+    return game_settings(run.config.game, run.config.game_settings, run.path / CONFIG)
+
+
+def arenas_of(game: str, text: str | None, settings: Any) -> Sequence[Any]:
+    """Arenas by a user's text (`Places.find`); a game without places has one, which has no name."""
+    found = game_named(game)
+    if found.places is None and text is None:
+        return [None]
+    places: Sequence[Any] = found.require("places", "--arena")(settings).find(text)
+    return places
 
 
 @dataclass(frozen=True)
 class PoliciesToShow:
-    """Somebody for every role."""
+    """A player for every role."""
 
     run: RunFolder
-    settings: TagSettings
+    settings: Any
     players: Mapping[str, Opponent]
     names: Mapping[str, str]
-    """What they are called: a snapshot's name or a scripted opponent's."""
+    """By role: a snapshot's name or a scripted opponent's."""
     snapshot: str | None
 
     @classmethod
@@ -55,13 +64,14 @@ class PoliciesToShow:
         *,
         seed: int = 0,
         deterministic: bool = True,
+        verb: str = "replay",
     ) -> "PoliciesToShow":
-        """The policies of `RUN` or `RUN@SNAPSHOT`, but for the roles that somebody else plays.
+        """The policies of `RUN` or `RUN@SNAPSHOT`, except for the roles in `others`.
 
-        `others` names them by role, as in `player_from`; `@SNAPSHOT` alone is one of the same run.
+        `others` names players by role, as in `player_from`; `@SNAPSHOT` alone is one of the same run.
         """
         name, snapshot = split_reference(reference)
-        run = run_to_show(name)
+        run = run_to_show(name, verb)
         where = str(run.path.absolute())
         players, names = {}, {}
         for role in others or {}:
@@ -77,8 +87,12 @@ class PoliciesToShow:
         return cls(run, settings_of(run), players, names, snapshot)
 
     @property
+    def game(self) -> str:
+        return self.run.config.game
+
+    @property
     def label(self) -> str:
-        """Everybody's name, once."""
+        """Every player's name, once."""
         return " against ".join(dict.fromkeys(self.names.values()))
 
     @property
@@ -87,19 +101,30 @@ class PoliciesToShow:
         letters = "-".join(dict.fromkeys(Path(name).name.removeprefix("scripted:") for name in self.names.values()))
         return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in letters)[:60]
 
+    def arenas(self, text: str | None) -> Sequence[Any]:
+        """One by its name, its file or as `generated:SEED`; all hand-made ones for None."""
+        return arenas_of(self.game, text, self.settings)
 
-def arenas_from(text: str | None, settings: TagSettings) -> list[Arena]:
-    """One arena by its name, its file or as `generated:SEED`; all hand-made ones for None."""
-    hand_made = hand_made_arenas(settings)
-    if text is None:
-        return list(hand_made.values())
-    if text in hand_made:
-        return [hand_made[text]]
-    if text.startswith(GENERATED):
-        seed = text.removeprefix(GENERATED)
-        if not seed.isdigit() or int(seed) >= 2**63:
-            raise GodojoError(f"{text}: a generated arena is named by its seed, as in {GENERATED}7")
-        return [generate_arena(int(seed), settings)]
-    if text.endswith(".json"):
-        return [read_arena(Path(text).expanduser(), settings)]
-    raise GodojoError(f"there is no arena {text!r}; {known(text, hand_made)} (or an arena's file, or {GENERATED}SEED)")
+    def record(
+        self,
+        episodes: int = 1,
+        *,
+        arenas: Sequence[Any] | None = None,
+        seed: int = 0,
+        engine: str = "sim",
+        label: str | None = None,
+        progress: Progress | None = None,
+    ) -> list[Replay]:
+        """Rounds of these players; see `record_rounds`."""
+        return record_rounds(
+            self.game,
+            self.players,
+            settings=self.settings,
+            arenas=arenas,
+            episodes=episodes,
+            seed=seed,
+            engine=engine,
+            names=self.names,
+            label=self.label if label is None else label,
+            progress=progress,
+        )

@@ -1,57 +1,58 @@
-"""Recordings: a run's policies play in the real Godot, and what they play is drawn and encoded."""
+"""Recordings: a run's policies play in the real Godot; their rounds are drawn and encoded."""
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from godojo.errors import GodojoError
-from godojo.games.tag.arenas import Arena
-from godojo.show.encoding import FilmWriter
+from godojo.games.base import game_named
+from godojo.show.encoding import film_writer, format_of, numbered_pictures, read_pictures
 from godojo.show.frame_renderer import (
     NOTE,
-    Drawing,
     Note,
-    Piece,
-    arrived,
+    draw_scenes,
     drawing,
     frames_in,
-    pieces_of,
+    make_film,
+    plain_scene,
     read_note,
     write_note,
 )
-from godojo.show.numbered import format_of, numbered_pictures, read_pictures
 from godojo.show.policies_to_show import PoliciesToShow
 from godojo.show.progress import Progress, frame_progress
-from godojo.show.recording import record_rounds
 from godojo.show.replay import Replay
-from godojo.show.scratch import scratch
-from godojo.show.shots import Format, Shot, steadily
+from godojo.show.shots import Format, Shot, is_wide, steadily
 
 PAUSE_S = 2.0
 """How long a round's end stays on screen."""
-FPS, MOST_FPS = 30, 240
-"""Frames a second of numbered pictures, unless told otherwise."""
+FPS, MAX_FPS = 30, 240
+"""Default frames per second of numbered pictures, and the most that a film may have."""
 
 _OURS = re.compile(r"piece_\d+\.(mjpeg|json|bin)|\..*\.part")
 """Files of a folder of frames, those of a killed recording included."""
 
 
-def shots_of(replays: Sequence[Replay], film: Format, camera: str, hero: str, *, names: bool) -> list[Shot]:
-    """Every round from its start to a moment after its end, with the score as it grows."""
+def shots_of(
+    replays: Sequence[Replay], film: Format, camera: str | None = None, hero: str | None = None, *, names: bool = True
+) -> list[Shot]:
+    """Every round from its start to a moment after its end, with the score as it grows.
+
+    The camera shows all of the arena by default, or follows the first agent where agents would be too small to see.
+    """
     wins: dict[str, int] = {}
     shots = []
     for replay in replays:
         followed = [role.first for role in replay.header.roles if role.name == hero]
-        end_s = replay.seconds + PAUSE_S
         shots.append(
             Shot(
                 replay,
-                steadily(0.0, end_s, film.fps),
-                camera=camera,
+                steadily(0.0, replay.seconds + PAUSE_S, film.fps),
+                camera=camera or ("follow" if is_wide(replay) else "overview"),
                 hero=followed[0] if followed else 0,
                 names=names,
                 wins=dict(wins),
@@ -63,42 +64,29 @@ def shots_of(replays: Sequence[Replay], film: Format, camera: str, hero: str, *,
 
 
 def played_in_godot(
-    lineup: PoliciesToShow, arenas: Sequence[Arena], rounds: int, *, seed: int, progress: Progress
+    lineup: PoliciesToShow, arenas: Sequence[Any], rounds: int, *, seed: int, progress: Progress
 ) -> list[Replay]:
     """Rounds in the real physics, through the bridge."""
-    return record_rounds(
-        lineup.players,
-        settings=lineup.settings,
-        arenas=arenas,
-        episodes=rounds,
-        seed=seed,
-        engine="godot",
-        names=lineup.names,
-        label=lineup.label,
-        progress=lambda share: progress("playing in Godot", share),
-    )
+    game_named(lineup.game).require("in_godot", "record")
+
+    def report(share: float) -> None:
+        progress("playing in Godot", share)
+
+    return lineup.record(rounds, arenas=arenas, seed=seed, engine="godot", progress=report)
 
 
 def film_shots(shots: Sequence[Shot], path: Path, film: Format, *, fine: bool = False, progress: Progress) -> int:
     """Draws shots and encodes them; returns the number of frames, which is that of the shots."""
-    progress("starting Godot", None)
-    with scratch(path.parent) as folder, drawing(folder, film, fine=fine) as crew, FilmWriter(path, film) as writer:
-        encoding = frame_progress(progress, "encoding", sum(shot.frames for shot in shots))
-        for piece in drawn(crew, shots, progress):
-            for picture in frames_in(folder / piece.file, piece.frames):
-                writer.write(picture)
-                if crew.is_done:  # until then drawing is what takes the time
-                    encoding(writer.frames)
-            (folder / piece.file).unlink()
-    return writer.frames
+    return make_film([plain_scene(shot, film) for shot in shots], path, film, fine=fine, progress=progress)
 
 
 def dump_shots(shots: Sequence[Shot], folder: Path, film: Format, *, fine: bool = False, progress: Progress) -> Note:
-    """Draws shots and keeps their frames in a folder, to be encoded by `encode`. What it held before is replaced."""
+    """Draws shots and keeps their frames in a folder for `encode`, in place of those that it held before."""
     clear_frames(folder)
     progress("starting Godot", None)
     with drawing(folder, film, fine=fine) as crew:
-        note = Note(tuple(drawn(crew, shots, progress)), film)
+        scenes = [plain_scene(shot, film) for shot in shots]
+        note = Note(tuple(piece for _, piece in draw_scenes(crew, scenes, progress) if piece), film)
     write_note(folder, note)
     return note
 
@@ -110,29 +98,17 @@ def clear_frames(folder: Path) -> None:
         held = list(folder.iterdir())
         ours = [file for file in held if file.name == NOTE or _OURS.fullmatch(file.name)]
         if len(held) > len(ours):
-            read_note(folder)  # a folder of somebody else's is not ours to write into
+            read_note(folder)  # a folder with other files is not ours to write into
         for file in ours:
             file.unlink()
     except OSError as error:
         raise GodojoError(f"{folder} cannot be written to ({error.strerror}); name another with --frames") from None
 
 
-def drawn(crew: Drawing, shots: Sequence[Shot], progress: Progress) -> Iterator[Piece]:
-    """The pieces of a film in their order, each as soon as it has been drawn."""
-    total = sum(shot.frames for shot in shots)
-    pieces, before = [], 0
-    for number, piece in enumerate(pieces_of(shots)):
-        report = frame_progress(progress, "drawing", total, before)
-        pieces.append(crew.draw(piece, f"piece_{number:03d}", report))
-        before += sum(shot.frames for shot in piece)
-    for waiting in pieces:
-        yield arrived(waiting)
-
-
 def encode(folder: Path, path: Path, *, fps: int | None = None, progress: Progress) -> tuple[int, Format]:
     """A film of a folder of frames: those of `dump_shots`, or numbered PNG files. Returns their number and format."""
-    if fps is not None and not 1 <= fps <= MOST_FPS:
-        raise GodojoError(f"--fps must be from 1 to {MOST_FPS}, not {fps}")
+    if fps is not None and not 1 <= fps <= MAX_FPS:
+        raise GodojoError(f"--fps must be from 1 to {MAX_FPS}, not {fps}")
     pictures: Iterable[np.ndarray]
     if (folder / NOTE).exists():
         note = read_note(folder)
@@ -144,7 +120,7 @@ def encode(folder: Path, path: Path, *, fps: int | None = None, progress: Progre
         film, total = format_of(files, fps or FPS), len(files)
         pictures = read_pictures(files, film)
     report = frame_progress(progress, "encoding", total)
-    with FilmWriter(path, film) as writer:
+    with film_writer(path, film) as writer:
         for picture in pictures:
             writer.write(picture)
             report(writer.frames)
@@ -152,7 +128,7 @@ def encode(folder: Path, path: Path, *, fps: int | None = None, progress: Progre
 
 
 def film_path(folder: Path, stem: str, given: Path | None) -> Path:
-    """Where a film goes: where the user says, or into the folder, called after the moment."""
+    """The film's file: as the user names it, or in the folder, named after the time."""
     if given is None:
         return folder / f"{stem}-{datetime.now():%Y%m%d-%H%M%S}.mp4"
     if given.suffix != ".mp4":

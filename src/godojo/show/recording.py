@@ -1,8 +1,10 @@
-"""Plays rounds and keeps them as replays: tick by tick on the embedded twin, decision by decision in the real Godot."""
+"""Plays rounds of any game and keeps them as replays: every tick of the twin, every decision in the real Godot."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
+import msgspec
 import numba
 import numpy as np
 import torch
@@ -12,26 +14,23 @@ from godojo.engines.make import make_vec
 from godojo.engines.sim import SimWorlds
 from godojo.errors import GodojoError
 from godojo.evaluation.matches import MAX_ROUND_DECISIONS
-from godojo.games.tag.arenas import Arena, hand_made_arenas
-from godojo.games.tag.settings import TICK_S, TagSettings
-from godojo.games.tag.sim.twin import TagTwin
-from godojo.games.tag.spec import NUMBERS_PER_RAY, OWN_NUMBERS
+from godojo.games.base import Game, game_named
+from godojo.games.settings import TICK_S
 from godojo.opponents import Opponent
-from godojo.show.replay import HIDER, NOTHING, SEEKER, WALL, Header, Outcome, Replay, ReplayRole
-from godojo.show.tick_recorder import FIELDS, states_now, trace
+from godojo.show.replay import Header, Layout, Observations, Outcome, Replay, ReplayRole, ReplaySpec, States
 
-MOST_WORLDS = {"sim": 64, "godot": 8}
+MAX_WORLDS = {"sim": 64, "godot": 8}
 """Rounds that are played at once."""
-_POSITION, _VELOCITY, _HEADING, _GROUNDED, _ACTIVE, _CHASES = slice(0, 3), slice(3, 6), 6, 7, 8, 9
 
 Progress = Callable[[float], None]
 
 
 def record_rounds(
+    game: str,
     players: Mapping[str, Opponent],
     *,
-    settings: TagSettings | None = None,
-    arenas: Sequence[Arena] | None = None,
+    settings: Any = None,
+    arenas: Sequence[Any] | None = None,
     episodes: int = 1,
     seed: int = 0,
     engine: str = "sim",
@@ -39,25 +38,69 @@ def record_rounds(
     label: str = "",
     progress: Progress | None = None,
 ) -> list[Replay]:
-    """Plays `episodes` rounds of tag and gives them back in full, in order.
+    """Play `episodes` rounds of a game and return their replays, in order.
 
-    `players` has somebody for every role (`godojo.evaluation.players.player_from` finds them by name), `names` their
-    names in the replay. Round i is played in `arenas[i % len(arenas)]` (the hand-made ones if left away); where it
-    begins depends on the seed, the arenas and i alone, so that other players can be seen from the very same start.
+    Round i is played in `arenas[i % len(arenas)]`. Its start depends on the seed, the arenas and i alone, so other
+    players can be seen from the very same start.
+
+    Args:
+        game: The game's name.
+        players: One for every role (`godojo.evaluation.players.player_from` finds them by name).
+        settings: The game's; its defaults for None.
+        arenas: The game's arenas or courses; the hand-made ones for None.
+        episodes: The number of rounds.
+        seed: The same seed plays the same rounds.
+        engine: `"sim"` or `"godot"`.
+        names: The players' names in the replay, by role.
+        label: The replays' label.
+        progress: Called with the share that is done.
     """
     if episodes < 1:
         raise GodojoError(f"there must be at least one round to record, not {episodes}")
-    settings = settings or TagSettings.defaults()
-    chosen = list(hand_made_arenas(settings).values()) if arenas is None else list(arenas)
-    if not chosen:
+    played = game_named(game)
+    spec: ReplaySpec = played.require("replay", "replay")()
+    settings = settings or played.settings.defaults()
+    if arenas is None:
+        arenas = list(played.places(settings).hand_made.values()) if played.places else [None]
+    if not arenas:
         raise GodojoError("there must be at least one arena to play in")
+    at_once = MAX_WORLDS.get(engine, 1)
+    replays: dict[int, Replay] = {}
     with one_thread():
-        return _record(players, settings, chosen, episodes, seed, engine, names or {}, label, progress)
+        for place, arena in enumerate(arenas):
+            wanted = range(place, episodes, len(arenas))
+            for first in range(0, len(wanted), at_once):
+                numbers = wanted[first : first + at_once]
+                part = _part(progress, len(replays), len(numbers), episodes)
+                options = _options(played, settings, arena)
+                with make_vec(game, engine=engine, num_worlds=len(numbers), settings=settings, **options) as worlds:
+                    worlds.reset((seed * 1_000_003 + numbers[0]) % 2**63)
+                    layout = spec.layout(settings, {} if arena is None else arena)
+                    rounds = _play(worlds, players, spec, layout, part)
+                    for number, round_ in zip(numbers, rounds, strict=True):
+                        header = Header(
+                            game=game,
+                            engine=engine,
+                            settings=settings,
+                            arena=msgspec.json.decode(msgspec.json.encode(arena)) or {},  # lists, as in a file
+                            layout=layout,
+                            roles=_roles(worlds, players, names or {}),
+                            teams=spec.teams,
+                            reward_terms=tuple(worlds.reward_terms),
+                            seed=seed,
+                            episode=number,
+                            label=label,
+                            ticks_per_second=round(1 / TICK_S),
+                            ticks_per_decision=worlds.ticks_per_decision,
+                            round_s=spec.round_s(settings),
+                        )
+                        replays[number] = round_.replay(header, spec)
+    return [replays[number] for number in range(episodes)]
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """A few worlds are not worth sharing out: threads that wait for each other cost more than they do."""
+    """A few worlds are not worth sharing among threads, which would wait for each other longer than they compute."""
     before = torch.get_num_threads(), numba.get_num_threads()
     torch.set_num_threads(1)
     numba.set_num_threads(1)
@@ -68,48 +111,15 @@ def one_thread() -> Iterator[None]:
         numba.set_num_threads(before[1])
 
 
-def _record(
-    players: Mapping[str, Opponent],
-    settings: TagSettings,
-    arenas: Sequence[Arena],
-    episodes: int,
-    seed: int,
-    engine: str,
-    names: Mapping[str, str],
-    label: str,
-    progress: Progress | None,
-) -> list[Replay]:
-    replays: dict[int, Replay] = {}
-    for place, arena in enumerate(arenas):
-        wanted = range(place, episodes, len(arenas))
-        for first in range(0, len(wanted), MOST_WORLDS.get(engine, 1)):
-            numbers = wanted[first : first + MOST_WORLDS.get(engine, 1)]
-            with make_vec("tag", engine=engine, num_worlds=len(numbers), settings=settings, arenas=[arena]) as worlds:
-                worlds.reset((seed * 1_000_003 + numbers[0]) % 2**63)
-                rounds = _play(worlds, players, arena, _part(progress, len(replays), len(numbers), episodes))
-            for number, played in zip(numbers, rounds, strict=True):
-                header = Header(
-                    game="tag",
-                    engine=engine,
-                    settings=settings,
-                    arena=arena,
-                    roles=_roles(worlds, players, names),
-                    reward_terms=tuple(worlds.reward_terms),
-                    seed=seed,
-                    episode=number,
-                    label=label,
-                    ticks_per_second=round(1 / TICK_S),
-                    ticks_per_decision=worlds.ticks_per_decision,
-                )
-                replays[number] = played.replay(header)
-    return [replays[number] for number in range(episodes)]
-
-
 def _part(progress: Progress | None, before: int, count: int, episodes: int) -> Progress | None:
-    """The whole's progress from that of a part."""
+    """The progress of a part as progress of the whole."""
     if progress is None:
         return None
     return lambda share: progress((before + share * count) / episodes)
+
+
+def _options(game: Game, settings: Any, arena: Any) -> dict[str, Any]:
+    return {} if arena is None or game.places is None else {game.places(settings).option: [arena]}
 
 
 def _roles(worlds: Worlds, players: Mapping[str, Opponent], names: Mapping[str, str]) -> tuple[ReplayRole, ...]:
@@ -122,46 +132,52 @@ def _roles(worlds: Worlds, players: Mapping[str, Opponent], names: Mapping[str, 
     return tuple(found)
 
 
-def _play(worlds: Worlds, players: Mapping[str, Opponent], arena: Arena, progress: Progress | None) -> "list[_Round]":
+def _play(
+    worlds: Worlds, players: Mapping[str, Opponent], spec: ReplaySpec, layout: Layout, progress: Progress | None
+) -> "list[_Round]":
     """One round in every world."""
     missing = [role for role in worlds.roles if role not in players]
     if missing:
         raise GodojoError(f"nobody plays {' and '.join(missing)}; there must be a player for every role")
     for role in worlds.roles:
         players[role].begin(worlds)
-    witness: _TickWitness | _DecisionWitness
-    witness = _TickWitness(worlds) if isinstance(worlds, SimWorlds) else _DecisionWitness(worlds, arena)
-    rounds = [_Round(worlds.winners, state) for state in witness.begin()]
+    recorder: TickRecorder | DecisionRecorder = DecisionRecorder(worlds, spec, layout)
+    if isinstance(worlds, SimWorlds) and spec.now is not None and spec.trace is not None:
+        recorder = TickRecorder(worlds, spec.now, spec.trace)
+    start = recorder.begin()
+    rounds = [_Round(start.at(world)) for world in range(worlds.num_worlds)]
+    longest = max(spec.round_s(worlds.settings) / TICK_S / worlds.ticks_per_decision, 1.0)
     for decision in range(MAX_ROUND_DECISIONS):
-        going = [world for world, played in enumerate(rounds) if played.outcome is None]
-        if not going:
+        playing = [world for world, played in enumerate(rounds) if played.outcome is None]
+        if not playing:
             return rounds
-        told = _everybody(worlds, "observation").copy()
+        observations = {name: role.observation.copy() for name, role in worlds.roles.items()}
         for role in worlds.roles:
             players[role].act(worlds, worlds.roles[role].action)
-        actions = _everybody(worlds, "action").copy()
-        frames = witness.step()
-        for world in going:
-            rounds[world].add(worlds, world, told[world], actions[world], *frames[world])
+        actions = together(worlds, "action")
+        states, played = recorder.step()
+        for world in playing:
+            rounds[world].add(worlds, world, observations, actions[world], played[world], states.at(world))
         if progress is not None:
-            longest = worlds.settings.round_ticks / worlds.ticks_per_decision
             progress(min((decision + 1) / longest, 1.0))
     raise GodojoError(f"a round does not end: {MAX_ROUND_DECISIONS:,} decisions and no winner")
 
 
-def _everybody(worlds: Worlds, name: str) -> np.ndarray:
-    """The roles' arrays side by side, in the order of the agents."""
-    return np.concatenate([getattr(role, name) for role in worlds.roles.values()], axis=1)
+def together(worlds: Worlds, name: str) -> np.ndarray:
+    """The roles' arrays side by side, in the order of the agents; narrower ones are padded with zeros."""
+    arrays = [getattr(role, name) for role in worlds.roles.values()]
+    width = max(array.shape[2] for array in arrays) if arrays[0].ndim == 3 else 0
+    padded = [np.pad(one, ((0, 0), (0, 0), (0, width - one.shape[2]))) if width else one for one in arrays]
+    return np.concatenate(padded, axis=1)
 
 
 class _Round:
-    """What has been seen of a round so far."""
+    """A round as recorded so far."""
 
-    def __init__(self, winners: Sequence[str], start: np.ndarray) -> None:
-        self.winners = winners
+    def __init__(self, start: States) -> None:
         self.ticks, self.states = [0], [start]
         self.decision_frame: list[int] = []
-        self.told: list[np.ndarray] = []
+        self.observations: list[Observations] = []
         self.actions: list[np.ndarray] = []
         self.terms: list[np.ndarray] = []
         self.outcome: Outcome | None = None
@@ -170,117 +186,88 @@ class _Round:
         self,
         worlds: Worlds,
         world: int,
-        told: np.ndarray,
+        observations: Observations,
         actions: np.ndarray,
-        ticks: Sequence[int],
-        states: Sequence[np.ndarray],
+        played: Sequence[int],
+        states: States,
     ) -> None:
-        """A decision: what everybody was told and did, and how they stood after these ticks."""
+        """A decision, the ticks that it took and the states after them."""
         self.decision_frame.append(len(self.ticks) - 1)
-        self.told.append(told)
+        self.observations.append({name: array[world] for name, array in observations.items()})
         self.actions.append(actions)
-        self.terms.append(_everybody(worlds, "terms")[world].copy())
+        self.terms.append(together(worlds, "terms")[world])
         start = self.ticks[-1]
-        self.ticks += [start + tick for tick in ticks]
-        self.states += states
+        self.ticks += [start + tick for tick in played]
+        self.states += [states.at(place) for place in range(len(played))]
         if worlds.ended[world]:
             self.outcome = Outcome(
-                winner=self.winners[int(worlds.winner[world])],
+                winner=worlds.winners[int(worlds.winner[world])],
                 ticks=int(worlds.length_ticks[world]),
-                scores=tuple(round(float(score), 4) for score in _everybody(worlds, "final_score")[world]),
+                scores=tuple(round(float(score), 4) for score in together(worlds, "final_score")[world]),
             )
 
-    def replay(self, header: Header) -> Replay:
-        states = np.stack(self.states)
-        range_m = header.settings.sight.range_m
-        told = np.stack(self.told)[:, :, OWN_NUMBERS:]
-        rays = told.reshape(*told.shape[:2], -1, NUMBERS_PER_RAY)
-        solid = np.where(rays[..., 0] < 1.0, WALL, NOTHING)
-        kinds = np.where(rays[..., 1] > 0.0, HIDER, np.where(rays[..., 1] < 0.0, SEEKER, solid))
+    def replay(self, header: Header, spec: ReplaySpec) -> Replay:
+        observations = {name: np.stack([one[name] for one in self.observations]) for name in self.observations[0]}
+        blind = np.zeros((len(self.actions), header.agents, 0))
+        sight_m, kinds = spec.read_sight(header.settings, observations) if spec.read_sight else (blind, blind)
+        states = States(*(np.stack(arrays) for arrays in zip(*self.states, strict=True)))
         return Replay(
             header=header,
             tick=np.array(self.ticks, np.int32),
-            position_m=states[..., _POSITION],
-            velocity_mps=states[..., _VELOCITY],
-            heading_rad=states[..., _HEADING],
-            grounded=states[..., _GROUNDED] > 0.5,
-            active=states[..., _ACTIVE] > 0.5,
-            chases=states[..., _CHASES] > 0.5,
+            **states._asdict(),
             decision_frame=np.array(self.decision_frame, np.int32),
             action=np.stack(self.actions),
             terms=np.stack(self.terms),
-            sight_m=rays[..., 0] * range_m,
+            sight_m=sight_m.astype(np.float32),
             sight_kind=kinds.astype(np.uint8),
             outcome=self.outcome,
         )
 
 
-Frames = tuple[list[int], list[np.ndarray]]
-"""Ticks since the decision was taken, and how everybody stood after them."""
+Trace = Callable[[Any], tuple[States, np.ndarray]]
+Steps = tuple[States, list[Sequence[int]]]
+"""States [N, T, A], and of every world the ticks since the decision at which they were recorded."""
 
 
-class _TickWitness:
-    """Sees every tick of the twin."""
+class TickRecorder:
+    """Records every tick of the twin."""
 
-    def __init__(self, worlds: SimWorlds) -> None:
-        assert isinstance(worlds.twin, TagTwin)
-        self.worlds, self.twin = worlds, worlds.twin
+    def __init__(self, worlds: SimWorlds, now: Callable[[Any], States], trace: Trace) -> None:
+        self.worlds, self._now, self._trace = worlds, now, trace
 
-    def begin(self) -> np.ndarray:
-        return states_now(self.twin)
+    def begin(self) -> States:
+        return self._now(self.worlds.twin)
 
-    def step(self) -> list[Frames]:
-        ticks = trace(self.twin)
+    def step(self) -> Steps:
+        states, played = self._trace(self.worlds.twin)
         self.worlds.step()
-        return [
-            (list(range(1, count + 1)), list(states[:count]))
-            for states, count in zip(ticks.states, ticks.played.tolist(), strict=True)
-        ]
+        return states, [range(1, count + 1) for count in played.tolist()]
 
 
-class _DecisionWitness:
-    """Knows of the real Godot what agents are told of themselves, once a decision."""
+class DecisionRecorder:
+    """Records one frame a decision, from observations: all that is known of the real Godot."""
 
-    def __init__(self, worlds: Worlds, arena: Arena) -> None:
-        self.worlds, self.settings = worlds, worlds.settings
-        wide, deep = arena.size_m
-        self._metres = np.array([wide / 2, self.settings.arena.wall_height_m, deep / 2], np.float32)
-        agents = sum(role.action.shape[1] for role in worlds.roles.values())
-        self._states = np.zeros((worlds.num_worlds, agents, FIELDS), np.float32)
+    def __init__(self, worlds: Worlds, spec: ReplaySpec, layout: Layout) -> None:
+        self.worlds, self.spec, self.layout = worlds, spec, layout
+        self._states: States | None = None
         self._ticks = np.zeros(worlds.num_worlds, np.int64)
 
-    def begin(self) -> np.ndarray:
-        return self._read(_everybody(self.worlds, "observation"), np.zeros_like(self._ticks))
+    def begin(self) -> States:
+        return self._read({name: role.observation for name, role in self.worlds.roles.items()}, self._ticks)
 
-    def step(self) -> list[Frames]:
+    def step(self) -> Steps:
         self.worlds.step()
-        ended = self.worlds.ended
-        took_part = np.any([role.acted.any(axis=1) for role in self.worlds.roles.values()], axis=0)
+        ended, roles = self.worlds.ended, self.worlds.roles
+        took_part = np.any([role.acted.any(axis=1) for role in roles.values()], axis=0)
         if (ended & ~took_part).any():
             raise GodojoError("the game was lost while a round was recorded; try again")
         ticks = np.where(ended, self.worlds.length_ticks - self._ticks, self.worlds.ticks_per_decision)
         self._ticks = np.where(ended, 0, self._ticks + ticks)
-        last, now = (_everybody(self.worlds, name) for name in ("final_observation", "observation"))
-        states = self._read(np.where(ended[:, None, None], last, now), ticks)
-        return [([int(count)], [state]) for count, state in zip(ticks, states, strict=True)]
+        over = ended[:, None, None]
+        last = {name: np.where(over, role.final_observation, role.observation) for name, role in roles.items()}
+        states = self._read(last, ticks)
+        return States(*(array[:, None] for array in states)), [[int(count)] for count in ticks]
 
-    def _read(self, told: np.ndarray, ticks: np.ndarray) -> np.ndarray:
-        """States from what everybody is told. Who has just been caught is told nothing: it went on as it did."""
-        motion, before = self.settings.motion, self._states
-        active = told[..., :OWN_NUMBERS].any(axis=-1)
-        chases = told[..., 9] > 0.5
-        top_mps = np.where(chases, motion.seeker_speed_mps, motion.hider_speed_mps)
-        up_mps = np.full_like(top_mps, max(motion.jump_speed_mps, 1.0))
-        states = before.copy()
-        caught = ~active & (before[..., _ACTIVE] > 0.5)
-        seconds = (ticks * TICK_S)[:, None, None].astype(np.float32)
-        moved = before[..., _POSITION] + before[..., _VELOCITY] * seconds * [1.0, 0.0, 1.0]
-        states[caught, _POSITION] = moved[caught]
-        states[active, _POSITION] = (told[..., 0:3] * self._metres)[active]
-        states[active, _VELOCITY] = (told[..., 3:6] * np.stack([top_mps, up_mps, top_mps], axis=-1))[active]
-        states[active, _HEADING] = np.arctan2(told[..., 6], told[..., 7])[active]
-        states[active, _GROUNDED] = told[..., 8][active]
-        states[active, _CHASES] = chases[active]
-        states[..., _ACTIVE] = active
-        self._states = states
-        return states
+    def _read(self, observations: Observations, ticks: np.ndarray) -> States:
+        self._states = self.spec.read_states(self.worlds.settings, self.layout, observations, self._states, ticks)
+        return self._states

@@ -1,56 +1,114 @@
-"""A round as it was played: where everybody was, what they did, what they saw and what it was worth to them.
+"""Replays: a recorded round of any game, and what a game declares so that its rounds can be recorded and drawn.
 
-`recording` makes replays, `replay_file` writes and reads them; this is what they are.
+`recording` makes replays, `replay_file` writes and reads them.
 """
 
 import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 import numpy as np
 
-from godojo.formats import REPLAY
-from godojo.games.tag.arenas import Arena
-from godojo.games.tag.settings import TICK_S, TagSettings
-from godojo.games.tag.spec import ray_directions
+from godojo.games.base import game_named
+from godojo.games.settings import TICK_S
 
-NOTHING, WALL, SEEKER, HIDER = 0, 1, 2, 3
-"""What a ray may see."""
+NOTHING, WALL, FIRST_TEAM = 0, 1, 2
+"""Kinds of what a ray meets; an agent of team T is `FIRST_TEAM + T`."""
+
+Metres = Annotated[float, msgspec.Meta(gt=-1e6, lt=1e6)]
+Length = Annotated[float, msgspec.Meta(ge=0, lt=1e6)]
+Point = tuple[Metres, Metres, Metres]
+
+
+class Team(msgspec.Struct, frozen=True):
+    """Agents that are drawn alike and do not oppose each other."""
+
+    name: str
+    colour: Annotated[str, msgspec.Meta(pattern=r"\A#[0-9a-f]{6}\Z")]
+
+
+class LayoutBox(msgspec.Struct, frozen=True):
+    """A solid box; `position_m` is its centre."""
+
+    position_m: Point
+    size_m: tuple[Length, Length, Length]
+    kind: str
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """A place on the ground, such as a goal."""
+
+    position_m: Point
+    radius_m: Length
+    kind: str
+
+
+class Layout(msgspec.Struct, frozen=True):
+    """An arena as it is drawn. y points up."""
+
+    size_m: tuple[Length, Length]
+    """Along x and z."""
+    body_m: Length
+    """Edge of an agent's cube."""
+    eye_height_m: Metres
+    """Of the rays' origin, above a body's centre."""
+    wall_height_m: Length = 0.0
+    """Of the outer walls; 0 for none."""
+    boxes: tuple[LayoutBox, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    centre_m: tuple[Metres, Metres] = (0.0, 0.0)
+    """x and z of the middle."""
+    has_floor: bool = True
+    """Whether the ground is a floor of this size at y = 0; otherwise agents stand on boxes."""
 
 
 class ReplayRole(msgspec.Struct, frozen=True):
-    """Whose agents are which."""
+    """The agents of a role."""
 
     name: str
     first: int
     """Index of its first agent."""
     agents: int
     player: str
-    """Who played it: a run, a snapshot, a scripted opponent."""
+    """Who plays it: a run, a snapshot, a scripted opponent."""
 
 
 class Header(msgspec.Struct, frozen=True):
-    """What a round was played with: the first line of a replay's file."""
+    """The conditions of a round: the first line of a replay's file."""
 
     game: str
     engine: str
-    settings: TagSettings
-    """The game's, in full."""
-    arena: Arena
+    settings: Any
+    """The game's, complete: a `godojo.games.base.GAMES[game].settings`."""
+    arena: dict[str, Any]
+    """The game's own description, as plain JSON values."""
+    layout: Layout
     roles: tuple[ReplayRole, ...]
+    teams: tuple[Team, ...]
     reward_terms: tuple[str, ...]
     seed: int
     episode: int
-    """Its place among the rounds that were recorded together, from 0."""
+    """Index among the rounds that were recorded together, from 0."""
     label: str = ""
-    """What a person would call it: `final`, `after 10 s`."""
+    """For people: `final`, `after 10 s`."""
     ticks_per_second: int = 60
     ticks_per_decision: int = 4
+    round_s: float = 0.0
+    """The longest that a round can be; 0 where there is no limit."""
 
     @property
     def agents(self) -> int:
         return sum(role.agents for role in self.roles)
+
+    @property
+    def arena_title(self) -> str:
+        return str(self.arena.get("title") or self.arena.get("name") or self.game)
+
+    @property
+    def spec(self) -> "ReplaySpec":
+        return replay_spec(self.game)
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -58,7 +116,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
     winner: str
     ticks: int
-    """How long it was."""
+    """Length of the round."""
     scores: tuple[float, ...]
     """Of every agent."""
 
@@ -67,33 +125,93 @@ class Outcome(msgspec.Struct, frozen=True):
         return self.ticks * TICK_S
 
 
+class States(NamedTuple):
+    """Agents at one time, or at several: every array has the same leading axes, then A agents."""
+
+    position_m: np.ndarray
+    """float32 [..., A, 3]: centres of bodies."""
+    velocity_mps: np.ndarray
+    """float32 [..., A, 3]."""
+    heading_rad: np.ndarray
+    """float32 [..., A]: 0 looks along +z, a quarter turn along +x."""
+    grounded: np.ndarray
+    """bool [..., A]."""
+    active: np.ndarray
+    """bool [..., A]: still in the round."""
+    team: np.ndarray
+    """uint8 [..., A]: index into the header's `teams`."""
+
+    @classmethod
+    def zeros(cls, *shape: int) -> "States":
+        vectors = (np.zeros((*shape, 3), np.float32) for _ in range(2))
+        flags = (np.zeros(shape, bool) for _ in range(2))
+        return cls(*vectors, np.zeros(shape, np.float32), *flags, np.zeros(shape, np.uint8))
+
+    def at(self, index: Any) -> "States":
+        """The same at an index of the leading axes."""
+        return States(*(array[index] for array in self))
+
+
+Observations = Mapping[str, np.ndarray]
+"""By role: float32 [N, agents of the role, size]."""
+
+
+@dataclass(frozen=True)
+class ReplaySpec:
+    """How rounds of a game are recorded and drawn; a game offers one as `Game.replay`."""
+
+    teams: tuple[Team, ...]
+    layout: Callable[[Any, Any], Layout]
+    """From settings and an arena (the game's object, or its plain JSON values); GodojoError where it is invalid."""
+    read_states: Callable[[Any, Layout, Observations, States | None, np.ndarray], States]
+    """From settings, layout, observations of N worlds, the states before (None at the start of rounds) and the ticks
+    since, int [N]: states [N, A]. Used where only observations are known, as in Godot."""
+    rays: Callable[[Any], np.ndarray] | None = None
+    """From settings: directions, float32 [3, R], in a body's frame: +z ahead, +x to its left, +y up."""
+    read_sight: Callable[[Any, Observations], tuple[np.ndarray, np.ndarray]] | None = None
+    """From settings and observations: distances in metres and kinds, both [N, A, R]."""
+    round_s: Callable[[Any], float] = lambda _: 0.0
+    """From settings: the longest that a round can be."""
+    now: Callable[[Any], States] | None = None
+    """From the twin: states [N, A]."""
+    trace: Callable[[Any], tuple[States, np.ndarray]] | None = None
+    """From the twin, with its actions set: states [N, T, A] after every tick of the coming decision, and how many of
+    its T ticks are played, int [N]. The twin stays as it is."""
+    layout_now: Callable[[Any, int], Layout] | None = None
+    """From the twin and the index of a world: the layout of its round."""
+    scores: "Callable[[Replay], np.ndarray] | None" = None
+    """From a replay: every agent's score so far, float32 [F, A], where agents of one role play against each other."""
+    highlights: "Callable[[Replay], Sequence[Highlight]] | None" = None
+    """Moments of a round that are worth showing."""
+
+
+def replay_spec(game: str, verb: str = "replay") -> ReplaySpec:
+    """What the game offers; GodojoError where it offers nothing, or there is no such game."""
+    spec: ReplaySpec = game_named(game).require("replay", verb)()
+    return spec
+
+
 @dataclass(frozen=True)
 class Moment:
-    """How a round stood at a time between two frames. A agents, R rays."""
+    """A round at a time between two frames. A agents, R rays; arrays as in `States` and `Replay`."""
 
     seconds: float
     position_m: np.ndarray
-    """float32 [A, 3]: centres of bodies."""
     velocity_mps: np.ndarray
-    """float32 [A, 3]."""
     heading_rad: np.ndarray
-    """float32 [A]: 0 looks along +z, a quarter turn along +x."""
     grounded: np.ndarray
-    """bool [A]; likewise below."""
     active: np.ndarray
-    """Still in the round."""
-    chases: np.ndarray
-    """A seeker, or it."""
+    team: np.ndarray
     decision: int
-    """The one that was under way; -1 where a replay has none."""
+    """The one under way; -1 where a replay has none."""
     action: np.ndarray
-    """float32 [A, 3]: what everybody does."""
+    """float32 [A, action size]."""
     sight_m: np.ndarray
-    """float32 [A, R]: how far each ray reached when the decision was taken."""
+    """float32 [A, R]: distances of the rays when the decision was taken."""
     sight_kind: np.ndarray
-    """uint8 [A, R]: what it met: NOTHING, WALL, SEEKER or HIDER."""
+    """uint8 [A, R]: what they met."""
     sight_heading_rad: np.ndarray
-    """float32 [A]: where everybody looked when the decision was taken; rays are around it."""
+    """float32 [A]: headings when the decision was taken; rays are around them."""
 
 
 @dataclass(frozen=True)
@@ -102,22 +220,22 @@ class Replay:
 
     header: Header
     tick: np.ndarray
-    """int32 [F]: when, in ticks from the start."""
+    """int32 [F]: ticks since the start."""
     position_m: np.ndarray
-    """float32 [F, A, 3]; likewise below, as in `Moment`."""
+    """float32 [F, A, 3]; likewise below, as in `States`."""
     velocity_mps: np.ndarray
     heading_rad: np.ndarray
     grounded: np.ndarray
     active: np.ndarray
-    chases: np.ndarray
+    team: np.ndarray
     decision_frame: np.ndarray
     """int32 [D]: the frame at which each decision was taken."""
     action: np.ndarray
-    """float32 [D, A, 3]."""
+    """float32 [D, A, action size]."""
     terms: np.ndarray
-    """float32 [D, A, T]: what the decision was worth, by term."""
+    """float32 [D, A, T]: the decision's reward, by term."""
     sight_m: np.ndarray
-    """float32 [D, A, R]: what eyes told when the decision was taken."""
+    """float32 [D, A, R]."""
     sight_kind: np.ndarray
     """uint8 [D, A, R]."""
     outcome: Outcome | None
@@ -129,11 +247,11 @@ class Replay:
         return float(self.tick[-1]) * TICK_S
 
     @property
-    def arena(self) -> Arena:
-        return self.header.arena
+    def layout(self) -> Layout:
+        return self.header.layout
 
     @property
-    def settings(self) -> TagSettings:
+    def settings(self) -> Any:
         return self.header.settings
 
     @property
@@ -145,13 +263,14 @@ class Replay:
     @functools.cached_property
     def rays(self) -> np.ndarray:
         """float32 [3, R]: the rays' directions in a body's frame: +z ahead, +x to its left, +y up."""
-        return ray_directions(self.settings)
+        rays = self.header.spec.rays
+        return np.zeros((3, 0), np.float32) if rays is None else rays(self.settings)
 
     def at(self, seconds: float) -> Moment:
-        """How it stood then; before the start and after the end, as at the start and at the end.
+        """The moment at a time, limited to the round.
 
-        Places follow a cubic curve through both frames with the speeds they have there, but never leave the box that
-        the two span: whoever runs into a wall is not shown inside it.
+        Positions follow a cubic curve through both frames with their velocities, but never leave the box that the two
+        span: an agent that runs into a wall is not shown inside it.
         """
         at = min(max(seconds / TICK_S, 0.0), float(self.tick[-1]))
         left = int(np.clip(np.searchsorted(self.tick, at, side="right") - 1, 0, len(self.tick) - 1))
@@ -159,22 +278,23 @@ class Replay:
         wide = float(self.tick[right] - self.tick[left])
         share = (at - float(self.tick[left])) / wide if wide else 0.0
         near = left if share < 0.5 else right
+        stands = left if share < 1.0 else right
         decision = int(np.searchsorted(self.decision_frame, left, side="right")) - 1
-        agents, rays = self.header.agents, self.sight_m.shape[2]
-        looked = int(self.decision_frame[decision]) if decision >= 0 else 0
+        taken = self.action, self.sight_m, self.sight_kind
+        action, sight_m, sight_kind = (one[decision] if decision >= 0 else np.zeros_like(one[:1])[0] for one in taken)
         return Moment(
             seconds=at * TICK_S,
             position_m=self._between(left, right, share, wide * TICK_S),
             velocity_mps=self.velocity_mps[left] * (1 - share) + self.velocity_mps[right] * share,
-            heading_rad=self._turned(left, right, share),
+            heading_rad=self._heading(left, right, share),
             grounded=self.grounded[near],
-            active=self.active[left] if share < 1.0 else self.active[right],
-            chases=self.chases[left] if share < 1.0 else self.chases[right],
+            active=self.active[stands],
+            team=self.team[stands],
             decision=decision,
-            action=self.action[decision] if decision >= 0 else np.zeros((agents, 3), np.float32),
-            sight_m=self.sight_m[decision] if decision >= 0 else np.zeros((agents, rays), np.float32),
-            sight_kind=self.sight_kind[decision] if decision >= 0 else np.zeros((agents, rays), np.uint8),
-            sight_heading_rad=self.heading_rad[looked],
+            action=action,
+            sight_m=sight_m,
+            sight_kind=sight_kind,
+            sight_heading_rad=self.heading_rad[int(self.decision_frame[decision]) if decision >= 0 else 0],
         )
 
     def _between(self, left: int, right: int, share: float, seconds: float) -> np.ndarray:
@@ -186,10 +306,10 @@ class Replay:
         kept: np.ndarray = np.clip(curve, np.minimum(one, two), np.maximum(one, two)).astype(np.float32)
         return kept
 
-    def _turned(self, left: int, right: int, share: float) -> np.ndarray:
+    def _heading(self, left: int, right: int, share: float) -> np.ndarray:
         turn = (self.heading_rad[right] - self.heading_rad[left] + np.pi) % (2 * np.pi) - np.pi
-        turned: np.ndarray = (self.heading_rad[left] + share * turn).astype(np.float32)
-        return turned
+        heading: np.ndarray = (self.heading_rad[left] + share * turn).astype(np.float32)
+        return heading
 
     def gap_m(self) -> np.ndarray:
         """float32 [F]: between the nearest opponents in play, edge to edge; infinite where there are none.
@@ -197,21 +317,44 @@ class Replay:
         Touching is judged axis by axis, so this is the largest distance along any axis, less a body.
         """
         away = np.abs(self.position_m[:, :, None] - self.position_m[:, None, :]).max(axis=-1)
-        opposes = self.chases[:, :, None] != self.chases[:, None, :]
-        # Who has just been caught still counts: that is the very moment of the touch.
+        opposes = self.team[:, :, None] != self.team[:, None, :]
+        # An agent counts until one frame after it left the round: that is the very moment of the touch.
         plays = np.concatenate([self.active[:1], self.active[:-1]]) | self.active
         away = np.where(opposes & plays[:, :, None] & plays[:, None, :], away, np.inf)
-        nearest: np.ndarray = away.min(axis=(1, 2)) - self.settings.body.size_m
+        nearest: np.ndarray = away.min(axis=(1, 2)) - self.layout.body_m
         return nearest
 
     def sees(self) -> np.ndarray:
-        """bool [D, A]: whether an agent's eyes met an opponent when it took the decision."""
-        chases = self.chases[self.decision_frame]
-        wanted = np.where(chases, HIDER, SEEKER)[:, :, None]
-        met: np.ndarray = (self.sight_kind == wanted).any(axis=2)
+        """bool [D, A]: whether a ray of the agent met an opponent when it took the decision."""
+        met: np.ndarray = opponents_met(self.sight_kind, self.team[self.decision_frame]).any(axis=2)
         return met
 
 
-def header_dict(header: Header) -> dict[str, Any]:
-    """As JSON has it, the format first."""
-    return {"format": REPLAY.tag, **msgspec.to_builtins(header)}
+def opponents_met(sight_kind: np.ndarray, team: np.ndarray) -> np.ndarray:
+    """bool [..., A, R]: whether each ray of agents of these teams, [..., A], meets an opponent."""
+    met: np.ndarray = (sight_kind >= FIRST_TEAM) & (sight_kind != FIRST_TEAM + team[..., None])
+    return met
+
+
+class Highlight(NamedTuple):
+    """A moment of a round that is worth showing."""
+
+    kind: str
+    """Highlights of a kind compete: `catch`."""
+    title: str
+    """For people: `Longest chase`."""
+    text: str
+    """A few words more: `caught after a chase of 3.2 s`."""
+    replay: Replay
+    worth: float
+    """The larger, the better, within the kind."""
+    seconds: float
+    """When it happens."""
+    begins: float
+    """When what leads to it begins, in seconds of the round."""
+    team: int
+    """Whose moment it is."""
+
+    def window(self, before_s: float = 2.5, after_s: float = 1.5) -> tuple[float, float]:
+        """From when to when to show it."""
+        return max(self.seconds - before_s, 0.0), min(self.seconds + after_s, self.replay.seconds)

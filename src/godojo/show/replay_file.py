@@ -1,14 +1,15 @@
-"""Replays on disk: JSON lines for one round (`trajectories/ep_*.jsonl`), a packed file for many (`*.rounds`).
+"""Replays on disk: JSON lines for one round (`trajectories/ep_*.jsonl`), an `.npz` for many.
 
-docs/replays.md has both forms. Everything in them is hashed: a file that was cut off is read up to its last whole
-frame, or round, and one in which something was changed is refused.
+docs/replays.md describes both. Everything is hashed: lines are read up to the last whole frame of a file that was cut
+off, and a file in which something was changed is refused. Packed files of old versions (`.rounds`) are read as well.
 """
 
 import hashlib
-import math
+import io
 import struct
+import zipfile
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,43 +17,49 @@ import msgspec
 import numpy as np
 
 from godojo.errors import GodojoError
-from godojo.files import atomic_write
+from godojo.files import TRAILER, Damaged, atomic_write
 from godojo.formats import REPLAY, ROUNDS
-from godojo.games.tag.arenas import check_arena
-from godojo.games.tag.settings import TagSettings
-from godojo.show.replay import Header, Outcome, Replay, header_dict
+from godojo.games.base import game_named
+from godojo.show.replay import FIRST_TEAM, Header, Outcome, Replay, States, replay_spec
 
-SUFFIX, ROUNDS_SUFFIX = ".jsonl", ".rounds"
+SUFFIX, PACKED_SUFFIX, OLD_SUFFIX = ".jsonl", ".npz", ".rounds"
+SUFFIXES = SUFFIX, PACKED_SUFFIX, OLD_SUFFIX
 MAX_BYTES = 256 * 2**20
 MAX_TICK = 10**7
 DECIMALS = 4
-
-_FRAME_ARRAYS = ("position_m", "velocity_mps", "heading_rad", "grounded", "active", "chases")
-_DECISION_ARRAYS = ("action", "terms", "sight_m", "sight_kind")
-_PACKED = {"sight_m": "<f2", "position_m": "<f4", "velocity_mps": "<f4", "heading_rad": "<f4"}
-"""Numbers that are kept with fewer bits, or in a set order of bytes; centimetres do for what eyes tell."""
+HEADERS = "rounds.json"
+"""The member of a packed file with the headers and outcomes of its rounds."""
+_DTYPES = {
+    "tick": "<i4",
+    **dict.fromkeys(("position_m", "velocity_mps", "heading_rad"), "<f4"),
+    **dict.fromkeys(("grounded", "active"), "?"),
+    "team": "u1",
+    "decision_frame": "<i4",
+    **dict.fromkeys(("action", "terms"), "<f4"),
+    "sight_m": "<f2",  # centimetres are enough
+    "sight_kind": "u1",
+}
+"""The arrays of a round in a packed file."""
+_NOT_JSON = msgspec.DecodeError, UnicodeDecodeError, RecursionError
+_SENSELESS = (zlib.error, msgspec.DecodeError, LookupError, TypeError, ValueError, RecursionError, MemoryError)
+_HASH = "sha256"
+_LINE_HASH, _LINE_END, _LINE_DIGITS = f',"{_HASH}":"'.encode(), b'"}', 16
+"""A line ends with the first digits of the hash of all bytes up to them."""
 
 Numbers = list[float]
 
-_HASH = "sha256"
-_LINE_HASH, _LINE_END = f',"{_HASH}":"'.encode(), b'"}'
-_LINE_DIGITS = 16
-"""Of the hash of a line and of all lines above it."""
-_ENTRY = struct.Struct("<I32s")
-"""Of the table at the start of a file of rounds: a round's length, and its SHA-256."""
-
 
 class _Frame(msgspec.Struct, omit_defaults=True):
-    """A line of the file: how everybody stands, and at a decision also what they do."""
+    """A line: the agents' states, and at a decision also what they do."""
 
     tick: Annotated[int, msgspec.Meta(ge=0, le=MAX_TICK)]
     agents: list[Numbers]
-    """x, y, z, velocity x, y, z, heading, grounded, active, chases."""
+    """x, y, z, velocity x, y, z, heading, grounded, active, team."""
     actions: list[Numbers] | None = None
     rewards: list[Numbers] | None = None
     """By term."""
     sight_m: list[Numbers] | None = None
-    sight: list[list[Annotated[int, msgspec.Meta(ge=0, le=3)]]] | None = None
+    sight: list[list[Annotated[int, msgspec.Meta(ge=0, le=255)]]] | None = None
 
 
 class _End(msgspec.Struct):
@@ -60,7 +67,7 @@ class _End(msgspec.Struct):
 
 
 class _LineHashes:
-    """The hashes of a replay's lines, one after the other: each is of all bytes up to it."""
+    """The hashes of a replay's lines, one after the other."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
@@ -91,10 +98,9 @@ def write_replay(path: Path, replay: Replay) -> None:
 
 def to_lines(replay: Replay) -> bytes:
     """Header, frames, outcome: a line each."""
-    lines = [msgspec.json.encode(header_dict(replay.header))]
-    flags = [getattr(replay, name)[..., None] for name in ("heading_rad", "grounded", "active", "chases")]
-    states = np.concatenate([replay.position_m, replay.velocity_mps, *flags], axis=-1)
-    rows = _rounded(states)
+    lines = [msgspec.json.encode(_header_tree(replay.header))]
+    flags = [getattr(replay, name)[..., None] for name in States._fields[2:]]
+    rows = _rounded(np.concatenate([replay.position_m, replay.velocity_mps, *flags], axis=-1))
     actions, terms, sight_m = _rounded(replay.action), _rounded(replay.terms), _rounded(replay.sight_m, 2)
     kinds = replay.sight_kind.tolist()
     at = {int(frame): decision for decision, frame in enumerate(replay.decision_frame)}
@@ -109,6 +115,10 @@ def to_lines(replay: Replay) -> bytes:
         lines.append(msgspec.json.encode(_End(replay.outcome)))
     hashes = _LineHashes()
     return b"".join(hashes.close(line) + b"\n" for line in lines)
+
+
+def _header_tree(header: Header) -> dict[str, Any]:
+    return {"format": REPLAY.tag, **msgspec.to_builtins(header)}
 
 
 def _rounded(array: np.ndarray, decimals: int = DECIMALS) -> Any:
@@ -129,24 +139,41 @@ def read_replay(path: Path) -> Replay:
 
 def from_lines(content: bytes, source: str = "replay") -> Replay:
     lines = content.split(b"\n")
-    header, version = _first_line(lines[0], source)
-    if REPLAY.is_hashed(version):
+    try:
+        tree = msgspec.json.decode(lines[0], type=dict[str, Any])
+    except _NOT_JSON:
+        raise GodojoError(f"{source} is no replay, or its first line is damaged; record it again") from None
+    if REPLAY.is_hashed(REPLAY.version_of(tree.get("format", ""), source)) or _HASH in tree:
         lines = _whole_lines(lines, source)
+    header, version = _header(tree, source)
     frames: list[_Frame] = []
     outcome = None
-    decoder = msgspec.json.Decoder(_Frame)
     for line in lines[1:]:
         try:
-            frame = decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            frames.append(msgspec.json.decode(line, type=_Frame))
+        except _NOT_JSON:
             outcome = _outcome(line, header)
             break
-        if not _fits(frame, header, frames):
-            break
-        frames.append(frame)
     if not frames:
         raise GodojoError(f"{source}: no whole frame is left in this replay; record it again")
-    return _replay(header, frames, outcome)
+    at = [place for place, frame in enumerate(frames) if frame.actions is not None]
+    taken = [frames[place] for place in at]
+    try:
+        states = np.array([frame.agents for frame in frames], np.float32)
+        arrays = {
+            "tick": np.array([frame.tick for frame in frames], np.int32),
+            "position_m": states[..., 0:3],
+            "velocity_mps": states[..., 3:6],
+            **{name: states[..., place] for place, name in enumerate(States._fields[2:], 6)},
+            "decision_frame": np.array(at, np.int32),
+            "action": np.array([frame.actions for frame in taken], np.float32),
+            "terms": np.array([frame.rewards for frame in taken], np.float32),
+            "sight_m": np.array([frame.sight_m for frame in taken], np.float32),
+            "sight_kind": np.array([frame.sight for frame in taken]),
+        }
+        return _replay(header, outcome, arrays, version)
+    except _SENSELESS as error:
+        raise GodojoError(f"{source} is damaged ({error}); record it again") from None
 
 
 def _content(path: Path) -> bytes:
@@ -158,33 +185,23 @@ def _content(path: Path) -> bytes:
         raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
 
 
-def _first_line(line: bytes, source: str) -> tuple[Header, int]:
-    """The header of a round, and the version of the file."""
-    try:
-        tree = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        tree = None
-    if not isinstance(tree, dict):
-        raise GodojoError(f"{source} is no replay, or its first line is damaged; record it again")
-    version = REPLAY.version_of(tree.get("format", ""), source)
-    if (REPLAY.is_hashed(version) or _HASH in tree) and not _LineHashes().check(line):
-        raise GodojoError(f"{source} is damaged in line 1; record it again")
-    return _header(tree, source), version
-
-
-def _header(tree: dict[str, Any], source: str) -> Header:
-    """What the first line says, of any version."""
+def _header(tree: dict[str, Any], source: str) -> tuple[Header, int]:
+    """A header of any version, and which; what old ones lack is filled in by the game."""
     version = REPLAY.version_of(tree.get("format", ""), source)
     try:
         REPLAY.migrate(tree, version)
-        settings = TagSettings.from_values(msgspec.convert(tree["settings"], dict[str, Any]), source)
-        header = msgspec.convert({**tree, "settings": msgspec.to_builtins(settings)}, Header)
-        check_arena(header.arena, header.settings, source)
+        game = str(tree["game"])
+        settings = game_named(game).settings.from_values(msgspec.convert(tree["settings"], dict[str, Any]), source)
+        spec = replay_spec(game)
+        layout = spec.layout(settings, tree["arena"])
+        known = {"layout": layout, "teams": spec.teams, "round_s": spec.round_s(settings)}
+        header = msgspec.convert({**msgspec.to_builtins(known), **tree, "settings": None}, Header)
     except (msgspec.ValidationError, LookupError, TypeError, RecursionError) as error:
         raise GodojoError(f"{source} does not fit this Godojo ({error}): update Godojo, or record it again") from None
-    if header.agents != header.settings.agent_count:
-        raise GodojoError(f"{source}: its first line is damaged (roles of {header.agents} agents); record it again")
-    return header
+    except GodojoError as error:
+        text = str(error)
+        raise GodojoError(text if text.startswith(source) else f"{source}: {text}; record it again") from None
+    return msgspec.structs.replace(header, settings=settings), version
 
 
 def _whole_lines(lines: list[bytes], source: str) -> list[bytes]:
@@ -204,172 +221,135 @@ def _whole_lines(lines: list[bytes], source: str) -> list[bytes]:
 def _outcome(line: bytes, header: Header) -> Outcome | None:
     try:
         outcome = msgspec.json.decode(line, type=_End).outcome
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except _NOT_JSON:
         return None
     return outcome if len(outcome.scores) == header.agents else None
 
 
-def _fits(frame: _Frame, header: Header, before: Sequence[_Frame]) -> bool:
-    """Whether a frame is whole: of this game, later than the one before, with no number that is none."""
-    if before and frame.tick <= before[-1].tick:
-        return False
-    agents, rays = header.agents, header.settings.ray_count
-    parts = frame.actions, frame.rewards, frame.sight_m, frame.sight
-    widths = 3, len(header.reward_terms), rays, rays
-    if not before and frame.actions is None:
-        return False
-    if any((part is None) != (frame.actions is None) for part in parts):
-        return False
-    tables = [(frame.agents, 10), *((part, width) for part, width in zip(parts, widths, strict=True) if part)]
-    return all(
-        len(rows) == agents
-        and all(len(row) == width and all(map(math.isfinite, row)) and max(map(abs, row)) < 1e6 for row in rows)
-        for rows, width in tables
-    )
-
-
-def _replay(header: Header, frames: Sequence[_Frame], outcome: Outcome | None) -> Replay:
-    states = np.array([frame.agents for frame in frames], np.float32)
-    at = [place for place, frame in enumerate(frames) if frame.actions is not None]
-    return Replay(
-        header=header,
-        tick=np.array([frame.tick for frame in frames], np.int32),
-        position_m=states[..., 0:3],
-        velocity_mps=states[..., 3:6],
-        heading_rad=states[..., 6],
-        grounded=states[..., 7] > 0.5,
-        active=states[..., 8] > 0.5,
-        chases=states[..., 9] > 0.5,
-        decision_frame=np.array(at, np.int32),
-        action=np.array([frames[place].actions for place in at], np.float32),
-        terms=np.array([frames[place].rewards for place in at], np.float32),
-        sight_m=np.array([frames[place].sight_m for place in at], np.float32),
-        sight_kind=np.array([frames[place].sight for place in at], np.uint8),
-        outcome=outcome,
-    )
-
-
 def write_rounds(path: Path, replays: Iterable[Replay]) -> None:
-    """Many rounds in one packed file, about a fifth of the lines' size."""
+    """Many rounds in one packed file, about a fifth of the lines' size.
+
+    It is a plain `.npz`: `numpy.load` reads the arrays of round 0 as `0/position_m` and so on.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    bodies = [_packed(replay) for replay in replays]
-    table = f"{ROUNDS.tag}\n".encode() + len(bodies).to_bytes(4, "little")
-    table += b"".join(_ENTRY.pack(len(body), hashlib.sha256(body).digest()) for body in bodies)
-    atomic_write(path, table + hashlib.sha256(table).digest() + b"".join(bodies))
-
-
-def _packed(replay: Replay) -> bytes:
-    """A compressed record."""
-    arrays = {}
-    for name in ("tick", "decision_frame", *_FRAME_ARRAYS, *_DECISION_ARRAYS):
-        array = getattr(replay, name)
-        array = np.ascontiguousarray(array, np.dtype(_PACKED.get(name, array.dtype.newbyteorder("<"))))
-        arrays[name] = (array.dtype.str, array.shape, array.tobytes())
-    record = {"header": header_dict(replay.header), "arrays": arrays, "outcome": replay.outcome}
-    return zlib.compress(msgspec.msgpack.encode(record), 6)
+    arrays, headers = {}, []
+    for number, replay in enumerate(replays):
+        arrays |= {f"{number}/{name}": np.asarray(getattr(replay, name), kind) for name, kind in _DTYPES.items()}
+        headers.append({"header": _header_tree(replay.header), "outcome": replay.outcome})
+    made = io.BytesIO()
+    np.savez_compressed(made, allow_pickle=False, **arrays)
+    with zipfile.ZipFile(made, "a", zipfile.ZIP_DEFLATED) as members:
+        text = msgspec.json.encode({"format": ROUNDS.tag, "rounds": headers})
+        members.writestr(zipfile.ZipInfo(HEADERS), text, zipfile.ZIP_DEFLATED)
+        members.comment = b" " * TRAILER.size  # the file's hash takes its place
+    atomic_write(path, TRAILER.close(made.getvalue()[: -TRAILER.size]))
 
 
 def read_rounds(path: Path) -> list[Replay]:
-    """All whole rounds of a packed file, in order; GodojoError where there is none, or one was changed."""
+    """All rounds of a packed file, in order; GodojoError where it was changed or cut off."""
     content = _content(path)
-    said, line_break, _ = content[:40].partition(b"\n")
-    if not line_break or not said.startswith(f"{ROUNDS.name}/".encode()):
-        raise GodojoError(f"{path} is no file of rounds, or damaged in its first bytes; record it again")
-    version, at = ROUNDS.version_of(said.decode(errors="replace"), path), len(said) + 1
-    bodies = _bodies(content, at, path) if ROUNDS.is_hashed(version) else _bodies_1(content, at)
-    if not bodies:
-        raise GodojoError(f"{path}: no whole round is left in this file; record it again")
-    return [_unpacked(body, str(path)) for body in bodies]
-
-
-def _bodies(content: bytes, at: int, path: Path) -> list[bytes]:
-    """The records by the table in front of them; where the file is cut off, those that are whole."""
-    count = int.from_bytes(content[at : at + 4], "little")
-    end = at + 4 + count * _ENTRY.size
-    if len(content) < end + 32:
-        return []
-    if hashlib.sha256(content[:end]).digest() != content[end : end + 32]:
-        raise GodojoError(f"{path} is damaged in its table of rounds; record it again")
-    bodies: list[bytes] = []
-    start = end + 32
-    for number, (length, digest) in enumerate(_ENTRY.iter_unpack(content[at + 4 : end]), 1):
-        body = content[start : start + length]
-        if len(body) < length:
-            return bodies
-        if hashlib.sha256(body).digest() != digest:
-            raise GodojoError(f"{path} is damaged in round {number} of {count}; record it again")
-        bodies.append(body)
-        start += length
-    if len(content) > start:
-        raise GodojoError(f"{path} is damaged: it is longer than its rounds; record it again")
-    return bodies
-
-
-def _bodies_1(content: bytes, at: int) -> list[bytes]:
-    """The records of version 1: each behind its length and its CRC-32; those before the first damage."""
-    bodies = []
-    while at + 8 <= len(content):
-        length, checksum = struct.unpack_from("<II", content, at)
-        body = content[at + 8 : at + 8 + length]
-        if len(body) < length or zlib.crc32(body) != checksum:
-            break
-        bodies.append(body)
-        at += 8 + length
-    return bodies
-
-
-def _unpacked(body: bytes, source: str) -> Replay:
-    # The checksum fits, so this is as somebody wrote it; what they wrote may still be nonsense.
+    if content.startswith(f"{ROUNDS.name}/".encode()):
+        return _old_rounds(content, path)
     try:
-        unpack = zlib.decompressobj()
-        record = msgspec.msgpack.decode(unpack.decompress(body, MAX_BYTES))
-        header = _header(record["header"], source)
-        arrays = {name: _array(*record["arrays"][name]) for name in ("tick", "decision_frame", *_FRAME_ARRAYS)}
-        arrays |= {name: _array(*record["arrays"][name]) for name in _DECISION_ARRAYS}
-        outcome = msgspec.convert(record["outcome"], Outcome | None)
-        replay = Replay(header=header, outcome=outcome, **arrays)
-        _check_shapes(replay)
-    except (zlib.error, msgspec.DecodeError, KeyError, TypeError, ValueError, RecursionError) as error:
-        raise GodojoError(f"{source}: a round in it makes no sense ({error}); record it again") from None
-    return replay
+        if TRAILER.check(content) is None:
+            raise Damaged("its hash is missing: no file of rounds, or cut off")
+        with zipfile.ZipFile(io.BytesIO(content)) as members:
+            if sum(member.file_size for member in members.infolist()) > MAX_BYTES:
+                raise Damaged(f"unpacked it is larger than {MAX_BYTES >> 20} MiB")
+            tree = msgspec.json.decode(members.read(HEADERS), type=dict[str, Any])
+            ROUNDS.version_of(tree["format"], path)
+            return [_member_round(members, number, one, path) for number, one in enumerate(tree["rounds"])]
+    except Damaged as error:
+        raise GodojoError(f"{path} is damaged ({error}); record it again") from None
+    except (zipfile.BadZipFile, EOFError, *_SENSELESS) as error:
+        raise GodojoError(f"{path}: a round in it makes no sense ({error}); record it again") from None
 
 
-def _array(kind: str, shape: Sequence[int], content: bytes) -> np.ndarray:
-    dtype = np.dtype(kind)
-    if dtype.kind not in "iufb":
-        raise ValueError(f"numbers of kind {kind!r}")
-    array = np.frombuffer(content, dtype).reshape(shape)
-    return array.astype(np.float32) if dtype.kind == "f" else array
+def _member_round(members: zipfile.ZipFile, number: int, record: dict[str, Any], path: Path) -> Replay:
+    arrays = {}
+    for name in _DTYPES:
+        with members.open(f"{number}/{name}.npy") as member:
+            arrays[name] = np.lib.format.read_array(member, allow_pickle=False)
+    header, version = _header(record["header"], str(path))
+    return _replay(header, msgspec.convert(record["outcome"], Outcome | None), arrays, version)
 
 
-def _check_shapes(replay: Replay) -> None:
-    header, frames, decisions = replay.header, len(replay.tick), len(replay.decision_frame)
-    agents, rays = header.agents, header.settings.ray_count
-    wanted: dict[str, tuple[int, ...]] = {
+def _old_rounds(content: bytes, path: Path) -> list[Replay]:
+    """Versions 1 and 2: compressed MessagePack records, each with its length and its hash."""
+    tag, _, rest = content.partition(b"\n")
+    is_hashed = ROUNDS.is_hashed(ROUNDS.version_of(tag[:40].decode(errors="replace"), path))
+    replays: list[Replay] = []
+    try:
+        if is_hashed:  # lengths and hashes are in a table in front of all records
+            end = 4 + 36 * int.from_bytes(rest[:4], "little")
+            entries, rest = list(struct.iter_unpack("<I32s", rest[4:end])), rest[end + 32 :]
+        while entries if is_hashed else len(rest) >= 8:  # otherwise in front of each
+            length, digest = entries.pop(0) if is_hashed else struct.unpack_from("<II", rest)
+            rest = rest if is_hashed else rest[8:]
+            body, rest = rest[:length], rest[length:]
+            if (hashlib.sha256(body).digest() if is_hashed else zlib.crc32(body)) != digest:
+                raise ValueError("its hash does not match")
+            replays.append(_old_round(body, str(path)))
+    except (struct.error, *_SENSELESS) as error:
+        raise GodojoError(f"{path} is damaged in round {len(replays) + 1} ({error}); record it again") from None
+    return replays
+
+
+def _old_round(body: bytes, source: str) -> Replay:
+    record = msgspec.msgpack.decode(zlib.decompressobj().decompress(body, MAX_BYTES), type=dict[str, Any])
+    header, version = _header(record["header"], source)
+    arrays = {}
+    for name, (kind, shape, numbers) in record["arrays"].items():
+        if np.dtype(kind).kind not in "iufb":
+            raise ValueError(f"numbers of kind {kind!r}")
+        arrays["team" if name == "chases" else name] = np.frombuffer(numbers, np.dtype(kind)).reshape(shape)
+    return _replay(header, msgspec.convert(record["outcome"], Outcome | None), arrays, version)
+
+
+def _replay(header: Header, outcome: Outcome | None, arrays: Mapping[str, np.ndarray], version: int) -> Replay:
+    """A replay of arrays that fit each other; ValueError where they do not."""
+    found = dict(arrays)
+    if version < 3:
+        found["team"] = found["team"] == 0  # it was whether the agent chases, and those who chase are the first team
+    frames, decisions, agents = len(found["tick"]), len(found["decision_frame"]), header.agents
+    rays = header.spec.rays
+    seen = (decisions, agents, 0 if rays is None else rays(header.settings).shape[1])
+    shapes: dict[str, Sequence[int]] = {
         "tick": (frames,),
         "decision_frame": (decisions,),
-        "position_m": (frames, agents, 3),
-        "velocity_mps": (frames, agents, 3),
-        **dict.fromkeys(("heading_rad", "grounded", "active", "chases"), (frames, agents)),
-        "action": (decisions, agents, 3),
+        **dict.fromkeys(("position_m", "velocity_mps"), (frames, agents, 3)),
+        **dict.fromkeys(("heading_rad", "grounded", "active", "team"), (frames, agents)),
+        "action": (decisions, agents, found["action"].shape[-1]),
         "terms": (decisions, agents, len(header.reward_terms)),
-        "sight_m": (decisions, agents, rays),
-        "sight_kind": (decisions, agents, rays),
+        "sight_m": seen,
+        "sight_kind": seen,
     }
-    for name, shape in wanted.items():
-        found = getattr(replay, name)
-        if found.shape != shape or not np.isfinite(found).all():
-            raise ValueError(f"{name} is {found.shape}, not {shape}")
-    at = replay.decision_frame
-    if not frames or (np.diff(replay.tick) <= 0).any() or (decisions and not 0 <= at.min() <= at.max() < frames):
+    for name, shape in shapes.items():
+        array = found[name]
+        if array.shape != tuple(shape) or array.dtype.kind not in "iufb":
+            raise ValueError(f"{name} is {array.shape}, not {shape}")
+        if not np.isfinite(array).all() or (array.size and np.abs(array.astype(np.float64)).max() > MAX_TICK):
+            raise ValueError(f"{name} has senseless numbers")
+        kind = np.dtype(_DTYPES[name]).newbyteorder("=")
+        found[name] = array > 0.5 if kind.kind == "b" else array.astype(np.float32 if kind.kind == "f" else kind)
+    at = found["decision_frame"]
+    if not decisions or (np.diff(found["tick"]) <= 0).any() or not 0 <= at.min() <= at.max() < frames:
         raise ValueError("frames are out of order")
+    if max(int(found["team"].max()), int(found["sight_kind"].max(initial=0)) - FIRST_TEAM) >= len(header.teams):
+        raise ValueError(f"there are {len(header.teams)} teams")
+    return Replay(header=header, outcome=outcome, **found)
+
+
+def is_replay(path: Path) -> bool:
+    """Whether a path names replays and not a run."""
+    return path.suffix in SUFFIXES or (path.is_dir() and not (path / "config.json").exists())
 
 
 def read_any(path: Path) -> list[Replay]:
-    """The rounds of a file of either form, or of all files of a folder."""
+    """The rounds of a file of any form, or of all files of a folder."""
     if path.is_dir():
-        files = sorted([*path.glob(f"*{SUFFIX}"), *path.glob(f"*{ROUNDS_SUFFIX}")])
+        files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
         if not files:
-            raise GodojoError(f"{path} holds no replay (*{SUFFIX} or *{ROUNDS_SUFFIX}); `godojo replay RUN` makes some")
+            raise GodojoError(f"{path} holds no replay (*{SUFFIX} or *{PACKED_SUFFIX}); `godojo replay RUN` makes some")
         return [replay for file in files for replay in read_any(file)]
-    return read_rounds(path) if path.suffix == ROUNDS_SUFFIX else [read_replay(path)]
+    return [read_replay(path)] if path.suffix == SUFFIX else read_rounds(path)

@@ -1,10 +1,10 @@
-"""Shots: which moments of which rounds are drawn, through which camera, and the job in which Godot is told so.
+"""Shots: which moments of which rounds are drawn, through which camera, and the job that Godot draws.
 
-A shot is a replay and one moment of it for every frame, so that time runs at any speed and frames can be counted
-beforehand. `godot/games/tag/replay` draws them, `footage` has it done.
+A shot is a replay and a moment of it for every frame, so time runs at any speed and the number of frames is known
+beforehand. `godot/show` draws shots; `frame_renderer` runs it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,17 @@ import numpy as np
 
 from godojo.errors import GodojoError, known
 from godojo.files import atomic_write
-from godojo.games.tag.settings import TICK_S
-from godojo.show.replay import Replay
+from godojo.games.base import game_named
+from godojo.games.settings import TICK_S
+from godojo.show.replay import Replay, ReplayRole
 
 CAMERAS = ("overview", "follow", "side")
-SCENE = "res://games/tag/replay/draw_replay.tscn"
+SCENE = "res://show/draw_replay.tscn"
+SHOW = "res://show/replay_show.tscn"
+"""The game-neutral scene; a game may bring its own (`Game.film_scene`)."""
+WIDE_BODIES = 40
+"""Agents are hard to see in an arena that is this many times as long as they are."""
+PAPER = "#fff8ec"
 
 
 class Format(msgspec.Struct, frozen=True):
@@ -49,13 +55,18 @@ def preset(name: str) -> Format:
     return PRESETS[name]
 
 
+def check_camera(name: str | None) -> None:
+    if name is not None and name not in CAMERAS:
+        raise GodojoError(f"there is no camera {name!r}; there is: {', '.join(CAMERAS)}")
+
+
 @dataclass(frozen=True)
 class Shot:
-    """One uninterrupted piece of a round."""
+    """An uninterrupted piece of a round."""
 
     replay: Replay
     seconds: np.ndarray
-    """float [frames]: which moment of the round each frame shows; beyond its end everybody stays where they are."""
+    """float [frames]: the moment of the round that each frame shows; after its end, nothing moves."""
     camera: str = "overview"
     zoom: float = 1.0
     """How much closer than usual `side` may come."""
@@ -64,72 +75,144 @@ class Shot:
     names: bool = True
     """Whether roles are written above the agents."""
     hud: float = 1.0
-    """How large clock and score are; 0 for none."""
+    """Size of clock and score; 0 for none."""
     wins: dict[str, int] = field(default_factory=dict)
     """Rounds won before, by role."""
     announced: bool = True
-    """Whether it is said in large letters who won."""
+    """Whether a banner announces the winner."""
 
     def __post_init__(self) -> None:
-        if self.camera not in CAMERAS:
-            raise GodojoError(f"there is no camera {self.camera!r}; there is: {', '.join(CAMERAS)}")
+        check_camera(self.camera)
 
     @property
     def frames(self) -> int:
         return len(self.seconds)
 
 
+def is_wide(replay: Replay) -> bool:
+    """Whether a camera must come close for agents to be seen."""
+    return max(replay.layout.size_m) > WIDE_BODIES * replay.layout.body_m
+
+
 def steadily(begin_s: float, end_s: float, fps: int, speed: float = 1.0) -> np.ndarray:
-    """Moments from one to another, at so many times the speed of the game."""
+    """Moments from one to another, at a multiple of the game's speed."""
     return begin_s + np.arange(max(round((end_s - begin_s) / speed * fps), 1)) * (speed / fps)
 
 
 def write_job(path: Path, shots: Sequence[Shot], film: Format, *, quick: bool = True) -> None:
-    """What Godot is told (`show_job.gd` reads it): a text, and beside it the numbers.
+    """The job that `show_job.gd` reads: a JSON file, and beside it the numbers.
 
-    Without a GPU smoothing edges in the quick way takes less than half the time of the finer one.
+    Without a GPU, quick smoothing of edges takes less than half the time of the finer one.
     """
-    told = [_told(shot) for shot in shots]
-    size = [film.width, film.height]
-    tree = {"frames_per_second": film.fps, "size": size, "is_quick": quick, "shots": told}
+    tree = {
+        "frames_per_second": film.fps,
+        "size": [film.width, film.height],
+        "is_quick": quick,
+        "scene": game_named(shots[0].replay.header.game).film_scene or SHOW,
+        "shots": [_described(shot) for shot in shots],
+    }
     atomic_write(path.with_suffix(".bin"), b"".join(_numbers(shot) for shot in shots))
     atomic_write(path, msgspec.json.encode(tree))
 
 
-def _told(shot: Shot) -> dict[str, Any]:
-    header, outcome = shot.replay.header, shot.replay.outcome
-    scores = outcome.scores if outcome else ()
-    best = [index for index, score in enumerate(scores) if score == max(scores)]
+def _described(shot: Shot) -> dict[str, Any]:
+    replay, header = shot.replay, shot.replay.header
+    names = [
+        role.name.capitalize() + (f" {number + 1}" if role.agents > 1 else "")
+        for role in header.roles
+        for number in range(role.agents)
+    ]
+    colours = [header.teams[team].colour for team in replay.team[-1].tolist()]
+    title, text, agent = _result(replay, names) if shot.announced else ("", "", -1)
     return {
-        "settings": msgspec.to_builtins(header.settings),
-        "arena": msgspec.to_builtins(header.arena),
+        "layout": msgspec.to_builtins(header.layout),
+        "teams": msgspec.to_builtins(header.teams),
+        "agents": names,
         "frames": shot.frames,
         "camera": shot.camera,
         "zoom": shot.zoom,
         "hero": shot.hero,
         "is_tagged_by_name": shot.names,
         "hud": shot.hud,
-        "wins": shot.wins,
-        "ending": {
-            "seconds": outcome.seconds if outcome else 0.0,
-            "winner": outcome.winner if outcome else "",
-            "winner_index": best[0] if len(best) == 1 else -1,
-            "is_announced": shot.announced,
-        },
+        "round_s": header.round_s,
+        "parties": [
+            {"title": title, "colour": colour, "before": before, "after": after, "agent": agent}
+            for title, colour, before, after, agent in _parties(shot, names, colours)
+        ],
+        "end_s": replay.outcome.seconds if replay.outcome else -1.0,
+        "end_title": title,
+        "end_text": text,
+        "end_colour": letter_colour(colours[agent]) if agent >= 0 else PAPER,
     }
 
 
+def _is_free_for_all(replay: Replay) -> bool:
+    """One role, several agents: each has a score of its own."""
+    return len(replay.header.roles) == 1 and replay.header.agents > 1
+
+
+def _parties(shot: Shot, names: Sequence[str], colours: Sequence[str]) -> Iterable[tuple[str, str, str, str, int]]:
+    """The lines of the score: agents with their own scores, or roles with the rounds they won.
+
+    Title, colour, score before and after the end, and the agent whose score is among the numbers of every frame, or -1.
+    """
+    replay, outcome = shot.replay, shot.replay.outcome
+    if _is_free_for_all(replay):
+        for index, name in enumerate(names):
+            after = f"{outcome.scores[index]:.1f}" if outcome else ""
+            yield name, colours[index], "", after, index if replay.header.spec.scores else -1
+        return
+    for role in replay.header.roles:
+        won = shot.wins.get(role.name, 0)
+        has_won = outcome is not None and outcome.winner == role.name
+        yield _plural(role), colours[role.first], str(won), str(won + has_won), -1
+
+
+def _plural(role: ReplayRole) -> str:
+    return role.name.capitalize() + ("s" if role.agents > 1 else "")
+
+
+def _result(replay: Replay, names: Sequence[str]) -> tuple[str, str, int]:
+    """How the round ended, in large and in small letters, and the agent in whose colour; -1 for none."""
+    outcome, roles = replay.outcome, replay.header.roles
+    if outcome is None:
+        return "", "", -1
+    if _is_free_for_all(replay):
+        best = [index for index, score in enumerate(outcome.scores) if score == max(outcome.scores)]
+        if len(best) > 1:
+            return "A draw", "", -1
+        return f"{names[best[0]]} wins", f"with a score of {outcome.scores[best[0]]:.1f}", best[0]
+    after = f"after {outcome.seconds:.1f} seconds"
+    for role in roles:
+        if role.name == outcome.winner:
+            wins = f"{_plural(role)} {'win' if role.agents > 1 else 'wins'}"
+            return "Success" if len(roles) == 1 else wins, after, role.first
+    return f"Ended by the {outcome.winner}", after, -1
+
+
+def rgb(colour: str) -> tuple[int, int, int]:
+    """From `#rrggbb`."""
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def letter_colour(colour: str) -> str:
+    """A team's colour for letters on a dark ground: dark ones are lightened, as `ShowStyle.letter_color` does."""
+    red, green, blue = rgb(colour)
+    if 0.2126 * red + 0.7152 * green + 0.0722 * blue >= 0.5 * 255:
+        return colour
+    return "#" + "".join(f"{(part + 255) // 2:02x}" for part in (red, green, blue))
+
+
 def _numbers(shot: Shot) -> bytes:
+    """float32 [frames, 1 + 11 A]: the second, then what `ShowJob.FIELDS` lists of every agent."""
     replay = shot.replay
-    free_ticks = np.diff(replay.tick, prepend=0)[:, None] * ~replay.chases
-    score = np.cumsum(free_ticks, axis=0) * TICK_S
+    scores = replay.header.spec.scores
+    score = np.zeros(replay.team.shape, np.float32) if scores is None else scores(replay)
     rows = []
     for second in shot.seconds.tolist():
         now = replay.at(second)
-        flags = np.stack([now.heading_rad, now.grounded, now.active, now.chases], axis=1)
         frame = min(int(np.searchsorted(replay.tick, now.seconds / TICK_S)), len(replay.tick) - 1)
-        everybody = np.concatenate(
-            [now.position_m, now.velocity_mps, flags, now.action[:, :2], score[frame][:, None]], axis=1
-        )
-        rows.append(np.concatenate([[second], everybody.ravel()]))
+        single = np.stack([now.heading_rad, now.grounded, now.active, now.team, score[frame]], axis=1)
+        agents = np.concatenate([now.position_m, now.velocity_mps, single], axis=1)
+        rows.append(np.concatenate([[second], agents.ravel()]))
     return np.asarray(rows, "<f4").tobytes()

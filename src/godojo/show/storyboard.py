@@ -1,7 +1,7 @@
-"""The scenes of a film about a training, in their order: what is drawn in each, and what is written over it."""
+"""The scenes of a film about a training, in their order: what each shows, and the text over it."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,112 +10,94 @@ from PIL.Image import Image
 
 from godojo.runs.folder import RunFolder
 from godojo.show import titles
-from godojo.show.highlights import Highlight, best_catch, best_escape, catch_of, standing_still
-from godojo.show.replay import Replay
-from godojo.show.shots import Format, Shot, steadily
+from godojo.show.frame_renderer import Paint, Scene
+from godojo.show.highlights import best_highlights, highlights_of, standing_still
+from godojo.show.learning_curve import Figures, Measure, in_words
+from godojo.show.replay import Highlight, Replay
+from godojo.show.shots import Format, Shot, is_wide, letter_colour, rgb, steadily
 from godojo.show.style import counted
 from godojo.show.titles import Course, Layout, lay
-from godojo.show.win_rate_curve import OPPONENT, Figures, in_words
 
 TITLE_S, END_S = 3.2, 5.0
 ROUND_S, FASTEST = 6.5, 1.6
-"""A round is shown in about so much time; one that takes longer runs faster, up to so many times."""
+"""A longer round runs faster, up to this multiple of its speed, unless it would take longer than `LONGEST_S`."""
+LONGEST_S = 12.0
 AFTER_S = 1.4
 """How long a round's end stays on screen."""
 STILL_S = 3.0
-"""While nobody moves for longer, the film shows no more of it than this, a round's end included."""
+"""How much of a longer time in which no agent moves is shown, a round's end included."""
 TOGETHER_SPEED = 1.5
 LEAD_S, SLOW_BEFORE_S, SLOW_AFTER_S, REST_S = 2.4, 0.7, 0.2, 1.1
-"""Of a moment in slow motion: at full speed before it, slowly up to it, slowly after it, and at full speed again."""
+"""Around a highlight: at full speed, in slow motion before and after it, and at full speed again."""
 SLOW = 0.25
 CLOSER = 1.5
 TIMES, MINUS = "\u00d7", "\u2212"
 FADE_S = 0.22
 GROW_S = 1.8
 """How long the curve takes to grow to a stage."""
-
-Paint = Callable[[int, Sequence[np.ndarray]], np.ndarray]
-
-
-@dataclass(frozen=True)
-class Scene:
-    """A piece of the film: shots that run side by side, and what becomes of their pictures."""
-
-    name: str
-    frames: int
-    shots: tuple[Shot, ...]
-    """None, one, or several; each has as many frames as the scene."""
-    format: Format
-    """Of the shots."""
-    paint: Paint
+NUMBERS = ("no", "one", "two", "three", "four")
 
 
 @dataclass(frozen=True)
 class Story:
-    """What a film tells."""
+    """The contents of a film."""
 
     run: RunFolder
     film: Format
     stages: Sequence[Figures]
     rounds: Sequence[Sequence[Replay]]
-    """Of every stage the same rounds: same arenas, same places to begin."""
+    """The same rounds of every stage: same arenas, same starts."""
     course: Course
-    yardstick_rounds: int
+    measured_rounds: int
+    """Played for every point of the curve."""
+
+    @functools.cached_property
+    def measure(self) -> Measure:
+        return Measure.of(self.run)
+
+    @property
+    def is_solo(self) -> bool:
+        return len(self.run.config.roles) == 1
 
     def scenes(self) -> list[Scene]:
-        """Title, stages one by one, all of them together, the best catch, the narrowest escape, the end."""
+        """Title, stages one by one, all of them together, the highlights, the end."""
         layout = Layout(self.film)
         chosen = self.chosen()
         made = [self._title(layout, chosen)]
         made += [self._stage(layout, chosen, place) for place in range(len(self.stages))]
         made.append(self._together(layout, chosen))
-        final = self.rounds[-1]
-        catch, escape = best_catch(final), best_escape(final)
-        if catch is not None:
-            text = f"touched after a chase of {catch.seconds - catch.begins:.1f} s"
-            made.append(self._slowly(layout, "catch", catch, "Longest chase, best catch", text, titles.SEEKER))
-        if escape is not None:
-            frame = int(np.argmin(np.abs(escape.replay.tick / 60.0 - escape.seconds)))
-            text = f"{max(float(escape.replay.gap_m()[frame]), 0.0):.1f} m between them, and never caught"
-            made.append(self._slowly(layout, "escape", escape, "Narrowest escape", text, titles.HIDER))
+        made += [self._slowly(layout, one) for one in best_highlights(self.rounds[-1])]
         return [*made, self._end(layout)]
 
     def chosen(self) -> int:
-        """Which of the rounds is shown at every stage.
+        """Which of the rounds every stage shows.
 
-        The one that the last stage's seeker wins after the longest chase, of those that the first stage's did not win,
-        and in which the first stage's agents move, if there are any; where it never wins, the narrowest escape.
+        Of the last stage's rounds with a highlight (of the first kind that there is), the best one; those that ended
+        differently at the first stage come first, and among them those in which its agents moved.
         """
         first, last = self.rounds[0], self.rounds[-1]
-        catches = []
+        found = []
         for place, (before, after) in enumerate(zip(first, last, strict=True)):
-            catch = catch_of(after)
-            if catch is not None:
-                was_caught = before.outcome is not None and before.outcome.winner == "seeker"
-                is_lively = not standing_still([before], STILL_S)
-                catches.append((not was_caught, is_lively, catch.worth, -place))
-        if catches:
-            return -max(catches)[-1]
-        escape = best_escape(last)
-        return next((place for place, one in enumerate(last) if escape and one is escape.replay), 0)
+            is_other = before.outcome is None or after.outcome is None or before.outcome.winner != after.outcome.winner
+            is_lively = not standing_still([before], STILL_S)
+            found += [(one.kind, is_other, is_lively, one.worth, -place) for one in highlights_of(after)]
+        kind = min((one[0] for one in found), default="")
+        return -max((one for one in found if one[0] == kind), default=(0,))[-1]
 
-    @property
-    def _curve_title(self) -> str:
-        return f"rounds won against the scripted player “{OPPONENT}”"
+    def _camera(self, replay: Replay, close: bool = False) -> str:
+        """In an arena so wide that agents can hardly be seen, the camera follows one of them."""
+        return "follow" if is_wide(replay) else "side" if close else "overview"
 
     def _title(self, layout: Layout, chosen: int) -> Scene:
         replay = self.rounds[-1][chosen]
-        shot = Shot(replay, steadily(0.0, TITLE_S, self.film.fps), camera="side", names=False, hud=0.0, announced=False)
-        last = self.stages[-1].snapshot
-        trained = f"{in_words(last)} of self-play, {counted(last.agent_steps)} decisions"
-        words = titles.centred(
-            layout,
-            [
-                ("Learning to play tag", 66, True, titles.PAPER),
-                (_players(replay), 28, False, titles.PAPER),
-                (trained, 24, False, titles.QUIET),
-            ],
+        shot = Shot(
+            replay, steadily(0.0, TITLE_S, self.film.fps), camera=self._camera(replay, True), names=False, hud=0.0
         )
+        last = self.stages[-1].snapshot
+        trained = f"{in_words(last)} of training, {counted(last.agent_steps)} decisions"
+        title = f"Learning {self.run.config.game.replace('_', ' ')}"
+        lines = [(title, 66, True, titles.PAPER), (_players(replay), 28, False, titles.PAPER)]
+        words = titles.centred(layout, [*lines, (trained, 24, False, titles.QUIET)])
 
         def paint(frame: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
             made = titles.dimmed(pictures[0], layout)
@@ -130,17 +112,18 @@ class Story:
         facts = [
             titles.Fact(
                 role,
-                f"wins {titles.percent(share.rate)}",
+                self.course.colours[role],
+                f"{self.measure.name} {titles.percent(share.rate)}",
                 (f"of {share.rounds} rounds", *self._rating_gain(role, place)),
             )
-            for role, share in figures.wins.items()
+            for role, share in figures.rates.items()
         ]
         plate = titles.facts_panel(
             layout,
             figures.title,
             "before training" if figures.is_untrained else "of training",
             facts,
-            f"against the scripted player “{OPPONENT}”, in arenas not trained in; rating: stages against each other",
+            self._footnote(),
         )
         before_s = self.stages[place - 1].snapshot.seconds if place else 0.0
         box, curve = layout.facts, layout.curve
@@ -148,7 +131,7 @@ class Story:
 
         @functools.lru_cache(1)  # it grows for a while, and then stays as it is
         def grown(until_s: float) -> Image:
-            return titles.curve_panel(layout, curve, self.course, until_s, self._curve_title)
+            return titles.curve_panel(layout, curve, self.course, until_s, self.measure.title)
 
         def paint(frame: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
             made = pictures[0].copy()
@@ -157,13 +140,18 @@ class Story:
             until_s = before_s + share * (figures.snapshot.seconds - before_s)
             lay(made, grown(until_s), curve.x, curve.y)
             if note is not None:
-                lay(made, note, (self.film.width - note.width) // 2, layout.px(82))
+                lay(made, note, self.film.width - note.width - layout.px(18), curve.y - note.height - layout.px(10))
             return made
 
-        return self._scene(f"stage-{place + 1}", (Shot(replay, shown.seconds),), self.film, paint)
+        return self._scene(f"stage-{place + 1}", (Shot(replay, shown.seconds, self._camera(replay)),), self.film, paint)
+
+    def _footnote(self) -> str:
+        if self.is_solo:
+            return "in rounds that training has not seen"
+        return f"against {self.measure.opponent_title}, in arenas not trained in; rating: stages against each other"
 
     def _rating_gain(self, role: str, place: int) -> list[str]:
-        """How much a role's rating has changed since the first stage: only differences of ratings mean something."""
+        """How much a role's rating changed since the first stage: only differences of ratings mean something."""
         ratings, first = self.stages[place].ratings, self.stages[0].ratings
         if not place or role not in ratings or role not in first:
             return []
@@ -178,7 +166,7 @@ class Story:
         rows = -(-len(replays) // columns)
         cell = Format(self.film.width // columns // 2 * 2, self.film.height // rows // 2 * 2, self.film.fps)
         shown = lively(replays, self.film.fps, TOGETHER_SPEED)
-        shots = tuple(Shot(replay, shown.seconds, hud=1.55) for replay in replays)
+        shots = tuple(Shot(replay, shown.seconds, self._camera(replay), hud=1.55) for replay in replays)
         chips = [titles.chip(layout, figures.title, size=18) for figures in self.stages]
         note = titles.chip(layout, f"the same start · {shown.note}", size=17, bold=False)
         beside = (self.film.width - note.width) // 2, (self.film.height - note.height) // 2
@@ -188,7 +176,7 @@ class Story:
         if len(replays) < rows * columns:
             space = titles.Box(0, 0, cell.width - layout.px(32), cell.height - layout.px(32))
             spare = titles.curve_panel(
-                layout, space, self.course, self.course.seconds[-1], self._curve_title, large=True
+                layout, space, self.course, self.course.seconds[-1], self.measure.title, large=True
             )
 
         def paint(_: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
@@ -199,29 +187,25 @@ class Story:
                 made[y + gap : y + cell.height - gap, x + gap : x + cell.width - gap] = picture[gap:-gap, gap:-gap]
                 lay(made, chips[place], x + layout.px(8), y + cell.height - chips[place].height - layout.px(18))
             if spare is not None:
-                lay(
-                    made,
-                    spare,
-                    self.film.width - cell.width + layout.px(16),
-                    self.film.height - cell.height + layout.px(16),
-                )
+                corner = self.film.width - cell.width, self.film.height - cell.height
+                lay(made, spare, corner[0] + layout.px(16), corner[1] + layout.px(16))
             lay(made, note, *beside)
             return made
 
         return self._scene("together", shots, cell, paint)
 
-    def _slowly(
-        self, layout: Layout, name: str, pick: Highlight, title: str, text: str, colour: titles.Colour
-    ) -> Scene:
-        """A moment: at full speed up to it, then slowly."""
+    def _slowly(self, layout: Layout, pick: Highlight) -> Scene:
+        """A highlight: at full speed up to it, then in slow motion."""
         fps, replay = self.film.fps, pick.replay
         slow_from, slow_to = max(pick.seconds - SLOW_BEFORE_S, 0.0), pick.seconds + SLOW_AFTER_S
         begin = max(slow_from - LEAD_S, 0.0)
         before = steadily(begin, slow_from, fps)
         slowly = steadily(slow_from, slow_to, fps, SLOW)
         after = steadily(slow_to, slow_to + REST_S, fps)
-        shot = Shot(replay, np.concatenate([before, slowly, after]), camera="side", zoom=CLOSER, announced=False)
-        plate = titles.caption(layout, title, text, colour)
+        moments, camera = np.concatenate([before, slowly, after]), self._camera(replay, True)
+        shot = Shot(replay, moments, camera=camera, zoom=CLOSER, announced=False)
+        colour = rgb(letter_colour(replay.header.teams[pick.team].colour))
+        plate = titles.caption(layout, pick.title, pick.text, colour)
         slow = titles.chip(layout, f"slow motion {TIMES}{SLOW:g}", size=20)
         first, last = len(before), len(before) + len(slowly)
 
@@ -232,40 +216,24 @@ class Story:
                 lay(made, slow, (self.film.width - slow.width) // 2, layout.px(86))
             return made
 
-        return self._scene(name, (shot,), self.film, paint)
+        return self._scene(pick.kind, (shot,), self.film, paint)
 
     def _end(self, layout: Layout) -> Scene:
         film = self.film
         wide, high = (0.62, 0.6) if layout.is_wide else (0.9, 0.36)
-        box = titles.Box(
-            round(film.width * (1 - wide) / 2),
-            round(film.height * 0.235),
-            round(film.width * wide),
-            round(film.height * high),
-        )
+        width, height = round(film.width * wide), round(film.height * high)
+        box = titles.Box((film.width - width) // 2, round(film.height * 0.235), width, height)
         last = self.stages[-1].snapshot
-        top = titles.centred(layout, [(f"{in_words(last)} of training", 48, True, titles.PAPER)], 0.12)
-        below = titles.centred(
-            layout,
-            [
-                (
-                    f"{self.yardstick_rounds} rounds a point, arenas not trained in, 95 % intervals",
-                    18,
-                    False,
-                    titles.QUIET,
-                ),
-                ("made with Godojo:  godojo train  ·  godojo film", 22, False, titles.PAPER),
-            ],
-            0.915,
-        )
+        how = f"{self.measured_rounds} rounds per point, not seen in training; 95 % intervals"
+        made_with = "made with Godojo:  godojo train  ·  godojo film"
+        card = titles.empty(film)
+        lay(card, titles.centred(layout, [(f"{in_words(last)} of training", 48, True, titles.PAPER)], 0.12), 0, 0)
+        below = [(how, 18, False, titles.QUIET), (made_with, 22, False, titles.PAPER)]
+        lay(card, titles.centred(layout, below, 0.915), 0, 0)
 
         @functools.lru_cache(1)  # it grows for a while, and then stays as it is
         def curve(until_s: float) -> Image:
-            return titles.curve_panel(layout, box, self.course, until_s, self._curve_title, large=True)
-
-        card = titles.empty(film)
-        lay(card, top, 0, 0)
-        lay(card, below, 0, 0)
+            return titles.curve_panel(layout, box, self.course, until_s, self.measure.title, large=True)
 
         def paint(frame: int, _: Sequence[np.ndarray]) -> np.ndarray:
             made = card.copy()
@@ -278,7 +246,7 @@ class Story:
         return Scene(name, shots[0].frames, shots, cell, self._faded(paint, shots[0].frames))
 
     def _faded(self, paint: Paint, frames: int) -> Paint:
-        """Every scene comes out of the dark and goes back into it, so that a cut is seen to be one."""
+        """Every scene fades in and out, so that cuts are visible."""
         long = FADE_S * self.film.fps
 
         def faded(frame: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
@@ -290,11 +258,12 @@ class Story:
 
 
 def _players(replay: Replay) -> str:
-    """Who plays: everybody is a cube."""
-    counts = {role.name: role.agents for role in replay.header.roles}
-    if counts == {"seeker": 1, "hider": 1}:
-        return "two cubes, one seeks, one hides"
-    return " against ".join(f"{count} {name}{'s' if count > 1 else ''}" for name, count in counts.items())
+    """Who plays: `one seeker against two hiders`."""
+    counts = [(role.agents, role.name) for role in replay.header.roles]
+    return " against ".join(
+        f"{NUMBERS[count] if count < len(NUMBERS) else count} {name}{'s' if count > 1 else ''}"
+        for count, name in counts
+    )
 
 
 class Lively(NamedTuple):
@@ -302,18 +271,19 @@ class Lively(NamedTuple):
 
     seconds: np.ndarray
     note: str
-    """What the viewer must know: how fast time runs, and what is left out."""
+    """For the viewer: the speed, and what is left out."""
 
 
 def lively(replays: Sequence[Replay], fps: int, speed: float | None = None) -> Lively:
-    """Rounds from their start to a moment after the end of the longest, without long stretches of standing still.
+    """Rounds from their start to a moment after the end of the longest, without long pauses.
 
-    Unless a speed is given, it is such that about `ROUND_S` are seen.
+    By default the speed is such that about `ROUND_S` are seen.
     """
     end_s = max(replay.seconds for replay in replays)
     cuts = [(begin_s + STILL_S - AFTER_S, until_s) for begin_s, until_s in standing_still(replays, STILL_S)]
     left_out_s = sum(until_s - begin_s for begin_s, until_s in cuts)
-    speed = speed or min(max((end_s - left_out_s) / ROUND_S, 1.0), FASTEST)
+    played_s = end_s - left_out_s
+    speed = max(speed or min(max(played_s / ROUND_S, 1.0), FASTEST), played_s / LONGEST_S)
     seconds = steadily(0.0, end_s, fps, speed)
     for begin_s, until_s in cuts:
         seconds = seconds[(seconds < begin_s) | (seconds >= until_s)]
@@ -322,16 +292,19 @@ def lively(replays: Sequence[Replay], fps: int, speed: float | None = None) -> L
     return Lively(np.concatenate([seconds, steadily(end_s, end_s + AFTER_S, fps)]), " · ".join(notes))
 
 
-def course_of(figures: Sequence[Figures], stages: Sequence[Figures]) -> Course:
-    """The curve through all moments that were measured."""
+def course_of(figures: Sequence[Figures], stages: Sequence[Figures], replay: Replay) -> Course:
+    """The curve through all measured moments; a replay has the colours of the roles."""
     seconds = np.array([0.0 if one.is_untrained else one.snapshot.seconds for one in figures])
-    rates, bounds = {}, {}
-    for role in figures[0].wins:
-        shares = [one.wins[role] for one in figures]
-        rates[role] = np.array([share.rate for share in shares])
-        bounds[role] = np.array([share.low for share in shares]), np.array([share.high for share in shares])
+    rates = {
+        role: np.array([(share.low, share.rate, share.high) for share in (one.rates[role] for one in figures)]).T
+        for role in figures[0].rates
+    }
     marks = tuple((one.snapshot.seconds, "0" if one.is_untrained else one.title) for one in stages)
-    return Course(seconds, rates, bounds, marks)
+    teams = replay.header.teams
+    colours = {
+        role.name: rgb(letter_colour(teams[int(replay.team[0, role.first])].colour)) for role in replay.header.roles
+    }
+    return Course(seconds, rates, colours, marks)
 
 
 def _eased(share: float) -> float:

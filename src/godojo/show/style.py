@@ -1,4 +1,4 @@
-"""One look for all charts: the game's colours (`godot/games/tag/look/tag_style.gd`), large letters, little ink."""
+"""One look for charts and scenes: colours, large letters, little ink."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,18 +11,17 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, Locator, MaxNLocator
 
+from godojo.show.colours import BACKDROP as BACKDROP
+from godojo.show.colours import INK as INK
 from godojo.units import counted as counted
 
-INK, QUIET, GRID, PAPER = "#171a26", "#6d6f7c", "#e7e2d8", "#fffdf9"
-SEEKER, HIDER = "#ff7810", "#1b55d8"
-FLOOR, FLOOR_OTHER, WALL = "#d9cdb4", "#d1c4a9", "#8d8078"
-BACKDROP = "#20263a"
-BLOCKS = {"tall": "#5d5a74", "low": "#93b09c", "platform": "#b2948a"}
-ROLES = {"seeker": SEEKER, "hider": HIDER}
+QUIET, GRID, PAPER = "#6d6f7c", "#e7e2d8", "#fffdf9"
+FIRST, SECOND = "#ff7810", "#1b55d8"
+"""The colours of a game's first and second role."""
 OTHERS = ("#0f8a74", "#b0306a", "#7a4fc9", "#c79a06", "#3f7fae", "#5d5a74")
-"""For roles, terms and runs that have no colour of their own; apart from each other for every kind of sight."""
-WINS = LinearSegmentedColormap.from_list("wins", [HIDER, "#9db8f2", "#faf6ee", "#ffc394", SEEKER])
-"""From all to the hider, by way of nobody, to all to the seeker."""
+"""For further roles, terms and runs; distinguishable for every kind of colour vision."""
+WINS = LinearSegmentedColormap.from_list("wins", [SECOND, "#9db8f2", "#faf6ee", "#ffc394", FIRST])
+"""From all wins of the second role to all wins of the first."""
 SIZE = (9.6, 5.4)
 DPI = 150
 FEW = 3
@@ -30,8 +29,9 @@ MOST_TICKS = 6
 """Of the axis below: letters that touch cannot be read."""
 
 
-def role_colour(role: str, place: int = 0) -> str:
-    return ROLES.get(role, OTHERS[place % len(OTHERS)])
+def role_colour(place: int) -> str:
+    """Of the role with this index in its game."""
+    return (FIRST, SECOND, *OTHERS)[place % (2 + len(OTHERS))]
 
 
 def colours(count: int) -> list[str]:
@@ -86,7 +86,7 @@ def figure(title: str, subtitle: str = "", *, size: tuple[float, float] = SIZE) 
 
 
 def band(axes: Axes, at: Any, low: Any, middle: Any, high: Any, colour: str, **words: Any) -> None:
-    """A line, and between what bounds it lies; dots where there are too few points for a line."""
+    """A line within its bounds; dots where there are too few points for a line."""
     if len(at) < FEW:
         axes.errorbar(
             at, middle, [np.subtract(middle, low), np.subtract(high, middle)], color=colour, fmt="o", capsize=4

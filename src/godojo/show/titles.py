@@ -1,4 +1,4 @@
-"""Letters, panels and curves that are laid over a film's pictures."""
+"""Letters, panels and curves drawn over a film's pictures."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from godojo.show import style
@@ -15,19 +17,14 @@ from godojo.show.shots import Format
 
 PAPER, QUIET = (255, 248, 236), (186, 188, 204)
 INK = (23, 26, 38)
-SEEKER, HIDER = (255, 120, 16), (127, 176, 255)
-"""As the HUD has them: the hider's blue is lighter in letters, on a dark ground."""
-LETTERS = {"seeker": SEEKER, "hider": HIDER}
-OTHER = (246, 214, 96)
 PANEL_ALPHA = 205
-_FINER = 2
-"""Curves are drawn so much larger and made smaller again, so that their edges are smooth."""
+DPI = 100
 
 Colour = tuple[int, int, int]
 
 
-def colour_of(role: str) -> Colour:
-    return LETTERS.get(role, OTHER)
+def _hex(colour: Colour) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*colour)
 
 
 @functools.cache
@@ -48,7 +45,7 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """Where things stand, so that the arena stays free: beside it on a wide screen, below it on a tall one."""
+    """Where panels are, so that the arena stays free: beside it on a wide screen, below it on a tall one."""
 
     film: Format
 
@@ -67,7 +64,7 @@ class Layout:
 
     @property
     def facts(self) -> Box:
-        """What is known of a stage."""
+        """The panel with the figures of a stage."""
         px, height = self.px, self.film.height
         if self.is_wide:
             return Box(px(18), height - px(520) - px(60), px(226), px(520))
@@ -103,7 +100,7 @@ def panel(width: int, height: int, radius: int, alpha: int = PANEL_ALPHA) -> Ima
 
 
 def wrapped(text: str, letters: ImageFont.FreeTypeFont, width: int) -> list[str]:
-    """A sentence in lines that fit."""
+    """Lines of a sentence that fit."""
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
@@ -114,73 +111,62 @@ def wrapped(text: str, letters: ImageFont.FreeTypeFont, width: int) -> list[str]
     return lines
 
 
+def fitted(layout: Layout, text: str, size: float, width: float, bold: bool = True) -> ImageFont.FreeTypeFont:
+    """Letters of this size, or smaller ones that fit."""
+    while font(layout.px(size), bold).getlength(text) > width and size > 10:
+        size -= 1
+    return font(layout.px(size), bold)
+
+
 def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
 class Fact(NamedTuple):
-    """A role at a stage of training: a figure in large letters, and what it means in small ones."""
+    """A role at a stage of training: a figure in large letters, and notes in small ones."""
 
     role: str
-    wins: str
+    colour: Colour
+    figure: str
     notes: tuple[str, ...]
 
 
-class _Sizes(NamedTuple):
-    """Of letters in the panel of facts, and how far apart things stand."""
-
-    headline: int
-    after_headline: int
-    after_below: int
-    wins: int
-    notes_at: int
-    note: int
-    footnote: int
-
-
-_BESIDE = _Sizes(46, 56, 40, 29, 63, 15, 14)
-_BELOW = _Sizes(34, 42, 27, 22, 54, 12, 12)
-
-
 def facts_panel(layout: Layout, headline: str, below: str, facts: Sequence[Fact], footnote: str) -> Image.Image:
-    """How far training is, and how good everybody is by now: roles below each other, or beside on a tall screen."""
+    """The length of the training and the figures of every role, side by side on a tall screen."""
     px, box = layout.px, layout.facts
-    sizes = _BESIDE if layout.is_wide else _BELOW
+    small = 1.0 if layout.is_wide else 0.75
     plate = panel(box.width, box.height, px(16))
     pen = ImageDraw.Draw(plate)
-    left, y, size = px(18), px(12), sizes.headline
-    while font(px(size), True).getlength(headline) > box.width - 2 * left and size > 16:
-        size -= 2
-    pen.text((left, y), headline, PAPER, font(px(size), True))
-    y += px(sizes.after_headline)
+    left, y = px(18), px(12)
+    pen.text((left, y), headline, PAPER, fitted(layout, headline, 46 * small, box.width - 2 * left))
+    y += px(56 * small)
     pen.text((left, y), below, QUIET, font(px(16)))
-    y += px(sizes.after_below)
+    y += px(40 * small)
     step = (box.width - 2 * left) // max(len(facts), 1)
     for place, fact in enumerate(facts):
         x, top = (left, y + place * px(124)) if layout.is_wide else (left + place * step, y)
         spot = px(15)
-        pen.rounded_rectangle((x, top + px(4), x + spot, top + px(4) + spot), px(4), fill=colour_of(fact.role))
+        pen.rounded_rectangle((x, top + px(4), x + spot, top + px(4) + spot), px(4), fill=fact.colour)
         pen.text((x + px(23), top), fact.role.capitalize(), PAPER, font(px(18), True))
-        pen.text((x, top + px(25)), fact.wins, colour_of(fact.role), font(px(sizes.wins), True))
+        room = step if not layout.is_wide else box.width - 2 * left
+        pen.text((x, top + px(25)), fact.figure, fact.colour, fitted(layout, fact.figure, 29 * small, room))
         for number, line in enumerate(fact.notes):
-            pen.text((x, top + px(sizes.notes_at + number * sizes.note * 1.3)), line, QUIET, font(px(sizes.note)))
-    letters = font(px(sizes.footnote))
+            note_y = top + px(27 + (36 + number * 20) * small)
+            pen.text((x, note_y), line, QUIET, font(px(15 * small)))
+    letters = font(px(14 if layout.is_wide else 12))
     lines = wrapped(footnote, letters, box.width - 2 * left)
-    y = box.height - px(12) - px(sizes.footnote * 1.25) * len(lines)
-    for line in lines:
-        pen.text((left, y), line, QUIET, letters)
-        y += px(sizes.footnote * 1.25)
+    pen.multiline_text((left, box.height - px(12)), "\n".join(lines), QUIET, letters, anchor="ld")
     return plate
 
 
 @dataclass(frozen=True)
 class Course:
-    """How the roles did in the course of training: the points of the curve."""
+    """The rates of all roles in the course of training: the points of the curve."""
 
     seconds: np.ndarray
     rates: Mapping[str, np.ndarray]
-    """By role, from 0 to 1."""
-    bounds: Mapping[str, tuple[np.ndarray, np.ndarray]]
+    """By role: lower bound, rate and upper bound, [3, points]."""
+    colours: Mapping[str, Colour]
     marks: tuple[tuple[float, str], ...]
     """Moments that are named below the curve."""
 
@@ -196,25 +182,18 @@ def curve_panel(
     layout: Layout, box: Box, course: Course, until_s: float, title: str, *, large: bool = False
 ) -> Image.Image:
     """The curve up to a moment of training, on a dark plate."""
-    px = layout.px
     grown = 1.7 if large else 1.0
 
     def at(units: float) -> int:
-        return px(units * grown)
+        return layout.px(units * grown)
 
-    plate = panel(box.width, box.height, px(16))
+    plate = panel(box.width, box.height, layout.px(16))
     pen = ImageDraw.Draw(plate)
-    letters, y = font(at(15), True), at(12)
-    for line in wrapped(title, letters, box.width - 2 * at(16)):
-        pen.text((at(16), y), line, PAPER, letters)
-        y += at(20)
-    spare = at(86) if large else at(20)
-    left, right, top, bottom = at(56), box.width - spare, y + at(14), box.height - at(34)
-    small = font(at(13))
-    for share in (0.0, 0.5, 1.0):
-        height = bottom - share * (bottom - top)
-        pen.line((left, height, right, height), fill=(*QUIET, 70), width=max(at(1), 1))
-        pen.text((left - at(7), height), percent(share), QUIET, small, anchor="rm")
+    letters, small = font(at(15), True), font(at(13))
+    lines = wrapped(title, letters, box.width - 2 * at(16))
+    pen.multiline_text((at(16), at(12)), "\n".join(lines), PAPER, letters)
+    left, right = at(56), box.width - at(86 if large else 20)
+    top, bottom = at(26 + 20 * len(lines)), box.height - at(34)
     taken: list[tuple[float, float]] = []
     for seconds, name in [*course.marks[:1], *reversed(course.marks[1:])]:  # the first and the last before others
         half = small.getlength(name) / 2
@@ -222,68 +201,34 @@ def curve_panel(
         if all(x + half + at(6) < low or x - half - at(6) > high for low, high in taken):
             pen.text((x, bottom + at(8)), name, QUIET, small, anchor="ma")
             taken.append((x - half, x + half))
-    room = Room(left, right, top, bottom)
-    plate.alpha_composite(_lines(course, until_s, room, plate.size, at(3)))
-    if large:
-        _name_ends(pen, course, until_s, room, at(14))
+    figure = Figure((box.width / DPI, box.height / DPI), dpi=DPI, facecolor="none")
+    size = np.array([box.width, box.height] * 2)
+    axes = figure.add_axes(tuple(np.array([left, box.height - bottom, right - left, bottom - top]) / size))
+    axes.set(xlim=(0, 1), ylim=(0, 1), frame_on=False, xticks=[], yticks=[])
+    point = 72 / DPI
+    for share in (0.0, 0.5, 1.0):
+        axes.axhline(share, color=_hex(QUIET), alpha=0.28, linewidth=at(1) * point, clip_on=False)
+        pen.text((left - at(7), bottom - share * (bottom - top)), percent(share), QUIET, small, anchor="rm")
+    last = float(np.clip(until_s, 0.0, course.seconds[-1]))
+    moments = np.append(course.seconds[course.seconds < last], last)
+    end, lowest = float(course.along(last)), bottom + at(24)
+    drawn = {
+        role: np.array([np.interp(moments, course.seconds, one) for one in band]) for role, band in course.rates.items()
+    }
+    for role, (low, rate, high) in sorted(drawn.items(), key=lambda one: float(one[1][1, -1])):
+        colour = _hex(course.colours[role])
+        axes.fill_between(course.along(moments), low, high, color=colour, alpha=0.18, linewidth=0, clip_on=False)
+        axes.plot(course.along(moments), rate, color=colour, linewidth=at(3) * point, clip_on=False)
+        axes.plot([end], rate[-1:], "o", color=colour, markersize=at(11) * point, clip_on=False)
+        if large:
+            lowest = min(bottom - float(rate[-1]) * (bottom - top), lowest - at(36))
+            text = f"{role.capitalize()}\n{percent(float(rate[-1]))}"
+            place = (left + end * (right - left) + at(14), lowest)
+            pen.multiline_text(place, text, course.colours[role], font(at(14), True), anchor="lm")
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    plate.alpha_composite(Image.fromarray(np.asarray(canvas.buffer_rgba())))
     return plate
-
-
-def _name_ends(pen: ImageDraw.ImageDraw, course: Course, until_s: float, room: "Room", pixels: int) -> None:
-    """Names and figures beside the ends of the lines, apart from each other."""
-    last = float(np.clip(until_s, 0.0, course.seconds[-1]))
-    ends = sorted((float(np.interp(last, course.seconds, rates)), role) for role, rates in course.rates.items())
-    lowest = room.bottom + pixels * 1.7  # above the names of moments
-    for rate, role in ends:
-        height = min(room.y(rate), lowest - pixels * 2.6)
-        lowest = height
-        place = (room.x(float(course.along(last))) + pixels, height)
-        pen.multiline_text(
-            place, f"{role.capitalize()}\n{percent(rate)}", colour_of(role), font(pixels, True), anchor="lm"
-        )
-
-
-class Room(NamedTuple):
-    """Where a curve is drawn."""
-
-    left: int
-    right: int
-    top: int
-    bottom: int
-
-    def x(self, share: float) -> float:
-        return self.left + share * (self.right - self.left)
-
-    def y(self, rate: float) -> float:
-        return self.bottom - rate * (self.bottom - self.top)
-
-
-def _lines(course: Course, until_s: float, room: Room, size: tuple[int, int], thick: int) -> Image.Image:
-    """Each role's line with its bounds, up to a moment, and a dot at its end."""
-    fine = Image.new("RGBA", (size[0] * _FINER, size[1] * _FINER), (0, 0, 0, 0))
-    last = float(np.clip(until_s, 0.0, course.seconds[-1]))
-    seconds = np.append(course.seconds[course.seconds < last], last)
-    for role, rates in course.rates.items():
-        colour = colour_of(role)
-
-        def points(values: np.ndarray) -> list[tuple[float, float]]:
-            heights = np.interp(seconds, course.seconds, values)
-            places = course.along(seconds)
-            return [
-                (room.x(float(x)) * _FINER, room.y(float(y)) * _FINER) for x, y in zip(places, heights, strict=True)
-            ]
-
-        low, high = (points(bound) for bound in course.bounds[role])
-        layer = Image.new("RGBA", fine.size, (*colour, 0))
-        pen = ImageDraw.Draw(layer)
-        if len(low) > 1:
-            pen.polygon([*low, *reversed(high)], fill=(*colour, 45))
-        line = points(rates)
-        pen.line(line, fill=(*colour, 255), width=thick * _FINER, joint="curve")
-        (x, y), reach = line[-1], 2.0 * thick * _FINER
-        pen.ellipse((x - reach, y - reach, x + reach, y + reach), fill=(*colour, 255))
-        fine.alpha_composite(layer)
-    return fine.resize(size, Image.Resampling.LANCZOS)
 
 
 def chip(layout: Layout, text: str, *, colour: Colour = PAPER, size: float = 18, bold: bool = True) -> Image.Image:
@@ -296,7 +241,7 @@ def chip(layout: Layout, text: str, *, colour: Colour = PAPER, size: float = 18,
 
 
 def caption(layout: Layout, title: str, below: str, colour: Colour) -> Image.Image:
-    """What is seen: two lines on a plate, with a bar in a role's colour."""
+    """A title and a text on a plate, with a bar in a role's colour."""
     px = layout.px
     large, small = font(px(30), True), font(px(18))
     lines = wrapped(below, small, layout.film.width - px(120))
@@ -315,16 +260,13 @@ def centred(layout: Layout, lines: Sequence[tuple[str, float, bool, Colour]], mi
     film = layout.film
     clear = Image.new("RGBA", (film.width, film.height), (0, 0, 0, 0))
     pen = ImageDraw.Draw(clear)
-    fitted = []
-    for text, size, bold, colour in lines:
-        while font(layout.px(size), bold).getlength(text) > film.width * 0.92 and size > 10:
-            size -= 1
-        fitted.append((text, size, bold, colour))
-    y = film.height * middle - sum(layout.px(size * 1.45) for _, size, _, _ in fitted) / 2
-    for text, size, bold, colour in fitted:
-        y += layout.px(size * 0.72)
-        pen.text((film.width / 2, y), text, colour, font(layout.px(size), bold), anchor="mm")
-        y += layout.px(size * 1.45) - layout.px(size * 0.72)
+    letters = [
+        (text, fitted(layout, text, size, film.width * 0.92, bold), colour) for text, size, bold, colour in lines
+    ]
+    y = film.height * middle - sum(used.size * 1.45 for _, used, _ in letters) / 2
+    for text, used, colour in letters:
+        pen.text((film.width / 2, y + used.size * 0.72), text, colour, used, anchor="mm")
+        y += used.size * 1.45
     shadow = Image.new("RGBA", clear.size, (*INK, 0))
     shadow.putalpha(clear.getchannel("A").filter(ImageFilter.GaussianBlur(layout.px(5))))
     shadow.alpha_composite(clear)
@@ -332,13 +274,13 @@ def centred(layout: Layout, lines: Sequence[tuple[str, float, bool, Colour]], mi
 
 
 def dimmed(picture: np.ndarray, layout: Layout, light: float = 0.42) -> np.ndarray:
-    """A picture out of focus and in the dark, to write on."""
+    """A picture out of focus and darkened, to write on."""
     soft = Image.fromarray(picture).filter(ImageFilter.GaussianBlur(layout.px(7)))
     return mixed(np.asarray(soft), light)
 
 
 def mixed(picture: np.ndarray, light: float) -> np.ndarray:
-    """A picture and the backdrop's colour, so much of the first."""
+    """A picture mixed with the backdrop's colour; `light` is the picture's share."""
     backdrop = np.array(tuple(int(style.BACKDROP[place : place + 2], 16) for place in (1, 3, 5)), np.float32)
     made: np.ndarray = (picture * light + backdrop * (1.0 - light)).astype(np.uint8)
     return made

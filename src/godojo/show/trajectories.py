@@ -1,11 +1,10 @@
-"""Rounds of a training's moments, kept as replays in its folder: `trajectories/ep_*.jsonl`."""
+"""Rounds of a training's snapshots, kept as replays in its folder: `trajectories/ep_*.jsonl`."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from godojo.runs.folder import RunFolder
 from godojo.show.policies_to_show import PoliciesToShow
-from godojo.show.recording import record_rounds
 from godojo.show.replay import Replay
 from godojo.show.replay_file import SUFFIX, write_replay
 
@@ -13,19 +12,11 @@ FOLDER = "trajectories"
 
 
 def write_trajectories(run: RunFolder, rounds: int, seed: int = 0) -> list[Path]:
-    """So many rounds of every snapshot, all from the same starts, played on the twin."""
+    """Plays some rounds of every snapshot on the twin, all from the same starts."""
     written = []
     for entry in run.snapshots().entries():
         lineup = PoliciesToShow.of(f"{run.path.absolute()}@{entry.name}", seed=seed)
-        replays = record_rounds(
-            lineup.players,
-            settings=lineup.settings,
-            episodes=rounds,
-            seed=seed,
-            names=lineup.names,
-            label=lineup.label,
-        )
-        written += write_episodes(run.path / FOLDER, lineup.stem, replays)
+        written += write_episodes(run.path / FOLDER, lineup.stem, lineup.record(rounds, seed=seed))
     return written
 
 

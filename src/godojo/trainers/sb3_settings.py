@@ -3,6 +3,7 @@
 import msgspec
 
 from godojo.errors import GodojoError
+from godojo.learn.settings import check_counts, check_fractions, check_net_arch, check_positive
 
 SB3 = "sb3"
 """Name of the trainer, and of a run's learner."""
@@ -29,24 +30,17 @@ class Sb3Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     checkpoint_steps: int = 50_000
     """Agent-steps between two checkpoints; each also evaluates the policy for the best model."""
     best_rounds: int = 50
-    """Rounds that judge a policy for the best model; 0 for none."""
+    """Rounds of each evaluation; 0 for none."""
 
     def check(self) -> None:
-        """Refuses what could not be learnt with, by name."""
-        for name in ("num_envs", "n_steps", "n_epochs", "checkpoint_steps"):
-            if getattr(self, name) < 1:
-                raise GodojoError(f"{name} must be 1 or more, not {getattr(self, name)}")
-        if not 2 <= self.batch_size <= self.num_envs * self.n_steps:
-            most = self.num_envs * self.n_steps
+        """Reject values that cannot be trained with."""
+        check_counts(self, "num_envs", "n_steps", "n_epochs", "checkpoint_steps")
+        check_fractions(self, "gamma", "gae_lambda")
+        check_positive(self, "learning_rate", "clip_range", "max_grad_norm")
+        check_net_arch(self.net_arch)
+        most = self.num_envs * self.n_steps
+        if not 2 <= self.batch_size <= most:
             raise GodojoError(f"batch_size must be from 2 to num_envs * n_steps ({most}), not {self.batch_size}")
-        for name in ("gamma", "gae_lambda"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise GodojoError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
-        for name in ("learning_rate", "clip_range", "max_grad_norm"):
-            if not 0.0 < getattr(self, name) < 1e6:
-                raise GodojoError(f"{name} must be above 0, not {getattr(self, name)}")
         for name in ("ent_coef", "vf_coef", "best_rounds"):
             if not 0 <= getattr(self, name) < 1e6:
                 raise GodojoError(f"{name} must be 0 or more, not {getattr(self, name)}")
-        if not self.net_arch or min(self.net_arch) < 1:
-            raise GodojoError(f"net_arch must be the widths of one layer or more, not {list(self.net_arch)}")

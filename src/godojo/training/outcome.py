@@ -11,13 +11,12 @@ from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo_policy
 from godojo.evaluation.stability import Stability, http_worlds, memory_mb, stability
 from godojo.evaluation.tables import progress_table
 from godojo.files import atomic_write
-from godojo.learn.registry import TrainingLoop
 from godojo.runs.folder import RunFolder
 from godojo.show.policies_to_show import can_be_shown
 from godojo.training.setup import resume_words
 
 if TYPE_CHECKING:
-    from godojo.learn.training import TrainingStatus
+    from godojo.learn.training import Training, TrainingStatus
 
 
 class Outcome(NamedTuple):
@@ -42,7 +41,7 @@ class FinalEvaluation(NamedTuple):
         return progress_table(self.before, self.after)
 
 
-def run_training(training: TrainingLoop, report: "Callable[[TrainingStatus], None]") -> Outcome:
+def run_training(training: "Training", report: "Callable[[TrainingStatus], None]") -> Outcome:
     """Trains until the budget is spent or the training is stopped; the run is saved either way."""
     games = http_worlds(training.worlds)
     before_mb = 0.0 if games is None else memory_mb(games)

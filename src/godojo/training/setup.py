@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -9,16 +10,19 @@ from godojo.errors import GodojoError, option
 from godojo.extras import require
 from godojo.games.base import GAMES
 from godojo.learn.presets import learner_settings
-from godojo.learn.registry import ALGORITHMS, TrainingLoop, algorithm_named, load
+from godojo.learn.registry import ALGORITHMS, algorithm_named
 from godojo.runs.config import GOES_ON_BY, RunConfig
 from godojo.runs.folder import CONFIG, LATEST, RunFolder
 from godojo.training.args import TrainArgs
 from godojo.training.new_run import algorithm_asked_for, new_training
 from godojo.training.worlds import curriculum_of, worlds_of
 
+if TYPE_CHECKING:
+    from godojo.learn.training import Training
+
 
 @contextmanager
-def prepared(args: TrainArgs, say: Callable[[str], None]) -> Iterator[TrainingLoop]:
+def prepared(args: TrainArgs, say: Callable[[str], None]) -> "Iterator[Training]":
     """Yields a training that is ready to start, in a run folder that no other process writes to."""
     args.check_time()
     # Before there is a new run, which would be the latest one.
@@ -42,12 +46,10 @@ def prepared(args: TrainArgs, say: Callable[[str], None]) -> Iterator[TrainingLo
         stack.enter_context(run.lock())
         budget, resume = args.budget(run.config.budget), args.resume is not None
         curriculum = curriculum_of(run.config)
-        loop, start = load(algorithm_named(run.config.learner).loop), {}
-        if source is not None:
-            from godojo.learn.training import starting_policies
+        from godojo.learn.training import Training, starting_policies  # loads torch
 
-            start["policies"] = starting_policies(source, worlds)
-        training: TrainingLoop = loop(run, worlds, budget, resume=resume, curriculum=curriculum, say=say, **start)
+        policies = None if source is None else starting_policies(source, worlds)
+        training = Training(run, worlds, budget, resume=resume, policies=policies, curriculum=curriculum, say=say)
         stack.callback(training.close)
         yield training
 

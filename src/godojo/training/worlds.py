@@ -81,9 +81,8 @@ def _game_source(config: RunConfig, token: str | None) -> dict[str, Any]:
 
     if "http" in more:
         return {name: more[name] for name in ("http", "scene", "reload_every")}
-    truth = {
-        "truth": any(may_need_privileged_state(name) for name in config.learner_settings.get("scripted_opponents", ()))
-    }
+    scripted = config.learner_settings.get("scripted_opponents", ())
+    truth = {"truth": any(may_need_privileged_state(name, config.game) for name in scripted)}
     if "connect" in more:
         return {"connect": True, "token": token, **more["connect"], **truth}
     return {"num_processes": more["processes"], **truth}

@@ -1,7 +1,7 @@
 @icon("res://addons/godojo/icons/dojo_agent.svg")
 class_name DojoAgent
 extends Node
-## Somebody who learns: says what it sees, does what it is told, and is rewarded for it.
+## A learning agent: it observes, acts and is rewarded.
 ##
 ## Put it below the body it moves and extend its script. Write at least [method apply_action]; add
 ## sensors below the body or write [method observe]; call [method add_reward] when something good or
@@ -22,7 +22,7 @@ signal policy_changed
 @export var sensors: Array[Node] = []
 ## A round is cut short after this many physics ticks; 0: it is not. A minute has 3600.
 @export_range(0, 36000, 1, "or_greater") var max_ticks: int = 0
-## Whether the end of this agent's round ends that of everybody in its world.
+## Whether the end of this agent's round ends those of all agents in its world.
 @export var ends_world: bool = true
 ## What rewards are made of: [method add_reward] takes one of these names.
 @export var reward_terms: PackedStringArray = PackedStringArray(["reward"])
@@ -34,7 +34,7 @@ signal policy_changed
 	set(value):
 		policy = value
 		policy_changed.emit()
-## At how many decisions it thinks once; in between it goes on with what it decided.
+## The policy decides at every n-th decision; in between its last action is repeated.
 @export_range(1, 60, 1, "or_greater") var think_every: int = 1
 ## Whether it draws lots, as it did in training, instead of doing what it thinks best.
 @export var draws_lots: bool = false
@@ -122,7 +122,7 @@ func truncate_episode() -> void:
 
 
 ## Puts another policy in, while the game runs. Returns why it was refused, or an empty text; what
-## was there then goes on.
+## was there stays.
 func set_policy(path: String) -> String:
 	var fresh: DojoPolicy = DojoPolicyReader.load_file(path)
 	var complaint: String = fresh.complaint_about(observation_parts(), action_parts())

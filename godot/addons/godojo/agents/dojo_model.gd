@@ -31,9 +31,9 @@ const _ALGORITHMS: Dictionary[Algorithm, String] = {Algorithm.PPO: "ppo", Algori
 @export_range(0, 10_000_000, 1, "or_greater") var replay_size: int = 0
 
 
-## What the trainer is told: only what the scene has an opinion about.
+## The wishes that the trainer receives; unset ones are left out.
 func describe() -> Dictionary:
-	var told: Dictionary = {
+	var wishes: Dictionary = {
 		"algorithm": _ALGORITHMS[algorithm],
 		"hidden_sizes": Array(hidden_sizes),
 		"activation": activation,
@@ -42,7 +42,7 @@ func describe() -> Dictionary:
 		"batch_size": batch_size,
 		"replay_size": replay_size,
 	}
-	for key: String in told.keys():
-		if not told[key]:
-			told.erase(key)
-	return told
+	for key: String in wishes.keys():
+		if not wishes[key]:
+			wishes.erase(key)
+	return wishes

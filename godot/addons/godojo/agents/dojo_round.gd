@@ -3,7 +3,7 @@ extends RefCounted
 ## One agent's round as it is counted: rewards, ticks and how it ended. [DojoSceneWorlds] keeps it.
 
 enum End {
-	## It goes on.
+	## It is not over.
 	NONE,
 	## It came to its end by the rules.
 	TERMINATED,

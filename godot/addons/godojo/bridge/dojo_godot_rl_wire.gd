@@ -51,8 +51,8 @@ func set_description(description: Dictionary) -> Dictionary:
 	var observation_spaces: Array[Dictionary] = []
 	var action_spaces: Array[Dictionary] = []
 	var names: Array[String] = []
-	for told: Dictionary in description["roles"]:
-		var role := _Role.new(told, description["worlds"])
+	for described: Dictionary in description["roles"]:
+		var role := _Role.new(described, description["worlds"])
 		_roles.append(role)
 		agents += role.rows
 		_action_numbers += role.rows * role.action_size
@@ -169,7 +169,7 @@ func _complaint(results: DojoResults) -> String:
 	return ""
 
 
-## What is known about one role.
+## One role.
 class _Role:
 	extends RefCounted
 
@@ -185,12 +185,12 @@ class _Role:
 	var _numbers: int = 0
 	var _pictures: Array[Dictionary] = []
 
-	func _init(told: Dictionary, worlds: int) -> void:
-		name = told["name"]
-		rows = worlds * int(told["agents"])
-		_actions = told["action"]
+	func _init(described: Dictionary, worlds: int) -> void:
+		name = described["name"]
+		rows = worlds * int(described["agents"])
+		_actions = described["action"]
 		action_size = DojoObservationLayout.action_size(_actions)
-		for part: Dictionary in told["observation"]:
+		for part: Dictionary in described["observation"]:
 			var size: int = DojoObservationLayout.observation_size([part])
 			var end: int = observation_size + size
 			if part["kind"] == "image":
@@ -218,19 +218,19 @@ class _Role:
 			space[part["name"]] = {"size": int(part["size"]), "action_type": part["kind"]}
 		return space
 
-	## What one agent is told, which begins [param at] this place of all numbers.
+	## The observation of one agent, which begins [param at] this place of all numbers.
 	func observation(numbers: PackedFloat32Array, at: int) -> Dictionary:
-		var told: Dictionary = _told_numbers(numbers, at)
+		var observation: Dictionary = _by_key(numbers, at)
 		for picture in _pictures:
-			told[picture["key"]] = _pixels(numbers, at, picture).hex_encode()
-		return told
+			observation[picture["key"]] = _pixels(numbers, at, picture).hex_encode()
+		return observation
 
 	## The same for an episode's last: godot_rl unpacks no pictures there, so they come as lists.
 	func last_observation(numbers: PackedFloat32Array, at: int) -> Dictionary:
-		var told: Dictionary = _told_numbers(numbers, at)
+		var observation: Dictionary = _by_key(numbers, at)
 		for picture in _pictures:
-			told[picture["key"]] = _nested(_pixels(numbers, at, picture), picture["shape"])
-		return told
+			observation[picture["key"]] = _nested(_pixels(numbers, at, picture), picture["shape"])
+		return observation
 
 	## Appends what the action says to [param numbers]; returns what is wrong with it.
 	func read_action(action: Variant, numbers: PackedFloat32Array) -> String:
@@ -254,7 +254,7 @@ class _Role:
 				numbers.append(value)
 		return ""
 
-	func _told_numbers(numbers: PackedFloat32Array, at: int) -> Dictionary:
+	func _by_key(numbers: PackedFloat32Array, at: int) -> Dictionary:
 		if _numbers == 0:
 			return {}
 		var plain: PackedFloat32Array = numbers.slice(at + _spans[0], at + _spans[1])

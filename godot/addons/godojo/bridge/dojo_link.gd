@@ -22,7 +22,7 @@ enum State {
 	IDLE,
 	## It has called and waits for an answer.
 	CALLING,
-	## Somebody is there.
+	## A trainer is connected.
 	OPEN,
 	## It is over; [member trouble] says why.
 	LOST,

@@ -195,9 +195,9 @@ func _look_after_call() -> void:
 func _give_up(reason: String) -> void:
 	if state == State.OPEN:
 		# A reason on this wire has at most 123 bytes, and a character at most four.
-		var told: String = reason if reason.to_utf8_buffer().size() <= 120 else reason.left(30)
+		var sent: String = reason if reason.to_utf8_buffer().size() <= 120 else reason.left(30)
 		var content: PackedByteArray = [0x03, 0xE8]
-		content.append_array(told.to_utf8_buffer())
+		content.append_array(sent.to_utf8_buffer())
 		_say(DojoWebSocketCodec.CLOSE, content)
 	lose(reason)
 	var started_us: int = Time.get_ticks_usec()

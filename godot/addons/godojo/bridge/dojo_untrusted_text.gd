@@ -6,7 +6,7 @@ extends RefCounted
 const MOST_LETTERS := 80
 ## Letters that a person cannot see, line breaks among them; for regular expressions.
 const UNSEEN := "\\x00-\\x1f\\x7f-\\x9f\\x{2028}\\x{2029}"
-## The answer to what is no whole number.
+## The error message for a word that is no whole number.
 const WHOLE := "must be a whole number of at most 15 digits, not %s"
 
 

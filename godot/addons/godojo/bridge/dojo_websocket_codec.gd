@@ -88,7 +88,7 @@ func next() -> Array:
 ## What stands before the content of a frame of this kind.
 static func header(kind: int, length: int) -> PackedByteArray:
 	var bytes := PackedByteArray()
-	# Whoever calls has to mask what it says with four bytes; zeros are as good as any, since what
+	# A client has to mask what it sends with four bytes; zeros are as good as any, since what
 	# masks are for, caches of strange proxies, do not stand between a game and its trainer.
 	if length < 126:
 		bytes.resize(6)
@@ -145,7 +145,7 @@ func _read_answer() -> void:
 	var end: int = _end_of_answer()
 	if end < 0:
 		if _bytes.size() > MAX_ANSWER:
-			error = "whoever listens there is no trainer"
+			error = "the server there is no trainer"
 		return
 	var lines: PackedStringArray = _bytes.slice(0, end).get_string_from_ascii().split("\r\n")
 	_at = end + 4
@@ -157,7 +157,7 @@ func _read_answer() -> void:
 			is_proven = line.substr(line.find(":") + 1).strip_edges() == proof
 	is_open = is_open and is_proven
 	if not is_open:
-		error = "whoever listens there is no trainer"
+		error = "the server there is no trainer"
 
 
 func _end_of_answer() -> int:

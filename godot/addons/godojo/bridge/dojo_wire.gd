@@ -33,7 +33,7 @@ var _terms: int = 0
 var _truth_numbers: int = 0
 
 
-## Learns what steps and actions look like from what the trainer is told in [code]ready[/code].
+## Learns what steps and actions look like from the description in [code]ready[/code].
 func set_description(description: Dictionary) -> void:
 	var worlds: int = description["worlds"]
 	_rows = PackedInt32Array()

@@ -3,9 +3,9 @@ class_name DojoHttp
 extends Node
 ## Lets programs play a game over HTTP: put one into the main scene, or make it an autoload.
 ##
-## It listens on this machine only, and whoever asks has to know the token that is printed at the
-## start. Scenes are loaded from [member scenes] and from nowhere else. The node outlives the scene
-## that it came with. What can be asked for: docs/http.md, and [code]/openapi.json[/code].
+## It listens on this machine only, and clients must send the token that is printed at the start.
+## Scenes are loaded from [member scenes] and from nowhere else. The node outlives the scene that it
+## came with. docs/http.md and [code]/openapi.json[/code] describe the API.
 ## [br][br]
 ## The words [code]--http[/code], [code]--http-port=N[/code] (0: any free one),
 ## [code]--http-host=H[/code] and [code]--http-note=FILE[/code] after [code]--[/code] on the command
@@ -33,7 +33,7 @@ const _IDLE_US := 1000
 @export_group("Limits")
 ## Longest body of a request, in bytes.
 @export_range(1024, 16777216) var max_body: int = 262144
-## Clients at once. One more takes the place of whoever has been silent longest.
+## Clients at once. One more replaces the client that has been silent longest.
 @export_range(1, 1024) var max_lines: int = 32
 ## Milliseconds of a frame that serving may take in a game with a window.
 @export_range(0.5, 100.0) var frame_ms: float = 4.0
@@ -63,7 +63,7 @@ func _ready() -> void:
 	if only_when_asked:
 		return
 	if get_tree().get_first_node_in_group(_GROUP) != null:
-		# The one that came with an earlier scene goes on.
+		# The one that came with an earlier scene stays.
 		queue_free()
 		return
 	add_to_group(_GROUP)

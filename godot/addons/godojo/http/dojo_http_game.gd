@@ -2,8 +2,8 @@ class_name DojoHttpGame
 extends RefCounted
 ## One world of a running scene, played over HTTP: a [DojoWorlds] behind reset and act.
 ##
-## While nobody has asked for anything, the scene is played as it is, by hand perhaps. From the
-## first request on it stands still between actions.
+## Until the first request the scene plays as it is, by hand perhaps. From then on it stands still
+## between actions.
 
 ## Most ticks of one action.
 const MAX_TICKS := 600
@@ -15,7 +15,7 @@ var observation_size: int = 0
 var action_size: int = 0
 ## Physics ticks from one decision to the next.
 var ticks_per_decision: int = 0
-## What was told last.
+## The latest observation.
 var observation := PackedFloat32Array()
 ## Rounds begun since the scene was loaded.
 var rounds: int = 0
@@ -61,20 +61,20 @@ func is_driven() -> bool:
 	return not description.is_empty()
 
 
-## Makes the world anew. Returns what is wrong, or an empty text. May take some physics frames.
+## Makes the world anew. Returns an error message, or an empty text. May take some physics frames.
 func configure(options: Dictionary, ticks: Variant) -> String:
 	var wanted: Variant = ticks if ticks != null else _usual_ticks
 	var request: Dictionary = {"worlds": 1, "ticks_per_decision": wanted, "options": options}
 	var complaint: String = _worlds.configure(request)
 	if not complaint.is_empty():
 		return complaint
-	var told: Dictionary = _worlds.describe()
-	var roles: Array = told["roles"]
+	var described: Dictionary = _worlds.describe()
+	var roles: Array = described["roles"]
 	if roles.size() != 1 or roles[0]["agents"] != 1:
 		return "this scene has more than one agent; over HTTP one is played, over dojo/1 all of them"
-	told.merge({"worlds": 1, "ticks_per_decision": wanted if wanted != null else 1})
-	description = told
-	ticks_per_decision = int(told["ticks_per_decision"] as float)
+	described.merge({"worlds": 1, "ticks_per_decision": wanted if wanted != null else 1})
+	description = described
+	ticks_per_decision = int(described["ticks_per_decision"] as float)
 	observation_size = DojoObservationLayout.observation_size(roles[0]["observation"] as Array)
 	action_size = DojoObservationLayout.action_size(roles[0]["action"] as Array)
 	# New bodies are in the engine's space after the next physics frame.
@@ -82,7 +82,7 @@ func configure(options: Dictionary, ticks: Variant) -> String:
 	return ""
 
 
-## Begins a round. Returns what is wrong, or an empty text.
+## Begins a round. Returns an error message, or an empty text.
 func reset(seed_number: int) -> String:
 	_worlds.reset(seed_number)
 	var results: DojoResults = _worlds.collect()
@@ -121,15 +121,15 @@ func act(action: PackedFloat32Array, ticks: int) -> Dictionary:
 		if results.flags[0] & (DojoResults.TERMINATED | DojoResults.TRUNCATED):
 			break
 	observation = results.observation
-	return _told(results, terms, played)
+	return _step_of(results, terms, played)
 
 
-func _told(results: DojoResults, terms: Dictionary[String, float], played: int) -> Dictionary:
+func _step_of(results: DojoResults, terms: Dictionary[String, float], played: int) -> Dictionary:
 	var reward: float = 0.0
 	for term in terms:
 		reward += terms[term]
 	var flags: int = results.flags[0]
-	var told: Dictionary = {
+	var step: Dictionary = {
 		"observation": observation,
 		"reward": reward,
 		"terms": terms,
@@ -138,10 +138,10 @@ func _told(results: DojoResults, terms: Dictionary[String, float], played: int) 
 		"ticks": played,
 		"final": null,
 	}
-	if told["terminated"] or told["truncated"]:
+	if step["terminated"] or step["truncated"]:
 		var winner: int = results.ended[1] if results.ended.size() >= 4 else 0
 		var arena: int = results.ended[3] if results.ended.size() >= 4 else -1
-		told["final"] = {
+		step["final"] = {
 			"observation": results.final_observation[0],
 			"terms": round_terms.duplicate(),
 			"score": results.final_score[0][0],
@@ -152,7 +152,7 @@ func _told(results: DojoResults, terms: Dictionary[String, float], played: int) 
 		rounds += 1
 		decisions = 0
 		round_terms.clear()
-	return told
+	return step
 
 
 func _add_terms(results: DojoResults, terms: Dictionary[String, float]) -> void:

@@ -17,12 +17,13 @@ static func describe(scenes: Array, game: DojoHttpGame) -> Dictionary:
 	var action: Dictionary = _NUMBERS.duplicate(true)
 	var most: float = DojoHttpRoutes.MAX_NUMBER
 	action["items"] = {"type": "number", "minimum": -most, "maximum": most}
-	action["description"] = "As a rule from -1 to 1; what is beyond is cut by the game."
+	action["description"] = "As a rule from -1 to 1; the game clips larger values."
 	var ticks: Dictionary = {
 		"type": "integer",
 		"minimum": 1,
 		"maximum": DojoHttpGame.MAX_TICKS,
-		"description": "Whole decisions are played until so many ticks are over; one by default.",
+		"description":
+		"Whole decisions are played until this many ticks have passed; one by default.",
 	}
 	if is_known:
 		action["minItems"] = game.action_size
@@ -36,9 +37,9 @@ static func describe(scenes: Array, game: DojoHttpGame) -> Dictionary:
 	var answers: Dictionary = _answers()
 	var paths: Dictionary = {
 		"/health": _asked("Whether the game answers", answers["health"], true),
-		"/status": _asked("What is running", answers["status"]),
+		"/status": _asked("The running game and scene", answers["status"]),
 		"/performance/metrics": _asked("How the engine is doing", answers["metrics"]),
-		"/rl/observation": _asked("What the agent is told now", answers["observation"]),
+		"/rl/observation": _asked("The current observation", answers["observation"]),
 		"/rl/state": _asked("What the game is, and how the round goes", answers["state"]),
 		"/scene": _sent("Load a scene", {"scene": wanted_scene}, ["scene"], answers["scene"]),
 		"/scene/reload": _sent("Load the same scene anew", {}, [], answers["scene"]),

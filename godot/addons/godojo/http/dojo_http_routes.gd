@@ -4,7 +4,7 @@ class_name DojoHttpRoutes
 extends RefCounted
 ## What can be asked for over HTTP, checked field by field. It knows nothing of lines and tokens.
 
-## What is answered without a token: nothing that matters.
+## Paths that need no token.
 const OPEN: PackedStringArray = ["/health", "/openapi.json"]
 ## Most a seed can be: the engine reads numbers of JSON as 64-bit floats.
 const MAX_SEED := 9007199254740991
@@ -12,7 +12,7 @@ const MAX_SEED := 9007199254740991
 const MAX_NUMBER := 1.0e6
 const _SCENE_FRAMES := 600
 
-## The game that is played; null until somebody asks for it.
+## The game that is played; null until the first request for it.
 var game: DojoHttpGame
 ## Names of scenes that may be loaded, each with its path.
 var scenes: Dictionary[String, String] = {}
@@ -51,7 +51,7 @@ func is_open(request: DojoHttpRequest) -> bool:
 	return OPEN.has(request.path)
 
 
-## Does what is asked for. May take frames.
+## The reply to [param request]. May take frames.
 func answer(request: DojoHttpRequest) -> DojoHttpReply:
 	if not _table.has(request.path):
 		return DojoHttpReply.fail(404, "there is no such path; /openapi.json lists what there is")
@@ -123,12 +123,12 @@ func _metrics() -> DojoHttpReply:
 		"primitives": Performance.RENDER_TOTAL_PRIMITIVES_IN_FRAME,
 		"video_memory_bytes": Performance.RENDER_VIDEO_MEM_USED,
 	}
-	var told: Dictionary = {}
+	var metrics: Dictionary = {}
 	for key: String in shown:
-		told[key] = Performance.get_monitor(shown[key] as Performance.Monitor)
-	told["physics_frames"] = Engine.get_physics_frames()
-	told.merge(counts)
-	return DojoHttpReply.make(told)
+		metrics[key] = Performance.get_monitor(shown[key] as Performance.Monitor)
+	metrics["physics_frames"] = Engine.get_physics_frames()
+	metrics.merge(counts)
+	return DojoHttpReply.make(metrics)
 
 
 func _observation() -> DojoHttpReply:
@@ -204,10 +204,10 @@ func _action(fields: Dictionary) -> DojoHttpReply:
 		return DojoHttpReply.fail(
 			422, "ticks must be a whole number from 1 to %d" % DojoHttpGame.MAX_TICKS
 		)
-	var told: Dictionary = await game.act(action, int(ticks as float))
-	if told.has("message"):
-		return DojoHttpReply.fail(500, told["message"] as String)
-	return DojoHttpReply.make(told)
+	var step: Dictionary = await game.act(action, int(ticks as float))
+	if step.has("message"):
+		return DojoHttpReply.fail(500, step["message"] as String)
+	return DojoHttpReply.make(step)
 
 
 func _scene(fields: Dictionary) -> DojoHttpReply:

@@ -1,9 +1,9 @@
 @tool
 class_name DojoActionSampler
 extends RefCounted
-## Makes actions of what comes out of a policy's head: the best one, or one drawn by lot.
+## Makes actions of the output of a policy's head: deterministic or stochastic ones.
 
-## Numbers of an action; a choice is one, its index.
+## Numbers of an action; a discrete one is one number, its index.
 var width: int = 0
 
 # Of each action part: how many choices there are, 0 for numbers; and how many numbers.
@@ -11,11 +11,11 @@ var _choices := PackedInt32Array()
 var _sizes := PackedInt32Array()
 var _numbers: int = 0
 var _is_squashed: bool
-# Of each number, the logarithm of its spread; for a squashed policy its limits.
+# The log standard deviation of each continuous action; for a squashed policy its limits.
 var _log_std: PackedFloat32Array
 
 
-## For these parts. [param log_std] is one for each number, or two limits if it is squashed.
+## For these parts. [param log_std] has one for each continuous action, or two limits if squashed.
 func _init(parts: Array[Dictionary], is_squashed: bool, log_std: PackedFloat32Array) -> void:
 	_is_squashed = is_squashed
 	_log_std = log_std
@@ -28,8 +28,8 @@ func _init(parts: Array[Dictionary], is_squashed: bool, log_std: PackedFloat32Ar
 		width += 1 if is_choice else size
 
 
-## An action from what came out at [param start]; with [param chance] by lot, without it the best.
-func choose(
+## An action from the outputs at [param start]: stochastic with [param chance], else deterministic.
+func sample(
 	outputs: PackedFloat32Array, start: int, chance: RandomNumberGenerator
 ) -> PackedFloat32Array:
 	var action := PackedFloat32Array()
@@ -46,8 +46,8 @@ func choose(
 	return action
 
 
-## Cuts every number of [param action], but no choice, to -1 to 1. What is no number becomes 0.
-func cut(action: PackedFloat32Array) -> void:
+## Clips the continuous numbers of [param action] to -1 and 1. NaN becomes 0.
+func clip(action: PackedFloat32Array) -> void:
 	var place: int = 0
 	for part in _sizes.size():
 		for _number in _sizes[part]:

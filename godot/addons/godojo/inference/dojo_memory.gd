@@ -1,36 +1,36 @@
 @tool
 class_name DojoMemory
 extends RefCounted
-## What agents remember from decision to decision: leaky cells, or a gated recurrent unit.
+## Recurrent memory: leaky cells, or a gated recurrent unit.
 ##
-## What is remembered is a vector of four after the other, for one agent or, in the methods for
-## many, one list for each of these vectors with one entry for each agent.
+## The memory is a list of vectors of four, for one agent or, in the methods for many, one list for
+## each of these vectors with one entry for each agent.
 
-## How many vectors of four are remembered.
+## How many vectors of four it has.
 var width: int
 
-var _seen: DojoLinear
-# Of a gated recurrent unit: what the memory itself contributes. None for leaky cells.
+var _encoded: DojoLinear
+# The layer that takes the memory itself, of a gated recurrent unit; null for leaky cells.
 var _own: DojoLinear
 
 
 ## A memory of [param size] numbers; [param own] makes it a gated recurrent unit.
-func _init(size: int, seen: DojoLinear, own: DojoLinear = null) -> void:
+func _init(size: int, encoded: DojoLinear, own: DojoLinear = null) -> void:
 	width = DojoLinear.fours(size)
-	_seen = seen
+	_encoded = encoded
 	_own = own
 
 
-## What is remembered after this was [param seen].
-func next(seen: PackedVector4Array, memory: PackedVector4Array) -> PackedVector4Array:
-	var told: PackedVector4Array = _seen.run(seen)
+## The memory after a step.
+func next(encoded: PackedVector4Array, memory: PackedVector4Array) -> PackedVector4Array:
+	var fed: PackedVector4Array = _encoded.run(encoded)
 	if _own == null:
-		return _leaked(told.slice(0, width), told.slice(width), memory)
+		return _leaky(fed.slice(0, width), fed.slice(width), memory)
 	var own: PackedVector4Array = _own.run(memory)
-	return _gated(
-		_sums(told.slice(0, width), own.slice(0, width)),
-		_sums(told.slice(width, 2 * width), own.slice(width, 2 * width)),
-		told.slice(2 * width),
+	return _gru(
+		_sums(fed.slice(0, width), own.slice(0, width)),
+		_sums(fed.slice(width, 2 * width), own.slice(width, 2 * width)),
+		fed.slice(2 * width),
 		own.slice(2 * width),
 		memory
 	)
@@ -38,22 +38,22 @@ func next(seen: PackedVector4Array, memory: PackedVector4Array) -> PackedVector4
 
 ## The same for many agents.
 func next_of_many(
-	seen: Array[PackedVector4Array], memory: Array[PackedVector4Array]
+	encoded: Array[PackedVector4Array], memory: Array[PackedVector4Array]
 ) -> Array[PackedVector4Array]:
-	var told: Array[PackedVector4Array] = _seen.run_many(seen)
+	var fed: Array[PackedVector4Array] = _encoded.run_many(encoded)
 	var own: Array[PackedVector4Array] = []
 	if _own != null:
 		own = _own.run_many(memory)
 	var found: Array[PackedVector4Array] = []
 	for place in width:
 		if _own == null:
-			found.append(_leaked(told[place], told[width + place], memory[place]))
+			found.append(_leaky(fed[place], fed[width + place], memory[place]))
 			continue
 		found.append(
-			_gated(
-				_sums(told[place], own[place]),
-				_sums(told[width + place], own[width + place]),
-				told[2 * width + place],
+			_gru(
+				_sums(fed[place], own[place]),
+				_sums(fed[width + place], own[width + place]),
+				fed[2 * width + place],
 				own[2 * width + place],
 				memory[place]
 			)
@@ -61,25 +61,25 @@ func next_of_many(
 	return found
 
 
-static func _leaked(
-	gates: PackedVector4Array, told: PackedVector4Array, memory: PackedVector4Array
+static func _leaky(
+	gates: PackedVector4Array, fed: PackedVector4Array, memory: PackedVector4Array
 ) -> PackedVector4Array:
 	var found: PackedVector4Array = memory.duplicate()
 	for index in found.size():
-		found[index] += _sigmoid(gates[index]) * (_tanh(told[index]) - found[index])
+		found[index] += _sigmoid(gates[index]) * (_tanh(fed[index]) - found[index])
 	return found
 
 
-static func _gated(
+static func _gru(
 	resets: PackedVector4Array,
 	updates: PackedVector4Array,
-	told: PackedVector4Array,
+	fed: PackedVector4Array,
 	own: PackedVector4Array,
 	memory: PackedVector4Array
 ) -> PackedVector4Array:
 	var found: PackedVector4Array = memory.duplicate()
 	for index in found.size():
-		var fresh: Vector4 = _tanh(told[index] + _sigmoid(resets[index]) * own[index])
+		var fresh: Vector4 = _tanh(fed[index] + _sigmoid(resets[index]) * own[index])
 		found[index] = fresh + _sigmoid(updates[index]) * (found[index] - fresh)
 	return found
 

@@ -1,22 +1,22 @@
 @tool
 class_name DojoNet
 extends RefCounted
-## The network of a policy, from what is observed to what comes out of its head.
+## The network of a policy, from the observation to the output of its head.
 ##
 ## Numbers are vectors of four, see [DojoLinear]; for many agents, each vector has a list of its own
-## with one entry for each agent. docs/dojo-file.md tells the steps.
+## with one entry for each agent. docs/dojo-file.md describes the steps.
 
-## What eyes see first passes these, one after the other.
-var eyes: Array[DojoLinear] = []
-## What is remembered; null for a policy that lives in the moment.
+## The first layers, one after the other.
+var encoder: Array[DojoLinear] = []
+## The recurrent memory; null for a policy without one.
 var memory: DojoMemory
-## Combines what is seen and what is remembered.
-var mind: DojoLinear
-## What the actions are made of.
+## Combines the encoder's output and the memory.
+var trunk: DojoLinear
+## Gives the parameters of the action distribution.
 var head: DojoLinear
 ## Numbers of an observation.
 var inputs: int
-## Numbers that come out.
+## Numbers that the head gives.
 var outputs: int
 
 var _scale: PackedVector4Array
@@ -24,7 +24,7 @@ var _offset: PackedVector4Array
 var _limit: float
 
 
-## How observations are brought to the same size, and cut.
+## Sets scale, offset and limit of normalised observations.
 func normalise(scale: PackedFloat32Array, offset: PackedFloat32Array, limit: float) -> void:
 	inputs = scale.size()
 	_scale = DojoLinear.in_fours(scale)
@@ -32,17 +32,17 @@ func normalise(scale: PackedFloat32Array, offset: PackedFloat32Array, limit: flo
 	_limit = limit
 
 
-## What is remembered at a round's start: nothing.
-func no_memory() -> PackedVector4Array:
-	var nothing := PackedVector4Array()
-	nothing.resize(memory.width if memory != null else 0)
-	return nothing
+## The memory at the start of an episode: zeros.
+func initial_memory() -> PackedVector4Array:
+	var zeros := PackedVector4Array()
+	zeros.resize(memory.width if memory != null else 0)
+	return zeros
 
 
-## An observation in the agent's own frame, as the eyes want it.
-func look(observation: PackedFloat32Array) -> PackedVector4Array:
-	var seen := PackedVector4Array()
-	seen.resize(_scale.size())
+## Normalises an egocentric observation.
+func preprocess(observation: PackedFloat32Array) -> PackedVector4Array:
+	var values := PackedVector4Array()
+	values.resize(_scale.size())
 	var at: int = 0
 	for place in floori(inputs / 4.0):
 		var raw := Vector4(
@@ -50,16 +50,16 @@ func look(observation: PackedFloat32Array) -> PackedVector4Array:
 		)
 		at += 4
 		raw = (raw * _scale[place] + _offset[place]).clampf(-_limit, _limit)
-		seen[place] = raw if raw.is_finite() else _without_nan(raw)
+		values[place] = raw if raw.is_finite() else _without_nan(raw)
 	if at < inputs:
-		seen[-1] = _look_at_rest(observation, 0)
-	return seen
+		values[-1] = _preprocess_rest(observation, 0)
+	return values
 
 
 ## The same for many agents, whose observations follow each other.
-func look_of_many(observations: PackedFloat32Array) -> Array[PackedVector4Array]:
+func preprocess_many(observations: PackedFloat32Array) -> Array[PackedVector4Array]:
 	var count: int = floori(float(observations.size()) / inputs)
-	var seen: Array[PackedVector4Array] = []
+	var values: Array[PackedVector4Array] = []
 	for place in _scale.size():
 		var scale: Vector4 = _scale[place]
 		var offset: Vector4 = _offset[place]
@@ -79,41 +79,41 @@ func look_of_many(observations: PackedFloat32Array) -> Array[PackedVector4Array]
 				raw = (raw * scale + offset).clampf(-_limit, _limit)
 				column[one] = raw if raw.is_finite() else _without_nan(raw)
 			else:
-				column[one] = _look_at_rest(observations, one * inputs)
+				column[one] = _preprocess_rest(observations, one * inputs)
 			at += inputs
-		seen.append(column)
-	return seen
+		values.append(column)
+	return values
 
 
-## What comes out of the head for what was [param seen]. [param remembered] is read and written.
-func think(seen: PackedVector4Array, remembered: PackedVector4Array) -> PackedFloat32Array:
-	for layer in eyes:
-		seen = layer.run(seen)
-		_rectify(seen)
+## The output of the head for a normalised observation. [param remembered] is updated in place.
+func forward(values: PackedVector4Array, remembered: PackedVector4Array) -> PackedFloat32Array:
+	for layer in encoder:
+		values = layer.run(values)
+		_relu(values)
 	if memory != null:
-		var fresh: PackedVector4Array = memory.next(seen, remembered)
+		var fresh: PackedVector4Array = memory.next(values, remembered)
 		for place in fresh.size():
 			remembered[place] = fresh[place]
-		seen.append_array(fresh)
-	var combined: PackedVector4Array = mind.run(seen)
-	_rectify(combined)
+		values.append_array(fresh)
+	var combined: PackedVector4Array = trunk.run(values)
+	_relu(combined)
 	return _flat(head.run(combined))
 
 
-## The same for many agents; what comes out for each follows that for the agent before it.
-func think_of_many(
-	seen: Array[PackedVector4Array], remembered: Array[PackedVector4Array]
+## The same for many agents, whose outputs follow each other.
+func forward_many(
+	values: Array[PackedVector4Array], remembered: Array[PackedVector4Array]
 ) -> PackedFloat32Array:
-	for layer in eyes:
-		seen = layer.run_many(seen)
-		for column in seen:
-			_rectify(column)
+	for layer in encoder:
+		values = layer.run_many(values)
+		for column in values:
+			_relu(column)
 	if memory != null:
-		remembered.assign(memory.next_of_many(seen, remembered))
-		seen = seen + remembered
-	var combined: Array[PackedVector4Array] = mind.run_many(seen)
+		remembered.assign(memory.next_of_many(values, remembered))
+		values = values + remembered
+	var combined: Array[PackedVector4Array] = trunk.run_many(values)
 	for column in combined:
-		_rectify(column)
+		_relu(column)
 	var columns: Array[PackedVector4Array] = head.run_many(combined)
 	var found := PackedFloat32Array()
 	for one in columns[0].size():
@@ -124,8 +124,8 @@ func think_of_many(
 	return found
 
 
-## The last few numbers of an observation that begins at [param start]: fewer than four.
-func _look_at_rest(observations: PackedFloat32Array, start: int) -> Vector4:
+## Normalises the last numbers, fewer than four, of the observation that begins at [param start].
+func _preprocess_rest(observations: PackedFloat32Array, start: int) -> Vector4:
 	var rest := Vector4.ZERO
 	var first: int = inputs - inputs % 4
 	for at in range(first, inputs):
@@ -142,12 +142,12 @@ func _flat(fours: PackedVector4Array) -> PackedFloat32Array:
 	return numbers
 
 
-static func _rectify(values: PackedVector4Array) -> void:
+static func _relu(values: PackedVector4Array) -> void:
 	for index in values.size():
 		values[index] = values[index].max(Vector4.ZERO)
 
 
-## What is no number counts as nothing special, so that it is not remembered for ever.
+## NaN counts as 0, so that it does not stay in the memory for ever.
 static func _without_nan(four: Vector4) -> Vector4:
 	for axis in 4:
 		if is_nan(four[axis]):

@@ -2,38 +2,38 @@ class_name DojoPlayGroup
 extends RefCounted
 ## Agents that share a policy and a rhythm, and so decide together; [DojoPlayers] keeps them.
 
-## What they decide by.
+## The policy.
 var policy: DojoPolicy
-## At how many decisions they think once.
+## Decisions between two inferences.
 var think_every: int = 1
-## Source of chance if they draw lots; null if they do what they think best.
+## Source of randomness for stochastic actions; null for deterministic ones.
 var chance: RandomNumberGenerator
-## Who they are.
+## The agents.
 var agents: Array[DojoAgent] = []
-## Decisions until the next thought.
+## Decisions until the next inference.
 var wait: int = 0
 
-var _mind: DojoPolicyRunner
-var _crowd: DojoBatchInference
+var _runner: DojoPolicyRunner
+var _batch: DojoBatchInference
 
 
-## Begins anew, once who they are has changed.
+## Starts again, once the agents have changed.
 func gather() -> void:
-	_mind = DojoPolicyRunner.new(policy, chance) if agents.size() == 1 else null
-	_crowd = DojoBatchInference.new(policy, agents.size(), chance) if agents.size() > 1 else null
+	_runner = DojoPolicyRunner.new(policy, chance) if agents.size() == 1 else null
+	_batch = DojoBatchInference.new(policy, agents.size(), chance) if agents.size() > 1 else null
 	wait = 0
 
 
-## A round begins for this agent.
+## An episode begins for this agent.
 func forget(agent: DojoAgent) -> void:
-	if _mind != null:
-		_mind.forget()
+	if _runner != null:
+		_runner.forget()
 	else:
-		_crowd.forget(agents.find(agent))
-	# It begins with a thought, whatever the rhythm.
+		_batch.forget(agents.find(agent))
+	# It begins with an inference, whatever the interval.
 	wait = 0
 
 
-## What they do, one after the other.
+## The actions, one after the other.
 func decide(observations: PackedFloat32Array) -> PackedFloat32Array:
-	return _mind.decide(observations) if _mind != null else _crowd.decide(observations)
+	return _runner.decide(observations) if _runner != null else _batch.decide(observations)

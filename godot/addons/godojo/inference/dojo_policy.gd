@@ -13,36 +13,36 @@ extends Resource
 var error: String = "it was not loaded from a file"
 ## The game it was trained in.
 var game: String
-## Whom it plays there.
+## The role it plays there.
 var role: String
 ## What its observations are made of, see [DojoObservationLayout].
 var observation_parts: Array[Dictionary] = []
 ## What its actions are made of, see [DojoObservationLayout].
 var action_parts: Array[Dictionary] = []
-## How many numbers it remembers from decision to decision.
+## Number of memory cells.
 var memory_size: int = 0
-## Decisions it was trained with.
+## Length of its training.
 var agent_steps: int = 0
 ## The game's settings it was trained with.
 var settings: Dictionary = {}
 ## Its network; null when it was refused.
 var net: DojoNet
-## Makes actions of what comes out of the network.
-var chooser: DojoActionSampler
-## How it is turned into the agent's own frame; null where it is not.
+## Makes actions of the network's output.
+var sampler: DojoActionSampler
+## Rotates into the agent's own frame; null where the policy is not egocentric.
 var frame: DojoHeadingFrame
 
 
-## What keeps this policy from playing an agent that sees and does this, or an empty text.
+## Why this policy cannot play an agent with these parts; empty when it can.
 func complaint_about(observed: Array[Dictionary], acted: Array[Dictionary]) -> String:
 	if not error.is_empty():
 		return error
-	var known: PackedStringArray = _told(observation_parts, _observation_text)
-	var here: PackedStringArray = _told(observed, _observation_text)
+	var known: PackedStringArray = _texts(observation_parts, _observation_text)
+	var here: PackedStringArray = _texts(observed, _observation_text)
 	if known != here:
 		return "it observes %s, and here there is %s" % _first_difference(known, here)
-	known = _told(action_parts, _action_text)
-	here = _told(acted, _action_text)
+	known = _texts(action_parts, _action_text)
+	here = _texts(acted, _action_text)
 	if known != here:
 		return "it does %s, and here there is %s" % _first_difference(known, here)
 	return ""
@@ -54,10 +54,10 @@ func title() -> String:
 	return "%s (%s of %s, %s decisions)" % [name, role, game, _grouped(agent_steps)]
 
 
-static func _told(parts: Array[Dictionary], told: Callable) -> PackedStringArray:
+static func _texts(parts: Array[Dictionary], text_of: Callable) -> PackedStringArray:
 	var texts: PackedStringArray = []
 	for part in parts:
-		texts.append(told.call(part))
+		texts.append(text_of.call(part))
 	return texts
 
 

@@ -1,7 +1,7 @@
 @tool
 class_name DojoPolicyHeader
 extends RefCounted
-## What a [code].dojo[/code] file says about itself, checked: it comes from outside.
+## The header of a [code].dojo[/code] file, checked: it comes from outside.
 
 const _MAX_WIDTH := 4096
 const _MAX_OBSERVATION := 65536
@@ -28,6 +28,8 @@ const _KEYS: Dictionary[String, int] = {
 	"godojo": TYPE_STRING,
 	"settings": TYPE_DICTIONARY,
 }
+# Layers that version 1 of the format called otherwise.
+const _RENAMED: Dictionary[String, String] = {"eyes": "encoder", "mind": "trunk"}
 const _NO_FIT := "its layers do not fit together"
 
 ## What is wrong, in one line; empty when all is well.
@@ -38,22 +40,25 @@ var observation_parts: Array[Dictionary] = []
 var action_parts: Array[Dictionary] = []
 ## Numbers of an observation.
 var observation_size: int
-## Empty where a policy does not think in the agent's own frame.
+## Empty where a policy is not egocentric.
 var heading: Dictionary
 var layers: Array[DojoPolicyLayer] = []
 var memory_size: int
 var is_squashed: bool
-## Between what a squashed policy's spreads are cut.
+## Limits of a squashed policy's log standard deviations.
 var log_std_limits: PackedFloat32Array
-## Where normalised observations are cut.
+## Normalised observations are clipped here.
 var normalised_limit: float
 var agent_steps: int
 var settings: Dictionary
 
+var _version: int
+
 
 ## The header in these bytes; look at [member error] before using the rest.
-static func read(bytes: PackedByteArray) -> DojoPolicyHeader:
+static func read(bytes: PackedByteArray, version: int) -> DojoPolicyHeader:
 	var header := new()
+	header._version = version
 	if not DojoUntrustedText.is_utf8(bytes):
 		header.error = "its header is no text"
 		return header
@@ -65,7 +70,7 @@ static func read(bytes: PackedByteArray) -> DojoPolicyHeader:
 	return header
 
 
-## Numbers of an action that are no choices.
+## Continuous numbers of an action.
 func numbers() -> int:
 	var count: int = 0
 	for part in action_parts:
@@ -196,17 +201,17 @@ func _take_heading(given: Variant, memory: String) -> String:
 	return _complaint_about_remembered(heading.get("remembered", []) as Array, memory)
 
 
-## Pairs of what is remembered turn with the agent; no place can turn with two others.
+## Pairs of memory cells rotate with the agent; no cell can be in two pairs.
 func _complaint_about_remembered(pairs: Array, memory: String) -> String:
 	if not pairs.is_empty() and memory != "leaky":
-		return "its heading turns what is remembered, and only leaky cells turn"
+		return "its heading rotates memory cells, and only leaky cells rotate"
 	var taken: Dictionary[int, bool] = {}
 	for pair: Variant in pairs:
 		if not _is_pair(pair, memory_size):
-			return "its heading is of what is not remembered"
+			return "its heading is of memory cells that are not there"
 		for place: float in pair:
 			if taken.has(int(place)):
-				return "its heading turns something remembered twice"
+				return "its heading rotates a memory cell twice"
 			taken[int(place)] = true
 	return ""
 
@@ -237,24 +242,24 @@ func _take_layers(given: Array, memory: String) -> String:
 	return "" if _has_order(memory) and _has_widths(memory) else _NO_FIT
 
 
-## Whether there are eyes, then a memory if there is one, then mind and head.
+## Whether there are encoder layers, then a memory if there is one, then trunk and head.
 func _has_order(memory: String) -> bool:
-	var last: PackedStringArray = ["mind", "head"]
+	var last: PackedStringArray = ["trunk", "head"]
 	if not memory.is_empty():
 		last.insert(0, "memory")
-	var eyes: int = layers.size() - last.size()
+	var first: int = layers.size() - last.size()
 	for index in layers.size():
-		if layers[index].name != ("eyes" if index < eyes else last[index - eyes]):
+		if layers[index].name != ("encoder" if index < first else last[index - first]):
 			return false
-	return eyes >= 0
+	return first >= 0
 
 
-## Whether each layer takes what comes out of those before it, and is of its kind.
+## Whether each layer takes the outputs of those before it, and is of its kind.
 func _has_widths(memory: String) -> bool:
 	var kinds: Dictionary[String, String] = {"memory": memory, "head": "linear"}
 	var wide: int = observation_size
 	for layer in layers:
-		var inputs: int = wide + memory_size if layer.name == "mind" else wide
+		var inputs: int = wide + memory_size if layer.name == "trunk" else wide
 		if layer.inputs != inputs or layer.kind != kinds.get(layer.name, "relu"):
 			return false
 		if layer.name != "memory":
@@ -267,7 +272,7 @@ func _has_widths(memory: String) -> bool:
 	return wide == wanted * (2 if is_squashed else 1)
 
 
-static func _layer(given: Variant) -> DojoPolicyLayer:
+func _layer(given: Variant) -> DojoPolicyLayer:
 	if not given is Dictionary:
 		return null
 	var fields: Dictionary = given
@@ -279,6 +284,8 @@ static func _layer(given: Variant) -> DojoPolicyLayer:
 		return null
 	var layer := DojoPolicyLayer.new()
 	layer.name = fields["name"]
+	if _version == 1:
+		layer.name = _RENAMED.get(layer.name, layer.name)
 	layer.kind = fields["kind"]
 	layer.inputs = int(fields["inputs"] as float)
 	layer.outputs = int(fields["outputs"] as float)

@@ -1,15 +1,15 @@
 @tool
 class_name DojoPolicyLayer
 extends RefCounted
-## One step of a policy's network, as its file tells it.
+## One layer of a policy's network, as its file declares it.
 
-## eyes, memory, mind or head.
+## encoder, memory, trunk or head.
 var name: String
 ## relu, leaky, gru or linear.
 var kind: String
-## Numbers that come in.
+## Number of inputs.
 var inputs: int
-## Numbers that come out.
+## Number of outputs.
 var outputs: int
 
 

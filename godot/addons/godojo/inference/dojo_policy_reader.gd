@@ -2,7 +2,7 @@
 class_name DojoPolicyReader
 extends RefCounted
 ## Reads the bytes of a [code].dojo[/code] file, which come from outside: everything is checked
-## before it is believed. docs/dojo-file.md says what is where.
+## before it is used. docs/dojo-file.md describes the format.
 
 ## Most bytes of a file.
 const MAX_BYTES := 64 << 20
@@ -10,11 +10,11 @@ const MAX_BYTES := 64 << 20
 # Longest path that is repeated in a complaint.
 const _MOST_LETTERS := 300
 const _MAGIC := "DOJO"
-const _VERSION := 1
+const _VERSION := 2
 const _PROLOGUE := 48
 const _MAX_HEADER_BYTES := 1 << 20
 const _NOT_OURS := "it is no policy file: it does not begin with DOJO"
-const _OTHER_VERSION := "it has version %d, and this addon knows version %d; %s"
+const _OTHER_VERSION := "it has version %d, and this addon knows up to version %d; %s"
 const _CURE := "update the addon, or export it again"
 
 var _bytes: PackedByteArray
@@ -22,13 +22,15 @@ var _at: int
 var _header: DojoPolicyHeader
 
 
-## The policy in this file, which may lie in the project, in an exported pack or anywhere else.
+## The policy in this file, in the project, in an exported pack or anywhere else.
 static func load_file(path: String) -> DojoPolicy:
 	var file: FileAccess = FileAccess.open(path, FileAccess.READ)
-	var told: String = DojoUntrustedText.quoted(path, _MOST_LETTERS)
+	var quoted: String = DojoUntrustedText.quoted(path, _MOST_LETTERS)
 	if file == null:
 		var refused := DojoPolicy.new()
-		refused.error = "%s cannot be read (%s)" % [told, error_string(FileAccess.get_open_error())]
+		refused.error = (
+			"%s cannot be read (%s)" % [quoted, error_string(FileAccess.get_open_error())]
+		)
 		return refused
 	var policy: DojoPolicy
 	if file.get_length() > MAX_BYTES:
@@ -37,7 +39,7 @@ static func load_file(path: String) -> DojoPolicy:
 	else:
 		policy = read(file.get_buffer(file.get_length()))
 	if not policy.error.is_empty():
-		policy.error = "%s: %s" % [told, policy.error]
+		policy.error = "%s: %s" % [quoted, policy.error]
 	policy.resource_name = path.get_file().get_basename()
 	return policy
 
@@ -59,7 +61,7 @@ func _complaint() -> String:
 	if _bytes.size() < _PROLOGUE:
 		return "it is cut off in its first bytes"
 	var version: int = _bytes.decode_u16(4)
-	if version != _VERSION or _bytes.decode_u16(6) != 0:
+	if version < 1 or version > _VERSION or _bytes.decode_u16(6) != 0:
 		return _OTHER_VERSION % [version, _VERSION, _CURE]
 	var complaint: String = _complaint_about_length()
 	return complaint if complaint else _complaint_about_content()
@@ -82,7 +84,9 @@ func _complaint_about_content() -> String:
 	var weight_bytes: int = _bytes.decode_u32(12)
 	if _digest(_bytes.slice(_PROLOGUE)) != _bytes.slice(16, _PROLOGUE):
 		return "it is damaged: its checksum does not fit its content; copy it again, or export it again"
-	_header = DojoPolicyHeader.read(_bytes.slice(_PROLOGUE, _PROLOGUE + header_bytes))
+	_header = DojoPolicyHeader.read(
+		_bytes.slice(_PROLOGUE, _PROLOGUE + header_bytes), _bytes.decode_u16(4)
+	)
 	if not _header.error.is_empty():
 		return _header.error
 	if _header.weights() * 4 != weight_bytes:
@@ -121,7 +125,7 @@ func _fill(policy: DojoPolicy) -> void:
 	var log_std: PackedFloat32Array = _header.log_std_limits
 	if not _header.is_squashed:
 		log_std = _take(_header.numbers())
-	policy.chooser = DojoActionSampler.new(policy.action_parts, _header.is_squashed, log_std)
+	policy.sampler = DojoActionSampler.new(policy.action_parts, _header.is_squashed, log_std)
 	if not _header.heading.is_empty():
 		policy.frame = DojoHeadingFrame.new(_header.heading)
 
@@ -130,8 +134,8 @@ func _add_layer(net: DojoNet, layer: DojoPolicyLayer) -> void:
 	var wide: int = layer.outputs
 	var ins: PackedInt32Array = [layer.inputs]
 	match layer.name:
-		"eyes":
-			net.eyes.append(_linear([wide], ins))
+		"encoder":
+			net.encoder.append(_linear([wide], ins))
 		"memory":
 			if layer.kind == "leaky":
 				net.memory = DojoMemory.new(wide, _linear([wide, wide], ins))
@@ -139,10 +143,10 @@ func _add_layer(net: DojoNet, layer: DojoPolicyLayer) -> void:
 				var rows: PackedInt32Array = [wide, wide, wide]
 				var seen: DojoLinear = _linear(rows, ins)
 				net.memory = DojoMemory.new(wide, seen, _linear(rows, [wide]))
-		"mind":
+		"trunk":
 			if _header.memory_size > 0:
 				ins = [layer.inputs - _header.memory_size, _header.memory_size]
-			net.mind = _linear([wide], ins)
+			net.trunk = _linear([wide], ins)
 		"head":
 			net.head = _linear([wide], ins)
 			net.outputs = wide

@@ -1,52 +1,52 @@
 class_name DojoPolicyRunner
 extends RefCounted
-## One agent's mind: decides by a [DojoPolicy] and by what it remembers of its round.
+## Runs a [DojoPolicy] for one agent, with the agent's memory.
 ##
-## Call [method decide] once a decision and [method forget] when a round begins. Several agents may
-## share a policy, but each needs a mind of its own; see [DojoBatchInference] for many.
+## Call [method decide] once a decision and [method forget] when an episode begins. Several agents
+## may share a policy, but each needs a runner of its own; see [DojoBatchInference] for many.
 
-## What it decides by.
+## The policy.
 var policy: DojoPolicy
-## Source of chance for a mind that draws lots; null for one that does what it thinks best.
+## Source of randomness for stochastic actions; null for deterministic ones.
 var chance: RandomNumberGenerator
 
 var _remembered: PackedVector4Array
 
 
-## A mind that does what [param by_policy] thinks best, or draws from [param by_chance]. The policy
-## must be a sound one: its [member DojoPolicy.error] is empty.
+## Deterministic, or stochastic with [param by_chance]. The policy must be a sound one: its
+## [member DojoPolicy.error] is empty.
 func _init(by_policy: DojoPolicy, by_chance: RandomNumberGenerator = null) -> void:
 	policy = by_policy
 	chance = by_chance
 	forget()
 
 
-## A round begins: nothing is remembered.
+## An episode begins: the memory is reset.
 func forget() -> void:
-	_remembered = policy.net.no_memory()
+	_remembered = policy.net.initial_memory()
 
 
-## What to do about this observation, in the order of [member DojoPolicy.action_parts].
+## The action for this observation, in the order of [member DojoPolicy.action_parts].
 func decide(observation: PackedFloat32Array) -> PackedFloat32Array:
 	var net: DojoNet = policy.net
-	var ahead := Vector2.ZERO
+	var heading := Vector2.ZERO
 	if policy.frame != null:
 		observation = observation.duplicate()
-		ahead = policy.frame.turn(observation)
-	var turns_memory: bool = policy.frame != null and policy.frame.turns_memory
-	if turns_memory:
-		policy.frame.turn_memory(_remembered, ahead)
-	var outputs: PackedFloat32Array = net.think(net.look(observation), _remembered)
-	if turns_memory:
-		policy.frame.turn_memory_back(_remembered, ahead)
-	var action: PackedFloat32Array = policy.chooser.choose(outputs, 0, chance)
+		heading = policy.frame.rotate(observation)
+	var rotates_memory: bool = policy.frame != null and policy.frame.rotates_memory
+	if rotates_memory:
+		policy.frame.rotate_memory(_remembered, heading)
+	var outputs: PackedFloat32Array = net.forward(net.preprocess(observation), _remembered)
+	if rotates_memory:
+		policy.frame.rotate_memory_back(_remembered, heading)
+	var action: PackedFloat32Array = policy.sampler.sample(outputs, 0, chance)
 	if policy.frame != null:
-		policy.frame.turn_back(action, ahead)
-	policy.chooser.cut(action)
+		policy.frame.rotate_back(action, heading)
+	policy.sampler.clip(action)
 	return action
 
 
-## What is remembered, as plain numbers.
+## The memory, as plain numbers.
 func remembered() -> PackedFloat32Array:
 	var numbers := PackedFloat32Array()
 	for four in _remembered:

@@ -22,12 +22,12 @@ extends Node2D
 ## Kinds of things, by the number of their physics layer, 1 to 32.
 @export var kinds_by_layer: PackedInt32Array = PackedInt32Array()
 
-var _hits: DojoRayHits
 var _query := PhysicsShapeQueryParameters2D.new()
+
+@onready var _hits := DojoRayHits.new(kinds_by_group, kinds_by_layer, false)
 
 
 func _ready() -> void:
-	_hits = DojoRayHits.new(kinds_by_group, kinds_by_layer)
 	var box := RectangleShape2D.new()
 	# Neighbouring cells do not feel what only touches their border.
 	box.size = cell_px * 0.99
@@ -39,24 +39,17 @@ func _ready() -> void:
 		_query.exclude = [body.get_rid()]
 
 
-## What is in the cells now.
+## The contents of the cells now.
 func read() -> PackedFloat32Array:
-	var numbers := PackedFloat32Array()
-	var kinds: int = maxi(_hits.size(), 1)
-	numbers.resize(rows * columns * kinds)
+	_hits.clear(rows * columns)
 	var space: PhysicsDirectSpaceState2D = get_world_2d().direct_space_state
 	var own := Transform2D(global_rotation, global_position)
 	for row in rows:
 		for column in columns:
 			var place := Vector2(column - (columns - 1) * 0.5, row - (rows - 1) * 0.5) * cell_px
 			_query.transform = own.translated_local(place)
-			var at: int = (row * columns + column) * kinds
-			for found: Dictionary in space.intersect_shape(_query, 8):
-				if _hits.size() == 0:
-					numbers[at] = 1.0
-				else:
-					_hits.write(found["collider"], numbers, at)
-	return numbers
+			_hits.fill_cell(row * columns + column, space.intersect_shape(_query, 8))
+	return _hits.numbers
 
 
 ## What the numbers are: rows, columns, kinds.

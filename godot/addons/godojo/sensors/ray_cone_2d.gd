@@ -22,11 +22,10 @@ extends Node2D
 @export var kinds_by_layer: PackedInt32Array = PackedInt32Array()
 
 var _rays: Array[RayCast2D] = []
-var _hits: DojoRayHits
+@onready var _hits := DojoRayHits.new(kinds_by_group, kinds_by_layer, true)
 
 
 func _ready() -> void:
-	_hits = DojoRayHits.new(kinds_by_group, kinds_by_layer)
 	var body: CollisionObject2D = DojoSensors.body_of(self) as CollisionObject2D
 	for angle in DojoSensors.fan(rays, width_deg):
 		var ray := RayCast2D.new()
@@ -40,23 +39,16 @@ func _ready() -> void:
 		_rays.append(ray)
 
 
-## What the rays meet now.
+## Distances and kinds of what the rays hit now.
 func read() -> PackedFloat32Array:
-	var numbers := PackedFloat32Array()
-	var width: int = 1 + _hits.size()
-	numbers.resize(_rays.size() * width)
-	var from: Vector2 = global_position
+	_hits.clear(_rays.size())
 	for index in _rays.size():
 		var ray: RayCast2D = _rays[index]
 		ray.force_raycast_update()
-		if not ray.is_colliding():
-			numbers[index * width] = 1.0
-			continue
-		var distance_px: float = from.distance_to(ray.get_collision_point())
-		numbers[index * width] = minf(distance_px / reach_px, 1.0)
-		if width > 1:
-			_hits.write(ray.get_collider(), numbers, index * width + 1)
-	return numbers
+		if ray.is_colliding():
+			var distance_px: float = global_position.distance_to(ray.get_collision_point())
+			_hits.hit_ray(index, distance_px / reach_px, ray.get_collider())
+	return _hits.numbers
 
 
 ## What the numbers are: rays, then distance and kinds.

@@ -27,11 +27,10 @@ extends Node3D
 @export var kinds_by_layer: PackedInt32Array = PackedInt32Array()
 
 var _rays: Array[RayCast3D] = []
-var _hits: DojoRayHits
+@onready var _hits := DojoRayHits.new(kinds_by_group, kinds_by_layer, true)
 
 
 func _ready() -> void:
-	_hits = DojoRayHits.new(kinds_by_group, kinds_by_layer)
 	var body: CollisionObject3D = DojoSensors.body_of(self) as CollisionObject3D
 	for pitch in DojoSensors.fan(rows, height_deg):
 		for yaw in DojoSensors.fan(columns, width_deg):
@@ -48,23 +47,16 @@ func _ready() -> void:
 			_rays.append(ray)
 
 
-## What the rays meet now.
+## Distances and kinds of what the rays hit now.
 func read() -> PackedFloat32Array:
-	var numbers := PackedFloat32Array()
-	var width: int = 1 + _hits.size()
-	numbers.resize(_rays.size() * width)
-	var from: Vector3 = global_position
+	_hits.clear(_rays.size())
 	for index in _rays.size():
 		var ray: RayCast3D = _rays[index]
 		ray.force_raycast_update()
-		if not ray.is_colliding():
-			numbers[index * width] = 1.0
-			continue
-		var distance_m: float = from.distance_to(ray.get_collision_point())
-		numbers[index * width] = minf(distance_m / reach_m, 1.0)
-		if width > 1:
-			_hits.write(ray.get_collider(), numbers, index * width + 1)
-	return numbers
+		if ray.is_colliding():
+			var distance_m: float = global_position.distance_to(ray.get_collision_point())
+			_hits.hit_ray(index, distance_m / reach_m, ray.get_collider())
+	return _hits.numbers
 
 
 ## What the numbers are: rows, columns, then distance and kinds.

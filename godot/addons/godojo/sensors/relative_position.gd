@@ -4,7 +4,7 @@ extends Node
 ## Knows where things are, walls or not: for each of its targets the direction (three numbers in 3D,
 ## two in 2D) and the distance, from 0 to 1 at the limit. A target that is gone gives zeros.
 
-## What is to be found.
+## The nodes to find.
 @export var targets: Array[Node] = []
 ## From where; empty: the parent of this node.
 @export var from: Node

@@ -25,7 +25,7 @@ const PATIENCE_S := 600.0
 var is_launched: bool = false
 ## How long a trainer may be silent, in seconds; the environment of a launched game may say it.
 var patience_s: float = PATIENCE_S
-## The line, once somebody answered; null until then.
+## The line, once a trainer answered; null until then.
 var link: DojoLink
 ## Why the last call failed.
 var trouble: String = ""
@@ -70,7 +70,7 @@ func _init(host: String, port: int, wire: Wire, game: String) -> void:
 	_give_up_us = Time.get_ticks_usec() + int(minf(LAUNCH_PATIENCE_S, patience_s) * 1e6)
 
 
-## Goes on calling; [member link] is set when somebody has answered.
+## Keeps calling; [member link] is set when a trainer has answered.
 func dial() -> void:
 	var now_us: int = Time.get_ticks_usec()
 	if _calling == null:

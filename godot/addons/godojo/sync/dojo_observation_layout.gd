@@ -1,9 +1,93 @@
 class_name DojoObservationLayout
 extends RefCounted
-## What observations and actions are made of, in the words of the wire.
+## The parts of observations and actions, in the words of the wire.
 ##
 ## An observation part is [code]{"name", "shape", "kind", "low", "high"}[/code], an action part
 ## [code]{"name", "kind", "size"}[/code]; a role lists its parts in order.
+## [br][br]
+## [method read] takes the parts of an observation from a JSON file that trainers read, too: a list
+## of [code]{"name", "shape", "low", "high", "frame"}[/code]. A text in place of a number is the
+## path of a property of the settings, such as [code]"sight.range_m"[/code]; only the last part's
+## size may depend on settings. The frame is [code]"world"[/code] for vectors along the world's
+## axes, [code]"heading"[/code] for the unit vector along the heading, and [code]"own"[/code], the
+## default, for the rest.
+
+var _declared: Array[Dictionary] = []
+var _starts: Dictionary[String, int] = {}
+# Numbers whose count does not depend on settings.
+var _fixed: int = 0
+
+
+## The layout that the file at [param path] declares.
+static func read(path: String) -> DojoObservationLayout:
+	# By its own name, the class would stay in use when the engine exits.
+	var layout := new()
+	for part: Dictionary in JSON.parse_string(FileAccess.get_file_as_string(path)):
+		layout._declared.append(part)
+		layout._starts[part["name"] as String] = layout._fixed
+		var numbers_of_part: float = 1.0
+		for extent: Variant in part["shape"]:
+			numbers_of_part *= 0.0 if extent is String else extent as float
+		layout._fixed += int(numbers_of_part)
+	return layout
+
+
+## Index of the first number of the part [param name].
+func start(name: String) -> int:
+	return _starts[name]
+
+
+## The last extent of the part [param name]: the numbers of a vector, or of one ray.
+func width(name: String) -> int:
+	for part in _declared:
+		if part["name"] == name:
+			return int((part["shape"] as Array)[-1] as float)
+	return 0
+
+
+## The parts with the sizes and bounds that [param settings] give.
+func parts(settings: Object) -> Array[Dictionary]:
+	var found: Array[Dictionary] = []
+	for part in _declared:
+		var shape: Array[int] = []
+		for extent: Variant in part["shape"]:
+			shape.append(int(_value(extent, settings)))
+		var low: float = _value(part["low"], settings)
+		found.append(grid(part["name"] as String, shape, low, _value(part["high"], settings)))
+	return found
+
+
+## Numbers of an observation.
+func size(settings: Object) -> int:
+	return observation_size(parts(settings))
+
+
+## The heading, and the pairs of numbers along the world's axes in the observation;
+## [param acted]: those in the action.
+func heading(acted: Array) -> Dictionary:
+	var pairs: Dictionary[String, Array] = {"world": [], "heading": []}
+	for part in _declared:
+		var frame: String = part.get("frame", "own")
+		if pairs.has(frame):
+			var first: int = start(part["name"] as String)
+			pairs[frame].append([first, first + width(part["name"] as String) - 1])
+	return {"forward": pairs["heading"][0], "observed": pairs["world"], "acted": acted}
+
+
+## A block of zeros for all parts whose size does not depend on settings.
+func zeros() -> PackedFloat32Array:
+	var block := PackedFloat32Array()
+	block.resize(_fixed)
+	return block
+
+
+static func _value(declared: Variant, settings: Object) -> float:
+	if not declared is String:
+		return declared
+	var value: Variant = settings
+	for name in (declared as String).split("."):
+		value = (value as Object).get(name)
+	return value
 
 
 ## Some numbers of an observation that belong together, each from [param low] to [param high].

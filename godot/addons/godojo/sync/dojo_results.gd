@@ -2,9 +2,9 @@ class_name DojoResults
 extends RefCounted
 ## What one decision brought, for all worlds of this process at once.
 ##
-## Everything lies as it travels: role after role in the order of the description, within a role
-## world after world, within a world agent after agent. With W worlds, role r has n agents, D
-## observation numbers; there are T reward terms.
+## Everything is in the order of the wire: role after role in the order of the description, within
+## a role world after world, within a world agent after agent. With W worlds, role r has n agents,
+## D observation numbers; there are T reward terms.
 
 ## [member flags]: the agent took part in this decision.
 const ACTED := 1
@@ -13,7 +13,7 @@ const TERMINATED := 2
 ## [member flags]: its round was cut short; the future still had a value.
 const TRUNCATED := 4
 
-## Per role W x n x D numbers, one role behind the other: what each agent is told now. For an agent
+## Per role W x n x D numbers, one role behind the other: each agent's observation. For an agent
 ## that has just ended, this is already the new round's.
 var observation := PackedFloat32Array()
 ## Per role W x n x T numbers: what the decision was worth, by term.

@@ -12,7 +12,7 @@ const _END_FLAGS: Dictionary[DojoRound.End, int] = {
 var name: String
 ## World after world, in the order of the tree.
 var agents: Array[DojoAgent] = []
-## What is wrong with what an agent does; empty when nothing is.
+## An error of an agent; empty while there is none.
 var trouble: String = ""
 
 var _observation_parts: Array[Dictionary]
@@ -44,7 +44,7 @@ func _init(first: DojoAgent) -> void:
 			_action_high.append(int(part["size"]) - 1.0)
 
 
-## Adds an agent; returns what is wrong with it, or an empty text.
+## Adds an agent; returns an error message, or an empty text.
 func add(agent: DojoAgent) -> String:
 	var complaint: String = _complaint(agent)
 	if complaint.is_empty():
@@ -66,7 +66,7 @@ func finish(worlds: int, terms: PackedStringArray) -> void:
 		_columns.append(columns)
 
 
-## What the trainer is told.
+## The role's description for the trainer.
 func describe() -> Dictionary:
 	return {
 		"name": name,

@@ -3,7 +3,7 @@ extends DojoWorlds
 ## Worlds made of [DojoAgent] nodes: copies of a scene side by side, or the scene that is running.
 ##
 ## When an agent's round ends, its last observation is taken, then [method DojoAgent.reset] is
-## called: for it alone, or for everybody in its world, see [member DojoAgent.ends_world]. A world
+## called: for it alone, or for all agents in its world, see [member DojoAgent.ends_world]. A world
 ## whose root has a method [code]reset_world(chance: RandomNumberGenerator)[/code] is reset by that
 ## first.
 
@@ -139,7 +139,7 @@ func views() -> Array[DojoView]:
 	return found
 
 
-## Makes this many worlds and finds who lives there; returns what is wrong, or an empty text.
+## Makes this many worlds and finds their agents; returns an error message, or an empty text.
 func _build(count: int) -> String:
 	trouble = ""
 	if sync.world_scene == null:
@@ -226,7 +226,7 @@ func _pass_ticks(ticks: int) -> void:
 				agent.truncate_episode()
 
 
-## The worlds whose round is over; everybody in them is ended too.
+## The worlds whose round is over; all agents in them end, too.
 func _worlds_that_ended() -> PackedInt32Array:
 	var over: PackedInt32Array = []
 	for world in _roots.size():

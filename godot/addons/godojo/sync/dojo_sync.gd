@@ -4,7 +4,7 @@ extends Node
 ## Connects a scene to a trainer in Python and keeps the two in step.
 ##
 ## Put one into a scene with [DojoAgent] nodes. While no trainer answers, the scene is played by
-## policies and by hand, and the node goes on calling once a second. When one has answered, the game
+## policies and by hand, and the node calls again once a second. When one has answered, the game
 ## stands still on every decision until the trainer has sent its actions.
 
 ## A trainer has answered.
@@ -27,7 +27,7 @@ enum Mode {
 ## How far things have come with a trainer.
 enum Phase { ALONE, GREETED, READY, WAITING, TICKING }
 
-## How long a frame with a window waits for actions before it goes on drawing, in microseconds.
+## How long a frame with a window waits for actions before it draws on, in microseconds.
 const _FRAME_PATIENCE_US := 3000
 ## How long a headless game rests between ticks while it has no trainer, in microseconds.
 const _IDLE_US := 1000
@@ -57,7 +57,7 @@ const _IDLE_US := 1000
 @export var overlay_key: Key = KEY_F3
 
 @export_group("Trainer")
-## What the trainer is told that the game is called; empty: the project's name.
+## Name of the game for the trainer; empty: the project's name.
 @export var game_name: String = ""
 ## The machine the trainer runs on.
 @export var host: String = "127.0.0.1"
@@ -76,7 +76,7 @@ var _dialer: DojoConnector
 var _link: DojoLink
 var _ticks: int = 0
 var _ticks_left: int = 0
-## Whether frames wait for the trainer: with a window, drawing goes on instead.
+## Whether frames wait for the trainer: with a window, it keeps drawing instead.
 var _blocks: bool = false
 var _patience_us: int = 0
 var _usual_ticks_per_second: int = 60
@@ -145,7 +145,7 @@ func show_overlay(is_shown: bool) -> void:
 
 
 ## Puts another policy in for all agents with this name, while the game runs. Returns why it was
-## refused, or an empty text; what was there then goes on.
+## refused, or an empty text; what was there stays.
 func set_policy(policy_name: String, path: String) -> String:
 	var fresh: DojoPolicy = DojoPolicyReader.load_file(path)
 	var complaint: String = fresh.error

@@ -24,12 +24,12 @@ var trouble: String = ""
 ## [DojoSync]'s own does not apply) and [code]options[/code] (Dictionary: the game's own, sent by
 ## the trainer, to be checked like anything from outside). [code]truth[/code] (bool, may be missing)
 ## asks for what no eyes see.
-## Returns a sentence that says what is wrong, or an empty text.
+## Returns an error message, or an empty text.
 func configure(_request: Dictionary) -> String:
 	return "%s does not say how its worlds are made" % name
 
 
-## What the worlds are, as the trainer is told. Keys:
+## The worlds' description for the trainer. Keys:
 ## [br]- [code]roles[/code]: Array of Dictionary with [code]name[/code], [code]agents[/code] (of one
 ## world), [code]observation[/code] and [code]action[/code], see [DojoObservationLayout];
 ## [br]- [code]reward_terms[/code], [code]winners[/code], [code]arenas[/code]: names
@@ -64,7 +64,7 @@ func collect() -> DojoResults:
 	return DojoResults.new()
 
 
-## One physics frame without a trainer: policies may play, and somebody by hand.
+## One physics frame without a trainer: policies may play, and a person by hand.
 func play_by_hand() -> void:
 	pass
 

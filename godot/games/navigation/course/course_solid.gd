@@ -40,12 +40,11 @@ func build(course: CourseData, settings: NavigationSettings) -> void:
 ## Unit vectors of the rays in the rig's frame, row by row, each row from the left.
 static func ray_directions(sight: NavigationSettings.Sight) -> PackedVector3Array:
 	var found := PackedVector3Array()
-	for row: Dictionary in sight.rows:
-		var fov: float = deg_to_rad(row["fov_deg"] as float)
-		var up: float = deg_to_rad(row["elevation_deg"] as float)
-		var columns: int = int(row["columns"] as float)
-		for column in columns:
-			var share: float = 0.5 if columns == 1 else float(column) / (columns - 1)
+	for row in sight.rows:
+		var fov: float = deg_to_rad(row.fov_deg)
+		var up: float = deg_to_rad(row.elevation_deg)
+		for column in row.columns:
+			var share: float = 0.5 if row.columns == 1 else float(column) / (row.columns - 1)
 			var side: float = fov * (0.5 - share)
 			found.append(Vector3(-sin(side) * cos(up), sin(up), -cos(side) * cos(up)))
 	return found

@@ -1,58 +1,51 @@
 class_name NavigationObservation
 extends RefCounted
-## What the walker is told: 48 numbers in metres, seconds and radians, see docs/games/navigation.md.
+## The walker's observation, in metres, seconds and radians.
+##
+## [code]observation.json[/code] declares the parts; docs/games/navigation.md explains them.
 
-const SIZE := 48
-const _RAYS := 13
+static var layout := DojoObservationLayout.read("res://games/navigation/observation.json")
 
-# Used again for every observation, since making an array takes time.
-static var _numbers: PackedFloat32Array = _empty()
-
-
-## The parts in order, in the words of the wire.
-static func parts(settings: NavigationSettings) -> Array[Dictionary]:
-	return [
-		DojoObservationLayout.numbers("camera_position", 3, -100.0, 100.0),
-		DojoObservationLayout.numbers("camera_rotation", 4),
-		DojoObservationLayout.numbers("camera_velocity", 3, -20.0, 20.0),
-		DojoObservationLayout.numbers("camera_angular_velocity", 3, -20.0, 20.0),
-		DojoObservationLayout.numbers("rays", NavigationSettings.RAYS, 0.0, settings.sight.range_m),
-		DojoObservationLayout.numbers("left_position", 3, -5.0, 5.0),
-		DojoObservationLayout.numbers("right_position", 3, -5.0, 5.0),
-		DojoObservationLayout.numbers("left_velocity", 3, -20.0, 20.0),
-		DojoObservationLayout.numbers("right_velocity", 3, -20.0, 20.0),
-		DojoObservationLayout.numbers("goal_position", 3, -100.0, 100.0),
-		DojoObservationLayout.numbers("goal_distance", 1, 0.0, 200.0),
-		DojoObservationLayout.numbers("goal_direction", 3),
-	]
+static var _position: int = layout.start("camera_position")
+static var _rotation: int = layout.start("camera_rotation")
+static var _velocity: int = layout.start("camera_velocity")
+static var _angular_velocity: int = layout.start("camera_angular_velocity")
+static var _rays: int = layout.start("rays")
+static var _hands: PackedInt32Array = [
+	layout.start("left_position"), layout.start("right_position")
+]
+static var _hand_velocities: PackedInt32Array = [
+	layout.start("left_velocity"), layout.start("right_velocity")
+]
+static var _goal: int = layout.start("goal_position")
+static var _goal_distance: int = layout.start("goal_distance")
+static var _goal_direction: int = layout.start("goal_direction")
+# Reused for every observation, since allocation takes time.
+static var _numbers: PackedFloat32Array = layout.zeros()
 
 
-## Appends what the walker of [param world] observes to [param into].
+## Appends the observation of the walker of [param world] to [param into].
 static func append(world: NavigationWorld, into: PackedFloat32Array) -> void:
 	var walker: Walker = world.walker
 	var feet: Vector3 = walker.feet()
-	_put(0, walker.eyes())
+	_put(_position, walker.eyes())
 	var rotation: Quaternion = walker.rotation()
-	_numbers[3] = rotation.x
-	_numbers[4] = rotation.y
-	_numbers[5] = rotation.z
-	_numbers[6] = rotation.w
-	_put(7, walker.own(walker.velocity))
-	_numbers[10] = 0.0
-	_numbers[11] = walker.yaw_rate_radps
-	_numbers[12] = walker.roll_rate_radps
-	world.solid.look(
-		feet + Vector3.UP * world.settings.sight.height_m, walker.yaw_rad, _numbers, _RAYS
-	)
-	_put(29, walker.hands[0])
-	_put(32, walker.hands[1])
-	_put(35, walker.hand_velocities[0])
-	_put(38, walker.hand_velocities[1])
+	_numbers[_rotation] = rotation.x
+	_numbers[_rotation + 1] = rotation.y
+	_numbers[_rotation + 2] = rotation.z
+	_numbers[_rotation + 3] = rotation.w
+	_put(_velocity, walker.own(walker.velocity))
+	_put(_angular_velocity, Vector3(0.0, walker.yaw_rate_radps, walker.roll_rate_radps))
+	var eyes: Vector3 = feet + Vector3.UP * world.settings.sight.height_m
+	world.solid.look(eyes, walker.yaw_rad, _numbers, _rays)
+	for hand in 2:
+		_put(_hands[hand], walker.hands[hand])
+		_put(_hand_velocities[hand], walker.hand_velocities[hand])
 	var way: Vector3 = walker.own(world.next_mark() - feet)
 	var distance_m: float = way.length()
-	_put(41, way)
-	_numbers[44] = distance_m
-	_put(45, way / distance_m if distance_m >= 0.001 else Vector3.ZERO)
+	_put(_goal, way)
+	_numbers[_goal_distance] = distance_m
+	_put(_goal_direction, way / distance_m if distance_m >= 0.001 else Vector3.ZERO)
 	into.append_array(_numbers)
 
 
@@ -60,9 +53,3 @@ static func _put(place: int, vector: Vector3) -> void:
 	_numbers[place] = vector.x
 	_numbers[place + 1] = vector.y
 	_numbers[place + 2] = vector.z
-
-
-static func _empty() -> PackedFloat32Array:
-	var numbers := PackedFloat32Array()
-	numbers.resize(SIZE)
-	return numbers

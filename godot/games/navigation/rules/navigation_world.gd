@@ -5,7 +5,7 @@ extends RefCounted
 ## The owner calls [method set_action] at a decision and [method tick] once per physics tick.
 
 signal round_started
-## A mark on the way was reached; the goal is told by [signal round_ended].
+## A mark on the way was reached; the goal emits [signal round_ended].
 signal mark_reached(number: int)
 signal collided
 signal round_ended(winner: StringName)

@@ -80,7 +80,7 @@ func describe() -> Dictionary:
 	var walker: Dictionary = {
 		"name": "walker",
 		"agents": 1,
-		"observation": NavigationObservation.parts(settings),
+		"observation": NavigationObservation.layout.parts(settings),
 		"action":
 		[
 			DojoObservationLayout.move("strafe", 1),

@@ -1,6 +1,6 @@
 class_name TagEyes
 extends Node3D
-## A cone of rays that looks for whoever asks: one is enough for all agents, and for many worlds.
+## A cone of rays that looks for any agent: one is enough for all agents, and for many worlds.
 ##
 ## The rays hang on nobody, so that moving a body costs nothing; they go where an agent is when it
 ## looks. What they meet of the others are stand-ins: still bodies, since a still body's new place
@@ -13,7 +13,7 @@ const BODY_RADIUS := 1.75
 
 var _rays: Array[RayCast3D] = []
 var _range_m: float
-# Half a turn or less: whoever is behind cannot be seen.
+# Half a turn or less: agents behind cannot be seen.
 var _looks_ahead: bool
 var _shape := BoxShape3D.new()
 var _stand_ins: Array[RID] = []
@@ -81,12 +81,12 @@ func stand_in(world: TagWorld, moment: int, origin: Vector3) -> void:
 		index += 1
 
 
-## Writes into [param sight] what [param agent] sees from where it is now. [param everybody] may be
+## Writes into [param sight] what [param agent] sees from where it is now. [param agents] may be
 ## in the way, and [param origin] is where their world is.
-func look(sight: TagSight, agent: TagAgent, everybody: Array[TagAgent], origin: Vector3) -> void:
+func look(sight: TagSight, agent: TagAgent, agents: Array[TagAgent], origin: Vector3) -> void:
 	var eye: Vector3 = origin + sight.eye_of(agent)
 	transform = Transform3D(Basis(Vector3.UP, agent.heading_rad), eye)
-	var spread: Vector2 = _where_agents_are(sight.eye_of(agent), agent, everybody)
+	var spread: Vector2 = _where_agents_are(sight.eye_of(agent), agent, agents)
 	var nearest_m: float = spread.x
 	var farthest_m: float = spread.y
 	var distances_m: PackedFloat32Array = sight.distances_m
@@ -100,9 +100,9 @@ func look(sight: TagSight, agent: TagAgent, everybody: Array[TagAgent], origin: 
 			var distance_m: float = eye.distance_to(ray.get_collision_point())
 			distances_m[index] = distance_m
 			numbers[place] = distance_m / _range_m
-			# Asking who it was takes time, and a hit nearer or farther than everybody was a wall.
+			# Asking who it was takes time, and a hit nearer or farther than agents was a wall.
 			if distance_m >= nearest_m and distance_m <= farthest_m:
-				sight.note(index, _kind_of(ray.get_collider_rid(), everybody))
+				sight.note(index, _kind_of(ray.get_collider_rid(), agents))
 			elif kinds[index] != TagSight.Kind.WALL:
 				sight.note(index, TagSight.Kind.WALL)
 		else:
@@ -111,21 +111,21 @@ func look(sight: TagSight, agent: TagAgent, everybody: Array[TagAgent], origin: 
 			if kinds[index] != TagSight.Kind.NOTHING:
 				sight.note(index, TagSight.Kind.NOTHING)
 		index += 1
-		place += TagObservation.PER_RAY
+		place += TagObservation.per_ray
 
 
-func _kind_of(hit: RID, everybody: Array[TagAgent]) -> TagSight.Kind:
+func _kind_of(hit: RID, agents: Array[TagAgent]) -> TagSight.Kind:
 	var index: int = _stand_ins.find(hit)
 	if index < 0:
 		return TagSight.Kind.WALL
-	return TagSight.Kind.SEEKER if everybody[index].is_seeker_like else TagSight.Kind.HIDER
+	return TagSight.Kind.SEEKER if agents[index].is_seeker_like else TagSight.Kind.HIDER
 
 
-## The least and the greatest distance at which a ray may hit somebody.
-func _where_agents_are(eye: Vector3, agent: TagAgent, everybody: Array[TagAgent]) -> Vector2:
+## The least and the greatest distance at which a ray may hit an agent.
+func _where_agents_are(eye: Vector3, agent: TagAgent, agents: Array[TagAgent]) -> Vector2:
 	var spread := Vector2(INF, -INF)
 	var radius_m: float = agent.half_m * BODY_RADIUS
-	for other in everybody:
+	for other in agents:
 		if other == agent or not other.active:
 			continue
 		var way: Vector3 = other.position - eye

@@ -29,7 +29,7 @@ func _init(cone: TagSettings.SightCone) -> void:
 	distances_m.resize(directions.size())
 	kinds.resize(directions.size())
 	kinds.fill(Kind.NOTHING)
-	numbers.resize(directions.size() * TagObservation.PER_RAY)
+	numbers.resize(directions.size() * TagObservation.per_ray)
 	numbers.fill(0.0)
 
 
@@ -54,7 +54,7 @@ func eye_of(agent: TagAgent) -> Vector3:
 
 ## Notes what ray [param index] hit.
 func note(index: int, kind: Kind) -> void:
-	numbers[index * TagObservation.PER_RAY + 1] = WHO[kind]
+	numbers[index * TagObservation.per_ray + TagObservation.Ray.HIT] = WHO[kind]
 	kinds[index] = kind
 
 

@@ -24,7 +24,7 @@ func _run() -> void:
 	var look_us: float = _look_us(world)
 	var costs: Dictionary = {
 		"look_us": look_us,
-		"ray_us": look_us / TagObservation.ray_count(settings),
+		"ray_us": look_us / settings.ray_count,
 		"open_cast_us": _cast_us(world, Vector3(0.1, 0.0, 0.0)),
 		"floor_cast_us": _cast_us(world, Vector3(0.0, -0.004, 0.0)),
 		"tick_us": _tick_us(world),

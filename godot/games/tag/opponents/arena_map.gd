@@ -1,6 +1,6 @@
 class_name ArenaMap
 extends RefCounted
-## The arena's plan for whoever walks in it: a grid of standing heights and ways between them.
+## The arena's plan for opponents that walk in it: a grid of standing heights and ways between them.
 ##
 ## A way may lead down any step, and up as far as a jump carries.
 

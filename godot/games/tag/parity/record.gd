@@ -102,7 +102,7 @@ func _drop(world: TagWorld) -> void:
 
 func _play(world: TagWorld, episode: Dictionary) -> void:
 	var ticks := PackedFloat32Array()
-	var told := PackedFloat32Array()
+	var observations := PackedFloat32Array()
 	var terms := PackedFloat32Array()
 	var decisions: int = int(episode["decisions"] as float)
 	var per_decision: int = world.settings.rules.ticks_per_decision
@@ -110,7 +110,7 @@ func _play(world: TagWorld, episode: Dictionary) -> void:
 	_read += decisions * world.agents.size() * 3
 	_begin(world, episode)
 	_write_tick(world, ticks)
-	_write_told(world, told)
+	_append_observations(world, observations)
 	for decision in decisions:
 		if world.round_over:
 			break
@@ -122,10 +122,10 @@ func _play(world: TagWorld, episode: Dictionary) -> void:
 				break
 			world.tick()
 			_write_tick(world, ticks)
-		_write_told(world, told)
+		_append_observations(world, observations)
 		terms.append_array(world.rewards.terms)
 	_file.store_buffer(ticks.to_byte_array())
-	_file.store_buffer(told.to_byte_array())
+	_file.store_buffer(observations.to_byte_array())
 	_file.store_buffer(terms.to_byte_array())
 	(
 		_endings
@@ -176,6 +176,6 @@ func _write_tick(world: TagWorld, into: PackedFloat32Array) -> void:
 		into.append(immune_ticks)
 
 
-func _write_told(world: TagWorld, into: PackedFloat32Array) -> void:
+func _append_observations(world: TagWorld, into: PackedFloat32Array) -> void:
 	for agent in world.agents:
 		TagObservation.append(world, agent.index, into)

@@ -1,6 +1,6 @@
 class_name TagPlayer
 extends RefCounted
-## Somebody who plays one agent, not from the keyboard.
+## Plays one agent, not from the keyboard.
 
 ## Index of the agent that is played.
 var index: int
@@ -20,6 +20,6 @@ func act(_world: TagWorld) -> Vector3:
 	return Vector3.ZERO
 
 
-## Who it is, for people; empty for somebody usual.
+## Who it is, for people; empty for a usual player.
 func title() -> String:
 	return ""

@@ -42,7 +42,7 @@ static func complaint_about(
 			var before: Variant = (trained as Dictionary).get(key.get_slice(".", 1), here)
 			if not before is float or not is_equal_approx(before as float, here as float):
 				return "it was trained with another %s" % key
-	return by_policy.complaint_about(TagObservation.parts(settings), TagAction.parts())
+	return by_policy.complaint_about(TagObservation.layout.parts(settings), TagAction.parts())
 
 
 func begin_round() -> void:

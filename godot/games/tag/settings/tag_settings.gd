@@ -1,10 +1,6 @@
 class_name TagSettings
-extends RefCounted
+extends DojoSettings
 ## Every number of the game of tag, typed and checked.
-##
-## The defaults live in [code]settings.json[/code] and nowhere else. Single values are changed with
-## [method apply_override]; whole structures come and go as a [Dictionary] of the same shape as the
-## file.
 
 
 ## How a round is played.
@@ -42,11 +38,11 @@ class Motion:
 	extends RefCounted
 	## Top speed of a seeker, and of "it".
 	var seeker_speed_mps: float
-	## Top speed of a hider, and of whoever is not "it".
+	## Top speed of a hider, and of players who are not "it".
 	var hider_speed_mps: float
 	## Change of a seeker's horizontal speed on the ground, and of "it".
 	var seeker_acceleration_mps2: float
-	## Change of a hider's horizontal speed on the ground, and of whoever is not "it".
+	## Change of a hider's horizontal speed on the ground, and of players who are not "it".
 	var hider_acceleration_mps2: float
 	## Change of horizontal speed in the air.
 	var air_acceleration_mps2: float
@@ -119,7 +115,7 @@ class Rewards:
 	extends RefCounted
 	## For seekers, and for "it".
 	var seeker := RewardWeights.new()
-	## For hiders, and for whoever is not "it".
+	## For hiders, and for players who are not "it".
 	var hider := RewardWeights.new()
 
 
@@ -134,8 +130,10 @@ class ArenaShell:
 	var thickness_m: float
 
 
-## Where the defaults live.
-const DEFAULTS_PATH := "res://games/tag/settings.json"
+## Most agents in one world; surface.gdshaderinc says it once more for the shaders.
+const MAX_AGENTS := 8
+## Most rays of one agent.
+const MAX_RAYS := 256
 
 ## How a round is played.
 var rules := Rules.new()
@@ -151,63 +149,17 @@ var spawns := Spawns.new()
 var rewards := Rewards.new()
 ## What all arenas share.
 var arena := ArenaShell.new()
+## Rays of an agent.
+var ray_count: int:
+	get:
+		return sight.rows.reduce(func(sum: int, row: SightRow) -> int: return sum + row.columns, 0)
 
 
 ## The settings as shipped.
 static func load_defaults() -> TagSettings:
 	var settings := TagSettings.new()
-	var json: DojoSafeJson = DojoSafeJson.read(FileAccess.get_file_as_string(DEFAULTS_PATH))
-	var complaint: String = json.error if json.error else settings.set_all(json.data)
-	assert(complaint.is_empty(), "%s: %s" % [DEFAULTS_PATH, complaint])
+	settings.reset()
 	return settings
-
-
-## Takes over all values from [param source], shaped like the file of defaults. Returns what is
-## wrong with it, or an empty text; then, and only then, the values have changed.
-func set_all(source: Variant) -> String:
-	if not source is Dictionary:
-		return "settings must be an object"
-	var values: Dictionary = {}
-	var complaint: String = SettingsSchema.flatten(source as Dictionary, values)
-	if complaint.is_empty():
-		complaint = SettingsSchema.check_all(values)
-	if complaint.is_empty():
-		for path: String in values:
-			_write(path, values[path])
-	return complaint
-
-
-## Changes one value, as in [code]motion.gravity_mps2=20[/code]. Returns what is wrong, or an empty
-## text.
-func apply_override(text: String) -> String:
-	var cut: int = text.find("=")
-	if cut < 1:
-		return "%s: an override looks like motion.gravity_mps2=20" % DojoUntrustedText.quoted(text)
-	var path: String = text.left(cut).strip_edges()
-	var word: String = text.substr(cut + 1).strip_edges()
-	var json: DojoSafeJson = DojoSafeJson.read(word)
-	var value: Variant = json.data if json.error.is_empty() else word
-	var values: Dictionary = _flat()
-	if not values.has(path):
-		return SettingsSchema.unknown(path)
-	values[path] = value
-	var complaint: String = SettingsSchema.check_all(values)
-	if complaint.is_empty():
-		_write(path, values[path])
-	return complaint
-
-
-## All values, shaped like the file of defaults.
-func to_dict() -> Dictionary:
-	var tree: Dictionary = {}
-	var values: Dictionary = _flat()
-	for path: String in values:
-		var branch: Dictionary = tree
-		var parts: PackedStringArray = path.split(".")
-		for part in parts.slice(0, -1):
-			branch = branch.get_or_add(part, {})
-		branch[parts[-1]] = values[path]
-	return tree
 
 
 ## A copy that can be changed on its own.
@@ -222,32 +174,16 @@ func agent_count() -> int:
 	return rules.players if rules.mode == &"classic" else rules.seekers + rules.hiders
 
 
-func _flat() -> Dictionary:
-	var values: Dictionary = {}
-	for path: String in SettingsSchema.limits:
-		values[path] = _owner_of(path).get(path.get_slice(".", path.get_slice_count(".") - 1))
-	values["rules.mode"] = String(rules.mode)
-	var rows: Array[Dictionary] = []
-	for row in sight.rows:
-		rows.append({"elevation_deg": row.elevation_deg, "columns": row.columns})
-	values["sight.rows"] = rows
-	return values
+func _folder() -> String:
+	return "res://games/tag"
 
 
-func _write(path: String, value: Variant) -> void:
-	if path == "sight.rows":
-		sight.rows.clear()
-		for source: Dictionary in value:
-			var row := SightRow.new()
-			row.elevation_deg = source["elevation_deg"]
-			row.columns = source["columns"]
-			sight.rows.append(row)
-		return
-	_owner_of(path).set(path.get_slice(".", path.get_slice_count(".") - 1), value)
-
-
-func _owner_of(path: String) -> RefCounted:
-	var owner: RefCounted = self
-	for part in path.split(".").slice(0, -1):
-		owner = owner.get(part)
-	return owner
+func _check_together(values: Dictionary) -> String:
+	if values["rules.seekers"] + values["rules.hiders"] > MAX_AGENTS:
+		return "rules.hiders: more than %d agents in all" % MAX_AGENTS
+	if absf(values["sight.eye_height_m"]) >= values["body.size_m"] * 0.5:
+		return "sight.eye_height_m: the eye must be inside the body"
+	var rays: int = 0
+	for row: Dictionary in values["sight.rows"]:
+		rays += row["columns"] as int
+	return "" if rays <= MAX_RAYS else "sight.rows: more than %d rays" % MAX_RAYS

@@ -61,7 +61,7 @@ func begin_round(world: TagWorld) -> void:
 	_query.collision_mask = Arena.WALL_LAYER
 
 
-## Looks at everybody after a tick.
+## Checks all agents after a tick.
 func watch(world: TagWorld) -> void:
 	for agent in world.agents:
 		if agent.active:

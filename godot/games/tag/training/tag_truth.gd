@@ -11,7 +11,7 @@ const PER_AGENT := 10
 static var _numbers: PackedFloat32Array = _empty_numbers()
 
 
-## What is told of a world with so many agents, in the words of the wire.
+## The parts of a world's true state, in the words of the wire.
 static func parts(agents: int) -> Array[Dictionary]:
 	return [
 		DojoObservationLayout.grid("agents", [agents, PER_AGENT], -1e4, 1e4),

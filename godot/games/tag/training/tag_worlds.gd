@@ -2,9 +2,9 @@ class_name TagWorlds
 extends DojoWorlds
 ## Many games of tag in one process, for a trainer: a decision of all of them at a time.
 ##
-## What is told of a decision is what the embedded twin tells (src/godojo/games/tag/sim/step.py):
-## whoever took part has acted; who is caught, or whose round is over, is terminated; who still
-## played when [code]truncate_after[/code] decisions were over is truncated.
+## The results are those of the embedded twin (src/godojo/games/tag/sim/step.py): agents that took
+## part have acted; those that were caught, or whose round is over, are terminated; those that still
+## played after [code]truncate_after[/code] decisions are truncated.
 
 ## What the numbers of winners stand for.
 const WINNERS: PackedStringArray = ["nobody", "seeker", "hider"]
@@ -21,8 +21,8 @@ var _role_first := PackedInt32Array()
 var _role_agents := PackedInt32Array()
 # Of each agent's index, its role.
 var _role_of := PackedInt32Array()
-# Whether the trainer asks for what no eyes see.
-var _tells_truth: bool = false
+# Whether the trainer asks for the true state.
+var _sends_truth: bool = false
 # Of each world: decisions since the round began, and the arena's place among all.
 var _decisions := PackedInt32Array()
 var _arena_places := PackedInt32Array()
@@ -30,7 +30,7 @@ var _arena_places := PackedInt32Array()
 var _acted := PackedByteArray()
 var _round_terms := PackedFloat32Array()
 # Of each role, in the order of the wire.
-var _told: Array[PackedFloat32Array] = []
+var _observations: Array[PackedFloat32Array] = []
 var _terms: Array[PackedFloat32Array] = []
 var _flags: Array[PackedByteArray] = []
 var _results: DojoResults
@@ -49,7 +49,7 @@ func configure(request: Dictionary) -> String:
 	if not complaint.is_empty():
 		return complaint
 	_options = options
-	_tells_truth = request.get("truth", false)
+	_sends_truth = request.get("truth", false)
 	_ticks = options.settings.rules.ticks_per_decision
 	_list_roles()
 	_make_worlds(request["worlds"] as int)
@@ -65,9 +65,9 @@ func describe() -> Dictionary:
 				{
 					"name": _role_names[role],
 					"agents": _role_agents[role],
-					"observation": TagObservation.parts(_options.settings),
+					"observation": TagObservation.layout.parts(_options.settings),
 					"action": TagAction.parts(),
-					"heading": TagObservation.HEADING,
+					"heading": TagObservation.layout.heading(TagAction.ALONG_AXES),
 				}
 			)
 		)
@@ -79,7 +79,7 @@ func describe() -> Dictionary:
 		"model": null,
 		"ticks_per_decision": _ticks,
 	}
-	if _tells_truth:
+	if _sends_truth:
 		description["truth"] = TagTruth.parts(_role_of.size())
 	return description
 
@@ -91,7 +91,7 @@ func reset(seed_number: int) -> void:
 		var stirred: PackedByteArray = ("%d %d" % [seed_number, index]).md5_buffer()
 		_worlds[index].rng.seed = stirred.decode_s64(0)
 		_begin_round(index)
-		_tell_observations(_worlds[index])
+		_append_observations(_worlds[index])
 	for role in _role_names.size():
 		_terms[role].resize(_worlds.size() * _role_agents[role] * TagRewards.TERMS.size())
 		_terms[role].fill(0.0)
@@ -122,30 +122,30 @@ func advance() -> void:
 			if world.round_over:
 				break
 	for index in _worlds.size():
-		_tell_decision(index, _worlds[index])
-		_tell_observations(_worlds[index])
+		_append_decision(index, _worlds[index])
+		_append_observations(_worlds[index])
 
 
 func collect() -> DojoResults:
-	_results.observation = _joined(_told)
+	_results.observation = _joined(_observations)
 	_results.terms = _joined(_terms)
 	_results.flags = PackedByteArray()
 	for flags in _flags:
 		_results.flags.append_array(flags)
-	if _tells_truth:
+	if _sends_truth:
 		_results.truth = PackedFloat32Array()
 		for index in _worlds.size():
 			TagTruth.append(_worlds[index], _arena_places[index], _results.truth)
 	return _results
 
 
-func _tell_observations(world: TagWorld) -> void:
+func _append_observations(world: TagWorld) -> void:
 	for agent in _role_of.size():
-		TagObservation.append(world, agent, _told[_role_of[agent]])
+		TagObservation.append(world, agent, _observations[_role_of[agent]])
 
 
 ## What the last decision brought in one world; where that ended the round, the next one begins.
-func _tell_decision(index: int, world: TagWorld) -> void:
+func _append_decision(index: int, world: TagWorld) -> void:
 	var terms: PackedFloat32Array = world.rewards.terms
 	var first_row: int = index * _role_of.size()
 	_decisions[index] += 1
@@ -170,7 +170,7 @@ func _tell_decision(index: int, world: TagWorld) -> void:
 				flags |= DojoResults.TRUNCATED
 		_flags[_role_of[agent.index]].append(flags)
 		if ends or is_out:
-			_tell_end(index, world, agent)
+			_append_end(index, world, agent)
 	for role in _role_names.size():
 		var first: int = _role_first[role] * TagRewards.TERMS.size()
 		_terms[role].append_array(
@@ -185,7 +185,7 @@ func _tell_decision(index: int, world: TagWorld) -> void:
 
 
 ## The last row of an agent whose round has come to its end.
-func _tell_end(index: int, world: TagWorld, agent: TagAgent) -> void:
+func _append_end(index: int, world: TagWorld, agent: TagAgent) -> void:
 	var role: int = _role_of[agent.index]
 	var from: int = (index * _role_of.size() + agent.index) * TagRewards.TERMS.size()
 	_results.final_rows[role].append(index * _role_agents[role] + agent.index - _role_first[role])
@@ -251,11 +251,11 @@ func _make_worlds(count: int) -> void:
 
 func _clear_results() -> void:
 	_results.clear_ends()
-	_told.clear()
+	_observations.clear()
 	_terms.clear()
 	_flags.clear()
 	for _role in _role_names.size():
-		_told.append(PackedFloat32Array())
+		_observations.append(PackedFloat32Array())
 		_terms.append(PackedFloat32Array())
 		_flags.append(PackedByteArray())
 

@@ -21,7 +21,7 @@ var generated_share: float = 0.0
 var truncate_after: int = 0
 
 
-## Takes over what is asked for. Returns what is wrong with it, or an empty text.
+## Takes over what is asked for. Returns an error message, or an empty text.
 func read(options: Dictionary, ticks_per_decision: Variant) -> String:
 	for key: Variant in options:
 		if not key is String or not KNOWN.has(key as String):

@@ -2,6 +2,9 @@ class_name TagAction
 extends RefCounted
 ## What an agent can do at a decision: where to go along the arena's axes, and whether to jump.
 
+## Pairs of numbers along the arena's axes.
+const ALONG_AXES := [[0, 1]]
+
 
 ## The three numbers, in the words of the wire.
 static func parts() -> Array[Dictionary]:

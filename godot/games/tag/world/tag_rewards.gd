@@ -38,7 +38,7 @@ func term_of(index: int, term: int) -> float:
 	return terms[index * TERMS.size() + term]
 
 
-## Starts afresh.
+## Starts a round.
 func begin_round(world: TagWorld) -> void:
 	terms.fill(0.0)
 	_sums.fill(0.0)
@@ -86,7 +86,7 @@ func _add_distances(world: TagWorld) -> void:
 			_sums[index * TERMS.size() + DISTANCE] += _weights_of(agent).distance_per_m * change_m
 
 
-## How far everybody's nearest opponent is.
+## The distance of each agent's nearest opponent.
 func _measure(world: TagWorld) -> void:
 	_nearest_m.fill(-1.0)
 	var agents: Array[TagAgent] = world.agents

@@ -4,7 +4,7 @@ extends Node3D
 ##
 ## The owner calls [method set_action] for each agent at a decision and [method tick] once per
 ## physics tick. Everything is in the world's own frame, so that many worlds fit into one process; a
-## world may be moved, from the next frame or round on, but neither turned nor scaled.
+## world may be moved, from the next frame or round on, but neither rotated nor scaled.
 
 ## A new round begins; agents stand where they spawned.
 signal round_started
@@ -23,7 +23,7 @@ var settings: TagSettings
 var arena: ArenaData
 ## Everybody, caught or not, in the order of their index.
 var agents: Array[TagAgent] = []
-## What is being played.
+## The rules of the round.
 var rules: TagRules
 ## Length of a round.
 var round_s: float

@@ -1,19 +1,10 @@
-"""The figures of a parity check, what they are held to, and examples of where the engines differ most."""
+"""A parity report: figures with targets, examples, error curves; and `ParityPlan`, how a game offers its check."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
-
-from godojo.evaluation.parity.compare import (
-    Compared,
-    Divergence,
-    outcomes,
-    own_numbers_apart,
-    rays_apart,
-    terms_apart,
-)
-from godojo.games.settings import TICK_S
 
 AT_MOST = {
     "one_second_median_position_error_m": 0.001,
@@ -119,50 +110,21 @@ def share(agrees: np.ndarray) -> float:
     return float(agrees.mean()) if agrees.size else float("nan")
 
 
-def figures(groups: Sequence[Compared]) -> list[Figure]:
-    """All of them, those with targets first."""
-    seconds = np.concatenate([group.seconds.worst_m().ravel() for group in groups])
-    rounds = np.concatenate([group.rounds.worst_m().ravel() for group in groups])
-    singles = np.concatenate([group.ticks.error_m[:, 1][group.ticks.counts[:, 1]] for group in groups])
-    rays = [rays_apart(group) for group in groups]
-    ray_m = np.concatenate([error_m.ravel() for error_m, _ in rays])
-    is_ray = ~np.isnan(ray_m)
-    same_type = np.concatenate([same.ravel() for _, same in rays])[is_ray]
-    endings = [pair for group in groups for pair in zip(*outcomes(group), strict=True)]
-    same_end = np.array([godot == twin for godot, twin in endings])
-    same_length = np.concatenate([group.recording.ticks == group.played.ticks for group in groups])
-    own = np.concatenate([own_numbers_apart(group).ravel() for group in groups])
-    terms = np.concatenate([terms_apart(group).ravel() for group in groups])
-    own, terms = own[~np.isnan(own)], terms[~np.isnan(terms)]
-    found = {
-        "one_second_median_position_error_m": (percentile(seconds, 50), seconds),
-        "one_second_p95_position_error_m": (percentile(seconds, 95), seconds),
-        "median_position_error_m": (percentile(rounds, 50), rounds),
-        "p90_position_error_m": (percentile(rounds, 90), rounds),
-        "ray_error_p99_m": (percentile(ray_m, 99), ray_m),
-        "type_agreement": (share(same_type), same_type),
-        "outcome_agreement": (share(same_end), same_end),
-        "one_tick_p999_position_error_m": (percentile(singles, 99.9), singles),
-        "one_second_worst_position_error_m": (percentile(seconds, 100), seconds),
-        "worst_position_error_m": (percentile(rounds, 100), rounds),
-        "ray_error_worst_m": (percentile(ray_m, 100), ray_m),
-        "round_length_agreement": (share(same_length), same_length),
-        "observation_agreement": (share(own <= SAME_NUMBER), own),
-        "reward_agreement": (share(terms <= SAME_NUMBER), terms),
-    }
-    return [
-        Figure(name, value, int(np.count_nonzero(~np.isnan(of))), AT_MOST.get(name), AT_LEAST.get(name))
-        for name, (value, of) in found.items()
-    ]
+def curve(moments: Iterable[tuple[float, np.ndarray]]) -> Curve:
+    """How errors grow: from the second and the errors in metres of each moment; moments without any are left out."""
+    rows = [(at_s, *np.percentile(errors, (5, 50, 90, 95, 100)).tolist()) for at_s, errors in moments if errors.size]
+    return Curve(*([list(column) for column in zip(*rows, strict=True)] or [[]] * 6))
 
 
-def curve(parts: Sequence[Divergence]) -> Curve:
-    """How errors grow."""
-    length = max(part.error_m.shape[1] for part in parts)
-    rows = []
-    for tick in range(1, length):
-        here = np.concatenate([part.error_m[:, tick][part.counts[:, tick]] for part in parts])
-        if here.size:
-            rows.append((tick * TICK_S, *np.percentile(here, (5, 50, 90, 95, 100)).tolist()))
-    columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 6
-    return Curve(*columns)
+Progress = Callable[[str, float | None], None]
+
+
+@dataclass(frozen=True)
+class ParityPlan:
+    """How a game compares its twin with the real engine."""
+
+    check: Callable[..., Report]
+    """`check(engine, episodes=..., places=..., seed=..., settings=..., progress=...)`: plays the same episodes in both,
+    in these `places` or, for None, in the game's own."""
+    chosen_settings: tuple[str, ...] = ()
+    """Settings, by path, that the plan chooses itself."""

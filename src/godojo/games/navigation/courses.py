@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from godojo.errors import GodojoError
-from godojo.games.settings import whole_numbers
+from godojo.games.settings import read_json
 from godojo.resources import godot_sources
 
 MAX_SOLIDS = 64
@@ -15,7 +15,6 @@ MAX_SOLIDS = 64
 MAX_STARTS = 16
 MAX_ROUTES = 16
 MAX_MARKS = 32
-MAX_BYTES = 65536
 
 Number = Annotated[float, msgspec.Meta(gt=-1e3, lt=1e3)]
 Size = Annotated[float, msgspec.Meta(ge=0.01, lt=1e3)]
@@ -92,14 +91,7 @@ def read_courses(folder: Path) -> dict[str, Course]:
 
 def read_course(path: Path) -> Course:
     """One file, checked; GodojoError names the file and the reason."""
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise GodojoError(f"{path}: longer than {MAX_BYTES} bytes")
-        course = msgspec.convert(whole_numbers(msgspec.json.decode(path.read_bytes())), Course)
-    except OSError as error:
-        raise GodojoError(f"{path}: {error.strerror}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise GodojoError(f"{path}: {error}") from None
+    course = read_json(path, Course)
     check_course(course, str(path))
     return course
 

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from godojo.errors import GodojoError
-from godojo.games.base import Game, PlayedRounds
-from godojo.games.navigation.courses import hand_made_courses, read_courses
+from godojo.games.base import Game, Places, PlayedRounds
+from godojo.games.navigation.courses import hand_made_courses, read_course, read_courses
 from godojo.games.navigation.godot import NavigationInGodot
 from godojo.games.navigation.settings import NavigationSettings
 from godojo.games.navigation.spec import WALKER
 
 if TYPE_CHECKING:
+    from godojo.evaluation.parity import ParityPlan
     from godojo.games.navigation.sim.twin import NavigationTwin
+    from godojo.show.replay import ReplaySpec
 
 
 def load_twin() -> "type[NavigationTwin]":
@@ -47,6 +49,22 @@ def measures(_: NavigationSettings, rounds: PlayedRounds) -> dict[str, np.ndarra
     return {**found, "all of these": np.all(list(found.values()), axis=0), "without a fall": rounds.outcome != "gap"}
 
 
+def parity() -> "ParityPlan":
+    from godojo.games.navigation.parity import PARITY
+
+    return PARITY
+
+
+def places(_: NavigationSettings) -> Places:
+    return Places("course", "courses", hand_made_courses(), read_course)
+
+
+def replay() -> "ReplaySpec":
+    from godojo.games.navigation.replay import SPEC
+
+    return SPEC
+
+
 GAME = Game(
     "navigation",
     NavigationSettings,
@@ -55,4 +73,7 @@ GAME = Game(
     judging_options=judging_options,
     measures=measures,
     targets={"success": 0.95, "without a collision": 0.90},
+    parity=parity,
+    places=places,
+    replay=replay,
 )

@@ -1,4 +1,4 @@
-"""What can be said about rounds of navigation besides the settings: where they are played, and when they are cut."""
+"""Navigation's options on both engines: settings, courses, and when rounds are truncated."""
 
 from collections.abc import Sequence
 
@@ -10,12 +10,12 @@ from godojo.games.navigation.settings import NavigationSettings
 
 
 class NavigationOptions(msgspec.Struct, frozen=True):
-    """What both engines are told, checked."""
+    """Options of both engines, checked."""
 
     settings: NavigationSettings
     courses: tuple[Course, ...]
     truncate_after: int
-    """Decisions after which a round is cut short; 0 for never."""
+    """Decisions after which a round is truncated; 0: never."""
 
     @property
     def arena_names(self) -> tuple[str, ...]:
@@ -28,7 +28,7 @@ def checked_options(
     courses: Sequence[Course | str] | None = None,
     truncate_after: int = 0,
 ) -> NavigationOptions:
-    """The same with defaults filled in; what cannot be played is refused with a sentence."""
+    """With defaults filled in; GodojoError names what cannot be played."""
     if settings is not None and not isinstance(settings, NavigationSettings):
         raise GodojoError(f"settings must be NavigationSettings, not {type(settings).__name__}")
     if truncate_after < 0:

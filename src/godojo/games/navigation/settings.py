@@ -1,15 +1,14 @@
-"""Every number of the game of navigation, typed and checked. The defaults live beside the Godot game.
-
-The limits are those of `settings_limits.json` there; both engines read both files.
-"""
+"""Navigation's settings, typed and checked. Defaults and limits are JSON files beside the Godot game."""
 
 from typing import ClassVar, Literal
 
 from godojo.errors import GodojoError
+from godojo.games.parts import ObservationLayout
 from godojo.games.settings import GameSettings, Section, ticks_in
 
-RAYS = 16
-"""The observation has a place for so many."""
+FOLDER = "games/navigation"
+LAYOUT = ObservationLayout.read(FOLDER)
+RAYS = LAYOUT.width("rays")
 
 
 class Rules(Section, frozen=True):
@@ -18,13 +17,13 @@ class Rules(Section, frozen=True):
     round_s: float
     ticks_per_decision: int
     goal_within_m: float
-    """Only marks within so many metres of walking are asked for, the last of them the goal; 0 for all."""
+    """The goal is the last mark within this walking distance; 0: the last mark of the route."""
     mark_radius_m: float
     mark_height_m: float
     fall_below_m: float
-    """Below the course's lowest ground by so much is fallen."""
+    """Depth below the course's lowest ground that counts as a fall."""
     collision_again_s: float
-    """How long a contact must have been over before another counts."""
+    """Pause before another contact counts."""
 
 
 class Motion(Section, frozen=True):
@@ -34,7 +33,7 @@ class Motion(Section, frozen=True):
     speed_mps: float
     turn_rate_degps: float
     smoothing_s: float
-    """How long the walker takes to follow a change of what it wants, about."""
+    """Time constant with which the motion follows the action."""
     snap_deg: float
     gravity_mps2: float
     fall_speed_mps: float
@@ -42,7 +41,7 @@ class Motion(Section, frozen=True):
     """Edge of the cube that bumps into things."""
     step_up_m: float
     skin_m: float
-    """Gap that a stopped body keeps from what stopped it."""
+    """Gap between a stopped body and the obstacle."""
 
 
 class Rig(Section, frozen=True):
@@ -77,7 +76,7 @@ class Sight(Section, frozen=True):
 
 
 class Comfort(Section, frozen=True):
-    """What comfort loses, and from which share of the limits on."""
+    """Losses of comfort, and the fractions of the limits from which they apply."""
 
     turn_share: float
     turn_loss: float
@@ -90,7 +89,7 @@ class Comfort(Section, frozen=True):
 
 
 class Rewards(Section, frozen=True):
-    """What counts."""
+    """Reward weights."""
 
     goal: float
     progress_per_m: float
@@ -107,7 +106,7 @@ class Rewards(Section, frozen=True):
 class NavigationSettings(GameSettings, frozen=True):
     """All of them."""
 
-    folder: ClassVar[str] = "games/navigation"
+    folder: ClassVar[str] = FOLDER
 
     rules: Rules
     motion: Motion
@@ -121,9 +120,6 @@ class NavigationSettings(GameSettings, frozen=True):
         rays = sum(row.columns for row in self.sight.rows)
         if rays != RAYS:
             raise GodojoError(f"sight.rows: there must be {RAYS} rays in all, not {rays}")
-        for row in self.sight.rows:
-            if row.columns < 1 or not abs(row.elevation_deg) <= 89.0 or not 0.0 <= row.fov_deg <= 360.0:
-                raise GodojoError("sight.rows: a row has columns, an elevation from -89 to 89 and a fov from 0 to 360")
 
     @property
     def round_ticks(self) -> int:

@@ -12,13 +12,13 @@ import msgspec
 import numpy as np
 
 from godojo.errors import GodojoError
-from godojo.games.tag.settings import TagSettings, whole_numbers
+from godojo.games.settings import read_json, whole_numbers
+from godojo.games.tag.settings import TagSettings
 from godojo.resources import godot_sources
 
 VERSION: Literal[1] = 1
 MAX_BOXES = 16
 MAX_SPAWNS = 32
-MAX_BYTES = 65536
 TOUCHING_M = 1e-4
 """What is closer is taken for touching."""
 
@@ -86,14 +86,7 @@ def read_arenas(folder: Path, settings: TagSettings | None = None) -> dict[str, 
 
 def read_arena(path: Path, settings: TagSettings | None = None) -> Arena:
     """One file, checked; GodojoError names the file, the key and the reason."""
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise GodojoError(f"{path}: longer than {MAX_BYTES} bytes")
-        arena = msgspec.convert(whole_numbers(msgspec.json.decode(path.read_bytes())), Arena)
-    except OSError as error:
-        raise GodojoError(f"{path}: {error.strerror}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise GodojoError(f"{path}: {error}") from None
+    arena = read_json(path, Arena)
     check_arena(arena, settings or TagSettings.defaults(), str(path))
     return arena
 

@@ -4,13 +4,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from godojo.errors import GodojoError
-from godojo.games.base import Game
-from godojo.games.tag.arenas import hand_made_arenas, read_arenas
+from godojo.games.base import Game, Places
+from godojo.games.tag.arenas import generate_arena, hand_made_arenas, read_arena, read_arenas
 from godojo.games.tag.godot import TagInGodot, generated_pool
+from godojo.games.tag.options import TagOptions
 from godojo.games.tag.settings import TagSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from godojo.bench.sim import Baseline
+    from godojo.evaluation.parity import ParityPlan
     from godojo.games.tag.sim.twin import TagTwin
+    from godojo.games.tag.truth import TagTruth
+    from godojo.opponents import Opponent
+    from godojo.show.replay import ReplaySpec
 
 BOTH, HAND_MADE, GENERATED = "held-out", "hand-made", "generated"
 
@@ -45,4 +53,58 @@ def pool_options(settings: TagSettings, asked: dict[str, Any], seed: int) -> dic
     return {"generated_arenas": generated_pool(seed, settings)} if asked.get("generated_share") else {}
 
 
-GAME = Game("tag", TagSettings, load_twin, TagInGodot, training_options, judging_options, pool_options)
+def opponents() -> "Mapping[str, type[Opponent]]":
+    from godojo.games.tag.opponents import OPPONENTS
+
+    return OPPONENTS
+
+
+def truth(options: TagOptions) -> "TagTruth":
+    from godojo.games.tag.truth import TagTruth
+
+    return TagTruth(options)
+
+
+def parity() -> "ParityPlan":
+    from godojo.games.tag.parity import PARITY
+
+    return PARITY
+
+
+def numpy_baseline() -> "Baseline":
+    from godojo.games.tag.numpy_baseline import baseline
+
+    return baseline()
+
+
+def places(settings: TagSettings) -> Places:
+    return Places(
+        "arena",
+        "arenas",
+        hand_made_arenas(settings),
+        lambda path: read_arena(path, settings),
+        lambda seed: generate_arena(seed, settings),
+    )
+
+
+def replay() -> "ReplaySpec":
+    from godojo.games.tag.replay import SPEC
+
+    return SPEC
+
+
+GAME = Game(
+    "tag",
+    TagSettings,
+    load_twin,
+    TagInGodot,
+    training_options,
+    judging_options,
+    pool_options,
+    opponents=opponents,
+    truth=truth,
+    parity=parity,
+    numpy_baseline=numpy_baseline,
+    places=places,
+    replay=replay,
+)

@@ -1,6 +1,5 @@
-"""Tag in the real Godot: which scene trains, and what it is told before the first round."""
+"""Tag in the real Godot: the training scene and its options."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -8,49 +7,28 @@ import msgspec
 from godojo.games.tag.arenas import Arena, generate_arena
 from godojo.games.tag.options import TagOptions, checked_options
 from godojo.games.tag.settings import TagSettings
-from godojo.games.tag.truth import TagTruth
 
 SCENE = "res://games/tag/training/training.tscn"
 GENERATED_POOL = 64
-"""Godot does not make arenas itself: so many are made here and sent along. Its rounds take one of them at random."""
+"""Arenas generated here for Godot, which generates none itself; its rounds take one of them at random."""
 
 
 class TagInGodot:
-    """What the engine needs to know of the game: the same options as `TagTwin`.
+    """The game for the engine: the same options as `TagTwin`.
 
-    With `generated_share` above 0, so many of all rounds are played in one of `generated_arenas`, without any in one of
-    `GENERATED_POOL` that are made from `seed` and sent along; the others in `arenas`.
+    Without `generated_arenas`, a `generated_share` of rounds is played in `GENERATED_POOL` arenas made from `seed`.
     """
 
     scene = SCENE
 
-    def __init__(
-        self,
-        *,
-        seed: int = 0,
-        settings: TagSettings | None = None,
-        arenas: Sequence[Arena] | None = None,
-        generated_share: float = 0.0,
-        generated_arenas: Sequence[Arena] = (),
-        truncate_after: int = 0,
-    ) -> None:
-        self.options = checked_options(
-            settings=settings,
-            arenas=arenas,
-            generated_share=generated_share,
-            generated_arenas=generated_arenas,
-            truncate_after=truncate_after,
-        )
-        if generated_share and not generated_arenas:
+    def __init__(self, *, seed: int = 0, **options: Any) -> None:
+        self.options = checked_options(**options)
+        if self.options.generated_share and not self.options.generated_arenas:
             pool = tuple(generated_pool(seed, self.options.settings))
             self.options = msgspec.structs.replace(self.options, generated_arenas=pool)
         self.settings = self.options.settings
         self.ticks_per_decision = self.settings.rules.ticks_per_decision
         self.configure_options = configure_options(self.options)
-
-    def truth(self) -> TagTruth:
-        """What takes in the true state, if the game is asked for it."""
-        return TagTruth(self.options)
 
 
 def generated_pool(seed: int, settings: TagSettings | None = None, count: int = GENERATED_POOL) -> list[Arena]:
@@ -61,8 +39,8 @@ def generated_pool(seed: int, settings: TagSettings | None = None, count: int = 
 def configure_options(options: TagOptions) -> dict[str, Any]:
     """The `options` of the wire's `configure`, read by `godot/games/tag/training/tag_worlds.gd`.
 
-    A round's arena is one of `generated_arenas` with the chance `generated_share`, and is then told as -1; otherwise
-    one of `arenas`, told by its place in the list.
+    A round's arena is one of `generated_arenas` with probability `generated_share`, reported as -1; otherwise one of
+    `arenas`, reported by its index.
     """
     return {
         "settings": msgspec.to_builtins(options.settings),

@@ -1,4 +1,4 @@
-"""How tag is asked for, whichever engine plays it: settings, arenas, and when rounds are cut short."""
+"""Tag's options on both engines: settings, arenas, and when rounds are truncated."""
 
 from collections.abc import Sequence
 
@@ -10,16 +10,16 @@ from godojo.games.tag.settings import TagSettings
 
 
 class TagOptions(msgspec.Struct, frozen=True):
-    """What both engines are told, checked."""
+    """Options of both engines, checked."""
 
     settings: TagSettings
     arenas: tuple[Arena, ...]
     generated_share: float
-    """Of all rounds, how many are played in an arena that is not one of `arenas`."""
+    """Fraction of rounds played in a generated arena instead of one of `arenas`."""
     generated_arenas: tuple[Arena, ...]
-    """Those are then played in one of these; without any, in one that is made."""
+    """The generated arenas to choose from; default: a new one for each round."""
     truncate_after: int
-    """Decisions after which a round is cut short; 0 for never."""
+    """Decisions after which a round is truncated; 0: never."""
 
     @property
     def arena_names(self) -> tuple[str, ...]:
@@ -34,7 +34,7 @@ def checked_options(
     generated_arenas: Sequence[Arena] = (),
     truncate_after: int = 0,
 ) -> TagOptions:
-    """The same with defaults filled in; what cannot be played is refused with a sentence."""
+    """With defaults filled in; GodojoError names what cannot be played."""
     if settings is not None and not isinstance(settings, TagSettings):
         raise GodojoError(f"settings must be a TagSettings, not {type(settings).__name__}")
     if not 0.0 <= generated_share <= 1.0:

@@ -1,7 +1,4 @@
-"""Every number of the game of tag, typed and checked. The defaults live beside the Godot game, and nowhere else.
-
-The limits are those of `settings_limits.json` there; both engines read both files.
-"""
+"""Tag's settings, typed and checked. Defaults and limits are JSON files beside the Godot game."""
 
 from typing import ClassVar, Literal
 
@@ -38,7 +35,7 @@ class Body(Section, frozen=True):
 
 
 class Motion(Section, frozen=True):
-    """How agents move. A seeker's numbers also hold for whoever is it, a hider's for whoever is not."""
+    """How agents move. In classic tag, "it" moves like a seeker, the others like hiders."""
 
     seeker_speed_mps: float
     hider_speed_mps: float
@@ -59,7 +56,7 @@ class Motion(Section, frozen=True):
     push_acceleration_mps2: float
     """How strongly overlapping bodies that cannot tag each other drift apart."""
     skin_m: float
-    """Gap that a stopped body keeps from what stopped it."""
+    """Gap between a stopped body and the obstacle."""
 
 
 class SightRow(Section, frozen=True):
@@ -89,7 +86,7 @@ class Spawns(Section, frozen=True):
 
 
 class RewardWeights(Section, frozen=True):
-    """Weights of the four terms of one role's reward."""
+    """Weights of the terms of one role's reward, in the terms' order; a term is named before `_per_`."""
 
     distance_per_m: float
     """Per metre by which the nearest opponent got farther away."""
@@ -101,7 +98,7 @@ class RewardWeights(Section, frozen=True):
 
 
 class Rewards(Section, frozen=True):
-    """What counts, for either role."""
+    """Reward weights of both roles."""
 
     seeker: RewardWeights
     hider: RewardWeights
@@ -111,7 +108,7 @@ class Shell(Section, frozen=True):
     """What all arenas share: floor, ceiling and outer walls."""
 
     wall_height_m: float
-    """What is seen of the outer walls; scales heights in the observation."""
+    """Visible height of the outer walls; scales heights in the observation."""
     collider_height_m: float
     thickness_m: float
 
@@ -135,11 +132,8 @@ class TagSettings(GameSettings, frozen=True):
             raise GodojoError(f"rules.hiders: there can be {MAX_AGENTS} agents in all")
         if abs(self.sight.eye_height_m) >= self.body.size_m / 2:
             raise GodojoError("sight.eye_height_m: the eye must be inside the body")
-        if not self.sight.rows or not 1 <= self.ray_count <= MAX_RAYS:
+        if not 1 <= self.ray_count <= MAX_RAYS:
             raise GodojoError(f"sight.rows: there must be from 1 to {MAX_RAYS} rays")
-        for row in self.sight.rows:
-            if row.columns < 1 or not abs(row.elevation_deg) <= 89.0:
-                raise GodojoError("sight.rows: a row has at least one column and an elevation from -89 to 89")
 
     @property
     def agent_count(self) -> int:

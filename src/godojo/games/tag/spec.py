@@ -1,29 +1,16 @@
-"""Who plays tag, what they see and what they do: the same in every engine.
+"""Roles, observation, action and reward terms of tag: the same in every engine.
 
-An agent acts with three numbers in [-1, 1]: `move_x` and `move_z` (where to go, along the arena's axes, wherever it
-looks) and `jump` (above 0). It observes:
-
-| part | numbers | what |
-|---|---|---|
-| position | 3 | x and z by half the arena's size, y by the outer walls' height |
-| velocity | 3 | x and z by its own top speed, y by the jump's speed |
-| forward | 2 | x and z of the direction it looks in |
-| grounded | 1 | 1 when it stands on something |
-| is_seeker | 1 | 1 for a seeker, and for whoever is it |
-| is_hider | 1 | 1 for everybody else |
-| immune | 1 | 1 while it can neither tag nor be tagged (classic) |
-| time_left | 1 | share of the round that is left |
-| rays | 2 each | distance by range, 1 where nothing is within it; then who was hit: hider 1, seeker -1, neither 0 |
-
-Rays go row by row, each row from the left of the field of view to the right. Who has been caught observes zeros.
+An agent acts with three numbers in [-1, 1]: `move_x` and `move_z` (a direction along the arena's axes, whatever the
+heading) and `jump` (jumps above 0). `godot/games/tag/observation.json` declares the observation and docs/games/tag.md
+explains each part. A caught agent observes zeros.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from godojo.games.parts import ActionPart, Heading, ObservationPart, Role
-from godojo.games.tag.settings import TagSettings
+from godojo.games.parts import ActionPart, ObservationLayout, ObservationPart, Role
+from godojo.games.tag.settings import RewardWeights, TagSettings
 
 ACTION_SIZE = 3
 ACTION_PARTS = (
@@ -31,11 +18,12 @@ ACTION_PARTS = (
     ActionPart("move_z", "continuous", 1),
     ActionPart("jump", "continuous", 1, rest=-1.0),
 )
-OWN_NUMBERS = 13
-HEADING = Heading(forward=(6, 7), observed=((0, 2), (3, 5)), acted=((0, 1),))
-"""Position, velocity and the wish to move are along the arena's axes; rays are around the agent's heading."""
-NUMBERS_PER_RAY = 2
-REWARD_TERMS: tuple[str, ...] = ("distance", "time", "tag", "survival")
+LAYOUT = ObservationLayout.read(TagSettings.folder)
+RAY_DISTANCE, RAY_HIT = 0, 1
+"""The numbers of a ray: distance by range (1 where nothing is within it); hider 1, seeker -1, wall or nothing 0."""
+OWN_NUMBERS, NUMBERS_PER_RAY = LAYOUT.start("rays"), LAYOUT.width("rays")
+HEADING = LAYOUT.heading(acted=((0, 1),))
+REWARD_TERMS = tuple(weight.partition("_per_")[0] for weight in RewardWeights.__struct_fields__)
 WINNERS: tuple[str, ...] = ("nobody", "seeker", "hider")
 
 
@@ -79,18 +67,11 @@ def roles(settings: TagSettings) -> tuple[Role, ...]:
 
 
 def observation_parts(settings: TagSettings) -> tuple[ObservationPart, ...]:
-    """The table above."""
-    own = ("position", 3), ("velocity", 3), ("forward", 2)
-    flags = ("grounded", "is_seeker", "is_hider", "immune", "time_left")
-    return (
-        *(ObservationPart(name, (size,), low=-2.0, high=2.0) for name, size in own),
-        *(ObservationPart(name, (1,), low=0.0) for name in flags),
-        ObservationPart("rays", (settings.ray_count, NUMBERS_PER_RAY)),
-    )
+    return LAYOUT.parts(settings)
 
 
 def observation_size(settings: TagSettings) -> int:
-    return OWN_NUMBERS + NUMBERS_PER_RAY * settings.ray_count
+    return LAYOUT.size(settings)
 
 
 def ray_directions(settings: TagSettings) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The true state of tag as the real Godot tells it to judges: written into the records that the twin has."""
+"""The true state of tag in the real Godot, for evaluation, written into the twin's records."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ NUMBERS_PER_AGENT = 10
 
 
 class TagTruth:
-    """What no eyes see; a world's arena is told by its place among those that were sent along."""
+    """True states of worlds; a world's arena is sent as its index among those of the options."""
 
     def __init__(self, options: TagOptions) -> None:
         self._settings = options.settings
@@ -25,15 +25,15 @@ class TagTruth:
         )
 
     def make(self, num_worlds: int) -> Privileged:
-        # The same records as the twin's, so that whoever reads them is compiled once for both.
+        # The twin's own records, so that kernels that read them are compiled once for both.
         self._agents = np.zeros((num_worlds, self._settings.agent_count), state.AGENT)
         self._arenas = np.zeros(num_worlds, state.ARENA)
         return state.privileged(self._agents, self._arenas, self._settings)
 
-    def write(self, worlds: slice, told: np.ndarray) -> None:
-        agents, numbers = self._agents[worlds], told[:, :-1].reshape(len(told), -1, NUMBERS_PER_AGENT)
+    def write(self, worlds: slice, truth: np.ndarray) -> None:
+        agents, numbers = self._agents[worlds], truth[:, :-1].reshape(len(truth), -1, NUMBERS_PER_AGENT)
         agents["position"], agents["velocity"] = numbers[..., :3], numbers[..., 3:6]
         agents["heading"] = numbers[..., 6]
         agents["grounded"], agents["active"], agents["chases"] = (numbers[..., place] > 0.5 for place in (7, 8, 9))
-        places = np.clip(told[:, -1], 0, len(self._catalogue) - 1).astype(np.int64)
+        places = np.clip(truth[:, -1], 0, len(self._catalogue) - 1).astype(np.int64)
         self._arenas[worlds] = self._catalogue[places]

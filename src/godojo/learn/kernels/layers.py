@@ -9,14 +9,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
 from godojo.kernels.compile import kernel, njit_fastmath
+from godojo.learn.networks import CACHE_LINE, flat_offsets
 
 EIGHT, FEW = 8, 8
-LINE = 16
-"""Numbers in a line of the processor's cache."""
 INPUTS, OUTPUTS, WEIGHTS, BIASES = range(4)
 LOG2_E = np.float32(1.0 / math.log(2.0))
 # 2 to the power of -0.5 to 0.5, by its Taylor series.
@@ -27,43 +25,15 @@ EXPONENT_LIMIT, ONE, TWO = np.float32(100.0), np.float32(1.0), np.float32(2.0)
 def aligned(*shape: int) -> np.ndarray:
     """Zeros whose rows are aligned to cache lines, which is 50 % faster."""
     *outer, width = shape
-    padded = (*outer, _whole_lines(width))
-    room = np.zeros(math.prod(padded) + LINE, np.float32)
-    start = -room.ctypes.data // room.itemsize % LINE
+    padded = (*outer, -(-width // CACHE_LINE) * CACHE_LINE)
+    room = np.zeros(math.prod(padded) + CACHE_LINE, np.float32)
+    start = -room.ctypes.data // room.itemsize % CACHE_LINE
     return room[start : start + math.prod(padded)].reshape(padded)
-
-
-def _whole_lines(numbers: int) -> int:
-    return -(-numbers // LINE) * LINE
-
-
-def places(tensors: Iterable[Tensor]) -> tuple[dict[int, int], int]:
-    """Offset of each tensor (by `id`) in one flat row of all of them, and the length of the row."""
-    found, at = {}, 0
-    for each in tensors:
-        found[id(each)] = at
-        at += _whole_lines(each.numel())
-    return found, at
-
-
-def in_one_row(parameters: Sequence[nn.Parameter]) -> nn.Parameter:
-    """Move weights and gradients into one flat parameter, so that the optimiser steps a single tensor.
-
-    The parameters become views of it; zero their gradients instead of dropping them.
-    """
-    at, size = places(parameters)
-    row = nn.Parameter(torch.zeros(size))
-    row.grad = torch.zeros(size)
-    for parameter in parameters:
-        part = slice(at[id(parameter)], at[id(parameter)] + parameter.numel())
-        row.data[part] = parameter.detach().reshape(-1)
-        parameter.data, parameter.grad = row.data[part].view_as(parameter), row.grad[part].view_as(parameter)
-    return row
 
 
 def table(layers: Sequence[nn.Linear], in_row: Iterable[Tensor]) -> np.ndarray:
     """Per layer: inputs, outputs, and the offsets of weights and biases in the flat row."""
-    at, _ = places(in_row)
+    at, _ = flat_offsets(in_row)
     found = [(each.in_features, each.out_features, at[id(each.weight)], at.get(id(each.bias), -1)) for each in layers]
     return np.array(found, np.int64).reshape(-1, 4)
 

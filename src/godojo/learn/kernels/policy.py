@@ -1,6 +1,6 @@
 """Policy inference as a single kernel, so that threads do not contend for the interpreter.
 
-Tests compare it with the torch implementation, which handles any policy. `kernels/ppo.py` has the gradients.
+`rollout.PolicyRunner` computes the same for any policy; tests compare them. `kernels/ppo.py` has the gradients.
 """
 
 from typing import NamedTuple
@@ -10,13 +10,25 @@ import torch
 from torch import Tensor, nn
 
 from godojo.kernels.compile import njit_fastmath
-from godojo.learn.kernels.frames import Acting, draw, turn_back
-from godojo.learn.kernels.layers import INPUTS, ONE, OUTPUTS, aligned, forward, places, relu, squash, table, transpose
-from godojo.learn.memory import LeakyMemory, leak_step
-from godojo.learn.networks import LOG_SQRT_2PI, ActionHead, Policy
+from godojo.learn.kernels import frames
+from godojo.learn.kernels.frames import ActionFrame
+from godojo.learn.kernels.layers import INPUTS, ONE, OUTPUTS, aligned, forward, relu, squash, table, transpose
+from godojo.learn.kernels.memory import leaky_step
+from godojo.learn.memory import LeakyMemory
+from godojo.learn.networks import (
+    LOG_SQRT_2PI,
+    NORMALISED_LIMIT,
+    VARIANCE_FLOOR,
+    ActionHead,
+    Normaliser,
+    Policy,
+    continuous_columns,
+    flat_offsets,
+)
+from godojo.learn.rollout import PolicyInput, PolicyOutput, PolicyRunner
 
 BLOCK = 32
-"""Rows, whole eights of them, that go through all layers together: what is between the layers stays in the cache."""
+"""Rows, a multiple of eight, that go through all layers together, so that activations stay in the cache."""
 LOG_ROOT = np.float32(LOG_SQRT_2PI)
 
 
@@ -29,13 +41,13 @@ class Weights(NamedTuple):
     row: np.ndarray
     transposed: np.ndarray
     log_std: np.ndarray
-    turning: np.ndarray
+    rotated: np.ndarray
 
 
 def has_kernels(policy: Policy) -> bool:
     """Whether the kernels support this policy: leaky memory or none, and continuous actions."""
     is_known = policy.memory is None or isinstance(policy.memory, LeakyMemory)
-    return is_known and isinstance(policy.head, ActionHead) and not policy.head.choices
+    return is_known and isinstance(policy.head, ActionHead) and not policy.head.discrete_sizes
 
 
 def linears(policy: Policy) -> list[nn.Linear]:
@@ -50,146 +62,114 @@ def log_std_of(policy: Policy) -> nn.Parameter:
     return policy.head.log_std
 
 
-class PolicyInput(NamedTuple):
-    """The inputs of a policy, one row per agent."""
-
-    seen: Tensor
-    """The egocentric, normalised form of `raw`."""
-    raw: Tensor
-    memory: Tensor
-    """Updated in place."""
+def pairs_of(pairs: object) -> np.ndarray:
+    return np.array(pairs, np.int64).reshape(-1, 2)
 
 
-class PolicyOutput(NamedTuple):
-    """The arrays that a policy writes: its action, the log-probability, and the action in the game's frame."""
-
-    action: Tensor
-    log_probability: Tensor
-    for_game: Tensor
-
-
-class KernelPolicyRunner:
-    """Runs a policy for many agents at once, with the weights as of the last `refresh`."""
+class KernelPreprocessing(PolicyRunner):
+    """Observations by kernels, inference by torch: for policies that the kernels do not support."""
 
     def __init__(self, policy: Policy, rows: int) -> None:
-        self._policy, self._log_std = policy, log_std_of(policy)
-        self._from = [weights for layer in linears(policy) for weights in (layer.weight, layer.bias)]
-        self._places, size = places(self._from)
-        row, transposed = aligned(2, size)
-        layers, encoder_layers, numbers = (
-            table(linears(policy), self._from),
-            len(policy.encoder) // 2,
-            len(self._log_std),
+        super().__init__(policy, rows)
+        heading = policy.shape.heading
+        self._observed = pairs_of(heading.observed if heading else ())
+        self._frame = ActionFrame(
+            np.array(heading.forward if heading else (), np.int64),
+            pairs_of(heading.acted if heading else ()),
+            np.array(list(continuous_columns(policy.shape.action_parts)), np.int64),
         )
-        self._weights = Weights(layers, encoder_layers, row, transposed, np.zeros(numbers, np.float32), policy.turning)
+
+    def to_egocentric(self, observation: Tensor, out: Tensor) -> None:
+        frames.rotate(observation.numpy(), self._frame.forward, self._observed, out.numpy())
+
+    def normalise(self, normaliser: Normaliser, rows: Tensor, out: Tensor) -> None:
+        floor, limit = np.float32(VARIANCE_FLOOR), np.float32(NORMALISED_LIMIT)
+        frames.normalise(rows.numpy(), normaliser.mean.numpy(), normaliser.variance.numpy(), floor, limit, out.numpy())
+
+    def update_normaliser(self, normaliser: Normaliser, rows: Tensor, acted: Tensor) -> None:
+        mean, variance = torch.empty_like(normaliser.mean), torch.empty_like(normaliser.mean)
+        if count := frames.moments(rows.numpy(), acted.numpy(), mean.numpy(), variance.numpy()):
+            normaliser.merge(float(count), mean, variance)
+
+
+class KernelPolicyRunner(KernelPreprocessing):
+    """Observations and inference by kernels, with the weights as of the last `refresh`."""
+
+    def __init__(self, policy: Policy, rows: int) -> None:
+        super().__init__(policy, rows)
+        self._log_std = log_std_of(policy)
+        self._from = [weights for layer in linears(policy) for weights in (layer.weight, layer.bias)]
+        self._offsets, size = flat_offsets(self._from)
+        row, transposed = aligned(2, size)
+        layers, numbers = table(linears(policy), self._from), len(self._log_std)
+        log_std, rotated = np.zeros(numbers, np.float32), pairs_of(policy.rotated_cells)
+        self._weights = Weights(layers, len(policy.encoder) // 2, row, transposed, log_std, rotated)
         width = int(layers[:, [INPUTS, OUTPUTS]].max()) + policy.memory_size
-        self._room, self._said = aligned(2, BLOCK, width), aligned(-(-rows // BLOCK) * BLOCK, numbers)
+        self._scratch, self._mean = aligned(2, BLOCK, width), aligned(-(-rows // BLOCK) * BLOCK, numbers)
         self._noise = torch.zeros(rows, numbers)
         self.refresh()
 
     @torch.no_grad()
     def refresh(self) -> None:
-        """Copy the policy's current weights."""
         weights = self._weights
-        for each in self._from:
-            at = self._places[id(each)]
-            weights.row[at : at + each.numel()] = each.numpy().reshape(-1)
+        for tensor in self._from:
+            at = self._offsets[id(tensor)]
+            weights.row[at : at + tensor.numel()] = tensor.numpy().reshape(-1)
         transpose(weights.layers, weights.row, weights.transposed)
         weights.log_std[:] = self._log_std.numpy()
 
-    def act(
-        self, situation: PolicyInput, out: PolicyOutput, *, deterministic: bool, generator: torch.Generator
-    ) -> None:
-        """Write actions and log-probabilities, and update the memory."""
+    def act(self, inputs: PolicyInput, out: PolicyOutput, *, deterministic: bool, generator: torch.Generator) -> None:
         if deterministic:
             self._noise.zero_()
         else:
             self._noise.normal_(generator=generator)
         _act(
             self._weights,
-            self._policy.acting,
-            situation.seen.numpy(),
-            situation.raw.numpy(),
-            situation.memory.numpy(),
-            self._noise.numpy(),
-            self._room[0],
-            self._room[1],
-            self._said,
-            out.action.numpy(),
-            out.log_probability.numpy(),
-            out.for_game.numpy(),
+            self._frame,
+            *(each.numpy() for each in (*inputs, self._noise)),
+            *(*self._scratch, self._mean),
+            *(each.numpy() for each in out),
         )
-
-
-class TorchPolicyRunner:
-    """The torch implementation, for any policy."""
-
-    def __init__(self, policy: Policy, _rows: int) -> None:
-        self._policy = policy
-
-    def refresh(self) -> None:
-        """Nothing to do: torch uses the current weights."""
-
-    @torch.no_grad()
-    def act(
-        self, situation: PolicyInput, out: PolicyOutput, *, deterministic: bool, generator: torch.Generator
-    ) -> None:
-        """Write actions and log-probabilities, and update the memory."""
-        features, remembered = self._policy.features(
-            situation.seen, situation.memory, self._policy.ahead(situation.raw)
-        )
-        situation.memory.copy_(remembered)
-        choice = self._policy.head.sample(features, deterministic=deterministic, generator=generator)
-        out.action.copy_(choice.action)
-        out.log_probability.copy_(choice.log_probability)
-        self._policy.for_game(out.action, situation.raw, out=out.for_game)
-
-
-PolicyRunner = KernelPolicyRunner | TorchPolicyRunner
-
-
-def make_policy_runner(policy: Policy, rows: int) -> PolicyRunner:
-    """The kernels where they support the policy, else torch."""
-    return KernelPolicyRunner(policy, rows) if has_kernels(policy) else TorchPolicyRunner(policy, rows)
 
 
 @njit_fastmath
 def _act(
     weights: Weights,
-    acting: Acting,
-    seen: np.ndarray,
-    raw: np.ndarray,
+    frame: ActionFrame,
+    normalised: np.ndarray,
+    observation: np.ndarray,
     memory: np.ndarray,
     noise: np.ndarray,
     here: np.ndarray,
     there: np.ndarray,
-    said: np.ndarray,
+    mean: np.ndarray,
     action: np.ndarray,
-    log_probability: np.ndarray,
-    for_game: np.ndarray,
+    log_prob: np.ndarray,
+    env_action: np.ndarray,
 ) -> None:
-    """Run rows of `seen` through the layers; memory cells are appended to the encoder's output."""
+    """Run rows of `normalised` through the layers; memory cells are appended to the encoder's output."""
     layers, row, transposed = weights.layers, weights.row, weights.transposed
-    held, look = np.zeros(memory.shape[1], np.float32), np.zeros(2, np.float32)
+    held, heading = np.zeros(memory.shape[1], np.float32), np.zeros(2, np.float32)
     rows, cells = memory.shape
     last = len(layers) - 1
     for start in range(0, rows, BLOCK):
         count = min(BLOCK, rows - start)
         for each in range(count):
-            here[each, : seen.shape[1]] = seen[start + each]
+            here[each, : normalised.shape[1]] = normalised[start + each]
         for number in range(last):
             layer = layers[number]
             forward(here, layer, row, transposed, count, there)
             if cells > 0 and number == weights.encoder_layers:
                 for each in range(count):
-                    memory_input, beside = there[each, : 2 * cells], here[each, layer[INPUTS] : layer[INPUTS] + cells]
+                    memory_input, out = there[each, : 2 * cells], here[each, layer[INPUTS] : layer[INPUTS] + cells]
                     squash(memory_input)
-                    if len(weights.turning):
-                        look[0], look[1] = raw[start + each, acting.forward[0]], raw[start + each, acting.forward[1]]
-                    leak_step(memory_input, ONE, look, weights.turning, memory[start + each], held, beside)
+                    if len(weights.rotated):
+                        heading[0] = observation[start + each, frame.forward[0]]
+                        heading[1] = observation[start + each, frame.forward[1]]
+                    leaky_step(memory_input, ONE, heading, weights.rotated, memory[start + each], held, out)
             else:
                 relu(there, count, layer[OUTPUTS])
                 here, there = there, here
-        forward(here, layers[last], row, transposed, count, said[start : start + BLOCK])
-    draw(said[:rows], noise, weights.log_std, LOG_ROOT, action, log_probability)
-    turn_back(action, raw, acting, for_game)
+        forward(here, layers[last], row, transposed, count, mean[start : start + BLOCK])
+    frames.sample_gaussian(mean[:rows], noise, weights.log_std, LOG_ROOT, action, log_prob)
+    frames.to_env_action(action, observation, frame, env_action)

@@ -21,17 +21,16 @@ from godojo.learn.kernels.layers import (
     back_to_weights,
     exponential,
     forward,
-    places,
     relu,
     relu_backward,
     squash,
     table,
     transpose,
 )
-from godojo.learn.kernels.policy import has_kernels, linears, log_std_of
-from godojo.learn.memory import leak_step, leak_step_back
-from godojo.learn.networks import LOG_SQRT_2PI, Critic, Policy
-from godojo.learn.ppo import FIGURES, PpoGradient, TorchPpoGradient
+from godojo.learn.kernels.memory import leaky_step, leaky_step_backward
+from godojo.learn.kernels.policy import linears, log_std_of, pairs_of
+from godojo.learn.networks import LOG_SQRT_2PI, Critic, Policy, flat_offsets
+from godojo.learn.ppo import METRICS
 from godojo.learn.rollout import RolloutBuffer
 from godojo.learn.settings import PpoSettings
 
@@ -40,259 +39,227 @@ LOG_SQRT = np.float32(LOG_SQRT_2PI)
 ENTROPY = np.float32(0.5 + LOG_SQRT_2PI)
 
 
-class Room(NamedTuple):
-    """Scratch arrays for one agent's sequence, forward and backward; reused for the next agent."""
+class Network(NamedTuple):
+    """Layers and weights of policy and critic; see `layers.py`."""
 
-    thoughts: np.ndarray
+    policy_layers: np.ndarray
+    encoder_layers: int
+    critic_layers: np.ndarray
+    rotated: np.ndarray
+    log_std_at: int
+    row: np.ndarray
+    transposed: np.ndarray
+
+
+class Rollout(NamedTuple):
+    """The arrays of a `RolloutBuffer` that are trained on."""
+
+    observation: np.ndarray
+    privileged: np.ndarray
+    action: np.ndarray
+    log_prob: np.ndarray
+    advantage: np.ndarray
+    returns: np.ndarray
+    acted: np.ndarray
+    not_done: np.ndarray
+    heading: np.ndarray
+    memory: np.ndarray
+
+
+class Coefficients(NamedTuple):
+    """Of the loss (`PpoSettings`)."""
+
+    clip: Any
+    value: Any
+    entropy: Any
+    max_grad_norm: float
+
+
+class Scratch(NamedTuple):
+    """Arrays for one agent's sequence, forward and backward; reused for the next agent."""
+
+    activations: np.ndarray
     """[layer, step, unit]: the observation and the activations of encoder and trunk."""
-    worths: np.ndarray
-    """The same for the critic's layers, from 1 on."""
-    company: np.ndarray
+    critic_activations: np.ndarray
+    privileged: np.ndarray
     memory_input: np.ndarray
     """The memory's gates and candidates."""
-    to_memory_input: np.ndarray
+    memory_input_grad: np.ndarray
     held: np.ndarray
     """The memory before each step."""
     mean: np.ndarray
-    to_mean: np.ndarray
-    worth: np.ndarray
-    to_worth: np.ndarray
+    mean_grad: np.ndarray
+    value: np.ndarray
+    value_grad: np.ndarray
     grad: np.ndarray
     other_grad: np.ndarray
 
 
 class KernelPpoGradient:
-    """Writes the gradient of one role's loss into the flat parameter of its policy and critic (`in_one_row`)."""
+    """Writes the gradient of one role's loss into the flat parameter of policy and critic (`flatten_parameters`)."""
 
     def __init__(self, policy: Policy, critic: Critic, weights: nn.Parameter, settings: PpoSettings) -> None:
-        self._settings = settings
-        in_row = [*policy.parameters(), *critic.parameters()]
-        self._encoder_layers = len(policy.encoder) // 2
-        self._policy_layers = table(linears(policy), in_row)
-        trunk = [layer for layer in critic.trunk if isinstance(layer, nn.Linear)]
-        self._critic_layers = table([critic.own, critic.privileged, *trunk, critic.value], in_row)
-        self._log_std_at = places(in_row)[0][id(log_std_of(policy))]
         assert weights.grad is not None
-        self._row, self._gradient = weights.detach().numpy(), weights.grad.numpy()
-        self._transposed, self._turning = aligned(len(self._row)), policy.turning
-        numbers = len(log_std_of(policy))
-        widest = int(
-            max(self._policy_layers[:, [INPUTS, OUTPUTS]].max(), self._critic_layers[:, [INPUTS, OUTPUTS]].max())
+        self._gradient = weights.grad.numpy()
+        in_row, row = [*policy.parameters(), *critic.parameters()], weights.detach().numpy()
+        trunk = [layer for layer in critic.trunk if isinstance(layer, nn.Linear)]
+        self._network = Network(
+            policy_layers=table(linears(policy), in_row),
+            encoder_layers=len(policy.encoder) // 2,
+            critic_layers=table([critic.own, critic.privileged, *trunk, critic.value], in_row),
+            rotated=pairs_of(policy.rotated_cells),
+            log_std_at=flat_offsets(in_row)[0][id(log_std_of(policy))],
+            row=row,
+            transposed=aligned(len(row)),
         )
-        rows = -(-settings.n_steps // EIGHT) * EIGHT
-        self._room = Room(
-            thoughts=aligned(self._encoder_layers + 2, rows, widest + policy.memory_size),
-            worths=aligned(len(self._critic_layers), rows, widest),
-            company=aligned(rows, critic.privileged.in_features),
-            memory_input=aligned(rows, 2 * policy.memory_size),
-            to_memory_input=aligned(rows, 2 * policy.memory_size),
-            held=aligned(rows, policy.memory_size),
-            mean=aligned(rows, numbers),
-            to_mean=aligned(rows, numbers),
-            worth=aligned(rows, 1),
-            to_worth=aligned(rows, 1),
-            grad=aligned(rows, widest + policy.memory_size),
-            other_grad=aligned(rows, widest + policy.memory_size),
-        )
-
-    def __call__(self, buffer: RolloutBuffer, advantage: Tensor, target: Tensor, chosen: Tensor) -> list[float]:
-        figures, settings = np.zeros(len(FIGURES)), self._settings
-        transpose(self._policy_layers, self._row, self._transposed)
-        transpose(self._critic_layers, self._row, self._transposed)
-        self._gradient[:] = 0.0
-        _learn(
-            chosen.numpy(),
-            buffer.observation.numpy(),
-            buffer.others.numpy(),
-            buffer.action.numpy(),
-            buffer.log_probability.numpy(),
-            advantage.numpy(),
-            target.numpy(),
-            buffer.acted.numpy(),
-            buffer.not_done.numpy(),
-            buffer.ahead.numpy(),
-            self._turning,
-            buffer.memory.numpy(),
-            self._policy_layers,
-            self._encoder_layers,
-            self._critic_layers,
-            self._log_std_at,
-            self._row,
-            self._transposed,
-            self._room,
-            np.float32(settings.clip_range),
-            np.float32(settings.vf_coef),
-            np.float32(settings.ent_coef),
+        self._coefficients = Coefficients(
+            *(np.float32(each) for each in (settings.clip_range, settings.vf_coef, settings.ent_coef)),
             settings.max_grad_norm,
-            self._gradient,
-            figures,
         )
-        told_of: list[float] = figures.tolist()
-        return told_of
+        layers = np.concatenate((self._network.policy_layers, self._network.critic_layers))
+        widest, cells = int(layers[:, [INPUTS, OUTPUTS]].max()), policy.memory_size
+        rows, numbers = -(-settings.n_steps // EIGHT) * EIGHT, len(log_std_of(policy))
+        self._scratch = Scratch(
+            activations=aligned(self._network.encoder_layers + 2, rows, widest + cells),
+            critic_activations=aligned(len(self._network.critic_layers), rows, widest),
+            privileged=aligned(rows, critic.privileged.in_features),
+            memory_input=aligned(rows, 2 * cells),
+            memory_input_grad=aligned(rows, 2 * cells),
+            held=aligned(rows, cells),
+            mean=aligned(rows, numbers),
+            mean_grad=aligned(rows, numbers),
+            value=aligned(rows, 1),
+            value_grad=aligned(rows, 1),
+            grad=aligned(rows, widest + cells),
+            other_grad=aligned(rows, widest + cells),
+        )
 
-
-def make_ppo_gradient(policy: Policy, critic: Critic, weights: nn.Parameter, settings: PpoSettings) -> PpoGradient:
-    """The kernels where they support the policy, else torch."""
-    kind = KernelPpoGradient if has_kernels(policy) else TorchPpoGradient
-    return kind(policy, critic, weights, settings)
+    def __call__(self, buffer: RolloutBuffer, columns: Tensor) -> list[float]:
+        network, metrics = self._network, np.zeros(len(METRICS))
+        rollout = Rollout(*(getattr(buffer, name).numpy() for name in Rollout._fields))
+        transpose(network.policy_layers, network.row, network.transposed)
+        transpose(network.critic_layers, network.row, network.transposed)
+        self._gradient[:] = 0.0
+        _ppo_gradient(network, rollout, columns.numpy(), self._coefficients, self._scratch, self._gradient, metrics)
+        found: list[float] = metrics.tolist()
+        return found
 
 
 @njit_fastmath
-def _learn(
-    chosen: np.ndarray,
-    observation: np.ndarray,
-    others: np.ndarray,
-    action: np.ndarray,
-    log_probability: np.ndarray,
-    advantage: np.ndarray,
-    target: np.ndarray,
-    acted: np.ndarray,
-    not_done: np.ndarray,
-    ahead: np.ndarray,
-    turning: np.ndarray,
-    memory: np.ndarray,
-    policy_layers: np.ndarray,
-    encoder_layers: int,
-    critic_layers: np.ndarray,
-    log_std_at: int,
-    row: np.ndarray,
-    transposed: np.ndarray,
-    room: Room,
-    clip: Any,
-    vf_coef: Any,
-    ent_coef: Any,
-    max_grad_norm: float,
-    gradient: np.ndarray,
-    figures: np.ndarray,
-) -> None:
-    steps, _, numbers = action.shape
-    seen_width, others_width = observation.shape[2], others.shape[2]
-    thoughts, worths, company, memory_input, to_memory_input, held, mean, to_mean, worth, to_worth, grad, other_grad = (
-        room
-    )
-    rows = thoughts.shape[1]
+def _ppo_gradient(
+    net: Network, rollout: Rollout, chosen: np.ndarray, coefficients: Coefficients, s: Scratch, gradient: np.ndarray,
+    metrics: np.ndarray,
+) -> None:  # fmt: skip
+    steps, _, numbers = rollout.action.shape
+    observation_width, privileged_width = rollout.observation.shape[2], rollout.privileged.shape[2]
+    rows, head = s.activations.shape[1], net.policy_layers[len(net.policy_layers) - 1]
     total = ZERO
     for column in chosen:
         for step in range(steps):
-            total += ONE if acted[step, column] else ZERO
+            total += ONE if rollout.acted[step, column] else ZERO
     share = ONE / max(total, ONE)
     for column in chosen:
         for step in range(steps):
-            thoughts[0, step, :seen_width] = observation[step, column]
-            company[step, :others_width] = others[step, column]
-        _follow(
-            thoughts, memory_input, held, not_done, ahead, turning, memory, column, policy_layers, encoder_layers, row,
-            transposed, steps,
-        )  # fmt: skip
-        forward(thoughts[encoder_layers + 1], policy_layers[len(policy_layers) - 1], row, transposed, rows, mean)
-        _value(thoughts[0], company, critic_layers, row, transposed, worths, worth)
+            s.activations[0, step, :observation_width] = rollout.observation[step, column]
+            s.privileged[step, :privileged_width] = rollout.privileged[step, column]
+        _forward_sequence(net, rollout, column, s)
+        forward(s.activations[net.encoder_layers + 1], head, net.row, net.transposed, rows, s.mean)
+        _critic(net, s)
         for step in range(steps):
-            to_mean[step] = ZERO
-            to_worth[step] = ZERO
-            if acted[step, column]:
-                _judge(
-                    step, column, mean, action, log_probability, advantage, row, log_std_at, clip, share, to_mean,
-                    gradient, figures,
-                )  # fmt: skip
-                error = worth[step, 0] - target[step, column]
-                figures[1] += error * error * share
-                to_worth[step, 0] = vf_coef * TWO * error * share
-        _value_back(thoughts[0], company, critic_layers, row, worths, to_worth, grad, other_grad, gradient)
-        _follow_back(
-            thoughts, memory_input, held, not_done, ahead, turning, column, policy_layers, encoder_layers, row, steps,
-            to_mean, to_memory_input, grad, other_grad, gradient,
-        )  # fmt: skip
+            s.mean_grad[step] = ZERO
+            s.value_grad[step] = ZERO
+            if rollout.acted[step, column]:
+                _surrogate(net, rollout, step, column, coefficients.clip, share, s, gradient, metrics)
+                error = s.value[step, 0] - rollout.returns[step, column]
+                metrics[1] += error * error * share
+                s.value_grad[step, 0] = coefficients.value * TWO * error * share
+        _critic_backward(net, s, gradient)
+        _backward_sequence(net, rollout, column, s, gradient)
     for number in range(numbers):
-        figures[2] += (row[log_std_at + number] + ENTROPY) * total * share
-        gradient[log_std_at + number] -= ent_coef * total * share
-    length = np.sqrt(np.sum(gradient.astype(np.float64) ** 2))
-    figures[5] = length
-    gradient *= np.float32(min(max_grad_norm / (length + 1e-6), 1.0))
+        metrics[2] += (net.row[net.log_std_at + number] + ENTROPY) * total * share
+        gradient[net.log_std_at + number] -= coefficients.entropy * total * share
+    grad_norm = np.sqrt(np.sum(gradient.astype(np.float64) ** 2))
+    metrics[5] = grad_norm
+    gradient *= np.float32(min(coefficients.max_grad_norm / (grad_norm + 1e-6), 1.0))
 
 
 @njit_fastmath
-def _judge(
-    step: int, column: int, mean: np.ndarray, action: np.ndarray, log_probability: np.ndarray, advantage: np.ndarray,
-    row: np.ndarray, log_std_at: int, clip: Any, share: Any, to_mean: np.ndarray, gradient: np.ndarray,
-    figures: np.ndarray,
+def _surrogate(
+    net: Network, rollout: Rollout, step: int, column: int, clip: Any, share: Any, s: Scratch, gradient: np.ndarray,
+    metrics: np.ndarray,
 ) -> None:  # fmt: skip
     """The clipped surrogate of one step, and its gradients with respect to mean and log_std."""
-    numbers = action.shape[2]
-    log_ratio = -log_probability[step, column]
-    for number in range(numbers):
-        log_std = row[log_std_at + number]
-        distance = (action[step, column, number] - mean[step, number]) * exponential(-log_std)
+    action, mean, log_stds = rollout.action[step, column], s.mean[step], net.row[net.log_std_at :]
+    log_ratio = -rollout.log_prob[step, column]
+    for number in range(len(action)):
+        log_std = log_stds[number]
+        distance = (action[number] - mean[number]) * exponential(-log_std)
         log_ratio -= HALF * distance * distance + log_std + LOG_SQRT
-    ratio, gain = exponential(log_ratio), advantage[step, column]
+    ratio, advantage = exponential(log_ratio), rollout.advantage[step, column]
     clipped = min(max(ratio, ONE - clip), ONE + clip)
-    figures[0] -= min(ratio * gain, clipped * gain) * share
-    figures[3] += ((ratio - ONE) - log_ratio) * share
+    metrics[0] -= min(ratio * advantage, clipped * advantage) * share
+    metrics[3] += ((ratio - ONE) - log_ratio) * share
     if clipped != ratio:
-        figures[4] += share
-    if clipped == ratio or ratio * gain < clipped * gain:
-        by_logarithm = -gain * ratio * share
-        for number in range(numbers):
-            shrunk = exponential(-row[log_std_at + number])
-            distance = (action[step, column, number] - mean[step, number]) * shrunk
-            to_mean[step, number] = by_logarithm * distance * shrunk
-            gradient[log_std_at + number] += by_logarithm * (distance * distance - ONE)
+        metrics[4] += share
+    if clipped == ratio or ratio * advantage < clipped * advantage:
+        log_prob_grad = -advantage * ratio * share
+        for number in range(len(action)):
+            inverse_std = exponential(-log_stds[number])
+            distance = (action[number] - mean[number]) * inverse_std
+            s.mean_grad[step, number] = log_prob_grad * distance * inverse_std
+            gradient[net.log_std_at + number] += log_prob_grad * (distance * distance - ONE)
 
 
 @njit_fastmath
-def _follow(
-    thoughts: np.ndarray, memory_input: np.ndarray, held: np.ndarray, not_done: np.ndarray, ahead: np.ndarray,
-    turning: np.ndarray, memory: np.ndarray, column: int, layers: np.ndarray, encoder_layers: int, row: np.ndarray,
-    transposed: np.ndarray, steps: int,
-) -> None:  # fmt: skip
-    """Forward pass of one agent's sequence up to the head's input; `memory_input` and `held` keep the memory's part."""
-    rows, cells = thoughts.shape[1], memory.shape[1]
+def _forward_sequence(net: Network, rollout: Rollout, column: int, s: Scratch) -> None:
+    """Forward pass of one agent's sequence up to the head's input."""
+    layers, encoder_layers, activations = net.policy_layers, net.encoder_layers, s.activations
+    rows, cells, steps = activations.shape[1], rollout.memory.shape[1], rollout.action.shape[0]
     for layer in range(encoder_layers):
-        forward(thoughts[layer], layers[layer], row, transposed, rows, thoughts[layer + 1])
-        relu(thoughts[layer + 1], rows, layers[layer, OUTPUTS])
-    sight = thoughts[encoder_layers]
+        forward(activations[layer], layers[layer], net.row, net.transposed, rows, activations[layer + 1])
+        relu(activations[layer + 1], rows, layers[layer, OUTPUTS])
+    encoded = activations[encoder_layers]
     if cells > 0:
-        beside = layers[encoder_layers, INPUTS]
-        forward(sight, layers[encoder_layers], row, transposed, rows, memory_input)
-        carried = memory[column].copy()
+        cells_at = layers[encoder_layers, INPUTS]
+        forward(encoded, layers[encoder_layers], net.row, net.transposed, rows, s.memory_input)
+        carried = rollout.memory[column].copy()
         for step in range(steps):
-            now = memory_input[step, : 2 * cells]
+            now, held = s.memory_input[step, : 2 * cells], s.held[step, :cells]
             squash(now)
-            out = sight[step, beside : beside + cells]
-            leak_step(now, not_done[step, column], ahead[step, column], turning, carried, held[step, :cells], out)
+            not_done, heading = rollout.not_done[step, column], rollout.heading[step, column]
+            leaky_step(now, not_done, heading, net.rotated, carried, held, encoded[step, cells_at : cells_at + cells])
     trunk = layers[len(layers) - 2]
-    forward(sight, trunk, row, transposed, rows, thoughts[encoder_layers + 1])
-    relu(thoughts[encoder_layers + 1], rows, trunk[OUTPUTS])
+    forward(encoded, trunk, net.row, net.transposed, rows, activations[encoder_layers + 1])
+    relu(activations[encoder_layers + 1], rows, trunk[OUTPUTS])
 
 
 @njit_fastmath
-def _follow_back(
-    thoughts: np.ndarray, memory_input: np.ndarray, held: np.ndarray, not_done: np.ndarray, ahead: np.ndarray,
-    turning: np.ndarray, column: int, layers: np.ndarray, encoder_layers: int, row: np.ndarray, steps: int,
-    to_mean: np.ndarray, to_memory_input: np.ndarray, grad: np.ndarray, other_grad: np.ndarray, gradient: np.ndarray,
-) -> None:  # fmt: skip
-    """Backward pass through the head and `_follow`."""
-    rows = thoughts.shape[1]
-    cells = layers[encoder_layers, OUTPUTS] // 2 if len(layers) == encoder_layers + 3 else 0
-    head, trunk, sight = layers[len(layers) - 1], layers[len(layers) - 2], thoughts[encoder_layers]
-    back_to_weights(to_mean, thoughts[encoder_layers + 1], head, rows, gradient)
+def _backward_sequence(net: Network, rollout: Rollout, column: int, s: Scratch, gradient: np.ndarray) -> None:
+    """Backward pass through the head and `_forward_sequence`."""
+    layers, encoder_layers, activations, row = net.policy_layers, net.encoder_layers, s.activations, net.row
+    rows, cells, steps = activations.shape[1], rollout.memory.shape[1], rollout.action.shape[0]
+    head, trunk, encoded = layers[len(layers) - 1], layers[len(layers) - 2], activations[encoder_layers]
+    grad, other_grad = s.grad, s.other_grad
+    back_to_weights(s.mean_grad, activations[encoder_layers + 1], head, rows, gradient)
     other_grad[:] = ZERO
-    back_to_given(to_mean, head, row, rows, other_grad)
-    relu_backward(thoughts[encoder_layers + 1], rows, trunk[OUTPUTS], other_grad)
-    back_to_weights(other_grad, sight, trunk, rows, gradient)
+    back_to_given(s.mean_grad, head, row, rows, other_grad)
+    relu_backward(activations[encoder_layers + 1], rows, trunk[OUTPUTS], other_grad)
+    back_to_weights(other_grad, encoded, trunk, rows, gradient)
     grad[:] = ZERO
     back_to_given(other_grad, trunk, row, rows, grad)
     if cells > 0:
-        beside = layers[encoder_layers, INPUTS]
-        onward = np.zeros(cells, np.float32)
+        cells_at = layers[encoder_layers, INPUTS]
+        carried_grad = np.zeros(cells, np.float32)
         for step in range(steps - 1, -1, -1):
-            here, out = grad[step, beside : beside + cells], to_memory_input[step, : 2 * cells]
-            now, at = memory_input[step, : 2 * cells], not_done[step, column]
-            leak_step_back(now, at, ahead[step, column], turning, held[step, :cells], here, onward, out)
-        back_to_weights(to_memory_input, sight, layers[encoder_layers], rows, gradient)
-        back_to_given(to_memory_input, layers[encoder_layers], row, rows, grad)
+            here, out = grad[step, cells_at : cells_at + cells], s.memory_input_grad[step, : 2 * cells]
+            now, held = s.memory_input[step, : 2 * cells], s.held[step, :cells]
+            not_done, heading = rollout.not_done[step, column], rollout.heading[step, column]
+            leaky_step_backward(now, not_done, heading, net.rotated, held, here, carried_grad, out)
+        back_to_weights(s.memory_input_grad, encoded, layers[encoder_layers], rows, gradient)
+        back_to_given(s.memory_input_grad, layers[encoder_layers], row, rows, grad)
     for layer in range(encoder_layers - 1, -1, -1):
-        relu_backward(thoughts[layer + 1], rows, layers[layer, OUTPUTS], grad)
-        back_to_weights(grad, thoughts[layer], layers[layer], rows, gradient)
+        relu_backward(activations[layer + 1], rows, layers[layer, OUTPUTS], grad)
+        back_to_weights(grad, activations[layer], layers[layer], rows, gradient)
         if layer > 0:
             other_grad[:] = ZERO
             back_to_given(grad, layers[layer], row, rows, other_grad)
@@ -300,38 +267,34 @@ def _follow_back(
 
 
 @njit_fastmath
-def _value(
-    seen: np.ndarray, company: np.ndarray, layers: np.ndarray, row: np.ndarray, transposed: np.ndarray,
-    worths: np.ndarray, worth: np.ndarray,
-) -> None:  # fmt: skip
+def _critic(net: Network, s: Scratch) -> None:
     """The critic; its first layer is split into own and privileged observation."""
-    rows, others = len(seen), layers[1]
-    weights = transposed[others[WEIGHTS] : others[WEIGHTS] + others[INPUTS] * others[OUTPUTS]]
-    forward(seen, layers[0], row, transposed, rows, worths[1])
-    add_product(company, weights, others[INPUTS], others[OUTPUTS], rows, worths[1])
-    relu(worths[1], rows, others[OUTPUTS])
+    layers, row, transposed, activations = net.critic_layers, net.row, net.transposed, s.critic_activations
+    rows, split = activations.shape[1], layers[1]
+    weights = transposed[split[WEIGHTS] : split[WEIGHTS] + split[INPUTS] * split[OUTPUTS]]
+    forward(s.activations[0], layers[0], row, transposed, rows, activations[1])
+    add_product(s.privileged, weights, split[INPUTS], split[OUTPUTS], rows, activations[1])
+    relu(activations[1], rows, split[OUTPUTS])
     for layer in range(2, len(layers) - 1):
-        forward(worths[layer - 1], layers[layer], row, transposed, rows, worths[layer])
-        relu(worths[layer], rows, layers[layer, OUTPUTS])
-    forward(worths[len(layers) - 2], layers[len(layers) - 1], row, transposed, rows, worth)
+        forward(activations[layer - 1], layers[layer], row, transposed, rows, activations[layer])
+        relu(activations[layer], rows, layers[layer, OUTPUTS])
+    forward(activations[len(layers) - 2], layers[len(layers) - 1], row, transposed, rows, s.value)
 
 
 @njit_fastmath
-def _value_back(
-    seen: np.ndarray, company: np.ndarray, layers: np.ndarray, row: np.ndarray, worths: np.ndarray,
-    to_worth: np.ndarray, grad: np.ndarray, other_grad: np.ndarray, gradient: np.ndarray,
-) -> None:  # fmt: skip
-    """Backward pass through `_value`."""
-    rows, last = len(seen), len(layers) - 1
-    back_to_weights(to_worth, worths[last - 1], layers[last], rows, gradient)
+def _critic_backward(net: Network, s: Scratch, gradient: np.ndarray) -> None:
+    """Backward pass through `_critic`."""
+    layers, row, activations, grad, other_grad = net.critic_layers, net.row, s.critic_activations, s.grad, s.other_grad
+    rows, last = activations.shape[1], len(layers) - 1
+    back_to_weights(s.value_grad, activations[last - 1], layers[last], rows, gradient)
     grad[:] = ZERO
-    back_to_given(to_worth, layers[last], row, rows, grad)
+    back_to_given(s.value_grad, layers[last], row, rows, grad)
     for layer in range(last - 1, 1, -1):
-        relu_backward(worths[layer], rows, layers[layer, OUTPUTS], grad)
-        back_to_weights(grad, worths[layer - 1], layers[layer], rows, gradient)
+        relu_backward(activations[layer], rows, layers[layer, OUTPUTS], grad)
+        back_to_weights(grad, activations[layer - 1], layers[layer], rows, gradient)
         other_grad[:] = ZERO
         back_to_given(grad, layers[layer], row, rows, other_grad)
         grad, other_grad = other_grad, grad
-    relu_backward(worths[1], rows, layers[1, OUTPUTS], grad)
-    back_to_weights(grad, seen, layers[0], rows, gradient)
-    back_to_weights(grad, company, layers[1], rows, gradient)
+    relu_backward(activations[1], rows, layers[1, OUTPUTS], grad)
+    back_to_weights(grad, s.activations[0], layers[0], rows, gradient)
+    back_to_weights(grad, s.privileged, layers[1], rows, gradient)

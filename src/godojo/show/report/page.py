@@ -16,23 +16,24 @@ from godojo.evaluation.evaluation import ITSELF, Evaluation, MatchUp, has_oppone
 from godojo.evaluation.intervals import Proportion
 from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo_policy
 from godojo.files import atomic_write
-from godojo.opponents import OPPONENTS
+from godojo.opponents import scripted_opponents
 from godojo.runs.folder import RunFolder
-from godojo.show import highlights, style
+from godojo.show import colours, style
 from godojo.show.charts import write_charts
 from godojo.show.curves import RunTables
+from godojo.show.highlights import best_highlights
 from godojo.show.policies_to_show import PoliciesToShow, can_be_shown
-from godojo.show.recording import one_thread, record_rounds
+from godojo.show.recording import one_thread
 from godojo.show.replay import Replay
 from godojo.show.report.replay_data import viewer_round
 
 PICKED_FROM = 60
-"""Rounds of the newest policies that the best catch and the best escape are chosen from."""
+"""Rounds of the newest policies that highlights are chosen from."""
 MOST_STAGES = 4
 FEW_ROUNDS = 512
-"""Fewer are judged on one thread: on a busy machine threads that wait for each other take many times as long."""
+"""Fewer are evaluated on one thread: on a busy machine threads that wait for each other take many times as long."""
 BEFORE_S = 3.5
-"""How long before the moment worth seeing a picked round is shown from."""
+"""How long before a highlight its round is shown from."""
 CHARTS = ("learning", "win_rate", "rating", "cross_play", "reward_terms", "episode_length", "reward", "speed")
 WIDE = ("learning", "win_rate", "reward_terms")
 """Charts of several panels, which take the whole width."""
@@ -42,7 +43,7 @@ Progress = Callable[[str, float | None], None]
 
 
 def write_report(run: RunFolder, path: Path, *, rounds: int = 300, seed: int = 0, progress: Progress) -> None:
-    """Plays what has to be played and writes the page."""
+    """Plays the rounds and writes the page."""
     progress("drawing", None)
     tables = RunTables(run)
     charts = {chart.stem: chart for chart in write_charts(run)}
@@ -70,20 +71,17 @@ def write_report(run: RunFolder, path: Path, *, rounds: int = 300, seed: int = 0
 
 
 def shown_rounds(run: RunFolder, seed: int) -> list[dict[str, Any]]:
-    """Stages of the training in the same place, then the best catch and the best escape of the newest policies."""
+    """Highlights of the newest policies, then stages of the training in the same place."""
     where = str(run.path.absolute())
     newest = PoliciesToShow.of(where, seed=seed)
-    many = record_rounds(newest.players, settings=newest.settings, episodes=PICKED_FROM, seed=seed, names=newest.names)
-    found = []
-    catch, escape = highlights.best_catch(many), highlights.best_escape(many)
-    for title, one in (("best catch", catch), ("best escape", escape)):
-        if one is not None:
-            found.append(viewer_round(one.replay, title, max(one.seconds - BEFORE_S, 0.0)))
+    arenas = newest.arenas(None)
+    many = newest.record(PICKED_FROM, arenas=arenas, seed=seed)
+    found = [
+        viewer_round(one.replay, f"best {one.kind}", max(one.seconds - BEFORE_S, 0.0)) for one in best_highlights(many)
+    ]
     for name in _stages(run):
         stage = PoliciesToShow.of(f"{where}@{name}", seed=seed)
-        played = record_rounds(
-            stage.players, settings=stage.settings, arenas=[many[1].arena], seed=seed, names=stage.names
-        )
+        played = stage.record(arenas=[arenas[1 % len(arenas)]], seed=seed)
         found.append(viewer_round(played[0], _stage_title(name)))
     return found or [viewer_round(_liveliest(many), "a round")]
 
@@ -108,12 +106,11 @@ def _page(run: RunFolder, parts: Sequence[str], replays: Sequence[dict[str, Any]
     files = resources.files(__package__)
     css, script = (files.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "viewer.js"))
     look = {
-        "backdrop": style.BACKDROP,
-        "floor": style.FLOOR,
-        "wall": style.WALL,
-        "blocks": style.BLOCKS,
-        "seeker": style.SEEKER,
-        "hider": style.HIDER,
+        "backdrop": colours.BACKDROP,
+        "floor": colours.FLOOR,
+        "wall": colours.WALL,
+        "blocks": colours.BLOCKS,
+        "marks": colours.MARKS,
     }
     data = f"const rounds = {_script_json(replays)};\nconst look = {_script_json(look)};\n"
     body = "\n".join(part for part in parts if part)
@@ -160,7 +157,7 @@ def _head(run: RunFolder, tables: RunTables) -> str:
 
 _VIEWER = """<h2>Rounds</h2>
 <div id="viewer">
-<div class="top"><span><b class="clock"></b> s left</span><span class="line"></span><span class="who"></span></div>
+<div class="top"><span><b class="clock"></b></span><span class="line"></span><span class="who"></span></div>
 <canvas aria-label="a round in 3D; drag to turn, scroll to zoom"></canvas>
 <div class="bar"><button class="play">Pause</button>
 <input class="scrub" type="range" min="0" max="10" step="0.01" value="0" aria-label="time">
@@ -172,24 +169,24 @@ _VIEWER = """<h2>Rounds</h2>
 
 
 def _results(found: Evaluation) -> str:
-    """Who wins how often against whom."""
+    """Win rates against every opponent."""
     roles = list(dict.fromkeys(verdict.role for verdict in found.verdicts))
     lead = [
-        f'<b style="color:{style.role_colour(one.role)}">{html.escape(one.role)} wins {_percent(one.wins.rate)}</b>'
-        f" ({_interval(one.wins)})"
+        f'<b style="color:{style.role_colour(roles.index(one.role))}">{html.escape(one.role)} wins'
+        f" {_percent(one.wins.rate)}</b> ({_interval(one.wins)})"
         for one in found.verdicts
         if one.opponent == ITSELF and one.wins is not None
     ]
     cards = []
-    for role in roles:
+    for place, role in enumerate(roles):
         rows = "".join(_result_row(one, roles) for one in found.verdicts if one.role == role)
-        title = f'<h3 style="color:{style.role_colour(role)}">{html.escape(role)} wins against</h3>'
+        title = f'<h3 style="color:{style.role_colour(place)}">{html.escape(role)} wins against</h3>'
         cards.append(f"<section>{title}<table>{rows}</table></section>")
     actions = "most likely actions" if found.deterministic else "sampled actions"
     about = (
         f"In brackets: 95 % confidence intervals. {found.rounds} rounds against each opponent in"
         f" {html.escape(found.arenas)} arenas, which training does not use; {actions}; seed {found.seed}."
-        f" Scripted opponents: {', '.join(OPPONENTS)}."
+        f" Scripted opponents: {', '.join(scripted_opponents(found.game))}."
     )
     return (
         "<h2>Results</h2>\n"
@@ -205,13 +202,14 @@ def _result_row(verdict: MatchUp, roles: Sequence[str]) -> str:
     if verdict.wins is None:
         cells = [f"<td>no winner; reward {verdict.reward.mean:.2f}</td>"]
     else:
-        cells = _share_cells(verdict.wins, style.role_colour(verdict.role))
+        cells = _share_cells(verdict.wins, style.role_colour(roles.index(verdict.role)))
     return f"<tr><th>{html.escape(against)}</th>{''.join(cells)}</tr>"
 
 
 def _details(found: Evaluation) -> str:
+    roles = list(dict.fromkeys(verdict.role for verdict in found.verdicts))
     rows = [
-        f"<tr>{_role(one.role)}<td>{html.escape(one.opponent)}</td><td>{one.reward.mean:.2f}"
+        f"<tr>{_role(one.role, roles)}<td>{html.escape(one.opponent)}</td><td>{one.reward.mean:.2f}"
         f' <span class="quiet">({one.reward.low:.2f} to {one.reward.high:.2f})</span></td>'
         f"<td>{one.median_length_s:.1f} s</td></tr>"
         for one in found.verdicts
@@ -222,7 +220,7 @@ def _details(found: Evaluation) -> str:
 
 def _alone(found: SoloEvaluation) -> str:
     """The same for a game without opponents: shares of rounds, beside their targets."""
-    colour, rows = style.role_colour(""), []
+    colour, rows = style.role_colour(0), []
     for name, share in found.measures.items():
         target = f"{100 * found.targets[name]:.0f} %" if name in found.targets else ""
         rows.append(f"<tr><td>{html.escape(name)}</td>{''.join(_share_cells(share, colour))}<td>{target}</td></tr>")
@@ -241,8 +239,8 @@ def _table(title: str, about: str, titles: Sequence[str], rows: Sequence[str]) -
     )
 
 
-def _role(role: str) -> str:
-    return f'<td style="color:{style.role_colour(role)};font-weight:600">{html.escape(role)}</td>'
+def _role(role: str, roles: Sequence[str]) -> str:
+    return f'<td style="color:{style.role_colour(roles.index(role))};font-weight:600">{html.escape(role)}</td>'
 
 
 def _share_cells(share: Proportion, colour: str) -> list[str]:

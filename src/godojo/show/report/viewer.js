@@ -8,10 +8,10 @@ const SHADERS = {
     uniform vec3 place, size;
     uniform vec2 turn;
     varying vec3 where, facing;
-    vec3 turned(vec3 v) { return vec3(v.x * turn.x + v.z * turn.y, v.y, v.z * turn.x - v.x * turn.y); }
+    vec3 rotated(vec3 v) { return vec3(v.x * turn.x + v.z * turn.y, v.y, v.z * turn.x - v.x * turn.y); }
     void main() {
-      where = turned(corner * size) + place;
-      facing = turned(normal);
+      where = rotated(corner * size) + place;
+      facing = rotated(normal);
       gl_Position = camera * vec4(where, 1.0);
     }`,
   fragment: `
@@ -180,7 +180,7 @@ class Viewer {
   agent(frame, number) {
     const at = (Math.min(Math.max(frame, 0), this.count - 1) * this.round.agents.length + number) * 5;
     const [x, y, z, heading, flags] = this.frames.subarray(at, at + 5);
-    return { x: x / 100, y: y / 100, z: z / 100, heading: heading / 5000, active: flags & 1, chases: flags & 2 };
+    return { x: x / 100, y: y / 100, z: z / 100, heading: heading / 5000, active: flags & 1, team: flags >> 1 };
   }
 
   between(seconds, number) {
@@ -200,7 +200,8 @@ class Viewer {
   }
 
   draw() {
-    const gl = this.gl, round = this.round, canvas = this.canvas, [wide, deep] = round.arena.size;
+    const gl = this.gl, round = this.round, canvas = this.canvas, layout = round.layout;
+    const [wide, deep] = layout.size_m, [midX, midZ] = layout.centre_m;
     const scale = Math.min(window.devicePixelRatio || 1, 2);
     const across = Math.round(canvas.clientWidth * scale), down = Math.round(canvas.clientHeight * scale);
     if (canvas.width !== across || canvas.height !== down) { canvas.width = across; canvas.height = down; }
@@ -208,22 +209,28 @@ class Viewer {
     gl.clearColor(...rgb(this.style.backdrop)); gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     const aspect = across / down, fov = 0.75, away = this.near * Math.max(deep * 0.53, wide * 0.66 / aspect) / Math.tan(fov / 2);
     const flat = Math.cos(this.pitch) * away;
-    const eye = [Math.sin(this.yaw) * flat, Math.sin(this.pitch) * away, Math.cos(this.yaw) * flat];
-    gl.uniformMatrix4fv(this.at.camera, false, looking(eye, [0, 0, deep * 0.03], aspect, fov));
-    this.put([0, -0.1, 0], [wide, 0.2, deep], rgb(this.style.floor), 0, 1);
-    for (const [x, z, w, d] of [[0, -(deep + 0.4) / 2, wide + 0.8, 0.4], [0, (deep + 0.4) / 2, wide + 0.8, 0.4],
-      [-(wide + 0.4) / 2, 0, 0.4, deep], [(wide + 0.4) / 2, 0, 0.4, deep]]) {
-      this.put([x, 0.15, z], [w, 0.7, d], rgb(this.style.wall));
+    const eye = [midX + Math.sin(this.yaw) * flat, Math.sin(this.pitch) * away, midZ + Math.cos(this.yaw) * flat];
+    gl.uniformMatrix4fv(this.at.camera, false, looking(eye, [midX, 0, midZ + deep * 0.03], aspect, fov));
+    if (layout.has_floor) this.put([midX, -0.1, midZ], [wide, 0.2, deep], rgb(this.style.floor), 0, 1);
+    const walls = [[0, -(deep + 0.4) / 2, wide + 0.8, 0.4], [0, (deep + 0.4) / 2, wide + 0.8, 0.4],
+      [-(wide + 0.4) / 2, 0, 0.4, deep], [(wide + 0.4) / 2, 0, 0.4, deep]];
+    for (const [x, z, w, d] of layout.wall_height_m > 0 ? walls : []) {
+      this.put([midX + x, 0.15, midZ + z], [w, 0.7, d], rgb(this.style.wall));
     }
-    for (const [x, y, z, w, h, d, kind] of round.arena.boxes) this.put([x, y, z], [w, h, d], rgb(this.style.blocks[kind]));
+    for (const box of layout.boxes) {
+      this.put(box.position_m, box.size_m, rgb(this.style.blocks[box.kind] || this.style.blocks.tall), 0, box.kind === "floor");
+    }
+    for (const { position_m: [x, y, z], radius_m: radius, kind } of layout.marks) {
+      this.put([x, y + 0.03, z], [radius * 1.6, 0.03, radius * 1.6], rgb(this.style.marks[kind] || this.style.marks.waypoint), Math.PI / 4, 0, 1);
+    }
     const seen = round.agents.map((_, number) => this.show(number));
     this.tell(seen);
   }
 
-  // An agent: its body, eyes, rays and trail. Says whether it sees an opponent.
+  // An agent: its body, eyes, rays and trail. Returns whether it sees an opponent.
   show(number) {
-    const round = this.round, size = round.body, now = this.between(this.seconds, number);
-    const tint = now.chases ? this.style.seeker : this.style.hider, ahead = [Math.sin(now.heading), Math.cos(now.heading)];
+    const round = this.round, size = round.layout.body_m, now = this.between(this.seconds, number);
+    const tint = round.teams[now.team], forward = [Math.sin(now.heading), Math.cos(now.heading)];
     for (let step = 1; step < 36; step++) {
       const then = this.seconds - step * 0.06;
       if (then < 0) break;
@@ -232,23 +239,23 @@ class Viewer {
     }
     let sees = false;
     if (now.active && this.seconds < round.seconds) {
-      const decision = Math.min(Math.floor(this.seconds * round.rate), this.rays.length / (round.agents.length * round.sides.length) - 1);
+      const decision = Math.min(Math.floor(this.seconds * round.rate), this.rays.length / (round.agents.length * Math.max(round.sides.length, 1)) - 1);
       const looked = this.between(decision / round.rate, number).heading;
       round.sides.forEach((side, ray) => {
-        const told = this.rays[(decision * round.agents.length + number) * round.sides.length + ray];
-        const reach = Math.abs(told) / 100, angle = looked + side, spotted = told < 0;
+        const reached = this.rays[(decision * round.agents.length + number) * round.sides.length + ray];
+        const reach = Math.abs(reached) / 100, angle = looked + side, spotted = reached < 0;
         sees = sees || spotted;
         if (!spotted && !this.allRays.checked) return;
-        const middle = [now.x + Math.sin(angle) * reach / 2, now.y + round.eye, now.z + Math.cos(angle) * reach / 2];
+        const middle = [now.x + Math.sin(angle) * reach / 2, now.y + round.layout.eye_height_m, now.z + Math.cos(angle) * reach / 2];
         const thick = spotted ? 0.04 : 0.02;
         this.put(middle, [thick, thick, reach], spotted ? rgb("#d6103e", 0.8) : rgb(tint, 0.25), angle, 0, 1);
       });
     }
-    this.put([now.x, 0.02, now.z], [size, 0.01, size], [0.1, 0.1, 0.15, 0.25], now.heading, 0, 1);
+    this.put([now.x, now.y - size / 2 + 0.02, now.z], [size, 0.01, size], [0.1, 0.1, 0.15, 0.25], now.heading, 0, 1);
     this.put([now.x, now.y, now.z], [size * 0.94, size * 0.94, size * 0.94], rgb(tint, now.active ? 1 : 0.45), now.heading);
     for (const side of [-1, 1]) for (const [out, edge, colour] of [[0.47, 0.24, "#fff8ec"], [0.5, 0.13, "#171a26"]]) {
-      const x = now.x + ahead[0] * size * out + ahead[1] * side * size * 0.2;
-      const z = now.z + ahead[1] * size * out - ahead[0] * side * size * 0.2;
+      const x = now.x + forward[0] * size * out + forward[1] * side * size * 0.2;
+      const z = now.z + forward[1] * size * out - forward[0] * side * size * 0.2;
       this.put([x, now.y + size * 0.14, z], [size * edge, size * edge, size * 0.06], rgb(colour), now.heading, 0, 0.5);
     }
     return sees;
@@ -256,8 +263,8 @@ class Viewer {
 
   tell(seen) {
     const round = this.round, over = this.seconds >= round.seconds;
-    const left = Math.max(round.length - Math.min(this.seconds, round.seconds), 0);
-    this.clock.textContent = left.toFixed(1);
+    const shown = Math.min(this.seconds, round.seconds);
+    this.clock.textContent = round.length ? `${Math.max(round.length - shown, 0).toFixed(1)} s left` : `${shown.toFixed(1)} s`;
     const roles = [...new Set(round.agents.filter((_, number) => seen[number]))];
     const spotted = roles.length ? `${roles.join(" and ")} see${roles.length > 1 ? "" : "s"} an opponent` : "";
     this.line.textContent = over ? round.result : spotted;

@@ -1,4 +1,4 @@
-"""What the panel says in words: the run, its training, the clock, who plays and who won."""
+"""The panel's text: the run, its training, the clock, players and wins."""
 
 import html
 import math
@@ -30,12 +30,15 @@ def board_html(
     roles: Sequence[RoleLine] = (),
     rounds: int = 0,
     trouble: str = "",
+    *,
+    counts_down: bool = True,
 ) -> str:
     """The board; without a clock the first round is still to come. `rounds`: those that have ended."""
+    unit = ("time left" if counts_down else "played") if clock else ""
     return (
         f'<div class="board {"ready" if clock else ""}">'
         f'<div class="status {status.state}">{html.escape(status.sentence)}</div>'
-        f'<div class="clock"><span><b>{html.escape(clock)}</b> <small>{"time left" if clock else ""}</small></span>'
+        f'<div class="clock"><span><b>{html.escape(clock)}</b> <small>{unit}</small></span>'
         f'<span class="where">{html.escape(where)}</span></div>'
         f'<div class="roles">{"".join(_role_html(role, rounds) for role in roles)}</div>'
         + (f'<div class="trouble">{html.escape(trouble)}</div>' if trouble else "")
@@ -44,7 +47,7 @@ def board_html(
 
 
 def _role_html(role: RoleLine, rounds: int) -> str:
-    words = ["role", *(["dark"] if role.colour == style.SEEKER else []), *(["sees"] if role.sees else [])]
+    words = ["role", *(["dark"] if role.colour == style.FIRST else []), *(["sees"] if role.sees else [])]
     won = f"won {role.wins} of {rounds} shown" if rounds else NO_ROUNDS
     return (
         f'<div class="{" ".join(words)}" style="background:{role.colour}"><b>{html.escape(role.name)}</b>'
@@ -53,7 +56,7 @@ def _role_html(role: RoleLine, rounds: int) -> str:
 
 
 def rates_html(rates: Mapping[str, float], colours: Mapping[str, str], window: int) -> str:
-    """How often each role wins in training. A rate that is absent or no number stands for no rounds, never for 0 %."""
+    """Each role's win rate in training. A rate that is absent or no number means no rounds, never 0 %."""
     known = {role: rates[role] for role in colours if math.isfinite(rates.get(role, math.nan))}
     shown = "".join(
         f'<span style="color:{colours[role]}">{html.escape(role)} {100 * rate:.0f} %</span>'

@@ -1,4 +1,4 @@
-"""The page: board, controls, choices and curves around the scene, and the loop that moves it all."""
+"""The page: board, controls, choices and curves around the scene, and the loop that animates it."""
 
 import io
 import threading
@@ -13,7 +13,7 @@ import viser
 from viser import uplot
 
 from godojo.errors import GodojoError
-from godojo.games.tag.settings import TICK_S
+from godojo.games.settings import TICK_S
 from godojo.learn.training import WINDOW
 from godojo.runs.folder import RunFolder
 from godojo.show import style
@@ -40,7 +40,7 @@ PLAY, PAUSE, BACK, STEP, NEXT = "Play", "Pause", "Back", "Step", "Next round"
 
 
 class Page:
-    """One page that everybody who watches shares: whoever presses a button presses it for all."""
+    """One page that all viewers share: a button pressed by one is pressed for all."""
 
     def __init__(self, rounds: Rounds, run: RunFolder | None = None) -> None:
         self._rounds, self._run = rounds, run
@@ -50,10 +50,10 @@ class Page:
             dark_mode=True,
             show_logo=False,
             show_share_button=False,
-            brand_color=rgb(style.SEEKER),
+            brand_color=rgb(style.FIRST),
             control_width="large",
         )
-        # A viewer may ask for a tunnel through which all the world could look; there is none.
+        # A viewer could request a public tunnel to the page; there is none.
         self.server.request_share_url = lambda verbose=True: None  # type: ignore[method-assign]  # noqa: ARG005
         self.server.gui.main_panel.dock_right()  # beside the scene, not over it
         self.scene = Scene(self.server)
@@ -67,7 +67,7 @@ class Page:
         self._lock = threading.Lock()
         self._is_playing = True
         self._wanted_s: float | None = None
-        """Where a viewer has dragged the time to."""
+        """The time that a viewer has dragged to."""
         self._is_skipped = False
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="rounds")
         self._coming: Future[Replay] | None = None
@@ -85,7 +85,7 @@ class Page:
             self.server.stop()
 
     def run(self, stop: Callable[[], bool], loaded: Callable[[], None] = lambda: None) -> None:
-        """Shows round after round until told to stop; calls `loaded` when the first one is there."""
+        """Shows round after round until `stop` returns true; calls `loaded` when the first one is there."""
         self._ask()
         shown_at = read_at = clock_at = -np.inf
         before = time.monotonic()
@@ -94,7 +94,7 @@ class Page:
             passed, before = now - before, now
             viewers = len(self.server.get_clients())
             if self.replay is not None and not viewers:
-                time.sleep(NOBODY_S)  # nobody looks, so nothing moves and nothing is played
+                time.sleep(NOBODY_S)  # without viewers nothing moves and nothing is played
                 continue
             if self._advance(min(passed, 0.25)):
                 shown_at = -np.inf
@@ -156,7 +156,7 @@ class Page:
                 self._wanted_s = start + (TICK_S if word == STEP else -TICK_S)
 
     def _dragged(self, event: Any) -> None:
-        if event.client is None:  # our own hand moved it
+        if event.client is None:  # set by this program
             return
         with self._lock:
             self._play(False)
@@ -185,7 +185,7 @@ class Page:
         self._coming = self._worker.submit(self._rounds.next, self._choice())
 
     def _advance(self, passed_s: float) -> bool:
-        """Moves time on; says whether another round has begun."""
+        """Advances time; returns whether another round has begun."""
         with self._lock:
             replay = self.replay
             if self._wanted_s is not None and replay is not None:
@@ -203,7 +203,7 @@ class Page:
                 replay = coming.result()
                 self._complaint = ""
             except (GodojoError, OSError) as error:
-                # A policy that is being replaced, or does not fit: said on the page, and tried again.
+                # A policy that is being replaced, or does not fit: shown on the page, and tried again.
                 self._complaint = str(error)
                 time.sleep(0.5)
                 self._ask()
@@ -219,20 +219,23 @@ class Page:
         """Clock and score."""
         replay = self.replay
         assert replay is not None
-        left = max(replay.settings.round_length_s - moment.seconds, 0.0)
+        header = replay.header
+        clock = f"{max(header.round_s - moment.seconds, 0.0):.1f} s" if header.round_s else f"{moment.seconds:.1f} s"
         outcome = replay.outcome
         is_over = outcome is not None and moment.seconds >= replay.seconds - 1e-6
-        where = f"{replay.arena.title} · round {self.rounds_shown}"
+        where = f"{header.arena_title} · round {self.rounds_shown}"
         if is_over and outcome is not None:
             where = f"{outcome.winner} wins" if outcome.winner in self._rounds.roles else "round over"
             self._count(outcome.winner)
-        seen = replay.sees()[moment.decision] if moment.decision >= 0 else np.zeros(replay.header.agents, bool)
+        seen = replay.sees()[moment.decision] if moment.decision >= 0 else np.zeros(header.agents, bool)
         roles = []
-        for place, role in enumerate(replay.header.roles):
+        for place, role in enumerate(header.roles):
             sees = bool(seen[role.first : role.first + role.agents].any()) and not is_over
-            colour = style.role_colour(role.name, place)
-            roles.append(RoleLine(role.name, role.player, self._wins.get(role.name, 0), colour, sees))
-        self._board.content = board_html(self._status, f"{left:.1f} s", where, roles, self._ended, self._complaint)
+            wins = self._wins.get(role.name, 0)
+            roles.append(RoleLine(role.name, role.player, wins, style.role_colour(place), sees))
+        self._board.content = board_html(
+            self._status, clock, where, roles, self._ended, self._complaint, counts_down=header.round_s > 0
+        )
         self._time.value = round(min(moment.seconds, replay.seconds), 2)
 
     def _count(self, winner: str) -> None:
@@ -259,7 +262,7 @@ class Page:
         if self.replay is None:
             self._board.content = board_html(self._status, trouble=self._complaint)
         roles = self._rounds.roles
-        colours = {role: _on_dark(style.role_colour(role, place)) for place, role in enumerate(roles)}
+        colours = {role: _on_dark(style.role_colour(place)) for place, role in enumerate(roles)}
         self._rates.content = rates_html(last_win_rates(table, roles), colours, WINDOW)
         for name, title in CURVES.items():
             data = curve_data(table, roles, name)
@@ -302,7 +305,7 @@ def curve_data(updates: Table, roles: tuple[str, ...], name: str) -> tuple[np.nd
         return None
     known = np.isfinite(lines).all(axis=0)
     if name == "win_rate":
-        known &= np.sum(lines, axis=0) > 0  # somebody wins every round: all at 0 is how older runs noted no rounds
+        known &= np.sum(lines, axis=0) > 0  # older runs wrote 0 for every role where no round had ended
     if np.count_nonzero(known) < 2:
         return None
     scale = 100.0 if name == "win_rate" else 1.0
@@ -312,8 +315,7 @@ def curve_data(updates: Table, roles: tuple[str, ...], name: str) -> tuple[np.nd
 
 def _series(roles: tuple[str, ...]) -> tuple[uplot.Series, ...]:
     lines = (
-        uplot.Series(label=role, stroke=_on_dark(style.role_colour(role, place)), width=2)
-        for place, role in enumerate(roles)
+        uplot.Series(label=role, stroke=_on_dark(style.role_colour(place)), width=2) for place, role in enumerate(roles)
     )
     return (uplot.Series(label="seconds"), *lines)
 
@@ -325,5 +327,5 @@ def _axes() -> tuple[uplot.Axis, ...]:
 
 
 def _on_dark(colour: str) -> str:
-    """The hider's blue is too deep for a dark ground; the game has a lighter one for letters."""
-    return "#7fb0ff" if colour == style.HIDER else colour
+    """The second role's blue is too deep for a dark ground."""
+    return "#7fb0ff" if colour == style.SECOND else colour

@@ -1,4 +1,4 @@
-"""Where the rounds that are watched come from: a run's policies, as they are now, or files of replays."""
+"""The rounds that `watch` shows: those of a run's policies, as they are now, or of replay files."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Protocol
 
 from godojo.errors import GodojoError
-from godojo.evaluation.players import player_from
-from godojo.games.tag.arenas import generate_arena, hand_made_arenas
-from godojo.opponents import OPPONENTS, Opponent
+from godojo.evaluation.players import SCRIPTED, player_from
+from godojo.games.base import GAMES
+from godojo.opponents import Opponent, scripted_opponents
 from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import policy_file
 from godojo.show.policies_to_show import settings_of
@@ -27,11 +27,11 @@ class Choice:
 
     arena: str
     players: Mapping[str, str]
-    """By role: `newest`, a snapshot's name, or a scripted opponent's."""
+    """By role: `newest`, a snapshot's name, or `scripted:NAME`."""
 
 
 class Rounds(Protocol):
-    """Somebody who has one round after the other."""
+    """A source of rounds."""
 
     title: str
     roles: tuple[str, ...]
@@ -44,14 +44,16 @@ class Rounds(Protocol):
 
 
 class RunRounds:
-    """Rounds of a run's policies. Policies are read again when their files have changed, so a training is followed."""
+    """Rounds of a run's policies, which are read again when their files change: a training is followed."""
 
     def __init__(self, run: RunFolder, seed: int = 0) -> None:
         self.run = run
         self.title = run.run_id
         self.roles = run.config.roles
+        self.game = run.config.game
         self.settings = settings_of(run)
-        self._hand_made = hand_made_arenas(self.settings)
+        offered = GAMES[self.game].places
+        self._places = offered(self.settings) if offered is not None else None
         self._seeds = itertools.count(seed)
         self._loaded: dict[tuple[str, str], tuple[float, Opponent]] = {}
         for role in self.roles:
@@ -59,14 +61,16 @@ class RunRounds:
                 raise GodojoError(f"run {run.run_id} has no policy of the {role} yet; train it longer")
 
     def arenas(self) -> list[str]:
-        return [IN_TURN, *self._hand_made, GENERATED]
+        if self._places is None:
+            return [IN_TURN]
+        return [IN_TURN, *self._places.hand_made, *([GENERATED] if self._places.generate else [])]
 
     def players(self, role: str) -> list[str]:
         newest = [NEWEST] if (self.run.path / policy_file(role)).exists() else []
-        return [*newest, *self._snapshots(role), *(f"scripted: {name}" for name in OPPONENTS)]
+        return [*newest, *self._snapshots(role), *(f"{SCRIPTED}{name}" for name in scripted_opponents(self.game))]
 
     def _snapshots(self, role: str) -> list[str]:
-        with suppress(GodojoError):  # being written anew, or damaged: then there are none to choose from
+        with suppress(GodojoError):  # being written, or damaged: then there are none to choose from
             entries = self.run.snapshots().entries()
             folder = self.run.path / "snapshots"
             return [entry.name for entry in entries if (folder / entry.name / policy_file(role)).exists()]
@@ -74,28 +78,31 @@ class RunRounds:
 
     def next(self, choice: Choice) -> Replay:
         seed = next(self._seeds)
-        arena = choice.arena
-        if arena == IN_TURN:
-            arena = list(self._hand_made)[seed % len(self._hand_made)]
-        place = self._hand_made.get(arena) or generate_arena(seed, self.settings)
+        arenas = None
+        if self._places is not None:
+            hand_made = list(self._places.hand_made.values())
+            if choice.arena == GENERATED and self._places.generate is not None:
+                arenas = [self._places.generate(seed)]
+            else:
+                arenas = [self._places.hand_made.get(choice.arena) or hand_made[seed % len(hand_made)]]
         players = {role: self._player(role, choice.players.get(role, NEWEST)) for role in self.roles}
-        names = {role: choice.players.get(role, NEWEST).removeprefix("scripted: ") for role in self.roles}
-        return record_rounds(players, settings=self.settings, arenas=[place], seed=seed, names=names)[0]
+        names = {role: choice.players.get(role, NEWEST).removeprefix(SCRIPTED) for role in self.roles}
+        return record_rounds(self.game, players, settings=self.settings, arenas=arenas, seed=seed, names=names)[0]
 
     def _player(self, role: str, name: str) -> Opponent:
-        if name.startswith("scripted: "):
-            return player_from(name.replace(": ", ":"), role)
+        if name.startswith(SCRIPTED):
+            return player_from(name, role, game=self.game)
         path = self.run.policy(role, None if name == NEWEST else name)
         changed = path.stat().st_mtime
         known = self._loaded.get((role, name))
         if known is None or known[0] != changed:
-            known = changed, player_from(str(path), role)
+            known = changed, player_from(str(path), role, game=self.game)
             self._loaded[role, name] = known
         return known[1]
 
 
 class FileRounds:
-    """Rounds that were recorded, over and over."""
+    """Recorded rounds, over and over."""
 
     def __init__(self, replays: Sequence[Replay], source: Path) -> None:
         self.title = source.name
@@ -106,7 +113,7 @@ class FileRounds:
     def arenas(self) -> list[str]:
         return []
 
-    def players(self, role: str) -> list[str]:  # noqa: ARG002 - whoever was recorded plays
+    def players(self, role: str) -> list[str]:  # noqa: ARG002 - the recorded players play
         return []
 
     def next(self, choice: Choice) -> Replay:  # noqa: ARG002

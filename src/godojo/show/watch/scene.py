@@ -1,4 +1,4 @@
-"""The arena in 3D: boxes, agents with eyes, what they see, and where they have been."""
+"""The arena in 3D: boxes, marks, agents with eyes, their rays and trails."""
 
 import math
 from typing import Any
@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import viser
 
-from godojo.games.tag.arenas import Arena
-from godojo.show import style
-from godojo.show.replay import HIDER, SEEKER, Moment, Replay
+from godojo.show import colours
+from godojo.show.replay import Layout, Moment, Replay, opponents_met
 
 MAT_M = 2.0
 WALL_M = 0.4
@@ -38,47 +37,69 @@ def mixed(one: Colour, other: Colour, share: float) -> Colour:
     return r, g, b
 
 
-def as_lines(colours: np.ndarray) -> np.ndarray:
+def as_lines(shades: np.ndarray) -> np.ndarray:
     """Colours of lines, which the page takes for amounts of light and would show too pale."""
-    return np.asarray(255 * (np.asarray(colours) / 255.0) ** 2.2).astype(np.uint8)
+    return np.asarray(255 * (np.asarray(shades) / 255.0) ** 2.2).astype(np.uint8)
 
 
-FLOOR, PAPER, INK = rgb(style.FLOOR), (255, 248, 236), rgb(style.INK)
+FLOOR, PAPER, INK = (rgb(colour) for colour in (colours.FLOOR, colours.EYES, colours.INK))
 
 
-def turned(heading_rad: float) -> np.ndarray:
-    """As a quaternion w, x, y, z."""
+FLAT = (math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0)
+"""A cylinder that lies along z, rotated to stand."""
+
+
+def quaternion(heading_rad: float) -> np.ndarray:
+    """w, x, y, z."""
     return np.array([math.cos(heading_rad / 2), 0.0, math.sin(heading_rad / 2), 0.0])
 
 
 class Stage:
-    """Floor, walls and blocks of one arena; put up anew when the arena changes."""
+    """Floor, walls, boxes and marks of one arena; rebuilt when the arena changes."""
 
     def __init__(self, server: viser.ViserServer) -> None:
         self._scene = server.scene
         self._parts: list[Any] = []
-        self._shown: Arena | None = None
+        self._shown: Layout | None = None
 
-    def put_up(self, arena: Arena) -> bool:
-        """Says whether it is another arena than before."""
-        if arena == self._shown:
+    def put_up(self, layout: Layout) -> bool:
+        """Returns whether it is another arena than before."""
+        if layout == self._shown:
             return False
         for part in self._parts:
             part.remove()
-        self._shown = arena
-        wide, deep = arena.size_m
-        self._parts = [self._box("floor", (0, -0.1, 0), (wide, 0.2, deep), style.FLOOR), self._mats(wide, deep)]
-        for name, x, z, size in (
-            ("north", 0.0, -(deep + WALL_M) / 2, (wide + 2 * WALL_M, WALL_M)),
-            ("south", 0.0, (deep + WALL_M) / 2, (wide + 2 * WALL_M, WALL_M)),
-            ("west", -(wide + WALL_M) / 2, 0.0, (WALL_M, deep)),
-            ("east", (wide + WALL_M) / 2, 0.0, (WALL_M, deep)),
-        ):
-            spot, shape = (x, (CURB_M - 0.2) / 2, z), (size[0], CURB_M + 0.2, size[1])
-            self._parts.append(self._box(name, spot, shape, style.WALL))
-        for number, box in enumerate(arena.boxes):
-            colour = style.BLOCKS.get(box.kind, style.BLOCKS["tall"])
+        self._shown = layout
+        self._parts = []
+        (wide, deep), (mid_x, mid_z) = layout.size_m, layout.centre_m
+        if layout.has_floor:
+            self._parts = [
+                self._box("floor", (mid_x, -0.1, mid_z), (wide, 0.2, deep), colours.FLOOR),
+                self._mats(layout),
+            ]
+        if layout.wall_height_m > 0:
+            for name, x, z, size in (
+                ("north", 0.0, -(deep + WALL_M) / 2, (wide + 2 * WALL_M, WALL_M)),
+                ("south", 0.0, (deep + WALL_M) / 2, (wide + 2 * WALL_M, WALL_M)),
+                ("west", -(wide + WALL_M) / 2, 0.0, (WALL_M, deep)),
+                ("east", (wide + WALL_M) / 2, 0.0, (WALL_M, deep)),
+            ):
+                spot, shape = (mid_x + x, (CURB_M - 0.2) / 2, mid_z + z), (size[0], CURB_M + 0.2, size[1])
+                self._parts.append(self._box(name, spot, shape, colours.WALL))
+        for number, box in enumerate(layout.boxes):
+            colour = colours.BLOCKS.get(box.kind, colours.BLOCKS["tall"])
             self._parts.append(self._box(f"block{number}", box.position_m, box.size_m, colour))
+        for number, mark in enumerate(layout.marks):
+            colour = colours.MARKS.get(mark.kind, colours.MARKS["waypoint"])
+            disc = self._scene.add_cylinder(
+                f"/arena/mark{number}",
+                mark.radius_m,
+                0.04,
+                color=rgb(colour),
+                wxyz=FLAT,
+                position=np.add(mark.position_m, (0.0, 0.03, 0.0)),
+                cast_shadow=False,
+            )
+            self._parts.append(disc)
         return True
 
     def _box(self, name: str, at: tuple[float, ...], size: tuple[float, ...], colour: str) -> Any:
@@ -86,8 +107,9 @@ class Stage:
             f"/arena/{name}", color=rgb(colour), dimensions=np.array(size), position=np.array(at)
         )
 
-    def _mats(self, wide: float, deep: float) -> Any:
+    def _mats(self, layout: Layout) -> Any:
         """Every other mat of the floor, a shade darker."""
+        (wide, deep), (mid_x, mid_z) = layout.size_m, layout.centre_m
         corners: list[tuple[float, float, float]] = []
         faces: list[tuple[int, int, int]] = []
         for row in range(math.ceil(deep / MAT_M)):
@@ -95,13 +117,14 @@ class Stage:
                 x, z = column * MAT_M - wide / 2, row * MAT_M - deep / 2
                 far_x, far_z = min(x + MAT_M, wide / 2), min(z + MAT_M, deep / 2)
                 first = len(corners)
-                corners += [(x, 0.01, z), (far_x, 0.01, z), (far_x, 0.01, far_z), (x, 0.01, far_z)]
+                flat = ((x, z), (far_x, z), (far_x, far_z), (x, far_z))
+                corners += [(mid_x + one, 0.01, mid_z + two) for one, two in flat]
                 faces += [(first, first + 2, first + 1), (first, first + 3, first + 2)]
         return self._scene.add_mesh_simple(
             "/arena/mats",
             np.array(corners, np.float32),
             np.array(faces, np.uint32),
-            color=rgb(style.FLOOR_OTHER),
+            color=rgb(colours.FLOOR_OTHER),
             cast_shadow=False,
         )
 
@@ -110,7 +133,7 @@ class Body:
     """An agent: a cube with eyes, its rays and its trail."""
 
     def __init__(self, server: viser.ViserServer, number: int, replay: Replay) -> None:
-        scene, size = server.scene, replay.settings.body.size_m
+        scene, size = server.scene, replay.layout.body_m
         self.number, self._server = number, server
         name = f"/agents/{number}"
         self._frame = scene.add_frame(name, show_axes=False)
@@ -134,8 +157,9 @@ class Body:
         self._directions = replay.rays
         # Those that look most nearly straight ahead; all of them would be a bush.
         up = np.abs(self._directions[1])
-        self._level = up <= up.min() + 1e-3
-        self._eye_m = replay.settings.sight.eye_height_m
+        self._level = up <= up.min(initial=1.0) + 1e-3
+        self._eye_m = replay.layout.eye_height_m
+        self._tints = [rgb(team.colour) for team in replay.header.teams]
         self._half_m = size / 2
 
     def remove(self) -> None:
@@ -146,15 +170,14 @@ class Body:
         """`trail`: where it was, the newest place last."""
         number = self.number
         self._frame.position = moment.position_m[number]
-        self._frame.wxyz = turned(float(moment.heading_rad[number]))
-        active, chases = bool(moment.active[number]), bool(moment.chases[number])
-        tint = rgb(style.SEEKER if chases else style.HIDER)
+        self._frame.wxyz = quaternion(float(moment.heading_rad[number]))
+        active, tint = bool(moment.active[number]), self._tints[int(moment.team[number])]
         shown = tint if active else mixed(tint, PAPER, 0.55)
         if shown != self._tint:
             self._tint = self._shape.color = shown
         if active and (moment.decision, rays) != self._looked:
             self._looked = moment.decision, rays
-            self._sees = self._look(moment, tint, HIDER if chases else SEEKER, rays=rays)
+            self._sees = self._look(moment, tint, rays=rays)
         self._rays.visible, self._spots.visible = rays and active, self._sees and active
         if self._rays.visible or self._spots.visible:
             self._eyes.position = moment.position_m[number]
@@ -162,16 +185,16 @@ class Body:
         if trails:
             self._walk(trail, tint)
 
-    def _look(self, moment: Moment, tint: Colour, wanted: int, *, rays: bool) -> bool:
-        """Draws the rays; says whether one of them meets an opponent."""
-        reach, kinds = moment.sight_m[self.number], moment.sight_kind[self.number]
+    def _look(self, moment: Moment, tint: Colour, *, rays: bool) -> bool:
+        """Draws the rays; returns whether one of them meets an opponent."""
+        reach = moment.sight_m[self.number]
         ahead, up, aside = self._directions[2] * reach, self._directions[1] * reach, self._directions[0] * reach
         cos, sin = math.cos(moment.sight_heading_rad[self.number]), math.sin(moment.sight_heading_rad[self.number])
-        # Turned here: the browser may show lines a few frames later than a node's pose.
+        # Rotated here: the browser may show lines a few frames later than a node's pose.
         ends = np.stack([aside * cos + ahead * sin, up + self._eye_m, ahead * cos - aside * sin], axis=1)
         start = np.array([0.0, self._eye_m, 0.0], np.float32)
         lines = np.stack([np.broadcast_to(start, ends.shape), ends], axis=1).astype(np.float32)
-        spotted = kinds == wanted
+        spotted = opponents_met(moment.sight_kind, moment.team)[self.number]
         if rays:
             faint = as_lines(np.array([mixed(tint, FLOOR, 0.4), mixed(tint, FLOOR, 0.8)]))
             level = lines[self._level & ~spotted]
@@ -214,15 +237,18 @@ class Scene:
         server.scene.add_light_directional(
             "/light/sun", color=(255, 244, 226), intensity=1.9, position=(7.0, 16.0, 9.0)
         )
-        server.scene.set_background_image(np.broadcast_to(np.array(rgb(style.BACKDROP), np.uint8), (8, 8, 3)).copy())
+        server.scene.set_background_image(np.broadcast_to(np.array(rgb(colours.BACKDROP), np.uint8), (8, 8, 3)).copy())
 
     def begin(self, replay: Replay) -> None:
         before = self._replay
         self._replay = replay
         with self._server.atomic():
-            if self._stage.put_up(replay.arena):
-                self._aim(replay.arena)
-            is_same = before is not None and before.settings == replay.settings
+            if self._stage.put_up(replay.layout):
+                self._aim(replay.layout)
+            is_same = before is not None and (before.header.game, before.settings) == (
+                replay.header.game,
+                replay.settings,
+            )
             if not is_same:
                 for body in self._bodies:
                     body.remove()
@@ -231,11 +257,11 @@ class Scene:
             for client in self._server.get_clients().values():  # those who came while the first round was played
                 self._fit(client)
 
-    def _aim(self, arena: Arena) -> None:
+    def _aim(self, layout: Layout) -> None:
         """The view that the page begins with, and comes back to."""
         camera = self._server.initial_camera
         camera.fov = FOV_RAD
-        camera.position, camera.look_at = view_of(arena, USUAL_ASPECT)
+        camera.position, camera.look_at = view_of(layout, USUAL_ASPECT)
 
     def _greet(self, client: viser.ClientHandle) -> None:
         client.camera.on_update(lambda _: self._fit(client))
@@ -249,7 +275,7 @@ class Scene:
         if math.isclose(aspect, self._aspects.get(client.client_id, 0.0), rel_tol=0.02):
             return
         self._aspects[client.client_id] = aspect
-        place, look_at = view_of(self._replay.arena, aspect)
+        place, look_at = view_of(self._replay.layout, aspect)
         with client.atomic():
             client.camera.position, client.camera.look_at = np.array(place), np.array(look_at)
 
@@ -271,19 +297,20 @@ class Scene:
         return moment
 
 
-def view_of(arena: Arena, aspect: float) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+def view_of(layout: Layout, aspect: float) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
     """From where to where to look, so that the whole arena is in a picture of this shape (width by height)."""
     away = VIEW_FROM / np.linalg.norm(VIEW_FROM)
     right = np.array([1.0, 0.0, 0.0])
     up = np.cross(away, right)
-    half = np.array([arena.size_m[0] / 2 + WALL_M, 0.0, arena.size_m[1] / 2 + WALL_M])
+    half = np.array([layout.size_m[0] / 2 + WALL_M, 0.0, layout.size_m[1] / 2 + WALL_M])
+    middle = np.array([layout.centre_m[0], 0.0, layout.centre_m[1]])
     target = np.array([0.0, 0.0, half[2] * 0.08])  # what is near looks larger, so the middle of the picture is nearer
     distance = 0.0
     for corner in (half * (x, 0, z) - target for x in (-1, 1) for z in (-1, 1)):
         room = max(abs(corner @ right) / aspect, abs(corner @ up)) * MARGIN / math.tan(FOV_RAD / 2)
         distance = max(distance, float(room + corner @ away))
-    x, y, z = target + away * distance
-    return (float(x), float(y), float(z)), (0.0, 0.0, float(target[2]))
+    x, y, z = middle + target + away * distance
+    return (float(x), float(y), float(z)), (float(middle[0]), 0.0, float(middle[2] + target[2]))
 
 
 def rounded_cube(size: float, radius: float, cuts: int = 8) -> tuple[np.ndarray, np.ndarray]:

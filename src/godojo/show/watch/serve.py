@@ -1,4 +1,4 @@
-"""A page and its door, from the first round to the last."""
+"""A page behind its access proxy, from the first round to the last."""
 
 import secrets
 import time
@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from godojo.errors import GodojoError
-from godojo.runs.folder import CONFIG, RunFolder
+from godojo.runs.folder import RunFolder
 from godojo.show.policies_to_show import run_to_show
-from godojo.show.replay_file import ROUNDS_SUFFIX, SUFFIX, read_any
+from godojo.show.replay_file import is_replay, read_any
 from godojo.show.watch.access import AccessProxy, is_loopback
 from godojo.show.watch.document import document
 from godojo.show.watch.page import Page
@@ -27,11 +27,11 @@ def serve(
     say: Callable[[str], None],
     loaded: Callable[[], None],
 ) -> None:
-    """Shows a run or replays until `seconds` have passed, or for ever; calls `loaded` when the first round is there."""
+    """Shows a run or replays for some seconds, or until stopped; calls `loaded` when the first round is there."""
     with opened(what, host=host, port=port, token=token, seed=seed) as (page, gate):
         say(f"watch it at {gate.url}")
         if gate.token:
-            say("whoever has this address can look and press buttons; nobody else can")
+            say("anyone with this address can look and press buttons; nobody else can")
         ends = None if seconds is None else time.monotonic() + seconds
         page.run(lambda: ends is not None and time.monotonic() >= ends, loaded)
 
@@ -59,7 +59,7 @@ def opened(
 
 def _rounds(what: str, seed: int) -> tuple[Rounds, RunFolder | None]:
     path = Path(what).expanduser()
-    if path.suffix in (SUFFIX, ROUNDS_SUFFIX) or (path.is_dir() and not (path / CONFIG).exists()):
+    if is_replay(path):
         return FileRounds(read_any(path), path), None
     run = run_to_show(what)
     return RunRounds(run, seed), run

@@ -1,5 +1,5 @@
 # meta-name: Agent
-# meta-description: Somebody who learns: what it sees, what it does, what it is rewarded for
+# meta-description: A learning agent: observations, actions and rewards
 # meta-default: true
 extends _BASE_
 

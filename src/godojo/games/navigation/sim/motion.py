@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from godojo.kernels.bodies import X, Y, Z, find_near, free_m
+from godojo.kernels.bodies import X, Y, Z, find_near, free_m, wrapped
 from godojo.kernels.compile import kernel
 
 TICK_S = 1.0 / 60.0
@@ -19,7 +19,7 @@ SNAP_FROM, LET_GO_BELOW = 0.7, 0.3
 
 @kernel
 def cut(value: float) -> float:
-    """From -1 to 1; what is no number counts as 0."""
+    """Clips to [-1, 1]; NaN counts as 0."""
     if not math.isfinite(value):
         return 0.0
     return min(max(value, -1.0), 1.0)
@@ -38,17 +38,9 @@ def cut_action(given: np.ndarray, action: np.ndarray) -> None:
 
 @kernel
 def smooth(smoothed: np.ndarray, action: np.ndarray, share: float) -> None:
-    """Follows what is wanted by a share of what is missing."""
+    """Follows the action by a fraction of the difference."""
     for number in range(3):
         smoothed[number] += share * (action[number] - smoothed[number])
-
-
-@kernel
-def wrapped(angle: float) -> float:
-    """The same angle from -pi to pi, for one that is no more than a turn off."""
-    if angle >= math.pi:
-        return angle - 2.0 * math.pi
-    return angle + 2.0 * math.pi if angle < -math.pi else angle
 
 
 @kernel

@@ -5,20 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from godojo.games.navigation.sim.motion import wrapped
 from godojo.games.navigation.sim.rewards import between_m, remaining_m
 from godojo.games.navigation.sim.state import TERMS
-from godojo.kernels.bodies import X, Y, Z
+from godojo.kernels.bodies import X, Y, Z, wrapped
 from godojo.kernels.compile import kernel
-from godojo.kernels.random import below, uniform
+from godojo.kernels.random import randint, uniform
 
 
 @kernel
 def begin_round(n: Any, catalogue: np.ndarray, walker: Any) -> None:
-    walker.course = below(walker, catalogue.shape[0])
+    walker.course = randint(walker, catalogue.shape[0])
     course = catalogue[walker.course]
-    walker.route = below(walker, course.route_count)
-    start = course.starts[below(walker, course.start_count)]
+    walker.route = randint(walker, course.route_count)
+    start = course.starts[randint(walker, course.start_count)]
     walker.position[X] = start[0] + (uniform(walker) - 0.5) * start[3]
     walker.position[Y] = start[1] + float(n.half_m) + n.skin_m
     walker.position[Z] = start[2] + (uniform(walker) - 0.5) * start[4]

@@ -1,11 +1,11 @@
-"""What the walker is told: 48 numbers (spec.py has the table)."""
+"""The walker's observation, the twin of `navigation_observation.gd`."""
 
 import math
 from typing import Any
 
 import numpy as np
 
-from godojo.games.navigation.settings import RAYS
+from godojo.games.navigation.settings import LAYOUT, RAYS
 from godojo.games.navigation.sim.state import Tables
 from godojo.kernels.bodies import X, Y, Z
 from godojo.kernels.compile import kernel
@@ -13,55 +13,58 @@ from godojo.kernels.rays import aim, cast_at
 
 HARDLY_M = 0.001
 """Nearer goals have no direction."""
-VELOCITY, TURNING, RAYS_AT = 7, 10, 13
-HANDS_AT = RAYS_AT + RAYS
-GOAL_AT = HANDS_AT + 12
+POSITION, ROTATION = map(LAYOUT.start, ("camera_position", "camera_rotation"))
+VELOCITY, ANGULAR_VELOCITY = map(LAYOUT.start, ("camera_velocity", "camera_angular_velocity"))
+FIRST_RAY = LAYOUT.start("rays")
+LEFT, RIGHT = map(LAYOUT.start, ("left_position", "right_position"))
+LEFT_VELOCITY, RIGHT_VELOCITY = map(LAYOUT.start, ("left_velocity", "right_velocity"))
+GOAL, GOAL_DISTANCE, GOAL_DIRECTION = map(LAYOUT.start, ("goal_position", "goal_distance", "goal_direction"))
 
 
 @kernel
-def observe(n: Any, course: Any, walker: Any, tables: Tables, chunk: int, told: np.ndarray) -> None:
-    """Writes all of it."""
+def observe(n: Any, course: Any, walker: Any, tables: Tables, chunk: int, observation: np.ndarray) -> None:
+    """Writes the whole observation."""
     feet_y = float(walker.position[Y]) - float(n.half_m)
     sine = math.sin(walker.yaw)
     cosine = math.cos(walker.yaw)
-    told[0] = walker.position[X]
-    told[1] = feet_y + n.eye_m
-    told[2] = walker.position[Z]
+    observation[POSITION + X] = walker.position[X]
+    observation[POSITION + Y] = feet_y + n.eye_m
+    observation[POSITION + Z] = walker.position[Z]
     sine_yaw = math.sin(walker.yaw / 2.0)
     cosine_yaw = math.cos(walker.yaw / 2.0)
     sine_roll = math.sin(walker.roll / 2.0)
     cosine_roll = math.cos(walker.roll / 2.0)
-    told[3] = sine_yaw * sine_roll
-    told[4] = sine_yaw * cosine_roll
-    told[5] = cosine_yaw * sine_roll
-    told[6] = cosine_yaw * cosine_roll
-    in_rig(walker.velocity[X], walker.velocity[Y], walker.velocity[Z], sine, cosine, told, VELOCITY)
-    told[TURNING] = 0.0
-    told[TURNING + 1] = walker.yaw_rate
-    told[TURNING + 2] = walker.roll_rate
-    look(n, course, walker, feet_y, sine, cosine, tables, chunk, told)
+    observation[ROTATION] = sine_yaw * sine_roll
+    observation[ROTATION + 1] = sine_yaw * cosine_roll
+    observation[ROTATION + 2] = cosine_yaw * sine_roll
+    observation[ROTATION + 3] = cosine_yaw * cosine_roll
+    to_rig_frame(walker.velocity[X], walker.velocity[Y], walker.velocity[Z], sine, cosine, observation, VELOCITY)
+    observation[ANGULAR_VELOCITY] = 0.0
+    observation[ANGULAR_VELOCITY + 1] = walker.yaw_rate
+    observation[ANGULAR_VELOCITY + 2] = walker.roll_rate
+    look(n, course, walker, feet_y, sine, cosine, tables, chunk, observation)
     for axis in range(3):
-        told[HANDS_AT + axis] = walker.left[axis]
-        told[HANDS_AT + 3 + axis] = walker.right[axis]
-        told[HANDS_AT + 6 + axis] = walker.left_velocity[axis]
-        told[HANDS_AT + 9 + axis] = walker.right_velocity[axis]
+        observation[LEFT + axis] = walker.left[axis]
+        observation[RIGHT + axis] = walker.right[axis]
+        observation[LEFT_VELOCITY + axis] = walker.left_velocity[axis]
+        observation[RIGHT_VELOCITY + axis] = walker.right_velocity[axis]
     mark = course.marks[walker.route, walker.mark]
     x = float(mark[X]) - float(walker.position[X])
     y = float(mark[Y]) - feet_y
     z = float(mark[Z]) - float(walker.position[Z])
-    in_rig(x, y, z, sine, cosine, told, GOAL_AT)
+    to_rig_frame(x, y, z, sine, cosine, observation, GOAL)
     distance = math.sqrt(x * x + y * y + z * z)
-    told[GOAL_AT + 3] = distance
+    observation[GOAL_DISTANCE] = distance
     for axis in range(3):
-        told[GOAL_AT + 4 + axis] = told[GOAL_AT + axis] / distance if distance >= HARDLY_M else 0.0
+        observation[GOAL_DIRECTION + axis] = observation[GOAL + axis] / distance if distance >= HARDLY_M else 0.0
 
 
 @kernel
-def in_rig(x: float, y: float, z: float, sine: float, cosine: float, told: np.ndarray, place: int) -> None:
-    """A vector of the world, in the rig's frame."""
-    told[place] = x * cosine - z * sine
-    told[place + 1] = y
-    told[place + 2] = x * sine + z * cosine
+def to_rig_frame(x: float, y: float, z: float, sine: float, cosine: float, observation: np.ndarray, place: int) -> None:
+    """Writes a vector of the world in the rig's frame."""
+    observation[place] = x * cosine - z * sine
+    observation[place + 1] = y
+    observation[place + 2] = x * sine + z * cosine
 
 
 @kernel
@@ -74,7 +77,7 @@ def look(
     cosine: float,
     tables: Tables,
     chunk: int,
-    told: np.ndarray,
+    observation: np.ndarray,
 ) -> None:
     """Casts the rays."""
     inverse = tables.inverse[chunk]
@@ -100,4 +103,4 @@ def look(
                 nearest,
             )
     for ray in range(RAYS):
-        told[RAYS_AT + ray] = nearest[ray]
+        observation[FIRST_RAY + ray] = nearest[ray]

@@ -1,18 +1,20 @@
-"""What the embedded game keeps in memory: records and arrays, made once, that every kernel reads and writes."""
+"""The memory of the embedded game: records and arrays, allocated once, that kernels read and write."""
 
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from godojo.games.navigation.courses import MAX_MARKS, MAX_ROUTES, MAX_SOLIDS, MAX_STARTS, Course
 from godojo.games.navigation.settings import RAYS, NavigationSettings
 from godojo.games.navigation.spec import REWARD_TERMS, ray_directions
 from godojo.games.settings import TICK_S, ticks_in
+from godojo.kernels.results import record_of, record_type
 
 CHUNKS = 64
-"""Worlds are worked on in so many pieces, whatever the number of threads."""
+"""Worlds are divided into this many pieces, whatever the number of threads."""
 TERMS = len(REWARD_TERMS)
 FAR_M = 1e6
 
@@ -69,48 +71,6 @@ COURSE = np.dtype(
     ],
     align=True,
 )
-NUMBERS = np.dtype(
-    [
-        ("truncate_after", "i8"),  # decisions after which a round is cut short; 0 for never
-        ("ticks_per_decision", "i8"),
-        ("round_ticks", "i8"),
-        ("contact_ticks", "i8"),
-        ("snaps", "i8"),  # turns at once instead of smoothly
-        ("goal_within_m", "f8"),
-        ("mark_radius_m", "f8"),
-        ("mark_height_m", "f8"),
-        ("fall_below_m", "f8"),
-        ("speed", "f8"),
-        ("turn_rate", "f8"),
-        ("smoothing", "f8"),  # share of what is wanted that is followed within a tick
-        ("snap_rad", "f8"),
-        ("gravity", "f8"),
-        ("fall_speed", "f8"),
-        ("half_m", "f4"),
-        ("step_up_m", "f8"),
-        ("skin_m", "f8"),
-        ("eye_m", "f8"),
-        ("lean_rad", "f8"),
-        ("hand_side_m", "f8"),
-        ("hand_height_m", "f8"),
-        ("hand_ahead_m", "f8"),
-        ("swing_m", "f8"),
-        ("lift_m", "f8"),
-        ("stride_radpm", "f8"),
-        ("sight_m", "f8"),
-        ("range_m", "f4"),
-        ("turn_share", "f8"),
-        ("turn_loss", "f8"),
-        ("speed_share", "f8"),
-        ("speed_loss", "f8"),
-        ("roll_rad", "f8"),
-        ("roll_loss", "f8"),
-        ("warn_below", "f8"),
-        ("comfort_warning", "f8"),
-        ("weights", "f8", TERMS),
-    ],
-    align=True,
-)
 
 
 class Tables(NamedTuple):
@@ -121,67 +81,45 @@ class Tables(NamedTuple):
     nearest: np.ndarray
 
 
-def numbers(settings: NavigationSettings, truncate_after: int) -> np.ndarray:
-    """The settings as the kernels want them: an array of one record."""
-    rules, motion, rig, comfort = settings.rules, settings.motion, settings.rig, settings.comfort
-    values: dict[str, Any] = {
-        "truncate_after": truncate_after,
+def _values(settings: NavigationSettings, truncate_after: int) -> dict[str, Any]:
+    rules, motion, rig, sight, own = settings.rules, settings.motion, settings.rig, settings.sight, settings.rewards
+    per_m = own.progress_per_m, own.smooth_per_m, own.comfort_per_m
+    return {
+        "truncate_after": truncate_after,  # decisions after which a round is cut short; 0 for never
         "ticks_per_decision": rules.ticks_per_decision,
         "round_ticks": settings.round_ticks,
         "contact_ticks": ticks_in(rules.collision_again_s),
-        "snaps": motion.turn == "snap",
+        "snaps": int(motion.turn == "snap"),  # turns at once instead of smoothly
         "goal_within_m": rules.goal_within_m,
         "mark_radius_m": rules.mark_radius_m,
         "mark_height_m": rules.mark_height_m,
         "fall_below_m": rules.fall_below_m,
         "speed": motion.speed_mps,
         "turn_rate": math.radians(motion.turn_rate_degps),
+        # Fraction of the wish followed within a tick.
         "smoothing": 1.0 - math.exp(-TICK_S / motion.smoothing_s) if motion.smoothing_s > 0.0 else 1.0,
         "snap_rad": math.radians(motion.snap_deg),
         "gravity": motion.gravity_mps2,
         "fall_speed": motion.fall_speed_mps,
-        "half_m": motion.body_m / 2,
+        "half_m": np.float32(motion.body_m / 2),
         "step_up_m": motion.step_up_m,
         "skin_m": motion.skin_m,
         "eye_m": rig.eye_height_m,
-        "lean_rad": rig.lean_rad,
-        "hand_side_m": rig.hand_side_m,
-        "hand_height_m": rig.hand_height_m,
-        "hand_ahead_m": rig.hand_ahead_m,
-        "swing_m": rig.swing_m,
-        "lift_m": rig.lift_m,
-        "stride_radpm": rig.stride_radpm,
-        "sight_m": settings.sight.height_m,
-        "range_m": settings.sight.range_m,
-        "turn_share": comfort.turn_share,
-        "turn_loss": comfort.turn_loss,
-        "speed_share": comfort.speed_share,
-        "speed_loss": comfort.speed_loss,
-        "roll_rad": comfort.roll_rad,
-        "roll_loss": comfort.roll_loss,
-        "warn_below": comfort.warn_below,
-        "comfort_warning": settings.rewards.comfort_warning,
-        "weights": weights(settings),
+        **{name: value for name, value in msgspec.structs.asdict(rig).items() if name != "eye_height_m"},
+        "sight_m": sight.height_m,
+        "range_m": np.float32(sight.range_m),
+        **msgspec.structs.asdict(settings.comfort),
+        "comfort_warning": own.comfort_warning,
+        "weights": np.array((own.goal, *per_m, own.collision, own.fall, own.timeout, own.teleport)),
     }
-    record = np.zeros(1, NUMBERS)
-    for name in NUMBERS.names or ():
-        record[name] = values[name]
-    return record
 
 
-def weights(settings: NavigationSettings) -> tuple[float, ...]:
-    """Of the reward's terms, in their order."""
-    own = settings.rewards
-    return (
-        own.goal,
-        own.progress_per_m,
-        own.smooth_per_m,
-        own.comfort_per_m,
-        own.collision,
-        own.fall,
-        own.timeout,
-        own.teleport,
-    )
+NUMBERS = record_type(_values(NavigationSettings.defaults(), 0))
+
+
+def numbers(settings: NavigationSettings, truncate_after: int) -> np.ndarray:
+    """The settings as kernels read them: an array of one record."""
+    return record_of(NUMBERS, _values(settings, truncate_after))
 
 
 def catalogue(courses: Sequence[Course]) -> np.ndarray:

@@ -52,7 +52,7 @@ def begin_worlds(
 def observe_worlds(
     numbers: np.ndarray, catalogue: np.ndarray, walkers: np.ndarray, tables: Tables, observation: np.ndarray
 ) -> None:
-    """What everybody observes as things are, for states that were set from outside."""
+    """Writes the observations of states that were set from outside."""
     per_chunk = (len(walkers) + CHUNKS - 1) // CHUNKS
     for chunk in prange(CHUNKS):
         for index in range(chunk * per_chunk, min((chunk + 1) * per_chunk, len(walkers))):

@@ -11,7 +11,7 @@ from godojo.games.navigation.options import checked_options
 from godojo.games.navigation.settings import NavigationSettings
 from godojo.games.navigation.sim import state, step
 from godojo.games.navigation.spec import ACTION_SIZE, OBSERVATION_SIZE, REWARD_TERMS, WINNERS, roles
-from godojo.kernels.random import stream_of
+from godojo.kernels.random import seed_streams
 from godojo.kernels.results import new_results
 
 
@@ -31,7 +31,7 @@ class Privileged(NamedTuple):
 class NavigationTwin:
     """All memory of the game for `worlds` copies of it; nothing is allocated after this.
 
-    `courses` are Course objects or names of those that come with the game; all of them if left away.
+    `courses` are Course objects or names of those that come with the game; default: all of them.
     """
 
     reward_terms = REWARD_TERMS
@@ -62,11 +62,8 @@ class NavigationTwin:
         self.results = new_results(worlds, 1, OBSERVATION_SIZE, state.TERMS)
 
     def begin(self, seed: int) -> None:
-        """Starts every world's random numbers afresh, and a round in each."""
-        if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
-            raise GodojoError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
-        for world in range(self.num_worlds):
-            self.walkers[world]["stream"] = stream_of(np.uint64(seed), world)
+        """Seeds every world's random numbers and starts a round in each."""
+        seed_streams(self.walkers, seed)
         for array in (self.results.ended, self.results.terminated, self.results.truncated):
             array[:] = False
         step.begin_worlds(self.numbers, self.catalogue, self.walkers, self.tables, self.results.observation)
@@ -88,7 +85,7 @@ class NavigationTwin:
         return Privileged(walkers["position"], walkers["velocity"], walkers["yaw"], walkers["course"], walkers["mark"])
 
     def state(self) -> dict[str, np.ndarray]:
-        """All that goes on in these worlds: copied out and in again, they go on bit by bit."""
+        """Everything that a bit-exact copy of these worlds needs."""
         return {"walkers": self.walkers, "observation": self.results.observation}
 
     def observe(self) -> None:

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from godojo.games.tag.spec import REWARD_TERMS
 from godojo.kernels.bodies import X, Y, Z
 from godojo.kernels.compile import kernel
 
-DISTANCE, TIME, TAG, SURVIVAL = 0, 1, 2, 3
+DISTANCE, TIME, TAG, SURVIVAL = range(len(REWARD_TERMS))
 
 
 @kernel

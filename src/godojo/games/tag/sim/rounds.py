@@ -1,4 +1,4 @@
-"""How a round of tag begins: an arena is chosen or made, and everybody gets a fair place in it."""
+"""Starts of rounds: an arena is chosen or generated, and all agents get fair places in it."""
 
 import math
 from typing import Any, NamedTuple
@@ -10,14 +10,14 @@ from godojo.games.tag.settings import TagSettings
 from godojo.games.tag.sim.state import ARENA, HIDER_MAY, SEEKER_MAY, TERMS, WORLD, numbers
 from godojo.kernels.bodies import X, Y, Z
 from godojo.kernels.compile import kernel
-from godojo.kernels.random import below, stream_of, uniform
+from godojo.kernels.random import randint, stream_of, uniform
 from godojo.kernels.rays import is_blocked
 
 # A generated arena: boxes keep a gap through which bodies fit, or walls make rooms; every place can be reached.
 SMALLEST_M, LARGEST_M = 16.0, 24.0
 ROOMS_SHARE = 0.25
 FEWEST_ROOMS, MOST_ROOMS = 3, 5
-"""Along either axis; so many that no arena has more walls than it may have boxes."""
+"""Along either axis; few enough that walls never exceed the limit of boxes."""
 WALL_M = 0.8
 OPEN_SHARE = 0.3
 """Of the walls that could stand, how many do not: with loops, nobody is caught in a dead end for ever."""
@@ -46,14 +46,14 @@ def begin_round(
     """A new round in world `index`; `places` is scratch space."""
     if n.generated_share > 0.0 and uniform(world) < n.generated_share:
         if n.pool > 0:
-            arenas[index] = catalogue[n.numbered + below(world, n.pool)]
+            arenas[index] = catalogue[n.numbered + randint(world, n.pool)]
         else:
             make_arena(n, arenas[index], world)
     else:
-        arenas[index] = catalogue[below(world, n.numbered)]
+        arenas[index] = catalogue[randint(world, n.numbered)]
     world.ticks = 0
     world.decisions = 0
-    it = below(world, n.agents) if n.classic else -1
+    it = randint(world, n.agents) if n.classic else -1
     for number in range(n.agents):
         team[number].chases = number == it if n.classic else number < n.seekers
     choose_places(n, arenas[index], world, team, places)
@@ -98,7 +98,7 @@ def choose_places(n: Any, arena: Any, world: Any, team: np.ndarray, places: np.n
         if worth >= 0.0:
             break
     if best_worth == -np.inf:
-        # No luck, so the placing that was found when the arena was checked: whoever draws as then finds it again.
+        # None found: repeat the draws that found a placing when the arena was checked.
         stream = world.stream
         world.stream = PROVEN_STREAM
         find_places(n, arena, world, places)
@@ -233,7 +233,7 @@ def make_boxes(n: Any, arena: Any, world: Any) -> None:
     size_x, size_z = arena.size_m[0], arena.size_m[1]
     climb_m = min(max(0.75 * n.jump_speed * n.jump_speed / (2.0 * n.gravity), 0.3), 1.0)
     gap = GAP_IN_BODIES * n.size_m
-    wanted = MAX_BOXES // 2 + below(world, MAX_BOXES // 2 + 1)
+    wanted = MAX_BOXES // 2 + randint(world, MAX_BOXES // 2 + 1)
     for _ in range(TRIES):
         if arena.boxes == wanted:
             break
@@ -266,14 +266,14 @@ def make_rooms(arena: Any, world: Any) -> None:
     Walls are thought of in random order: `across[c, r]` parts room (c, r) from the next column, `along` from the next
     row.
     """
-    columns = FEWEST_ROOMS + below(world, MOST_ROOMS - FEWEST_ROOMS + 1)
-    rows = FEWEST_ROOMS + below(world, MOST_ROOMS - FEWEST_ROOMS + 1)
+    columns = FEWEST_ROOMS + randint(world, MOST_ROOMS - FEWEST_ROOMS + 1)
+    rows = FEWEST_ROOMS + randint(world, MOST_ROOMS - FEWEST_ROOMS + 1)
     across = np.zeros((columns, rows), np.bool_)
     along = np.zeros((columns, rows), np.bool_)
     joined = np.arange(columns * rows)
     order = np.arange(2 * columns * rows)
     for place in range(len(order) - 1, 0, -1):
-        other = below(world, place + 1)
+        other = randint(world, place + 1)
         order[place], order[other] = order[other], order[place]
     for place in range(len(order)):
         wall = int(order[place])

@@ -1,20 +1,21 @@
-"""What the embedded game keeps in memory: records and arrays, made once, that every kernel reads and writes."""
+"""The memory of the embedded game: records and arrays, allocated once, that kernels read and write."""
 
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from godojo.games.tag.arenas import MAX_BOXES, MAX_SPAWNS, Arena
 from godojo.games.tag.settings import TICK_S, TagSettings, ticks_in
 from godojo.games.tag.spec import ACTION_SIZE, REWARD_TERMS, Privileged, observation_size, ray_directions, roles
-from godojo.kernels.results import Results, new_results
+from godojo.kernels.results import Results, new_results, record_of, record_type
 
 SEEKER_MAY, HIDER_MAY = 1, 2
 """Bits of who may start in a spawn area."""
 CHUNKS = 64
-"""Worlds are worked on in so many pieces, whatever the number of threads."""
+"""Worlds are divided into this many pieces, whatever the number of threads."""
 TERMS = len(REWARD_TERMS)
 
 AGENT = np.dtype(
@@ -59,54 +60,6 @@ ARENA = np.dtype(
     align=True,
 )
 WORLD = np.dtype([("stream", "u8"), ("ticks", "i4"), ("decisions", "i4")], align=True)
-NUMBERS = np.dtype(
-    [
-        ("worlds", "i8"),
-        ("agents", "i8"),
-        ("seekers", "i8"),  # agents before this index start as seekers (hide and seek)
-        ("classic", "i8"),
-        ("is_wide", "i8"),  # whether the field of view is more than half a turn
-        ("fov_sine", "f4"),  # of half the field of view
-        ("fov_cosine", "f4"),
-        ("round_ticks", "i8"),
-        ("immunity_ticks", "i8"),
-        ("coyote_ticks", "i8"),
-        ("ticks_per_decision", "i8"),
-        ("truncate_after", "i8"),  # decisions after which a round is cut short; 0 for never
-        ("spawn_tries", "i8"),
-        ("touch_m", "f8"),
-        ("size_m", "f8"),
-        ("half_m", "f4"),
-        ("skin_m", "f8"),
-        ("seeker_speed", "f8"),
-        ("hider_speed", "f8"),
-        ("seeker_step", "f8"),  # change of speed in a tick; likewise below
-        ("hider_step", "f8"),
-        ("air_step", "f8"),
-        ("brake_step", "f8"),
-        ("turn_step", "f8"),
-        ("push_step", "f8"),
-        ("gravity", "f8"),
-        ("jump_speed", "f8"),
-        ("fall_speed", "f8"),
-        ("dead_zone", "f8"),
-        ("range_m", "f4"),
-        ("eye_m", "f4"),
-        ("spawn_distance_m", "f8"),
-        ("per_wall_height", "f4"),  # one over it, here and below: what the observation is scaled by
-        ("per_jump_speed", "f4"),
-        ("per_seeker_speed", "f4"),
-        ("per_hider_speed", "f4"),
-        ("per_range", "f4"),
-        ("per_round_tick", "f4"),
-        ("top_m", "f8"),
-        ("generated_share", "f8"),  # of all rounds, how many are played in an arena made for them
-        ("numbered", "i8"),  # records of the catalogue that other rounds are played in
-        ("pool", "i8"),  # records behind them, one of which is taken where an arena would be made; 0: it is made
-        ("weights", "f4", (2, TERMS)),  # of the reward's terms: hider, seeker
-    ],
-    align=True,
-)
 
 
 class Tables(NamedTuple):
@@ -123,37 +76,37 @@ class Tables(NamedTuple):
     """Of each agent: where it would start, and where the best placing so far puts it."""
 
 
-def numbers(
+def _values(
     settings: TagSettings,
     worlds: int,
-    generated_share: float,
-    truncate_after: int,
+    generated_share: float = 0.0,
+    truncate_after: int = 0,
     arenas: int = 0,
     pool: int = 0,
-) -> np.ndarray:
-    """The settings as the kernels want them: an array of one record."""
+) -> dict[str, Any]:
     rules, motion, sight = settings.rules, settings.motion, settings.sight
-    values: dict[str, Any] = {
+    weights = [msgspec.structs.astuple(side) for side in (settings.rewards.hider, settings.rewards.seeker)]
+    return {
         "worlds": worlds,
         "agents": settings.agent_count,
-        "seekers": 0 if rules.mode == "classic" else rules.seekers,
-        "classic": rules.mode == "classic",
-        "is_wide": sight.fov_deg > 175.0,
-        "fov_sine": math.sin(math.radians(sight.fov_deg / 2)),
-        "fov_cosine": math.cos(math.radians(sight.fov_deg / 2)),
+        "seekers": 0 if rules.mode == "classic" else rules.seekers,  # agents before this index start as seekers
+        "classic": int(rules.mode == "classic"),
+        "is_wide": int(sight.fov_deg > 175.0),  # whether the field of view is more than half a turn
+        "fov_sine": np.float32(math.sin(math.radians(sight.fov_deg / 2))),  # of half the field of view
+        "fov_cosine": np.float32(math.cos(math.radians(sight.fov_deg / 2))),
         "round_ticks": settings.round_ticks,
         "immunity_ticks": ticks_in(rules.immunity_s),
         "coyote_ticks": ticks_in(motion.coyote_s),
         "ticks_per_decision": rules.ticks_per_decision,
-        "truncate_after": truncate_after,
+        "truncate_after": truncate_after,  # decisions after which a round is cut short; 0 for never
         "spawn_tries": settings.spawns.tries,
         "touch_m": settings.body.size_m + rules.touch_reach_m,
         "size_m": settings.body.size_m,
-        "half_m": settings.body.size_m / 2,
+        "half_m": np.float32(settings.body.size_m / 2),
         "skin_m": motion.skin_m,
         "seeker_speed": motion.seeker_speed_mps,
         "hider_speed": motion.hider_speed_mps,
-        "seeker_step": motion.seeker_acceleration_mps2 * TICK_S,
+        "seeker_step": motion.seeker_acceleration_mps2 * TICK_S,  # change of speed in a tick; likewise below
         "hider_step": motion.hider_acceleration_mps2 * TICK_S,
         "air_step": motion.air_acceleration_mps2 * TICK_S,
         "brake_step": motion.deceleration_mps2 * TICK_S,
@@ -163,28 +116,29 @@ def numbers(
         "jump_speed": motion.jump_speed_mps,
         "fall_speed": motion.fall_speed_mps,
         "dead_zone": motion.dead_zone,
-        "range_m": sight.range_m,
-        "eye_m": sight.eye_height_m,
+        "range_m": np.float32(sight.range_m),
+        "eye_m": np.float32(sight.eye_height_m),
         "spawn_distance_m": settings.spawns.distance_m,
-        "per_wall_height": 1 / settings.arena.wall_height_m,
-        "per_jump_speed": 1 / max(motion.jump_speed_mps, 1.0),
-        "per_seeker_speed": 1 / motion.seeker_speed_mps,
-        "per_hider_speed": 1 / motion.hider_speed_mps,
-        "per_range": 1 / sight.range_m,
-        "per_round_tick": TICK_S / settings.round_length_s,
+        "per_wall_height": np.float32(1 / settings.arena.wall_height_m),  # scales of the observation
+        "per_jump_speed": np.float32(1 / max(motion.jump_speed_mps, 1.0)),
+        "per_seeker_speed": np.float32(1 / motion.seeker_speed_mps),
+        "per_hider_speed": np.float32(1 / motion.hider_speed_mps),
+        "per_range": np.float32(1 / sight.range_m),
+        "per_round_tick": np.float32(TICK_S / settings.round_length_s),
         "top_m": settings.arena.collider_height_m,
-        "generated_share": generated_share,
-        "numbered": arenas or (0 if pool else 1),
-        "pool": pool,
-        "weights": [
-            (side.distance_per_m, side.time_per_decision, side.tag, side.survival)
-            for side in (settings.rewards.hider, settings.rewards.seeker)
-        ],
+        "generated_share": generated_share,  # of all rounds, how many are played in an arena made for them
+        "numbered": arenas or (0 if pool else 1),  # records of the catalogue that other rounds are played in
+        "pool": pool,  # records behind them, one of which is taken instead of a generated arena; 0: none
+        "weights": np.array(weights, np.float32),  # of the reward's terms: hider, seeker
     }
-    record = np.zeros(1, NUMBERS)
-    for name in NUMBERS.names or ():
-        record[name] = values[name]
-    return record
+
+
+NUMBERS = record_type(_values(TagSettings.defaults(), 1))
+
+
+def numbers(settings: TagSettings, *asked: Any) -> np.ndarray:
+    """The settings as kernels read them: an array of one record."""
+    return record_of(NUMBERS, _values(settings, *asked))
 
 
 def catalogue(arenas: Sequence[Arena], settings: TagSettings, numbered: int | None = None) -> np.ndarray:

@@ -14,7 +14,7 @@ from godojo.games.tag.sim.rewards import TAG, add_distances, measure, settle
 from godojo.games.tag.sim.rounds import begin_round
 from godojo.games.tag.sim.sight import observe
 from godojo.games.tag.sim.state import CHUNKS, TERMS, Tables
-from godojo.kernels.bodies import X, Y, Z, find_near, free_m
+from godojo.kernels.bodies import X, Y, Z, find_near, free_m, wrapped
 from godojo.kernels.compile import kernel, njit_parallel
 from godojo.kernels.results import Results
 
@@ -73,7 +73,7 @@ def observe_worlds(
     tables: Tables,
     observation: np.ndarray,
 ) -> None:
-    """What everybody observes as things are, for states that were set from outside."""
+    """Writes the observations of states that were set from outside."""
     per_chunk = (len(worlds) + CHUNKS - 1) // CHUNKS
     for chunk in prange(CHUNKS):
         for index in range(chunk * per_chunk, min((chunk + 1) * per_chunk, len(worlds))):
@@ -93,7 +93,7 @@ def step_world(
     chunk: int,
     results: Results,
 ) -> None:
-    """One decision: everybody decides, a few ticks pass, rewards are settled; after a round the next one begins."""
+    """One decision: actions are set, a few ticks pass, rewards are settled; after a round the next one begins."""
     arena = arenas[index]
     for number in range(n.agents):
         decide(team[number], actions[row_of(tables, index, number)])
@@ -163,7 +163,7 @@ def decide(agent: Any, action: np.ndarray) -> None:
 
 @kernel
 def tick(n: Any, arena: Any, world: Any, team: np.ndarray) -> bool:
-    """A sixtieth of a second: everybody moves, then touches count, then clocks. Says whether anybody was tagged."""
+    """A sixtieth of a second: all agents move, then touches count, then clocks. Returns whether there was a tag."""
     world.ticks += 1
     is_crowd = n.agents > 2 or n.classic != 0
     if is_crowd:
@@ -218,14 +218,6 @@ def steer(n: Any, agent: Any) -> None:
     if is_wished:
         turn = wrapped(agent.wish_heading - agent.heading)
         agent.heading = wrapped(agent.heading + min(max(turn, -n.turn_step), n.turn_step))
-
-
-@kernel
-def wrapped(angle: float) -> float:
-    """The same angle from -pi to pi, for one that is no more than a turn off."""
-    if angle >= math.pi:
-        return angle - 2.0 * math.pi
-    return angle + 2.0 * math.pi if angle < -math.pi else angle
 
 
 @kernel

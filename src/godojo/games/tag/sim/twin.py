@@ -11,14 +11,14 @@ from godojo.games.tag.settings import TagSettings
 from godojo.games.tag.sim import state, step
 from godojo.games.tag.sim.rounds import PROVEN_STREAM, find_places
 from godojo.games.tag.spec import REWARD_TERMS, WINNERS, Privileged, roles
-from godojo.kernels.random import stream_of
+from godojo.kernels.random import seed_streams
 
 
 class TagTwin:
     """All memory of the game for `worlds` copies of it; nothing is allocated after this.
 
-    With `generated_share` above 0, so many of all rounds are played in an arena made for the round, or in one of
-    `generated_arenas` if there are any; the others in `arenas`.
+    A fraction `generated_share` of rounds is played in a generated arena, or in one of `generated_arenas` if there
+    are any; the others in `arenas`.
     """
 
     reward_terms = REWARD_TERMS
@@ -68,11 +68,8 @@ class TagTwin:
         self.results = state.results(self.settings, worlds)
 
     def begin(self, seed: int) -> None:
-        """Starts every world's random numbers afresh, and a round in each."""
-        if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
-            raise GodojoError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
-        for world in range(self.num_worlds):
-            self.worlds[world]["stream"] = stream_of(np.uint64(seed), world)
+        """Seeds every world's random numbers and starts a round in each."""
+        seed_streams(self.worlds, seed)
         for array in (self.results.ended, self.results.terminated, self.results.truncated):
             array[:] = False
         step.begin_worlds(
@@ -111,7 +108,7 @@ class TagTwin:
         return state.privileged(self.agents, self.arena_slots, self.settings)
 
     def state(self) -> dict[str, np.ndarray]:
-        """All that goes on in these worlds: copied out and in again, they go on bit by bit."""
+        """Everything that a bit-exact copy of these worlds needs."""
         return {
             "worlds": self.worlds,
             "agents": self.agents,
