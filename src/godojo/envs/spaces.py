@@ -1,8 +1,6 @@
 """What agents of tag see and do, as Gymnasium's spaces, and the arguments that all environments share."""
 
-import math
 from collections.abc import Iterable, Mapping
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ from gymnasium.spaces import Box
 from godojo.errors import GodojoError
 from godojo.games.tag.arenas import Arena, hand_made_arenas, read_arena, read_arenas
 from godojo.games.tag.settings import TagSettings
-from godojo.games.tag.spec import ACTION_SIZE, LAYOUT, RAY_DISTANCE
+from godojo.games.tag.spec import ACTION_SIZE, LAYOUT
 
 SettingsLike = TagSettings | Mapping[str, object] | None
 """The settings, or some of their values by path (`{"rules.hiders": 3}`), or the defaults."""
@@ -27,23 +25,10 @@ def action_space() -> Box:
 
 
 def observation_space(settings: TagSettings) -> Box:
-    """Bounds that hold for every arena, however agents jostle; `godojo.games.tag.spec` says what each number is."""
-    motion, others = settings.motion, settings.agent_count - 1
-    top_mps = max(motion.seeker_speed_mps, motion.hider_speed_mps)
-    # Whoever is pushed gains at most what pushing across a whole body gives; who pushes may have been pushed itself.
-    push_mps = others * math.sqrt(2.0 * motion.push_acceleration_mps2 * others * settings.body.size_m)
-    along = (top_mps + push_mps) / min(motion.seeker_speed_mps, motion.hider_speed_mps)
-    jump_mps = max(motion.jump_speed_mps, 1.0)
+    """Bounds that hold in every arena; `godot/games/tag/observation.json` declares them."""
     parts = LAYOUT.parts(settings)
-    low, high = (
-        np.concatenate([np.full(part.size, bound(part), np.float32) for part in parts])
-        for bound in (attrgetter("low"), attrgetter("high"))
-    )
-    LAYOUT.view(low, "position")[:] = (-1.0, 0.0, -1.0)
-    LAYOUT.view(high, "position")[:] = (1.0, settings.arena.collider_height_m / settings.arena.wall_height_m, 1.0)
-    LAYOUT.view(low, "velocity")[:] = (-along, -motion.fall_speed_mps / jump_mps, -along)
-    LAYOUT.view(high, "velocity")[:] = (along, 1.0, along)
-    LAYOUT.view(low, "rays")[:, RAY_DISTANCE] = 0.0
+    low = np.concatenate([np.full(part.size, part.low, np.float32) for part in parts])
+    high = np.concatenate([np.full(part.size, part.high, np.float32) for part in parts])
     return Box(low, high, dtype=np.float32)
 
 
