@@ -151,7 +151,7 @@ def test_answers_and_refusals_load_nothing_slow(tmp_path: Path) -> None:
 def test_play_knows_its_games(godojo: Run) -> None:
     done = godojo("play", "chess")
     assert done.returncode == 2
-    assert done.stderr == "godojo: there is no game 'chess'; there is: first_agent, navigation, tag\n"
+    assert done.stderr == "godojo: there is no game 'chess' to play; there is: first_agent, navigation, tag\n"
 
 
 def test_play_needs_a_display(godojo: Run) -> None:

@@ -11,6 +11,7 @@ from godojo.cli.engine import ready_engine
 from godojo.engines.godot.display import has_screen
 from godojo.engines.godot.project import game_scenes, prepared_project
 from godojo.errors import GodojoError
+from godojo.games.base import GAMES
 
 # The games make no sound; the dummy driver keeps a machine without a sound card from complaining.
 _QUIETLY = ("--no-header", "--audio-driver", "Dummy")
@@ -47,13 +48,15 @@ def play(
 
       godojo play tag --level hard --role hider
     """
-    scenes = game_scenes()
-    if game not in scenes:
-        raise GodojoError(f"there is no game {game!r}; there is: {', '.join(scenes)}")
+    scenes, folder = game_scenes(), None
+    if game not in scenes and game in GAMES:
+        folder = getattr(GAMES[game].require("in_godot", "play")(), "project", None)
+    if game not in scenes and folder is None:
+        raise GodojoError(f"there is no game {game!r} to play; there is: {', '.join(scenes)}")
     if not has_screen():
         raise GodojoError("there is no display to play on; run this on a machine with a screen")
     engine = ready_engine()
-    project = ["--path", str(prepared_project(engine)), scenes[game]]
+    project = ["--path", str(prepared_project(engine, folder)), *([scenes[game]] if folder is None else [])]
     command = [str(engine.program), *_QUIETLY, *project, "--", *game_words(options or [])]
     if os.name == "nt":
         raise typer.Exit(subprocess.call(command))

@@ -15,6 +15,7 @@ from godojo.engines.godot.find import Engine, find
 from godojo.engines.godot.game_process import GameProcess
 from godojo.engines.godot.project import game_scenes, prepared_project, project_folder
 from godojo.errors import GodojoError, known
+from godojo.games.base import GAMES
 
 _LOOK_AGAIN_S = 0.02
 
@@ -73,7 +74,7 @@ def check_has_api(game: str) -> None:
     folder, scenes = project_folder(), game_scenes()
     listeners = [name for name, scene in scenes.items() if _has_api(folder / scene.removeprefix("res://"))]
     if game not in listeners:
-        what = f"{game} has no API" if game in scenes else f"there is no game {game!r}"
+        what = f"{game} has no API" if game in {*scenes, *GAMES} else f"there is no game {game!r}"
         raise GodojoError(f"{what}; {known(game, listeners)}")
 
 
