@@ -1,17 +1,18 @@
-"""`godojo eval`: how good a trained policy is, against whom you like."""
+"""`godojo eval`: how good a trained policy is, against any opponent."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from godojo.cli.chosen_run import chosen_run
-from godojo.cli.console import out, print_json, progress_report
+from godojo.cli.console import out, plain_table, print_json, progress_report
 from godojo.errors import GodojoError, known
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from godojo.evaluation.evaluation import Evaluation
     from godojo.evaluation.intervals import Proportion
     from godojo.evaluation.sim_vs_godot import Comparison
@@ -23,7 +24,7 @@ ENGINES = ("sim", "godot", "both")
 def evaluate(
     run: Annotated[
         str,
-        typer.Argument(help="RUN, RUN@SNAPSHOT or a policy file (*.pt, *.dojo, *.onnx); the newest run if left away."),
+        typer.Argument(help="RUN, RUN@SNAPSHOT or a policy file (*.pt, *.dojo, *.onnx); by default the newest run."),
     ] = "latest",
     opponent: Annotated[
         list[str] | None,
@@ -31,10 +32,10 @@ def evaluate(
             "--opponent",
             "-o",
             help="scripted:NAME, RUN, RUN@SNAPSHOT, a policy file (*.pt, *.dojo, *.onnx), file.py:Class, or itself;"
-            " may be given several times. All scripted ones and itself if left away.",
+            " may be given several times. By default all scripted ones and itself.",
         ),
     ] = None,
-    role: Annotated[str | None, typer.Option("--role", help="Judge this role only, for example: seeker")] = None,
+    role: Annotated[str | None, typer.Option("--role", help="Evaluate this role only, for example: seeker")] = None,
     arenas: Annotated[
         str,
         typer.Option(
@@ -48,11 +49,11 @@ def evaluate(
     seed: Annotated[int, typer.Option("--seed", help="The same seed plays the same rounds.")] = 0,
     sampled: Annotated[
         bool,
-        typer.Option("--sampled", help="Policies draw lots as in training, instead of doing what they think best."),
+        typer.Option("--sampled", help="Policies are stochastic, as in training, instead of deterministic."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
-    """Judge a trained policy: how often each role wins against each opponent, with 95 % intervals.
+    """Evaluate a trained policy: how often each role wins against each opponent, with 95 % intervals.
 
     Played in arenas that training does not use. With --engine both, the same on the embedded game and in the real one,
     and by how much they differ.
@@ -88,7 +89,7 @@ def evaluate(
 
 
 def show_any(found: "SoloEvaluation | Comparison | Evaluation") -> None:
-    """A result for a person, in the form that suits it."""
+    """Any result, in the form that suits it."""
     from godojo.evaluation.sim_vs_godot import Comparison
     from godojo.evaluation.solo import SoloEvaluation  # both load torch and the kernels
 
@@ -101,25 +102,19 @@ def show_any(found: "SoloEvaluation | Comparison | Evaluation") -> None:
 
 
 def show_alone(found: "SoloEvaluation") -> None:
-    """What the rounds of somebody who plays alone were like."""
+    """A game that is played alone."""
     how = "deterministic" if found.deterministic else "stochastic"
     out.print(f"[bold]{escape(found.policy)}[/], {found.game} on {found.engine}, {escape(found.arenas)} courses")
     out.print(
         f"[dim]{found.rounds} rounds; {how} actions; agent-steps trained: {found.agent_steps:,}; seed {found.seed}[/]\n"
     )
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("rounds", no_wrap=True)
-    for title in ("share", "95 % interval", "target"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = plain_table(["rounds"], ["share", "95 % interval", "target"])
     for name, share in found.measures.items():
         target = f"{100 * found.targets[name]:.0f} %" if name in found.targets else ""
         table.add_row(name, percent(share), interval(share), target)
     out.print(table)
     if len(found.by_arena) > 1:
-        places = Table(box=None, pad_edge=False, header_style="dim")
-        places.add_column("\nby course", no_wrap=True)
-        for title in found.by_arena:
-            places.add_column(f"\n{escape(title)}", justify="right")
+        places = plain_table(["\nby course"], [f"\n{escape(title)}" for title in found.by_arena])
         for name in found.measures:
             places.add_row(name, *(percent(shares[name]) for shares in found.by_arena.values()))
         out.print(places)
@@ -130,16 +125,12 @@ def show_alone(found: "SoloEvaluation") -> None:
 
 
 def show(found: "Evaluation") -> None:
-    """The judgement for a person."""
+    """Win rates by role and opponent."""
     steps = ", ".join(f"{role} {count:,}" for role, count in found.agent_steps.items())
     how = "deterministic" if found.deterministic else "stochastic"
     out.print(f"[bold]{escape(found.policy)}[/], {found.game} on {found.engine}, {escape(found.arenas)} arenas")
     out.print(f"[dim]{found.rounds} rounds each; {how} actions; agent-steps trained: {steps}; seed {found.seed}[/]\n")
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("role")
-    table.add_column("against")
-    for title in ("wins", "95 % interval", "reward", "median round"):
-        table.add_column(title, justify="right")
+    table = plain_table(["role", "against"], ["wins", "95 % interval", "reward", "median round"])
     last = ""
     for verdict in found.verdicts:
         table.add_row(
@@ -156,7 +147,7 @@ def show(found: "Evaluation") -> None:
 
 
 def show_comparison(found: "Comparison") -> None:
-    """Both engines for a person."""
+    """Both engines side by side."""
     one = found.sim
     out.print(f"[bold]{escape(one.policy)}[/], {one.game} on both engines, {escape(one.arenas)} arenas")
     out.print(
@@ -168,8 +159,8 @@ def show_comparison(found: "Comparison") -> None:
 
 
 def show_progress(before: "Evaluation", after: "Evaluation") -> None:
-    """What a training has brought, for a person."""
-    out.print(f"[bold]{escape(after.policy)}[/] beside what it began with, {escape(after.arenas)} arenas")
+    """Before and after a training."""
+    out.print(f"[bold]{escape(after.policy)}[/] beside its start, {escape(after.arenas)} arenas")
     out.print(f"[dim]{after.rounds} rounds each; seed {after.seed}; a difference in points: after - before[/]\n")
     rows = []
     for one in before.verdicts:
@@ -179,15 +170,11 @@ def show_progress(before: "Evaluation", after: "Evaluation") -> None:
     out.print(_side_by_side("before", "after", rows))
 
 
-def _side_by_side(one: str, other: str, rows: "list[tuple[str, str, Proportion, Proportion]]") -> Table:
+def _side_by_side(one: str, other: str, rows: "list[tuple[str, str, Proportion, Proportion]]") -> "Table":
     """Two win rates of each role against each opponent, and how far the second is above the first."""
     from godojo.evaluation.intervals import Difference
 
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("role")
-    table.add_column("against")
-    for title in (one, other, "difference", "95 % interval"):
-        table.add_column(title, justify="right")
+    table = plain_table(["role", "against"], [one, other, "difference", "95 % interval"])
     last = ""
     for role, opponent, first, second in rows:
         gap = Difference.of(second, first)

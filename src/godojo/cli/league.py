@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from godojo.cli.chosen_run import open_run
-from godojo.cli.console import out, print_json, progress_report
+from godojo.cli.console import out, plain_table, print_json, progress_report
 from godojo.cli.eval import interval, percent
 from godojo.errors import GodojoError
 
@@ -18,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def league(
-    run: Annotated[str, typer.Argument(help="RUN; the newest one if left away.")] = "latest",
+    run: Annotated[str, typer.Argument(help="RUN; by default the newest one.")] = "latest",
     snapshots: Annotated[
         str | None,
-        typer.Option("--snapshots", help="Names, as in start,1m,final; up to 8, spread evenly, if left away."),
+        typer.Option("--snapshots", help="Names, as in start,1m,final; by default up to 8, spread evenly."),
     ] = None,
     arenas: Annotated[
         str,
@@ -33,13 +32,13 @@ def league(
         typer.Option(
             "--exploit",
             metavar="MINUTES",
-            help="Also train, for so long each, a fresh learner against each frozen policy of the last snapshot.",
+            help="Also train a new learner for so long against each frozen policy of the last snapshot.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="The same seed plays the same rounds.")] = 0,
     sampled: Annotated[
         bool,
-        typer.Option("--sampled", help="Policies draw lots as in training, instead of doing what they think best."),
+        typer.Option("--sampled", help="Policies are stochastic, as in training, instead of deterministic."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
@@ -79,19 +78,12 @@ def show(found: "LeagueReport") -> None:
         f"[bold]{escape(found.run)}[/]: rounds won by the {found.rows} of the row against the {found.columns} of the"
         f" column, in per cent\n[dim]{found.rounds} rounds each, {escape(found.arenas)} arenas, seed {found.seed}[/]\n"
     )
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column(f"{found.rows} \\ {found.columns}")
-    for standing in found.standings:
-        table.add_column(escape(standing.name), justify="right")
+    table = plain_table([f"{found.rows} \\ {found.columns}"], [escape(standing.name) for standing in found.standings])
     for standing, cells in zip(found.standings, found.matrix, strict=True):
         table.add_row(escape(standing.name), *(f"{100 * cell.rate:.1f}" for cell in cells))
     out.print(table)
-    ratings = Table(box=None, pad_edge=False, header_style="dim", title="ratings", title_justify="left")
-    ratings.add_column("snapshot")
-    ratings.add_column("agent-steps", justify="right")
-    for role in (found.rows, found.columns):
-        ratings.add_column(role, justify="right")
-        ratings.add_column("95 %", justify="right")
+    columns = ["agent-steps", found.rows, "95 %", found.columns, "95 %"]
+    ratings = plain_table(["snapshot"], columns, title="ratings", title_justify="left")
     for standing in found.standings:
         words = [f"{standing.agent_steps:,}"]
         for role in (found.rows, found.columns):
@@ -105,6 +97,6 @@ def show(found: "LeagueReport") -> None:
 def show_probe(one: "BestResponse") -> None:
     before, after = (f"{percent(share)} of rounds ({interval(share)})" for share in (one.before, one.after))
     out.print(
-        f"\nThe {one.victim} loses {before} to the run's own {one.exploiter}, and {after} to a fresh one that learnt"
+        f"\nThe {one.victim} loses {before} to the run's own {one.exploiter}, and {after} to a new one that trained"
         f" for {one.minutes:g} minutes ({one.agent_steps:,} agent-steps) to beat it alone."
     )

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 from rich.markup import escape
-from rich.table import Table
 
-from godojo.cli.console import out, print_json, progress_report
+from godojo.cli.console import out, plain_table, print_json, progress_report
 from godojo.cli.engine import ready_engine
 from godojo.errors import GodojoError
 from godojo.games.base import game_named
@@ -79,11 +78,7 @@ def show(report: "Report", folder: Path) -> None:
     games = ", ".join(f"{count} of {name}" for name, count in report.games.items())
     out.print(f"[bold]Parity of {report.game}[/]: {report.episodes} episodes ({games}) in {len(report.arenas)} arenas")
     out.print(f"[dim]Godot {escape(report.engine)}, seed {report.seed}, {report.agent_ticks:,} agent ticks[/]\n")
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("")
-    table.add_column("figure")
-    for name in ("measured", "target", "samples"):
-        table.add_column(name, justify="right")
+    table = plain_table(["", "figure"], ["measured", "target", "samples"])
     for figure in report.figures:
         table.add_row(_mark(figure), figure.name, _value(figure), _target(figure), f"{figure.samples:,}")
     out.print(table)
