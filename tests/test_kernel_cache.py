@@ -46,6 +46,19 @@ def test_an_edit_of_what_kernels_are_made_of_compiles_them_anew(tmp_path: Path, 
     assert sources_hash(copy, project) == now, "what kernels are not made of costs nobody a minute"
 
 
+def test_an_edit_of_a_game_outside_compiles_its_kernels_anew(tmp_path: Path) -> None:
+    game = tmp_path / "games/mine"
+    game.mkdir(parents=True)
+    rules = game / "rules.py"
+    rules.write_text("LENGTH = 1\n")
+    assert sources_hash(PACKAGE, [tmp_path / "games"]) == sources_hash(PACKAGE), "it has no kernels"
+    (game / "twin.py").write_text("from godojo.kernels.compile import kernel\n")
+    before = sources_hash(PACKAGE, [tmp_path / "games"])
+    assert before != sources_hash(PACKAGE)
+    rules.write_text("LENGTH = 2\n")
+    assert sources_hash(PACKAGE, [tmp_path / "games"]) != before
+
+
 def test_every_kernel_is_covered() -> None:
     for name in ("learn", "games", "opponents", "kernels"):
         room = importlib.import_module(f"godojo.{name}")
