@@ -74,7 +74,7 @@ class Camera:
         worlds, ticks = self.worlds, self.worlds.ticks_per_decision
         if at_the_end:
             layout, before = self._before
-            observations = {name: role.final_observation[:1] for name, role in worlds.roles.items()}
+            observations: Observations = {name: role.final_observation[:1] for name, role in worlds.roles.items()}
             states = self.spec.read_states(worlds.settings, layout, observations, before, np.array([ticks]))
             seconds = float(worlds.length_ticks[0]) * TICK_S
         else:
@@ -134,7 +134,7 @@ class _Pen:
 
     def line(self, one: Point, other: Point, width: float, colour: str) -> None:
         ends = [tuple(value * FINER for value in point) for point in (one, other)]
-        self._draw.line(ends, colour, round(width * FINER))  # type: ignore[arg-type]
+        self._draw.line(ends, colour, round(width * FINER))
 
     def text(self, x: float, y: float, text: str, colour: str) -> None:
         """Right-aligned, centred vertically."""

@@ -100,7 +100,7 @@ class Match:
         """A crowd may push an agent beyond the bounds that its game declares; bounds of other projects are a guess."""
         if not self.game:
             return observation.copy()
-        return np.clip(observation, self.observation_space.low, self.observation_space.high)
+        return np.asarray(observation.clip(self.observation_space.low, self.observation_space.high))
 
     def step(self, actions: object) -> None:
         """One decision in every world, by the learner's actions, [N, size]."""

@@ -143,9 +143,9 @@ class States(NamedTuple):
 
     @classmethod
     def zeros(cls, *shape: int) -> "States":
-        vectors = (np.zeros((*shape, 3), np.float32) for _ in range(2))
-        flags = (np.zeros(shape, bool) for _ in range(2))
-        return cls(*vectors, np.zeros(shape, np.float32), *flags, np.zeros(shape, np.uint8))
+        position_m, velocity_mps = (np.zeros((*shape, 3), np.float32) for _ in range(2))
+        grounded, active = (np.zeros(shape, bool) for _ in range(2))
+        return cls(position_m, velocity_mps, np.zeros(shape, np.float32), grounded, active, np.zeros(shape, np.uint8))
 
     def at(self, index: Any) -> "States":
         """The same at an index of the leading axes."""
@@ -330,8 +330,7 @@ class Replay:
 
 def opponents_met(sight_kind: np.ndarray, team: np.ndarray) -> np.ndarray:
     """bool [..., A, R]: whether each ray of agents of these teams, [..., A], meets an opponent."""
-    met: np.ndarray = (sight_kind >= FIRST_TEAM) & (sight_kind != FIRST_TEAM + team[..., None])
-    return met
+    return np.logical_and(sight_kind >= FIRST_TEAM, sight_kind != FIRST_TEAM + team[..., None])
 
 
 class Highlight(NamedTuple):

@@ -232,7 +232,8 @@ def write_rounds(path: Path, replays: Iterable[Replay]) -> None:
     It is a plain `.npz`: `numpy.load` reads the arrays of round 0 as `0/position_m` and so on.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    arrays, headers = {}, []
+    arrays: dict[str, np.ndarray] = {}
+    headers = []
     for number, replay in enumerate(replays):
         arrays |= {f"{number}/{name}": np.asarray(getattr(replay, name), kind) for name, kind in _DTYPES.items()}
         headers.append({"header": _header_tree(replay.header), "outcome": replay.outcome})
