@@ -251,6 +251,8 @@ def test_missing_players_are_named() -> None:
 class Forward(Opponent):
     """Walks straight on."""
 
+    def begin(self, worlds: Worlds) -> None: ...
+
     def act(self, worlds: Worlds, out: np.ndarray) -> None:
         del worlds
         out[:] = (0.0, 1.0, 0.1)

@@ -1,4 +1,4 @@
-"""`godojo plot`: a run's learning as charts."""
+"""`godojo plot`: a run's charts."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,15 +11,15 @@ from godojo.cli.console import out, progress_report
 
 
 def plot(
-    runs: Annotated[list[str] | None, typer.Argument(help="RUN; several to compare; the newest if left away.")] = None,
+    runs: Annotated[list[str] | None, typer.Argument(help="RUN, or several to compare; the newest by default.")] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Where charts of several runs go; charts/ of the first if left away."),
+        typer.Option("--out", "-o", help="Folder for charts of several runs; by default charts/ of the first."),
     ] = None,
 ) -> None:
     """Draw a run's curves: charts/*.png in its folder. Several runs are drawn each, and then compared.
 
-    Win rates and rewards have 95 % intervals. Who beats whom is drawn where `godojo league` has found out.
+    Win rates and rewards have 95 % intervals. The cross-play matrix is drawn if `godojo league` has been run.
     """
     folders = [open_run(run) for run in runs or ["latest"]]
     from godojo.show.charts import FOLDER, write_charts, write_comparison  # loads matplotlib

@@ -20,7 +20,7 @@ MARGIN_PX = 14
 WALL_PX = 5.0
 MAT_M = 2.0
 FINER = 2
-"""Pictures are drawn so many times larger and scaled down, which smooths edges."""
+"""Pictures are drawn this many times larger and scaled down, which smooths edges."""
 NO_PICTURES = 'for pictures, make the environment with render_mode="rgb_array"'
 
 Point = tuple[float, float]

@@ -124,7 +124,7 @@ class Match:
         left = (self.terminated | self.truncated) & ~self.worlds.ended
         if left.any():
             raise GodojoError(
-                f"this {self.role} has left a round that goes on without it, and a batch cannot wait: have one agent "
+                f"this {self.role} is out before its round has ended, and a batch cannot wait: have one agent "
                 "in the role, or use gym.make or godojo.envs.pettingzoo"
             )
 

@@ -63,6 +63,17 @@ class Layout(msgspec.Struct, frozen=True):
     has_floor: bool = True
     """Whether the ground is a floor of this size at y = 0; otherwise agents stand on boxes."""
 
+    def solids(self, curb_m: float = 0.5, thick_m: float = 0.4) -> "list[LayoutBox]":
+        """Floor, outer walls and boxes; outer walls are cut to `curb_m`, so that one sees over them."""
+        (wide, deep), (x, z) = self.size_m, self.centre_m
+        found = [LayoutBox((x, -0.1, z), (wide, 0.2, deep), "floor")] if self.has_floor else []
+        for sign in (-1, 1) if self.wall_height_m > 0 else ():
+            at, tall = (curb_m - 0.2) / 2, curb_m + 0.2
+            across = (x, at, z + sign * (deep + thick_m) / 2), (wide + 2 * thick_m, tall, thick_m)
+            along = (x + sign * (wide + thick_m) / 2, at, z), (thick_m, tall, deep)
+            found += [LayoutBox(*across, "wall"), LayoutBox(*along, "wall")]
+        return [*found, *self.boxes]
+
 
 class ReplayRole(msgspec.Struct, frozen=True):
     """The agents of a role."""

@@ -26,7 +26,7 @@ SIZE = (9.6, 5.4)
 DPI = 150
 FEW = 3
 MOST_TICKS = 6
-"""Of the axis below: letters that touch cannot be read."""
+"""On the x axis, so that labels do not touch."""
 
 
 def role_colour(place: int) -> str:
@@ -40,7 +40,7 @@ def colours(count: int) -> list[str]:
 
 @contextmanager
 def look() -> Iterator[None]:
-    """Whatever is drawn in the block looks like ours."""
+    """The style of everything drawn in the block."""
     inked = dict.fromkeys(("text.color", "axes.titlecolor"), INK)
     quiet = dict.fromkeys(("axes.labelcolor", "xtick.color", "ytick.color"), QUIET)
     values: Any = {
@@ -96,7 +96,7 @@ def band(axes: Axes, at: Any, low: Any, middle: Any, high: Any, colour: str, **w
 
 
 def label_ends(axes: Axes, ends: Sequence[tuple[str, float, float, str]]) -> None:
-    """Names at the ends of lines (name, x, y, colour), moved apart where they would lie on each other."""
+    """Names at the ends of lines (name, x, y, colour), moved apart where they would overlap."""
     low, high = axes.get_ylim()
     gap = (high - low) * 0.075
     placed: list[float] = []
@@ -124,7 +124,7 @@ def count_axis(axes: Axes, label: str) -> None:
 
 
 class TimeLocator(Locator):
-    """A few ticks at times that people count in: every 10 s, every minute, every half an hour."""
+    """A few ticks at round times: every 10 s, every minute, every half an hour."""
 
     STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200)
 

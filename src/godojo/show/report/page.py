@@ -107,8 +107,6 @@ def _page(run: RunFolder, parts: Sequence[str], replays: Sequence[dict[str, Any]
     css, script = (files.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "viewer.js"))
     look = {
         "backdrop": colours.BACKDROP,
-        "floor": colours.FLOOR,
-        "wall": colours.WALL,
         "blocks": colours.BLOCKS,
         "marks": colours.MARKS,
     }

@@ -1,4 +1,4 @@
-"""Whether a run is being trained, as its files show; that works for a training on another machine, too."""
+"""Whether a run is being trained, judged by its files, so that it works for a training on another machine."""
 
 import time
 from contextlib import suppress
@@ -14,7 +14,7 @@ from godojo.show.curves import Table
 
 FINAL = "final"
 QUIET_S = 30.0
-"""A training that has written nothing for so long has stopped, unless its updates are slow."""
+"""A training that writes nothing for this long has stopped, unless its updates are slow."""
 FIRST_QUIET_S = 120.0
 """The same before the first updates: kernels may be compiling."""
 SLOW_UPDATES = 5.0
