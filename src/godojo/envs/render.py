@@ -9,6 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
+from godojo.games.base import game_named
 from godojo.games.settings import TICK_S
 from godojo.show.colours import BACKDROP, BLOCKS, FLOOR, FLOOR_OTHER, INK, MARKS, WALL
 from godojo.show.colours import EYES as PAPER
@@ -48,10 +49,9 @@ class Camera:
 
     def __init__(self, worlds: Worlds, game: str) -> None:
         self.worlds, self.spec = worlds, replay_spec(game, "render")
-        twin = getattr(worlds, "twin", None)
-        if twin is None or self.spec.layout_now is None:
+        self._twin = getattr(worlds, "twin", None)
+        if self._twin is None or (self.spec.layout_now is None and game_named(game).places is not None):
             raise GodojoError('only engine="sim" knows where everything is, which pictures need')
-        self._twin, self._layout_now = twin, self.spec.layout_now
         rays = self.spec.rays
         self._rays = np.zeros((3, 0), np.float32) if rays is None else rays(worlds.settings)
         self.reset()
@@ -63,7 +63,8 @@ class Camera:
 
     def remember(self) -> None:
         """To be called before a step whose end may be shown, of the first world."""
-        self._before = self._layout_now(self._twin, 0), self._states(0, self._layout_now(self._twin, 0))
+        layout = self._layout(0)
+        self._before = layout, self._states(0, layout)
 
     def advance(self) -> None:
         """To be called after a step."""
@@ -78,7 +79,7 @@ class Camera:
             states = self.spec.read_states(worlds.settings, layout, observations, before, np.array([ticks]))
             seconds = float(worlds.length_ticks[0]) * TICK_S
         else:
-            layout = self._layout_now(self._twin, world)
+            layout = self._layout(world)
             observations = self._observations(world)
             states = self._states(world, layout)
             seconds = float(self._decisions[world]) * ticks * TICK_S
@@ -87,6 +88,10 @@ class Camera:
             sight_m, _ = self.spec.read_sight(worlds.settings, observations)
         round_s = self.spec.round_s(worlds.settings)
         return draw(Scene(layout, self.spec.teams, states.at(0), self._rays, sight_m[0], seconds, round_s))
+
+    def _layout(self, world: int) -> Layout:
+        found = self.spec.layout_now
+        return self.spec.layout(self.worlds.settings, {}) if found is None else found(self._twin, world)
 
     def _observations(self, world: int) -> Observations:
         return {name: role.observation[world : world + 1] for name, role in self.worlds.roles.items()}

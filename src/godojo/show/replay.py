@@ -189,7 +189,7 @@ class ReplaySpec:
     """From the twin, with its actions set: states [N, T, A] after every tick of the coming decision, and how many of
     its T ticks are played, int [N]. The twin stays as it is."""
     layout_now: Callable[[Any, int], Layout] | None = None
-    """From the twin and the index of a world: the layout of its round."""
+    """From the twin and the index of a world: the layout of its round; for games with several arenas."""
     highlights: "Callable[[Replay], Sequence[Highlight]] | None" = None
     """Moments of a round that are worth showing."""
 

@@ -73,12 +73,12 @@ class Stage:
             at, size = np.array(box.position_m), np.array(box.size_m)
             self._parts.append(self._scene.add_box(f"/arena/box{number}", color=colour, dimensions=size, position=at))
         for number, mark in enumerate(layout.marks):
-            colour = colours.MARKS.get(mark.kind, colours.MARKS["waypoint"])
+            colour = rgb(colours.MARKS.get(mark.kind, colours.MARKS["waypoint"]))
             disc = self._scene.add_cylinder(
                 f"/arena/mark{number}",
                 mark.radius_m,
                 0.04,
-                color=rgb(colour),
+                color=colour,
                 wxyz=FLAT,
                 position=np.add(mark.position_m, (0.0, 0.03, 0.0)),
                 cast_shadow=False,
