@@ -36,15 +36,6 @@ def settings_of(run: RunFolder) -> Any:
     return game_settings(run.config.game, run.config.game_settings, run.path / CONFIG)
 
 
-def arenas_of(game: str, text: str | None, settings: Any) -> Sequence[Any]:
-    """Arenas by a user's text (`Places.find`); a game without places has one, which has no name."""
-    found = game_named(game)
-    if found.places is None and text is None:
-        return [None]
-    places: Sequence[Any] = found.require("places", "--arena")(settings).find(text)
-    return places
-
-
 def named_players(texts: Sequence[str]) -> dict[str, str]:
     """Players by role, from a command line's `ROLE=PLAYER`."""
     named = {}
@@ -113,8 +104,12 @@ class PoliciesToShow:
         return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in letters)[:60]
 
     def arenas(self, text: str | None) -> Sequence[Any]:
-        """One by its name, its file or as `generated:SEED`; all hand-made ones for None."""
-        return arenas_of(self.game, text, self.settings)
+        """One by its name, its file or as `generated:SEED`; all hand-made ones for None (`Places.find`)."""
+        game = game_named(self.game)
+        if game.places is None and text is None:
+            return [None]  # the one arena of a game without places
+        found: Sequence[Any] = game.require("places", "--arena")(self.settings).find(text)
+        return found
 
     def record(
         self,
