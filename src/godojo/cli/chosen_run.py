@@ -6,7 +6,7 @@ from godojo.cli.console import note
 from godojo.runs.folder import CONFIG, LATEST, RunFolder
 from godojo.runs.names import split_reference
 
-_FILES = (".pt", ".dojo", ".onnx", ".jsonl", ".rounds")
+_FILES = (".pt", ".dojo", ".onnx", ".jsonl", ".npz", ".rounds")
 
 
 def open_run(name: str) -> RunFolder:

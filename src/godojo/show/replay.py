@@ -188,6 +188,8 @@ class ReplaySpec:
     trace: Callable[[Any], tuple[States, np.ndarray]] | None = None
     """From the twin, with its actions set: states [N, T, A] after every tick of the coming decision, and how many of
     its T ticks are played, int [N]. The twin stays as it is."""
+    scores: "Callable[[Replay], np.ndarray] | None" = None
+    """From a replay: every agent's score so far, float32 [F, A], where agents of one role play against each other."""
     layout_now: Callable[[Any, int], Layout] | None = None
     """From the twin and the index of a world: the layout of its round; for games with several arenas."""
     highlights: "Callable[[Replay], Sequence[Highlight]] | None" = None
