@@ -19,10 +19,9 @@ from godojo.runs.folder import RunFolder
 from godojo.show import style
 from godojo.show.curves import Table, read_table, smooth
 from godojo.show.replay import Moment, Replay
-from godojo.show.watch.board import RoleLine, board_html, rates_html
+from godojo.show.watch.board import RECORDED, RoleLine, board_html, rates_html, training_status
 from godojo.show.watch.rounds import Choice, Rounds
 from godojo.show.watch.scene import Scene, rgb
-from godojo.show.watch.status import RECORDED, training_status
 
 FRAMES_PER_S = 30.0
 FULL_RATE_VIEWERS = 6
