@@ -119,7 +119,7 @@ class PoliciesToShow:
         seed: int = 0,
         engine: str = "sim",
         label: str | None = None,
-        progress: Progress | None = None,
+        progress: Progress = lambda _: None,
     ) -> list[Replay]:
         """Rounds of these players; see `record_rounds`."""
         return record_rounds(
