@@ -133,8 +133,8 @@ def _by_role(axes: Axes, tables: RunTables, x: str, curve: Callable[[str], Curve
     """A line for every role."""
     curves = [curve(role) for role in tables.roles]
     with _lines(axes, x, tables) as add:
-        for place, (role, found) in enumerate(zip(tables.roles, curves, strict=True)):
-            add(found, role, style.role_colour(place))
+        for role, found in zip(tables.roles, curves, strict=True):
+            add(found, role, tables.colours[role])
     return any(map(len, curves))
 
 
@@ -182,7 +182,7 @@ def _reward_terms(tables: RunTables) -> Figure | None:
         return None
     count = len(tables.roles)
     made = style.figure("Terms of the reward", f"{_title(tables)} · means over rounds", size=(6.4 * count, 5.4))
-    for place, (role, axes) in enumerate(zip(tables.roles, made.subplots(1, count, squeeze=False)[0], strict=True)):
+    for role, axes in zip(tables.roles, made.subplots(1, count, squeeze=False)[0], strict=True):
         axes.axhline(0.0, color=style.QUIET, linewidth=1.0)
         terms = tables.terms(role)
         with _lines(axes, STEPS, tables) as add:
@@ -190,7 +190,7 @@ def _reward_terms(tables: RunTables) -> Figure | None:
                 curve = tables.mean(f"{role}_{term}", STEPS)
                 if len(curve) and np.abs(curve.middle).max() > 0.0:
                     add(curve, term, colour)
-        axes.set_title(role, color=style.role_colour(place))
+        axes.set_title(role, color=tables.colours[role])
     return made
 
 
@@ -210,11 +210,11 @@ def _draw_length(axes: Axes, tables: RunTables, x: str = STEPS) -> bool:
 def _draw_rating(axes: Axes, tables: RunTables, x: str = STEPS) -> bool:
     ends = []
     snapshots = [entry for entry in tables.run.snapshots().entries() if entry.agent_steps > 0]
-    for place, role in enumerate(tables.roles):
+    for role in tables.roles:
         steps, values = tables.rating(role, x)
         if not len(values):
             continue
-        colour = style.role_colour(place)
+        colour = tables.colours[role]
         line = smooth(values, SMOOTH)
         axes.plot(steps, values, color=colour, linewidth=1.0, alpha=0.35)
         axes.plot(steps, line, color=colour)
@@ -330,12 +330,12 @@ def _compared(chart: _Comparison, all_tables: Sequence[RunTables], x: str) -> Fi
         return None
     made = style.figure(chart.title, f"{chart.note}bands: 95 % intervals", size=(6.6 * max(len(roles), 1.4), 5.4))
     shades = style.colours(len(all_tables))
-    for place, (panel, role) in enumerate(zip(made.subplots(1, len(roles), squeeze=False)[0], roles, strict=True)):
+    for panel, role in zip(made.subplots(1, len(roles), squeeze=False)[0], roles, strict=True):
         if chart.is_share:
             style.percent_axis(panel)
         with _lines(panel, x, *all_tables) as add:
             for curve, tables, shade in zip(curves[role], all_tables, shades, strict=True):
                 add(curve, tables.run.run_id, shade)
         if chart.by_role:
-            panel.set_title(role, color=style.role_colour(place))
+            panel.set_title(role, color=all_tables[0].colours[role])
     return made

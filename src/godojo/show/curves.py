@@ -14,6 +14,7 @@ from godojo.errors import GodojoError
 from godojo.evaluation.intervals import Mean, wilson
 from godojo.runs.folder import RunFolder
 from godojo.runs.tables import columns_of
+from godojo.show.style import role_colours
 
 BINS = 36
 FEWEST = 12
@@ -47,6 +48,7 @@ class RunTables:
     def __init__(self, run: RunFolder) -> None:
         self.run = run
         self.roles = run.config.roles
+        self.colours = role_colours(run.config.game, self.roles)
         self._rounds, self.updates = read_table(run.metrics), read_table(run.updates)
         self.rounds = self._rounds.columns
         if not len(self.rounds.get("episode", ())):

@@ -8,18 +8,17 @@ from typing import Any
 from godojo.errors import GodojoError, known
 from godojo.evaluation.held_out import game_settings
 from godojo.evaluation.players import player_from
-from godojo.games.base import GAMES, game_named
+from godojo.games.base import game_named
 from godojo.opponents import Opponent
 from godojo.runs.folder import CONFIG, RunFolder
 from godojo.runs.names import split_reference
 from godojo.show.recording import Progress, record_rounds
-from godojo.show.replay import Replay
+from godojo.show.replay import Replay, can_replay
 
 
 def can_be_shown(run: RunFolder) -> bool:
     """Whether its rounds can be drawn: the game says how, and its policies are not trained on several tasks."""
-    config = run.config
-    return config.game in GAMES and GAMES[config.game].replay is not None and "tasks" not in config.more
+    return can_replay(run.config.game) and "tasks" not in run.config.more
 
 
 def run_to_show(text: str | Path | None, verb: str = "watch") -> RunFolder:

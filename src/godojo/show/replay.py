@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 import numpy as np
 
-from godojo.games.base import game_named
+from godojo.games.base import GAMES, game_named
 from godojo.games.settings import TICK_S
 
 NOTHING, WALL, FIRST_TEAM = 0, 1, 2
@@ -194,6 +194,11 @@ class ReplaySpec:
     """From the twin and the index of a world: the layout of its round; for games with several arenas."""
     highlights: "Callable[[Replay], Sequence[Highlight]] | None" = None
     """Moments of a round that are worth showing."""
+
+
+def can_replay(game: str) -> bool:
+    """Whether there is such a game, and it offers a spec."""
+    return game in GAMES and GAMES[game].replay is not None
 
 
 def replay_spec(game: str, verb: str = "replay") -> ReplaySpec:
