@@ -63,7 +63,7 @@ def test_frames_are_dumped_by_one_script_and_encoded_by_the_other(
 ) -> None:
     """Played in Godot's physics over the bridge, drawn, and encoded."""
     assert engine
-    done = script("record_gui.sh", run, tmp_path, "hider", "small", "--rounds", "1", "--preset", "small")
+    done = script("record_gui.sh", run, tmp_path, "hider", "small", "--episodes", "1", "--preset", "small")
     assert done.returncode == 0, done.stderr
     frames = round((ROUND_S + PAUSE_S) * SMALL.fps)
     assert f"{frames} frames" in done.stdout
@@ -152,7 +152,7 @@ def test_without_any_display_it_is_one_line(engine: Engine, run: RunFolder, godo
     (tmp_path / "bin").mkdir()
     for name in ("sh", "dirname", "readlink"):
         (tmp_path / "bin" / name).symlink_to(f"/bin/{name}")
-    done = godojo("record", "small", "--rounds", "1", "--preset", "small", **env, PATH=str(tmp_path / "bin"))
+    done = godojo("record", "small", "--episodes", "1", "--preset", "small", **env, PATH=str(tmp_path / "bin"))
     assert done.returncode == 2
     assert "no display, and no Xvfb" in done.stderr.splitlines()[-1]
     assert done.stderr.count("\n") == 1

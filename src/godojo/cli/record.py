@@ -14,7 +14,7 @@ from godojo.errors import GodojoError, command
 
 def record(
     run: Annotated[str, typer.Argument(help="RUN or RUN@SNAPSHOT; defaults to the latest run.")] = "latest",
-    rounds: Annotated[int, typer.Option("--rounds", "-n", help="How many rounds.")] = 3,
+    episodes: Annotated[int, typer.Option("--episodes", "--rounds", "-n", help="How many rounds.")] = 3,
     preset: Annotated[
         str, typer.Option("--preset", help="1080p60, 720p30, portrait (1080x1920, 60), portrait-720p30, small, ….")
     ] = "720p30",
@@ -49,7 +49,7 @@ def record(
 
     Example:
 
-      godojo record latest --rounds 5 --camera follow --hero hider --preset portrait
+      godojo record latest --episodes 5 --camera follow --hero hider --preset portrait
     """
     run = chosen_run(run)
     from godojo.show import record as recording  # loads torch and the kernels
@@ -58,8 +58,8 @@ def record(
     from godojo.show.shots import preset as format_of
 
     film = format_of(preset)
-    if rounds < 1:
-        raise GodojoError(f"--rounds must be 1 or more, not {rounds}")
+    if episodes < 1:
+        raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
     check_camera(camera)
     lineup = PoliciesToShow.of(run, named_players(player or []), seed=seed, verb="record")
     roles = lineup.run.config.roles
@@ -70,7 +70,7 @@ def record(
     check_screen()
     ready_engine()
     with progress_report() as shown:
-        replays = recording.played_in_godot(lineup, arenas, rounds, seed=seed, progress=shown.progress)
+        replays = recording.played_in_godot(lineup, arenas, episodes, seed=seed, progress=shown.progress)
         shots = recording.shots_of(replays, film, camera, hero, names=role_labels)
         if frames is not None:
             recording.dump_shots(shots, frames, film, fine=fine, progress=shown.progress)

@@ -261,7 +261,7 @@ def check_room(folder: Path, frames: int, film: Format) -> None:
     if free < wanted:
         raise GodojoError(
             f"{folder} has {free >> 20} MB of room, and {frames} frames may take {wanted >> 20} MB; make room, or draw"
-            " fewer or smaller ones (--rounds, --preset)"
+            " fewer or smaller ones (--episodes, --preset)"
         )
 
 
