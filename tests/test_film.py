@@ -418,13 +418,13 @@ def paint_all(scenes: Sequence[Scene], film: Format) -> None:
 def test_panels_keep_clear_of_the_arena_and_inside_the_picture() -> None:
     for film in PRESETS.values():
         layout = Layout(film)
-        for box in (layout.facts, layout.curve):
+        for box in (layout.facts(), layout.facts(1), layout.curve):
             assert box.x >= 0
             assert box.y >= 0
             assert box.x + box.width <= film.width
             assert box.y + box.height <= film.height
         if layout.is_wide:  # the overview's arena is as wide as the picture is high, and a little more
-            assert layout.facts.x + layout.facts.width < film.width / 2 - film.height * 0.5
+            assert layout.facts().x + layout.facts().width < film.width / 2 - film.height * 0.5
             assert layout.curve.x > film.width / 2 + film.height * 0.5
 
 

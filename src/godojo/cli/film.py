@@ -26,10 +26,6 @@ def film(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Other rounds to choose from.")] = 0,
     fine: Annotated[bool, typer.Option("--fine", help="Smoother edges; twice the time without a GPU.")] = False,
-    pictures: Annotated[
-        Path | None,
-        typer.Option("--pictures", help="Instead of the film: the pictures of README and gallery, into this folder."),
-    ] = None,
     output: Annotated[Path | None, typer.Option("--out", "-o", help="The film; defaults to the run's folder.")] = None,
 ) -> None:
     """Make the film of a training: untrained, after 10 s, after a minute and at the end, with measured figures.
@@ -55,13 +51,7 @@ def film(
     ready_engine()
     with progress_report() as shown:
         story = filming.story_of(folder, size, stages=stage or (), arena=arena, seed=seed, progress=shown.progress)
-        if pictures is not None:
-            from godojo.show.pictures import make_pictures
-
-            made = make_pictures(story, pictures, fine=fine, progress=shown.progress)
-            done = f"{pictures}: {', '.join(file.name for file in made)}"
-        else:
-            frames = filming.make_film(story, path, fine=fine, progress=shown.progress)
-            done = f"{path}: {frames} frames, {size.size}, {size.fps} a second, {frames / size.fps:.1f} s"
-    for line in (*filming.describe(story), done):
+        frames = filming.make_film(story, path, fine=fine, progress=shown.progress)
+    for line in filming.describe(story):
         say(line)
+    say(f"{path}: {frames} frames, {size.size}, {size.fps} a second, {frames / size.fps:.1f} s")
