@@ -52,7 +52,7 @@ def _draw(story: Story, progress: Progress) -> None:
         scenes.append(plain_scene(Shot(replay, moments, camera), film))
         names.append(f"camera-{'portrait' if camera == 'overview' else camera}.jpg")
     drawn: list[list[np.ndarray]] = [[] for _ in scenes]
-    with scratch(FOLDER) as frames, drawing(frames, STILL) as crew:
+    with scratch(FOLDER) as frames, drawing(frames) as crew:
         for scene, picture in painted(crew, frames, scenes, progress):
             drawn[scenes.index(scene)].append(picture)
     for name, pictures in zip(names, drawn, strict=True):
