@@ -62,12 +62,12 @@ class Layout:
     def px(self, units: float) -> int:
         return max(round(units * self.scale), 1)
 
-    @property
-    def facts(self) -> Box:
+    def facts(self, roles: int = 2) -> Box:
         """The panel with the figures of a stage."""
         px, height = self.px, self.film.height
         if self.is_wide:
-            return Box(px(18), height - px(520) - px(60), px(226), px(520))
+            high = px(min(100 + 210 * roles, 520))
+            return Box(px(18), height - high - px(60), px(226), high)
         return Box(px(18), height - px(250), px(334), px(232))
 
     @property
@@ -133,7 +133,7 @@ class Fact(NamedTuple):
 
 def facts_panel(layout: Layout, headline: str, below: str, facts: Sequence[Fact], footnote: str) -> Image.Image:
     """The length of the training and the figures of every role, side by side on a tall screen."""
-    px, box = layout.px, layout.facts
+    px, box = layout.px, layout.facts(len(facts))
     small = 1.0 if layout.is_wide else 0.75
     plate = panel(box.width, box.height, px(16))
     pen = ImageDraw.Draw(plate)

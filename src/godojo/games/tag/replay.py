@@ -150,13 +150,6 @@ def scores(replay: Replay) -> np.ndarray:
     return seconds
 
 
-def scores(replay: Replay) -> np.ndarray:
-    """In classic tag: seconds of not being "it"."""
-    ticks = np.diff(replay.tick, prepend=0)[:, None] * (replay.team == HIDER)
-    seconds: np.ndarray = (np.cumsum(ticks, axis=0) * TICK_S).astype(np.float32)
-    return seconds
-
-
 def highlights(replay: Replay) -> Sequence[Highlight]:
     return [one for one in (catch_of(replay), escape_of(replay)) if one is not None]
 
@@ -218,6 +211,5 @@ SPEC = ReplaySpec(
     trace=trace,
     scores=scores,
     layout_now=layout_now,
-    scores=scores,
     highlights=highlights,
 )
