@@ -342,7 +342,7 @@ def test_bad_seeds_get_a_sentence(seed: Any) -> None:
 
 def pixel(picture: np.ndarray, layout: Layout, x_m: float, z_m: float) -> str:
     x, y = View(layout).at(x_m, z_m)
-    return "#" + picture[int(y), int(x)].tobytes().hex()
+    return f"#{picture[int(y), int(x)].tobytes().hex()}"
 
 
 def test_a_picture_shows_who_is_where() -> None:

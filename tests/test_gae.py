@@ -1,5 +1,7 @@
 """Advantages, against the definition written out: ends, cuts, and rows that are no transitions."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -28,8 +30,8 @@ class Case:
 
     def found(self) -> np.ndarray:
         flags = self.terminated, self.truncated, self.acted
-        given = (torch.from_numpy(rows) for rows in (self.reward, self.value, *flags, self.bootstrap_value))
-        return advantages(*given, GAMMA, LAMBDA).numpy()
+        given: list[Any] = [torch.from_numpy(rows) for rows in (self.reward, self.value, *flags, self.bootstrap_value)]
+        return advantages(*given, gamma=GAMMA, gae_lambda=LAMBDA).numpy()
 
     def expected(self) -> np.ndarray:
         """Of every decision: the sum of all errors of the same round that follow, each worth less by its distance."""

@@ -14,6 +14,7 @@ from godojo.kernels.sources import kernel_sources, sources_hash
 from godojo.resources import godot_sources
 
 PACKAGE = Path(godojo.__file__).parent
+PROJECT = godot_sources()
 
 
 @pytest.mark.parametrize(
@@ -51,12 +52,12 @@ def test_an_edit_of_a_game_outside_compiles_its_kernels_anew(tmp_path: Path) -> 
     game.mkdir(parents=True)
     rules = game / "rules.py"
     rules.write_text("LENGTH = 1\n")
-    assert sources_hash(PACKAGE, [tmp_path / "games"]) == sources_hash(PACKAGE), "it has no kernels"
+    assert sources_hash(PACKAGE, PROJECT, [tmp_path / "games"]) == sources_hash(PACKAGE, PROJECT), "it has no kernels"
     (game / "twin.py").write_text("from godojo.kernels.compile import kernel\n")
-    before = sources_hash(PACKAGE, [tmp_path / "games"])
-    assert before != sources_hash(PACKAGE)
+    before = sources_hash(PACKAGE, PROJECT, [tmp_path / "games"])
+    assert before != sources_hash(PACKAGE, PROJECT)
     rules.write_text("LENGTH = 2\n")
-    assert sources_hash(PACKAGE, [tmp_path / "games"]) != before
+    assert sources_hash(PACKAGE, PROJECT, [tmp_path / "games"]) != before
 
 
 def test_every_kernel_is_covered() -> None:

@@ -70,7 +70,9 @@ def record_rounds(
     with one_thread():
         for place, arena in enumerate(arenas):
             wanted = range(place, episodes, len(arenas))
-            options = {} if arena is None or played.places is None else {played.places(settings).option: [arena]}
+            options: dict[str, Any] = (
+                {} if arena is None or played.places is None else {played.places(settings).option: [arena]}
+            )
             layout = spec.layout(settings, {} if arena is None else arena)
             for numbers in (wanted[first : first + at_once] for first in range(0, len(wanted), at_once)):
                 part = functools.partial(_report, progress, len(replays) / episodes, len(numbers) / episodes)

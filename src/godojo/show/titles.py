@@ -211,7 +211,7 @@ def curve_panel(
         pen.text((left - at(7), bottom - share * (bottom - top)), percent(share), QUIET, small, anchor="rm")
     last = float(np.clip(until_s, 0.0, course.seconds[-1]))
     moments = np.append(course.seconds[course.seconds < last], last)
-    end, lowest = float(course.along(last)), bottom + at(24)
+    end, lowest = float(course.along(last)), float(bottom + at(24))
     drawn = {
         role: np.array([np.interp(moments, course.seconds, one) for one in band]) for role, band in course.rates.items()
     }
@@ -226,8 +226,8 @@ def curve_panel(
             place = (left + end * (right - left) + at(14), lowest)
             pen.multiline_text(place, text, course.colours[role], font(at(14), True), anchor="lm")
     canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    plate.alpha_composite(Image.fromarray(np.asarray(canvas.buffer_rgba())))
+    canvas.draw()  # type: ignore[no-untyped-call]
+    plate.alpha_composite(Image.fromarray(np.asarray(canvas.buffer_rgba())))  # type: ignore[no-untyped-call]
     return plate
 
 
