@@ -28,8 +28,9 @@ class Case:
 
     def found(self) -> np.ndarray:
         flags = self.terminated, self.truncated, self.acted
-        given = (torch.from_numpy(rows) for rows in (self.reward, self.value, *flags, self.bootstrap_value))
-        return advantages(*given, GAMMA, LAMBDA).numpy()
+        arrays = (self.reward, self.value, *flags, self.bootstrap_value)
+        reward, value, terminated, truncated, acted, bootstrap = (torch.from_numpy(rows) for rows in arrays)
+        return advantages(reward, value, terminated, truncated, acted, bootstrap, GAMMA, LAMBDA).numpy()
 
     def expected(self) -> np.ndarray:
         """Of every decision: the sum of all errors of the same round that follow, each worth less by its distance."""
