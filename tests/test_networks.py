@@ -2,6 +2,7 @@
 
 import ast
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -264,7 +265,9 @@ def test_the_gradient_of_the_leaky_scan(rotated: tuple[tuple[int, int], ...]) ->
     memory = torch.randn(rows, size, generator=chance, dtype=torch.float64, requires_grad=True)
     not_done = (torch.rand(steps, rows, generator=chance) > 0.3).double()
     heading = torch.nn.functional.normalize(torch.randn(steps, rows, 2, generator=chance, dtype=torch.float64), dim=-1)
-    assert torch.autograd.gradcheck(lambda *given: leaky_scan(*given, not_done, heading, rotated), (raw, memory))
+    assert torch.autograd.gradcheck(
+        partial(leaky_scan, not_done=not_done, heading=heading, rotated=rotated), (raw, memory)
+    )
     with torch.no_grad():
         ours = kernel_scan(raw, memory, not_done, heading, rotated)
     assert torch.allclose(ours, leaky_scan(raw, memory, not_done, heading, rotated), rtol=1e-12, atol=1e-12)
