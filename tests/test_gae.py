@@ -1,6 +1,5 @@
 """Advantages, against the definition written out: ends, cuts, and rows that are no transitions."""
 
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 from godojo.learn.gae import advantages
 
 GAMMA, LAMBDA = 0.97, 0.9
-ARGUMENTS = ("reward", "value", "terminated", "truncated", "acted", "bootstrap_value")
 
 
 class Case:
@@ -31,9 +29,9 @@ class Case:
 
     def found(self) -> np.ndarray:
         flags = self.terminated, self.truncated, self.acted
-        rows = (self.reward, self.value, *flags, self.bootstrap_value)
-        given: dict[str, Any] = dict(zip(ARGUMENTS, map(torch.from_numpy, rows), strict=True))
-        return advantages(**given, gamma=GAMMA, gae_lambda=LAMBDA).numpy()
+        arrays = (self.reward, self.value, *flags, self.bootstrap_value)
+        reward, value, terminated, truncated, acted, bootstrap = (torch.from_numpy(rows) for rows in arrays)
+        return advantages(reward, value, terminated, truncated, acted, bootstrap, GAMMA, LAMBDA).numpy()
 
     def expected(self) -> np.ndarray:
         """Of every decision: the sum of all errors of the same round that follow, each worth less by its distance."""

@@ -2,6 +2,7 @@
 
 import ast
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -265,14 +266,14 @@ def test_the_gradient_of_the_leaky_scan(rotated: tuple[tuple[int, int], ...]) ->
     not_done = (torch.rand(steps, rows, generator=chance) > 0.3).double()
     heading = torch.nn.functional.normalize(torch.randn(steps, rows, 2, generator=chance, dtype=torch.float64), dim=-1)
     assert torch.autograd.gradcheck(
-        lambda raw, memory, done, ahead: leaky_scan(raw, memory, done, ahead, rotated), (raw, memory, not_done, heading)
+        partial(leaky_scan, not_done=not_done, heading=heading, rotated=rotated), (raw, memory)
     )
     with torch.no_grad():
         ours = kernel_scan(raw, memory, not_done, heading, rotated)
     assert torch.allclose(ours, leaky_scan(raw, memory, not_done, heading, rotated), rtol=1e-12, atol=1e-12)
     towards = torch.randn(steps, rows, size, generator=chance, dtype=torch.float64)
-    gradients = [
+    ours, theirs = (
         torch.autograd.grad((scan(raw, memory.detach(), not_done, heading, rotated) * towards).sum(), raw)[0]
         for scan in (kernel_scan, leaky_scan)
-    ]
-    assert torch.allclose(gradients[0], gradients[1], rtol=1e-9, atol=1e-12)
+    )
+    assert torch.allclose(ours, theirs, rtol=1e-9, atol=1e-12)

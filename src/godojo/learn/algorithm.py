@@ -70,9 +70,9 @@ class Algorithm(Protocol):
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Resume from the result of `state`."""
 
-    def on_checkpoint(self, run: RunFolder, seconds: float) -> None:  # noqa: ARG002 - nothing by default
+    def on_checkpoint(self, run: RunFolder, seconds: float) -> None:  # noqa: ARG002 - those that override it use them
         """Write files of its own after a checkpoint; `seconds` is the training time."""
-        return
+        return  # optional, not abstract
 
     @abstractmethod
     def close(self) -> None:
