@@ -342,13 +342,12 @@ class Replay:
 
     def sees(self) -> np.ndarray:
         """bool [D, A]: whether a ray of the agent met an opponent when it took the decision."""
-        met: np.ndarray = opponents_met(self.sight_kind, self.team[self.decision_frame]).any(axis=2)
-        return met
+        return np.asarray(opponents_met(self.sight_kind, self.team[self.decision_frame]).any(axis=2))
 
 
 def opponents_met(sight_kind: np.ndarray, team: np.ndarray) -> np.ndarray:
     """bool [..., A, R]: whether each ray of agents of these teams, [..., A], meets an opponent."""
-    return np.logical_and(sight_kind >= FIRST_TEAM, sight_kind != FIRST_TEAM + team[..., None])
+    return np.asarray((sight_kind >= FIRST_TEAM) & (sight_kind != FIRST_TEAM + team[..., None]))
 
 
 class Highlight(NamedTuple):
