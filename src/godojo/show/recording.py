@@ -70,13 +70,13 @@ def record_rounds(
     with one_thread():
         for place, arena in enumerate(arenas):
             wanted = range(place, episodes, len(arenas))
-            options: dict[str, Any] = (
-                {} if arena is None or played.places is None else {played.places(settings).option: [arena]}
-            )
+            options: dict[str, Any] = {"settings": settings}
+            if arena is not None and played.places is not None:
+                options[played.places(settings).option] = [arena]
             layout = spec.layout(settings, {} if arena is None else arena)
             for numbers in (wanted[first : first + at_once] for first in range(0, len(wanted), at_once)):
                 part = functools.partial(_report, progress, len(replays) / episodes, len(numbers) / episodes)
-                with make_vec(game, engine=engine, num_worlds=len(numbers), settings=settings, **options) as worlds:
+                with make_vec(game, engine=engine, num_worlds=len(numbers), **options) as worlds:
                     worlds.reset((seed * 1_000_003 + numbers[0]) % 2**63)
                     rounds = _play(worlds, players, spec, layout, part)
                 for number, recorded in zip(numbers, rounds, strict=True):

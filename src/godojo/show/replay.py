@@ -347,8 +347,7 @@ class Replay:
 
 def opponents_met(sight_kind: np.ndarray, team: np.ndarray) -> np.ndarray:
     """bool [..., A, R]: whether each ray of agents of these teams, [..., A], meets an opponent."""
-    met: np.ndarray = (sight_kind >= FIRST_TEAM) & (sight_kind != FIRST_TEAM + team[..., None])
-    return met
+    return np.asarray((sight_kind >= FIRST_TEAM) & (sight_kind != FIRST_TEAM + team[..., None]))
 
 
 class Highlight(NamedTuple):

@@ -76,9 +76,7 @@ def shown_rounds(run: RunFolder, seed: int) -> list[dict[str, Any]]:
     newest = PoliciesToShow.of(where, seed=seed)
     arenas = newest.arenas(None)
     many = newest.record(PICKED_FROM, arenas=arenas, seed=seed)
-    found = [
-        viewer_round(one.replay, f"best {one.kind}", max(one.seconds - BEFORE_S, 0.0)) for one in best_highlights(many)
-    ]
+    found = [viewer_round(one.replay, one.title, max(one.seconds - BEFORE_S, 0.0)) for one in best_highlights(many)]
     for name in _stages(run):
         stage = PoliciesToShow.of(f"{where}@{name}", seed=seed)
         played = stage.record(arenas=[arenas[1 % len(arenas)]], seed=seed)
