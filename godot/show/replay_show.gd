@@ -138,7 +138,7 @@ func _stand_agent(body: ShowBody, numbers: PackedFloat32Array, continues: bool) 
 		look.show_catch(body.index, body.color)
 
 
-## The colour of another team than this: of the one that caught somebody.
+## The colour of another team: the one that made the catch.
 func _other_color(color: Color) -> Color:
 	for other in _shot.teams:
 		if other != color:

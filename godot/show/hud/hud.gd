@@ -103,7 +103,7 @@ func show_banner(
 	hints.fade()
 
 
-## Takes the banner away.
+## Hides the banner.
 func hide_banner() -> void:
 	_banner.visible = false
 

@@ -1,7 +1,7 @@
 class_name KeyHints
 extends VBoxContainer
 ## What a newcomer has to know, at the bottom of the screen: the task, and keys drawn as keys. They
-## fade after some seconds, or once somebody plays.
+## fade after some seconds, or once a person plays.
 
 ## How long they stay, how long they take to fade, and how long they stay at least.
 const STAY_S: float = 8.0

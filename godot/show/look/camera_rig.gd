@@ -215,7 +215,7 @@ func _set_lens(fov_rad: float, distance: float) -> void:
 	camera.fov = clampf(rad_to_deg(fov_rad), 1.0, 120.0)
 	camera.keep_aspect = Camera3D.KEEP_HEIGHT
 	camera.near = maxf(distance - reach, 0.2)
-	# The ground around the arena goes on until it is as dark as what lies behind it.
+	# The ground around the arena continues until it is as dark as the backdrop.
 	camera.far = distance + reach * 4.0
 	shadow_reach_m = distance + reach
 

@@ -18,7 +18,7 @@ func show_world(world: TagWorld) -> void:
 	_show_arena()
 
 
-## Where those are who play against the hero.
+## Positions of the hero's opponents.
 func opponents() -> PackedVector3Array:
 	var places: PackedVector3Array = []
 	for agent in _world.agents:
