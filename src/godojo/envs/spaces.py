@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.spaces import Box
 
 from godojo.errors import GodojoError
-from godojo.games.tag.arenas import Arena, hand_made_arenas, read_arena, read_arenas
+from godojo.games.tag.arenas import Arena, hand_made_arenas, read_arena
 from godojo.games.tag.settings import TagSettings
 from godojo.games.tag.spec import ACTION_SIZE, NUMBERS_PER_RAY, OWN_NUMBERS, observation_size
 
@@ -73,7 +73,7 @@ def _read(item: str | Path, settings: TagSettings) -> list[Arena]:
         return [hand_made[str(item)]]
     path = Path(item)
     if path.is_dir():
-        return list(read_arenas(path, settings).values())
+        return [read_arena(file, settings) for file in sorted(path.glob("*.json"))]
     if path.is_file():
         return [read_arena(path, settings)]
     raise GodojoError(
