@@ -194,7 +194,7 @@ def test_arenas_of_a_users_own(tmp_path: Path) -> None:
     worlds = judging_worlds("tag", DEFAULTS, arenas=str(tmp_path), rounds=4)
     assert worlds.arena_names == ("generated_5",)
     assert worlds.num_worlds == 4
-    with pytest.raises(GodojoError, match="neither a folder of arenas nor one of: held-out, hand-made, generated"):
+    with pytest.raises(GodojoError, match="no arena 'handmade'; did you mean hand-made"):
         judging_worlds("tag", DEFAULTS, arenas="handmade")
     assert game_settings("tag", {}) == DEFAULTS
 

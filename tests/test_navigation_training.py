@@ -279,7 +279,7 @@ def test_an_example_goes_out_and_in_again(tmp_path: Path, capsys: pytest.Capture
         (("--trainer", "sb3", "--set", "gama=1"), "did you mean gamma?"),
         (("--trainer", "sb3", "--set", "batch_size=99999999"), "batch_size must be from 2"),
         (("--set", "rules.rond_s=1"), "did you mean rules.round_s"),
-        (("--tasks", "course,mase"), "neither a folder of courses nor one of"),
+        (("--tasks", "course,mase"), "there is no course 'mase'; did you mean maze?"),
         (("--reward", "own"), "file.py:Class"),
         (("--reward", "nowhere.py:Own"), "no such file"),
         (("--config", "nowhere.json"), "No such file"),

@@ -9,7 +9,8 @@ import pytest
 
 import godojo
 from godojo.errors import GodojoError
-from godojo.games.tag.arenas import Arena, Box, SpawnArea, read_arena, read_arenas
+from godojo.games.base import GAMES
+from godojo.games.tag.arenas import Arena, Box, SpawnArea, read_arena
 from godojo.games.tag.settings import TagSettings
 
 BOTH: tuple[Literal["seeker", "hider"], ...] = ("seeker", "hider")
@@ -129,11 +130,17 @@ def test_files_that_are_no_arena(tmp_path: Path) -> None:
         read_arena(path)
     with pytest.raises(GodojoError, match=r"not_there\.json"):
         read_arena(tmp_path / "not_there.json")
+    assert GAMES["tag"].places is not None
+    places = GAMES["tag"].places(TagSettings.defaults())
     with pytest.raises(GodojoError, match="not a folder"):
-        read_arenas(tmp_path / "nowhere")
+        places.read_folder(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
     with pytest.raises(GodojoError, match="no arena"):
-        read_arenas(tmp_path / "empty")
+        places.find(str(tmp_path / "empty"))
+    with pytest.raises(GodojoError, match="there is no arena 'maz'; did you mean maze"):
+        places.find("maz")
+    with pytest.raises(GodojoError, match="named by its seed"):
+        places.find("generated:x")
 
 
 # Actions.

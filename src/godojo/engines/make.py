@@ -90,11 +90,8 @@ def _in_godot(
         urls = [http] if isinstance(http, str) else list(http)
         if num_worlds not in (1, len(urls)):
             raise GodojoError(f"over HTTP there is one world for each address: {len(urls)}, not {num_worlds}")
-        waits: dict[str, Any] = {
-            "start_timeout_s": 10.0 if start_timeout_s is None else start_timeout_s,
-            "reconnect_s": reconnect_s,
-        }
-        return HttpWorlds(urls, token=token, scene=scene, reload_every=reload_every, **waits, **shared)
+        shared |= {"start_timeout_s": 10.0 if start_timeout_s is None else start_timeout_s, "reconnect_s": reconnect_s}
+        return HttpWorlds(urls, token=token, scene=scene, reload_every=reload_every, **shared)
     if scene is not None or reload_every:
         raise GodojoError("scene and reload_every are for games over HTTP: give http as well")
     shared |= {"truth": truth, "start_timeout_s": start_timeout_s, "max_restarts": max_restarts}

@@ -7,7 +7,7 @@ hold such folders, so a game may live outside the package.
 import importlib
 import os
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,8 +53,11 @@ class Places:
     generate: Callable[[int], Any] | None = None
     """Generates one from a seed, if the game can."""
 
-    def find(self, text: str | None) -> list[Any]:
-        """One by its name, its file or as `generated:SEED`; all of a folder; all hand-made ones for None."""
+    def find(self, text: str | None, also: Sequence[str] = ()) -> list[Any]:
+        """One by its name, its file or as `generated:SEED`; all of a folder; all hand-made ones for None.
+
+        `also` are further names that the caller understands, for the error.
+        """
         if text is None:
             return list(self.hand_made.values())
         if text in self.hand_made:
@@ -70,7 +73,7 @@ class Places:
         if path.is_dir():
             return self.read_folder(path)
         ways = f"one {self.kind}'s file, a folder of them" + (f", or {GENERATED}SEED" if self.generate else "")
-        raise GodojoError(f"there is no {self.kind} {text!r}; {known(text, self.hand_made)} (or {ways})")
+        raise GodojoError(f"there is no {self.kind} {text!r}; {known(text, [*also, *self.hand_made])} (or {ways})")
 
     def read_folder(self, folder: Path) -> list[Any]:
         """Every `.json` file of a folder, in the order of their names."""

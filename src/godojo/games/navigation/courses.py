@@ -81,14 +81,6 @@ def hand_made_courses() -> dict[str, Course]:
     }
 
 
-def read_courses(folder: Path) -> dict[str, Course]:
-    """All courses of a folder, by name."""
-    courses = {path.stem: read_course(path) for path in sorted(folder.glob("*.json"))}
-    if not courses:
-        raise GodojoError(f"{folder} holds no course (*.json)")
-    return courses
-
-
 def read_course(path: Path) -> Course:
     """One file, checked; GodojoError names the file and the reason."""
     course = read_json(path, Course)

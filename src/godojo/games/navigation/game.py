@@ -1,13 +1,11 @@
 """Navigation, as others know it."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from godojo.errors import GodojoError
 from godojo.games.base import Game, Places, PlayedRounds
-from godojo.games.navigation.courses import hand_made_courses, read_course, read_courses
+from godojo.games.navigation.courses import hand_made_courses, read_course
 from godojo.games.navigation.godot import NavigationInGodot
 from godojo.games.navigation.settings import NavigationSettings
 from godojo.games.navigation.spec import WALKER
@@ -17,6 +15,8 @@ if TYPE_CHECKING:
     from godojo.games.navigation.sim.twin import NavigationTwin
     from godojo.show.replay import ReplaySpec
 
+HELD_OUT = "held-out"
+
 
 def load_twin() -> "type[NavigationTwin]":
     from godojo.games.navigation.sim.twin import NavigationTwin
@@ -24,19 +24,13 @@ def load_twin() -> "type[NavigationTwin]":
     return NavigationTwin
 
 
-def judging_options(_: NavigationSettings, courses: str) -> dict[str, Any]:
-    """`held-out` (all that come with the game: what no training has seen are the starts), a course by name, several
-    with commas between, or a folder of a user's own."""
-    if courses == "held-out":
+def judging_options(settings: NavigationSettings, courses: str) -> dict[str, Any]:
+    """`held-out` (all that come with the game: no training has seen the starts), or what `Places.find` finds, several
+    with commas between."""
+    if courses == HELD_OUT:
         return {}
-    known = hand_made_courses()
-    named = courses.split(",")
-    if all(name in known for name in named):
-        return {"courses": named}
-    folder = Path(courses).expanduser()
-    if not folder.is_dir():
-        raise GodojoError(f"{courses} is neither a folder of courses nor one of: held-out, {', '.join(known)}")
-    return {"courses": list(read_courses(folder).values())}
+    there = places(settings)
+    return {"courses": [course for name in courses.split(",") for course in there.find(name, also=[HELD_OUT])]}
 
 
 def measures(_: NavigationSettings, rounds: PlayedRounds) -> dict[str, np.ndarray]:

@@ -74,16 +74,6 @@ def hand_made_arenas(settings: TagSettings | None = None) -> dict[str, Arena]:
     return {path.stem: read_arena(path, settings) for path in files}
 
 
-def read_arenas(folder: Path, settings: TagSettings | None = None) -> dict[str, Arena]:
-    """All arenas of a folder, by name."""
-    if not folder.is_dir():
-        raise GodojoError(f"{folder} is not a folder of arenas")
-    arenas = {path.stem: read_arena(path, settings) for path in sorted(folder.glob("*.json"))}
-    if not arenas:
-        raise GodojoError(f"{folder} holds no arena (*.json)")
-    return arenas
-
-
 def read_arena(path: Path, settings: TagSettings | None = None) -> Arena:
     """One file, checked; GodojoError names the file, the key and the reason."""
     arena = read_json(path, Arena)

@@ -1,11 +1,9 @@
 """Tag, as others know it."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from godojo.errors import GodojoError
 from godojo.games.base import Game, Places
-from godojo.games.tag.arenas import generate_arena, hand_made_arenas, read_arena, read_arenas
+from godojo.games.tag.arenas import generate_arena, hand_made_arenas, read_arena
 from godojo.games.tag.godot import TagInGodot, generated_pool
 from godojo.games.tag.options import TagOptions
 from godojo.games.tag.settings import TagSettings
@@ -35,17 +33,14 @@ def training_options(_: TagSettings) -> dict[str, Any]:
 
 
 def judging_options(settings: TagSettings, arenas: str) -> dict[str, Any]:
-    """`held-out`: every other round, about, in a hand-made arena, the others in one made for the round; `hand-made`,
-    `generated`, or a folder of a user's own."""
+    """`held-out`: about every other round in a hand-made arena, the others in one generated for the round; `hand-made`,
+    `generated`, or what `Places.find` finds."""
     if arenas == GENERATED:
         return {"generated_share": 1.0}
     if arenas in (BOTH, HAND_MADE):
         share = 0.5 if arenas == BOTH else 0.0
         return {"arenas": list(hand_made_arenas(settings).values()), "generated_share": share}
-    folder = Path(arenas).expanduser()
-    if not folder.is_dir():
-        raise GodojoError(f"{arenas} is neither a folder of arenas nor one of: {BOTH}, {HAND_MADE}, {GENERATED}")
-    return {"arenas": list(read_arenas(folder, settings).values())}
+    return {"arenas": places(settings).find(arenas, also=(BOTH, HAND_MADE, GENERATED))}
 
 
 def pool_options(settings: TagSettings, asked: dict[str, Any], seed: int) -> dict[str, Any]:
