@@ -276,14 +276,14 @@ def test_rounds_are_played_in_generated_arenas_too() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"colour": 1}, "no such option"),
+        ({"colour": 1}, "colour: unknown key; known: settings"),
         ({"settings": {"rules": 1}}, "rules"),
         ({"settings": 7}, "settings must be an object"),
         ({"arenas": {}}, "arenas: must be a list"),
         ({"arenas": [5]}, r"arenas\[0\]: must be an object"),
         ({"arenas": []}, "there must be at least one"),
         ({"arenas": [{"version": 1}]}, r"arenas\[0\]"),
-        ({"generated_share": 2}, "from 0 to 1"),
+        ({"generated_share": 2}, "generated_share: must be from 0.0 to 1.0"),
         ({"generated_share": 0.5}, "generated_arenas: there must be"),
         ({"truncate_after": "soon"}, "truncate_after"),
     ],

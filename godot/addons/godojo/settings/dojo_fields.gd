@@ -26,7 +26,12 @@ func _init(
 			fail(key, "missing")
 	for key: Variant in _fields:
 		if not keys.has(str(key)):
-			fail(DojoUntrustedText.quoted(key), "unknown key")
+			fail(DojoUntrustedText.quoted(key), "unknown key; known: " + " ".join(keys))
+
+
+## The same for options, of which each has a default in [param defaults].
+static func options(value: Dictionary, defaults: Dictionary) -> DojoFields:
+	return new(value.merged(defaults), PackedStringArray(defaults.keys()))
 
 
 ## The first fault with the path of its field, or an empty text.

@@ -9,8 +9,8 @@ extends DojoWorlds
 ## The worlds were made anew.
 signal configured
 
-## What a trainer may ask for.
-const OPTIONS: PackedStringArray = ["settings", "courses", "truncate_after"]
+## What a trainer may ask for; without courses, [member course_names] are played.
+const OPTIONS := {"settings": {}, "courses": [], "truncate_after": 0}
 const MAX_COURSES := 256
 
 ## Where the bodies of courses are put, if they are to share a scene's space; normally empty.
@@ -41,21 +41,15 @@ func _init() -> void:
 
 func configure(request: Dictionary) -> String:
 	var options: Dictionary = request["options"]
-	for key: Variant in options:
-		if not key is String or not OPTIONS.has(key as String):
-			var asked: String = DojoUntrustedText.quoted(key)
-			return "options: no such option %s; known: %s" % [asked, " ".join(OPTIONS)]
+	var fields: DojoFields = DojoFields.options(options, OPTIONS)
+	var truncate_after: int = int(fields.number("truncate_after", 0.0, 1e9))
 	var wanted := NavigationSettings.new()
-	var complaint: String = wanted.set_all(options.get("settings", usual_settings.to_dict()))
+	var complaint: String = fields.error()
+	if complaint.is_empty():
+		complaint = wanted.set_all(options.get("settings", usual_settings.to_dict()))
 	if complaint.is_empty() and request["ticks_per_decision"] != null:
 		complaint = wanted.apply_override(
 			"rules.ticks_per_decision=%d" % request["ticks_per_decision"]
-		)
-	var decisions: Variant = options.get("truncate_after", 0)
-	if not (decisions is float or decisions is int) or not (decisions >= 0 and decisions <= 1e9):
-		return (
-			"truncate_after: must be 0 (never) or more, not %s"
-			% DojoUntrustedText.quoted(decisions)
 		)
 	var courses: Array[CourseData] = []
 	if complaint.is_empty():
@@ -66,7 +60,7 @@ func configure(request: Dictionary) -> String:
 		return complaint
 	settings = wanted
 	_ticks = settings.rules.ticks_per_decision
-	_truncate_after = int(decisions as float)
+	_truncate_after = truncate_after
 	_courses = courses
 	_build(request["worlds"] as int)
 	configured.emit()
