@@ -1,6 +1,5 @@
 """Advantages, against the definition written out: ends, cuts, and rows that are no transitions."""
 
-
 import numpy as np
 import pytest
 import torch

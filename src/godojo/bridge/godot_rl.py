@@ -14,7 +14,6 @@ themselves. This module makes up for what the protocol lacks:
 import enum
 import json
 import struct
-from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,7 +33,7 @@ from godojo.bridge.messages import (
     check_ready,
     shown,
 )
-from godojo.bridge.session import Closed, Event
+from godojo.bridge.session import Session
 from godojo.errors import GodojoError
 
 WIRE = "godot_rl"
@@ -73,32 +72,24 @@ _said = msgspec.json.Decoder(_Said)
 _env_info = msgspec.json.Decoder(EnvInfo)
 
 
-class GodotRlSession:
+class GodotRlSession(Session):
     """One game of godot_rl. See `Session`."""
 
     wire = WIRE
 
     def __init__(self, limits: Limits | None = None) -> None:
-        self.events: deque[Event] = deque()
-        self._limits = limits or Limits()
+        super().__init__(limits)
         self._received = bytearray()
         self._outgoing: list[bytes] = []
-        self._turn = _Turn.NOTHING
-        self._closed = False
+        self._turn: _Turn = _Turn.NOTHING
         self._has_greeted = False
         self._roles: list[AgentRole] = []
         self._count = 0
-        self._asked: Configure | None = None
         self._is_ready = False
         self._ticks = DEFAULT_TICKS_PER_DECISION
-        self._sequence = 0
         self._round_decisions = 0
         self._before: list[np.ndarray] = []
         self._returns: list[np.ndarray] = []
-
-    @property
-    def closed(self) -> bool:
-        return self._closed
 
     def begin(self) -> None:
         """The trainer sends the first message."""
@@ -106,11 +97,11 @@ class GodotRlSession:
         self._say({"type": "env_info"}, _Turn.ENV_INFO)
 
     def feed(self, data: bytes | bytearray | memoryview) -> None:
-        if self._closed:
+        if self.closed:
             return
         self._received += data
         try:
-            while not self._closed and (text := self._next_text()) is not None:
+            while not self.closed and (text := self._next_text()) is not None:
                 self._take(text)
         except WireError as error:
             self._say({"type": "close"})
@@ -126,10 +117,10 @@ class GodotRlSession:
 
     def configure(self, request: Configure) -> None:
         """Nothing is sent: a launched game was configured by its command line, and it plays one world."""
-        if self._closed and self.events:
+        if self.closed and self.events:
             return  # the waiting event says what is wrong
-        if self._closed:
-            raise ConnectionLost("cannot configure the game: the conversation is over")
+        if self.closed:
+            raise ConnectionLost("cannot configure the game: the connection is over")
         if self._asked is not None:
             raise GodojoError("a godot_rl game is configured once")
         self._asked = request
@@ -154,11 +145,8 @@ class GodotRlSession:
         self._sequence += 1
         self._say({"type": "action", "action": words}, _Turn.STEP)
 
-    def notice(self, text: str) -> None:
-        """godot_rl has no such message."""
-
     def close(self, reason: str) -> None:
-        if not self._closed:
+        if not self.closed:
             self._say({"type": "close"})
             self._end(ConnectionLost(f"the trainer closed the connection: {reason}"))
 
@@ -299,10 +287,7 @@ class GodotRlSession:
     # What we say
 
     def _my_turn(self, what: str) -> None:
-        if self._closed:
-            raise ConnectionLost(f"cannot {what}: the conversation is over")
-        if self._turn is not _Turn.NOTHING:
-            raise GodojoError(f"cannot {what} while the game is expected to say {self._turn.value}")
+        super()._my_turn(what)
         if not self._is_ready:
             raise GodojoError("the game has to be configured first")
 
@@ -330,11 +315,6 @@ class GodotRlSession:
         text = json.dumps(message).encode("ascii")  # games read ASCII, and take the rest for something else
         self._outgoing += (_LENGTH.pack(len(text)), text)
         self._turn = turn
-
-    def _end(self, error: GodojoError) -> None:
-        if not self._closed:
-            self._closed = True
-            self.events.append(Closed(error))
 
 
 def _role_step(

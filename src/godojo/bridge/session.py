@@ -3,12 +3,13 @@
 `Session` is the interface of every protocol; `DojoSession` is dojo/1. `listener.Connection` moves the bytes.
 """
 
+import abc
 import enum
 import hmac
 import logging
 from collections import deque
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -67,7 +68,7 @@ class Closed(NamedTuple):
 Event = Hello | Ready | StepFrame | Visitor | Closed
 
 
-class Session(Protocol):
+class Session(abc.ABC):
     """One game's connection. Nothing here waits or raises for what a game does: that is an event.
 
     The order: `begin`; Hello comes; `configure`; Ready comes; `reset`; a StepFrame comes; then `act` and a StepFrame
@@ -77,40 +78,63 @@ class Session(Protocol):
 
     wire: str
     """The name of the protocol."""
-    events: deque[Event]
-    """Events, oldest first; readers remove them."""
+    _turn: enum.Enum
+    """The message that the game has to send next; its value is the message's name, or `nothing`."""
 
-    @property
-    def closed(self) -> bool:
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.events: deque[Event] = deque()
+        """Events, oldest first; readers remove them."""
+        self.closed = False
         """Whether the connection is over. Pending bytes should be sent; nothing more is read."""
+        self._limits = limits or Limits()
+        self._asked: Configure | None = None
+        self._sequence = 0
 
-    def begin(self) -> None:
+    def begin(self) -> None:  # noqa: B027 - in most protocols the game sends first
         """Called once connected: a protocol in which the trainer sends first, sends."""
 
+    @abc.abstractmethod
     def feed(self, data: bytes | bytearray | memoryview) -> None:
         """Takes received bytes; copies them."""
 
+    @abc.abstractmethod
     def feed_end(self) -> None:
         """No more bytes will come."""
 
+    @abc.abstractmethod
     def take_outgoing(self) -> bytes:
         """Takes the bytes to send."""
 
+    @abc.abstractmethod
     def configure(self, request: Configure) -> None:
         """Configures the game; Ready follows, and says what it really plays."""
 
+    @abc.abstractmethod
     def reset(self, seed: int) -> None:
         """Requests new rounds in all worlds; a StepFrame with the sequence 0 follows."""
 
+    @abc.abstractmethod
     def act(self, actions: Sequence[np.ndarray]) -> None:
         """Sends one decision: an array [worlds, agents, numbers] for each role of Ready, in order; copies them. A
         StepFrame follows, numbered 1, 2, … since the last reset."""
 
-    def notice(self, text: str) -> None:
+    def notice(self, text: str) -> None:  # noqa: B027 - not every protocol can
         """Shows a text to people who watch the game, if the protocol can."""
 
+    @abc.abstractmethod
     def close(self, reason: str) -> None:
         """Says goodbye; Closed is the last event."""
+
+    def _my_turn(self, what: str) -> None:
+        if self.closed:
+            raise ConnectionLost(f"cannot {what}: the connection is over")
+        if self._turn.value != "nothing":
+            raise GodojoError(f"cannot {what} while the game is expected to say {self._turn.value}")
+
+    def _end(self, error: GodojoError) -> None:
+        if not self.closed:
+            self.closed = True
+            self.events.append(Closed(error))
 
 
 class _Turn(enum.Enum):
@@ -123,41 +147,30 @@ class _Turn(enum.Enum):
     STEP = "a step"
 
 
-class DojoSession:
+class DojoSession(Session):
     """dojo/1: WebSocket, control in JSON, steps in binary. See `Session`."""
 
     wire = PROTOCOL
 
     def __init__(self, token: str | None = None, limits: Limits | None = None) -> None:
-        self.events: deque[Event] = deque()
+        super().__init__(limits)
         self._token = token or ""
-        self._limits = limits or Limits()
         self._protocol = ServerProtocol(max_size=self._limits.hello_bytes, logger=_no_log)
-        self._turn = _Turn.REQUEST
-        self._closed = False
+        self._turn: _Turn = _Turn.REQUEST
         self._last_words = b""
         self._pieces: list[bytes | bytearray] = []
         self._opcode = Opcode.TEXT
         self._pings = 0
-        self._asked: Configure | None = None
         self._layout: StepLayout | None = None
-        self._sequence = 0
-
-    @property
-    def closed(self) -> bool:
-        return self._closed
-
-    def begin(self) -> None:
-        """The game sends first."""
 
     def feed(self, data: bytes | bytearray | memoryview) -> None:
-        if self._closed:
+        if self.closed:
             return
         self._protocol.receive_data(data)  # type: ignore[arg-type]  # it is appended to a bytearray: views are fine
         self._take_events()
 
     def feed_end(self) -> None:
-        if self._closed:
+        if self.closed:
             return
         self._protocol.receive_eof()
         self._take_events()
@@ -191,11 +204,11 @@ class DojoSession:
         self._protocol.send_binary(data)
 
     def notice(self, text: str) -> None:
-        if not self._closed and self._turn not in (_Turn.REQUEST, _Turn.HELLO):
+        if not self.closed and self._turn not in (_Turn.REQUEST, _Turn.HELLO):
             self._protocol.send_text(encode_control(Notice(text)))
 
     def close(self, reason: str) -> None:
-        if self._closed:
+        if self.closed:
             return
         if self._protocol.state is State.OPEN:
             self._protocol.send_text(encode_control(Close(reason)))
@@ -211,7 +224,7 @@ class DojoSession:
                     self._take_frame(event)
                 elif isinstance(event, Request):
                     self._take_request(event)
-                if self._closed:
+                if self.closed:
                     return
         except WireError as error:
             self._refuse(error)
@@ -335,12 +348,6 @@ class DojoSession:
 
     # What we say
 
-    def _my_turn(self, what: str) -> None:
-        if self._closed:
-            raise ConnectionLost(f"cannot {what}: the conversation is over")
-        if self._turn is not _Turn.NOTHING:
-            raise GodojoError(f"cannot {what} while the game is expected to say {self._turn.value}")
-
     def _described(self) -> StepLayout:
         if self._layout is None:
             raise GodojoError("the game has to be configured first")
@@ -361,8 +368,3 @@ class DojoSession:
         if self._protocol.state is State.OPEN:
             room = 123  # all that a close frame holds beside its code
             self._protocol.send_close(code, reason.encode()[:room].decode("utf-8", "ignore"))
-
-    def _end(self, error: GodojoError) -> None:
-        if not self._closed:
-            self._closed = True
-            self.events.append(Closed(error))

@@ -14,7 +14,7 @@ from godojo.errors import command
 
 def record(
     run: Annotated[str, typer.Argument(help="RUN or RUN@SNAPSHOT; defaults to the latest run.")] = "latest",
-    episodes: Annotated[int, typer.Option("--episodes", "--rounds", "-n", help="How many rounds.")] = 3,
+    episodes: Annotated[int, typer.Option("--episodes", "--rounds", "-n", help="How many rounds.", min=1)] = 3,
     preset: Annotated[
         str, typer.Option("--preset", help="1080p60, 720p30, portrait (1080x1920, 60), portrait-720p30, small, ….")
     ] = "720p30",
