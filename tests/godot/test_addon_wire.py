@@ -161,7 +161,7 @@ def test_a_lying_sequence_number_ends_the_game(tmp_path: Path) -> None:
     with connected(tmp_path / "log", COUNTING) as (game, connection):
         ready = configured(connection)
         connection.reset(0, PATIENCE_S)
-        connection._session._sequence = 6  # type: ignore[attr-defined]
+        connection._session._sequence = 6
         with pytest.raises((ConnectionLost, WireError), match="number 7 came instead of 1"):
             step(connection, no_actions(ready))
         assert game.wait() == 1

@@ -155,7 +155,7 @@ def facts_panel(layout: Layout, headline: str, below: str, facts: Sequence[Fact]
             pen.text((x, note_y), line, QUIET, font(px(15 * small)))
     letters = font(px(14 if layout.is_wide else 12))
     lines = wrapped(footnote, letters, box.width - 2 * left)
-    pen.multiline_text((left, box.height - px(12)), "\n".join(lines), QUIET, letters, anchor="ld")
+    pen.multiline_text((left, box.height - px(12)), "\n".join(lines), QUIET, letters, anchor="ld", spacing=px(3))
     return plate
 
 
@@ -191,7 +191,8 @@ def curve_panel(
     pen = ImageDraw.Draw(plate)
     letters, small = font(at(15), True), font(at(13))
     lines = wrapped(title, letters, box.width - 2 * at(16))
-    pen.multiline_text((at(16), at(12)), "\n".join(lines), PAPER, letters)
+    for place, line in enumerate(lines):
+        pen.text((at(16), at(12 + 20 * place)), line, PAPER, letters)
     left, right = at(56), box.width - at(86 if large else 20)
     top, bottom = at(26 + 20 * len(lines)), box.height - at(34)
     taken: list[tuple[float, float]] = []
