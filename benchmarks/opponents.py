@@ -66,7 +66,7 @@ def speed(name: str, role: str, settings: TagSettings, generated: bool) -> float
     """Decisions a second on all cores, with rounds going on against a sighted opponent."""
     worlds = make_vec("tag", num_worlds=SPEED_WORLDS, seed=1, settings=settings, generated_share=float(generated))
     other = "hider" if role == "seeker" else "seeker"
-    player, rival = make_opponent(name, role, 1, game="tag"), make_opponent("sighted", other, 2)
+    player, rival = make_opponent(name, role, 1, game="tag"), make_opponent("sighted", other, 2, game="tag")
     player.begin(worlds)
     rival.begin(worlds)
     spent_s = 0.0

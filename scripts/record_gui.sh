@@ -4,7 +4,7 @@
 #
 #   scripts/record_gui.sh seeker        the run trained last, over the seeker's shoulder
 #   scripts/record_gui.sh hider         over the hider's
-#   scripts/record_gui.sh hider RUN     of that run
+#   scripts/record_gui.sh walker RUN    of that run, which plays navigation
 #
 # Words after the run go to `python3 dojo.py record`, for example:
 #   scripts/record_gui.sh seeker latest --rounds 5 --preset 1080p60
@@ -25,8 +25,8 @@ fail() {
 cd "$(dirname "$0")/.."
 hero="${1:-}"
 case "$hero" in
-seeker | hider) shift ;;
-*) fail "say over whose shoulder: seeker or hider" ;;
+'' | -*) fail "name the role to follow, for example: seeker" ;;
+*) shift ;;
 esac
 run=latest
 case "${1:-}" in

@@ -6,6 +6,7 @@ import msgspec
 import torch
 
 from godojo.engines.make import make_vec
+from godojo.games.navigation.settings import NavigationSettings
 from godojo.games.tag.settings import TagSettings
 from godojo.learn.networks import Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard, policy_bytes
@@ -56,4 +57,23 @@ def make_run(root: Path, run_id: str = "small", settings: TagSettings | None = N
         run.snapshots().save(name, files, steps, steps / 100)
     for role, content in files.items():
         run.save_policy(role, content)
+    return run
+
+
+def make_solo_run(root: Path, run_id: str = "solo", round_s: float = 4.0) -> RunFolder:
+    """A run of navigation with the snapshots `start` (the walker stands) and `final` (it walks straight on)."""
+    settings = NavigationSettings.defaults().override_texts([f"rules.round_s={round_s}"])
+    config = RunConfig("navigation", "sim", ("walker",), "ppo", {}, msgspec.to_builtins(settings), 1, {"minutes": 1.0})
+    run = RunFolder.create(config, run_id, root=root)
+    arrays = make_vec("navigation", settings=settings).roles["walker"]
+    shape = PolicyShape(arrays.observation.shape[2], arrays.action_parts, net_arch=(8, 8))
+    for name, forward, steps in (("start", 0.0, 0), ("final", 1.0, 1000)):
+        policy = Policy(shape).requires_grad_(False).eval()
+        policy.head.linear.weight.zero_()
+        policy.head.linear.bias.copy_(torch.tensor([0.0, forward, 0.0]))
+        values = msgspec.to_builtins(settings)
+        card = PolicyCard("navigation", "walker", arrays.observation_parts, shape, steps, values)
+        content = policy_bytes(policy, card)
+        run.snapshots().save(name, {"walker": content}, steps, steps / 100)
+    run.save_policy("walker", content)
     return run

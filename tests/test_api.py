@@ -146,7 +146,9 @@ def test_evaluations_print_as_tables_and_briefly(run: godojo.Run) -> None:
     title, *_, header, first, second = str(found).splitlines()
     assert title == f"{run.path}, tag on sim, held-out arenas"
     assert header.split() == ["role", "against", "wins", "95", "%", "interval", "reward", "median", "round"]
-    rate, low, high = first.split()[2], *re.findall(r"([\d.]+) to ([\d.]+)", first)[0]
+    found_interval = re.search(r"([\d.]+) to ([\d.]+)", first)
+    assert found_interval
+    rate, (low, high) = first.split()[2], found_interval.groups()
     assert first.split()[:2] == ["hider", "scripted:random"]
     assert float(low) <= float(rate) <= float(high)
     assert second.split()[0] == "itself"

@@ -78,7 +78,7 @@ def onnx_int8(folder: Path) -> Written:
 
 def checkpoint(folder: Path) -> Written:
     entry = CheckpointStore(folder).save({"weights": torch.arange(300.0)}, 100, 2, 1.5)
-    return Written(folder / f"{entry.name}.pt", lambda: CheckpointStore(folder).load(entry.name))
+    return Written(folder / f"{entry.name}.pt", lambda: CheckpointStore(folder).newest())
 
 
 def checkpoint_without_index(folder: Path) -> Written:

@@ -48,7 +48,6 @@ ELSEWHERE = {
     "scripts/train.sh": "tests/test_scripts.py",
     "scripts/record_gui.sh": "tests/godot/test_film.py",
     "scripts/encode_frames.sh": "tests/godot/test_film.py",
-    "scripts/make_pictures.sh": "draws all pictures anew, which takes minutes",
     "scripts/plot_metrics.sh": "`plot` in a shell script; its words are those of `plot`",
 }
 """Commands that are not run here, by how they begin or by an option they have, and the reason."""

@@ -18,6 +18,7 @@ from godojo.envs.render import Scene, View, draw
 from godojo.errors import GodojoError
 from godojo.games.tag.arenas import generate_arena
 from godojo.games.tag.replay import TEAMS
+from godojo.games.tag.spec import LAYOUT
 from godojo.show.colours import FLOOR, FLOOR_OTHER
 from godojo.show.replay import Layout, LayoutBox, Mark, States
 
@@ -119,7 +120,7 @@ def test_the_last_observation_is_kept_apart_from_the_next_rounds_first() -> None
         told, _, terminated, _, infos = envs.step(np.zeros((6, 3), np.float32))
     assert terminated.all()
     last = np.stack(infos["final_obs"])
-    time_left = 12
+    time_left = LAYOUT.start("time_left")
     assert (last[:, time_left] == 0).all()
     assert (told[:, time_left] == 1).all()
     at_rest = [0, 2]
@@ -137,7 +138,7 @@ def test_a_caught_hider_is_done_though_others_play_on() -> None:
     assert reward < -0.5
     assert not told.any()
     told, _ = env.reset()
-    assert told[12] == 1.0
+    assert told[LAYOUT.start("time_left")] == 1.0
     assert env.step(NO_ACTION)[2] is False
 
 
@@ -341,7 +342,7 @@ def test_bad_seeds_get_a_sentence(seed: Any) -> None:
 
 def pixel(picture: np.ndarray, layout: Layout, x_m: float, z_m: float) -> str:
     x, y = View(layout).at(x_m, z_m)
-    return "#" + picture[int(y), int(x)].tobytes().hex()
+    return f"#{picture[int(y), int(x)].tobytes().hex()}"
 
 
 def test_a_picture_shows_who_is_where() -> None:

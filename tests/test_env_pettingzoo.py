@@ -13,6 +13,7 @@ import godojo
 from godojo.envs.pettingzoo import GameParallelEnv
 from godojo.errors import GodojoError
 from godojo.games.tag.settings import TagSettings
+from godojo.games.tag.spec import LAYOUT
 
 SPLITS: list[dict[str, object]] = [
     {},
@@ -21,6 +22,8 @@ SPLITS: list[dict[str, object]] = [
     {"rules.mode": "classic", "rules.players": 2, "rules.classic_round_s": 5.0},
     {"rules.mode": "classic", "rules.players": 8, "rules.classic_round_s": 5.0},
 ]
+
+TIME_LEFT = LAYOUT.start("time_left")
 
 
 def still(env: GameParallelEnv) -> dict[str, np.ndarray]:
@@ -64,7 +67,7 @@ def test_whoever_is_caught_leaves_and_the_others_play_on() -> None:
     assert terminated == {"seeker_0": True, "hider_0": True, "hider_2": True}
     assert infos["seeker_0"]["winner"] == "seeker"
     assert infos["seeker_0"]["score"] == 3
-    assert told["seeker_0"][12] < 1, "the last observation, not the next round's first"
+    assert told["seeker_0"][TIME_LEFT] < 1, "the last observation, not the next round's first"
 
 
 def test_terminated_and_truncated_are_told_apart() -> None:
@@ -77,7 +80,9 @@ def test_terminated_and_truncated_are_told_apart() -> None:
         assert set(truncated.values()) == {is_cut}
         assert env.agents == []
         assert infos["hider_0"]["winner"] == ("nobody" if is_cut else "hider")
-        assert told["hider_0"][12] == pytest.approx(1 - 0.2 / TagSettings.defaults().rules.round_s if is_cut else 0.0)
+        assert told["hider_0"][TIME_LEFT] == pytest.approx(
+            1 - 0.2 / TagSettings.defaults().rules.round_s if is_cut else 0.0
+        )
 
 
 def test_the_same_seed_gives_the_rounds_of_the_native_arrays() -> None:

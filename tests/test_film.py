@@ -4,34 +4,38 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import av
+import msgspec
 import numpy as np
 import pytest
 from PIL import Image
 
 from godojo.errors import GodojoError
 from godojo.evaluation.intervals import Proportion
+from godojo.evaluation.players import player_from
+from godojo.games.tag.settings import TagSettings
 from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import Snapshot
 from godojo.show import titles
 from godojo.show.encoding import count_frames, film_writer
-from godojo.show.film import describe
-from godojo.show.frame_renderer import check_piece, check_room, frames_in, pieces_of, plain_scene, read_note
+from godojo.show.film import describe, story_of
+from godojo.show.frame_renderer import Scene, check_piece, check_room, frames_in, pieces_of, plain_scene, read_note
 from godojo.show.learning_curve import Figures, in_words, stages_of
 from godojo.show.policies_to_show import PoliciesToShow
 from godojo.show.record import clear_frames, encode, film_path, shots_of
+from godojo.show.recording import record_rounds
 from godojo.show.replay import Outcome, Replay
 from godojo.show.scratch import PREFIX, scratch
-from godojo.show.shots import PRESETS, Format, Shot, preset, steadily, write_job
-from godojo.show.storyboard import AFTER_S, STILL_S, TIMES, Story, course_of, lively
+from godojo.show.shots import PRESETS, Format, Shot, letter_colour, preset, steadily, write_job
+from godojo.show.storyboard import AFTER_S, LONGEST_S, STILL_S, TIMES, Story, course_of, lively
 from godojo.show.titles import Layout
 from tests.conftest import Run
-from tests.judged_runs import make_run
+from tests.judged_runs import make_run, make_solo_run
 
 TINY = Format(160, 90, 10)
 
@@ -335,6 +339,58 @@ def test_ratings_are_shown_as_gains(run: Path, rounds: list[Replay]) -> None:
     ]
 
 
+def test_a_role_that_is_alone_has_a_success_rate(tmp_path: Path) -> None:
+    """Everything but the drawing, for a game that is not tag."""
+    run = make_solo_run(tmp_path, round_s=30.0)
+    story = story_of(run, TINY, rounds=3, measured_rounds=6, progress=quiet)
+    assert describe(story)[0] == "success rate in navigation in 6 rounds, with 95 % intervals:"
+    assert [set(one.rates) for one in story.stages] == [{"walker"}, {"walker"}]
+    assert "seeker" not in f"{story.measure} {story._footnote()}"
+    scenes = story.scenes()
+    assert [scene.name for scene in scenes if scene.name != "goal"] == [
+        "title",
+        "stage-1",
+        "stage-2",
+        "together",
+        "end",
+    ]
+    assert {shot.camera for scene in scenes for shot in scene.shots} == {"follow"}, "walkers are small on a long course"
+    paint_all(scenes, TINY)
+    last = story.rounds[-1][0]
+    for winner, title in (("walker", "Success"), ("gap", "Ended by the gap")):
+        shown = replace(last, outcome=Outcome(winner, int(last.tick[-1]), (0.0,)))
+        write_job(tmp_path / "job.json", [Shot(shown, np.zeros(1), wins={"walker": 2})], TINY)
+        (shot,) = msgspec.json.decode((tmp_path / "job.json").read_bytes())["shots"]
+        assert shot["end_title"] == title
+        assert [party["after"] for party in shot["parties"]] == ["3" if winner == "walker" else "2"]
+        assert not shot["layout"]["has_floor"]
+        assert {mark["kind"] for mark in shot["layout"]["marks"]} == {"waypoint", "goal"}
+
+
+def test_players_of_one_role_have_scores_of_their_own(tmp_path: Path) -> None:
+    settings = TagSettings.defaults().override_texts(["rules.mode=classic", "rules.players=3", "rules.round_s=2"])
+    player = player_from("scripted:wander", "player", game="tag")
+    (replay,) = record_rounds("tag", {"player": player}, settings=settings)
+    assert replay.outcome is not None
+    write_job(tmp_path / "job.json", [Shot(replay, np.array([0.0, replay.seconds]))], TINY)
+    (shot,) = msgspec.json.decode((tmp_path / "job.json").read_bytes())["shots"]
+    assert [party["agent"] for party in shot["parties"]] == [0, 1, 2]
+    assert shot["agents"] == ["Player 1", "Player 2", "Player 3"]
+    numbers = np.fromfile(tmp_path / "job.bin", "<f4").reshape(2, 1 + 3 * 11)
+    assert np.allclose(numbers[1, 11::11], replay.outcome.scores, atol=0.05)
+
+
+def test_dark_colours_are_lighter_as_letters() -> None:
+    assert letter_colour("#ff7810") == "#ff7810"
+    assert letter_colour("#1b55d8") == "#8daaeb"
+
+
+def test_a_long_round_does_not_make_a_long_film(still_and_moving: tuple[list[Replay], list[Replay]]) -> None:
+    moving = still_and_moving[1][0]
+    longer = replace(moving, tick=moving.tick * 6)
+    assert len(lively([longer], 30).seconds) / 30 <= LONGEST_S + AFTER_S + 0.1
+
+
 @pytest.mark.parametrize("film", [PRESETS["small"], PRESETS["portrait-small"], TINY])
 def test_every_scene_can_be_painted(run: Path, rounds: list[Replay], film: Format) -> None:
     """With pictures of one colour in the place of what Godot would draw."""
@@ -344,6 +400,10 @@ def test_every_scene_can_be_painted(run: Path, rounds: list[Replay], film: Forma
     scenes = story.scenes()
     assert [scene.name for scene in scenes][:4] == ["title", "stage-1", "stage-2", "together"]
     assert scenes[-1].name == "end"
+    paint_all(scenes, film)
+
+
+def paint_all(scenes: Sequence[Scene], film: Format) -> None:
     for scene in scenes:
         assert all(shot.frames == scene.frames for shot in scene.shots)
         plain = [picture(scene.format, 128) for _ in scene.shots]
@@ -358,13 +418,13 @@ def test_every_scene_can_be_painted(run: Path, rounds: list[Replay], film: Forma
 def test_panels_keep_clear_of_the_arena_and_inside_the_picture() -> None:
     for film in PRESETS.values():
         layout = Layout(film)
-        for box in (layout.facts, layout.curve):
+        for box in (layout.facts(), layout.facts(1), layout.curve):
             assert box.x >= 0
             assert box.y >= 0
             assert box.x + box.width <= film.width
             assert box.y + box.height <= film.height
         if layout.is_wide:  # the overview's arena is as wide as the picture is high, and a little more
-            assert layout.facts.x + layout.facts.width < film.width / 2 - film.height * 0.5
+            assert layout.facts().x + layout.facts().width < film.width / 2 - film.height * 0.5
             assert layout.curve.x > film.width / 2 + film.height * 0.5
 
 

@@ -1,5 +1,7 @@
 """Advantages, against the definition written out: ends, cuts, and rows that are no transitions."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from godojo.learn.gae import advantages
 
 GAMMA, LAMBDA = 0.97, 0.9
+ARGUMENTS = ("reward", "value", "terminated", "truncated", "acted", "bootstrap_value")
 
 
 class Case:
@@ -28,8 +31,9 @@ class Case:
 
     def found(self) -> np.ndarray:
         flags = self.terminated, self.truncated, self.acted
-        given = (torch.from_numpy(rows) for rows in (self.reward, self.value, *flags, self.bootstrap_value))
-        return advantages(*given, GAMMA, LAMBDA).numpy()
+        rows = (self.reward, self.value, *flags, self.bootstrap_value)
+        given: dict[str, Any] = dict(zip(ARGUMENTS, map(torch.from_numpy, rows), strict=True))
+        return advantages(**given, gamma=GAMMA, gae_lambda=LAMBDA).numpy()
 
     def expected(self) -> np.ndarray:
         """Of every decision: the sum of all errors of the same round that follow, each worth less by its distance."""

@@ -14,6 +14,7 @@ from godojo.kernels.sources import kernel_sources, sources_hash
 from godojo.resources import godot_sources
 
 PACKAGE = Path(godojo.__file__).parent
+PROJECT = godot_sources()
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,19 @@ def test_an_edit_of_what_kernels_are_made_of_compiles_them_anew(tmp_path: Path, 
     now = sources_hash(copy, project)
     path.write_text(path.read_text() + "\nEDITED = 1\n")
     assert sources_hash(copy, project) == now, "what kernels are not made of costs nobody a minute"
+
+
+def test_an_edit_of_a_game_outside_compiles_its_kernels_anew(tmp_path: Path) -> None:
+    game = tmp_path / "games/mine"
+    game.mkdir(parents=True)
+    rules = game / "rules.py"
+    rules.write_text("LENGTH = 1\n")
+    assert sources_hash(PACKAGE, PROJECT, [tmp_path / "games"]) == sources_hash(PACKAGE, PROJECT), "it has no kernels"
+    (game / "twin.py").write_text("from godojo.kernels.compile import kernel\n")
+    before = sources_hash(PACKAGE, PROJECT, [tmp_path / "games"])
+    assert before != sources_hash(PACKAGE, PROJECT)
+    rules.write_text("LENGTH = 2\n")
+    assert sources_hash(PACKAGE, PROJECT, [tmp_path / "games"]) != before
 
 
 def test_every_kernel_is_covered() -> None:

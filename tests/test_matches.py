@@ -196,5 +196,5 @@ def test_intervals_hold_what_they_promise() -> None:
     means = [Mean.of(rng.normal(3.0, 2.0, 50)) for _ in range(2000)]
     assert np.mean([one.low <= 3.0 <= one.high for one in means]) == pytest.approx(0.95, abs=0.02)
     assert Mean.of(np.array([2.0])).high == math.inf
-    assert Proportion.of(90, 100).is_above(Proportion.of(60, 100))
-    assert not Proportion.of(90, 100).is_above(Proportion.of(85, 100))
+    assert Proportion.of(90, 100).low > Proportion.of(60, 100).high
+    assert not Proportion.of(90, 100).low > Proportion.of(85, 100).high

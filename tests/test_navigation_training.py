@@ -131,7 +131,7 @@ def _same_as_theirs(run: RunFolder) -> None:
     env.reset()
     for _ in range(20):
         env.step(np.tile(np.array([0.3, 0.8, 0.1], np.float32), (16, 1)))
-    told = env.role.observation[:, 0].copy()
+    told = env.match.observed()
     theirs, _ = model.predict(normalise.normalize_obs(told), deterministic=True)
     policy, _ = load_policy(run.policy(WALKER))
     raw = torch.from_numpy(np.asarray(told))
@@ -305,7 +305,7 @@ def test_whoever_plays_alone_is_judged_alone(
     train(*SMALL, "--steps", "256", "--run-id", "alone", "--set", "rules.round_s=1")
     said = capsys.readouterr().out
     assert "eval alone" in said
-    assert "watch" not in said
+    assert "watch alone" in said
     assert "league" not in said
     with pytest.raises(SystemExit) as ended:
         main(["eval", str(runs / "alone"), *words])
@@ -321,7 +321,8 @@ def test_its_report_says_what_its_rounds_are_like(runs: Path) -> None:
     page = (runs / "told/report.html").read_text(encoding="utf-8")
     assert "<h2>Results</h2>" in page
     assert "without a collision" in page
-    assert "godojo watch" not in page
+    assert "godojo watch" in page
+    assert "const rounds" in page, "its rounds are shown"
 
 
 def test_the_page_names_everything_and_its_reward_works(tmp_path: Path) -> None:

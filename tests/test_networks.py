@@ -264,7 +264,9 @@ def test_the_gradient_of_the_leaky_scan(rotated: tuple[tuple[int, int], ...]) ->
     memory = torch.randn(rows, size, generator=chance, dtype=torch.float64, requires_grad=True)
     not_done = (torch.rand(steps, rows, generator=chance) > 0.3).double()
     heading = torch.nn.functional.normalize(torch.randn(steps, rows, 2, generator=chance, dtype=torch.float64), dim=-1)
-    assert torch.autograd.gradcheck(leaky_scan, (raw, memory, not_done, heading, rotated))
+    assert torch.autograd.gradcheck(
+        lambda raw, memory, done, ahead: leaky_scan(raw, memory, done, ahead, rotated), (raw, memory, not_done, heading)
+    )
     with torch.no_grad():
         ours = kernel_scan(raw, memory, not_done, heading, rotated)
     assert torch.allclose(ours, leaky_scan(raw, memory, not_done, heading, rotated), rtol=1e-12, atol=1e-12)
@@ -273,4 +275,4 @@ def test_the_gradient_of_the_leaky_scan(rotated: tuple[tuple[int, int], ...]) ->
         torch.autograd.grad((scan(raw, memory.detach(), not_done, heading, rotated) * towards).sum(), raw)[0]
         for scan in (kernel_scan, leaky_scan)
     ]
-    assert torch.allclose(*gradients, rtol=1e-9, atol=1e-12)
+    assert torch.allclose(gradients[0], gradients[1], rtol=1e-9, atol=1e-12)

@@ -118,6 +118,10 @@ def test_old_replays_are_shown(old: Path) -> None:
     assert len(packed) == 2
     assert lines[0].header == packed[0].header
     assert lines[0].outcome == packed[0].outcome
+    for replay in (*lines, *packed):
+        assert [team.name for team in replay.header.teams] == ["seeker", "hider"]
+        assert (replay.team == [0, 1]).all(), "a seeker chased"
+        assert replay.layout.size_m == tuple(replay.header.arena["size_m"])
 
 
 def test_a_setting_that_came_later_has_its_default(old: Path) -> None:

@@ -7,18 +7,21 @@ import msgspec
 import numpy as np
 import pytest
 
+from godojo.engines.base import Worlds
 from godojo.engines.godot.find import Engine
+from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
 from godojo.formats import REPLAY
+from godojo.games.navigation.settings import NavigationSettings
 from godojo.games.tag.arenas import Arena, hand_made_arenas
 from godojo.games.tag.replay import HIDER, SEEKER, TEAMS, catch_of
 from godojo.games.tag.settings import TICK_S, TagSettings
 from godojo.games.tag.sim.twin import TagTwin
-from godojo.opponents import make_opponent
+from godojo.opponents import Opponent, make_opponent
 from godojo.show import replay_file
 from godojo.show.highlights import best_highlights
 from godojo.show.recording import record_rounds
-from godojo.show.replay import FIRST_TEAM, NOTHING, Replay
+from godojo.show.replay import FIRST_TEAM, NOTHING, Replay, replay_spec
 from godojo.show.replay_file import from_lines, read_any, read_replay, read_rounds, to_lines, write_replay, write_rounds
 from tests.conftest import ROOT
 
@@ -243,3 +246,66 @@ def test_missing_players_are_named() -> None:
         record_rounds(
             "tag", {"seeker": make_opponent("random", "seeker", game="tag")}, arenas=[hand_made_arenas()["open"]]
         )
+
+
+class Forward(Opponent):
+    """Walks straight on."""
+
+    def begin(self, worlds: Worlds) -> None: ...
+
+    def act(self, worlds: Worlds, out: np.ndarray) -> None:
+        del worlds
+        out[:] = (0.0, 1.0, 0.1)
+
+
+def walks(engine: str = "sim") -> list[Replay]:
+    settings = NavigationSettings.defaults().override(**{"rules.round_s": 2.0})
+    return record_rounds("navigation", {"walker": Forward("walker", 0)}, settings=settings, episodes=3, engine=engine)
+
+
+def test_another_game_is_recorded_kept_and_drawn_by_the_same_code(tmp_path: Path) -> None:
+    replays = walks()
+    write_rounds(tmp_path / "walks.npz", replays)
+    for replay, again in zip(replays, read_any(tmp_path), strict=True):
+        assert again.header == replay.header
+        assert from_lines(to_lines(replay)).header == replay.header
+        assert (np.diff(replay.tick) == 1).all()
+        assert replay.outcome is not None
+        assert replay.tick[-1] == replay.outcome.ticks
+        assert {mark.kind for mark in replay.layout.marks} == {"waypoint", "goal"}
+        moved = np.diff(replay.position_m[:, 0], axis=0)[30:60]
+        heading = replay.heading_rad[30:60, 0]
+        along = moved[:, 0] * np.sin(heading) + moved[:, 2] * np.cos(heading)
+        assert (along > 0.5 * np.linalg.norm(moved, axis=1)).all(), "it walks where it looks"
+        assert not replay.sees().any()
+    assert len({replay.header.arena["name"] for replay in replays}) == 3
+
+
+def test_observations_give_the_states_of_the_twin() -> None:
+    """What Godot is recorded by, checked where the true states are known."""
+    for game, role in (("navigation", "walker"), ("tag", "seeker")):
+        spec = replay_spec(game)
+        worlds = make_vec(game, num_worlds=4, seed=3)
+        assert spec.now is not None
+        assert spec.layout_now is not None
+        for _ in range(5):
+            worlds.roles[role].action[:] = (0.3, 1.0, 0.2)
+            worlds.step()
+        true = spec.now(worlds.twin)  # type: ignore[attr-defined]
+        for world in range(4):
+            layout = spec.layout_now(worlds.twin, world)  # type: ignore[attr-defined]
+            observations = {name: arrays.observation[world : world + 1] for name, arrays in worlds.roles.items()}
+            read = spec.read_states(worlds.settings, layout, observations, None, np.zeros(1, np.int64))
+            for name in ("position_m", "velocity_mps", "active", "team"):
+                np.testing.assert_allclose(getattr(read, name)[0], getattr(true, name)[world], atol=2e-3)
+            turn = read.heading_rad[0] - true.heading_rad[world]
+            np.testing.assert_allclose(np.cos(turn), 1.0, atol=1e-4)
+
+
+@pytest.mark.engine
+def test_another_game_is_recorded_in_the_real_engine(engine: Engine) -> None:
+    del engine
+    for replay, twins in zip(walks("godot"), walks(), strict=True):
+        assert replay.outcome == twins.outcome
+        assert (np.diff(replay.tick)[:-1] == replay.header.ticks_per_decision).all()
+        np.testing.assert_allclose(replay.position_m[-1], twins.position_m[-1], atol=0.01)

@@ -33,13 +33,11 @@ from godojo.show.recording import record_rounds
 from godojo.show.replay_file import write_rounds
 from godojo.show.watch import access as gate_room
 from godojo.show.watch.access import AccessProxy
-from godojo.show.watch.board import NO_ROUNDS, rates_html
-from godojo.show.watch.document import document
+from godojo.show.watch.board import NO_ROUNDS, rates_html, training_status
 from godojo.show.watch.page import Page, curve_data, last_win_rates
 from godojo.show.watch.rounds import GENERATED, NEWEST, Choice, RunRounds
 from godojo.show.watch.scene import FOV_RAD, view_of
-from godojo.show.watch.serve import opened
-from godojo.show.watch.status import training_status
+from godojo.show.watch.serve import document, opened
 from tests.browser import Tab, browser, chromium
 from tests.judged_runs import ROLES, make_run
 

@@ -19,7 +19,7 @@ def stress(*words: str) -> Finished:
         engine = find()
     except GodojoError as error:
         pytest.skip(str(error))
-    options = ["--headless", "--no-header", "--fixed-fps", "60", "--script", "res://games/tag/stress/stress.gd", "--"]
+    options = ["--headless", "--no-header", "--fixed-fps", "60", "--script", "res://tests/stress/stress.gd", "--"]
     done = run_project(engine, [*options, *words], timeout_s=60, folder=PROJECT)
     assert problem_lines(done.output) == []
     return done

@@ -209,7 +209,7 @@ def test_hostile_files_are_refused_with_the_reason(engine: Engine, tmp_path: Pat
         "layers in disorder": "do not fit",
         "memories elsewhere": "memory cells that are not",
         "a memory in two pairs": "twice",
-        "memories of a gru": "only leaky cells turn",
+        "memories of a gru": "only leaky cells rotate",
     }.items():
         assert word in said[name]
 

@@ -83,7 +83,7 @@ def test_other_eyes_are_noticed(played: Played) -> None:
 def test_a_wider_touch_is_noticed(played: Played) -> None:
     """Tags come a tick or two early: no target is missed by that, but the report says it."""
     groups = compared(played, **{"rules.touch_reach_m": 0.09})
-    found = {mechanism.name: mechanism for mechanism in find_mechanisms(groups, ARENAS)}
+    found = {mechanism.name: mechanism for mechanism in find_mechanisms(groups)}
     assert "touch: who was caught" in found
     example = found["touch: who was caught"].example
     assert isinstance(example.godot, dict)
@@ -123,5 +123,5 @@ def compared(played: Played, **changes: object) -> list[Compared]:
 def judged(groups: list[Compared]) -> tuple[set[str], list[str]]:
     """The targets that are missed, and why."""
     measured = figures(groups)
-    words = causes(measured, find_mechanisms(groups, ARENAS), examples(groups, ARENAS))
+    words = causes(measured, find_mechanisms(groups), examples(groups))
     return {figure.name for figure in measured if not figure.is_met}, words

@@ -65,7 +65,7 @@ def test_a_wrong_option_is_one_line_that_names_the_valid_ones(engine: Engine, op
 
 @pytest.mark.slow
 def test_hostile_random_play_breaks_nothing(engine: Engine) -> None:
-    words = ["--headless", "--no-header", "--fixed-fps", "60", "--script", "res://games/tag/stress/stress.gd"]
+    words = ["--headless", "--no-header", "--fixed-fps", "60", "--script", "res://tests/stress/stress.gd"]
     done = run_project(engine, [*words, "--", f"--rounds={repeats(60, nightly=250)}"], timeout_s=110)
     assert done.code == 0, done.output
     assert "clean" in done.output

@@ -16,7 +16,7 @@ from godojo.games.tag.arenas import Arena, Box, SpawnArea
 from godojo.games.tag.godot import SCENE
 from godojo.games.tag.settings import TagSettings
 from godojo.games.tag.sim.rewards import measure
-from godojo.games.tag.spec import REWARD_TERMS, WINNERS, Privileged, roles
+from godojo.games.tag.spec import LAYOUT, REWARD_TERMS, WINNERS, Privileged, roles
 from godojo.opponents import Opponent, make_opponent
 from tests.tag_games import FIELDS, of_everybody
 
@@ -63,8 +63,8 @@ class Pair:
             self.twin.arena_slots[world] = self.twin.catalogue[number]
             team = self.twin.agents[world]
             team["position"] = places
-            team["heading"] = np.arctan2(told[world, :, 6].astype(float), told[world, :, 7])
-            team["chases"] = told[world, :, 9] > 0.5
+            team["heading"] = np.arctan2(*LAYOUT.view(told[world], "forward").T.astype(float))
+            team["chases"] = LAYOUT.view(told[world], "is_seeker")[:, 0] > 0.5
             measure(self.twin.numbers[0], team)
         self.twin.observe()
 
@@ -73,7 +73,7 @@ class Pair:
         for number, place in enumerate(ARENAS):
             wide, deep = place.size_m
             found = []
-            for x, _, z in told[:, :3] * (wide / 2, 1.0, deep / 2):
+            for x, _, z in LAYOUT.view(told, "position") * (wide / 2, 1.0, deep / 2):
                 near = [
                     at.position_m
                     for at in place.spawns
@@ -82,7 +82,7 @@ class Pair:
                 found += [(at[0], self.settings.body.size_m / 2 + self.settings.motion.skin_m, at[2]) for at in near]
             if len(found) == len(told):
                 return number, found
-        raise AssertionError(f"nobody can start at {told[:, :3]}")
+        raise AssertionError(f"nobody can start at {LAYOUT.view(told, 'position')}")
 
     def step(self, rng: np.random.Generator) -> None:
         """Chasers go for the others, who wander."""
@@ -235,7 +235,7 @@ def test_the_game_describes_itself_as_the_twin_does() -> None:
             there = worlds.roles[role.name]
             assert there.observation_parts == role.observation_parts
             assert there.action_parts == role.action_parts
-            assert there.observation.shape == (2, role.agents, 13 + 9 * 2)
+            assert there.observation.shape == (2, role.agents, LAYOUT.size(settings))
 
 
 def test_the_same_seed_gives_the_same_rounds_however_many_worlds() -> None:

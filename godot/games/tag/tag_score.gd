@@ -23,12 +23,6 @@ func _init(world: TagWorld, human: int, titles: Dictionary[StringName, String] =
 	_titles = titles
 
 
-## Goes on from so many rounds won, by role.
-func begin_with(wins: Dictionary) -> void:
-	for role: String in wins:
-		_wins[StringName(role)] = roundi(wins[role] as float)
-
-
 ## Counts the round that has just ended.
 func count_round() -> void:
 	if _wins.has(_world.winner):

@@ -59,11 +59,6 @@ func face(heading_rad: float) -> void:
 	_face.rotation.y = heading_rad
 
 
-## Where the middle of the collider is drawn, in world space.
-func middle() -> Vector3:
-	return _agent.middle
-
-
 ## Stretches as it leaves the ground.
 func jump() -> void:
 	_squash_speed += 5.5
@@ -85,7 +80,7 @@ func _process(delta: float) -> void:
 	if _agent == null:
 		return
 	_clock_s += delta
-	global_position = middle() + Vector3.DOWN * (_size_m * 0.5)
+	global_position = _agent.middle + Vector3.DOWN * (_size_m * 0.5)
 	_face.rotation.y = lerp_angle(_face.rotation.y, _agent.heading_rad, 1.0 - exp(-30.0 * delta))
 	_spring(delta)
 	_look_ahead(delta)

@@ -83,9 +83,9 @@ func cut() -> void:
 ## Where on screen agents are seen, in pixels.
 func screen_points() -> PackedVector2Array:
 	var points: PackedVector2Array = []
-	for look in _looks:
-		if look.visible and not rig.camera.is_position_behind(look.middle()):
-			points.append(rig.camera.unproject_position(look.middle()))
+	for body in bodies:
+		if _looks[body.index].visible and not rig.camera.is_position_behind(body.middle):
+			points.append(rig.camera.unproject_position(body.middle))
 	return points
 
 

@@ -40,10 +40,9 @@ def film(
     arena: str | None,
     seed: int,
     fine: bool,
-    pictures: Path | None = None,
     progress: Progress,
 ) -> Film:
-    """See `Run.film`. `pictures`: draws those of README and gallery into a folder instead."""
+    """See `Run.film`."""
     text = resolved(text)
     size, run = format_of(preset), RunFolder.open(text)
     for name in stages:
@@ -59,11 +58,7 @@ def film(
     find()
     story = filming.story_of(run, size, stages=stages, arena=arena, seed=seed, progress=progress)
     notes = tuple(filming.describe(story))
-    if pictures is None:
-        return Film(target, filming.make_film(story, target, fine=fine, progress=progress), size, notes)
-    from godojo.show.pictures import make_pictures
-
-    return Film(pictures, len(make_pictures(story, pictures, fine=fine, progress=progress)), size, notes)
+    return Film(target, filming.make_film(story, target, fine=fine, progress=progress), size, notes)
 
 
 def record(

@@ -1,4 +1,4 @@
-"""`godojo eval`: how good a trained policy is, against whom you like."""
+"""`godojo eval`: how good a trained policy is, against any opponent."""
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from godojo.cli.console import out, print_json, progress_report
 def evaluate(
     run: Annotated[
         str,
-        typer.Argument(help="RUN, RUN@SNAPSHOT or a policy file (*.pt, *.dojo, *.onnx); the newest run if left away."),
+        typer.Argument(help="RUN, RUN@SNAPSHOT or a policy file (*.pt, *.dojo, *.onnx); by default the newest run."),
     ] = "latest",
     opponent: Annotated[
         list[str] | None,
@@ -19,10 +19,10 @@ def evaluate(
             "--opponent",
             "-o",
             help="scripted:NAME, RUN, RUN@SNAPSHOT, a policy file (*.pt, *.dojo, *.onnx), file.py:Class, or itself;"
-            " may be given several times. All scripted ones and itself if left away.",
+            " may be given several times. By default all scripted ones and itself.",
         ),
     ] = None,
-    role: Annotated[str | None, typer.Option("--role", help="Judge this role only, for example: seeker")] = None,
+    role: Annotated[str | None, typer.Option("--role", help="Evaluate this role only, for example: seeker")] = None,
     arenas: Annotated[
         str,
         typer.Option(
@@ -36,11 +36,11 @@ def evaluate(
     seed: Annotated[int, typer.Option("--seed", help="The same seed plays the same rounds.")] = 0,
     sampled: Annotated[
         bool,
-        typer.Option("--sampled", help="Policies draw lots as in training, instead of doing what they think best."),
+        typer.Option("--sampled", help="Policies are stochastic, as in training, instead of deterministic."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
-    """Judge a trained policy: how often each role wins against each opponent, with 95 % intervals.
+    """Evaluate a trained policy: how often each role wins against each opponent, with 95 % intervals.
 
     Played in arenas that training does not use. With --engine both, the same on the embedded game and in the real one,
     and by how much they differ.

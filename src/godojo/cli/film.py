@@ -24,10 +24,6 @@ def film(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Other rounds to choose from.")] = 0,
     fine: Annotated[bool, typer.Option("--fine", help="Smoother edges; twice the time without a GPU.")] = False,
-    pictures: Annotated[
-        Path | None,
-        typer.Option("--pictures", help="Instead of the film: the pictures of README and gallery, into this folder."),
-    ] = None,
     output: Annotated[Path | None, typer.Option("--out", "-o", help="The film; defaults to the run's folder.")] = None,
 ) -> None:
     """Make the film of a training: untrained, after 10 s, after a minute and at the end, with measured figures.
@@ -52,7 +48,6 @@ def film(
                 arena=arena,
                 seed=seed,
                 fine=fine,
-                pictures=pictures,
                 progress=shown.progress,
             ),
             shown,

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def league(
-    run: Annotated[str, typer.Argument(help="RUN; the newest one if left away.")] = "latest",
+    run: Annotated[str, typer.Argument(help="RUN; by default the newest one.")] = "latest",
     snapshots: Annotated[
         str | None,
-        typer.Option("--snapshots", help="Names, as in start,1m,final; up to 8, spread evenly, if left away."),
+        typer.Option("--snapshots", help="Names, as in start,1m,final; by default up to 8, spread evenly."),
     ] = None,
     arenas: Annotated[
         str,
@@ -30,13 +30,13 @@ def league(
         typer.Option(
             "--exploit",
             metavar="MINUTES",
-            help="Also train, for so long each, a fresh learner against each frozen policy of the last snapshot.",
+            help="Also train a new learner for so long against each frozen policy of the last snapshot.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="The same seed plays the same rounds.")] = 0,
     sampled: Annotated[
         bool,
-        typer.Option("--sampled", help="Policies draw lots as in training, instead of doing what they think best."),
+        typer.Option("--sampled", help="Policies are stochastic, as in training, instead of deterministic."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
@@ -97,6 +97,6 @@ def show_probe(one: "BestResponse") -> None:
 
     before, after = (f"{percent(share)} of rounds ({interval(share)})" for share in (one.before, one.after))
     out.print(
-        f"\nThe {one.victim} loses {before} to the run's own {one.exploiter}, and {after} to a fresh one that learnt"
+        f"\nThe {one.victim} loses {before} to the run's own {one.exploiter}, and {after} to a new one that trained"
         f" for {one.minutes:g} minutes ({one.agent_steps:,} agent-steps) to beat it alone."
     )

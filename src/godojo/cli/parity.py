@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from godojo.cli.console import out, print_json, progress_report
 from godojo.cli.engine import ready_engine
@@ -76,14 +75,12 @@ def parity(
 
 def show(report: "Report", folder: Path) -> None:
     """The report for a person."""
+    from godojo.evaluation.tables import plain_table  # loads torch
+
     games = ", ".join(f"{count} of {name}" for name, count in report.games.items())
     out.print(f"[bold]Parity of {report.game}[/]: {report.episodes} episodes ({games}) in {len(report.arenas)} arenas")
     out.print(f"[dim]Godot {escape(report.engine)}, seed {report.seed}, {report.agent_ticks:,} agent ticks[/]\n")
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("")
-    table.add_column("figure")
-    for name in ("measured", "target", "samples"):
-        table.add_column(name, justify="right")
+    table = plain_table(["", "figure"], ["measured", "target", "samples"])
     for figure in report.figures:
         table.add_row(_mark(figure), figure.name, _value(figure), _target(figure), f"{figure.samples:,}")
     out.print(table)

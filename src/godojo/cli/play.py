@@ -11,6 +11,7 @@ from godojo.cli.engine import ready_engine
 from godojo.engines.godot.display import has_screen
 from godojo.engines.godot.project import game_scenes, prepared_project
 from godojo.errors import GodojoError, unknown
+from godojo.games.base import GAMES
 
 # The games are silent; the dummy driver avoids errors on machines without a sound card.
 _QUIETLY = ("--no-header", "--audio-driver", "Dummy")
@@ -47,13 +48,15 @@ def play(
 
       godojo play tag --level hard --role hider
     """
-    scenes = game_scenes()
-    if game not in scenes:
+    scenes, folder = game_scenes(), None
+    if game not in scenes and game in GAMES:
+        folder = getattr(GAMES[game].require("in_godot", "play")(), "project", None)
+    if game not in scenes and folder is None:
         raise unknown("game", game, scenes)
     if not has_screen():
         raise GodojoError("there is no display; run this on a machine with a screen")
     engine = ready_engine()
-    project = ["--path", str(prepared_project(engine)), scenes[game]]
+    project = ["--path", str(prepared_project(engine, folder)), *([scenes[game]] if folder is None else [])]
     command = [str(engine.program), *_QUIETLY, *project, "--", *game_words(options or [])]
     if os.name == "nt":
         raise typer.Exit(subprocess.call(command))

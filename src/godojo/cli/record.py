@@ -14,7 +14,7 @@ from godojo.errors import command
 
 def record(
     run: Annotated[str, typer.Argument(help="RUN or RUN@SNAPSHOT; defaults to the latest run.")] = "latest",
-    rounds: Annotated[int, typer.Option("--rounds", "-n", help="How many rounds.", min=1)] = 3,
+    episodes: Annotated[int, typer.Option("--rounds", "-n", help="How many rounds.", min=1)] = 3,
     preset: Annotated[
         str, typer.Option("--preset", help="1080p60, 720p30, portrait (1080x1920, 60), portrait-720p30, small, ….")
     ] = "720p30",
@@ -30,7 +30,9 @@ def record(
     ] = True,
     player: Annotated[
         list[str] | None,
-        typer.Option("--player", help="Another player for a role: ROLE=RUN@SNAPSHOT, ROLE=scripted:NAME, ROLE=FILE."),
+        typer.Option(
+            "--player", help="Another player for a role: a run, snapshot, opponent or file.", metavar="ROLE=NAME"
+        ),
     ] = None,
     arena: Annotated[
         str | None,
@@ -49,7 +51,7 @@ def record(
 
     Example:
 
-      godojo record latest --rounds 5 --camera follow --hero hider --preset portrait
+      godojo record latest --episodes 5 --camera follow --hero hider --preset portrait
     """
     from godojo.api import films
 
@@ -59,7 +61,7 @@ def record(
             lambda: films.record(
                 run,
                 output,
-                episodes=rounds,
+                episodes=episodes,
                 preset=preset,
                 camera=camera,
                 hero=hero,

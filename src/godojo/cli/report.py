@@ -11,16 +11,16 @@ from godojo.cli.console import out, progress_report
 
 
 def report(
-    run: Annotated[str, typer.Argument(help="RUN; the newest one if left away.")] = "latest",
+    run: Annotated[str, typer.Argument(help="RUN; the newest one by default.")] = "latest",
     episodes: Annotated[
         int, typer.Option("--episodes", "-n", help="Rounds against each opponent; 0 for no table of results.", min=0)
     ] = 300,
     seed: Annotated[int, typer.Option("--seed", help="The same seed plays the same rounds.", min=0)] = 0,
     output: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The page's file; report.html in the run's folder if left away.")
+        Path | None, typer.Option("--out", "-o", help="The page's file; by default report.html in the run's folder.")
     ] = None,
 ) -> None:
-    """Write a run's report: one HTML page with charts, results, settings and rounds in 3D, which needs nothing else."""
+    """Write a run's report: one self-contained HTML page with results, rounds in 3D, charts and settings."""
     folder = open_run(run)
     from godojo.show.report.page import FILE, write_report  # loads torch, the kernels and matplotlib
 

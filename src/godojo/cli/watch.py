@@ -23,7 +23,7 @@ _AUTOGROUP_SWITCH = Path("/proc/sys/kernel/sched_autogroup_enabled")
 
 def watch(
     run: Annotated[
-        str, typer.Argument(help="RUN, or a replay's file or a folder of them; the newest run if left away.")
+        str, typer.Argument(help="RUN, or a replay's file or a folder of them; the newest run by default.")
     ] = "latest",
     port: Annotated[int, typer.Option("--port", help="0 for any free one.", min=0, max=65535)] = DEFAULT_PORT,
     host: Annotated[
@@ -31,14 +31,15 @@ def watch(
         typer.Option("--host", help="Who can look: 127.0.0.1 is this machine alone, 0.0.0.0 everybody with the token."),
     ] = "127.0.0.1",
     token: Annotated[
-        str, typer.Option("--token", help="What others must know to look; made up if left away.", envvar="GODOJO_TOKEN")
+        str,
+        typer.Option("--token", help="Token that viewers need; random by default.", envvar="GODOJO_TOKEN"),
     ] = "",
     seed: Annotated[int, typer.Option("--seed", help="The first round's; each round adds one.", min=0)] = 0,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", help="Stop after so long; until Ctrl-C if left away.")
+        float | None, typer.Option("--seconds", help="Stop after this time; by default at Ctrl-C.")
     ] = None,
 ) -> None:
-    """Watch a run in the browser: its newest policies, any moment of its training, or scripted opponents.
+    """Watch a run in the browser: its newest policies, any snapshot of its training, or scripted opponents.
 
     A training that runs is followed: each round is played by the policies as they are by then.
 
@@ -69,7 +70,7 @@ def give_way() -> None:
 
 
 def leave_terminal_session() -> None:
-    """At a terminal, whose session is also the shell's and perhaps a training's, goes on in a child with its own.
+    """At a terminal, whose session is also the shell's and perhaps a training's, continues in a child with its own.
 
     The parent passes signals on and ends with the child.
     """

@@ -79,54 +79,30 @@ def _in_godot(
     scene: str | None = None,
     reload_every: int = 0,
 ) -> Worlds:
+    shared: dict[str, Any] = {
+        "settings": game.settings,
+        "options": game.configure_options,
+        "ticks_per_decision": game.ticks_per_decision,
+        "seed": seed,
+        "step_timeout_s": step_timeout_s,
+    }
     if http is not None:
         urls = [http] if isinstance(http, str) else list(http)
         if num_worlds not in (1, len(urls)):
             raise GodojoError(f"over HTTP there is one world for each address: {len(urls)}, not {num_worlds}")
-        return HttpWorlds(
-            urls,
-            token=token,
-            scene=scene,
-            options=game.configure_options,
-            ticks_per_decision=game.ticks_per_decision,
-            settings=game.settings,
-            seed=seed,
-            start_timeout_s=10.0 if start_timeout_s is None else start_timeout_s,
-            step_timeout_s=step_timeout_s,
-            reconnect_s=reconnect_s,
-            reload_every=reload_every,
-        )
+        waits: dict[str, Any] = {
+            "start_timeout_s": 10.0 if start_timeout_s is None else start_timeout_s,
+            "reconnect_s": reconnect_s,
+        }
+        return HttpWorlds(urls, token=token, scene=scene, reload_every=reload_every, **waits, **shared)
     if scene is not None or reload_every:
         raise GodojoError("scene and reload_every are for games over HTTP: give http as well")
+    shared |= {"truth": truth, "start_timeout_s": start_timeout_s, "max_restarts": max_restarts}
     if connect or port is not None:
         if num_processes != 1:
-            raise GodojoError("a game that is started by hand is one process: leave num_processes away")
-        return await_game(
-            host=host,
-            port=port,
-            token=token,
-            worlds_each=[num_worlds],
-            ticks_per_decision=game.ticks_per_decision,
-            options=game.configure_options,
-            settings=game.settings,
-            truth=truth,
-            seed=seed,
-            start_timeout_s=start_timeout_s,
-            step_timeout_s=step_timeout_s,
-            reconnect_s=reconnect_s,
-            max_restarts=max_restarts,
-        )
+            raise GodojoError("a game that you start yourself is one process: omit num_processes")
+        where = {"host": host, "port": port, "token": token}
+        return await_game(**where, worlds_each=[num_worlds], reconnect_s=reconnect_s, **shared)
     project = getattr(game, "project", None)
-    return launch_games(
-        own_scene(game.scene) if project is None else from_project(project, scene=game.scene),
-        num_worlds=num_worlds,
-        num_processes=num_processes,
-        seed=seed,
-        ticks_per_decision=game.ticks_per_decision,
-        options=game.configure_options,
-        settings=game.settings,
-        truth=truth,
-        start_timeout_s=start_timeout_s,
-        step_timeout_s=step_timeout_s,
-        max_restarts=max_restarts,
-    )
+    recipe = own_scene(game.scene) if project is None else from_project(project, scene=game.scene)
+    return launch_games(recipe, num_worlds=num_worlds, num_processes=num_processes, **shared)

@@ -144,4 +144,5 @@ class MultiTaskWorlds(Worlds):
 
 
 def _kind(arrays: RoleArrays) -> tuple[Any, ...]:
-    return arrays.observation.shape[1:], arrays.observation_parts, arrays.action_parts
+    parts = [(part.name, part.shape) for part in arrays.observation_parts]  # bounds may differ with the settings
+    return arrays.observation.shape[1:], parts, arrays.action_parts

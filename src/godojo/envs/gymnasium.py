@@ -49,7 +49,8 @@ class GameEnv(gymnasium.Env[Array, Array]):
         self.render_mode = checked_render_mode(render_mode, engine)
         self.match = Match.make(game, 1, role, opponent, engine=engine, **options)
         self.metadata = {**type(self).metadata, "render_fps": self.match.decisions_per_s}
-        self.observation_space, self.action_space = self.match.observation_space, self.match.action_space
+        self.observation_space = self.match.observation_space
+        self.action_space: Any = self.match.action_space
         self._camera = self.match.camera() if self.render_mode else None
         self._is_over = True
         self._is_fresh = False

@@ -3,6 +3,7 @@
 from typing import Any, TypeAlias
 
 import numpy as np
+from gymnasium.spaces import Box
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # it carries no types
 
 from godojo.envs.render import NO_PICTURES, Camera
@@ -10,7 +11,6 @@ from godojo.envs.spaces import (
     MAX_SEED,
     ActionSpace,
     ArenasLike,
-    Box,
     SettingsLike,
     action_space,
     checked_actions,
@@ -91,7 +91,7 @@ class GameParallelEnv(ParallelEnv[str, Array, Array]):  # type: ignore[misc]  # 
     def _observed(self, agent: str, *, last: bool = False) -> Array:
         (arrays, place), space = self._rows[agent], self.observation_spaces[agent]
         found = arrays.final_observation if last else arrays.observation
-        return np.clip(found[0, place], space.low, space.high)
+        return np.asarray(found[0, place].clip(space.low, space.high))
 
     def step(
         self, actions: dict[str, Array]

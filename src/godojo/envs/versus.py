@@ -100,7 +100,7 @@ class Match:
         """A crowd may push an agent beyond the bounds that its game declares; bounds of other projects are a guess."""
         if not self.game:
             return observation.copy()
-        return np.clip(observation, self.observation_space.low, self.observation_space.high)
+        return np.asarray(observation.clip(self.observation_space.low, self.observation_space.high))
 
     def step(self, actions: object) -> None:
         """One decision in every world, by the learner's actions, [N, size]."""
@@ -124,7 +124,7 @@ class Match:
         left = (self.terminated | self.truncated) & ~self.worlds.ended
         if left.any():
             raise GodojoError(
-                f"this {self.role} has left a round that goes on without it, and a batch cannot wait: have one agent "
+                f"this {self.role} is out before its round has ended, and a batch cannot wait: have one agent "
                 "in the role, or use gym.make or godojo.envs.pettingzoo"
             )
 

@@ -37,10 +37,6 @@ class Proportion(msgspec.Struct, frozen=True):
         low, high = wilson(wins, rounds)
         return cls(wins, rounds, wins / rounds if rounds else math.nan, low, high)
 
-    def is_above(self, other: Self) -> bool:
-        """Whether it is the higher one beyond doubt: the intervals do not touch."""
-        return self.low > other.high
-
 
 class Difference(msgspec.Struct, frozen=True):
     """How far one share is above another, and between what bounds the true difference lies (Newcombe's interval)."""

@@ -1,7 +1,7 @@
 """Matches: many rounds between players, counted so that short rounds weigh no more than long ones."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -12,13 +12,13 @@ from godojo.evaluation.intervals import Mean, Proportion
 from godojo.games.settings import TICK_S
 
 MAX_ROUND_DECISIONS = 20_000
-"""A world whose round takes longer is taken to play for ever."""
+"""A round that takes longer is taken to be endless."""
 MADE_FOR_THE_ROUND = "generated"
 """The name of arenas that have none."""
 
 
 class Player(Protocol):
-    """Whoever plays one role in all worlds of a batch; `godojo.opponents.Opponent` says it in full."""
+    """Plays one role in all worlds of a batch; see `godojo.opponents.Opponent`."""
 
     def begin(self, worlds: Worlds) -> None: ...
 
@@ -27,7 +27,7 @@ class Player(Protocol):
 
 @dataclass(frozen=True)
 class MatchResults:
-    """What became of every counted round; arrays have one row a round."""
+    """Every counted round; arrays have one row a round."""
 
     winners: tuple[str, ...]
     arena_names: tuple[str, ...]
@@ -113,7 +113,7 @@ def _check(worlds: Worlds, players: Mapping[str, Player], rounds: int) -> None:
 
 
 class _Tally:
-    """Counts rounds: each world has its own rows, so that results come in the same order whoever is quicker."""
+    """Counts rounds: each world has its own rows, so the order of results does not depend on who is quicker."""
 
     def __init__(self, worlds: Worlds, rounds: int) -> None:
         self.left = rounds
@@ -123,16 +123,19 @@ class _Tally:
         self._played = np.zeros(worlds.num_worlds, np.int64)
         self._decisions = np.zeros(worlds.num_worlds, np.int64)
         self._lost = 0
-        self._winners, self._arena_names = worlds.winners, worlds.arena_names
-        self._winner = np.zeros(rounds, np.int8)
-        self._length_s = np.zeros(rounds)
-        self._arena = np.zeros(rounds, np.int32)
-        self._reward = {role: np.zeros(rounds) for role in worlds.roles}
-        self._score = {role: np.zeros(rounds) for role in worlds.roles}
-        self._terms = {role: np.zeros((rounds, len(worlds.reward_terms))) for role in worlds.roles}
+        self._found = MatchResults(
+            winners=worlds.winners,
+            arena_names=worlds.arena_names,
+            winner=np.zeros(rounds, np.int8),
+            length_s=np.zeros(rounds),
+            arena=np.zeros(rounds, np.int32),
+            reward={role: np.zeros(rounds) for role in worlds.roles},
+            score={role: np.zeros(rounds) for role in worlds.roles},
+            terms={role: np.zeros((rounds, len(worlds.reward_terms))) for role in worlds.roles},
+        )
 
     def count(self, worlds: Worlds) -> None:
-        """Takes in what the last step ended."""
+        """Takes in the rounds that the last step ended."""
         self._decisions += 1
         if self._decisions.max() > MAX_ROUND_DECISIONS:
             world = int(self._decisions.argmax())
@@ -145,26 +148,15 @@ class _Tally:
         counts = worlds.ended & (self._played < self._wanted)
         self._lost += int(np.count_nonzero(counts & ~worlds.played))
         counts &= worlds.played
-        rows = (self._first_row + self._played)[counts]
-        self._winner[rows] = worlds.winner[counts]
-        self._length_s[rows] = worlds.length_ticks[counts] * TICK_S
-        self._arena[rows] = worlds.arena[counts]
+        rows, found = (self._first_row + self._played)[counts], self._found
+        found.winner[rows], found.arena[rows] = worlds.winner[counts], worlds.arena[counts]
+        found.length_s[rows] = worlds.length_ticks[counts] * TICK_S
         for role, arrays in worlds.roles.items():
-            self._reward[role][rows] = arrays.final_terms[counts].sum(axis=2).mean(axis=1)
-            self._terms[role][rows] = arrays.final_terms[counts].mean(axis=1)
-            self._score[role][rows] = arrays.final_score[counts].mean(axis=1)
+            found.reward[role][rows] = arrays.final_terms[counts].sum(axis=2).mean(axis=1)
+            found.terms[role][rows] = arrays.final_terms[counts].mean(axis=1)
+            found.score[role][rows] = arrays.final_score[counts].mean(axis=1)
         self._played += counts
         self.left -= len(rows)
 
     def results(self) -> MatchResults:
-        return MatchResults(
-            winners=self._winners,
-            arena_names=self._arena_names,
-            winner=self._winner,
-            length_s=self._length_s,
-            arena=self._arena,
-            reward=self._reward,
-            score=self._score,
-            terms=self._terms,
-            lost=self._lost,
-        )
+        return replace(self._found, lost=self._lost)

@@ -196,18 +196,23 @@ def write_dojo(path: Path, policy: Policy, card: PolicyCard) -> None:
     atomic_write(path, dojo_bytes(policy, card))
 
 
-def read_dojo(path: Path) -> DojoFile:
-    """Read and check a file; GodojoError says what is wrong with it."""
+def read_limited(path: Path) -> bytes:
+    """The content of a policy file; refuses one of more than `MAX_BYTES`."""
     try:
         size = path.stat().st_size
         if size > MAX_BYTES:
-            raise GodojoError(f"{path} has {size:,} bytes; a {SUFFIX} file has {MAX_BYTES:,} at most")
+            raise GodojoError(f"{path} has {size:,} bytes; a policy has {MAX_BYTES:,} at most")
         with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)  # a device or a pipe has no size
+            return file.read(MAX_BYTES + 1)  # a device or a pipe has no size
     except FileNotFoundError:
         raise GodojoError(f"{path}: there is no such policy file") from None
     except OSError as error:
         raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
+
+
+def read_dojo(path: Path) -> DojoFile:
+    """Read and check a file; GodojoError says what is wrong with it."""
+    content = read_limited(path)
     try:
         return check_dojo(content)
     except GodojoError as error:

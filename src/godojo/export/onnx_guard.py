@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 from onnx import AttributeProto, TensorProto, shape_inference
 
 from godojo.errors import GodojoError
-from godojo.export.dojo_file import MAX_BYTES, MAX_OBSERVATION, DojoHeader, parse_header
+from godojo.export.dojo_file import MAX_BYTES, MAX_OBSERVATION, DojoHeader, parse_header, read_limited
 from godojo.export.onnx_graph import HEADER, SEAL, VERSION
 from godojo.files import Damaged
 from godojo.formats import ONNX
@@ -36,16 +36,7 @@ DOMAINS = ("", "ai.onnx")
 
 def read_onnx(path: Path) -> tuple[bytes, DojoHeader]:
     """A model that a runtime may load, and its header; GodojoError says why not."""
-    try:
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise GodojoError(f"{path} has {size:,} bytes; a policy has {MAX_BYTES:,} at most")
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise GodojoError(f"{path}: there is no such policy file") from None
-    except OSError as error:
-        raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
+    content = read_limited(path)
     try:
         SEAL.check(content)
         return content, check_onnx(content)

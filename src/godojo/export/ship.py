@@ -4,7 +4,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -121,11 +121,11 @@ def export(
             written.append(_write(out / f"{name}{dojo_file.SUFFIX}", dojo_bytes(policy, card), card, "godot"))
             continue
         content, differs = onnx_bytes(policy, card)
-        written.append(_write(out / f"{name}.onnx", content, card, "onnx", differs))
+        written.append(_write(out / f"{name}.onnx", content, card, "onnx", differs=differs))
         if int8:
             small = int8_bytes(content)
             cost = int8_cost(content, small, card, rounds=rounds, progress=progress) if has_rivals(card) else None
-            written.append(_write(out / f"{name}_int8.onnx", small, card, "onnx int8", None, cost))
+            written.append(_write(out / f"{name}_int8.onnx", small, card, "onnx int8", int8_cost=cost))
     return written
 
 
@@ -199,14 +199,7 @@ def _policies(text: str) -> dict[str, tuple[Policy, PolicyCard]]:
     return policies_of(text)
 
 
-def _write(
-    path: Path,
-    content: bytes,
-    card: PolicyCard,
-    kind: str,
-    differs: float | None = None,
-    cost: Int8Cost | None = None,
-) -> Shipped:
+def _write(path: Path, content: bytes, card: PolicyCard, kind: str, **more: Any) -> Shipped:
     atomic_write(path, content)
     return Shipped(
         path=str(path),
@@ -217,6 +210,5 @@ def _write(
         sha256=hashlib.sha256(content).hexdigest(),
         weights=weight_count(card.shape),
         agent_steps=card.agent_steps,
-        differs=differs,
-        int8_cost=cost,
+        **more,
     )

@@ -61,7 +61,7 @@ class DeclaredPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part as `observation.json` declares it.
 
     A text in `shape`, `low` or `high` is the path of a setting (`sight.range_m`) or of a number that the game's
-    settings derive (`ray_count`).
+    settings derive (`ray_count`), with a minus sign for its negative.
     """
 
     name: str
@@ -117,7 +117,9 @@ class ObservationLayout:
         """With the sizes and bounds that these settings give."""
 
         def value(declared: float | str) -> Any:
-            return attrgetter(declared)(settings) if isinstance(declared, str) else declared
+            if not isinstance(declared, str):
+                return declared
+            return (-1 if declared[0] == "-" else 1) * attrgetter(declared.lstrip("-"))(settings)
 
         return tuple(
             ObservationPart(part.name, tuple(map(value, part.shape)), low=value(part.low), high=value(part.high))

@@ -23,7 +23,8 @@ _FASTMATH = {"nsz"}
 def _cache_folder() -> Path:
     home = os.environ.get("GODOJO_HOME")
     caches = Path(home).expanduser().absolute() / "cache" if home else platformdirs.user_cache_path("godojo", False)
-    return caches / "kernels" / sources_hash(Path(__file__).parent.parent, godot_sources())
+    games = [Path(text).expanduser() for text in os.environ.get("GODOJO_GAMES", "").split(os.pathsep) if text]
+    return caches / "kernels" / sources_hash(Path(__file__).parent.parent, godot_sources(), games)
 
 
 CACHE_FOLDER = _cache_folder()

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 _COMPILER = b"from godojo.kernels.compile import "
@@ -27,14 +28,19 @@ def kernel_sources(package: Path) -> dict[Path, bytes]:
     return found
 
 
-def sources_hash(package: Path, project: Path) -> str:
+def sources_hash(package: Path, project: Path, games: Iterable[Path] = ()) -> str:
     """Changes with any file that kernels are made of, the observations that the Godot project declares among them.
 
-    Numba itself notices only changes of the outermost kernel's file.
+    Numba itself notices only changes of the outermost kernel's file. `games` are folders of games outside the package:
+    of those with kernels, every file counts.
     """
     digest = hashlib.sha256()
     for _, text in sorted(kernel_sources(package).items()):
         digest.update(text)
     for path in sorted(project.glob("games/*/observation.json")):
         digest.update(path.read_bytes())
+    for game in sorted(path for folder in games for path in folder.glob("*/")):
+        texts = [path.read_bytes() for path in sorted(game.rglob("*.py"))]
+        if any(_HAS_KERNELS.search(text) for text in texts):
+            digest.update(b"".join(texts))
     return digest.hexdigest()[:16]

@@ -70,8 +70,9 @@ class Algorithm(Protocol):
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Resume from the result of `state`."""
 
-    def on_checkpoint(self, run: RunFolder, seconds: float) -> None:
+    def on_checkpoint(self, run: RunFolder, seconds: float) -> None:  # noqa: ARG002 - nothing by default
         """Write files of its own after a checkpoint; `seconds` is the training time."""
+        return
 
     @abstractmethod
     def close(self) -> None:

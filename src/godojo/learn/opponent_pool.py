@@ -94,6 +94,16 @@ class OpponentPool:
             else:
                 self.past[role][index] = self.past[role][index]._replace(rating=rating)
 
+    def ratings(self) -> dict[str, Any]:
+        """All ratings by role, for `ratings.json`."""
+        return {
+            role: {
+                "now": self.now[role]._asdict(),
+                "past": [{"agent_steps": one.agent_steps, **one.rating._asdict()} for one in self.past[role]],
+            }
+            for role in self.roles
+        }
+
     def state(self) -> dict[str, Any]:
         """The whole pool, for a checkpoint."""
         return {

@@ -91,12 +91,12 @@ def load_policy(path: Path) -> tuple[Policy, PolicyCard]:
 
 
 def heading_complaint(shape: PolicyShape) -> str:
-    """What is wrong with the columns that a policy rotates; empty if nothing is."""
+    """The mistake in the columns that a policy rotates; empty if there is none."""
     heading = shape.heading
     if heading is None:
         return ""
-    seen = [*heading.forward, *itertools.chain.from_iterable(heading.observed)]
-    if any(not 0 <= place < shape.observation_size for place in seen):
+    observed = [*heading.forward, *itertools.chain.from_iterable(heading.observed)]
+    if any(not 0 <= place < shape.observation_size for place in observed):
         return "its heading is of observations that are not there"
     if not set(itertools.chain.from_iterable(heading.acted)) <= set(continuous_columns(shape.action_parts)):
         return "its heading is of actions that are not there"

@@ -48,7 +48,7 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def preset_names(game: str) -> list[str]:
-    folder = resources.files("godojo.games") / game / "presets"
+    folder = resources.files(f"godojo.games.{game}") / "presets"
     return sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
 
 
@@ -56,7 +56,7 @@ def read_preset(game: str, name: str) -> Preset:
     names = preset_names(game)
     if name not in names:
         raise GodojoError(f"{game} has no preset {name!r}; {known(name, names)}")
-    text = (resources.files("godojo.games") / game / "presets" / f"{name}.toml").read_text("utf-8")
+    text = (resources.files(f"godojo.games.{game}") / "presets" / f"{name}.toml").read_text("utf-8")
     return preset_from(tomllib.loads(text), f"preset {name}")
 
 

@@ -181,25 +181,19 @@ class RolloutBuffer:
 
     @classmethod
     def make(cls, steps: int, columns: int, role: RoleArrays, privileged: int, policy: Policy) -> "RolloutBuffer":
-        size, actions = role.observation.shape[2], role.action.shape[2]
-        flags = [torch.zeros(steps, columns, dtype=torch.bool) for _ in range(3)]
-        return cls(
-            observation=torch.zeros(steps + 1, columns, size),
-            privileged=torch.zeros(steps + 1, columns, privileged),
-            action=torch.zeros(steps, columns, actions),
-            log_prob=torch.zeros(steps, columns),
-            reward=torch.zeros(steps, columns),
-            terminated=flags[0],
-            truncated=flags[1],
-            acted=flags[2],
-            bootstrap_value=torch.zeros(steps, columns),
-            not_done=torch.ones(steps, columns),
-            heading=torch.zeros(steps, columns, 2 if policy.rotated_cells else 0),
-            memory=torch.zeros(columns, policy.memory_size),
-            value=torch.zeros(steps + 1, columns),
-            advantage=torch.zeros(steps, columns),
-            returns=torch.zeros(steps, columns),
-        )
+        shapes = {
+            "observation": (steps + 1, columns, role.observation.shape[2]),
+            "privileged": (steps + 1, columns, privileged),
+            "action": (steps, columns, role.action.shape[2]),
+            "heading": (steps, columns, 2 if policy.rotated_cells else 0),
+            "memory": (columns, policy.memory_size),
+            "value": (steps + 1, columns),
+        }
+        flags = {"terminated": torch.bool, "truncated": torch.bool, "acted": torch.bool}
+        names = [field.name for field in fields(cls)]
+        buffer = cls(*(torch.zeros(shapes.get(name, (steps, columns)), dtype=flags.get(name)) for name in names))
+        buffer.not_done.fill_(1.0)
+        return buffer
 
 
 class RolloutWorker:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -151,7 +151,7 @@ class Training:
         self.checkpoints.save(state, learner.agent_steps, learner.updates, self.seconds)
         for role, content in self._policy_files().items():
             self.run.save_policy(role, content)
-        self.run.save_ratings(self._ratings())
+        self.run.save_ratings({} if learner.opponent_pool is None else learner.opponent_pool.ratings())
         learner.on_checkpoint(self.run, self.seconds)
         self._saved_at = time.monotonic(), learner.agent_steps
 
@@ -186,14 +186,14 @@ class Training:
 
     def _note(self, progress: float, iteration: Iteration) -> TrainingStatus:
         self.episodes.write()
-        learner, names = self.learner, list(self.worlds.roles)
+        learner, names, pool = self.learner, list(self.worlds.roles), self.learner.opponent_pool
         self._recent.append((iteration.rounds, iteration.wins))
         while len(self._recent) > 1 and sum(rounds for rounds, _ in self._recent[1:]) >= WINDOW:
             self._recent.pop(0)
         rounds = sum(rounds for rounds, _ in self._recent)
         seconds = self.seconds
         speed = (learner.agent_steps - self._steps_before) / max(seconds - self._seconds_before, 1e-9)
-        standing = TrainingStatus(
+        status = TrainingStatus(
             progress=progress,
             seconds=seconds,
             agent_steps=learner.agent_steps,
@@ -205,39 +205,23 @@ class Training:
                 for name in names
                 if rounds and name in self.worlds.winners
             },
-            ratings={}
-            if learner.opponent_pool is None
-            else {name: (learner.opponent_pool.now[name].mu, learner.opponent_pool.now[name].sigma) for name in names},
+            ratings={} if pool is None else {name: (rating.mu, rating.sigma) for name, rating in pool.now.items()},
         )
         metrics = {
             f"{role}/{name}": value for role, found in iteration.metrics.items() for name, value in found.items()
         }
-        metrics |= {f"{role}/rollout/win_rate": rate for role, rate in standing.win_rates.items()}
-        metrics |= {f"{role}/rollout/rating": rating[0] for role, rating in standing.ratings.items()}
+        metrics |= {f"{role}/rollout/win_rate": rate for role, rate in status.win_rates.items()}
+        metrics |= {f"{role}/rollout/rating": rating[0] for role, rating in status.ratings.items()}
         metrics |= self._statistics.means()
         if self.curriculum is not None:
             metrics["curriculum/stage"] = self.curriculum.at
         metrics |= {"time/fps": speed, "progress": progress}
         self.updates.write(learner.updates, learner.agent_steps, seconds, metrics)
-        return standing
-
-    def _ratings(self) -> dict[str, Any]:
-        opponent_pool = self.learner.opponent_pool
-        if opponent_pool is None:
-            return {}
-        return {
-            role: {
-                "now": opponent_pool.now[role]._asdict(),
-                "past": [{"agent_steps": one.agent_steps, **one.rating._asdict()} for one in opponent_pool.past[role]],
-            }
-            for role in self.worlds.roles
-        }
+        return status
 
     def _snapshot(self, name: str) -> None:
-        opponent_pool = self.learner.opponent_pool
-        ratings = (
-            {} if opponent_pool is None else {role: rating._asdict() for role, rating in opponent_pool.now.items()}
-        )
+        pool = self.learner.opponent_pool
+        ratings = {} if pool is None else {role: rating._asdict() for role, rating in pool.now.items()}
         self.run.snapshots().save(name, self._policy_files(), self.learner.agent_steps, self.seconds, ratings)
 
     def _policy_files(self) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""A run's learning as pictures: `charts/*.png` in its folder."""
+"""A run's charts: `charts/*.png` in its folder."""
 
 import io
 from collections.abc import Callable, Iterator, Sequence
@@ -28,26 +28,25 @@ SMOOTH = 9
 
 
 def write_charts(run: RunFolder) -> list[Path]:
-    """All charts of a run; those with nothing to show are left out."""
+    """All charts of a run that have something to show."""
     tables = RunTables(run)
     folder = _made(run.path / FOLDER)
-    pictures: dict[str, Callable[[RunTables], Figure | None]] = {
-        "learning": learning,
-        "win_rate": lambda tables: win_rate(tables, STEPS),
-        "win_rate_by_time": lambda tables: win_rate(tables, SECONDS),
-        "reward": lambda tables: reward(tables, STEPS),
-        "reward_by_time": lambda tables: reward(tables, SECONDS),
-        "reward_terms": reward_terms,
-        "episode_length": episode_length,
-        "rating": rating,
-        "speed": speed,
-    }
-    written = []
+    means = "bands: 95 % intervals of the mean"
+    charts: dict[str, Figure | None] = {}
     with style.look():
-        for name, draw in pictures.items():
-            made = draw(tables)
-            if made is not None:
-                written.append(_write(folder / f"{name}.png", made))
+        charts["learning"] = learning(tables)
+        for x, suffix in ((STEPS, ""), (SECONDS, "_by_time")):
+            charts[f"win_rate{suffix}"] = _win_rate(tables, x)
+            charts[f"reward{suffix}"] = _single(tables, "Reward of a round", means, _draw_reward, x)
+        charts["reward_terms"] = _reward_terms(tables)
+        lengths = "mean with its 95 % interval; pale: eight of ten rounds"
+        charts["episode_length"] = _single(tables, "Length of rounds", lengths, _draw_length)
+        ratings = "openskill, against past checkpoints; bars: 95 % intervals at snapshots"
+        charts["rating"] = _single(tables, "Rating", ratings, _draw_rating)
+        charts["speed"] = _single(
+            tables, "Training speed", "everything included: playing, learning, saving", _draw_speed
+        )
+        written = [_write(folder / f"{name}.png", made) for name, made in charts.items() if made is not None]
     league = league_of(run)
     if league is not None:
         path = folder / "cross_play.png"
@@ -57,10 +56,10 @@ def write_charts(run: RunFolder) -> list[Path]:
 
 
 def league_of(run: RunFolder) -> LeagueReport | None:
-    """What `godojo league` left in the run, if anything."""
+    """The run's league table, if `godojo league` has written one."""
     path = run.path / "league.json"
     try:
-        return read_document(path, LEAGUE, LeagueReport, f"make it anew: {command(f'league {run.name}')}")
+        return read_document(path, LEAGUE, LeagueReport, f"write it again: {command(f'league {run.name}')}")
     except FileNotFoundError:
         return None
 
@@ -81,7 +80,7 @@ def _write(path: Path, made: Figure) -> Path:
 
 
 def _x_axis(axes: Axes, x: str, *runs: RunTables) -> None:
-    """The whole of training, however little of it is known."""
+    """Shows the whole training, even where curves cover only a part of it."""
     axes.set_xlim(0.0, 1.02 * max(tables.last(x) for tables in runs))
     if x == STEPS:
         style.count_axis(axes, "agent-steps")
@@ -96,7 +95,7 @@ def _title(tables: RunTables) -> str:
 
 
 def _empty(axes: Axes, why: str = "too few rounds yet") -> None:
-    """A panel that has nothing to show says so, and has no numbers that might be taken for data."""
+    """An empty panel gives the reason, without numbers that might be taken for data."""
     axes.clear()
     axes.set_axis_off()
     axes.text(0.0, 0.92, why, transform=axes.transAxes, va="top", color=style.QUIET)
@@ -104,7 +103,7 @@ def _empty(axes: Axes, why: str = "too few rounds yet") -> None:
 
 @contextmanager
 def _lines(axes: Axes, x: str, *runs: RunTables) -> Iterator[Callable[[Curve, str, str], None]]:
-    """Collects curves and writes their names at their ends, when all are drawn; and labels the axis below."""
+    """Collects curves, writes their names at their ends when all are drawn, and labels the x axis."""
     ends: list[tuple[str, float, float, str]] = []
 
     def add(curve: Curve, name: str, colour: str) -> None:
@@ -120,12 +119,29 @@ def _lines(axes: Axes, x: str, *runs: RunTables) -> Iterator[Callable[[Curve, st
         _empty(axes)
 
 
-def _draw_win_rate(axes: Axes, tables: RunTables, x: str, *, against_past: bool) -> None:
+Draw = Callable[[Axes, RunTables, str], bool]
+"""Draws a panel over agent-steps or seconds; returns whether there was anything to draw."""
+
+
+def _single(tables: RunTables, title: str, note: str, draw: Draw, x: str = STEPS) -> Figure | None:
+    """A chart of one panel; None where there is nothing to draw."""
+    made = style.figure(title, f"{_title(tables)} · {note}")
+    return made if draw(made.subplots(), tables, x) else None
+
+
+def _by_role(axes: Axes, tables: RunTables, x: str, curve: Callable[[str], Curve]) -> bool:
+    """A line for every role."""
+    curves = [curve(role) for role in tables.roles]
+    with _lines(axes, x, tables) as add:
+        for role, found in zip(tables.roles, curves, strict=True):
+            add(found, role, tables.colours[role])
+    return any(map(len, curves))
+
+
+def _draw_win_rate(axes: Axes, tables: RunTables, x: str, *, against_past: bool) -> bool:
     style.percent_axis(axes)
     axes.axhline(0.5, color=style.QUIET, linewidth=1.0, linestyle=(0, (2, 3)))
-    with _lines(axes, x, tables) as add:
-        for place, role in enumerate(tables.roles):
-            add(tables.win_rate(role, x, against_past=against_past), role, style.role_colour(place))
+    return _by_role(axes, tables, x, lambda role: tables.win_rate(role, x, against_past=against_past))
 
 
 def _can_win(tables: RunTables) -> bool:
@@ -138,8 +154,8 @@ def _has_win_rate(tables: RunTables, x: str, *, against_past: bool) -> bool:
     return _can_win(tables) and any(map(len, rates))
 
 
-def win_rate(tables: RunTables, x: str) -> Figure | None:
-    """Two panels: both sides as they are, and each against past selves of the other."""
+def _win_rate(tables: RunTables, x: str) -> Figure | None:
+    """Two panels: both sides as they are, and each against past checkpoints of the other."""
     has_past, has_now = (_has_win_rate(tables, x, against_past=past) for past in (True, False))
     if not (has_past or has_now):
         return None
@@ -155,28 +171,18 @@ def win_rate(tables: RunTables, x: str) -> Figure | None:
     return made
 
 
-def reward(tables: RunTables, x: str) -> Figure | None:
-    if not any(len(tables.mean(f"{role}_reward", x)) for role in tables.roles):
-        return None
-    made = style.figure("Reward of a round", f"{_title(tables)} · bands: 95 % intervals of the mean")
-    _draw_reward(made.subplots(), tables, x)
-    return made
-
-
-def _draw_reward(axes: Axes, tables: RunTables, x: str) -> None:
+def _draw_reward(axes: Axes, tables: RunTables, x: str) -> bool:
     axes.axhline(0.0, color=style.QUIET, linewidth=1.0)
-    with _lines(axes, x, tables) as add:
-        for place, role in enumerate(tables.roles):
-            add(tables.mean(f"{role}_reward", x), role, style.role_colour(place))
+    return _by_role(axes, tables, x, lambda role: tables.mean(f"{role}_reward", x))
 
 
-def reward_terms(tables: RunTables) -> Figure | None:
-    """What each role's reward is made of, a panel each."""
+def _reward_terms(tables: RunTables) -> Figure | None:
+    """A panel for each role, with its terms."""
     if not any(len(tables.mean(f"{role}_{term}", STEPS)) for role in tables.roles for term in tables.terms(role)):
         return None
     count = len(tables.roles)
-    made = style.figure("What the reward is made of", f"{_title(tables)} · means over rounds", size=(6.4 * count, 5.4))
-    for place, (role, axes) in enumerate(zip(tables.roles, made.subplots(1, count, squeeze=False)[0], strict=True)):
+    made = style.figure("Terms of the reward", f"{_title(tables)} · means over rounds", size=(6.4 * count, 5.4))
+    for role, axes in zip(tables.roles, made.subplots(1, count, squeeze=False)[0], strict=True):
         axes.axhline(0.0, color=style.QUIET, linewidth=1.0)
         terms = tables.terms(role)
         with _lines(axes, STEPS, tables) as add:
@@ -184,55 +190,31 @@ def reward_terms(tables: RunTables) -> Figure | None:
                 curve = tables.mean(f"{role}_{term}", STEPS)
                 if len(curve) and np.abs(curve.middle).max() > 0.0:
                     add(curve, term, colour)
-        axes.set_title(role, color=style.role_colour(place))
+        axes.set_title(role, color=tables.colours[role])
     return made
 
 
-def episode_length(tables: RunTables) -> Figure | None:
-    if not len(tables.mean("length_s", STEPS)):
-        return None
-    made = style.figure(
-        "How long rounds last", f"{_title(tables)} · mean with its 95 % interval; pale: eight of ten rounds"
-    )
-    _draw_length(made.subplots(), tables)
-    return made
-
-
-def _draw_length(axes: Axes, tables: RunTables) -> None:
-    mean, spread = tables.mean("length_s", STEPS), tables.spread("length_s", STEPS)
-    colour = style.OTHERS[0]
+def _draw_length(axes: Axes, tables: RunTables, x: str = STEPS) -> bool:
+    mean, spread = tables.mean("length_s", x), tables.spread("length_s", x)
     if not len(mean):
         _empty(axes)
-        return
-    axes.fill_between(spread.at, spread.low, spread.high, color=colour, alpha=0.1, linewidth=0)
-    style.band(axes, mean.at, mean.low, mean.middle, mean.high, colour)
+        return False
+    axes.fill_between(spread.at, spread.low, spread.high, color=style.OTHERS[0], alpha=0.1, linewidth=0)
+    style.band(axes, mean.at, mean.low, mean.middle, mean.high, style.OTHERS[0])
     axes.set_ylim(bottom=0.0)
     axes.set_ylabel("seconds of the game")
-    _x_axis(axes, STEPS, tables)
+    _x_axis(axes, x, tables)
+    return True
 
 
-def _has_rating(tables: RunTables) -> bool:
-    return any(len(tables.rating(role, STEPS)[0]) for role in tables.roles)
-
-
-def rating(tables: RunTables) -> Figure | None:
-    if not _has_rating(tables):
-        return None
-    made = style.figure(
-        "Rating", f"{_title(tables)} · openskill, against past checkpoints; bars: 95 % intervals at snapshots"
-    )
-    _draw_rating(made.subplots(), tables)
-    return made
-
-
-def _draw_rating(axes: Axes, tables: RunTables) -> None:
+def _draw_rating(axes: Axes, tables: RunTables, x: str = STEPS) -> bool:
     ends = []
     snapshots = [entry for entry in tables.run.snapshots().entries() if entry.agent_steps > 0]
-    for place, role in enumerate(tables.roles):
-        steps, values = tables.rating(role, STEPS)
+    for role in tables.roles:
+        steps, values = tables.rating(role, x)
         if not len(values):
             continue
-        colour = style.role_colour(place)
+        colour = tables.colours[role]
         line = smooth(values, SMOOTH)
         axes.plot(steps, values, color=colour, linewidth=1.0, alpha=0.35)
         axes.plot(steps, line, color=colour)
@@ -244,54 +226,44 @@ def _draw_rating(axes: Axes, tables: RunTables) -> None:
         ends.append((role, float(steps[-1]), float(line[-1]), colour))
     if ends:
         style.label_ends(axes, ends)
-    _x_axis(axes, STEPS, tables)
+        _x_axis(axes, x, tables)
+    return bool(ends)
 
 
-def speed(tables: RunTables) -> Figure | None:
-    if len(tables.updates_of(SPEED, SECONDS)[0]) < style.FEW:
-        return None
-    made = style.figure("Speed of training", f"{_title(tables)} · everything included: playing, learning, saving")
-    axes = made.subplots()
-    _draw_speed(axes, tables)
-    axes.set_ylabel("agent-steps a second")
-    return made
-
-
-def _draw_speed(axes: Axes, tables: RunTables) -> None:
+def _draw_speed(axes: Axes, tables: RunTables, _: str = SECONDS) -> bool:
     seconds, values = tables.updates_of(SPEED, SECONDS)
     if len(seconds) < style.FEW:
         _empty(axes, "too few updates yet")
-        return
+        return False
     axes.plot(seconds, values, color=style.OTHERS[-1])
     axes.fill_between(seconds, 0, values, color=style.OTHERS[-1], alpha=0.12, linewidth=0)
     axes.yaxis.set_major_formatter(lambda value, _: style.counted(value))
     axes.set_ylim(bottom=0.0)
+    axes.set_ylabel("agent-steps per second")
     _x_axis(axes, SECONDS, tables)
+    return True
 
 
 def learning(tables: RunTables) -> Figure:
-    """The whole story in four panels."""
-    made = style.figure("How they learnt", _title(tables), size=(13.6, 8.4))
+    """An overview in four panels."""
+    made = style.figure("Training", _title(tables), size=(13.6, 8.4))
     (one, two), (three, four) = made.subplots(2, 2)
     if _can_win(tables):
         has_past = _has_win_rate(tables, STEPS, against_past=True)
         _draw_win_rate(one, tables, STEPS, against_past=has_past)
         one.set_title("rounds won against past checkpoints of the other side" if has_past else "rounds won")
     else:
-        with _lines(one, STEPS, tables) as add:
-            for place, role in enumerate(tables.roles):
-                add(tables.mean(f"{role}_score", STEPS), role, style.role_colour(place))
+        _by_role(one, tables, STEPS, lambda role: tables.mean(f"{role}_score", STEPS))
         one.set_title("score of a round")
-    if _has_rating(tables):
-        _draw_rating(two, tables)
+    if _draw_rating(two, tables):
         two.set_title("rating, with 95 % intervals")
     else:
         _draw_speed(two, tables)
-        two.set_title("agent-steps a second")
+        two.set_title("training speed")
     _draw_reward(three, tables, STEPS)
     three.set_title("reward of a round")
     _draw_length(four, tables)
-    four.set_title("how long rounds last")
+    four.set_title("length of rounds")
     return made
 
 
@@ -327,12 +299,12 @@ _COMPARISONS = (
     ),
     _Comparison("reward", "Reward of a round", lambda tables, role, x: tables.mean(f"{role}_reward", x)),
     _Comparison("rating", "Rating", _rating_curve),
-    _Comparison("length", "How long rounds last", lambda tables, _, x: tables.mean("length_s", x), by_role=False),
+    _Comparison("length", "Length of rounds", lambda tables, _, x: tables.mean("length_s", x), by_role=False),
 )
 
 
 def write_comparison(runs: Sequence[RunFolder], folder: Path) -> list[Path]:
-    """Several runs in the same charts: a panel a role, a colour a run."""
+    """Several runs in the same charts: a panel for each role, a colour for each run."""
     names = [run.run_id for run in runs]
     if len(set(names)) < len(names):
         raise GodojoError("the same run is named twice; compare different ones")
@@ -358,12 +330,12 @@ def _compared(chart: _Comparison, all_tables: Sequence[RunTables], x: str) -> Fi
         return None
     made = style.figure(chart.title, f"{chart.note}bands: 95 % intervals", size=(6.6 * max(len(roles), 1.4), 5.4))
     shades = style.colours(len(all_tables))
-    for place, (panel, role) in enumerate(zip(made.subplots(1, len(roles), squeeze=False)[0], roles, strict=True)):
+    for panel, role in zip(made.subplots(1, len(roles), squeeze=False)[0], roles, strict=True):
         if chart.is_share:
             style.percent_axis(panel)
         with _lines(panel, x, *all_tables) as add:
             for curve, tables, shade in zip(curves[role], all_tables, shades, strict=True):
                 add(curve, tables.run.run_id, shade)
         if chart.by_role:
-            panel.set_title(role, color=style.role_colour(place))
+            panel.set_title(role, color=all_tables[0].colours[role])
     return made

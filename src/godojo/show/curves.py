@@ -14,15 +14,16 @@ from godojo.errors import GodojoError
 from godojo.evaluation.intervals import Mean, wilson
 from godojo.runs.folder import RunFolder
 from godojo.runs.tables import columns_of
+from godojo.show.style import role_colours
 
 BINS = 36
 FEWEST = 12
-"""Rounds in a bin; one with fewer says nothing and is left out."""
+"""Rounds in a bin; those with fewer are dropped."""
 MOST_BYTES = 24 * 2**20
-"""A longer table is read in pieces from all over it."""
+"""A longer table is sampled in evenly spread pieces."""
 PIECES = 96
 NOW = "now"
-"""The opponent that is the policy of the moment."""
+"""The opponent that is the current policy."""
 
 Summary = Callable[[np.ndarray], tuple[float, float, float]]
 """Low, middle and high of a bin's values."""
@@ -42,18 +43,19 @@ class Curve:
 
 
 class RunTables:
-    """What a run wrote down of its training. Rounds are sampled where there are too many to read."""
+    """The tables of a run. Rounds are sampled where there are too many to read."""
 
     def __init__(self, run: RunFolder) -> None:
         self.run = run
         self.roles = run.config.roles
+        self.colours = role_colours(run.config.game, self.roles)
         self._rounds, self.updates = read_table(run.metrics), read_table(run.updates)
         self.rounds = self._rounds.columns
         if not len(self.rounds.get("episode", ())):
             raise GodojoError(f"run {run.run_id} has no round in metrics.csv yet; train it longer")
 
     def terms(self, role: str) -> list[str]:
-        """What the role's reward is the sum of."""
+        """Names of the terms that the role's reward is the sum of."""
         others = {f"{role}_{name}" for name in ("reward", "score", "against")}
         names = [name for name in self.rounds if name.startswith(f"{role}_") and name not in others]
         return [name.removeprefix(f"{role}_") for name in names]
@@ -62,7 +64,7 @@ class RunTables:
         return self._rounds.numbers(name)
 
     def updates_of(self, name: str, x: str) -> tuple[np.ndarray, np.ndarray]:
-        """A column of updates.csv and where its values lie; updates without a value are left out."""
+        """A column of updates.csv and its x values, without updates that have no value."""
         at, values = self.updates.numbers(x), self.updates.numbers(name)
         if len(values) != len(at):
             return np.zeros(0), np.zeros(0)
@@ -70,16 +72,16 @@ class RunTables:
         return at[known], values[known]
 
     def rating(self, role: str, x: str) -> tuple[np.ndarray, np.ndarray]:
-        """Empty while nothing is known of it: everybody begins with the same."""
+        """Empty while all values are equal: ratings start equal."""
         at, values = self.updates_of(f"{role}/rollout/rating", x)
         return (at, values) if len(values) and np.ptp(values) > 0.0 else (at[:0], values[:0])
 
     def last(self, name: str) -> float:
-        """The largest of both tables: a round is noted with what had been trained when its update began."""
+        """The largest of both tables: a round is stamped with the steps at which its update began."""
         return float(np.append(self.numbers(name), self.updates.numbers(name)).max())
 
     def win_rate(self, role: str, x: str, *, against_past: bool) -> Curve:
-        """How often the role won: against the other side of the moment, or against past selves."""
+        """The role's win rate: against the other side's current policy, or against past checkpoints."""
         won = np.array([winner == role for winner in self.rounds["winner"]])
 
         def share(part: np.ndarray) -> tuple[float, float, float]:
@@ -96,7 +98,7 @@ class RunTables:
         return self._binned(x, self.numbers(name), mean)
 
     def spread(self, name: str, x: str) -> Curve:
-        """The median, and between what eight of ten rounds lie."""
+        """The median, with the range of eight in ten rounds."""
 
         def tenths(part: np.ndarray) -> tuple[float, float, float]:
             low, middle, high = np.percentile(part, (10, 50, 90))
@@ -115,7 +117,7 @@ class RunTables:
 
     @functools.cached_property
     def _bins(self) -> np.ndarray:
-        """Which bin each round belongs to, by agent-steps.
+        """The bin of each round, by agent-steps.
 
         All worlds begin at once, so for a while all rounds that are played to the end of the clock end together, and
         short ones in between. A bin is as long as one or more such rounds, or its shares would swing with the clock.
@@ -169,7 +171,7 @@ class Table:
 
 
 def read_table(path: Path) -> Table:
-    """A table of a run, which may be growing: a row begun is left out. No rows where there is no file."""
+    """A table of a run, which may be growing: an unfinished row is dropped. No rows where there is no file."""
     try:
         with path.open("rb") as file:
             header = columns_of(file.readline(), path)
@@ -194,7 +196,7 @@ def read_table(path: Path) -> Table:
 
 
 def _pieces(file: BinaryIO) -> list[bytes]:
-    """All that follows, or pieces from all over it where that is too much; each begins with a row."""
+    """The rest of the file, or evenly spread pieces where it is too long; each begins with a row."""
     start = file.tell()
     size = file.seek(0, io.SEEK_END) - start
     file.seek(start)

@@ -1,13 +1,12 @@
 """`learn_progress-*.mp4`: the film of a training, made from the run alone."""
 
-import functools
 from collections.abc import Sequence
 from pathlib import Path
 
 from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import Snapshot
 from godojo.show import frame_renderer
-from godojo.show.learning_curve import measured, stages_of
+from godojo.show.learning_curve import Measure, measured, stages_of
 from godojo.show.policies_to_show import PoliciesToShow
 from godojo.show.progress import Progress
 from godojo.show.shots import Format
@@ -35,15 +34,11 @@ def story_of(
     played = []
     for place, entry in enumerate(entries):
         lineup = PoliciesToShow.of(f"{run.path.absolute()}@{entry.name}", seed=seed, verb="film")
-        report = functools.partial(_report, progress, place, len(entries))
-        played.append(lineup.record(rounds, arenas=lineup.arenas(arena), seed=seed, label=entry.name, progress=report))
+        progress("playing", place / len(entries))
+        played.append(lineup.record(rounds, arenas=lineup.arenas(arena), seed=seed, label=entry.name))
     figures = measured(run, entries, measured_rounds, progress)
     shown = [one for one in figures if one.snapshot in entries]
     return Story(run, film, shown, played, course_of(figures, shown, played[0][0]), measured_rounds)
-
-
-def _report(progress: Progress, place: int, stages: int, share: float) -> None:
-    progress("playing", (place + share) / stages)
 
 
 def filmed_stages(run: RunFolder, names: Sequence[str] = ()) -> list[Snapshot]:
@@ -51,6 +46,7 @@ def filmed_stages(run: RunFolder, names: Sequence[str] = ()) -> list[Snapshot]:
     stages = stages_of(run, names)
     for role in run.config.roles:
         run.policy(role)
+    Measure.of(run)
     return stages
 
 

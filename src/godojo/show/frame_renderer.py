@@ -92,7 +92,7 @@ class Note(msgspec.Struct, frozen=True):
 def make_film(scenes: Sequence[Scene], path: Path, film: Format, *, fine: bool = False, progress: Progress) -> int:
     """Draws scenes, paints over them and encodes them; returns the number of frames."""
     progress("starting Godot", None)
-    with scratch(path.parent) as folder, drawing(folder, film, fine=fine) as crew, film_writer(path, film) as writer:
+    with scratch(path.parent) as folder, drawing(folder, fine=fine) as crew, film_writer(path, film) as writer:
         encoding = frame_progress(progress, "encoding", sum(scene.frames for scene in scenes))
         for _, picture in painted(crew, folder, scenes, progress):
             writer.write(picture)
@@ -131,7 +131,7 @@ def draw_scenes(
         shots = [shot for scene in together for shot in scene.shots]
         report = frame_progress(progress, "drawing", total, before)
         name = f"piece_{len(orders):03d}"
-        orders.append((together, crew.draw(shots, name, report, together[0].format) if shots else None))
+        orders.append((together, crew.draw(shots, name, together[0].format, report) if shots else None))
         before += sum(shot.frames for shot in shots)
     for together, waiting in orders:
         yield together, arrived(waiting) if waiting is not None else None
@@ -150,7 +150,7 @@ def pieces_of(scenes: Sequence[Scene]) -> list[list[Scene]]:
 
 
 @contextmanager
-def drawing(folder: Path, film: Format, *, fine: bool = False) -> Iterator["Drawing"]:
+def drawing(folder: Path, *, fine: bool = False) -> Iterator["Drawing"]:
     """Draws into `folder`, with an engine and a display for as long as the block lasts.
 
     A virtual screen has no GPU, so edges are smoothed in the quick way there, unless `fine`.
@@ -158,7 +158,7 @@ def drawing(folder: Path, film: Format, *, fine: bool = False) -> Iterator["Draw
     engine = find()
     prepared_project(engine)
     with display() as env:
-        crew = Drawing(engine, env, folder.absolute(), film, quick=not fine and not has_screen())
+        crew = Drawing(engine, env, folder.absolute(), quick=not fine and not has_screen())
         try:
             yield crew
         finally:
@@ -168,8 +168,8 @@ def drawing(folder: Path, film: Format, *, fine: bool = False) -> Iterator["Draw
 class Drawing:
     """Draws pieces, one after the other, in the background."""
 
-    def __init__(self, engine: Engine, env: Mapping[str, str], folder: Path, film: Format, *, quick: bool) -> None:
-        self._engine, self._env, self._folder, self._film, self._quick = engine, env, folder, film, quick
+    def __init__(self, engine: Engine, env: Mapping[str, str], folder: Path, *, quick: bool) -> None:
+        self._engine, self._env, self._folder, self._quick = engine, env, folder, quick
         # One engine at a time: without a GPU a single one keeps all cores busy.
         self._pool = ThreadPoolExecutor(1, "drawing")
         self._stopped = threading.Event()
@@ -184,14 +184,12 @@ class Drawing:
         self._stopped.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def draw(
-        self, shots: Sequence[Shot], name: str, progress: Callable[[int], None], film: Format | None = None
-    ) -> "Future[Piece]":
-        """Orders a piece, `NAME.mjpeg`, in another size if one is given. `arrived` waits for it."""
-        self._ordered.append(self._pool.submit(self._draw, list(shots), name, progress, film or self._film))
+    def draw(self, shots: Sequence[Shot], name: str, film: Format, progress: Callable[[int], None]) -> "Future[Piece]":
+        """Orders a piece, `NAME.mjpeg`; `arrived` waits for it."""
+        self._ordered.append(self._pool.submit(self._draw, list(shots), name, film, progress))
         return self._ordered[-1]
 
-    def _draw(self, shots: list[Shot], name: str, progress: Callable[[int], None], film: Format) -> Piece:
+    def _draw(self, shots: list[Shot], name: str, film: Format, progress: Callable[[int], None]) -> Piece:
         piece = Piece(f"{name}.mjpeg", sum(shot.frames for shot in shots))
         path = self._folder / piece.file
         check_room(self._folder, piece.frames, film)
@@ -261,7 +259,7 @@ def check_room(folder: Path, frames: int, film: Format) -> None:
     if free < wanted:
         raise GodojoError(
             f"{folder} has {free >> 20} MB of room, and {frames} frames may take {wanted >> 20} MB; make room, or draw"
-            " fewer or smaller ones (--rounds, --preset)"
+            " fewer or smaller ones (--episodes, --preset)"
         )
 
 

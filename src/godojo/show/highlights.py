@@ -12,15 +12,16 @@ MOVES_MPS = 0.3
 
 
 def highlights_of(replay: Replay) -> Sequence[Highlight]:
-    """The moments of a round that are worth showing; for games without rules for it, the end of a finished round."""
+    """The moments of a round that are worth showing; by default the end of a round that a role won."""
     offered = replay.header.spec.highlights
     if offered is not None:
         return offered(replay)
-    if replay.outcome is None:
+    outcome = replay.outcome
+    won = [role for role in replay.header.roles if outcome is not None and role.name == outcome.winner]
+    if outcome is None or not won:
         return []
-    reward, end_s = float(replay.reward.sum()), replay.outcome.seconds
-    text = f"a reward of {reward:.1f}"
-    return [Highlight("reward", "Highest reward", text, replay, reward, end_s, 0.0, int(replay.team[-1, 0]))]
+    text, team = f"{outcome.winner} wins after {outcome.seconds:.1f} s", int(replay.team[-1, won[0].first])
+    return [Highlight("win", "Fastest win", text, replay, -outcome.seconds, outcome.seconds, 0.0, team)]
 
 
 def best_highlights(replays: Sequence[Replay]) -> list[Highlight]:

@@ -28,6 +28,7 @@ def draw_league(report: LeagueReport) -> bytes:
 
 
 def _heatmap(axes: Axes, report: LeagueReport, names: list[str]) -> None:
+    tints = style.role_colours(report.game, (report.rows, report.columns))
     rates = np.array([[cell.rate for cell in row] for row in report.matrix])
     axes.imshow(rates, cmap=style.WINS, vmin=0.0, vmax=1.0, aspect="equal")
     for row, cells in enumerate(rates):
@@ -36,8 +37,8 @@ def _heatmap(axes: Axes, report: LeagueReport, names: list[str]) -> None:
             axes.text(column, row, f"{100 * rate:.0f}", ha="center", va="center", color=shade, fontweight="bold")
     axes.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(names)), names)
-    axes.set_xlabel(f"{report.columns} of", color=style.SECOND, fontweight="bold")
-    axes.set_ylabel(f"{report.rows} of", color=style.FIRST, fontweight="bold")
+    axes.set_xlabel(f"{report.columns} of", color=tints[report.columns], fontweight="bold")
+    axes.set_ylabel(f"{report.rows} of", color=tints[report.rows], fontweight="bold")
     axes.set_title(f"rounds won by the {report.rows}, in per cent")
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
@@ -47,7 +48,7 @@ def _heatmap(axes: Axes, report: LeagueReport, names: list[str]) -> None:
 def _ratings(axes: Axes, report: LeagueReport, names: list[str]) -> None:
     at = np.arange(len(names))
     ends = []
-    for role, colour in ((report.rows, style.FIRST), (report.columns, style.SECOND)):
+    for role, colour in style.role_colours(report.game, (report.rows, report.columns)).items():
         found = [standing.ratings[role] for standing in report.standings]
         middle, low, high = (np.array([getattr(one, name) for one in found]) for name in ("rating", "low", "high"))
         style.band(axes, at, low, middle, high, colour, marker="o")

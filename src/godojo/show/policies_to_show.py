@@ -8,18 +8,17 @@ from typing import Any
 from godojo.errors import GodojoError, known
 from godojo.evaluation.held_out import game_settings
 from godojo.evaluation.players import player_from
-from godojo.games.base import GAMES, game_named
+from godojo.games.base import game_named
 from godojo.opponents import Opponent
 from godojo.runs.folder import CONFIG, RunFolder
 from godojo.runs.names import split_reference
 from godojo.show.recording import Progress, record_rounds
-from godojo.show.replay import Replay
+from godojo.show.replay import Replay, can_replay
 
 
 def can_be_shown(run: RunFolder) -> bool:
     """Whether its rounds can be drawn: the game says how, and its policies are not trained on several tasks."""
-    config = run.config
-    return config.game in GAMES and GAMES[config.game].replay is not None and "tasks" not in config.more
+    return can_replay(run.config.game) and "tasks" not in run.config.more
 
 
 def run_to_show(text: str | Path | None, verb: str = "watch") -> RunFolder:
@@ -34,15 +33,6 @@ def run_to_show(text: str | Path | None, verb: str = "watch") -> RunFolder:
 def settings_of(run: RunFolder) -> Any:
     """The game's settings as the run played it."""
     return game_settings(run.config.game, run.config.game_settings, run.path / CONFIG)
-
-
-def arenas_of(game: str, text: str | None, settings: Any) -> Sequence[Any]:
-    """Arenas by a user's text (`Places.find`); a game without places has one, which has no name."""
-    found = game_named(game)
-    if found.places is None and text is None:
-        return [None]
-    places: Sequence[Any] = found.require("places", "--arena")(settings).find(text)
-    return places
 
 
 @dataclass(frozen=True)
@@ -102,8 +92,12 @@ class PoliciesToShow:
         return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in letters)[:60]
 
     def arenas(self, text: str | None) -> Sequence[Any]:
-        """One by its name, its file or as `generated:SEED`; all hand-made ones for None."""
-        return arenas_of(self.game, text, self.settings)
+        """One by its name, its file or as `generated:SEED`; all hand-made ones for None (`Places.find`)."""
+        game = game_named(self.game)
+        if game.places is None and text is None:
+            return [None]  # the one arena of a game without places
+        found: Sequence[Any] = game.require("places", "--arena")(self.settings).find(text)
+        return found
 
     def record(
         self,
@@ -113,7 +107,7 @@ class PoliciesToShow:
         seed: int = 0,
         engine: str = "sim",
         label: str | None = None,
-        progress: Progress | None = None,
+        progress: Progress = lambda _: None,
     ) -> list[Replay]:
         """Rounds of these players; see `record_rounds`."""
         return record_rounds(

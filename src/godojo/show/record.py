@@ -84,7 +84,7 @@ def dump_shots(shots: Sequence[Shot], folder: Path, film: Format, *, fine: bool 
     """Draws shots and keeps their frames in a folder for `encode`, in place of those that it held before."""
     clear_frames(folder)
     progress("starting Godot", None)
-    with drawing(folder, film, fine=fine) as crew:
+    with drawing(folder, fine=fine) as crew:
         scenes = [plain_scene(shot, film) for shot in shots]
         note = Note(tuple(piece for _, piece in draw_scenes(crew, scenes, progress) if piece), film)
     write_note(folder, note)

@@ -1,5 +1,6 @@
 """Plays rounds of any game and keeps them as replays: every tick of the twin, every decision in the real Godot."""
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +15,7 @@ from godojo.engines.make import make_vec
 from godojo.engines.sim import SimWorlds
 from godojo.errors import GodojoError
 from godojo.evaluation.matches import MAX_ROUND_DECISIONS
-from godojo.games.base import Game, game_named
+from godojo.games.base import game_named
 from godojo.games.settings import TICK_S
 from godojo.opponents import Opponent
 from godojo.show.replay import Header, Layout, Observations, Outcome, Replay, ReplayRole, ReplaySpec, States
@@ -36,7 +37,7 @@ def record_rounds(
     engine: str = "sim",
     names: Mapping[str, str] | None = None,
     label: str = "",
-    progress: Progress | None = None,
+    progress: Progress = lambda _: None,
 ) -> list[Replay]:
     """Play `episodes` rounds of a game and return their replays, in order.
 
@@ -69,33 +70,38 @@ def record_rounds(
     with one_thread():
         for place, arena in enumerate(arenas):
             wanted = range(place, episodes, len(arenas))
-            for first in range(0, len(wanted), at_once):
-                numbers = wanted[first : first + at_once]
-                part = _part(progress, len(replays), len(numbers), episodes)
-                options = _options(played, settings, arena)
+            options: dict[str, Any] = (
+                {} if arena is None or played.places is None else {played.places(settings).option: [arena]}
+            )
+            layout = spec.layout(settings, {} if arena is None else arena)
+            for numbers in (wanted[first : first + at_once] for first in range(0, len(wanted), at_once)):
+                part = functools.partial(_report, progress, len(replays) / episodes, len(numbers) / episodes)
                 with make_vec(game, engine=engine, num_worlds=len(numbers), settings=settings, **options) as worlds:
                     worlds.reset((seed * 1_000_003 + numbers[0]) % 2**63)
-                    layout = spec.layout(settings, {} if arena is None else arena)
                     rounds = _play(worlds, players, spec, layout, part)
-                    for number, round_ in zip(numbers, rounds, strict=True):
-                        header = Header(
-                            game=game,
-                            engine=engine,
-                            settings=settings,
-                            arena=msgspec.json.decode(msgspec.json.encode(arena)) or {},  # lists, as in a file
-                            layout=layout,
-                            roles=_roles(worlds, players, names or {}),
-                            teams=spec.teams,
-                            reward_terms=tuple(worlds.reward_terms),
-                            seed=seed,
-                            episode=number,
-                            label=label,
-                            ticks_per_second=round(1 / TICK_S),
-                            ticks_per_decision=worlds.ticks_per_decision,
-                            round_s=spec.round_s(settings),
-                        )
-                        replays[number] = round_.replay(header, spec)
+                for number, recorded in zip(numbers, rounds, strict=True):
+                    header = Header(
+                        game=game,
+                        engine=engine,
+                        settings=settings,
+                        arena=msgspec.json.decode(msgspec.json.encode(arena)) or {},  # lists, as in a file
+                        layout=layout,
+                        roles=_roles(worlds, players, names or {}),
+                        teams=spec.teams,
+                        reward_terms=tuple(worlds.reward_terms),
+                        seed=seed,
+                        episode=number,
+                        label=label,
+                        ticks_per_second=round(1 / TICK_S),
+                        ticks_per_decision=worlds.ticks_per_decision,
+                        round_s=spec.round_s(settings),
+                    )
+                    replays[number] = recorded.replay(header, spec)
     return [replays[number] for number in range(episodes)]
+
+
+def _report(progress: Progress, done: float, part: float, share: float) -> None:
+    progress(done + part * share)
 
 
 @contextmanager
@@ -111,17 +117,6 @@ def one_thread() -> Iterator[None]:
         numba.set_num_threads(before[1])
 
 
-def _part(progress: Progress | None, before: int, count: int, episodes: int) -> Progress | None:
-    """The progress of a part as progress of the whole."""
-    if progress is None:
-        return None
-    return lambda share: progress((before + share * count) / episodes)
-
-
-def _options(game: Game, settings: Any, arena: Any) -> dict[str, Any]:
-    return {} if arena is None or game.places is None else {game.places(settings).option: [arena]}
-
-
 def _roles(worlds: Worlds, players: Mapping[str, Opponent], names: Mapping[str, str]) -> tuple[ReplayRole, ...]:
     found, first = [], 0
     for name, arrays in worlds.roles.items():
@@ -133,7 +128,7 @@ def _roles(worlds: Worlds, players: Mapping[str, Opponent], names: Mapping[str, 
 
 
 def _play(
-    worlds: Worlds, players: Mapping[str, Opponent], spec: ReplaySpec, layout: Layout, progress: Progress | None
+    worlds: Worlds, players: Mapping[str, Opponent], spec: ReplaySpec, layout: Layout, progress: Progress
 ) -> "list[_Round]":
     """One round in every world."""
     missing = [role for role in worlds.roles if role not in players]
@@ -158,8 +153,7 @@ def _play(
         states, played = recorder.step()
         for world in playing:
             rounds[world].add(worlds, world, observations, actions[world], played[world], states.at(world))
-        if progress is not None:
-            progress(min((decision + 1) / longest, 1.0))
+        progress(min((decision + 1) / longest, 1.0))
     raise GodojoError(f"a round does not end: {MAX_ROUND_DECISIONS:,} decisions and no winner")
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 import numpy as np
 
-from godojo.games.base import game_named
+from godojo.games.base import GAMES, game_named
 from godojo.games.settings import TICK_S
 
 NOTHING, WALL, FIRST_TEAM = 0, 1, 2
@@ -62,6 +62,17 @@ class Layout(msgspec.Struct, frozen=True):
     """x and z of the middle."""
     has_floor: bool = True
     """Whether the ground is a floor of this size at y = 0; otherwise agents stand on boxes."""
+
+    def solids(self, curb_m: float = 0.5, thick_m: float = 0.4) -> "list[LayoutBox]":
+        """Floor, outer walls and boxes; outer walls are cut to `curb_m`, so that one sees over them."""
+        (wide, deep), (x, z) = self.size_m, self.centre_m
+        found = [LayoutBox((x, -0.1, z), (wide, 0.2, deep), "floor")] if self.has_floor else []
+        for sign in (-1, 1) if self.wall_height_m > 0 else ():
+            at, tall = (curb_m - 0.2) / 2, curb_m + 0.2
+            across = (x, at, z + sign * (deep + thick_m) / 2), (wide + 2 * thick_m, tall, thick_m)
+            along = (x + sign * (wide + thick_m) / 2, at, z), (thick_m, tall, deep)
+            found += [LayoutBox(*across, "wall"), LayoutBox(*along, "wall")]
+        return [*found, *self.boxes]
 
 
 class ReplayRole(msgspec.Struct, frozen=True):
@@ -143,9 +154,9 @@ class States(NamedTuple):
 
     @classmethod
     def zeros(cls, *shape: int) -> "States":
-        vectors = (np.zeros((*shape, 3), np.float32) for _ in range(2))
-        flags = (np.zeros(shape, bool) for _ in range(2))
-        return cls(*vectors, np.zeros(shape, np.float32), *flags, np.zeros(shape, np.uint8))
+        position_m, velocity_mps = (np.zeros((*shape, 3), np.float32) for _ in range(2))
+        grounded, active = (np.zeros(shape, bool) for _ in range(2))
+        return cls(position_m, velocity_mps, np.zeros(shape, np.float32), grounded, active, np.zeros(shape, np.uint8))
 
     def at(self, index: Any) -> "States":
         """The same at an index of the leading axes."""
@@ -177,12 +188,17 @@ class ReplaySpec:
     trace: Callable[[Any], tuple[States, np.ndarray]] | None = None
     """From the twin, with its actions set: states [N, T, A] after every tick of the coming decision, and how many of
     its T ticks are played, int [N]. The twin stays as it is."""
-    layout_now: Callable[[Any, int], Layout] | None = None
-    """From the twin and the index of a world: the layout of its round."""
     scores: "Callable[[Replay], np.ndarray] | None" = None
     """From a replay: every agent's score so far, float32 [F, A], where agents of one role play against each other."""
+    layout_now: Callable[[Any, int], Layout] | None = None
+    """From the twin and the index of a world: the layout of its round; for games with several arenas."""
     highlights: "Callable[[Replay], Sequence[Highlight]] | None" = None
     """Moments of a round that are worth showing."""
+
+
+def can_replay(game: str) -> bool:
+    """Whether there is such a game, and it offers a spec."""
+    return game in GAMES and GAMES[game].replay is not None
 
 
 def replay_spec(game: str, verb: str = "replay") -> ReplaySpec:
@@ -326,8 +342,7 @@ class Replay:
 
     def sees(self) -> np.ndarray:
         """bool [D, A]: whether a ray of the agent met an opponent when it took the decision."""
-        met: np.ndarray = opponents_met(self.sight_kind, self.team[self.decision_frame]).any(axis=2)
-        return met
+        return np.asarray(opponents_met(self.sight_kind, self.team[self.decision_frame]).any(axis=2))
 
 
 def opponents_met(sight_kind: np.ndarray, team: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -49,21 +50,18 @@ _LINE_HASH, _LINE_END, _LINE_DIGITS = f',"{_HASH}":"'.encode(), b'"}', 16
 Numbers = list[float]
 
 
-class _Frame(msgspec.Struct, omit_defaults=True):
-    """A line: the agents' states, and at a decision also what they do."""
+class _Line(msgspec.Struct, omit_defaults=True):
+    """The agents' states, at a decision also what they do; or, in the last line, the outcome."""
 
-    tick: Annotated[int, msgspec.Meta(ge=0, le=MAX_TICK)]
-    agents: list[Numbers]
+    tick: Annotated[int, msgspec.Meta(ge=0, le=MAX_TICK)] | None = None
+    agents: list[Numbers] | None = None
     """x, y, z, velocity x, y, z, heading, grounded, active, team."""
     actions: list[Numbers] | None = None
     rewards: list[Numbers] | None = None
     """By term."""
     sight_m: list[Numbers] | None = None
     sight: list[list[Annotated[int, msgspec.Meta(ge=0, le=255)]]] | None = None
-
-
-class _End(msgspec.Struct):
-    outcome: Outcome
+    outcome: Outcome | None = None
 
 
 class _LineHashes:
@@ -105,14 +103,14 @@ def to_lines(replay: Replay) -> bytes:
     kinds = replay.sight_kind.tolist()
     at = {int(frame): decision for decision, frame in enumerate(replay.decision_frame)}
     for frame, tick in enumerate(replay.tick.tolist()):
-        line = _Frame(tick, rows[frame])
+        line = _Line(tick, rows[frame])
         decision = at.get(frame)
         if decision is not None:
             line.actions, line.rewards = actions[decision], terms[decision]
             line.sight_m, line.sight = sight_m[decision], kinds[decision]
         lines.append(msgspec.json.encode(line))
     if replay.outcome is not None:
-        lines.append(msgspec.json.encode(_End(replay.outcome)))
+        lines.append(msgspec.json.encode(_Line(outcome=replay.outcome)))
     hashes = _LineHashes()
     return b"".join(hashes.close(line) + b"\n" for line in lines)
 
@@ -146,14 +144,15 @@ def from_lines(content: bytes, source: str = "replay") -> Replay:
     if REPLAY.is_hashed(REPLAY.version_of(tree.get("format", ""), source)) or _HASH in tree:
         lines = _whole_lines(lines, source)
     header, version = _header(tree, source)
-    frames: list[_Frame] = []
+    frames: list[_Line] = []
     outcome = None
-    for line in lines[1:]:
-        try:
-            frames.append(msgspec.json.decode(line, type=_Frame))
-        except _NOT_JSON:
-            outcome = _outcome(line, header)
-            break
+    with suppress(*_NOT_JSON):  # a line that was cut off
+        for line in lines[1:]:
+            frame = msgspec.json.decode(line, type=_Line)
+            if frame.outcome is not None:
+                outcome = frame.outcome if len(frame.outcome.scores) == header.agents else None
+                break
+            frames.append(frame)
     if not frames:
         raise GodojoError(f"{source}: no whole frame is left in this replay; record it again")
     at = [place for place, frame in enumerate(frames) if frame.actions is not None]
@@ -218,26 +217,19 @@ def _whole_lines(lines: list[bytes], source: str) -> list[bytes]:
     return whole
 
 
-def _outcome(line: bytes, header: Header) -> Outcome | None:
-    try:
-        outcome = msgspec.json.decode(line, type=_End).outcome
-    except _NOT_JSON:
-        return None
-    return outcome if len(outcome.scores) == header.agents else None
-
-
 def write_rounds(path: Path, replays: Iterable[Replay]) -> None:
     """Many rounds in one packed file, about a fifth of the lines' size.
 
     It is a plain `.npz`: `numpy.load` reads the arrays of round 0 as `0/position_m` and so on.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    arrays, headers = {}, []
+    arrays: dict[str, np.ndarray] = {}
+    headers = []
     for number, replay in enumerate(replays):
         arrays |= {f"{number}/{name}": np.asarray(getattr(replay, name), kind) for name, kind in _DTYPES.items()}
         headers.append({"header": _header_tree(replay.header), "outcome": replay.outcome})
     made = io.BytesIO()
-    np.savez_compressed(made, allow_pickle=False, **arrays)
+    np.savez_compressed(made, **arrays)  # type: ignore[arg-type]  # arrays are no flags
     with zipfile.ZipFile(made, "a", zipfile.ZIP_DEFLATED) as members:
         text = msgspec.json.encode({"format": ROUNDS.tag, "rounds": headers})
         members.writestr(zipfile.ZipInfo(HEADERS), text, zipfile.ZIP_DEFLATED)

@@ -22,8 +22,8 @@ CAMERAS = ("overview", "follow", "side")
 SCENE = "res://show/draw_replay.tscn"
 SHOW = "res://show/replay_show.tscn"
 """The game-neutral scene; a game may bring its own (`Game.film_scene`)."""
-WIDE_BODIES = 40
-"""Agents are hard to see in an arena that is this many times as long as they are."""
+WIDE_BODIES, WIDE_BODIES_ALONE = 45, 25
+"""In an arena this many times as long as an agent the camera follows one; sooner where there is only one."""
 PAPER = "#fff8ec"
 
 
@@ -91,7 +91,8 @@ class Shot:
 
 def is_wide(replay: Replay) -> bool:
     """Whether a camera must come close for agents to be seen."""
-    return max(replay.layout.size_m) > WIDE_BODIES * replay.layout.body_m
+    bodies = WIDE_BODIES if replay.header.agents > 1 else WIDE_BODIES_ALONE
+    return max(replay.layout.size_m) > bodies * replay.layout.body_m
 
 
 def steadily(begin_s: float, end_s: float, fps: int, speed: float = 1.0) -> np.ndarray:

@@ -126,7 +126,7 @@ class Story:
             self._footnote(),
         )
         before_s = self.stages[place - 1].snapshot.seconds if place else 0.0
-        box, curve = layout.facts, layout.curve
+        box, curve = layout.facts(len(facts)), layout.curve
         note = titles.chip(layout, shown.note, size=17) if shown.note else None
 
         @functools.lru_cache(1)  # it grows for a while, and then stays as it is

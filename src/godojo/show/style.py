@@ -1,5 +1,6 @@
 """One look for charts and scenes: colours, large letters, little ink."""
 
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -13,11 +14,12 @@ from matplotlib.ticker import FuncFormatter, Locator, MaxNLocator
 
 from godojo.show.colours import BACKDROP as BACKDROP
 from godojo.show.colours import INK as INK
+from godojo.show.replay import can_replay, replay_spec
 from godojo.units import counted as counted
 
 QUIET, GRID, PAPER = "#6d6f7c", "#e7e2d8", "#fffdf9"
 FIRST, SECOND = "#ff7810", "#1b55d8"
-"""The colours of a game's first and second role."""
+"""The colours of the first and the second role of a game that has no colours of its own."""
 OTHERS = ("#0f8a74", "#b0306a", "#7a4fc9", "#c79a06", "#3f7fae", "#5d5a74")
 """For further roles, terms and runs; distinguishable for every kind of colour vision."""
 WINS = LinearSegmentedColormap.from_list("wins", [SECOND, "#9db8f2", "#faf6ee", "#ffc394", FIRST])
@@ -26,12 +28,14 @@ SIZE = (9.6, 5.4)
 DPI = 150
 FEW = 3
 MOST_TICKS = 6
-"""Of the axis below: letters that touch cannot be read."""
+"""On the x axis, so that labels do not touch."""
 
 
-def role_colour(place: int) -> str:
-    """Of the role with this index in its game."""
-    return (FIRST, SECOND, *OTHERS)[place % (2 + len(OTHERS))]
+def role_colours(game: str, roles: Sequence[str]) -> dict[str, str]:
+    """By role: the colour of the game's team of that name, or the next in the palette."""
+    teams = {team.name: team.colour for team in replay_spec(game).teams} if can_replay(game) else {}
+    palette = itertools.cycle((FIRST, SECOND, *OTHERS))
+    return {role: teams.get(role, colour) for role, colour in zip(roles, palette, strict=False)}
 
 
 def colours(count: int) -> list[str]:
@@ -40,7 +44,7 @@ def colours(count: int) -> list[str]:
 
 @contextmanager
 def look() -> Iterator[None]:
-    """Whatever is drawn in the block looks like ours."""
+    """The style of everything drawn in the block."""
     inked = dict.fromkeys(("text.color", "axes.titlecolor"), INK)
     quiet = dict.fromkeys(("axes.labelcolor", "xtick.color", "ytick.color"), QUIET)
     values: Any = {
@@ -96,7 +100,7 @@ def band(axes: Axes, at: Any, low: Any, middle: Any, high: Any, colour: str, **w
 
 
 def label_ends(axes: Axes, ends: Sequence[tuple[str, float, float, str]]) -> None:
-    """Names at the ends of lines (name, x, y, colour), moved apart where they would lie on each other."""
+    """Names at the ends of lines (name, x, y, colour), moved apart where they would overlap."""
     low, high = axes.get_ylim()
     gap = (high - low) * 0.075
     placed: list[float] = []
@@ -124,7 +128,7 @@ def count_axis(axes: Axes, label: str) -> None:
 
 
 class TimeLocator(Locator):
-    """A few ticks at times that people count in: every 10 s, every minute, every half an hour."""
+    """A few ticks at round times: every 10 s, every minute, every half an hour."""
 
     STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200)
 

@@ -62,12 +62,12 @@ class Layout:
     def px(self, units: float) -> int:
         return max(round(units * self.scale), 1)
 
-    @property
-    def facts(self) -> Box:
+    def facts(self, roles: int = 2) -> Box:
         """The panel with the figures of a stage."""
         px, height = self.px, self.film.height
         if self.is_wide:
-            return Box(px(18), height - px(520) - px(60), px(226), px(520))
+            high = px(min(100 + 210 * roles, 520))
+            return Box(px(18), height - high - px(60), px(226), high)
         return Box(px(18), height - px(250), px(334), px(232))
 
     @property
@@ -133,7 +133,7 @@ class Fact(NamedTuple):
 
 def facts_panel(layout: Layout, headline: str, below: str, facts: Sequence[Fact], footnote: str) -> Image.Image:
     """The length of the training and the figures of every role, side by side on a tall screen."""
-    px, box = layout.px, layout.facts
+    px, box = layout.px, layout.facts(len(facts))
     small = 1.0 if layout.is_wide else 0.75
     plate = panel(box.width, box.height, px(16))
     pen = ImageDraw.Draw(plate)
@@ -211,7 +211,7 @@ def curve_panel(
         pen.text((left - at(7), bottom - share * (bottom - top)), percent(share), QUIET, small, anchor="rm")
     last = float(np.clip(until_s, 0.0, course.seconds[-1]))
     moments = np.append(course.seconds[course.seconds < last], last)
-    end, lowest = float(course.along(last)), bottom + at(24)
+    end, lowest = float(course.along(last)), float(bottom + at(24))
     drawn = {
         role: np.array([np.interp(moments, course.seconds, one) for one in band]) for role, band in course.rates.items()
     }
@@ -226,8 +226,8 @@ def curve_panel(
             place = (left + end * (right - left) + at(14), lowest)
             pen.multiline_text(place, text, course.colours[role], font(at(14), True), anchor="lm")
     canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    plate.alpha_composite(Image.fromarray(np.asarray(canvas.buffer_rgba())))
+    canvas.draw()  # type: ignore[no-untyped-call]
+    plate.alpha_composite(Image.fromarray(np.asarray(canvas.buffer_rgba())))  # type: ignore[no-untyped-call]
     return plate
 
 

@@ -7,6 +7,7 @@ can be evaluated, watched and shipped like any other.
 import io
 import pickle
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class Sb3Ppo(Algorithm):
     ) -> None:
         assert not policies, "the registry says that it cannot start from other policies"
         self.worlds, self.settings, self.role = worlds, settings, only_agent(worlds)
-        self.tasks: dict[str, Task] = {self.role.name: "train"} | dict(tasks or {})
+        self.tasks: dict[str, Task] = {self.role.name: "train", **(tasks or {})}
         self.checkpoint_steps, self.updates, self.agent_steps = settings.checkpoint_steps, 0, 0
         self.env = VecNormalize(
             WorldsVecEnv(worlds, seed), gamma=settings.gamma, clip_obs=NORMALISED_LIMIT, epsilon=VARIANCE_FLOOR
@@ -64,7 +65,7 @@ class Sb3Ppo(Algorithm):
         ours = [name for name in policy.state_dict() if name.startswith(("encoder.", "trunk."))]
         theirs = self.model.policy.state_dict()
         layers = [weights for name, weights in theirs.items() if name.startswith("mlp_extractor.policy_net.")]
-        moments = self.env.obs_rms
+        moments: Any = self.env.obs_rms
         policy.load_state_dict(
             dict(zip(ours, layers, strict=True))
             | {"head.linear.weight": theirs["action_net.weight"], "head.linear.bias": theirs["action_net.bias"]}
@@ -120,6 +121,7 @@ class Sb3Ppo(Algorithm):
         self.model.set_parameters(state["parameters"])
         self.model.num_timesteps = self.agent_steps = self._evaluated_at = int(state["agent_steps"])
         self.updates, self.best = int(state["updates"]), float(state["best"])
+        moments: Any
         for moments, saved in ((self.env.obs_rms, state["observed"]), (self.env.ret_rms, state["rewarded"])):
             moments.mean, moments.var = np.asarray(saved["mean"], np.float64), np.asarray(saved["var"], np.float64)
             moments.count = float(saved["count"])
@@ -152,24 +154,10 @@ class _Callback(BaseCallback):
 
 
 def _model(env: VecNormalize, settings: Sb3Settings, seed: int) -> PPO:
-    return PPO(
-        "MlpPolicy",
-        env,
-        learning_rate=settings.learning_rate,
-        n_steps=settings.n_steps,
-        batch_size=settings.batch_size,
-        n_epochs=settings.n_epochs,
-        gamma=settings.gamma,
-        gae_lambda=settings.gae_lambda,
-        clip_range=settings.clip_range,
-        ent_coef=settings.ent_coef,
-        vf_coef=settings.vf_coef,
-        max_grad_norm=settings.max_grad_norm,
-        policy_kwargs={"net_arch": list(settings.net_arch), "activation_fn": nn.ReLU},
-        seed=seed,
-        device="cpu",
-        verbose=0,
-    )
+    names = set(signature(PPO).parameters) & set(settings.__struct_fields__)
+    values = {name: getattr(settings, name) for name in names}
+    network = {"net_arch": list(settings.net_arch), "activation_fn": nn.ReLU}
+    return PPO("MlpPolicy", env, **values, policy_kwargs=network, seed=seed, device="cpu", verbose=0)
 
 
 def _moments(running: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ extends RefCounted
 var _sync: DojoSync
 var _groups: Array[DojoPlayGroup] = []
 var _agents: Array[DojoAgent] = []
-# What each agent last saw and did, for people who want to look.
+# The last observation and action of each agent, for [DojoOverlay].
 var _seen: Dictionary[DojoAgent, PackedFloat32Array] = {}
 var _done: Dictionary[DojoAgent, PackedFloat32Array] = {}
 
@@ -24,7 +24,7 @@ func _init(sync: DojoSync, agents: Array[DojoAgent]) -> void:
 		_seat(agent)
 
 
-## Whether nobody is played.
+## Whether no agent is played.
 func is_empty() -> bool:
 	return _groups.is_empty()
 
@@ -40,23 +40,23 @@ func policy_of(agent: DojoAgent) -> DojoPolicy:
 	return group.policy if group != null else null
 
 
-## What this agent saw at its last thought.
+## The observation of this agent's last inference.
 func seen_by(agent: DojoAgent) -> PackedFloat32Array:
 	return _seen.get(agent, PackedFloat32Array())
 
 
-## What this agent did at its last decision.
+## This agent's last action.
 func done_by(agent: DojoAgent) -> PackedFloat32Array:
 	return _done.get(agent, PackedFloat32Array())
 
 
-## Looks anew at who has which policy.
+## Assigns policies to agents again.
 func seat_again() -> void:
 	for agent in _agents:
 		_seat(agent)
 
 
-## One decision of everybody who has a policy.
+## One decision of every agent that has a policy.
 func decide() -> void:
 	for group in _groups:
 		if group.wait == 0:
@@ -78,7 +78,7 @@ func _think(group: DojoPlayGroup) -> void:
 		_seen[agent] = seen
 		observations.append_array(seen)
 	var actions: PackedFloat32Array = group.decide(observations)
-	var width: int = group.policy.chooser.width
+	var width: int = group.policy.sampler.width
 	for index in group.agents.size():
 		_done[group.agents[index]] = actions.slice(index * width, (index + 1) * width)
 
@@ -90,7 +90,7 @@ func _seat(agent: DojoAgent) -> void:
 	var complaint: String = _sync.complaint_about(policy, agent) if policy != null else ""
 	var old: DojoPlayGroup = _group_of(agent)
 	if not complaint.is_empty():
-		var instead: String = "the one before goes on" if old != null else "it is played by hand"
+		var instead: String = "it keeps the one before" if old != null else "it is played by hand"
 		print("Godojo: the policy of %s is refused, %s: %s" % [agent.name, instead, complaint])
 		return
 	if old != null:

@@ -7,10 +7,10 @@ extends RefCounted
 ## [br][br]
 ## [method read] takes the parts of an observation from a JSON file that trainers read, too: a list
 ## of [code]{"name", "shape", "low", "high", "frame"}[/code]. A text in place of a number is the
-## path of a property of the settings, such as [code]"sight.range_m"[/code]; only the last part's
-## size may depend on settings. The frame is [code]"world"[/code] for vectors along the world's
-## axes, [code]"heading"[/code] for the unit vector along the heading, and [code]"own"[/code], the
-## default, for the rest.
+## path of a property of the settings, such as [code]"sight.range_m"[/code], or with a minus sign
+## its negative; only the last part's size may depend on settings. The frame is
+## [code]"world"[/code] for vectors along the world's axes, [code]"heading"[/code] for the unit
+## vector along the heading, and [code]"own"[/code], the default, for the rest.
 
 var _declared: Array[Dictionary] = []
 var _starts: Dictionary[String, int] = {}
@@ -84,10 +84,11 @@ func zeros() -> PackedFloat32Array:
 static func _value(declared: Variant, settings: Object) -> float:
 	if not declared is String:
 		return declared
+	var path: String = declared
 	var value: Variant = settings
-	for name in (declared as String).split("."):
+	for name in path.trim_prefix("-").split("."):
 		value = (value as Object).get(name)
-	return value
+	return -(value as float) if path.begins_with("-") else value as float
 
 
 ## Some numbers of an observation that belong together, each from [param low] to [param high].

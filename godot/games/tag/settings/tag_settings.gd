@@ -149,6 +149,22 @@ var spawns := Spawns.new()
 var rewards := Rewards.new()
 ## What all arenas share.
 var arena := ArenaShell.new()
+## Bound of positions in the observation: x and z are within 1, y is scaled by the visible walls.
+var position_bound: float:
+	get:
+		return ceilf(maxf(arena.collider_height_m / arena.wall_height_m, 1.0))
+## Bound of velocities in the observation, however agents jostle.
+var velocity_bound: float:
+	get:
+		# Pushing across a whole body gives a push its most; who pushes may have been pushed itself.
+		var others: int = agent_count() - 1
+		var push_mps: float = (
+			others * sqrt(2.0 * motion.push_acceleration_mps2 * others * body.size_m)
+		)
+		var most_mps: float = maxf(motion.seeker_speed_mps, motion.hider_speed_mps) + push_mps
+		var fall: float = motion.fall_speed_mps / maxf(motion.jump_speed_mps, 1.0)
+		var least_mps: float = minf(motion.seeker_speed_mps, motion.hider_speed_mps)
+		return ceilf(maxf(most_mps / least_mps, maxf(fall, 1.0)))
 ## Rays of an agent.
 var ray_count: int:
 	get:

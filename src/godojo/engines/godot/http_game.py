@@ -6,6 +6,7 @@ from pathlib import Path
 from godojo.engines.godot.find import Engine
 from godojo.engines.godot.project import game_scenes, prepared_project, project_folder
 from godojo.errors import GodojoError, known
+from godojo.games.base import GAMES
 
 
 def http_words(
@@ -27,7 +28,7 @@ def check_has_api(game: str) -> None:
     folder, scenes = project_folder(), game_scenes()
     listeners = [name for name, scene in scenes.items() if _has_api(folder / scene.removeprefix("res://"))]
     if game not in listeners:
-        what = f"{game} has no API" if game in scenes else f"there is no game {game!r}"
+        what = f"{game} has no API" if game in {*scenes, *GAMES} else f"there is no game {game!r}"
         raise GodojoError(f"{what}; {known(game, listeners)}")
 
 

@@ -8,7 +8,7 @@ docs/games/navigation.md explains each part.
 import numpy as np
 
 from godojo.games.navigation.settings import LAYOUT, NavigationSettings
-from godojo.games.parts import ActionPart, Role
+from godojo.games.parts import ActionPart, ObservationPart, Role
 
 WALKER = "walker"
 ACTION_PARTS = tuple(ActionPart(name, "continuous", 1) for name in ("strafe", "forward", "rotate"))
@@ -18,8 +18,12 @@ REWARD_TERMS = ("goal", "progress", "smooth", "comfort", "collision", "fall", "t
 WINNERS = ("nobody", "walker", "gap", "clock")
 
 
+def observation_parts(settings: NavigationSettings) -> tuple[ObservationPart, ...]:
+    return LAYOUT.parts(settings)
+
+
 def roles(settings: NavigationSettings) -> tuple[Role, ...]:
-    return (Role(WALKER, 0, 1, LAYOUT.parts(settings), ACTION_PARTS),)
+    return (Role(WALKER, 0, 1, observation_parts(settings), ACTION_PARTS),)
 
 
 def ray_directions(settings: NavigationSettings) -> np.ndarray:

@@ -209,7 +209,7 @@ SPEC = ReplaySpec(
     round_s=lambda settings: float(settings.round_length_s),
     now=now,
     trace=trace,
-    layout_now=layout_now,
     scores=scores,
+    layout_now=layout_now,
     highlights=highlights,
 )

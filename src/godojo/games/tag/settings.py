@@ -1,5 +1,6 @@
 """Tag's settings, typed and checked. Defaults and limits are JSON files beside the Godot game."""
 
+import math
 from typing import ClassVar, Literal
 
 from godojo.errors import GodojoError
@@ -142,6 +143,21 @@ class TagSettings(GameSettings, frozen=True):
     @property
     def ray_count(self) -> int:
         return sum(row.columns for row in self.sight.rows)
+
+    @property
+    def position_bound(self) -> float:
+        """Bound of positions in the observation: x and z are within 1, y is scaled by the visible walls."""
+        return float(math.ceil(max(self.arena.collider_height_m / self.arena.wall_height_m, 1.0)))
+
+    @property
+    def velocity_bound(self) -> float:
+        """Bound of velocities in the observation, however agents jostle, rounded up so that JSON holds it exactly."""
+        motion, others = self.motion, self.agent_count - 1
+        # Pushing across a whole body gives a push its most; an agent that pushes may have been pushed itself.
+        push_mps = others * math.sqrt(2.0 * motion.push_acceleration_mps2 * others * self.body.size_m)
+        speeds = motion.seeker_speed_mps, motion.hider_speed_mps
+        fall = motion.fall_speed_mps / max(motion.jump_speed_mps, 1.0)
+        return float(math.ceil(max((max(speeds) + push_mps) / min(speeds), fall, 1.0)))
 
     @property
     def round_length_s(self) -> float:

@@ -123,33 +123,20 @@ class KernelPolicyRunner(KernelPreprocessing):
             self._noise.zero_()
         else:
             self._noise.normal_(generator=generator)
-        _act(
-            self._weights,
-            self._frame,
-            *(each.numpy() for each in (*inputs, self._noise)),
-            *(*self._scratch, self._mean),
-            *(each.numpy() for each in out),
-        )
+        given = (*inputs, self._noise, *out)
+        _act(self._weights, self._frame, self._scratch, self._mean, *(each.numpy() for each in given))
 
 
 @njit_fastmath
 def _act(
-    weights: Weights,
-    frame: ActionFrame,
-    normalised: np.ndarray,
-    observation: np.ndarray,
-    memory: np.ndarray,
-    noise: np.ndarray,
-    here: np.ndarray,
-    there: np.ndarray,
-    mean: np.ndarray,
-    action: np.ndarray,
-    log_prob: np.ndarray,
+    weights: Weights, frame: ActionFrame, scratch: np.ndarray, mean: np.ndarray, normalised: np.ndarray,
+    observation: np.ndarray, memory: np.ndarray, noise: np.ndarray, action: np.ndarray, log_prob: np.ndarray,
     env_action: np.ndarray,
-) -> None:
+) -> None:  # fmt: skip
     """Run rows of `normalised` through the layers; memory cells are appended to the encoder's output."""
     layers, row, transposed = weights.layers, weights.row, weights.transposed
     held, heading = np.zeros(memory.shape[1], np.float32), np.zeros(2, np.float32)
+    here, there = scratch[0], scratch[1]
     rows, cells = memory.shape
     last = len(layers) - 1
     for start in range(0, rows, BLOCK):

@@ -113,8 +113,10 @@ class KernelPpoGradient:
             transposed=aligned(len(row)),
         )
         self._coefficients = Coefficients(
-            *(np.float32(each) for each in (settings.clip_range, settings.vf_coef, settings.ent_coef)),
-            settings.max_grad_norm,
+            clip=np.float32(settings.clip_range),
+            value=np.float32(settings.vf_coef),
+            entropy=np.float32(settings.ent_coef),
+            max_grad_norm=settings.max_grad_norm,
         )
         layers = np.concatenate((self._network.policy_layers, self._network.critic_layers))
         widest, cells = int(layers[:, [INPUTS, OUTPUTS]].max()), policy.memory_size

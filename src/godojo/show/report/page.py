@@ -2,7 +2,7 @@
 
 import base64
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from importlib import resources
@@ -107,8 +107,6 @@ def _page(run: RunFolder, parts: Sequence[str], replays: Sequence[dict[str, Any]
     css, script = (files.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "viewer.js"))
     look = {
         "backdrop": colours.BACKDROP,
-        "floor": colours.FLOOR,
-        "wall": colours.WALL,
         "blocks": colours.BLOCKS,
         "marks": colours.MARKS,
     }
@@ -171,16 +169,17 @@ _VIEWER = """<h2>Rounds</h2>
 def _results(found: Evaluation) -> str:
     """Win rates against every opponent."""
     roles = list(dict.fromkeys(verdict.role for verdict in found.verdicts))
+    tints = style.role_colours(found.game, roles)
     lead = [
-        f'<b style="color:{style.role_colour(roles.index(one.role))}">{html.escape(one.role)} wins'
+        f'<b style="color:{tints[one.role]}">{html.escape(one.role)} wins'
         f" {_percent(one.wins.rate)}</b> ({_interval(one.wins)})"
         for one in found.verdicts
         if one.opponent == ITSELF and one.wins is not None
     ]
     cards = []
-    for place, role in enumerate(roles):
-        rows = "".join(_result_row(one, roles) for one in found.verdicts if one.role == role)
-        title = f'<h3 style="color:{style.role_colour(place)}">{html.escape(role)} wins against</h3>'
+    for role in roles:
+        rows = "".join(_result_row(one, tints) for one in found.verdicts if one.role == role)
+        title = f'<h3 style="color:{tints[role]}">{html.escape(role)} wins against</h3>'
         cards.append(f"<section>{title}<table>{rows}</table></section>")
     actions = "most likely actions" if found.deterministic else "sampled actions"
     about = (
@@ -195,21 +194,21 @@ def _results(found: Evaluation) -> str:
     )
 
 
-def _result_row(verdict: MatchUp, roles: Sequence[str]) -> str:
+def _result_row(verdict: MatchUp, tints: Mapping[str, str]) -> str:
     against = verdict.opponent
     if against == ITSELF:
-        against = f"this run's {' and '.join(role for role in roles if role != verdict.role)}"
+        against = f"this run's {' and '.join(role for role in tints if role != verdict.role)}"
     if verdict.wins is None:
         cells = [f"<td>no winner; reward {verdict.reward.mean:.2f}</td>"]
     else:
-        cells = _share_cells(verdict.wins, style.role_colour(roles.index(verdict.role)))
+        cells = _share_cells(verdict.wins, tints[verdict.role])
     return f"<tr><th>{html.escape(against)}</th>{''.join(cells)}</tr>"
 
 
 def _details(found: Evaluation) -> str:
-    roles = list(dict.fromkeys(verdict.role for verdict in found.verdicts))
+    tints = style.role_colours(found.game, list(dict.fromkeys(verdict.role for verdict in found.verdicts)))
     rows = [
-        f"<tr>{_role(one.role, roles)}<td>{html.escape(one.opponent)}</td><td>{one.reward.mean:.2f}"
+        f"<tr>{_role(one.role, tints[one.role])}<td>{html.escape(one.opponent)}</td><td>{one.reward.mean:.2f}"
         f' <span class="quiet">({one.reward.low:.2f} to {one.reward.high:.2f})</span></td>'
         f"<td>{one.median_length_s:.1f} s</td></tr>"
         for one in found.verdicts
@@ -220,7 +219,7 @@ def _details(found: Evaluation) -> str:
 
 def _alone(found: SoloEvaluation) -> str:
     """The same for a game without opponents: shares of rounds, beside their targets."""
-    colour, rows = style.role_colour(0), []
+    colour, rows = style.FIRST, []
     for name, share in found.measures.items():
         target = f"{100 * found.targets[name]:.0f} %" if name in found.targets else ""
         rows.append(f"<tr><td>{html.escape(name)}</td>{''.join(_share_cells(share, colour))}<td>{target}</td></tr>")
@@ -239,8 +238,8 @@ def _table(title: str, about: str, titles: Sequence[str], rows: Sequence[str]) -
     )
 
 
-def _role(role: str, roles: Sequence[str]) -> str:
-    return f'<td style="color:{style.role_colour(roles.index(role))};font-weight:600">{html.escape(role)}</td>'
+def _role(role: str, colour: str) -> str:
+    return f'<td style="color:{colour};font-weight:600">{html.escape(role)}</td>'
 
 
 def _share_cells(share: Proportion, colour: str) -> list[str]:

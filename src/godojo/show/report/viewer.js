@@ -211,14 +211,9 @@ class Viewer {
     const flat = Math.cos(this.pitch) * away;
     const eye = [midX + Math.sin(this.yaw) * flat, Math.sin(this.pitch) * away, midZ + Math.cos(this.yaw) * flat];
     gl.uniformMatrix4fv(this.at.camera, false, looking(eye, [midX, 0, midZ + deep * 0.03], aspect, fov));
-    if (layout.has_floor) this.put([midX, -0.1, midZ], [wide, 0.2, deep], rgb(this.style.floor), 0, 1);
-    const walls = [[0, -(deep + 0.4) / 2, wide + 0.8, 0.4], [0, (deep + 0.4) / 2, wide + 0.8, 0.4],
-      [-(wide + 0.4) / 2, 0, 0.4, deep], [(wide + 0.4) / 2, 0, 0.4, deep]];
-    for (const [x, z, w, d] of layout.wall_height_m > 0 ? walls : []) {
-      this.put([midX + x, 0.15, midZ + z], [w, 0.7, d], rgb(this.style.wall));
-    }
-    for (const box of layout.boxes) {
-      this.put(box.position_m, box.size_m, rgb(this.style.blocks[box.kind] || this.style.blocks.tall), 0, box.kind === "floor");
+    for (const box of round.solids) {
+      const colour = this.style.blocks[box.kind] || this.style.blocks.tall;
+      this.put(box.position_m, box.size_m, rgb(colour), 0, box.kind === "floor" ? 1 : 0);
     }
     for (const { position_m: [x, y, z], radius_m: radius, kind } of layout.marks) {
       this.put([x, y + 0.03, z], [radius * 1.6, 0.03, radius * 1.6], rgb(this.style.marks[kind] || this.style.marks.waypoint), Math.PI / 4, 0, 1);

@@ -1,8 +1,8 @@
-"""The page's door: who may look, how many at once, and what becomes of those who stall.
+"""Access control for the page: tokens, origins, a limit of viewers, and timeouts for those who stall.
 
-The server behind it listens on loopback alone and trusts everybody who gets there. Each connection carries one request
-(the document, or the websocket), so that looking at its head is enough. The document is the gate's own; the websocket's
-bytes are handed through.
+viser has none of these, and listens on loopback behind this proxy. No dependency can do it either: a WebSocket library
+would decode and encode every frame for every viewer, while here bytes are forwarded as they are. Each connection
+carries one request (the document, or the WebSocket), so checking its head is enough.
 """
 
 import asyncio
@@ -21,11 +21,11 @@ from godojo.errors import GodojoError
 MOST_VIEWERS = 64
 HEAD_TIMEOUT_S = 10.0
 STALL_TIMEOUT_S = 10.0
-"""Who takes nothing for so long is let go; its page connects again when it wakes."""
+"""A viewer that reads nothing for so long is dropped; its page reconnects when it wakes."""
 MAX_HEAD_BYTES = 16384
 CHUNK = 65536
 BUFFER_BYTES = 262144
-"""Kept for one viewer who is slow; beyond that the server skips what is out of date."""
+"""Buffered for one slow viewer; beyond that the server skips outdated frames."""
 COOKIE = "godojo_token"
 
 
@@ -36,14 +36,14 @@ def is_loopback(host: str) -> bool:
 
 
 class AccessProxy:
-    """Listens on `host`:`port` and hands on to the server on loopback."""
+    """Listens on `host`:`port` and forwards to the server on loopback."""
 
     def __init__(self, host: str, port: int, inner_port: int, document: bytes, token: str = "") -> None:
         self.host, self.port, self.token = host, port, token
         self._document = document
         self.viewers = 0
         self.dropped = 0
-        """Viewers who stalled and were let go."""
+        """Viewers that stalled and were dropped."""
         self._inner_port = inner_port
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="gate", daemon=True)
@@ -64,7 +64,7 @@ class AccessProxy:
 
     @property
     def url(self) -> str:
-        """What to type into a browser."""
+        """The address for a browser."""
         host = {"0.0.0.0": "localhost", "::": "localhost"}.get(self.host, self.host)  # noqa: S104 - not bound here
         shown = f"[{host}]" if ":" in host else host
         return f"http://{shown}:{self.port}/" + (f"?token={self.token}" if self.token else "")
@@ -87,7 +87,7 @@ class AccessProxy:
             self._loop.close()
 
     async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection, from its first byte to its last."""
+        """Serves one connection."""
         is_done = False
         try:
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), HEAD_TIMEOUT_S)
@@ -97,14 +97,14 @@ class AccessProxy:
                 writer.write(answer)
                 await asyncio.wait_for(writer.drain(), STALL_TIMEOUT_S)
             else:
-                await self._hand_on(head, reader, writer)
+                await self._forward(head, reader, writer)
             writer.close()
-            await asyncio.wait_for(writer.wait_closed(), STALL_TIMEOUT_S)  # what is left is still on its way
+            await asyncio.wait_for(writer.wait_closed(), STALL_TIMEOUT_S)  # the rest is still being sent
             is_done = True
         except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
-            pass  # somebody who does not speak HTTP, or has gone
+            pass  # no HTTP, or the viewer has gone
         except asyncio.CancelledError:
-            pass  # the door is being closed
+            pass  # the proxy is being closed
         finally:
             if not is_done:
                 writer.transport.abort()
@@ -112,7 +112,7 @@ class AccessProxy:
     def _answer(self, target: str, headers: Mapping[str, str]) -> bytes | None:
         """The document, or why there is none; None for a viewer's websocket."""
         host, origin = headers.get("host", ""), headers.get("origin", "")
-        # A page of somebody else's, open in the same browser, must not be able to look or to press buttons here.
+        # Another site's page in the same browser must not be able to look or to press buttons here.
         if origin and urlsplit(origin).netloc != host:
             return _said(HTTPStatus.FORBIDDEN, "this page answers to its own address only")
         if not self.token:
@@ -133,7 +133,7 @@ class AccessProxy:
             return _said(HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_VIEWERS} are watching already; try again later")
         return None
 
-    async def _hand_on(self, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _forward(self, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", self._inner_port)
         writer.transport.set_write_buffer_limits(high=BUFFER_BYTES)
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)

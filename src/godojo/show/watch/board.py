@@ -1,12 +1,75 @@
-"""The panel's text: the run, its training, the clock, players and wins."""
+"""The panel's text: the state of the training, the clock, players and wins.
+
+The state is judged by the run's files, so that it works for a training on another machine.
+"""
 
 import html
 import math
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Literal
 
+import numpy as np
+
+from godojo.errors import GodojoError
+from godojo.runs.folder import CONFIG, RunFolder
 from godojo.show import style
-from godojo.show.watch.status import Status
+from godojo.show.curves import Table
+
+FINAL = "final"
+QUIET_S = 30.0
+"""A training that writes nothing for this long has stopped, unless its updates are slow."""
+FIRST_QUIET_S = 120.0
+"""The same before the first updates: kernels may be compiling."""
+SLOW_UPDATES = 5.0
+"""How many updates a training may miss before it counts as stopped."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """The state of a training, and a sentence about it."""
+
+    state: Literal["live", "finished", "stopped", "recorded"]
+    sentence: str
+
+
+RECORDED = Status("recorded", "Recorded rounds")
+
+
+def training_status(run: RunFolder, updates: Table, now: float | None = None) -> Status:
+    """`updates` is the run's table of updates; `now` is in seconds since 1970."""
+    seconds, steps, progress = (updates.numbers(name) for name in ("seconds", "agent_steps", "progress"))
+    trained = (
+        f"{style.counted(float(steps[-1]))} agent-steps in {style.clock(float(seconds[-1]))}" if len(steps) else ""
+    )
+    if _is_final(run, float(steps[-1]) if len(steps) else 0.0):
+        return Status("finished", f"Training finished · {trained}" if trained else "Training finished")
+    share = f"{100 * progress[-1]:.0f} % of its budget" if len(progress) and np.isfinite(progress[-1]) else ""
+    quiet_s = (time.time() if now is None else now) - _last_written(run)
+    patience_s = FIRST_QUIET_S
+    if len(seconds) > 1:
+        patience_s = max(QUIET_S, SLOW_UPDATES * float(np.median(np.diff(seconds[-20:]))))
+    if quiet_s < patience_s:
+        return Status("live", f"Training is live · {share or trained}" if trained else "Training is starting")
+    return Status("stopped", f"Training stopped at {share or trained}" if trained else "Training stopped at its start")
+
+
+def _is_final(run: RunFolder, agent_steps: float) -> bool:
+    """Whether the last update was that of a spent budget; a run resumed after it goes beyond its final snapshot."""
+    with suppress(GodojoError):  # being written, or damaged
+        return any(one.name == FINAL and one.agent_steps >= agent_steps for one in run.snapshots().entries())
+    return False
+
+
+def _last_written(run: RunFolder) -> float:
+    times = [0.0]
+    for name in (CONFIG, "environment.json", run.updates.name, run.metrics.name):
+        with suppress(OSError):
+            times.append((run.path / name).stat().st_mtime)
+    return max(times)
+
 
 NO_ROUNDS = "no rounds yet"
 

@@ -19,10 +19,9 @@ from godojo.runs.folder import RunFolder
 from godojo.show import style
 from godojo.show.curves import Table, read_table, smooth
 from godojo.show.replay import Moment, Replay
-from godojo.show.watch.board import RoleLine, board_html, rates_html
+from godojo.show.watch.board import RECORDED, RoleLine, board_html, rates_html, training_status
 from godojo.show.watch.rounds import Choice, Rounds
 from godojo.show.watch.scene import Scene, rgb
-from godojo.show.watch.status import RECORDED, training_status
 
 FRAMES_PER_S = 30.0
 FULL_RATE_VIEWERS = 6
@@ -44,6 +43,7 @@ class Page:
 
     def __init__(self, rounds: Rounds, run: RunFolder | None = None) -> None:
         self._rounds, self._run = rounds, run
+        self._colours = style.role_colours(rounds.game, rounds.roles)
         with redirect_stdout(io.StringIO()):  # it would print an address that is not ours
             self.server = viser.ViserServer(host="127.0.0.1", port=0, label=rounds.title, verbose=False)
         self.server.gui.configure_theme(
@@ -229,10 +229,10 @@ class Page:
             self._count(outcome.winner)
         seen = replay.sees()[moment.decision] if moment.decision >= 0 else np.zeros(header.agents, bool)
         roles = []
-        for place, role in enumerate(header.roles):
+        for role in header.roles:
             sees = bool(seen[role.first : role.first + role.agents].any()) and not is_over
             wins = self._wins.get(role.name, 0)
-            roles.append(RoleLine(role.name, role.player, wins, style.role_colour(place), sees))
+            roles.append(RoleLine(role.name, role.player, wins, self._colours.get(role.name, style.FIRST), sees))
         self._board.content = board_html(
             self._status, clock, where, roles, self._ended, self._complaint, counts_down=header.round_s > 0
         )
@@ -262,8 +262,8 @@ class Page:
         if self.replay is None:
             self._board.content = board_html(self._status, trouble=self._complaint)
         roles = self._rounds.roles
-        colours = {role: _on_dark(style.role_colour(place)) for place, role in enumerate(roles)}
-        self._rates.content = rates_html(last_win_rates(table, roles), colours, WINDOW)
+        light = {role: _on_dark(colour) for role, colour in self._colours.items()}
+        self._rates.content = rates_html(last_win_rates(table, roles), light, WINDOW)
         for name, title in CURVES.items():
             data = curve_data(table, roles, name)
             if data is None:
@@ -277,7 +277,7 @@ class Page:
         with self._learning:
             return self.server.gui.add_uplot(
                 data,
-                _series(self._rounds.roles),
+                _series(self._colours),
                 title=title,
                 scales={"x": uplot.Scale(time=False, auto=True)},
                 axes=_axes(),
@@ -313,10 +313,8 @@ def curve_data(updates: Table, roles: tuple[str, ...], name: str) -> tuple[np.nd
     return seconds[known][places], *(smooth(line[known], 5)[places] * scale for line in lines)
 
 
-def _series(roles: tuple[str, ...]) -> tuple[uplot.Series, ...]:
-    lines = (
-        uplot.Series(label=role, stroke=_on_dark(style.role_colour(place)), width=2) for place, role in enumerate(roles)
-    )
+def _series(colours: dict[str, str]) -> tuple[uplot.Series, ...]:
+    lines = (uplot.Series(label=role, stroke=_on_dark(colour), width=2) for role, colour in colours.items())
     return (uplot.Series(label="seconds"), *lines)
 
 

@@ -34,6 +34,7 @@ class Rounds(Protocol):
     """A source of rounds."""
 
     title: str
+    game: str
     roles: tuple[str, ...]
 
     def arenas(self) -> list[str]: ...
@@ -106,6 +107,7 @@ class FileRounds:
 
     def __init__(self, replays: Sequence[Replay], source: Path) -> None:
         self.title = source.name
+        self.game = replays[0].header.game
         self.roles = tuple(role.name for role in replays[0].header.roles)
         self._replays = replays
         self._turn = itertools.count()

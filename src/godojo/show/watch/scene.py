@@ -11,8 +11,6 @@ from godojo.show.replay import Layout, Moment, Replay, opponents_met
 
 MAT_M = 2.0
 WALL_M = 0.4
-CURB_M = 0.5
-"""Outer walls are shown this high, so that one sees over them."""
 TRAIL_S = 2.5
 TRAIL_STEPS = 40
 FOV_RAD = math.radians(45.0)
@@ -69,32 +67,18 @@ class Stage:
         for part in self._parts:
             part.remove()
         self._shown = layout
-        self._parts = []
-        (wide, deep), (mid_x, mid_z) = layout.size_m, layout.centre_m
-        if layout.has_floor:
-            self._parts = [
-                self._box("floor", (mid_x, -0.1, mid_z), (wide, 0.2, deep), colours.FLOOR),
-                self._mats(layout),
-            ]
-        if layout.wall_height_m > 0:
-            for name, x, z, size in (
-                ("north", 0.0, -(deep + WALL_M) / 2, (wide + 2 * WALL_M, WALL_M)),
-                ("south", 0.0, (deep + WALL_M) / 2, (wide + 2 * WALL_M, WALL_M)),
-                ("west", -(wide + WALL_M) / 2, 0.0, (WALL_M, deep)),
-                ("east", (wide + WALL_M) / 2, 0.0, (WALL_M, deep)),
-            ):
-                spot, shape = (mid_x + x, (CURB_M - 0.2) / 2, mid_z + z), (size[0], CURB_M + 0.2, size[1])
-                self._parts.append(self._box(name, spot, shape, colours.WALL))
-        for number, box in enumerate(layout.boxes):
-            colour = colours.BLOCKS.get(box.kind, colours.BLOCKS["tall"])
-            self._parts.append(self._box(f"block{number}", box.position_m, box.size_m, colour))
+        self._parts = [self._mats(layout)] if layout.has_floor else []
+        for number, box in enumerate(layout.solids()):
+            colour = rgb(colours.BLOCKS.get(box.kind, colours.TALL))
+            at, size = np.array(box.position_m), np.array(box.size_m)
+            self._parts.append(self._scene.add_box(f"/arena/box{number}", color=colour, dimensions=size, position=at))
         for number, mark in enumerate(layout.marks):
-            colour = colours.MARKS.get(mark.kind, colours.MARKS["waypoint"])
+            colour = rgb(colours.MARKS.get(mark.kind, colours.MARKS["waypoint"]))
             disc = self._scene.add_cylinder(
                 f"/arena/mark{number}",
                 mark.radius_m,
                 0.04,
-                color=rgb(colour),
+                color=colour,
                 wxyz=FLAT,
                 position=np.add(mark.position_m, (0.0, 0.03, 0.0)),
                 cast_shadow=False,
@@ -102,28 +86,20 @@ class Stage:
             self._parts.append(disc)
         return True
 
-    def _box(self, name: str, at: tuple[float, ...], size: tuple[float, ...], colour: str) -> Any:
-        return self._scene.add_box(
-            f"/arena/{name}", color=rgb(colour), dimensions=np.array(size), position=np.array(at)
-        )
-
     def _mats(self, layout: Layout) -> Any:
         """Every other mat of the floor, a shade darker."""
         (wide, deep), (mid_x, mid_z) = layout.size_m, layout.centre_m
-        corners: list[tuple[float, float, float]] = []
-        faces: list[tuple[int, int, int]] = []
-        for row in range(math.ceil(deep / MAT_M)):
-            for column in range(row % 2, math.ceil(wide / MAT_M), 2):
-                x, z = column * MAT_M - wide / 2, row * MAT_M - deep / 2
-                far_x, far_z = min(x + MAT_M, wide / 2), min(z + MAT_M, deep / 2)
-                first = len(corners)
-                flat = ((x, z), (far_x, z), (far_x, far_z), (x, far_z))
-                corners += [(mid_x + one, 0.01, mid_z + two) for one, two in flat]
-                faces += [(first, first + 2, first + 1), (first, first + 3, first + 2)]
+        rows, columns = np.indices((math.ceil(deep / MAT_M), math.ceil(wide / MAT_M))).reshape(2, -1)
+        low = np.stack([columns, rows], axis=1)[(rows + columns) % 2 == 0] * MAT_M
+        x, z = np.stack([low, np.minimum(low + MAT_M, (wide, deep))], axis=2).transpose(1, 0, 2)
+        x, z = x + mid_x - wide / 2, z + mid_z - deep / 2
+        corners = [[x[:, i], np.full(len(x), 0.01), z[:, j]] for i, j in ((0, 0), (1, 0), (1, 1), (0, 1))]
+        first = 4 * np.arange(len(x))[:, None, None]
+        faces = first + np.array([[0, 2, 1], [0, 3, 2]])
         return self._scene.add_mesh_simple(
             "/arena/mats",
-            np.array(corners, np.float32),
-            np.array(faces, np.uint32),
+            np.array(corners, np.float32).transpose(2, 0, 1).reshape(-1, 3),
+            faces.reshape(-1, 3).astype(np.uint32),
             color=rgb(colours.FLOOR_OTHER),
             cast_shadow=False,
         )
@@ -143,8 +119,8 @@ class Body:
         for side in (-1, 1):
             at = np.array([side * size * 0.2, size * 0.14, size * 0.45])
             white = scene.add_icosphere(f"{name}/white{side}", size * 0.135, color=PAPER, position=at)
-            ahead = at + np.array([0.0, 0.0, size * 0.09])
-            pupil = scene.add_icosphere(f"{name}/pupil{side}", size * 0.075, color=INK, position=ahead)
+            front = at + np.array([0.0, 0.0, size * 0.09])
+            pupil = scene.add_icosphere(f"{name}/pupil{side}", size * 0.075, color=INK, position=front)
             self._parts += [white, pupil]
         nothing, dark = np.zeros((1, 2, 3), np.float32), np.zeros((1, 2, 3), np.uint8)
         self._eyes = scene.add_frame(f"/eyes/{number}", show_axes=False)
@@ -155,7 +131,7 @@ class Body:
         self._looked: tuple[int, bool] | None = None
         self._sees = False
         self._directions = replay.rays
-        # Those that look most nearly straight ahead; all of them would be a bush.
+        # Only the most level ones are shown; all of them would hide the agent.
         up = np.abs(self._directions[1])
         self._level = up <= up.min(initial=1.0) + 1e-3
         self._eye_m = replay.layout.eye_height_m
@@ -188,10 +164,10 @@ class Body:
     def _look(self, moment: Moment, tint: Colour, *, rays: bool) -> bool:
         """Draws the rays; returns whether one of them meets an opponent."""
         reach = moment.sight_m[self.number]
-        ahead, up, aside = self._directions[2] * reach, self._directions[1] * reach, self._directions[0] * reach
+        aside, up, forward = self._directions * reach
         cos, sin = math.cos(moment.sight_heading_rad[self.number]), math.sin(moment.sight_heading_rad[self.number])
         # Rotated here: the browser may show lines a few frames later than a node's pose.
-        ends = np.stack([aside * cos + ahead * sin, up + self._eye_m, ahead * cos - aside * sin], axis=1)
+        ends = np.stack([aside * cos + forward * sin, up + self._eye_m, forward * cos - aside * sin], axis=1)
         start = np.array([0.0, self._eye_m, 0.0], np.float32)
         lines = np.stack([np.broadcast_to(start, ends.shape), ends], axis=1).astype(np.float32)
         spotted = opponents_met(moment.sight_kind, moment.team)[self.number]
@@ -245,11 +221,7 @@ class Scene:
         with self._server.atomic():
             if self._stage.put_up(replay.layout):
                 self._aim(replay.layout)
-            is_same = before is not None and (before.header.game, before.settings) == (
-                replay.header.game,
-                replay.settings,
-            )
-            if not is_same:
+            if before is None or before.settings != replay.settings:
                 for body in self._bodies:
                     body.remove()
                 self._bodies = [Body(self._server, number, replay) for number in range(replay.header.agents)]
@@ -317,21 +289,15 @@ def rounded_cube(size: float, radius: float, cuts: int = 8) -> tuple[np.ndarray,
     """Vertices and faces of a cube whose edges are round."""
     steps = np.linspace(-1.0, 1.0, cuts + 1)
     steps = np.sign(steps) * np.abs(steps) ** 0.5  # finer near the edges, where it bends
-    half = size / 2
-    vertices: list[np.ndarray] = []
-    faces: list[tuple[int, int, int]] = []
-    for axis in range(3):
-        for sign in (-1.0, 1.0):
-            first = len(vertices)
-            for u in steps:
-                for v in steps:
-                    point = np.array([sign, u, v])[[(0 - axis) % 3, (1 - axis) % 3, (2 - axis) % 3]] * half
-                    inner = np.clip(point, -(half - radius), half - radius)
-                    away = point - inner
-                    vertices.append(inner + radius * away / max(float(np.linalg.norm(away)), 1e-9))
-            for row in range(cuts):
-                for column in range(cuts):
-                    a = first + row * (cuts + 1) + column
-                    b, c, d = a + 1, a + cuts + 1, a + cuts + 2
-                    faces += [(a, c, b), (b, c, d)] if sign > 0 else [(a, b, c), (b, d, c)]
-    return np.array(vertices, np.float32), np.array(faces, np.uint32)
+    u, v = (grid.ravel() for grid in np.meshgrid(steps, steps, indexing="ij"))
+    a = (np.arange(cuts)[:, None] * (cuts + 1) + np.arange(cuts)).ravel()
+    b, c, d = a + 1, a + cuts + 1, a + cuts + 2
+    quads = np.stack([a, c, b, b, c, d], axis=1).reshape(-1, 3)
+    sides = [(axis, sign) for axis in range(3) for sign in (-1.0, 1.0)]
+    points = np.concatenate([np.roll(np.stack([0 * u + sign, u, v], axis=1), axis, axis=1) for axis, sign in sides])
+    faces = [quads[:, :: int(sign)] + place * len(u) for place, (_, sign) in enumerate(sides)]
+    points *= size / 2
+    inner = points.clip(radius - size / 2, size / 2 - radius)
+    away = points - inner
+    vertices = inner + radius * away / np.linalg.norm(away, axis=1, keepdims=True).clip(1e-9)
+    return vertices.astype(np.float32), np.concatenate(faces).astype(np.uint32)

@@ -44,8 +44,8 @@ def check_parity(
         groups.append(compare(group, recording, plan.arenas))
     progress("comparing", None)
     measured = figures(groups)
-    mechanisms = find_mechanisms(groups, plan.arenas)
-    worst = examples(groups, plan.arenas)
+    mechanisms = find_mechanisms(groups)
+    worst = examples(groups)
     return Report(
         game="tag",
         engine=engine.version,

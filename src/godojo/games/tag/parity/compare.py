@@ -1,7 +1,7 @@
 """Lays what both engines did side by side: how far apart bodies are, what differs within one tick, what eyes see."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,8 @@ class Compared(NamedTuple):
     """Everything that is known of one group."""
 
     group: Group
+    arenas: tuple[str, ...]
+    """Names, by the group's numbers."""
     recording: Recording
     ticks: Divergence
     """Every tick by itself, begun with the state that Godot recorded before it."""
@@ -50,6 +52,11 @@ class Compared(NamedTuple):
     """[E, D + 1, A, O]: observations from the states that Godot recorded."""
     played: Rounds
     """Whole rounds, decision by decision."""
+
+    def where(self, episode: int) -> dict[str, Any]:
+        """An episode, as an `Example` names it."""
+        number, arena = int(self.group.number[episode]), self.arenas[self.group.arena[episode]]
+        return {"game": self.group.name, "arena": arena, "episode": number}
 
 
 def compare(group: Group, recording: Recording, arenas: Sequence[Arena]) -> Compared:
@@ -64,6 +71,7 @@ def compare(group: Group, recording: Recording, arenas: Sequence[Arena]) -> Comp
 
     return Compared(
         group=group,
+        arenas=tuple(arena.name for arena in arenas),
         recording=recording,
         ticks=again(single, 1),
         seconds=again(second, SECOND),

@@ -15,7 +15,6 @@ from godojo.evaluation.parity.report import (
     percentile,
     share,
 )
-from godojo.games.tag.arenas import Arena
 from godojo.games.tag.parity.compare import (
     Compared,
     Divergence,
@@ -71,7 +70,7 @@ def figures(groups: Sequence[Compared]) -> list[Figure]:
     ]
 
 
-def find_mechanisms(groups: Sequence[Compared], arenas: Sequence[Arena]) -> list[Mechanism]:
+def find_mechanisms(groups: Sequence[Compared]) -> list[Mechanism]:
     """The most frequent first."""
     total = sum(int(group.ticks.counts[:, 1].sum()) for group in groups)
     counts: dict[str, int] = {}
@@ -83,14 +82,14 @@ def find_mechanisms(groups: Sequence[Compared], arenas: Sequence[Arena]) -> list
             counts[name] = counts.get(name, 0) + len(places)
             errors = group.ticks.error_m[places[:, 0], 1, places[:, 1]]
             world, agent = places[errors.argmax()]
-            example = _moment(name, group, arenas, group.ticks, int(world), 1, int(agent))
+            example = _moment(name, group, group.ticks, int(world), 1, int(agent))
             if name not in worst or example.error > worst[name].error:
                 worst[name] = example
     ordered = sorted(counts, key=lambda name: -counts[name])
     return [Mechanism(name, counts[name], counts[name] / total, worst[name].error, worst[name]) for name in ordered]
 
 
-def examples(groups: Sequence[Compared], arenas: Sequence[Arena]) -> list[Example]:
+def examples(groups: Sequence[Compared]) -> list[Example]:
     """The worst seconds, rounds and rays, and rounds that ended differently."""
     found: list[Example] = []
     for what, parts in (
@@ -104,10 +103,10 @@ def examples(groups: Sequence[Compared], arenas: Sequence[Arena]) -> list[Exampl
                 world, agent = (int(index) for index in np.unravel_index(place, worst.shape))
                 seen = part.counts[world, :, agent] & (part.error_m[world, :, agent] > _VISIBLE_M)
                 step = int(seen.argmax()) if seen.any() else int(part.error_m[world, :, agent].argmax())
-                moments.append((worst[world, agent], _moment(what, group, arenas, part, world, step, agent)))
+                moments.append((worst[world, agent], _moment(what, group, part, world, step, agent)))
         moments.sort(key=lambda pair: -pair[0])
         found += [msgspec.structs.replace(moment, error=float(error)) for error, moment in moments[:_EXAMPLES]]
-    return [*found, *_worst_rays(groups, arenas), *_other_endings(groups, arenas)]
+    return [*found, *_worst_rays(groups), *_other_endings(groups)]
 
 
 def causes(figures: Sequence[Figure], found: Sequence[Mechanism], worst: Sequence[Example]) -> list[str]:
@@ -137,15 +136,10 @@ def _place(example: Example) -> str:
     return f"{example.arena}, {example.game}, episode {example.episode}, tick {example.tick}, agent {example.agent}"
 
 
-def _moment(
-    what: str, group: Compared, arenas: Sequence[Arena], part: Divergence, world: int, step: int, agent: int
-) -> Example:
-    episode = int(part.replay.episodes[world])
+def _moment(what: str, group: Compared, part: Divergence, world: int, step: int, agent: int) -> Example:
     return Example(
         what=what,
-        game=group.group.name,
-        arena=arenas[group.group.arena[episode]].name,
-        episode=int(group.group.number[episode]),
+        **group.where(int(part.replay.episodes[world])),
         tick=int(part.replay.first[world]) + step,
         agent=agent,
         error=float(part.error_m[world, step, agent]),
@@ -159,55 +153,59 @@ def _named(state: np.ndarray) -> dict[str, float]:
     return {name: float(value) for name, value in zip(FIELDS, state, strict=True)}
 
 
-def _worst_rays(groups: Sequence[Compared], arenas: Sequence[Arena]) -> list[Example]:
+def _worst_rays(groups: Sequence[Compared]) -> list[Example]:
     found = []
     for group in groups:
         error_m, same = rays_apart(group)
         badness = np.nan_to_num(error_m, nan=-1.0) + np.where(same, 0.0, 1e3)
+        settings, recording = group.group.settings, group.recording
         for place in np.argpartition(badness.ravel(), -_EXAMPLES)[-_EXAMPLES:]:
             episode, decision, agent, ray = (int(index) for index in np.unravel_index(place, badness.shape))
-            tick = min(decision * group.group.settings.rules.ticks_per_decision, int(group.recording.ticks[episode]))
-            range_m = group.group.settings.sight.range_m
+            tick = min(decision * settings.rules.ticks_per_decision, int(recording.ticks[episode]))
+            godot, twin = (
+                _seen(observations[episode, decision, agent], ray, settings.sight.range_m)
+                for observations in (recording.observations, group.looks)
+            )
+            error, before = (
+                float(error_m[episode, decision, agent, ray]),
+                _named(recording.states[episode, tick, agent]),
+            )
+            where = group.where(episode)
             found.append(
                 Example(
-                    what=f"worst ray ({ray})",
-                    game=group.group.name,
-                    arena=arenas[group.group.arena[episode]].name,
-                    episode=int(group.group.number[episode]),
+                    f"worst ray ({ray})",
+                    **where,
                     tick=tick,
                     agent=agent,
-                    error=float(error_m[episode, decision, agent, ray]),
-                    godot=_seen(group.recording.observations[episode, decision, agent], ray, range_m),
-                    twin=_seen(group.looks[episode, decision, agent], ray, range_m),
-                    before=_named(group.recording.states[episode, tick, agent]),
+                    error=error,
+                    godot=godot,
+                    twin=twin,
+                    before=before,
                 )
             )
     found.sort(key=lambda example: -example.error)
     return found[:_EXAMPLES]
 
 
-def _seen(told: np.ndarray, ray: int, range_m: float) -> dict[str, float]:
-    distance, who = LAYOUT.view(told, "rays")[ray].tolist()
+def _seen(observation: np.ndarray, ray: int, range_m: float) -> dict[str, float]:
+    distance, who = LAYOUT.view(observation, "rays")[ray].tolist()
     return {"distance_m": distance * range_m, "who": who}
 
 
-def _other_endings(groups: Sequence[Compared], arenas: Sequence[Arena]) -> list[Example]:
-    found = []
-    for group in groups:
-        for episode, (godot, twin) in enumerate(zip(*outcomes(group), strict=True)):
-            lengths = int(group.recording.ticks[episode]), int(group.played.ticks[episode])
-            if godot != twin:
-                found.append(
-                    Example(
-                        what="ended differently",
-                        game=group.group.name,
-                        arena=arenas[group.group.arena[episode]].name,
-                        episode=int(group.group.number[episode]),
-                        tick=min(lengths),
-                        agent=-1,
-                        error=abs(lengths[0] - lengths[1]) * TICK_S,
-                        godot=f"{godot}, after {lengths[0]} ticks",
-                        twin=f"{twin}, after {lengths[1]} ticks",
-                    )
-                )
-    return found
+def _other_endings(groups: Sequence[Compared]) -> list[Example]:
+    return [
+        Example(
+            what="ended differently",
+            **group.where(episode),
+            tick=int(min(ticks)),
+            agent=-1,
+            error=abs(float(ticks[0] - ticks[1])) * TICK_S,
+            godot=f"{godot}, after {ticks[0]} ticks",
+            twin=f"{twin}, after {ticks[1]} ticks",
+        )
+        for group in groups
+        for episode, (godot, twin, *ticks) in enumerate(
+            zip(*outcomes(group), group.recording.ticks, group.played.ticks, strict=True)
+        )
+        if godot != twin
+    ]

@@ -98,7 +98,8 @@ class TagTwin:
     def change_settings(self, settings: TagSettings) -> None:
         """Plays by these from now on; who plays and what they see must stay as it is."""
         settings.check()
-        if roles(settings) != self.roles or settings.sight != self.settings.sight:
+        before, now = ([(role.name, role.agents) for role in each] for each in (self.roles, roles(settings)))
+        if before != now or settings.sight != self.settings.sight:
             raise GodojoError("rules.mode, the number of agents and their eyes cannot change while tag is played")
         self.settings = settings
         self.numbers[:] = state.numbers(settings, *self._asked)

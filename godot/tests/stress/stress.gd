@@ -2,7 +2,7 @@ extends SceneTree
 ## Plays many rounds of hostile random play over all arenas and counts what must not happen.
 ##
 ## [codeblock]
-## godot --headless --fixed-fps 60 --path godot --script res://games/tag/stress/stress.gd --
+## godot --headless --fixed-fps 60 --path godot --script res://tests/stress/stress.gd --
 ## --rounds=1000
 ## [/codeblock]
 ## Options: [code]--rounds=N[/code], [code]--seed=N[/code], [code]--arena=NAME or FILE[/code].

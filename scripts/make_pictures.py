@@ -1,6 +1,10 @@
-"""The pictures of README and gallery: an animation, stills of the film, the cameras, and the charts of a run."""
+"""Draws the pictures of README and gallery from a run: an animation, stills of the film, the cameras, and its charts.
+
+python3 dojo.py run scripts/make_pictures.py RUN
+"""
 
 import io
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,15 +12,19 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from godojo.cli.console import progress_report, say
 from godojo.files import atomic_write
 from godojo.show import charts, style
 from godojo.show.curves import RunTables
+from godojo.show.film import story_of
 from godojo.show.frame_renderer import Scene, drawing, painted, plain_scene
+from godojo.show.policies_to_show import run_to_show
 from godojo.show.progress import Progress
 from godojo.show.scratch import scratch
 from godojo.show.shots import PRESETS, Format, Shot, steadily
 from godojo.show.storyboard import Story
 
+FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
 CLIP = Format(560, 316, 15)
 CLIP_MAX_BYTES = 2 * 2**20
 STILL = PRESETS["720p30"]
@@ -28,8 +36,12 @@ MOMENTS = {"together": 0.62, "end": 0.8}
 CAMERAS = (("follow", STILL), ("side", STILL), ("overview", PRESETS["portrait-720p30"]))
 
 
-def make_pictures(story: Story, folder: Path, *, fine: bool = False, progress: Progress) -> list[Path]:
-    """Draws and writes all of them, in place of those that are there."""
+def main(run: str) -> None:
+    with progress_report() as shown:
+        _draw(story_of(run_to_show(run, "film"), STILL, progress=shown.progress), shown.progress)
+
+
+def _draw(story: Story, progress: Progress) -> None:
     scenes = [clip_scene(replace(story, film=CLIP).scenes())]
     scenes += [_still(scene) for scene in replace(story, film=STILL).scenes() if scene.name != "title"]
     names = ["clip.webp", *(f"film-{scene.name}.jpg" for scene in scenes[1:])]
@@ -40,16 +52,16 @@ def make_pictures(story: Story, folder: Path, *, fine: bool = False, progress: P
         scenes.append(plain_scene(Shot(replay, moments, camera), film))
         names.append(f"camera-{'portrait' if camera == 'overview' else camera}.jpg")
     drawn: list[list[np.ndarray]] = [[] for _ in scenes]
-    with scratch(folder) as frames, drawing(frames, STILL, fine=fine) as crew:
+    with scratch(FOLDER) as frames, drawing(frames) as crew:
         for scene, picture in painted(crew, frames, scenes, progress):
             drawn[scenes.index(scene)].append(picture)
     for name, pictures in zip(names, drawn, strict=True):
-        atomic_write(folder / name, _clip(pictures) if name == "clip.webp" else _jpeg(pictures[-1]))
+        atomic_write(FOLDER / name, _clip(pictures) if name == "clip.webp" else _jpeg(pictures[-1]))
     content = io.BytesIO()
     with style.look():
         charts.learning(RunTables(story.run)).savefig(content, format="png")
-    atomic_write(folder / "learning.png", content.getvalue())
-    return [folder / name for name in (*names, "learning.png")]
+    atomic_write(FOLDER / "learning.png", content.getvalue())
+    say(f"{FOLDER}: {', '.join(names)}, learning.png")
 
 
 def clip_scene(scenes: Sequence[Scene]) -> Scene:
@@ -82,3 +94,7 @@ def _jpeg(picture: np.ndarray) -> bytes:
     content = io.BytesIO()
     Image.fromarray(picture).save(content, "JPEG", quality=QUALITY, subsampling=0, optimize=True)
     return content.getvalue()
+
+
+if __name__ == "__main__":
+    main(*(sys.argv[1:] or ["latest"]))
