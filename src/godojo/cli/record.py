@@ -31,7 +31,7 @@ def record(
     player: Annotated[
         list[str] | None,
         typer.Option(
-            "--player", help="Another player for a role: a run, snapshot, opponent or file.", metavar="ROLE=NAME"
+            "--player", help="Another player: a run, snapshot, opponent or file.", metavar="ROLE=NAME"
         ),
     ] = None,
     arena: Annotated[
