@@ -300,7 +300,7 @@ def test_other_worlds_than_were_asked_for_are_refused(pair: Pair) -> None:
     pair.event()
     pair.session.configure(Configure(3))
     pair.say(PretendGame(Configure(4)).ready)
-    assert "4 worlds, and 3 were asked for" in str(pair.error())
+    assert "4 worlds, and 3 were requested" in str(pair.error())
 
 
 def test_the_truth_is_refused_unless_it_was_asked_for(pair: Pair) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from godojo.api.references import reference
 from godojo.api.runs import Run, log
 from godojo.errors import GodojoError
 from godojo.training.args import ListenAddress, TrainArgs
@@ -95,9 +96,9 @@ def train(
         minutes=minutes,
         steps=steps,
         run_id=run_id,
-        resume=_run_name(resume),
+        resume=None if resume is None else reference(resume),
         force=force,
-        init_from=_run_name(init_from),
+        init_from=None if init_from is None else reference(init_from),
         preset=preset,
         config=None if config is None else Path(config),
         values=_texts(settings),
@@ -123,13 +124,6 @@ def train(
 
         run_training(training, report)
         return Run(training.run)
-
-
-def _run_name(run: Any) -> str | None:
-    """A run as the text that names it."""
-    if isinstance(run, Run):
-        return str(run.path.absolute())
-    return None if run is None else str(run)
 
 
 def _texts(settings: Mapping[str, Any] | Sequence[str]) -> tuple[str, ...]:

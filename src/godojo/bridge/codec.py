@@ -133,7 +133,7 @@ class StepLayout:
         if (kind, zero, zeros) != (_STEP_KIND, 0, 0):
             raise WireError(f"a step begins with 2, 0, 0, not {kind}, {zero}, {zeros}")
         if given != sequence:
-            raise WireError(f"a step answers number {given}, and number {sequence} was asked for")
+            raise WireError(f"a step answers number {given}, and number {sequence} is expected")
         self._check_counts(ended_count, final_counts)
         wanted = self.least_step_bytes + 16 * ended_count
         wanted += sum(count * size for count, size in zip(final_counts, self._final_bytes, strict=True))

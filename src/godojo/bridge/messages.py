@@ -215,7 +215,6 @@ def _check_role(role: RoleDescription) -> None:
 
 
 def _check_parts(of: str, parts: tuple[ObservationPart, ...]) -> None:
-    """Of an observation, or of the truth."""
     _check_count(f"{of} parts", len(parts), MAX_PARTS)
     _check_names(f"{of} part", (part.name for part in parts))
     for part in parts:

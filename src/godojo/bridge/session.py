@@ -328,14 +328,14 @@ class DojoSession(Session):
             )
         self._turn = _Turn.NOTHING
         self._protocol.max_message_size = self._limits.control_bytes
-        # The token has done its work, and must not turn up where a hello is printed.
+        # The token must not appear where a hello is printed.
         self.events.append(msgspec.structs.replace(hello, token=""))
 
     def _take_ready(self, ready: Ready) -> None:
         if self._asked is not None and ready.worlds != self._asked.worlds:
-            raise WireError(f"the game plays {ready.worlds} worlds, and {self._asked.worlds} were asked for")
+            raise WireError(f"the game plays {ready.worlds} worlds, and {self._asked.worlds} were requested")
         if ready.truth and not (self._asked is not None and self._asked.truth):
-            raise WireError("the game tells the truth about its worlds, and was not asked to")
+            raise WireError("the game sends a privileged state that was not requested")
         self._layout = StepLayout(ready, self._limits)
         self._protocol.max_message_size = max(self._limits.control_bytes, self._layout.most_step_bytes)
         self._turn = _Turn.NOTHING
@@ -358,7 +358,7 @@ class DojoSession(Session):
         self._turn, self._pings = turn, 0
 
     def _refuse(self, error: WireError) -> None:
-        """Tells the game why it is sent away."""
+        """Sends the reason and closes."""
         if self._protocol.state is State.OPEN:
             self._protocol.send_text(encode_control(HandshakeRejected(str(error))))
         self._leave(CloseCode.POLICY_VIOLATION, str(error))

@@ -30,7 +30,9 @@ def record(
     ] = True,
     player: Annotated[
         list[str] | None,
-        typer.Option("--player", help="Another player for a role: ROLE=RUN@SNAPSHOT, ROLE=scripted:NAME, ROLE=FILE."),
+        typer.Option(
+            "--player", help="Another player: a run, snapshot, opponent or file.", metavar="ROLE=NAME"
+        ),
     ] = None,
     arena: Annotated[
         str | None,

@@ -125,7 +125,6 @@ class MultiTaskWorlds(Worlds):
         )
 
     def _take(self) -> None:
-        """Brings in what the parts tell."""
         for rows, part in zip(self._rows, self.parts, strict=True):
             for name in ("ended", "winner", "length_ticks"):
                 getattr(self, name)[rows] = getattr(part, name)

@@ -128,7 +128,6 @@ class RewardWrapper(Worlds):
                 self._judge(name, role, inner, self._own)
 
     def _judge(self, name: str, role: RoleArrays, inner: RoleArrays, own: CustomReward) -> None:
-        """Replaces the game's reward by the user's."""
         is_over = inner.terminated | inner.truncated
         outcome = np.where(self.ended, np.array(self.winners, dtype=object)[self.winner], "")
         step = Step(

@@ -105,7 +105,6 @@ def _processor() -> str:
 
 
 def _memory_gib() -> float:
-    """Total memory; 0 if unknown."""
     with suppress(AttributeError, OSError, ValueError):
         return round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30, 1)
     return 0.0

@@ -112,7 +112,6 @@ def _only_from_scratch() -> GodojoError:
 
 
 def _where(args: TrainArgs) -> tuple[str, str, int]:
-    """Engine, game and seed."""
     engine, game, seed = args.engine or "sim", args.game or "tag", 1 if args.seed is None else args.seed
     if engine not in ENGINES:
         raise unknown("engine", engine, ENGINES)

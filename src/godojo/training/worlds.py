@@ -89,7 +89,6 @@ def _game_source(config: RunConfig, token: str | None) -> dict[str, Any]:
 
 
 def _timeouts(config: RunConfig) -> dict[str, Any]:
-    """The timeout of a step, if the run sets one."""
     return {name: config.more[name] for name in ("step_timeout_s",) if name in config.more}
 
 

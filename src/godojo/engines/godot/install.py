@@ -140,7 +140,6 @@ def _fetch(
 
 
 def _add_templates(folder: Path, installed: paths.Installed, report: Report) -> paths.Installed:
-    """Adds export templates if there are none."""
     if installed.origin == "official":
         _add_official_templates(installed, report)
         return installed

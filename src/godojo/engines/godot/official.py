@@ -84,7 +84,6 @@ def _published_sha512(url: str, name: str) -> str:
 
 
 def _download(url: str, target: Path, report: Report, what: str) -> str:
-    """Writes the file and returns its SHA-512."""
     digest = hashlib.sha512()
     with target.open("wb") as file:
         for chunk in _read(url, most_bytes=_MOST_BYTES, report=report, what=what):

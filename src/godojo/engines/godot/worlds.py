@@ -202,7 +202,7 @@ class GodotWorlds(Worlds):
                 game.seat.look_after()
 
     def _revive(self, *, is_cut_short: bool) -> None:
-        """Gets a new game for each that was lost; its worlds' rounds end here and others begin."""
+        """Replaces lost games; their worlds' rounds end here and new ones start."""
         lost = [game for game in self._games if game.connection is None]
         if not lost:
             return
@@ -215,13 +215,13 @@ class GodotWorlds(Worlds):
                 self._arrays.begin(game.worlds, frame)
 
     def _fill(self, games: Sequence[_Game]) -> list[tuple[_Game, Any]]:
-        """Gets a game into each seat, up to its first observations if there is a seed for them."""
+        """Fills each seat with a game, up to its first observations if there is a seed."""
         for game in games:
             game.seat.call()
         return [(game, self._received(game)) for game in games]
 
     def _received(self, game: _Game) -> Any:
-        """A game that has been called, ready to play; called again as often as is allowed."""
+        """A connected game that is ready to play; retries within the quota."""
         while True:
             connection = None
             try:
@@ -257,7 +257,7 @@ class GodotWorlds(Worlds):
         )
 
     def _check_ready(self, game: _Game, ready: Ready) -> None:
-        """A game must play what was asked for, and the same as its fellows and its predecessors."""
+        """A game must play what was requested, and the same as all others."""
         asked = game.worlds.stop - game.worlds.start
         if ready.worlds != asked and (self._asks_for_worlds or len(self._games) > 1):
             raise GodojoError(
@@ -286,7 +286,7 @@ class GodotWorlds(Worlds):
         self.length_ticks, self.arena = arrays.length_ticks, arrays.arena
 
     def _lose(self, game: _Game, error: GodojoError) -> None:
-        """A game that played has to go."""
+        """Drops a lost game."""
         game.is_acting = False
         connection, game.connection = game.connection, None
         self._note(game, connection, error)
@@ -298,7 +298,7 @@ class GodotWorlds(Worlds):
         self._quota.note(game.number, cause, game.seat.log, game.seat.last_words(), game.seat.remedy)
 
     def _seed_of(self, game: _Game) -> int:
-        """The first game's is the seed itself where it can be; every other game and every restart has its own."""
+        """The seed itself for the first game if possible; every other game and every restart has its own."""
         assert self._seed is not None
         if game.number == 0 and game.cuts == 0 and self._seed < _WHOLE_IN_JSON:
             return self._seed
@@ -319,7 +319,7 @@ def _without_worlds(ready: Ready) -> tuple[object, ...]:
 
 
 def _end_all(owner: int, games: Sequence[_Game], resources: ExitStack) -> None:
-    """Says goodbye to all first, so that they leave at the same time."""
+    """Says goodbye to all games first, so that they end in parallel."""
     if os.getpid() != owner:  # a forked child of ours has no business with our games
         return
     with resources:
