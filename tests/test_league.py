@@ -16,7 +16,7 @@ from godojo.evaluation.league import cross_play, play_league, rate, spread
 from godojo.evaluation.players import PolicyPlayer, policies_of
 from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings
-from godojo.show.league_chart import draw_league
+from godojo.show.charts import draw_league
 from tests.conftest import Run
 from tests.judged_runs import make_run, small_policy
 

@@ -11,7 +11,7 @@ from godojo.evaluation.league import LeagueReport, play_league
 from godojo.files import atomic_write
 from godojo.formats import LEAGUE
 from godojo.runs.folder import RunFolder
-from godojo.show.league_chart import draw_league
+from godojo.show.charts import draw_league
 
 EXPLOIT_EPISODES = 500
 """The fewest that exploitability is measured over."""

@@ -270,12 +270,6 @@ class Replay:
     def settings(self) -> Any:
         return self.header.settings
 
-    @property
-    def reward(self) -> np.ndarray:
-        """float32 [D, A]."""
-        total: np.ndarray = self.terms.sum(axis=2)
-        return total
-
     @functools.cached_property
     def rays(self) -> np.ndarray:
         """float32 [3, R]: the rays' directions in a body's frame: +z ahead, +x to its left, +y up."""
