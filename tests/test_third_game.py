@@ -19,7 +19,6 @@ from godojo.engines.godot.find import Engine
 from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
 from godojo.games.base import GAMES, SEARCH_PATH, Game, game_named
-from godojo.show import replay as replays
 from tests.conftest import ROOT
 
 NAME, ROLES = "pursuit", ("pursuer", "evader")
@@ -183,27 +182,20 @@ def test_play_needs_a_display_for_it_too(verb: Verb, monkeypatch: pytest.MonkeyP
     assert "there is no display to play on" in verb("play", NAME, status=2)
 
 
-needs_replays = pytest.mark.skipif(not hasattr(replays, "ReplaySpec"), reason="replays are of tag only")
-
-
-@needs_replays
 def test_it_is_recorded(verb: Verb, place: Path) -> None:
     verb("replay", "one", "--episodes", "2", "--out", str(place / "replays"))
     assert list((place / "replays").rglob("*"))
 
 
-@needs_replays
 def test_it_is_reported(verb: Verb) -> None:
     verb("report", "one")
 
 
-@needs_replays
 @pytest.mark.slow
 def test_it_is_watched(verb: Verb) -> None:
     verb("watch", "one", "--port", "0", "--seconds", "5")
 
 
-@needs_replays
 @pytest.mark.slow
 @pytest.mark.engine
 def test_it_is_filmed(verb: Verb, place: Path, engine: Engine) -> None:  # noqa: ARG001 - skips where there is none

@@ -224,8 +224,8 @@ def curve_panel(
         if large:
             lowest = min(bottom - float(rate[-1]) * (bottom - top), lowest - at(36))
             text = f"{role.capitalize()}\n{percent(float(rate[-1]))}"
-            place = (left + end * (right - left) + at(14), lowest)
-            pen.multiline_text(place, text, course.colours[role], font(at(14), True), anchor="lm")
+            beside = (left + end * (right - left) + at(14), lowest)
+            pen.multiline_text(beside, text, course.colours[role], font(at(14), True), anchor="lm")
     canvas = FigureCanvasAgg(figure)
     canvas.draw()  # type: ignore[no-untyped-call]
     plate.alpha_composite(Image.fromarray(np.asarray(canvas.buffer_rgba())))  # type: ignore[no-untyped-call]
