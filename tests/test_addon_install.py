@@ -69,7 +69,7 @@ def test_what_somebody_changed_is_not_written_over_unasked(project: Path) -> Non
     install(project)
     changed = project / "addons/godojo/sync/dojo_sync.gd"
     changed.write_text("# mine\n", encoding="utf-8")
-    with pytest.raises(GodojoError, match=r"somebody changed: sync/dojo_sync\.gd; --force"):
+    with pytest.raises(GodojoError, match=r"changed files: sync/dojo_sync\.gd; force=True"):
         install(project)
     assert changed.read_text() == "# mine\n"
     install(project, force=True)

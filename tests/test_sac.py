@@ -410,7 +410,7 @@ def test_it_learns_a_simple_game() -> None:
 
 
 def test_a_game_with_choices_is_refused() -> None:
-    with pytest.raises(GodojoError, match=r"guess of the agent is discrete; train with --algorithm ppo"):
+    with pytest.raises(GodojoError, match=r"guess of the agent is discrete; train with algorithm='ppo'"):
         SacSelfPlay(Mark(4, "discrete"), SMALL, 1)
     with pytest.raises(GodojoError, match="continuous actions only"):
         SquashedHead(4, (ActionPart("way", "discrete", 3),))
@@ -418,7 +418,7 @@ def test_a_game_with_choices_is_refused() -> None:
 
 def test_ppo_does_not_go_on_with_a_policy_of_sac() -> None:
     policy = squashed_policy()
-    with pytest.raises(GodojoError, match="--algorithm sac"):
+    with pytest.raises(GodojoError, match="algorithm='sac'"):
         policy.head.evaluate_actions(torch.zeros(1, 16), torch.zeros(1, 2))
 
 

@@ -58,7 +58,7 @@ def option(parameter: str, value: object = None) -> str:
     if not _names_flags:
         return parameter if value is None else f"{parameter}={value!r}"
     flag = f"--{_FLAGS.get(parameter, parameter).replace('_', '-')}"
-    return flag if value is None or value is True else f"{flag} {value}"
+    return flag if value is None or isinstance(value, bool) else f"{flag} {value}"
 
 
 @contextmanager

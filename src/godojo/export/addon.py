@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, option
 from godojo.files import atomic_write
 from godojo.resources import godot_sources
 
@@ -191,7 +191,7 @@ def _foreign(target: Path, files: dict[str, bytes], *, force: bool) -> list[str]
     ]
     if changed and not force:
         listed = ", ".join(changed[:5]) + (" and more" if len(changed) > 5 else "")
-        raise GodojoError(f"in {target} somebody changed: {listed}; --force replaces them")
+        raise GodojoError(f"{target} has changed files: {listed}; {option('force', True)} replaces them")
     return [name for name in there if name not in known and name not in files]
 
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from godojo.engines.base import RoleArrays, Worlds
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, option
 from godojo.export.dojo_file import MAX_LAYERS, MAX_WIDTH
 from godojo.games.parts import Heading
 from godojo.learn.backend import backend_for
@@ -68,7 +68,7 @@ def settings_for(teacher: PolicyShape, net_arch: tuple[int, ...], memory_size: i
     if teacher.memory:
         size = min([teacher.memory_size, *net_arch[:1]]) if memory_size is None else memory_size
     elif memory_size is not None:
-        raise GodojoError("the teacher has no memory, so its student cannot have one; remove --memory-size")
+        raise GodojoError(f"the teacher has no memory, so its student cannot have one; remove {option('memory_size')}")
     found = DistilSettings(
         net_arch=net_arch, memory=teacher.memory, memory_size=size, egocentric=teacher.heading is not None
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from godojo.engines.base import Worlds
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, option
 from godojo.evaluation.players import PlayerFile, PolicyPlayer, TrainedPlayer, check_layout, known_settings
 from godojo.export import dojo_file, onnx_guard
 from godojo.export.onnx_file import OnnxSession
@@ -54,7 +54,7 @@ class OnnxPlayer(TrainedPlayer):
 
 def read_onnx_player(path: Path, *, seed: int, deterministic: bool, name: str) -> TrainedPlayer:  # noqa: ARG001 - always deterministic
     if not deterministic:
-        raise GodojoError(f"{name} is always deterministic; remove --sampled")
+        raise GodojoError(f"{name} is always deterministic; remove {option('deterministic', False)}")
     content, header = onnx_guard.read_onnx(path)
     return OnnxPlayer(content, known_settings(header.card, path), name)
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from godojo.engines.make import make_vec
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, option
 from godojo.evaluation.held_out import game_settings, judging_seed, judging_worlds
 from godojo.evaluation.intervals import Difference, Proportion
 from godojo.evaluation.matches import play_matches
@@ -109,7 +109,7 @@ def export(
     if kind not in FORMATS:
         raise GodojoError(f"there is no format {kind!r}; there is: {', '.join(FORMATS)}")
     if int8 and kind != "onnx":
-        raise GodojoError("--int8 quantises ONNX models; add --format onnx")
+        raise GodojoError(f"{option('int8')} quantises ONNX models; add {option('format', 'onnx')}")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

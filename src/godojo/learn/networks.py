@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, option
 from godojo.games.parts import ActionPart, Heading, action_size
 from godojo.learn.memory import MEMORIES
 from godojo.learn.rotation import exact_sqrt, replace_pairs, rotate, to_world
@@ -173,7 +173,7 @@ class SquashedHead(nn.Module):
         return SampledAction(number.tanh(), log_prob)
 
     def evaluate_actions(self, _features: Tensor, _action: Tensor) -> tuple[Tensor, Tensor]:
-        raise GodojoError("PPO cannot continue a policy of SAC; start a new run, or train with --algorithm sac")
+        raise GodojoError(f"PPO cannot continue a policy of SAC; start a new run, or use {option('algorithm', 'sac')}")
 
 
 def continuous_columns(parts: Sequence[ActionPart]) -> Iterator[int]:

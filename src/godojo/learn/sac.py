@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from godojo.engines.base import RoleArrays, Worlds
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, option
 from godojo.learn.algorithm import Algorithm, Iteration, Task
 from godojo.learn.backend import backend_for
 from godojo.learn.networks import Critic, Policy, PolicyShape
@@ -39,7 +39,7 @@ def check_worlds(worlds: Worlds) -> None:
             if part.kind == "discrete":
                 raise GodojoError(
                     f"SAC learns continuous actions, and {part.name} of the {name} is discrete;"
-                    " train with --algorithm ppo"
+                    f" train with {option('algorithm', 'ppo')}"
                 )
 
 

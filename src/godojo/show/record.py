@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, option
 from godojo.games.base import game_named
 from godojo.show.encoding import film_writer, format_of, numbered_pictures, read_pictures
 from godojo.show.frame_renderer import (
@@ -102,7 +102,9 @@ def clear_frames(folder: Path) -> None:
         for file in ours:
             file.unlink()
     except OSError as error:
-        raise GodojoError(f"{folder} cannot be written to ({error.strerror}); name another with --frames") from None
+        raise GodojoError(
+            f"{folder} cannot be written to ({error.strerror}); choose another {option('frames')}"
+        ) from None
 
 
 def encode(folder: Path, path: Path, *, fps: int | None = None, progress: Progress) -> tuple[int, Format]:

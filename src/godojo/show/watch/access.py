@@ -16,7 +16,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from urllib.parse import parse_qs, urlsplit
 
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, option
 
 MOST_VIEWERS = 64
 HEAD_TIMEOUT_S = 10.0
@@ -58,7 +58,7 @@ class AccessProxy:
             number = getattr(error, "errno", None)
             reason = os.strerror(number) if number else str(error)
             raise GodojoError(
-                f"port {port} of {host} cannot be used ({reason}); take another one with --port, or 0 for any free one"
+                f"port {port} of {host} cannot be used ({reason}); choose another {option('port')}, or 0 for any free"
             ) from None
         self.port = self._server.sockets[0].getsockname()[1]
 
