@@ -21,7 +21,6 @@ ACTION_PARTS = (
 LAYOUT = ObservationLayout.read(TagSettings.folder)
 RAY_DISTANCE, RAY_HIT = 0, 1
 """The numbers of a ray: distance by range (1 where nothing is within it); hider 1, seeker -1, wall or nothing 0."""
-OWN_NUMBERS, NUMBERS_PER_RAY = LAYOUT.start("rays"), LAYOUT.width("rays")
 HEADING = LAYOUT.heading(acted=((0, 1),))
 REWARD_TERMS = tuple(weight.partition("_per_")[0] for weight in RewardWeights.__struct_fields__)
 WINNERS: tuple[str, ...] = ("nobody", "seeker", "hider")
