@@ -1,4 +1,4 @@
-"""Judging: a trained policy of each role against opponents, on held-out arenas, with intervals."""
+"""Evaluating a trained policy of each role against opponents, on held-out arenas, with intervals."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -35,7 +35,7 @@ class MatchUp(msgspec.Struct, frozen=True):
 
 
 class Evaluation(msgspec.Struct, frozen=True):
-    """What `godojo eval` found."""
+    """The result of `godojo eval`."""
 
     policy: str
     game: str

@@ -25,7 +25,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """What `godojo eval --engine both` found."""
+    """The result of `godojo eval --engine both`."""
 
     rows: list[Row]
     sim: Evaluation
