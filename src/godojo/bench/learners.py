@@ -31,7 +31,7 @@ class Contender(abc.ABC):
 
     def __init__(self) -> None:
         self.agent_steps = 0
-        """Decisions of all agents of all worlds, whoever made them."""
+        """Decisions of all agents of all worlds."""
         self.learnt_steps = 0
         """Those of them that a policy was trained with."""
         self.seconds = 0.0

@@ -45,7 +45,7 @@ class Speed(msgspec.Struct):
     name: str
     title: str
     agent_steps_per_s: float
-    """Decisions of all agents, whoever made them."""
+    """Decisions of all agents."""
     learnt_steps_per_s: float
     """Those of them that a policy was trained with."""
     times: float

@@ -31,7 +31,7 @@ _LOOK_AROUND_S = 0.1
 
 
 def host_guests(listener: Listener, player: "Player", worlds: int) -> None:
-    """One game after the other; whoever comes meanwhile waits for its turn."""
+    """One game after the other; games that connect meanwhile wait for their turn."""
     while not player.is_done:
         try:
             guest = listener.accept(1.0)
@@ -79,7 +79,7 @@ class Player:
                 if listener is not None and now - looked_s > _LOOK_AROUND_S:
                     looked_s = now
                     listener.poll()
-        say(score.told())
+        say(score.summary())
 
     def _actor(self, worlds: GodotWorlds) -> Callable[[], None]:
         if self._policy == RANDOM:
@@ -104,7 +104,7 @@ class Player:
 
 
 class _Score:
-    """What has happened so far, and how fast."""
+    """Decisions and rounds so far, and their speed."""
 
     def __init__(self, worlds: GodotWorlds) -> None:
         self._worlds = worlds
@@ -122,11 +122,11 @@ class _Score:
         if now - self._shown_s > self._every_s:
             self._shown_s = now
             if err.is_terminal:
-                status.update(escape(self.told()))
+                status.update(escape(self.summary()))
             else:
-                say(self.told())
+                say(self.summary())
 
-    def told(self) -> str:
+    def summary(self) -> str:
         took_s = max(time.monotonic() - self._begun_s, 1e-9)
         agents = sum(role.acted.size for role in self._worlds.roles.values())
         wins = ", ".join(f"{name} {count}" for name, count in self._wins.most_common(8))

@@ -1,4 +1,4 @@
-"""Judging: a trained policy of each role against opponents, on held-out arenas, with intervals."""
+"""Evaluating a trained policy of each role against opponents, on held-out arenas, with intervals."""
 
 from collections.abc import Callable, Mapping, Sequence
 

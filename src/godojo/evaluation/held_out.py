@@ -1,4 +1,4 @@
-"""Worlds to judge in: arenas that no policy was trained in, unless a user says otherwise."""
+"""Worlds to evaluate in: arenas that no policy was trained in, unless the user chooses others."""
 
 import os
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ from godojo.runs.folder import RunFolder
 from godojo.runs.names import split_reference
 
 PROBE_SEED = 2**41
-"""Here begin those of whoever is trained to probe a policy."""
+"""Seeds of best responses start here."""
 MAX_SEED = HELD_OUT_SEED - 1
 MOST_WORLDS = {"sim": 1024, "godot": 64}
 """More of them at once are no quicker."""
 MOST_PROCESSES = 8
 BOTH = "held-out"
-"""What a game has that no policy was trained in."""
+"""The arenas of a game that no policy was trained in."""
 
 
 def game_settings(game: str, values: Mapping[str, Any], source: object = "") -> Any:
@@ -41,11 +41,10 @@ def judging_worlds(
     seed: int = 0,
     from_pool: bool = False,
 ) -> Worlds:
-    """Worlds for so many rounds, in which oracles can play, too.
+    """Worlds for this many rounds, with privileged state for oracles.
 
-    What `arenas` may be, the game says (`judging_options` in its `game.py`). The real Godot makes no arenas: it takes
-    one of a few that are made beforehand. With `from_pool` the embedded game takes one of the same, so that the two can
-    be compared.
+    The game defines what `arenas` may be (`judging_options` in its `game.py`). The real Godot generates no arenas: it
+    takes one of a pool. With `from_pool` the twin takes one of the same pool, so the two can be compared.
     """
     asked = GAMES[game].judging_options(settings, arenas)
     options: dict[str, Any] = {"settings": settings, **asked}
@@ -59,7 +58,7 @@ def judging_worlds(
 
 
 def worlds_for(policy: str, card: PolicyCard, *, arenas: str = BOTH, rounds: int = 500, **how: Any) -> Worlds:
-    """Worlds to judge a policy in (see `judging_worlds`); one that is told its task plays all it was trained for."""
+    """Worlds to judge a policy in (see `judging_worlds`); one that observes its task plays all its tasks."""
     settings, tasks = game_settings(card.game, card.settings), _tasks_of(policy, card)
     if not tasks:
         return judging_worlds(card.game, settings, arenas=arenas, rounds=rounds, **how)
@@ -70,7 +69,7 @@ def worlds_for(policy: str, card: PolicyCard, *, arenas: str = BOTH, rounds: int
 
 
 def _tasks_of(policy: str, card: PolicyCard) -> list[str]:
-    """What a policy that is told its task was trained for, in order; a policy that is not has none."""
+    """The tasks that a policy which observes its task was trained for, in order; others have none."""
     if not any(part.name == TASK for part in card.observation_parts):
         return []
     if Path(policy).expanduser().is_file():
@@ -80,7 +79,7 @@ def _tasks_of(policy: str, card: PolicyCard) -> list[str]:
 
 
 def judging_seed(seed: int) -> int:
-    """Where the worlds of a judgement with this seed begin."""
+    """The seed of the worlds of an evaluation with this seed."""
     if not 0 <= seed <= MAX_SEED:
         raise GodojoError(f"a seed to judge with is from 0 to {MAX_SEED}, not {seed}")
     return HELD_OUT_SEED + seed

@@ -1,4 +1,4 @@
-"""How sure a measured share or mean is: 95 % intervals."""
+"""95 % confidence intervals of shares, differences and means."""
 
 import math
 from typing import Self
@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 
 Z95 = 1.959963984540054
-"""Standard deviations to either side within which a normal number lies in 95 of 100 cases."""
+"""The 97.5th percentile of the normal distribution."""
 
 
 def wilson(wins: int, rounds: int) -> tuple[float, float]:
@@ -24,7 +24,7 @@ def wilson(wins: int, rounds: int) -> tuple[float, float]:
 
 
 class Proportion(msgspec.Struct, frozen=True):
-    """How many of so many rounds, and between what bounds the true share lies."""
+    """A share of rounds with its 95 % interval."""
 
     wins: int
     rounds: int
@@ -39,7 +39,7 @@ class Proportion(msgspec.Struct, frozen=True):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """How far one share is above another, and between what bounds the true difference lies (Newcombe's interval)."""
+    """How far one share is above another, with its 95 % interval (Newcombe's)."""
 
     points: float
     """Of a hundred; so are the bounds."""
@@ -55,7 +55,7 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class Mean(msgspec.Struct, frozen=True):
-    """A mean over rounds, and between what bounds the true one lies (normal approximation)."""
+    """A mean over rounds with its 95 % interval (normal approximation)."""
 
     mean: float
     low: float

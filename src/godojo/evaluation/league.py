@@ -1,4 +1,4 @@
-"""The league of a run: snapshots of its training play each other, everybody against everybody, and are rated."""
+"""The league of a run: all snapshots of its training play each other and are rated."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
@@ -18,11 +18,11 @@ from godojo.runs.folder import RunFolder
 Entry = TypeVar("Entry")
 
 MOST_SNAPSHOTS = 8
-"""So many are taken when none are named, spread over the training."""
+"""Taken when none are named, spread over the training."""
 
 
 class SkillRating(msgspec.Struct, frozen=True):
-    """A rating of openskill, and between what bounds the true one lies in 95 of 100 cases."""
+    """A rating of openskill with its 95 % interval."""
 
     rating: float
     low: float
@@ -40,7 +40,7 @@ class Ranking(msgspec.Struct, frozen=True):
 
 
 class LeagueReport(msgspec.Struct, frozen=True):
-    """What `godojo league` found."""
+    """The result of `godojo league`."""
 
     run: str
     game: str
@@ -161,7 +161,7 @@ def play_league(
 
 
 def spread(entries: Sequence[Entry], most: int = MOST_SNAPSHOTS) -> list[Entry]:
-    """At most so many of them, the first and the last among them, evenly."""
+    """At most `most` of them, evenly, the first and the last included."""
     if len(entries) <= most:
         return list(entries)
     return [entries[round(place * (len(entries) - 1) / (most - 1))] for place in range(most)]

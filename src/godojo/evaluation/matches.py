@@ -84,7 +84,7 @@ def play_matches(
 
     How many rounds each world has to play is settled beforehand: all play the same number, the first few one more
     where `rounds` cannot be shared out evenly. Counting whichever rounds end first would favour short ones, and so
-    whoever wins quickly. Rounds that were cut short from outside have no winner and are played again.
+    quick winners. Rounds that were cut short from outside have no winner and are played again.
     """
     _check(worlds, players, rounds)
     worlds.reset(seed)

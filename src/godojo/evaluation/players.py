@@ -1,4 +1,4 @@
-"""Who plays in a match: trained policies, scripted opponents, a user's own class; each named by a text."""
+"""Players of a match, each named by a text: trained policies, scripted opponents, a user's own class."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,7 +24,7 @@ POLICY_SUFFIX = ".pt"
 
 
 class TrainedPlayer(Opponent):
-    """Whoever was trained, and so knows what it was trained on."""
+    """A trained player, with the card of its policy."""
 
     card: PolicyCard
     name: str
@@ -47,7 +47,7 @@ class PlayerFile(Protocol):
 class PolicyPlayer(TrainedPlayer):
     """A trained policy: takes its most likely action (`deterministic`), or samples as in training.
 
-    Lots are drawn for all worlds at once, so they depend on the number of worlds.
+    Samples are drawn for all worlds at once, so they depend on the number of worlds.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class PolicyPlayer(TrainedPlayer):
 
     def start(self, rows: int) -> None:
         self._memory = self.policy.initial_memory(rows)
-        self._lots = torch.Generator().manual_seed(self.seed)
+        self._generator = torch.Generator().manual_seed(self.seed)
 
     def act(self, worlds: Worlds, out: np.ndarray) -> None:
         arrays = worlds.roles[self.role]
@@ -84,19 +84,19 @@ class PolicyPlayer(TrainedPlayer):
         memory = self._memory * torch.from_numpy(not_done).view(-1, 1)
         raw = torch.from_numpy(observation)
         features, self._memory = self.policy.features(self.policy.preprocess(raw), memory, self.policy.heading_of(raw))
-        choice = self.policy.head.sample(features, deterministic=deterministic, generator=self._lots)
+        choice = self.policy.head.sample(features, deterministic=deterministic, generator=self._generator)
         return self.policy.to_env_action(choice.action, raw).numpy()
 
 
 def check_layout(card: PolicyCard, arrays: RoleArrays, name: str) -> None:
     """Refuses a policy that was trained to see or to do something else, and says what differs."""
-    told = {part.name: part.shape for part in arrays.observation_parts}
+    here = {part.name: part.shape for part in arrays.observation_parts}
     known = {part.name: part.shape for part in card.observation_parts}
-    for part in dict.fromkeys((*known, *told)):
-        if known.get(part) != told.get(part):
-            ours, theirs = _shape(known.get(part)), _shape(told.get(part))
+    for part in dict.fromkeys((*known, *here)):
+        if known.get(part) != here.get(part):
+            ours, theirs = _shape(known.get(part)), _shape(here.get(part))
             raise GodojoError(f"{name} was trained on other observations: {part} is {ours} to it, and {theirs} here")
-    if tuple(known) != tuple(told):
+    if tuple(known) != tuple(here):
         raise GodojoError(f"{name} was trained on the same observations in another order")
     if card.shape.action_parts != arrays.action_parts:
         ours, theirs = (

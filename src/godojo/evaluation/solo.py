@@ -1,4 +1,4 @@
-"""Judging whoever plays alone: not by whom it beats, but by what its rounds were like, with intervals."""
+"""Evaluating a game that is played alone: by measures of its rounds, with intervals."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -45,7 +45,7 @@ class SoloEvaluation(Printable, msgspec.Struct, frozen=True):
 
 
 def is_solo_policy(game: str) -> bool:
-    """Whether a game is judged by what its rounds are like."""
+    """Whether a game is evaluated by measures of its rounds."""
     return game in GAMES and GAMES[game].measures is not None
 
 
@@ -65,7 +65,7 @@ def evaluate_solo(
     files: Mapping[str, PlayerFile] | None = None,
     progress: Callable[[str, float | None], None] | None = None,
 ) -> SoloEvaluation:
-    """Plays `rounds` rounds with a policy (see `players_of`) and says what they were like."""
+    """Plays `rounds` rounds with a policy (see `players_of`) and measures them."""
     ((role, player),) = players_of(policy, seed=seed, deterministic=deterministic, files=files).items()
     card = player.card
     with worlds_for(policy, card, arenas=arenas, rounds=rounds, engine=engine, seed=seed) as worlds:
@@ -105,7 +105,7 @@ def judged_rounds(
 
 
 def measured(game: str, worlds: Worlds, results: MatchResults, role: str) -> dict[str, np.ndarray]:
-    """What each round was like, by the game's own measures: one bool a round."""
+    """The game's measures of each round: one bool a round."""
     measures = GAMES[game].measures
     if measures is None:
         raise GodojoError(f"{game} is not played alone: judge it against opponents")

@@ -60,7 +60,7 @@ def _origin(source: str, policies: Sequence[Trained]) -> str:
         budget = ", ".join(f"{value:g} {unit.replace('_', '-')}" for unit, value in config.budget.items())
         made.append(f"Learnt by {config.learner} on engine `{config.engine}`, seed {config.seed}, budget {budget}.")
         if config.command:
-            # Without the folders of whoever trained it.
+            # Without the folders of the machine that trained it.
             words = " ".join(Path(word).name if "/" in word or "\\" in word else word for word in config.command)
             made.append(f"Made by `{command(words)}`.")
     counts = sorted({one.card.agent_steps for one in policies})

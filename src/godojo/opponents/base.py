@@ -1,4 +1,4 @@
-"""The contract of an opponent: somebody who plays one role in many worlds at once."""
+"""The contract of an opponent: a player of one role in many worlds at once."""
 
 import abc
 from collections.abc import Mapping
@@ -14,16 +14,15 @@ from godojo.kernels.random import stream_of
 class Opponent(abc.ABC):
     """Plays `role` in every world of a batch.
 
-    `begin` after each `worlds.reset`, then `act` once before each `worlds.step`. What it remembers of a world is
-    forgotten when that world's round has ended (`worlds.ended`). The same seed gives the same play, at any number of
-    threads, and in each world whatever the number of worlds.
+    `begin` after each `worlds.reset`, then `act` once before each `worlds.step`. It forgets a world when that world's
+    round has ended (`worlds.ended`). The same seed gives the same play at any number of threads and worlds.
     """
 
     keeps: tuple[str, ...] = ("_memory",)
     """Names of the arrays in which it remembers."""
 
     needs_privileged_state = False
-    """Whether it plays by `Worlds.privileged()`, which not every engine tells unasked."""
+    """Whether it reads `Worlds.privileged()`, which engines may send on request only."""
 
     def __init__(self, role: str, seed: int = 0) -> None:
         self.role = role
@@ -31,21 +30,21 @@ class Opponent(abc.ABC):
 
     @abc.abstractmethod
     def begin(self, worlds: Worlds) -> None:
-        """Makes room for what it remembers of these worlds; every round is a new one."""
+        """Allocates its memory of these worlds; every round is new."""
 
     @abc.abstractmethod
     def act(self, worlds: Worlds, out: np.ndarray) -> None:
-        """Writes what every agent of the role does next: float32 [N, n, 3], from -1 to 1.
+        """Writes the next actions of the role: float32 [N, n, A], from -1 to 1.
 
         `out` may be `worlds.roles[role].action` itself.
         """
 
     def state(self) -> dict[str, np.ndarray]:
-        """All that it remembers, for a checkpoint."""
+        """Its memory, for a checkpoint."""
         return {name: getattr(self, name).copy() for name in self.keeps}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes on from what `state` gave, in worlds it has been told of by `begin`."""
+        """Restores what `state` returned, after `begin` with the same worlds."""
         for name in self.keeps:
             getattr(self, name)[...] = state[name]
 
