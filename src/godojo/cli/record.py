@@ -14,7 +14,8 @@ from godojo.errors import command
 
 def record(
     run: Annotated[str, typer.Argument(help="RUN or RUN@SNAPSHOT; defaults to the latest run.")] = "latest",
-    episodes: Annotated[int, typer.Option("--episodes", "--rounds", "-n", help="How many rounds.", min=1)] = 3,
+    episodes: Annotated[int, typer.Option("--episodes", "-n", help="How many rounds.", min=1)] = 3,
+    rounds: Annotated[int | None, typer.Option("--rounds", help="--episodes.", hidden=True, min=1)] = None,
     preset: Annotated[
         str, typer.Option("--preset", help="1080p60, 720p30, portrait (1080x1920, 60), portrait-720p30, small, ….")
     ] = "720p30",
@@ -59,7 +60,7 @@ def record(
             lambda: films.record(
                 run,
                 output,
-                episodes=episodes,
+                episodes=rounds or episodes,
                 preset=preset,
                 camera=camera,
                 hero=hero,
