@@ -10,8 +10,6 @@ import argparse
 import sys
 from pathlib import Path
 
-from godojo.export.game_rounds import play_in_game
-
 from godojo.engines.make import make_vec
 from godojo.evaluation.intervals import Difference, Proportion
 from godojo.evaluation.matches import play_matches
@@ -19,6 +17,7 @@ from godojo.evaluation.players import PolicyPlayer
 from godojo.export.dojo_file import load_dojo
 from godojo.games.tag.godot import TagInGodot
 from godojo.resources import godot_sources
+from tests.tag_rounds_in_godot import play_in_game
 
 LEVELS = ("easy", "medium", "hard")
 ROLES = ("seeker", "hider")
@@ -35,7 +34,7 @@ def main() -> int:
         game = in_game(files, wanted.rounds, wanted.seed)
         twin = on_twin(files, wanted.rounds, wanted.seed)
         difference = Difference.of(game, twin)
-        say(f"{level}: in the game {told(game)}, on the twin {told(twin)}")
+        say(f"{level}: in the game {described(game)}, on the twin {described(twin)}")
         say(f"  difference {difference.points:+.1f} points (95 %: {difference.low:+.1f} to {difference.high:+.1f})")
     return 0
 
@@ -50,7 +49,7 @@ def on_twin(files: dict[str, Path], rounds: int, seed: int) -> Proportion:
         return play_matches(worlds, players, rounds, seed=seed).wins("seeker")
 
 
-def told(share: Proportion) -> str:
+def described(share: Proportion) -> str:
     return f"{100 * share.rate:.1f} % of {share.rounds} ({100 * share.low:.1f} to {100 * share.high:.1f})"
 
 

@@ -12,7 +12,9 @@ func test_the_result_is_shown_beside_what_happened() -> void:
 		for y in 21:
 			var point: Vector2 = screen * Vector2(x, y / 20.0)
 			game.hud.show_banner("Seekers win", "Caught after 12.3 seconds", Color.WHITE, [point])
-			var gap: Rect2 = game.hud.banner_rect().grow(ShowHud.BANNER_ROOM * game.hud.factor * 0.9)
+			var gap: Rect2 = game.hud.banner_rect().grow(
+				ShowHud.BANNER_ROOM * game.hud.factor * 0.9
+			)
 			check(not gap.has_point(point), "%s is covered by %s" % [point, gap])
 			check(
 				Rect2(Vector2.ZERO, screen).encloses(game.hud.banner_rect()),
