@@ -176,7 +176,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         typed("export", "tiny", "--out", ".")
         typed("export", "tiny", "--out", ".", "--format", "onnx")
         typed("replay", "tiny", "-n", "1", "--packed", "--out", ".")
-        next(place.glob("*.rounds")).rename("some.rounds")
+        next(place.glob("*.npz")).rename("some.npz")
     finally:
         os.chdir(before)
     (place / "project").mkdir()
