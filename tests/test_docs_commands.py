@@ -44,6 +44,7 @@ ELSEWHERE = {
     "engine run": "is the engine itself, often its editor; tests/godot/test_godot_engine.py",
     "train build/gems.x86_64": "needs an exported game; tests/godot/test_exporting.py",
     "train --connect": "waits for a game; tests/test_train_cli.py",
+    "train pursuit": "needs GODOJO_GAMES; tests/test_third_game.py",
     "train navigation --http": "needs a game that listens; tests/test_navigation_training.py",
     "scripts/train.sh": "tests/test_scripts.py",
     "scripts/record_gui.sh": "tests/godot/test_film.py",
