@@ -44,6 +44,7 @@ ELSEWHERE = {
     "engine run": "is the engine itself, often its editor; tests/godot/test_godot_engine.py",
     "train build/gems.x86_64": "needs an exported game; tests/godot/test_exporting.py",
     "train --connect": "waits for a game; tests/test_train_cli.py",
+    "train pursuit": "needs GODOJO_GAMES; tests/test_third_game.py",
     "train navigation --http": "needs a game that listens; tests/test_navigation_training.py",
     "scripts/train.sh": "tests/test_scripts.py",
     "scripts/record_gui.sh": "tests/godot/test_film.py",
@@ -176,7 +177,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         typed("export", "tiny", "--out", ".")
         typed("export", "tiny", "--out", ".", "--format", "onnx")
         typed("replay", "tiny", "-n", "1", "--packed", "--out", ".")
-        next(place.glob("*.rounds")).rename("some.rounds")
+        next(place.glob("*.npz")).rename("some.npz")
     finally:
         os.chdir(before)
     (place / "project").mkdir()
