@@ -98,7 +98,7 @@ func test_lots_are_drawn_by_the_seed() -> void:
 		_seat(["a", "a"])
 		sync.policy_seed = seed_number
 		for agent in agents:
-			agent.draws_lots = true
+			agent.stochastic = true
 			agent.policy = MadePolicy.policy(0.0, 1)
 		seen.append(await _watch(1, 21))
 	check_equal(seen[0], seen[1], "the same seed")

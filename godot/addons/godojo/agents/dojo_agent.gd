@@ -36,8 +36,8 @@ signal policy_changed
 		policy_changed.emit()
 ## The policy decides at every n-th decision; in between its last action is repeated.
 @export_range(1, 60, 1, "or_greater") var think_every: int = 1
-## Whether it draws lots, as it did in training, instead of doing what it thinks best.
-@export var draws_lots: bool = false
+## Whether its actions are sampled, as in training, instead of deterministic.
+@export var stochastic: bool = false
 
 ## The game's own score of this round, for people; nobody learns from it.
 var score: float = 0.0

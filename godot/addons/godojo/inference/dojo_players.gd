@@ -95,7 +95,7 @@ func _seat(agent: DojoAgent) -> void:
 		return
 	if old != null:
 		if old.policy == policy and old.think_every == agent.think_every:
-			if (old.chance != null) == agent.draws_lots:
+			if (old.chance != null) == agent.stochastic:
 				return
 		old.agents.erase(agent)
 		old.gather()
@@ -111,12 +111,12 @@ func _seat(agent: DojoAgent) -> void:
 func _group_for(policy: DojoPolicy, agent: DojoAgent) -> DojoPlayGroup:
 	for group in _groups:
 		if group.policy == policy and group.think_every == agent.think_every:
-			if (group.chance != null) == agent.draws_lots:
+			if (group.chance != null) == agent.stochastic:
 				return group
 	var fresh := DojoPlayGroup.new()
 	fresh.policy = policy
 	fresh.think_every = agent.think_every
-	if agent.draws_lots:
+	if agent.stochastic:
 		fresh.chance = RandomNumberGenerator.new()
 		fresh.chance.seed = hash([_sync.policy_seed, _groups.size()])
 	_groups.append(fresh)
