@@ -102,7 +102,7 @@ def test_an_old_run_of_sac_is_resumed(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_an_old_league_is_read() -> None:
-    assert LEAGUE.migrate({"deterministic": True}, 2) == {"deterministic": True}
+    assert LEAGUE.migrate({"greedy": True}, 2) == {"deterministic": True}
 
 
 def test_an_old_run_is_exported_and_its_exports_play(old: Path, tmp_path: Path) -> None:

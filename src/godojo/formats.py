@@ -230,7 +230,7 @@ def _checkpoint_4(tree: Tree) -> None:
 
 
 def _league_3(tree: Tree) -> None:
-    rename(tree, deterministic="deterministic")
+    rename(tree, greedy="deterministic")
 
 
 def _rename_policy_layers(weights: Any) -> None:
