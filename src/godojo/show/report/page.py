@@ -15,6 +15,7 @@ from godojo.errors import GodojoError, command
 from godojo.evaluation.evaluation import ITSELF, Evaluation, MatchUp, has_opponents, judge
 from godojo.evaluation.intervals import Proportion
 from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo_policy
+from godojo.evaluation.tables import interval, percent
 from godojo.files import atomic_write
 from godojo.opponents import scripted_opponents
 from godojo.runs.folder import RunFolder
@@ -170,7 +171,7 @@ def _results(found: Evaluation) -> str:
     tints = style.role_colours(found.game, roles)
     lead = [
         f'<b style="color:{tints[one.role]}">{html.escape(one.role)} wins'
-        f" {_percent(one.wins.rate)}</b> ({_interval(one.wins)})"
+        f" {percent(one.wins)}</b> ({interval(one.wins)})"
         for one in found.verdicts
         if one.opponent == ITSELF and one.wins is not None
     ]
@@ -245,17 +246,9 @@ def _share_cells(share: Proportion, colour: str) -> list[str]:
     track = f'<i style="{spread}"></i><u style="left:calc({100 * share.rate:.1f}% - 1px);background:{colour}"></u>'
     return [
         f'<td class="bar"><span class="track">{track}</span></td>',
-        f'<td class="number"><b>{_percent(share.rate)}</b></td>',
-        f'<td class="number quiet">({_interval(share)})</td>',
+        f'<td class="number"><b>{percent(share)}</b></td>',
+        f'<td class="number quiet">({interval(share)})</td>',
     ]
-
-
-def _percent(rate: float) -> str:
-    return f"{100 * rate:.1f} %"
-
-
-def _interval(share: Proportion) -> str:
-    return f"{100 * share.low:.1f} to {100 * share.high:.1f}"
 
 
 def _pictures(charts: Sequence[Path]) -> str:
