@@ -9,30 +9,8 @@ import numpy as np
 
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.errors import GodojoError
-from godojo.games.parts import ActionPart, Heading, ObservationPart
+from godojo.games.parts import Role
 from godojo.kernels.compile import is_compiled
-
-
-class TwinRole(Protocol):
-    """A group of agents that share a policy."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def first(self) -> int: ...
-
-    @property
-    def agents(self) -> int: ...
-
-    @property
-    def observation_parts(self) -> tuple[ObservationPart, ...]: ...
-
-    @property
-    def action_parts(self) -> tuple[ActionPart, ...]: ...
-
-    @property
-    def heading(self) -> Heading | None: ...
 
 
 class Twin(Protocol):
@@ -49,7 +27,7 @@ class Twin(Protocol):
     """Arrays named as in the contract; one row per agent, ordered by role, world and agent."""
 
     @property
-    def roles(self) -> Sequence[TwinRole]: ...
+    def roles(self) -> Sequence[Role]: ...
 
     def begin(self, seed: int) -> None: ...
 
