@@ -25,7 +25,6 @@ from godojo.show.curves import RunTables
 from godojo.show.highlights import best_highlights
 from godojo.show.policies_to_show import PoliciesToShow, can_be_shown
 from godojo.show.recording import one_thread
-from godojo.show.replay import Replay
 from godojo.show.report.replay_data import viewer_round
 
 PICKED_FROM = 60
@@ -81,8 +80,8 @@ def shown_rounds(run: RunFolder, seed: int) -> list[dict[str, Any]]:
     for name in _stages(run):
         stage = PoliciesToShow.of(f"{where}@{name}", seed=seed)
         played = stage.record(arenas=[arenas[1 % len(arenas)]], seed=seed)
-        found.append(viewer_round(played[0], _stage_title(name)))
-    return found or [viewer_round(_liveliest(many), "a round")]
+        found.append(viewer_round(played[0], f"after {name}" if name[:1].isdigit() else name))
+    return found or [viewer_round(max(many, key=lambda replay: int(replay.sees().sum())), "a round")]
 
 
 def _stages(run: RunFolder) -> list[str]:
@@ -93,22 +92,10 @@ def _stages(run: RunFolder) -> list[str]:
     return [names[place * (len(names) - 1) // (MOST_STAGES - 1)] for place in range(MOST_STAGES)]
 
 
-def _stage_title(name: str) -> str:
-    return f"after {name}" if name[:1].isdigit() else name
-
-
-def _liveliest(replays: Sequence[Replay]) -> Replay:
-    return max(replays, key=lambda replay: int(replay.sees().sum()))
-
-
 def _page(run: RunFolder, parts: Sequence[str], replays: Sequence[dict[str, Any]]) -> bytes:
     files = resources.files(__package__)
     css, script = (files.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "viewer.js"))
-    look = {
-        "backdrop": colours.BACKDROP,
-        "blocks": colours.BLOCKS,
-        "marks": colours.MARKS,
-    }
+    look = {"backdrop": colours.BACKDROP, "blocks": colours.BLOCKS, "marks": colours.MARKS}
     data = f"const rounds = {_script_json(replays)};\nconst look = {_script_json(look)};\n"
     body = "\n".join(part for part in parts if part)
     # The page can reach nothing outside itself, whatever a run's names and settings hold.
@@ -207,7 +194,8 @@ def _result_row(verdict: MatchUp, tints: Mapping[str, str]) -> str:
 def _details(found: Evaluation) -> str:
     tints = style.role_colours(found.game, list(dict.fromkeys(verdict.role for verdict in found.verdicts)))
     rows = [
-        f"<tr>{_role(one.role, tints[one.role])}<td>{html.escape(one.opponent)}</td><td>{one.reward.mean:.2f}"
+        f'<tr><td style="color:{tints[one.role]};font-weight:600">{html.escape(one.role)}</td>'
+        f"<td>{html.escape(one.opponent)}</td><td>{one.reward.mean:.2f}"
         f' <span class="quiet">({one.reward.low:.2f} to {one.reward.high:.2f})</span></td>'
         f"<td>{one.median_length_s:.1f} s</td></tr>"
         for one in found.verdicts
@@ -235,10 +223,6 @@ def _table(title: str, about: str, titles: Sequence[str], rows: Sequence[str]) -
         f'<h2>{title}</h2>\n<p class="quiet">{about}</p>\n'
         f'<div class="scroll"><table><tr>{head}</tr>{"".join(rows)}</table></div>'
     )
-
-
-def _role(role: str, colour: str) -> str:
-    return f'<td style="color:{colour};font-weight:600">{html.escape(role)}</td>'
 
 
 def _share_cells(share: Proportion, colour: str) -> list[str]:
