@@ -152,7 +152,6 @@ class GodotRlSession(Session):
     # What the game says
 
     def _next_text(self) -> bytes | None:
-        """The next complete message."""
         if len(self._received) < _LENGTH.size:
             return None
         (length,) = _LENGTH.unpack_from(self._received)

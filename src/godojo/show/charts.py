@@ -125,7 +125,6 @@ def _single(tables: RunTables, title: str, note: str, draw: Draw, x: str = STEPS
 
 
 def _by_role(axes: Axes, tables: RunTables, x: str, curve: Callable[[str], Curve]) -> bool:
-    """A line for every role."""
     curves = [curve(role) for role in tables.roles]
     with _lines(axes, x, tables) as add:
         for role, found in zip(tables.roles, curves, strict=True):

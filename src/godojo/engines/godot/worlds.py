@@ -277,7 +277,6 @@ class GodotWorlds(Worlds):
         self._arrays = make_arrays(self, ready, self._truth)
 
     def _lose(self, game: _Game, error: GodojoError) -> None:
-        """Drops a lost game."""
         game.is_acting = False
         connection, game.connection = game.connection, None
         self._note(game, connection, error)
