@@ -109,7 +109,7 @@ def test_mistakes_are_refused(words: tuple[str, ...], reason: str, root: Path) -
 
 def test_a_folder_that_cannot_be_made_ends_in_one_line(root: Path) -> None:
     (root / "file").write_text("", encoding="utf-8")
-    with pytest.raises(GodojoError, match="cannot be made"):
+    with pytest.raises(GodojoError, match="cannot be created"):
         export(trained_in("small"), root / "file/below")
 
 

@@ -94,6 +94,15 @@ def atomic_writer(path: Path) -> Iterator[BinaryIO]:
             temporary.unlink()
 
 
+def make_folder(folder: Path) -> Path:
+    """Creates a folder and its parents, unless it exists."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GodojoError(f"{folder} cannot be created ({error.strerror})") from None
+    return folder
+
+
 def sweep(folder: Path) -> None:
     """Removes files that killed writers left in a folder; for its only writer."""
     for left in folder.glob(f".*{PART}"):

@@ -19,6 +19,7 @@ from godojo.engines.godot.project import problem_lines, run_project
 from godojo.engines.godot.report import Report
 from godojo.engines.random_play import play_randomly
 from godojo.errors import GodojoError
+from godojo.runs.config import processor
 
 RING = 16
 """Sets of random actions, drawn beforehand and used in turn."""
@@ -64,7 +65,7 @@ class Surroundings:
             "busy_after": busy_after,
             "load_average": self.load_average,
             "is_quiet": max(self.busy_before, busy_after) <= QUIET_BUSY * self.cores,
-            "machine": f"{platform.machine()}, {cpu_name()}, {self.cores} cores",
+            "machine": f"{platform.machine()}, {processor()}, {self.cores} cores",
             "versions": {"godojo": godojo.__version__, "python": platform.python_version()}
             | {name: metadata.version(name) for name in packages}
             | versions,
@@ -153,11 +154,3 @@ def load() -> float:
         return os.getloadavg()[0]
     except (AttributeError, OSError):  # Windows has none
         return 0.0
-
-
-def cpu_name() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor() or "unknown"
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")

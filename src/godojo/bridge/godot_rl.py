@@ -37,7 +37,6 @@ from godojo.bridge.session import Session
 from godojo.errors import GodojoError
 
 WIRE = "godot_rl"
-DEFAULT_PORT = 11008
 DEFAULT_TICKS_PER_DECISION = 8
 """The default of godot_rl's Sync node; the scene or `--action_repeat=` may change it, and the game does not say."""
 
@@ -153,7 +152,6 @@ class GodotRlSession(Session):
     # What the game says
 
     def _next_text(self) -> bytes | None:
-        """The next complete message."""
         if len(self._received) < _LENGTH.size:
             return None
         (length,) = _LENGTH.unpack_from(self._received)

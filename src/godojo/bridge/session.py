@@ -358,7 +358,6 @@ class DojoSession(Session):
         self._turn, self._pings = turn, 0
 
     def _refuse(self, error: WireError) -> None:
-        """Sends the reason and closes."""
         if self._protocol.state is State.OPEN:
             self._protocol.send_text(encode_control(HandshakeRejected(str(error))))
         self._leave(CloseCode.POLICY_VIOLATION, str(error))

@@ -3,7 +3,6 @@
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
 import typer
 from rich.markup import escape
 from rich.table import Table
@@ -130,7 +129,7 @@ def inference(
 def _show(found: "Conditions", as_json: bool, pieces: "Sequence[Callable[[Any], Table | str]]", more: str = "") -> None:
     """A report as JSON or piece by piece, with a note if the machine was not quiet."""
     if as_json:
-        print_json(msgspec.json.format(msgspec.json.encode(found), indent=2))
+        print_json(found)
     else:
         for piece in pieces:
             out.print(piece(found))

@@ -85,10 +85,7 @@ def run(
     exports = any(word.startswith("--export-") for word in words) and (project / "project.godot").is_file()
     if exports or ("--path" in words and project == project_folder().resolve()):
         prepared_project(engine, project)
-    command = [str(engine.program), *words]
-    if os.name == "nt":
-        raise typer.Exit(subprocess.call(command))
-    os.execv(command[0], command)  # noqa: S606 - becomes Godot, so that signals and the exit status are its own
+    become([str(engine.program), *words])
 
 
 @app.command()
@@ -96,6 +93,13 @@ def uninstall() -> None:
     """Remove the Godot that Godojo installed, and no other."""
     removed = uninstall_engine()
     out.print("Removed the installed Godot." if removed else "Godojo has not installed Godot; nothing to remove.")
+
+
+def become(command: list[str]) -> None:
+    """Replaces this process by a program, so that signals and the exit status are its own."""
+    if os.name == "nt":
+        raise typer.Exit(subprocess.call(command))
+    os.execv(command[0], command)  # noqa: S606 - no shell is needed
 
 
 def ready_engine() -> Engine:

@@ -1,13 +1,11 @@
 """`godojo play`: play a game by hand in Godot."""
 
-import os
-import subprocess
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from godojo.cli.engine import ready_engine
+from godojo.cli.engine import become, ready_engine
 from godojo.engines.godot.display import has_screen
 from godojo.engines.godot.project import game_scenes, prepared_project
 from godojo.errors import GodojoError, unknown
@@ -57,10 +55,7 @@ def play(
         raise GodojoError("there is no display; run this on a machine with a screen")
     engine = ready_engine()
     project = ["--path", str(prepared_project(engine, folder)), *([scenes[game]] if folder is None else [])]
-    command = [str(engine.program), *_QUIETLY, *project, "--", *game_words(options or [])]
-    if os.name == "nt":
-        raise typer.Exit(subprocess.call(command))
-    os.execv(command[0], command)  # noqa: S606 - becomes the game, so that signals and the exit status are its own
+    become([str(engine.program), *_QUIETLY, *project, "--", *game_words(options or [])])
 
 
 def game_words(options: list[str]) -> list[str]:

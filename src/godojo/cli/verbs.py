@@ -10,14 +10,8 @@ from typer.exceptions import Abort
 
 from godojo.errors import command
 
-TRAIN, JUDGE, FILM, SHIP, OWN_GAME, TOOLS = (
-    "Train and play",
-    "Evaluate and watch",
-    "Film",
-    "Ship",
-    "Your own game",
-    "Tools",
-)
+TRAIN, JUDGE, FILM = "Train and play", "Evaluate and watch", "Film"
+SHIP, OWN_GAME, TOOLS = "Ship", "Your own game", "Tools"
 
 
 class Verb(NamedTuple):

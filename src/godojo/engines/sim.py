@@ -9,30 +9,8 @@ import numpy as np
 
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.errors import GodojoError
-from godojo.games.parts import ActionPart, Heading, ObservationPart
+from godojo.games.parts import Role
 from godojo.kernels.compile import is_compiled
-
-
-class TwinRole(Protocol):
-    """A group of agents that share a policy."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def first(self) -> int: ...
-
-    @property
-    def agents(self) -> int: ...
-
-    @property
-    def observation_parts(self) -> tuple[ObservationPart, ...]: ...
-
-    @property
-    def action_parts(self) -> tuple[ActionPart, ...]: ...
-
-    @property
-    def heading(self) -> Heading | None: ...
 
 
 class Twin(Protocol):
@@ -49,7 +27,7 @@ class Twin(Protocol):
     """Arrays named as in the contract; one row per agent, ordered by role, world and agent."""
 
     @property
-    def roles(self) -> Sequence[TwinRole]: ...
+    def roles(self) -> Sequence[Role]: ...
 
     def begin(self, seed: int) -> None: ...
 
@@ -70,18 +48,11 @@ class SimWorlds(Worlds):
         if not is_compiled():
             sys.stderr.write("compiling kernels, once (about a minute)\n")
             sys.stderr.flush()
-        results = twin.results
-        self.twin = twin
-        self.num_worlds = twin.num_worlds
-        self.settings = twin.settings
-        self.ticks_per_decision = twin.ticks_per_decision
-        self.reward_terms = twin.reward_terms
-        self.winners = twin.winners
-        self.arena_names = twin.arena_names
-        self.ended = results.ended
-        self.winner = results.winner
-        self.length_ticks = results.length_ticks
-        self.arena = results.arena
+        results, self.twin, self.num_worlds = twin.results, twin, twin.num_worlds
+        self.settings, self.ticks_per_decision = twin.settings, twin.ticks_per_decision
+        self.reward_terms, self.winners, self.arena_names = twin.reward_terms, twin.winners, twin.arena_names
+        self.ended, self.winner = results.ended, results.winner
+        self.length_ticks, self.arena = results.length_ticks, results.arena
         roles = {}
         for role in twin.roles:
             rows = slice(role.first * self.num_worlds, (role.first + role.agents) * self.num_worlds)

@@ -52,8 +52,7 @@ class Camera:
         self._twin = getattr(worlds, "twin", None)
         if self._twin is None or (self.spec.layout_now is None and game_named(game).places is not None):
             raise GodojoError('only engine="sim" knows where everything is, which pictures need')
-        rays = self.spec.rays
-        self._rays = np.zeros((3, 0), np.float32) if rays is None else rays(worlds.settings)
+        self._rays = self.spec.rays(worlds.settings)
         self.reset()
 
     def reset(self) -> None:

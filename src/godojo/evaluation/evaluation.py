@@ -11,7 +11,7 @@ from godojo.engines.make import GAMES
 from godojo.errors import GodojoError
 from godojo.evaluation.held_out import BOTH, judging_seed, worlds_for
 from godojo.evaluation.intervals import Mean, Proportion
-from godojo.evaluation.matches import Player, play_matches
+from godojo.evaluation.matches import MatchResults, Player, play_matches
 from godojo.evaluation.players import PlayerFile, TrainedPlayer, player_from, players_of
 from godojo.evaluation.tables import Printable, evaluation_table
 from godojo.opponents import scripted_opponents
@@ -112,7 +112,8 @@ def judge(
         for name, rival, players in tables:
             title = f"{name} against {rival}"
             report = None if progress is None else (lambda share, title=title: progress(title, share))
-            verdicts.append(_verdict(worlds, name, rival, players, rounds, seed, report))
+            results = play_matches(worlds, players, rounds, seed=judging_seed(seed), progress=report)
+            verdicts.append(_verdict(name, rival, results))
     return Evaluation(
         policy=policy,
         game=game,
@@ -152,16 +153,7 @@ def _table(
     return {name: players[name] for name in worlds.roles}
 
 
-def _verdict(
-    worlds: Worlds,
-    role: str,
-    rival: str,
-    players: dict[str, Player],
-    rounds: int,
-    seed: int,
-    progress: Callable[[float], None] | None,
-) -> MatchUp:
-    results = play_matches(worlds, players, rounds, seed=judging_seed(seed), progress=progress)
+def _verdict(role: str, rival: str, results: MatchResults) -> MatchUp:
     can_win = role in results.winners
     return MatchUp(
         role=role,

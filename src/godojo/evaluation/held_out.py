@@ -1,6 +1,5 @@
 """Worlds to evaluate in: arenas that no policy was trained in, unless the user chooses others."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from godojo.engines.multi_task import TASK, MultiTaskWorlds
 from godojo.errors import GodojoError
 from godojo.games.base import HELD_OUT_SEED
 from godojo.learn.policy_file import PolicyCard
+from godojo.runs.config import cores
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import split_reference
 
@@ -50,7 +50,7 @@ def judging_worlds(
     options: dict[str, Any] = {"settings": settings, **asked}
     worlds = max(1, min(rounds, MOST_WORLDS.get(engine, 64)))
     if engine == "godot":
-        options["num_processes"] = min(_cores(), MOST_PROCESSES, worlds)
+        options["num_processes"] = min(cores(), MOST_PROCESSES, worlds)
         options["truth"] = True
     elif from_pool:
         options |= GAMES[game].pool_options(settings, asked, judging_seed(seed))
@@ -83,8 +83,3 @@ def judging_seed(seed: int) -> int:
     if not 0 <= seed <= MAX_SEED:
         raise GodojoError(f"a seed to judge with is from 0 to {MAX_SEED}, not {seed}")
     return HELD_OUT_SEED + seed
-
-
-def _cores() -> int:
-    """Those we may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

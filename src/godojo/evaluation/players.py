@@ -28,6 +28,25 @@ class TrainedPlayer(Opponent):
 
     card: PolicyCard
     name: str
+    deterministic = True
+    _memory: Tensor | np.ndarray | None = None
+
+    def begin(self, worlds: Worlds) -> None:
+        check_role(worlds, self.role)
+        check_layout(self.card, worlds.roles[self.role], self.name)
+        count, agents, _ = worlds.roles[self.role].observation.shape
+        self.start(count * agents)
+
+    def act(self, worlds: Worlds, out: np.ndarray) -> None:
+        arrays = worlds.roles[self.role]
+        rows = arrays.observation.shape[0] * arrays.observation.shape[1]
+        if self._memory is None or len(self._memory) != rows:
+            raise GodojoError("a player must be told of the worlds first: call begin(worlds) after each reset")
+        not_done = ~(arrays.terminated | arrays.truncated | worlds.ended[:, None])
+        action = self.decide(arrays.observation.reshape(rows, -1), not_done, deterministic=self.deterministic)
+        if action.size != out.size:
+            raise GodojoError(f"{self.name} gives {action.shape} actions where {out.shape} are wanted")
+        out[...] = action.reshape(out.shape)
 
     def start(self, rows: int) -> None:
         """Forgets everything; from now on it acts for `rows` agents."""
@@ -50,33 +69,18 @@ class PolicyPlayer(TrainedPlayer):
     Samples are drawn for all worlds at once, so they depend on the number of worlds.
     """
 
+    _memory: Tensor | None = None
+
     def __init__(
         self, policy: Policy, card: PolicyCard, *, seed: int = 0, deterministic: bool = True, name: str = ""
     ) -> None:
         super().__init__(card.role, seed)
         self.policy, self.card, self.deterministic = policy, card, deterministic
         self.name = name or f"policy of {card.role}"
-        self._memory: Tensor | None = None
-
-    def begin(self, worlds: Worlds) -> None:
-        check_role(worlds, self.role)
-        check_layout(self.card, worlds.roles[self.role], self.name)
-        count, agents, _ = worlds.roles[self.role].observation.shape
-        self.start(count * agents)
 
     def start(self, rows: int) -> None:
         self._memory = self.policy.initial_memory(rows)
         self._generator = torch.Generator().manual_seed(self.seed)
-
-    def act(self, worlds: Worlds, out: np.ndarray) -> None:
-        arrays = worlds.roles[self.role]
-        rows = arrays.observation.shape[0] * arrays.observation.shape[1]
-        if self._memory is None or len(self._memory) != rows:
-            raise GodojoError("a player must be told of the worlds first: call begin(worlds) after each reset")
-        goes_on = ~(arrays.terminated | arrays.truncated | worlds.ended[:, None])
-        out[...] = self.decide(arrays.observation.reshape(rows, -1), goes_on, deterministic=self.deterministic).reshape(
-            out.shape
-        )
 
     @torch.no_grad()
     def decide(self, observation: np.ndarray, not_done: np.ndarray, *, deterministic: bool) -> np.ndarray:

@@ -54,19 +54,17 @@ def draw(written: Sequence[Shipped], judged: Mapping[str, Evaluation]) -> bytes:
     return picture.getvalue()
 
 
-def play_one(written: Sequence[Shipped], seed: int = 0) -> Round | None:
+def play_one(written: Sequence[Shipped]) -> Round | None:
     """A round between the last files of each role; a role without one is played by a script."""
     players: dict[str, TrainedPlayer] = {}
     for one in written:
         players |= players_of(one.path, files=SHIPPED)
     card = next(iter(players.values())).card
     settings = game_settings(card.game, card.settings)
-    with make_vec(card.game, seed=judging_seed(seed), settings=settings) as worlds:
+    with make_vec(card.game, seed=judging_seed(0), settings=settings) as worlds:
         script = yardstick(card.game)
-        table = {
-            role: players.get(role) or player_from(script, role, game=card.game, seed=seed + 1) for role in worlds.roles
-        }
-        worlds.reset(judging_seed(seed))
+        table = {role: players.get(role) or player_from(script, role, game=card.game, seed=1) for role in worlds.roles}
+        worlds.reset(judging_seed(0))
         for player in table.values():
             player.begin(worlds)
         state = worlds.privileged()

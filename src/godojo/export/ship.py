@@ -18,7 +18,7 @@ from godojo.export import dojo_file
 from godojo.export.dojo_file import dojo_bytes, layers_of, load_dojo
 from godojo.export.onnx_file import int8_bytes, onnx_bytes
 from godojo.export.players import OnnxPlayer
-from godojo.files import atomic_write
+from godojo.files import atomic_write, make_folder
 from godojo.learn.networks import Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard
 from godojo.opponents import yardstick
@@ -110,10 +110,7 @@ def export(
         raise GodojoError(f"there is no format {kind!r}; there is: {', '.join(FORMATS)}")
     if int8 and kind != "onnx":
         raise GodojoError(f"{option('int8')} quantises ONNX models; add {option('format', 'onnx')}")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise GodojoError(f"{out} cannot be made ({error.strerror})") from None
+    make_folder(out)
     written = []
     for prefix, policy, card in policies:
         name = f"{prefix}{checked_name('role', card.role)}"
@@ -130,28 +127,22 @@ def export(
 
 
 def int8_cost(
-    content: bytes,
-    small: bytes,
-    card: PolicyCard,
-    *,
-    rounds: int = 500,
-    seed: int = 0,
-    progress: Progress | None = None,
+    content: bytes, small: bytes, card: PolicyCard, *, rounds: int = 500, progress: Progress | None = None
 ) -> Int8Cost:
     """Both models play the same rounds against the same scripted opponent."""
     settings, opponent = game_settings(card.game, card.settings), yardstick(card.game)
     shares: list[Proportion] = []
-    with judging_worlds(card.game, settings, rounds=rounds, seed=seed) as worlds:
+    with judging_worlds(card.game, settings, rounds=rounds) as worlds:
         for title, model in (("float32", content), ("int8", small)):
             players = {
                 role: OnnxPlayer(model, card)
                 if role == card.role
-                else player_from(opponent, role, game=card.game, seed=seed + 1)
+                else player_from(opponent, role, game=card.game, seed=1)
                 for role in worlds.roles
             }
             text = f"{card.role} ({title}) against {opponent}"
             report = None if progress is None else (lambda share, text=text: progress(text, share))
-            results = play_matches(worlds, players, rounds, seed=judging_seed(seed), progress=report)
+            results = play_matches(worlds, players, rounds, seed=judging_seed(0), progress=report)
             shares.append(results.wins(card.role))
     before, after = shares
     return Int8Cost(opponent, before, after, Difference.of(after, before))

@@ -18,7 +18,7 @@ import msgspec
 
 from godojo.documents import DamagedDocument, read_document, write_document
 from godojo.errors import GodojoError, option
-from godojo.files import TRAILER, Damaged, atomic_writer, file_hash, sweep
+from godojo.files import TRAILER, Damaged, atomic_writer, file_hash, make_folder, sweep
 from godojo.formats import CHECKPOINT, CHECKPOINTS
 from godojo.runs.names import checked_name
 from godojo.runs.states import read_state, write_state
@@ -65,7 +65,7 @@ class CheckpointStore:
 
     def save(self, state: Mapping[str, Any], agent_steps: int, update: int, seconds: float) -> CheckpointEntry:
         """Saves a state as the newest; on failure raises GodojoError and leaves the older ones untouched."""
-        self._make_folder()
+        make_folder(self._folder)
         entries = [entry for entry in self.entries() if entry.name not in self._spoilt]
         name = self._free_name(agent_steps)
         content = {
@@ -192,12 +192,6 @@ class CheckpointStore:
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}.pt"
-
-    def _make_folder(self) -> None:
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise GodojoError(f"{self._folder} cannot be created ({error.strerror})") from None
 
 
 class _HashingWriter:

@@ -76,8 +76,8 @@ class Environment(msgspec.Struct, frozen=True):
             packages=_versions(),
             godot=godot,
             system=platform.platform(),
-            processor=_processor(),
-            cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+            processor=processor(),
+            cores=cores(),
             memory_gib=_memory_gib(),
         )
 
@@ -96,7 +96,12 @@ def _versions() -> dict[str, str]:
     return versions
 
 
-def _processor() -> str:
+def cores() -> int:
+    """Those available to this process."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def processor() -> str:
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
             if line.startswith("model name"):

@@ -35,10 +35,6 @@ _REPLACED = ".replaced"
 Say = Callable[[str], None]
 
 
-def _say_nothing(_: str) -> None:
-    """The default `say`."""
-
-
 class RunFolder:
     """One training, on disk."""
 
@@ -56,7 +52,7 @@ class RunFolder:
         *,
         root: Path | None = None,
         force: bool = False,
-        say: Say = _say_nothing,
+        say: Say = lambda _: None,
     ) -> "RunFolder":
         """A new run. A run of that name is refused; with `force` it is replaced, unless it is being trained.
 
@@ -160,15 +156,15 @@ class RunFolder:
     def tensorboard(self) -> Path:
         return self.path / "tensorboard"
 
-    def checkpoints(self, say: Say = _say_nothing) -> "CheckpointStore":
+    def checkpoints(self, say: Say = lambda _: None) -> "CheckpointStore":
         from godojo.runs.checkpoints import CheckpointStore  # loads torch
 
         return CheckpointStore(self.path / "checkpoints", say)
 
-    def snapshots(self, say: Say = _say_nothing) -> SnapshotStore:
+    def snapshots(self, say: Say = lambda _: None) -> SnapshotStore:
         return SnapshotStore(self.path / "snapshots", say)
 
-    def role_map(self, say: Say = _say_nothing) -> RoleMap:
+    def role_map(self, say: Say = lambda _: None) -> RoleMap:
         return RoleMap(self.path / "roles.json", self.config.roles, say)
 
     def save_policy(self, role: str, content: bytes) -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from godojo.documents import read_document, write_document
 from godojo.errors import GodojoError, known, unknown
-from godojo.files import atomic_write, sweep
+from godojo.files import atomic_write, make_folder, sweep
 from godojo.formats import SNAPSHOTS
 from godojo.runs.names import checked_name
 
@@ -52,11 +52,7 @@ class SnapshotStore:
         for role in policies:
             checked_name("role", role)
         others = [entry for entry in self.entries() if entry.name != name]
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise GodojoError(f"{folder} cannot be created ({error.strerror})") from None
-        sweep(folder)
+        sweep(make_folder(folder))
         for role, content in policies.items():
             atomic_write(folder / policy_file(role), content)
         snapshot = Snapshot(name, agent_steps, float(seconds), dict(ratings or {}))

@@ -14,7 +14,7 @@ from godojo.documents import read_document
 from godojo.errors import GodojoError, command
 from godojo.evaluation.intervals import Z95
 from godojo.evaluation.league import LeagueReport
-from godojo.files import atomic_write
+from godojo.files import atomic_write, make_folder
 from godojo.formats import LEAGUE
 from godojo.runs.folder import RunFolder
 from godojo.show import style
@@ -29,7 +29,7 @@ SMOOTH = 9
 def write_charts(run: RunFolder) -> list[Path]:
     """All charts of a run that have something to show."""
     tables = RunTables(run)
-    folder = _made(run.path / FOLDER)
+    folder = make_folder(run.path / FOLDER)
     means = "bands: 95 % intervals of the mean"
     charts: dict[str, Figure | None] = {}
     with style.look():
@@ -61,14 +61,6 @@ def league_of(run: RunFolder) -> LeagueReport | None:
         return read_document(path, LEAGUE, LeagueReport, f"write it again: {command(f'league {run.name}')}")
     except FileNotFoundError:
         return None
-
-
-def _made(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise GodojoError(f"{folder} cannot be made ({error.strerror})") from None
-    return folder
 
 
 def _write(path: Path, made: Figure) -> Path:
@@ -133,7 +125,6 @@ def _single(tables: RunTables, title: str, note: str, draw: Draw, x: str = STEPS
 
 
 def _by_role(axes: Axes, tables: RunTables, x: str, curve: Callable[[str], Curve]) -> bool:
-    """A line for every role."""
     curves = [curve(role) for role in tables.roles]
     with _lines(axes, x, tables) as add:
         for role, found in zip(tables.roles, curves, strict=True):
@@ -315,7 +306,7 @@ def write_comparison(runs: Sequence[RunFolder], folder: Path) -> list[Path]:
     if len(games) > 1:
         raise GodojoError(f"runs of one game can be compared, not of {' and '.join(sorted(games))}")
     all_tables = [RunTables(run) for run in runs]
-    _made(folder)
+    make_folder(folder)
     written = []
     with style.look():
         for x, suffix in ((STEPS, ""), (SECONDS, "_by_time")):

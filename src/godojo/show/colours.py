@@ -7,3 +7,8 @@ BLOCKS = {"tall": TALL, "low": LOW, "platform": PLATFORM, "floor": FLOOR, "wall"
 """By kind; others look like `tall`."""
 MARKS = {"goal": "#2fae5f", "waypoint": "#e8b93c"}
 """By kind; others look like `waypoint`."""
+
+
+def rgb(colour: str) -> tuple[int, int, int]:
+    """From `#rrggbb`."""
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

@@ -12,6 +12,7 @@ import numpy as np
 
 from godojo.errors import GodojoError
 from godojo.evaluation.intervals import Mean, wilson
+from godojo.runs.episodes import NOW
 from godojo.runs.folder import RunFolder
 from godojo.runs.tables import columns_of
 from godojo.show.style import role_colours
@@ -22,8 +23,6 @@ FEWEST = 12
 MOST_BYTES = 24 * 2**20
 """A longer table is sampled in evenly spread pieces."""
 PIECES = 96
-NOW = "now"
-"""The opponent that is the current policy."""
 
 Summary = Callable[[np.ndarray], tuple[float, float, float]]
 """Low, middle and high of a bin's values."""

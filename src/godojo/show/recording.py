@@ -252,8 +252,7 @@ class DecisionRecorder:
     def step(self) -> Steps:
         self.worlds.step()
         ended, roles = self.worlds.ended, self.worlds.roles
-        took_part = np.any([role.acted.any(axis=1) for role in roles.values()], axis=0)
-        if (ended & ~took_part).any():
+        if (ended & ~self.worlds.played).any():
             raise GodojoError("the game was lost while a round was recorded; try again")
         ticks = np.where(ended, self.worlds.length_ticks - self._ticks, self.worlds.ticks_per_decision)
         self._ticks = np.where(ended, 0, self._ticks + ticks)

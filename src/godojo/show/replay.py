@@ -177,7 +177,7 @@ class ReplaySpec:
     read_states: Callable[[Any, Layout, Observations, States | None, np.ndarray], States]
     """From settings, layout, observations of N worlds, the states before (None at the start of rounds) and the ticks
     since, int [N]: states [N, A]. Used where only observations are known, as in Godot."""
-    rays: Callable[[Any], np.ndarray] | None = None
+    rays: Callable[[Any], np.ndarray] = lambda _: np.zeros((3, 0), np.float32)
     """From settings: directions, float32 [3, R], in a body's frame: +z ahead, +x to its left, +y up."""
     read_sight: Callable[[Any, Observations], tuple[np.ndarray, np.ndarray]] | None = None
     """From settings and observations: distances in metres and kinds, both [N, A, R]."""
@@ -273,8 +273,7 @@ class Replay:
     @functools.cached_property
     def rays(self) -> np.ndarray:
         """float32 [3, R]: the rays' directions in a body's frame: +z ahead, +x to its left, +y up."""
-        rays = self.header.spec.rays
-        return np.zeros((3, 0), np.float32) if rays is None else rays(self.settings)
+        return self.header.spec.rays(self.settings)
 
     def at(self, seconds: float) -> Moment:
         """The moment at a time, limited to the round.

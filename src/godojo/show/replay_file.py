@@ -304,8 +304,7 @@ def _replay(header: Header, outcome: Outcome | None, arrays: Mapping[str, np.nda
     if version < 3:
         found["team"] = found["team"] == 0  # it was whether the agent chases, and those who chase are the first team
     frames, decisions, agents = len(found["tick"]), len(found["decision_frame"]), header.agents
-    rays = header.spec.rays
-    seen = (decisions, agents, 0 if rays is None else rays(header.settings).shape[1])
+    seen = (decisions, agents, header.spec.rays(header.settings).shape[1])
     shapes: dict[str, Sequence[int]] = {
         "tick": (frames,),
         "decision_frame": (decisions,),

@@ -16,6 +16,7 @@ from godojo.errors import GodojoError, known
 from godojo.files import atomic_write
 from godojo.games.base import game_named
 from godojo.games.settings import TICK_S
+from godojo.show.colours import rgb
 from godojo.show.replay import Replay, ReplayRole
 
 CAMERAS = ("overview", "follow", "side")
@@ -189,11 +190,6 @@ def _result(replay: Replay, names: Sequence[str]) -> tuple[str, str, int]:
             wins = f"{_plural(role)} {'win' if role.agents > 1 else 'wins'}"
             return "Success" if len(roles) == 1 else wins, after, role.first
     return f"Ended by the {outcome.winner}", after, -1
-
-
-def rgb(colour: str) -> tuple[int, int, int]:
-    """From `#rrggbb`."""
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
 def letter_colour(colour: str) -> str:

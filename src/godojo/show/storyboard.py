@@ -10,11 +10,12 @@ from PIL.Image import Image
 
 from godojo.runs.folder import RunFolder
 from godojo.show import titles
+from godojo.show.colours import rgb
 from godojo.show.frame_renderer import Paint, Scene
 from godojo.show.highlights import best_highlights, highlights_of, standing_still
 from godojo.show.learning_curve import Figures, Measure, in_words
 from godojo.show.replay import Highlight, Replay
-from godojo.show.shots import Format, Shot, is_wide, letter_colour, rgb, steadily
+from godojo.show.shots import Format, Shot, is_wide, letter_colour, steadily
 from godojo.show.style import counted
 from godojo.show.titles import Course, Layout, lay
 

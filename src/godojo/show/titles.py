@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from godojo.show import style
+from godojo.show.colours import rgb
 from godojo.show.shots import Format
 
 PAPER, QUIET = (255, 248, 236), (186, 188, 204)
@@ -282,7 +283,7 @@ def dimmed(picture: np.ndarray, layout: Layout, light: float = 0.42) -> np.ndarr
 
 def mixed(picture: np.ndarray, light: float) -> np.ndarray:
     """A picture mixed with the backdrop's colour; `light` is the picture's share."""
-    backdrop = np.array(tuple(int(style.BACKDROP[place : place + 2], 16) for place in (1, 3, 5)), np.float32)
+    backdrop = np.array(rgb(style.BACKDROP), np.float32)
     made: np.ndarray = (picture * light + backdrop * (1.0 - light)).astype(np.uint8)
     return made
 

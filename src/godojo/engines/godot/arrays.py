@@ -8,8 +8,12 @@ import numpy as np
 
 from godojo.bridge.codec import StepFrame
 from godojo.bridge.messages import Ready
-from godojo.engines.base import RoleArrays
+from godojo.engines.base import RoleArrays, Worlds
+from godojo.errors import GodojoError
 from godojo.games.parts import ObservationPart
+
+_WHOLE_IN_JSON = 2**53
+"""Godot reads JSON numbers as 64-bit floats."""
 
 
 class Truth(Protocol):
@@ -121,3 +125,29 @@ class WorldArrays:
     def _take_truth(self, worlds: slice, frame: StepFrame) -> None:
         if self._truth is not None and frame.truth is not None:
             self._truth.write(worlds, frame.truth)
+
+
+def make_arrays(worlds: Worlds, ready: Ready, truth: Truth | None = None) -> WorldArrays:
+    """The arrays of a game that describes itself; also sets them, and the description, as attributes of `worlds`."""
+    worlds.ticks_per_decision = ready.ticks_per_decision
+    worlds.declared_model = ready.model
+    worlds.reward_terms, worlds.winners, worlds.arena_names = ready.reward_terms, ready.winners, ready.arenas
+    arrays = WorldArrays(ready, worlds.num_worlds, truth)
+    worlds.roles = arrays.roles
+    worlds.ended, worlds.winner = arrays.ended, arrays.winner
+    worlds.length_ticks, worlds.arena = arrays.length_ticks, arrays.arena
+    return arrays
+
+
+def checked_seed(seed: object) -> int:
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or not 0 <= seed < 2**64:
+        raise GodojoError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
+    return int(seed)
+
+
+def game_seed(seed: int, number: int, cuts: int) -> int:
+    """The seed itself for the first game if possible; every other game and every cut has its own."""
+    if number == 0 and cuts == 0 and seed < _WHOLE_IN_JSON:
+        return seed
+    mixed = np.random.SeedSequence([seed, number, cuts]).generate_state(1, np.uint64)
+    return int(mixed[0]) % _WHOLE_IN_JSON

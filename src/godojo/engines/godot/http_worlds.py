@@ -10,12 +10,9 @@ from godojo.bridge.codec import ACTED, TERMINATED, TRUNCATED, RoleStep, StepFram
 from godojo.bridge.http import GameClient, Step
 from godojo.bridge.messages import ConnectionLost, PeerTimeout, Ready, WireError
 from godojo.engines.base import Worlds
-from godojo.engines.godot.arrays import WorldArrays
+from godojo.engines.godot.arrays import checked_seed, game_seed, make_arrays
 from godojo.engines.godot.worlds import STEP_TIMEOUT_S
 from godojo.errors import GodojoError
-
-_WHOLE_IN_JSON = 2**53
-"""Godot reads JSON numbers as 64-bit floats."""
 
 
 class HttpWorlds(Worlds):
@@ -68,7 +65,7 @@ class HttpWorlds(Worlds):
         self._clients = [GameClient(*each, timeout_s=step_timeout_s) for each in zip(places, tokens, strict=True)]
         self._workers = ThreadPoolExecutor(max_workers=len(places), thread_name_prefix="godojo-http")
         try:
-            self._seed = _checked_seed(seed)
+            self._seed = checked_seed(seed)
             self._ready = self._begin_all(start_timeout_s)
         except BaseException:
             self.close()
@@ -76,9 +73,9 @@ class HttpWorlds(Worlds):
 
     def reset(self, seed: int) -> None:
         self._collect()
-        self._seed, self._cuts = _checked_seed(seed), 0
+        self._seed, self._cuts = checked_seed(seed), 0
         for number, client in enumerate(self._clients):
-            observed = client.reset(self._seed_of(number))
+            observed = client.reset(game_seed(self._seed, number, self._cuts))
             self._arrays.begin(slice(number, number + 1), self._first_frame(observed.observation))
 
     def _start(self) -> None:
@@ -148,23 +145,14 @@ class HttpWorlds(Worlds):
                 raise GodojoError(f"the game at {client.url} differs from the others")
             first = ready
         assert first is not None
-        self._make_arrays(first)
+        self._arrays = make_arrays(self, first)
         for number, observed in enumerate(observations):
             self._arrays.begin(slice(number, number + 1), self._first_frame(observed))
         return first
 
-    def _make_arrays(self, ready: Ready) -> None:
-        self.ticks_per_decision = ready.ticks_per_decision
-        self.declared_model = ready.model
-        self.reward_terms, self.winners, self.arena_names = ready.reward_terms, ready.winners, ready.arenas
-        arrays = self._arrays = WorldArrays(ready, self.num_worlds)
-        self.roles = arrays.roles
-        self.ended, self.winner = arrays.ended, arrays.winner
-        self.length_ticks, self.arena = arrays.length_ticks, arrays.arena
-
     def _begin(self, number: int) -> Sequence[float]:
         observed = self._clients[number].reset(
-            self._seed_of(number), options=self._options or {}, ticks_per_decision=self._ticks
+            game_seed(self._seed, number, self._cuts), options=self._options or {}, ticks_per_decision=self._ticks
         )
         return observed.observation
 
@@ -215,13 +203,6 @@ class HttpWorlds(Worlds):
             final_score=np.array([] if final is None else [final.score], np.float32),
         )
 
-    def _seed_of(self, number: int) -> int:
-        """The seed itself for the first game if possible; every other game and every cut has its own."""
-        if number == 0 and self._cuts == 0 and self._seed < _WHOLE_IN_JSON:
-            return self._seed
-        mixed = np.random.SeedSequence([self._seed, number, self._cuts]).generate_state(1, np.uint64)
-        return int(mixed[0]) % _WHOLE_IN_JSON
-
 
 def _numbers(values: Sequence[float], width: int) -> np.ndarray:
     numbers = np.asarray(values, np.float32)
@@ -232,9 +213,3 @@ def _numbers(values: Sequence[float], width: int) -> np.ndarray:
 
 def _place(name: str | None, names: Sequence[str]) -> int:
     return names.index(name) if name in names else -1 if name is None else 0
-
-
-def _checked_seed(seed: int) -> int:
-    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or not 0 <= seed < 2**64:
-        raise GodojoError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
-    return int(seed)

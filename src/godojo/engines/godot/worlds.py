@@ -12,7 +12,7 @@ import numpy as np
 from godojo.bridge.listener import Connection
 from godojo.bridge.messages import Configure, ConnectionLost, GameRefused, Hello, PeerTimeout, Ready, WireError
 from godojo.engines.base import Worlds
-from godojo.engines.godot.arrays import Truth, WorldArrays
+from godojo.engines.godot.arrays import Truth, checked_seed, game_seed, make_arrays
 from godojo.engines.godot.game_slots import GameSlot
 from godojo.engines.godot.restarts import Incident, Restarts
 from godojo.errors import GodojoError
@@ -24,8 +24,6 @@ _GOODBYE_S = 1.0
 _READING_S = 1.0
 """For what has come while another game made us wait until the deadline."""
 _Lost = (ConnectionLost, PeerTimeout, WireError)
-_WHOLE_IN_JSON = 2**53
-"""Godot reads numbers of JSON as 64-bit floats."""
 
 
 class _Game:
@@ -116,12 +114,11 @@ class GodotWorlds(Worlds):
         return [game.connection.hello for game in self._games if game.connection is not None]
 
     def reset(self, seed: int) -> None:
-        if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or not 0 <= seed < 2**64:
-            raise GodojoError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
+        checked = checked_seed(seed)
         self._check_open()
         self._collect_steps()  # a pending decision is finished first: every request gets one answer
         self._has_started = False
-        self._seed = int(seed)
+        self._seed = checked
         for game in self._games:
             game.cuts = 0
             if game.connection is None:
@@ -277,16 +274,9 @@ class GodotWorlds(Worlds):
         if len(self._games) == 1:
             self._games[0].worlds = slice(0, ready.worlds)
         self.num_worlds = self._games[-1].worlds.stop
-        self.ticks_per_decision = ready.ticks_per_decision
-        self.declared_model = ready.model
-        self.reward_terms, self.winners, self.arena_names = ready.reward_terms, ready.winners, ready.arenas
-        arrays = self._arrays = WorldArrays(ready, self.num_worlds, self._truth)
-        self.roles = arrays.roles
-        self.ended, self.winner = arrays.ended, arrays.winner
-        self.length_ticks, self.arena = arrays.length_ticks, arrays.arena
+        self._arrays = make_arrays(self, ready, self._truth)
 
     def _lose(self, game: _Game, error: GodojoError) -> None:
-        """Drops a lost game."""
         game.is_acting = False
         connection, game.connection = game.connection, None
         self._note(game, connection, error)
@@ -298,12 +288,8 @@ class GodotWorlds(Worlds):
         self._quota.note(game.number, cause, game.seat.log, game.seat.last_words(), game.seat.remedy)
 
     def _seed_of(self, game: _Game) -> int:
-        """The seed itself for the first game if possible; every other game and every restart has its own."""
         assert self._seed is not None
-        if game.number == 0 and game.cuts == 0 and self._seed < _WHOLE_IN_JSON:
-            return self._seed
-        mixed = np.random.SeedSequence([self._seed, game.number, game.cuts]).generate_state(1, np.uint64)
-        return int(mixed[0]) % _WHOLE_IN_JSON
+        return game_seed(self._seed, game.number, game.cuts)
 
 
 def _seated(seats: Sequence[GameSlot], worlds_each: Sequence[int]) -> list[_Game]:

@@ -151,8 +151,9 @@ def played(worlds: Any, actions: np.ndarray) -> Walks:
 
 
 def _report(engine: str, seed: int, settings: NavigationSettings, pairs: list[tuple[str, Walks, Walks]]) -> Report:
-    godot, twin = (Walks(*(np.concatenate(parts) for parts in zip(*side, strict=True))) for side in _sides(pairs))
-    names = np.repeat([name for name, _, _ in pairs], [len(walks.ticks) for _, walks, _ in pairs])
+    titles, *sides = zip(*pairs, strict=True)
+    godot, twin = (Walks(*(np.concatenate(parts) for parts in zip(*side, strict=True))) for side in sides)
+    names = np.repeat(titles, [len(walks.ticks) for walks in sides[0]])
     counts = np.arange(godot.told.shape[1]) <= np.maximum(godot.decisions, twin.decisions)[:, None]
     position = LAYOUT.slice("camera_position")
     away = godot.told[:, :, position].astype(np.float64) - twin.told[:, :, position]
@@ -196,10 +197,6 @@ def _report(engine: str, seed: int, settings: NavigationSettings, pairs: list[tu
         one_second=_curve(error_m[:, : second.shape[1] + 1], settings),
         whole_round=_curve(error_m, settings),
     )
-
-
-def _sides(pairs: list[tuple[str, Walks, Walks]]) -> tuple[list[Walks], list[Walks]]:
-    return [godot for _, godot, _ in pairs], [twin for _, _, twin in pairs]
 
 
 def _examples(names: np.ndarray, godot: Walks, twin: Walks, error_m: np.ndarray, ticks: int) -> list[Example]:

@@ -87,7 +87,6 @@ def trace(twin: Any) -> tuple[States, np.ndarray]:
 
 
 def _states(agents: np.ndarray) -> States:
-    """From the twin's records."""
     return States(
         agents["position"].copy(),
         agents["velocity"].copy(),

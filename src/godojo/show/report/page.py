@@ -15,6 +15,7 @@ from godojo.errors import GodojoError, command
 from godojo.evaluation.evaluation import ITSELF, Evaluation, MatchUp, has_opponents, judge
 from godojo.evaluation.intervals import Proportion
 from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo_policy
+from godojo.evaluation.tables import interval, percent
 from godojo.files import atomic_write
 from godojo.opponents import scripted_opponents
 from godojo.runs.folder import RunFolder
@@ -24,7 +25,6 @@ from godojo.show.curves import RunTables
 from godojo.show.highlights import best_highlights
 from godojo.show.policies_to_show import PoliciesToShow, can_be_shown
 from godojo.show.recording import one_thread
-from godojo.show.replay import Replay
 from godojo.show.report.replay_data import viewer_round
 
 PICKED_FROM = 60
@@ -80,8 +80,8 @@ def shown_rounds(run: RunFolder, seed: int) -> list[dict[str, Any]]:
     for name in _stages(run):
         stage = PoliciesToShow.of(f"{where}@{name}", seed=seed)
         played = stage.record(arenas=[arenas[1 % len(arenas)]], seed=seed)
-        found.append(viewer_round(played[0], _stage_title(name)))
-    return found or [viewer_round(_liveliest(many), "a round")]
+        found.append(viewer_round(played[0], f"after {name}" if name[:1].isdigit() else name))
+    return found or [viewer_round(max(many, key=lambda replay: int(replay.sees().sum())), "a round")]
 
 
 def _stages(run: RunFolder) -> list[str]:
@@ -92,22 +92,10 @@ def _stages(run: RunFolder) -> list[str]:
     return [names[place * (len(names) - 1) // (MOST_STAGES - 1)] for place in range(MOST_STAGES)]
 
 
-def _stage_title(name: str) -> str:
-    return f"after {name}" if name[:1].isdigit() else name
-
-
-def _liveliest(replays: Sequence[Replay]) -> Replay:
-    return max(replays, key=lambda replay: int(replay.sees().sum()))
-
-
 def _page(run: RunFolder, parts: Sequence[str], replays: Sequence[dict[str, Any]]) -> bytes:
     files = resources.files(__package__)
     css, script = (files.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "viewer.js"))
-    look = {
-        "backdrop": colours.BACKDROP,
-        "blocks": colours.BLOCKS,
-        "marks": colours.MARKS,
-    }
+    look = {"backdrop": colours.BACKDROP, "blocks": colours.BLOCKS, "marks": colours.MARKS}
     data = f"const rounds = {_script_json(replays)};\nconst look = {_script_json(look)};\n"
     body = "\n".join(part for part in parts if part)
     # The page can reach nothing outside itself, whatever a run's names and settings hold.
@@ -170,7 +158,7 @@ def _results(found: Evaluation) -> str:
     tints = style.role_colours(found.game, roles)
     lead = [
         f'<b style="color:{tints[one.role]}">{html.escape(one.role)} wins'
-        f" {_percent(one.wins.rate)}</b> ({_interval(one.wins)})"
+        f" {percent(one.wins)}</b> ({interval(one.wins)})"
         for one in found.verdicts
         if one.opponent == ITSELF and one.wins is not None
     ]
@@ -206,7 +194,8 @@ def _result_row(verdict: MatchUp, tints: Mapping[str, str]) -> str:
 def _details(found: Evaluation) -> str:
     tints = style.role_colours(found.game, list(dict.fromkeys(verdict.role for verdict in found.verdicts)))
     rows = [
-        f"<tr>{_role(one.role, tints[one.role])}<td>{html.escape(one.opponent)}</td><td>{one.reward.mean:.2f}"
+        f'<tr><td style="color:{tints[one.role]};font-weight:600">{html.escape(one.role)}</td>'
+        f"<td>{html.escape(one.opponent)}</td><td>{one.reward.mean:.2f}"
         f' <span class="quiet">({one.reward.low:.2f} to {one.reward.high:.2f})</span></td>'
         f"<td>{one.median_length_s:.1f} s</td></tr>"
         for one in found.verdicts
@@ -236,26 +225,14 @@ def _table(title: str, about: str, titles: Sequence[str], rows: Sequence[str]) -
     )
 
 
-def _role(role: str, colour: str) -> str:
-    return f'<td style="color:{colour};font-weight:600">{html.escape(role)}</td>'
-
-
 def _share_cells(share: Proportion, colour: str) -> list[str]:
     spread = f"left:{100 * share.low:.1f}%;width:{100 * (share.high - share.low):.1f}%;background:{colour}"
     track = f'<i style="{spread}"></i><u style="left:calc({100 * share.rate:.1f}% - 1px);background:{colour}"></u>'
     return [
         f'<td class="bar"><span class="track">{track}</span></td>',
-        f'<td class="number"><b>{_percent(share.rate)}</b></td>',
-        f'<td class="number quiet">({_interval(share)})</td>',
+        f'<td class="number"><b>{percent(share)}</b></td>',
+        f'<td class="number quiet">({interval(share)})</td>',
     ]
-
-
-def _percent(rate: float) -> str:
-    return f"{100 * rate:.1f} %"
-
-
-def _interval(share: Proportion) -> str:
-    return f"{100 * share.low:.1f} to {100 * share.high:.1f}"
 
 
 def _pictures(charts: Sequence[Path]) -> str:

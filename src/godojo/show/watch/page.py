@@ -17,11 +17,12 @@ from godojo.games.settings import TICK_S
 from godojo.learn.training import WINDOW
 from godojo.runs.folder import RunFolder
 from godojo.show import style
+from godojo.show.colours import rgb
 from godojo.show.curves import Table, read_table, smooth
 from godojo.show.replay import Moment, Replay
 from godojo.show.watch.board import RECORDED, RoleLine, board_html, rates_html, training_status
 from godojo.show.watch.rounds import Choice, Rounds
-from godojo.show.watch.scene import Scene, rgb
+from godojo.show.watch.scene import Scene
 
 FRAMES_PER_S = 30.0
 FULL_RATE_VIEWERS = 6

@@ -7,6 +7,7 @@ import numpy as np
 import viser
 
 from godojo.show import colours
+from godojo.show.colours import rgb
 from godojo.show.replay import Layout, Moment, Replay, opponents_met
 
 MAT_M = 2.0
@@ -26,10 +27,6 @@ SPOTTED = (214, 16, 62)
 Colour = tuple[int, int, int]
 
 
-def rgb(text: str) -> Colour:
-    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
-
-
 def mixed(one: Colour, other: Colour, share: float) -> Colour:
     r, g, b = (round(a + (z - a) * share) for a, z in zip(one, other, strict=True))
     return r, g, b
@@ -41,8 +38,6 @@ def as_lines(shades: np.ndarray) -> np.ndarray:
 
 
 FLOOR, PAPER, INK = (rgb(colour) for colour in (colours.FLOOR, colours.EYES, colours.INK))
-
-
 FLAT = (math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0)
 """A cylinder that lies along z, rotated to stand."""
 

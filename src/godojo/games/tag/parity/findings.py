@@ -166,21 +166,16 @@ def _worst_rays(groups: Sequence[Compared]) -> list[Example]:
                 _seen(observations[episode, decision, agent], ray, settings.sight.range_m)
                 for observations in (recording.observations, group.looks)
             )
-            error, before = (
-                float(error_m[episode, decision, agent, ray]),
-                _named(recording.states[episode, tick, agent]),
-            )
-            where = group.where(episode)
             found.append(
                 Example(
                     f"worst ray ({ray})",
-                    **where,
+                    **group.where(episode),
                     tick=tick,
                     agent=agent,
-                    error=error,
+                    error=float(error_m[episode, decision, agent, ray]),
                     godot=godot,
                     twin=twin,
-                    before=before,
+                    before=_named(recording.states[episode, tick, agent]),
                 )
             )
     found.sort(key=lambda example: -example.error)

@@ -18,19 +18,8 @@ from godojo.processes import started
 
 SCRIPT = "res://games/tag/parity/record.gd"
 FIELDS = (
-    "x",
-    "y",
-    "z",
-    "velocity_x",
-    "velocity_y",
-    "velocity_z",
-    "heading",
-    "heading_rest",
-    "grounded",
-    "active",
-    "chases",
-    "coyote_ticks",
-    "immune_ticks",
+    *("x", "y", "z", "velocity_x", "velocity_y", "velocity_z", "heading", "heading_rest"),
+    *("grounded", "active", "chases", "coyote_ticks", "immune_ticks"),
 )
 """What is known of an agent at the end of a tick."""
 _POLL_S = 0.1
