@@ -21,7 +21,7 @@ from godojo.errors import GodojoError, option
 from godojo.learn.algorithm import Algorithm, Iteration, Task
 from godojo.learn.backend import backend_for
 from godojo.learn.networks import Critic, Policy, PolicyShape
-from godojo.learn.ppo import NonFiniteLoss, broke_down
+from godojo.learn.ppo import NonFiniteLoss, divergence_error
 from godojo.learn.replay_buffer import ReplayBuffer, Transitions
 from godojo.learn.rollout import NORMALISER_STEPS, PrivilegedObservation
 from godojo.learn.settings import SacSettings
@@ -318,7 +318,7 @@ class SacSelfPlay(Algorithm):
         try:
             return self.agents[name].learn(rate)
         except NonFiniteLoss as error:
-            raise broke_down(name, error, self.agents[name].replay_buffer.rewards) from None
+            raise divergence_error(name, error, self.agents[name].replay_buffer.rewards) from None
 
     def state(self) -> dict[str, Any]:
         """Everything needed to resume; with the embedded engine and a saved buffer, training resumes bit-exactly."""

@@ -177,7 +177,7 @@ class PpoSelfPlay(Algorithm):
         try:
             metrics = ppo.update(worker, self.gradients[name], optimiser, self.settings)
         except ppo.NonFiniteLoss as error:
-            raise ppo.broke_down(name, error, worker.buffer.reward) from None
+            raise ppo.divergence_error(name, error, worker.buffer.reward) from None
         return metrics | {"train/learning_rate": rate}
 
     def _side_by_side(self, work: Callable[[RolloutWorker], object]) -> None:
