@@ -12,7 +12,7 @@ from godojo.engines.make import make_vec
 from godojo.games.tag.settings import TagSettings
 from godojo.learn.algorithm import Task
 from godojo.learn.networks import Policy
-from godojo.learn.rollout import RolloutWorker, play
+from godojo.learn.rollout import RolloutWorker, collect_rollout
 from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings
 
@@ -76,7 +76,7 @@ def one_rollout(made: PpoSelfPlay) -> None:
         for worker in made.workers.values():
             work(worker)
 
-    play(made.worlds, made.settings.n_steps, one_by_one, lambda _: None)
+    collect_rollout(made.worlds, made.settings.n_steps, one_by_one, lambda _: None)
     for worker in made.workers.values():
         worker.compute_returns_and_advantage(made.settings.gamma, made.settings.gae_lambda)
 

@@ -41,7 +41,7 @@ def test_everybody_learns_and_nobody_learns_from_past_selves() -> None:
             block = slice(0, BLOCK) if index == 0 else slice(SMALL.num_worlds - BLOCK, SMALL.num_worlds)
             own = slice(BLOCK, SMALL.num_worlds) if index == 0 else slice(0, SMALL.num_worlds - BLOCK)
             assert (name, block) in [assignment[:2] for assignment in made.assignments]
-            assert worker.worlds == worker.columns == own
+            assert worker.world_slice == worker.columns == own
             # The present policy is asked, and learns, everywhere but in its past self's block, where that one plays.
             done = np.stack([step[name] for step in seen])
             meant = worker.buffer.action.numpy().clip(-1, 1)[:, :, 2]  # the only number that is not turned
@@ -193,7 +193,7 @@ def test_what_is_remembered_is_forgotten_with_the_round() -> None:
     try:
         one_rollout(made)
         for worker in made.workers.values():
-            assert worker.buffer.memory.shape == (worker.buffer.columns, SMALL.memory_size)
+            assert worker.buffer.memory.shape == (worker.buffer.num_columns, SMALL.memory_size)
             ended = worker.buffer.truncated | worker.buffer.terminated
             assert torch.equal(worker.buffer.not_done[1:], (~ended[:-1]).float())
             assert not worker.memory[ended[-1]].any()

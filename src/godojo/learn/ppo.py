@@ -109,7 +109,7 @@ def update(
     normalised = replace(buffer, advantage=(buffer.advantage - mean) / deviation)
     history = []
     for _ in range(settings.n_epochs):
-        shuffled = torch.randperm(buffer.columns, generator=worker.generator)
+        shuffled = torch.randperm(buffer.num_columns, generator=worker.generator)
         for columns in shuffled.chunk(settings.n_minibatches):
             values = gradient(normalised, columns)
             for name, value in zip(METRICS, values, strict=True):

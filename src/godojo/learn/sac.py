@@ -23,7 +23,7 @@ from godojo.learn.backend import backend_for
 from godojo.learn.networks import Critic, Policy, PolicyShape
 from godojo.learn.ppo import NonFiniteLoss, divergence_error
 from godojo.learn.replay_buffer import ReplayBuffer, Transitions
-from godojo.learn.rollout import NORMALISER_STEPS, PrivilegedObservation
+from godojo.learn.rollout import NORMALISER_STRIDE, PrivilegedObservation
 from godojo.learn.settings import SacSettings
 from godojo.learn.threads import orthogonal, single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error
@@ -144,7 +144,7 @@ class SacAgent:
             return
         arrays = self.arrays
         acted = torch.from_numpy(arrays.acted).view(-1)
-        if step % NORMALISER_STEPS == 0:
+        if step % NORMALISER_STRIDE == 0:
             self._runner.update_normaliser(self.policy.normaliser, self._own, acted)
             self._runner.update_normaliser(self.privileged_normaliser, self._privileged_rows, acted)
         seen = {name: _seen_after(role, worlds) for name, role in worlds.roles.items()}

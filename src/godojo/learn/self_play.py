@@ -19,7 +19,7 @@ from godojo.learn.algorithm import Algorithm, Iteration, OpponentAssignment, Tas
 from godojo.learn.backend import Backend, backend_for
 from godojo.learn.networks import Critic, Policy, PolicyShape, flatten_parameters
 from godojo.learn.opponent_pool import OpponentPool
-from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, RolloutWorker, play
+from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, RolloutWorker, collect_rollout
 from godojo.learn.settings import PpoSettings
 from godojo.learn.threads import single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error
@@ -117,7 +117,7 @@ class PpoSelfPlay(Algorithm):
         self._present_only = np.ones(worlds.num_worlds, np.bool_)
         """Worlds in which only current policies play."""
         for slots in self.slots.values():
-            self._present_only[slots.all] = False
+            self._present_only[slots.block] = False
         self._free = dict.fromkeys(names, 0)
         """Rounds won by each role between current policies."""
         self._with_past = {name: dict.fromkeys(names, 0) for name in names}
@@ -223,7 +223,7 @@ class PpoSelfPlay(Algorithm):
                         past = self.slots[name].past
                         results[winner] += int((whole[past] & won[past]).sum())
 
-        play(worlds, steps, self._side_by_side, after_step)
+        collect_rollout(worlds, steps, self._side_by_side, after_step)
         return rounds
 
     def _rate(self, opponent_pool: OpponentPool) -> None:
