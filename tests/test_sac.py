@@ -280,10 +280,10 @@ def test_nothing_is_learnt_before_the_warm_up_is_over() -> None:
 
 
 def test_who_is_frozen_stays_bitwise_as_it_is() -> None:
-    made = learner(tasks={"hider": "frozen"})
+    made = learner(modes={"hider": "frozen"})
     before = prints(made)
     iterated(made, 2)
-    made.tasks["hider"] = "deterministic"
+    made.modes["hider"] = "deterministic"
     iterated(made, 2)
     after = prints(made)
     for name in before:

@@ -77,9 +77,9 @@ def test_scripted_opponents_play_as_they_would_alone_and_nobody_learns_from_them
         made.close()
 
 
-@pytest.mark.parametrize("task", ["frozen", "deterministic"])
-def test_a_role_that_does_not_learn_stays_as_it_is_bit_by_bit(task: Any) -> None:
-    made = learner(tasks={"hider": task})
+@pytest.mark.parametrize("mode", ["frozen", "deterministic"])
+def test_a_role_that_does_not_learn_stays_as_it_is_bit_by_bit(mode: Any) -> None:
+    made = learner(modes={"hider": mode})
     try:
         hider = made.workers["hider"].policy
         weights = {name: each.clone() for name, each in hider.named_parameters()}
@@ -97,7 +97,7 @@ def test_a_deterministic_role_draws_no_lots() -> None:
     """Two learners that differ in their lots only: the hider does the same at first sight."""
     done = []
     for seed in (1, 2):
-        made = learner(msgspec.structs.replace(SMALL, past_opponent_fraction=0.0), tasks={"hider": "deterministic"})
+        made = learner(msgspec.structs.replace(SMALL, past_opponent_fraction=0.0), modes={"hider": "deterministic"})
         try:
             made.workers["hider"].generator.manual_seed(seed)
             made.iterate(0.0)
@@ -111,11 +111,11 @@ def test_a_role_may_stop_learning_and_begin_again() -> None:
     made = learner()
     try:
         iterated(made, 1)
-        made.tasks["seeker"] = "frozen"
+        made.modes["seeker"] = "frozen"
         held = fingerprint(made.workers["seeker"].policy)
         iterated(made, 2)
         assert fingerprint(made.workers["seeker"].policy) == held
-        made.tasks["seeker"] = "train"
+        made.modes["seeker"] = "train"
         iterated(made, 1)
         assert fingerprint(made.workers["seeker"].policy) != held
     finally:

@@ -2,15 +2,13 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from godojo.engines.base import Worlds
 from godojo.learn.networks import Policy
 from godojo.learn.opponent_pool import OpponentPool
 from godojo.runs.folder import RunFolder
-
-Task = Literal["train", "frozen", "deterministic"]
-"""Mode of a role: it learns, plays stochastically without learning, or plays deterministically without learning."""
+from godojo.runs.role_map import Mode
 
 
 class Iteration(NamedTuple):
@@ -36,8 +34,8 @@ class OpponentAssignment(NamedTuple):
 class Algorithm(Protocol):
     """Trains the policies of all roles. The loop around it is `learn/training.py`."""
 
-    tasks: dict[str, Task]
-    """May change between two iterations."""
+    modes: dict[str, Mode]
+    """Whether each role learns; may change between two iterations."""
     opponent_pool: OpponentPool | None = None
     """Past checkpoints and ratings; None for algorithms without them."""
     updates: int
@@ -56,10 +54,10 @@ class Algorithm(Protocol):
         return []
 
     @abstractmethod
-    def iterate(self, progress: float, watch: Callable[[Worlds], None] = ...) -> Iteration:
+    def iterate(self, progress: float, on_step: Callable[[Worlds], None] = ...) -> Iteration:
         """Collect a rollout and update; `progress` through the budget runs from 0 to 1.
 
-        `watch` is called with the worlds after every step.
+        `on_step` is called with the worlds after every step.
         """
 
     @abstractmethod

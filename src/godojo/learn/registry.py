@@ -15,7 +15,7 @@ class AlgorithmEntry(NamedTuple):
     settings: str
     """Its hyperparameters: a frozen msgspec structure with a `check()`."""
     factory: str
-    """`(worlds, settings, seed, policies, tasks) -> Algorithm` (`learn/algorithm.py`)."""
+    """`(worlds, settings, seed, policies, modes) -> Algorithm` (`learn/algorithm.py`)."""
     check_worlds: str = ""
     """A function of the worlds that raises GodojoError if the algorithm cannot train in them."""
     num_worlds: str = "num_worlds"

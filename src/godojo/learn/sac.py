@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.errors import GodojoError, option
-from godojo.learn.algorithm import Algorithm, Iteration, Task
+from godojo.learn.algorithm import Algorithm, Iteration
 from godojo.learn.backend import backend_for
 from godojo.learn.networks import Critic, Policy, PolicyShape
 from godojo.learn.ppo import NonFiniteLoss, divergence_error
@@ -27,6 +27,7 @@ from godojo.learn.rollout import NORMALISER_STRIDE, PrivilegedObservation
 from godojo.learn.settings import SacSettings
 from godojo.learn.threads import orthogonal, single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error
+from godojo.runs.role_map import Mode
 
 SAVED_REPLAY_BYTES = 64 * 2**20
 """Replay buffers are saved in checkpoints up to this total size; beyond it, a resumed run refills them."""
@@ -106,7 +107,7 @@ class SacAgent:
         backend = backend_for("cpu")
         self.arrays = worlds.roles[name]
         self._privileged = PrivilegedObservation(worlds.roles, name, backend.relative_state)
-        self.task: Task = "train"
+        self.mode: Mode = "train"
         count, agents, size = self.arrays.observation.shape
         actions = self.arrays.action.shape[2]
         self.columns = count * agents
@@ -133,14 +134,14 @@ class SacAgent:
         own = policy.to_egocentric(observation)
         privileged = self._privileged.of({name: role.observation for name, role in worlds.roles.items()})
         features, _ = policy.features(policy.normaliser(own), policy.initial_memory(self.columns))
-        sampled = policy.head.sample(features, deterministic=self.task == "deterministic", generator=self.generator)
+        sampled = policy.head.sample(features, deterministic=self.mode == "deterministic", generator=self.generator)
         self._action.copy_(policy.to_env_action(sampled.action, observation))
         self._own, self._privileged_rows, self._last_action = own, privileged, sampled.action
 
     @torch.no_grad()
     def store_results(self, step: int, worlds: Worlds) -> None:
         """Add the transitions of all agents that acted to the replay buffer."""
-        if self.task != "train":
+        if self.mode != "train":
             return
         arrays = self.arrays
         acted = torch.from_numpy(arrays.acted).view(-1)
@@ -256,12 +257,12 @@ class SacSelfPlay(Algorithm):
         settings: SacSettings,
         seed: int,
         policies: Mapping[str, Policy] | None = None,
-        tasks: Mapping[str, Task] | None = None,
+        modes: Mapping[str, Mode] | None = None,
     ) -> None:
         check_worlds(worlds)
         self.worlds, self.settings = worlds, settings
-        self.tasks: dict[str, Task] = dict.fromkeys(worlds.roles, "train")
-        self.tasks.update(tasks or {})
+        self.modes: dict[str, Mode] = dict.fromkeys(worlds.roles, "train")
+        self.modes.update(modes or {})
         self.agents: dict[str, SacAgent] = {}
         rng = np.random.default_rng(seed)
         for name, role in worlds.roles.items():
@@ -277,17 +278,17 @@ class SacSelfPlay(Algorithm):
     def policies(self) -> dict[str, Policy]:
         return {name: agent.policy for name, agent in self.agents.items()}
 
-    def iterate(self, progress: float, watch: Callable[[Worlds], None] = lambda _: None) -> Iteration:
+    def iterate(self, progress: float, on_step: Callable[[Worlds], None] = lambda _: None) -> Iteration:
         settings = self.settings
-        for name, task in self.tasks.items():
-            self.agents[name].task = task
+        for name, mode in self.modes.items():
+            self.agents[name].mode = mode
         rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
-        learning = [name for name, task in self.tasks.items() if task == "train"]
+        learning = [name for name, mode in self.modes.items() if mode == "train"]
         agents = [self.agents[name] for name in learning]
         modules = [module for agent in agents for module in (agent.policy, agent.critics, agent.target_critics)]
         optimisers = [optimiser for agent in agents for optimiser in agent.optimisers.values()]
         with restore_on_error(modules, optimisers, [agent.log_ent_coef for agent in agents]):
-            rounds, wins = self._play(watch)
+            rounds, wins = self._play(on_step)
             updating = {name: self._threads.submit(self._learn, name, rate) for name in learning}
             wait(updating.values())  # even if one fails: no update may still be running afterwards
             metrics = {name: update.result() for name, update in updating.items()}
@@ -299,14 +300,14 @@ class SacSelfPlay(Algorithm):
         self._threads.shutdown()
         self.worlds.close()
 
-    def _play(self, watch: Callable[[Worlds], None]) -> tuple[int, dict[str, int]]:
+    def _play(self, on_step: Callable[[Worlds], None]) -> tuple[int, dict[str, int]]:
         """Step every world; returns the number of finished rounds and the wins of each role."""
         worlds, rounds, wins = self.worlds, 0, dict.fromkeys(self.agents, 0)
         for step in range(self.settings.n_steps):
             list(self._threads.map(partial(SacAgent.decide, worlds=worlds), self.agents.values()))
             worlds.step()
             list(self._threads.map(partial(SacAgent.store_results, step=step, worlds=worlds), self.agents.values()))
-            watch(worlds)
+            on_step(worlds)
             played = worlds.played
             rounds += int(played.sum())
             for name in wins:

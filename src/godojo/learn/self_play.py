@@ -15,7 +15,7 @@ import torch
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.games.parts import Heading
 from godojo.learn import ppo
-from godojo.learn.algorithm import Algorithm, Iteration, OpponentAssignment, Task
+from godojo.learn.algorithm import Algorithm, Iteration, OpponentAssignment
 from godojo.learn.backend import Backend, backend_for
 from godojo.learn.networks import Critic, Policy, PolicyShape, flatten_parameters
 from godojo.learn.opponent_pool import OpponentPool
@@ -24,6 +24,7 @@ from godojo.learn.settings import PpoSettings
 from godojo.learn.threads import single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error
 from godojo.opponents import make_opponent
+from godojo.runs.role_map import Mode
 
 
 def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
@@ -79,12 +80,12 @@ class PpoSelfPlay(Algorithm):
         settings: PpoSettings,
         seed: int,
         policies: Mapping[str, Policy] | None = None,
-        tasks: Mapping[str, Task] | None = None,
+        modes: Mapping[str, Mode] | None = None,
         backend: Backend | None = None,
     ) -> None:
         self.worlds, self.settings, backend = worlds, settings, backend or backend_for("cpu")
-        self.tasks: dict[str, Task] = dict.fromkeys(worlds.roles, "train")
-        self.tasks.update(tasks or {})
+        self.modes: dict[str, Mode] = dict.fromkeys(worlds.roles, "train")
+        self.modes.update(modes or {})
         names = list(worlds.roles)
         self.opponent_pool = (
             OpponentPool(names, settings.pool_size)
@@ -146,16 +147,16 @@ class PpoSelfPlay(Algorithm):
                 found.append(OpponentAssignment(name, where, who))
         return found
 
-    def iterate(self, progress: float, watch: Callable[[Worlds], None] = lambda _: None) -> Iteration:
+    def iterate(self, progress: float, on_step: Callable[[Worlds], None] = lambda _: None) -> Iteration:
         settings = self.settings
-        for name, task in self.tasks.items():
-            self.workers[name].learns, self.workers[name].deterministic = task == "train", task == "deterministic"
+        for name, mode in self.modes.items():
+            self.workers[name].learns, self.workers[name].deterministic = mode == "train", mode == "deterministic"
         self._resample_past_opponents()
         rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
-        learning = [name for name, task in self.tasks.items() if task == "train"]
+        learning = [name for name, mode in self.modes.items() if mode == "train"]
         modules = [module for name in learning for module in (self.workers[name].policy, self.workers[name].critic)]
         with restore_on_error(modules, self.optimisers.values()):
-            rounds = self._play(watch)
+            rounds = self._play(on_step)
             updating = {name: self._threads.submit(self._learn, name, rate) for name in learning}
             wait(updating.values())  # for all, even if one fails: no update may still be running afterwards
             metrics = {name: update.result() for name, update in updating.items()}
@@ -198,7 +199,7 @@ class PpoSelfPlay(Algorithm):
             self.workers[name].set_past_opponent(None if index is None else self.opponent_pool.past[name][index].policy)
         self._assigned_at = self.updates
 
-    def _play(self, watch: Callable[[Worlds], None]) -> int:
+    def _play(self, on_step: Callable[[Worlds], None]) -> int:
         """Collect a rollout and count wins; rounds that began before the current past opponent do not count for it."""
         steps, names, worlds = self.settings.n_steps, list(self.workers), self.worlds
         self._free = dict.fromkeys(names, 0)
@@ -209,7 +210,7 @@ class PpoSelfPlay(Algorithm):
         def after_step(worlds: Worlds) -> None:
             nonlocal played, rounds
             played += 1
-            watch(worlds)
+            on_step(worlds)
             if not worlds.ended.any():
                 return
             among_us = worlds.played & self._present_only

@@ -9,7 +9,7 @@ import numpy as np
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.games.curriculum import Curriculum
-from godojo.learn.algorithm import Algorithm, Iteration, Task
+from godojo.learn.algorithm import Algorithm, Iteration
 from godojo.learn.budget import Budget
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, load_policy, policy_bytes
@@ -18,6 +18,7 @@ from godojo.learn.registry import algorithm_named, load
 from godojo.runs.config import Environment, RunConfig
 from godojo.runs.episodes import EpisodeLog
 from godojo.runs.folder import RunFolder
+from godojo.runs.role_map import Mode
 from godojo.runs.updates import UpdateLog
 
 CHECKPOINT_S = 30.0
@@ -120,7 +121,7 @@ class Training:
             while (progress := self.budget.progress(self.seconds, self.learner.agent_steps)) < 1.0:
                 if self._is_stopping:
                     break
-                self.learner.tasks.update(self.roles.read())
+                self.learner.modes.update(self.roles.read())
                 iteration = self.learner.iterate(progress, self._watch)
                 report(self._note(progress, iteration))
                 self._next_stage(iteration)
@@ -273,11 +274,11 @@ def make_learner(
     config: RunConfig,
     worlds: Worlds,
     policies: Mapping[str, Policy] | None = None,
-    tasks: Mapping[str, Task] | None = None,
+    modes: Mapping[str, Mode] | None = None,
 ) -> Algorithm:
     """The algorithm that a run's configuration names, with its settings."""
     settings = learner_settings(config.learner, config.learner_settings)
-    made: Algorithm = load(algorithm_named(config.learner).factory)(worlds, settings, config.seed, policies, tasks)
+    made: Algorithm = load(algorithm_named(config.learner).factory)(worlds, settings, config.seed, policies, modes)
     return made
 
 

@@ -20,10 +20,11 @@ from godojo.envs.spaces import only_agent
 from godojo.evaluation.solo import evaluate_solo
 from godojo.extras import missing
 from godojo.files import atomic_write
-from godojo.learn.algorithm import Algorithm, Iteration, Task
+from godojo.learn.algorithm import Algorithm, Iteration
 from godojo.learn.networks import NORMALISED_LIMIT, VARIANCE_FLOOR, Policy, PolicyShape
 from godojo.learn.threads import one_thread
 from godojo.runs.folder import RunFolder
+from godojo.runs.role_map import Mode
 from godojo.trainers.sb3_settings import Sb3Settings
 
 try:
@@ -43,11 +44,11 @@ class Sb3Ppo(Algorithm):
         settings: Sb3Settings,
         seed: int,
         policies: Mapping[str, Policy] | None = None,
-        tasks: Mapping[str, Task] | None = None,
+        modes: Mapping[str, Mode] | None = None,
     ) -> None:
         assert not policies, "the registry says that it cannot start from other policies"
         self.worlds, self.settings, self.role = worlds, settings, only_agent(worlds)
-        self.tasks: dict[str, Task] = {self.role.name: "train", **(tasks or {})}
+        self.modes: dict[str, Mode] = {self.role.name: "train", **(modes or {})}
         self.checkpoint_steps, self.updates, self.agent_steps = settings.checkpoint_steps, 0, 0
         self.env = VecNormalize(
             WorldsVecEnv(worlds, seed), gamma=settings.gamma, clip_obs=NORMALISED_LIMIT, epsilon=VARIANCE_FLOOR
@@ -74,8 +75,8 @@ class Sb3Ppo(Algorithm):
         )
         return {self.role.name: policy}
 
-    def iterate(self, progress: float, watch: Callable[[Worlds], None] = lambda _: None) -> Iteration:  # noqa: ARG002
-        model, callback = self.model, _Callback(self.worlds, self.role.name, watch)
+    def iterate(self, progress: float, on_step: Callable[[Worlds], None] = lambda _: None) -> Iteration:  # noqa: ARG002
+        model, callback = self.model, _Callback(self.worlds, self.role.name, on_step)
         with one_thread():  # batches are too small for more threads
             # As in `PPO.learn`; the learning rate is constant, so that the number of steps does not matter.
             _, callbacks = model._setup_learn(2**40, callback, reset_num_timesteps=False)
@@ -140,14 +141,14 @@ class Sb3Ppo(Algorithm):
 class _Callback(BaseCallback):
     """Counts rounds and wins of one rollout."""
 
-    def __init__(self, worlds: Worlds, role: str, watch: Callable[[Worlds], None]) -> None:
+    def __init__(self, worlds: Worlds, role: str, on_step: Callable[[Worlds], None]) -> None:
         super().__init__()
-        self._worlds, self._winner, self._watch = worlds, worlds.winners.index(role), watch
+        self._worlds, self._winner, self._after_step = worlds, worlds.winners.index(role), on_step
         self.rounds = self.wins = 0
 
     def _on_step(self) -> bool:
         worlds = self._worlds
-        self._watch(worlds)
+        self._after_step(worlds)
         self.rounds += int(np.count_nonzero(worlds.played))
         self.wins += int(np.count_nonzero(worlds.winner[worlds.played] == self._winner))
         return True
