@@ -6,7 +6,7 @@ from typing import Any
 
 from godojo.errors import GodojoError, option, unknown
 from godojo.games.base import GAMES
-from godojo.runs.folder import CONFIG, LATEST, RunFolder
+from godojo.runs.folder import CONFIG, LATEST, RunFolder, open_run
 from godojo.runs.names import split_reference
 
 _FILES = (".pt", ".dojo", ".onnx", ".jsonl", ".npz", ".rounds")
@@ -22,14 +22,6 @@ def is_file(text: str) -> bool:
     """Whether the text names a file or a folder of files, not a run."""
     path = Path(text).expanduser()
     return path.suffix in _FILES or (path.is_dir() and not (path / CONFIG).is_file())
-
-
-def open_run(name: str, say: Callable[[str], None]) -> RunFolder:
-    """A run by its id or path; says which one is the latest."""
-    run = RunFolder.open(name)
-    if name == LATEST:
-        say(f"using the latest run: {run.name}")
-    return run
 
 
 def resolved(text: str, say: Callable[[str], None] = lambda _: None) -> str:

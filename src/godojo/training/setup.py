@@ -12,7 +12,7 @@ from godojo.games.base import GAMES
 from godojo.learn.presets import learner_settings
 from godojo.learn.registry import ALGORITHMS, algorithm_named
 from godojo.runs.config import GOES_ON_BY, RunConfig
-from godojo.runs.folder import CONFIG, LATEST, RunFolder
+from godojo.runs.folder import CONFIG, RunFolder, open_run
 from godojo.training.args import TrainArgs
 from godojo.training.new_run import algorithm_asked_for, new_training
 from godojo.training.worlds import curriculum_of, worlds_of
@@ -26,7 +26,7 @@ def prepared(args: TrainArgs, say: Callable[[str], None]) -> "Iterator[Training]
     """Yields a training that is ready to start, in a run folder that no other process writes to."""
     args.check_time()
     # Before there is a new run, which would be the latest one.
-    source = None if args.init_from is None else _opened(args.init_from, say)
+    source = None if args.init_from is None else open_run(args.init_from, say)
     with ExitStack() as stack:
         if args.resume is not None:
             run = _to_resume(args, say)
@@ -54,13 +54,6 @@ def prepared(args: TrainArgs, say: Callable[[str], None]) -> "Iterator[Training]
         yield training
 
 
-def _opened(name: str, say: Callable[[str], None]) -> RunFolder:
-    run = RunFolder.open(name)
-    if name == LATEST:
-        say(f"using the latest run: {run.name}")
-    return run
-
-
 def resume_words(run: RunFolder) -> str:
     """The arguments of `godojo train` that resume a run."""
     game = f"{run.config.game} " if run.config.game in GAMES else ""
@@ -76,7 +69,7 @@ def _to_resume(args: TrainArgs, say: Callable[[str], None]) -> RunFolder:
             given = option("settings" if name == "values" else name)
             raise GodojoError(f"{option('resume')} continues a run with its own configuration; remove {given}")
     assert args.resume is not None
-    run = _opened(args.resume, say)
+    run = open_run(args.resume, say)
     config = run.config
     if GOES_ON_BY in config.more:
         start = option("init_from", run.name)
