@@ -110,13 +110,13 @@ def train(
         processes=processes,
         step_timeout=step_timeout,
         project=None if project is None else Path(project),
-        listen=ListenAddress.given(connect, host, port, token),
+        listen=ListenAddress.from_options(connect, host, port, token),
         http=(http,) if isinstance(http, str) else tuple(http),
         scene=scene,
         reload_every=reload_every,
     )
     with prepared(args, log.info) as training:
-        from godojo.training.outcome import run_training  # loads torch, which a refusal need not wait for
+        from godojo.training.outcome import run_training  # loads torch
 
         def report(status: "TrainingStatus") -> None:
             if progress is not None and progress(status) is False:
