@@ -70,7 +70,7 @@ def train(
         freeze: Roles that play but do not learn.
         reward: A reward function in place of the game's, as `"file.py:Class"`.
         tasks: Arenas or courses to mix; policies observe which one they play.
-        num_envs: Worlds that are played in parallel.
+        num_envs: Worlds that run in parallel.
         processes: Godot processes; 2 by default.
         step_timeout: Seconds after which a silent game counts as frozen; 10 by default.
         project: Train in this Godot project or exported game instead of one of ours.
