@@ -1,7 +1,7 @@
-"""Stable-Baselines3's PPO as an algorithm of the training loop, with the same tables, checkpoints and policy files.
+"""Stable-Baselines3's PPO as an algorithm of the training loop, with the same logs, checkpoints and policy files.
 
-`VecNormalize` normalises observations exactly as our policies do, so that the result is also a `policy_ROLE.pt`, which
-can be evaluated, watched and shipped like any other.
+`VecNormalize` normalises observations exactly as our policies do, so that the result can also be saved as a
+`policy_ROLE.pt` and evaluated, watched and exported like any other.
 """
 
 import io
@@ -36,7 +36,7 @@ except ImportError as error:
 
 
 class Sb3Ppo(Algorithm):
-    """PPO for a game with one agent. Each iteration does what one round of the loop in `PPO.learn` does."""
+    """PPO for a game with one agent. One call of `iterate` is one pass of the loop in `PPO.learn`."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Sb3Ppo(Algorithm):
         policies: Mapping[str, Policy] | None = None,
         modes: Mapping[str, Mode] | None = None,
     ) -> None:
-        assert not policies, "the registry says that it cannot start from other policies"
+        assert not policies, "AlgorithmEntry.can_continue is False"
         self.worlds, self.settings, self.role = worlds, settings, only_agent(worlds)
         self.modes: dict[str, Mode] = {self.role.name: "train", **(modes or {})}
         self.checkpoint_steps, self.updates, self.agent_steps = settings.checkpoint_steps, 0, 0
@@ -57,11 +57,11 @@ class Sb3Ppo(Algorithm):
             self.model = _model(self.env, settings, seed)
         self.best, self._seed = -np.inf, seed
         self._evaluated_at, self._evaluated = 0, dict[str, float]()
-        """Agent-steps and results of the last evaluation; the results are for the next row of metrics."""
+        """Agent-steps and results of the last evaluation; the next row of metrics includes the results."""
 
     @property
     def policies(self) -> dict[str, Policy]:
-        """The weights of the MlpPolicy under our names, with normaliser, layers and head."""
+        """The MlpPolicy and the statistics of VecNormalize, converted to our `Policy`."""
         policy = Policy(PolicyShape(self.role.observation.shape[2], self.role.action_parts, self.settings.net_arch))
         ours = [name for name in policy.state_dict() if name.startswith(("encoder.", "trunk."))]
         theirs = self.model.policy.state_dict()
@@ -139,7 +139,7 @@ class Sb3Ppo(Algorithm):
 
 
 class _Callback(BaseCallback):
-    """Counts rounds and wins of one rollout."""
+    """Counts the rounds and wins of one rollout."""
 
     def __init__(self, worlds: Worlds, role: str, on_step: Callable[[Worlds], None]) -> None:
         super().__init__()
