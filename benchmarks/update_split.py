@@ -24,7 +24,7 @@ from godojo.training.setup import prepared
 
 WARM_UP = 5
 PARTS: tuple[tuple[Any, str, str], ...] = (
-    (PpoSelfPlay, "_play", "playing, by the clock"),
+    (PpoSelfPlay, "_collect_rollout", "playing, by the clock"),
     (RolloutWorker, "decide", "  everything on the roles' two threads, both together"),
     (RolloutWorker, "store_observation", "    looking"),
     (KernelPolicyRunner, "act", "    policies deciding"),

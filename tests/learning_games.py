@@ -10,11 +10,11 @@ from torch import nn
 from godojo.engines.base import Worlds
 from godojo.engines.make import make_vec
 from godojo.games.tag.settings import TagSettings
-from godojo.learn.algorithm import Task
 from godojo.learn.networks import Policy
-from godojo.learn.rollout import RolloutWorker, play
+from godojo.learn.rollout import RolloutWorker, collect_rollout
 from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings
+from godojo.runs.role_map import Mode
 
 SMALL = PpoSettings(
     num_worlds=24,
@@ -57,10 +57,10 @@ def learner(
     settings: PpoSettings = SMALL,
     seed: int = 1,
     worlds: Worlds | None = None,
-    tasks: Mapping[str, Task] | None = None,
+    modes: Mapping[str, Mode] | None = None,
     policies: Mapping[str, Policy] | None = None,
 ) -> PpoSelfPlay:
-    return PpoSelfPlay(tag(settings.num_worlds, seed) if worlds is None else worlds, settings, seed, policies, tasks)
+    return PpoSelfPlay(tag(settings.num_worlds, seed) if worlds is None else worlds, settings, seed, policies, modes)
 
 
 def iterated(made: PpoSelfPlay, times: int) -> PpoSelfPlay:
@@ -76,7 +76,7 @@ def one_rollout(made: PpoSelfPlay) -> None:
         for worker in made.workers.values():
             work(worker)
 
-    play(made.worlds, made.settings.n_steps, one_by_one, lambda _: None)
+    collect_rollout(made.worlds, made.settings.n_steps, one_by_one, lambda _: None)
     for worker in made.workers.values():
         worker.compute_returns_and_advantage(made.settings.gamma, made.settings.gae_lambda)
 

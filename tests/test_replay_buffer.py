@@ -35,7 +35,7 @@ def kept(replay: ReplayBuffer) -> set[int]:
 
 
 def made() -> ReplayBuffer:
-    return ReplayBuffer(CAPACITY, observation=3, privileged=1, actions=2)
+    return ReplayBuffer(CAPACITY, observation_size=3, privileged_size=1, action_size=2)
 
 
 def test_the_newest_are_kept_whatever_the_batches_are_like() -> None:
@@ -45,7 +45,7 @@ def test_the_newest_are_kept_whatever_the_batches_are_like() -> None:
         numbers = list(range(number, number + int(rng.integers(1, 25))))
         number = numbers[-1] + 1
         keep = rng.random(len(numbers)) < 0.7
-        replay.submit(batch_of(numbers), torch.from_numpy(keep))
+        replay.add(batch_of(numbers), torch.from_numpy(keep))
         wanted.extend(one for one, is_kept in zip(numbers, keep, strict=True) if is_kept)
         assert len(replay) == len(wanted)
         if wanted:
@@ -54,18 +54,18 @@ def test_the_newest_are_kept_whatever_the_batches_are_like() -> None:
 
 def test_a_batch_of_which_nobody_acted_changes_nothing() -> None:
     replay = made()
-    replay.submit(batch_of([1, 2]), torch.tensor([True, True]))
-    replay.submit(batch_of([3, 4]), torch.tensor([False, False]))
+    replay.add(batch_of([1, 2]), torch.tensor([True, True]))
+    replay.add(batch_of([3, 4]), torch.tensor([False, False]))
     assert kept(replay) == {1, 2}
 
 
 @pytest.mark.parametrize("count", [4, 10, 13])
 def test_a_saved_replay_resumes_in_the_same_place(count: int) -> None:
     replay, other = made(), made()
-    replay.submit(batch_of(list(range(count))), torch.ones(count, dtype=torch.bool))
+    replay.add(batch_of(list(range(count))), torch.ones(count, dtype=torch.bool))
     other.load_state(replay.state())
     for one in (replay, other):
-        one.submit(batch_of([100, 101, 102]), torch.ones(3, dtype=torch.bool))
+        one.add(batch_of([100, 101, 102]), torch.ones(3, dtype=torch.bool))
     draws = [one.sample(50, torch.Generator().manual_seed(2)) for one in (replay, other)]
     for mine, given in zip(*draws, strict=True):
         assert torch.equal(mine, given)
@@ -73,7 +73,7 @@ def test_a_saved_replay_resumes_in_the_same_place(count: int) -> None:
 
 def test_the_same_lots_draw_the_same_rows() -> None:
     replay = made()
-    replay.submit(batch_of(list(range(9))), torch.ones(9, dtype=torch.bool))
+    replay.add(batch_of(list(range(9))), torch.ones(9, dtype=torch.bool))
     one, same, another = (replay.sample(30, torch.Generator().manual_seed(seed)).reward for seed in (1, 1, 2))
     assert torch.equal(one, same)
     assert not torch.equal(one, another)

@@ -1,4 +1,4 @@
-"""SAC to the letter: its distribution, its targets, what is submitted, what stays as it is, and that it learns."""
+"""SAC to the letter: its distribution, its targets, what is stored, what stays as it is, and that it learns."""
 
 import io
 from pathlib import Path
@@ -175,11 +175,11 @@ def test_the_temperature_follows_the_entropy(target_entropy: float, rises: bool)
 
 
 class Recorder:
-    """Keeps what is submitted, and what the game said at the time."""
+    """Keeps what is stored, and what the game said at the time."""
 
     def __init__(self, made: SacSelfPlay, name: str) -> None:
         self.rows: list[tuple[Transitions, torch.Tensor, dict[str, dict[str, np.ndarray]]]] = []
-        agent, worlds, submit = made.agents[name], made.worlds, made.agents[name].replay_buffer.submit
+        agent, worlds, add = made.agents[name], made.worlds, made.agents[name].replay_buffer.add
 
         def watched(batch: Transitions, keep: torch.Tensor) -> None:
             said = {
@@ -187,9 +187,9 @@ class Recorder:
                 for role, arrays in worlds.roles.items()
             }
             self.rows.append((Transitions(*(rows.clone() for rows in batch)), keep.clone(), said))
-            submit(batch, keep)
+            add(batch, keep)
 
-        agent.replay_buffer.submit = watched  # type: ignore[method-assign]
+        agent.replay_buffer.add = watched  # type: ignore[method-assign]
 
 
 FIELDS = ("observation", "final_observation", "terminated", "truncated", "acted", "reward")
@@ -280,10 +280,10 @@ def test_nothing_is_learnt_before_the_warm_up_is_over() -> None:
 
 
 def test_who_is_frozen_stays_bitwise_as_it_is() -> None:
-    made = learner(tasks={"hider": "frozen"})
+    made = learner(modes={"hider": "frozen"})
     before = prints(made)
     iterated(made, 2)
-    made.tasks["hider"] = "deterministic"
+    made.modes["hider"] = "deterministic"
     iterated(made, 2)
     after = prints(made)
     for name in before:

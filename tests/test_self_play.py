@@ -41,7 +41,7 @@ def test_everybody_learns_and_nobody_learns_from_past_selves() -> None:
             block = slice(0, BLOCK) if index == 0 else slice(SMALL.num_worlds - BLOCK, SMALL.num_worlds)
             own = slice(BLOCK, SMALL.num_worlds) if index == 0 else slice(0, SMALL.num_worlds - BLOCK)
             assert (name, block) in [assignment[:2] for assignment in made.assignments]
-            assert worker.worlds == worker.columns == own
+            assert worker.world_slice == worker.columns == own
             # The present policy is asked, and learns, everywhere but in its past self's block, where that one plays.
             done = np.stack([step[name] for step in seen])
             meant = worker.buffer.action.numpy().clip(-1, 1)[:, :, 2]  # the only number that is not turned
@@ -77,9 +77,9 @@ def test_scripted_opponents_play_as_they_would_alone_and_nobody_learns_from_them
         made.close()
 
 
-@pytest.mark.parametrize("task", ["frozen", "deterministic"])
-def test_a_role_that_does_not_learn_stays_as_it_is_bit_by_bit(task: Any) -> None:
-    made = learner(tasks={"hider": task})
+@pytest.mark.parametrize("mode", ["frozen", "deterministic"])
+def test_a_role_that_does_not_learn_stays_as_it_is_bit_by_bit(mode: Any) -> None:
+    made = learner(modes={"hider": mode})
     try:
         hider = made.workers["hider"].policy
         weights = {name: each.clone() for name, each in hider.named_parameters()}
@@ -97,7 +97,7 @@ def test_a_deterministic_role_draws_no_lots() -> None:
     """Two learners that differ in their lots only: the hider does the same at first sight."""
     done = []
     for seed in (1, 2):
-        made = learner(msgspec.structs.replace(SMALL, past_opponent_fraction=0.0), tasks={"hider": "deterministic"})
+        made = learner(msgspec.structs.replace(SMALL, past_opponent_fraction=0.0), modes={"hider": "deterministic"})
         try:
             made.workers["hider"].generator.manual_seed(seed)
             made.iterate(0.0)
@@ -111,11 +111,11 @@ def test_a_role_may_stop_learning_and_begin_again() -> None:
     made = learner()
     try:
         iterated(made, 1)
-        made.tasks["seeker"] = "frozen"
+        made.modes["seeker"] = "frozen"
         held = fingerprint(made.workers["seeker"].policy)
         iterated(made, 2)
         assert fingerprint(made.workers["seeker"].policy) == held
-        made.tasks["seeker"] = "train"
+        made.modes["seeker"] = "train"
         iterated(made, 1)
         assert fingerprint(made.workers["seeker"].policy) != held
     finally:
@@ -193,7 +193,7 @@ def test_what_is_remembered_is_forgotten_with_the_round() -> None:
     try:
         one_rollout(made)
         for worker in made.workers.values():
-            assert worker.buffer.memory.shape == (worker.buffer.columns, SMALL.memory_size)
+            assert worker.buffer.memory.shape == (worker.buffer.num_columns, SMALL.memory_size)
             ended = worker.buffer.truncated | worker.buffer.terminated
             assert torch.equal(worker.buffer.not_done[1:], (~ended[:-1]).float())
             assert not worker.memory[ended[-1]].any()

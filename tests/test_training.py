@@ -16,7 +16,7 @@ from godojo.engines.reward_wrapper import CustomReward, RewardWrapper
 from godojo.errors import GodojoError
 from godojo.learn.budget import GRACE_S, Budget
 from godojo.learn.policy_file import load_policy
-from godojo.learn.rollout import NORMALISER_STEPS
+from godojo.learn.rollout import NORMALISER_STRIDE
 from godojo.learn.sac import SacSelfPlay
 from godojo.learn.settings import PpoSettings, SacSettings
 from godojo.learn.training import Training, TrainingStatus
@@ -145,10 +145,10 @@ def test_whatever_breaks_the_run_is_saved(tmp_path: Path) -> None:
 
 def test_what_is_no_number_is_not_in_what_is_saved(tmp_path: Path) -> None:
     """An observation that is no number spoils the normaliser; saved is the one from before."""
-    worlds, settings = tag(), msgspec.structs.replace(SMALL, n_steps=NORMALISER_STEPS + 4)
+    worlds, settings = tag(), msgspec.structs.replace(SMALL, n_steps=NORMALISER_STRIDE + 4)
 
     def spoil(step: int) -> None:
-        if step == settings.n_steps + NORMALISER_STEPS:
+        if step == settings.n_steps + NORMALISER_STRIDE:
             worlds.roles["hider"].observation[:] = np.nan
 
     made = begun(tmp_path, worlds, settings)
@@ -175,7 +175,7 @@ def test_the_normaliser_learns_from_hiders_that_were_not_caught() -> None:
     worker, used, rows = made.workers["hider"], 0, 0
     for _ in range(8):
         made.iterate(0.0)
-        acted = worker.buffer.acted[::NORMALISER_STEPS]
+        acted = worker.buffer.acted[::NORMALISER_STRIDE]
         used, rows = used + int(acted.sum()), rows + acted.numel()
     made.close()
     assert used < rows, "somebody was caught"

@@ -1,1 +1,1 @@
-"""What the commands do, as Python functions: `godojo` exports the public ones, the command line parses and prints."""
+"""The Python API behind the commands. `godojo` exports its public names; the command line parses and prints."""

@@ -1,4 +1,4 @@
-"""Policies as files for games, with a model card if wanted."""
+"""Exports policies as files for games, optionally with a model card."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Films of a training, and of single episodes. Wrong arguments are refused before torch and Godot start."""
+"""Films of a training, and of single episodes. Wrong arguments are rejected before torch and Godot start."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -77,7 +77,7 @@ def record(
     frames: Path | None = None,
     progress: Progress,
 ) -> Film:
-    """See `Run.record`. `frames`: draws into a folder, for `encode`, and makes no film."""
+    """See `Run.record`. With `frames`, only draws the frames into that folder, for `encode`."""
     text, size = resolved(text), format_of(preset)
     run = RunFolder.open(split_reference(text)[0])
     if episodes < 1:

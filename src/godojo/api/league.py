@@ -1,4 +1,4 @@
-"""The cross-play of a run's snapshots, saved in the run's folder."""
+"""Cross-play between the snapshots of a run, saved in its folder."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from godojo.runs.folder import RunFolder
 from godojo.show.charts import draw_league
 
 EXPLOIT_EPISODES = 500
-"""The fewest that exploitability is measured over."""
+"""Exploitability is measured over at least this many episodes."""
 
 
 class League(NamedTuple):
@@ -22,10 +22,10 @@ class League(NamedTuple):
 
     report: LeagueReport
     best_responses: list[BestResponse]
-    """To each role's last policy, where `exploit_minutes` was given."""
+    """Best responses to each role's last policy, if `exploit_minutes` was given."""
 
     def as_tree(self) -> dict[str, Any]:
-        """What `league.json` holds."""
+        """The content of `league.json`."""
         return {**msgspec.to_builtins(self.report), "exploitability": msgspec.to_builtins(self.best_responses)}
 
 
@@ -40,7 +40,7 @@ def league(
     deterministic: bool = True,
     progress: Callable[[str, float | None], None],
 ) -> League:
-    """Plays all snapshots against each other, rates them, and writes `league.png` and `league.json`."""
+    """Play all snapshots against each other, rate them, and write `league.png` and `league.json`."""
     where = str(run.path.absolute())
     how: dict[str, Any] = {"arenas": arenas, "seed": seed, "deterministic": deterministic, "progress": progress}
     report = play_league(where, snapshots, rounds=episodes, **how)

@@ -33,7 +33,7 @@ def load_policy(source: Any, role: str | None = None, *, seed: int = 0) -> "Trai
 
 
 class TrainedPolicy:
-    """One role's trained policy. It remembers between calls of `act` if it was trained with a memory."""
+    """The trained policy of one role. A policy with a memory keeps it between calls of `act`."""
 
     def __init__(self, player: TrainedPlayer) -> None:
         self._player = player
@@ -64,7 +64,7 @@ class TrainedPolicy:
         return self._player.card.agent_steps
 
     def reset(self, done: np.ndarray | None = None) -> None:
-        """Forget what was observed; call it when an episode ends.
+        """Reset the memory; call it when an episode ends.
 
         Args:
             done: One boolean for each agent of the batch, to reset only those whose episode ended. By default all are

@@ -6,14 +6,14 @@ from typing import Any
 
 from godojo.errors import GodojoError, option, unknown
 from godojo.games.base import GAMES
-from godojo.runs.folder import CONFIG, LATEST, RunFolder
+from godojo.runs.folder import CONFIG, LATEST, RunFolder, open_run
 from godojo.runs.names import split_reference
 
 _FILES = (".pt", ".dojo", ".onnx", ".jsonl", ".npz", ".rounds")
 
 
 def reference(source: Any) -> str:
-    """A `Run`, a path or a text as the text that names it."""
+    """The text that names a `Run`, a path or a text."""
     path = getattr(source, "path", source)
     return str(path.absolute()) if isinstance(path, Path) else str(path)
 
@@ -24,16 +24,8 @@ def is_file(text: str) -> bool:
     return path.suffix in _FILES or (path.is_dir() and not (path / CONFIG).is_file())
 
 
-def open_run(name: str, say: Callable[[str], None]) -> RunFolder:
-    """A run by its id or path; says which one is the latest."""
-    run = RunFolder.open(name)
-    if name == LATEST:
-        say(f"using the latest run: {run.name}")
-    return run
-
-
 def resolved(text: str, say: Callable[[str], None] = lambda _: None) -> str:
-    """`RUN`, `RUN@SNAPSHOT` or a file, with `latest` replaced by its run; refuses what does not exist."""
+    """`RUN`, `RUN@SNAPSHOT` or a file, with `latest` replaced by its run; rejects what does not exist."""
     if is_file(text):
         return text
     name, snapshot = split_reference(text)
@@ -47,7 +39,7 @@ def resolved(text: str, say: Callable[[str], None] = lambda _: None) -> str:
 
 
 def check_opponents(policy: str, opponents: Sequence[str]) -> None:
-    """Refuses opponents of a run's policies that do not exist; other files are checked when they are loaded."""
+    """Reject opponents of a run's policies that do not exist; policy files are checked when they are loaded."""
     if is_file(policy):
         return
     game = RunFolder.open(split_reference(policy)[0]).config.game

@@ -70,7 +70,7 @@ def train(
         freeze: Roles that play but do not learn.
         reward: A reward function in place of the game's, as `"file.py:Class"`.
         tasks: Arenas or courses to mix; policies observe which one they play.
-        num_envs: Worlds that are played in parallel.
+        num_envs: Worlds that run in parallel.
         processes: Godot processes; 2 by default.
         step_timeout: Seconds after which a silent game counts as frozen; 10 by default.
         project: Train in this Godot project or exported game instead of one of ours.
@@ -110,13 +110,13 @@ def train(
         processes=processes,
         step_timeout=step_timeout,
         project=None if project is None else Path(project),
-        listen=ListenAddress.given(connect, host, port, token),
+        listen=ListenAddress.from_options(connect, host, port, token),
         http=(http,) if isinstance(http, str) else tuple(http),
         scene=scene,
         reload_every=reload_every,
     )
     with prepared(args, log.info) as training:
-        from godojo.training.outcome import run_training  # loads torch, which a refusal need not wait for
+        from godojo.training.outcome import run_training  # loads torch
 
         def report(status: "TrainingStatus") -> None:
             if progress is not None and progress(status) is False:

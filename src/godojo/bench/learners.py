@@ -151,5 +151,5 @@ def training_worlds(game: str, settings: PpoSettings, seed: int) -> Worlds:
 
 def learnt_steps(learner: PpoSelfPlay) -> int:
     """How many decisions it has learnt from: not those of past selves. One against one, everybody always acts."""
-    columns = sum(worker.buffer.columns for worker in learner.workers.values())
+    columns = sum(worker.buffer.num_columns for worker in learner.workers.values())
     return learner.updates * learner.settings.n_steps * columns

@@ -2,12 +2,13 @@
 
 from godojo.api import references
 from godojo.cli.console import note
+from godojo.runs import folder
 from godojo.runs.folder import RunFolder
 
 
 def open_run(name: str) -> RunFolder:
     """A run by its id or path, or the latest one."""
-    return references.open_run(name, note)
+    return folder.open_run(name, note)
 
 
 def chosen_run(text: str) -> str:

@@ -121,7 +121,7 @@ def train(
         processes=processes,
         step_timeout=step_timeout,
         project=project,
-        listen=ListenAddress.given(connect, host, port, token_in(token_file)),
+        listen=ListenAddress.from_options(connect, host, port, token_in(token_file)),
         trainer=trainer,
         config=config,
         num_envs=num_envs,

@@ -21,7 +21,7 @@ from godojo.files import atomic_write
 from godojo.learn.budget import Budget
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, policy_bytes
-from godojo.runs.config import GOES_ON_BY, Environment, RunConfig
+from godojo.runs.config import CONTINUED_BY, Environment, RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import split_reference
 from godojo.runs.updates import UpdateLog
@@ -106,7 +106,7 @@ class DistilledRun:
             seed=seed,
             budget=budget.as_config(),
             command=tuple(typed),
-            more={"teacher": self.teacher, GOES_ON_BY: "sac" if card.shape.squashed else "ppo"},
+            more={"teacher": self.teacher, CONTINUED_BY: "sac" if card.shape.squashed else "ppo"},
         )
         self.run = RunFolder.create(config, run_id, force=force, say=say)
         atomic_write(self.run.path / "README.md", _readme(self.run, self.teacher))

@@ -2,15 +2,13 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from godojo.engines.base import Worlds
 from godojo.learn.networks import Policy
 from godojo.learn.opponent_pool import OpponentPool
 from godojo.runs.folder import RunFolder
-
-Task = Literal["train", "frozen", "deterministic"]
-"""Mode of a role: it learns, plays stochastically without learning, or plays deterministically without learning."""
+from godojo.runs.role_map import Mode
 
 
 class Iteration(NamedTuple):
@@ -19,9 +17,9 @@ class Iteration(NamedTuple):
     rounds: int
     """Rounds finished between current policies."""
     wins: dict[str, int]
-    """Rounds of those won, by role."""
+    """How many of them each role won."""
     metrics: dict[str, dict[str, float]]
-    """Metrics by tag, for each role that learnt."""
+    """Metrics by tag, for each role that was updated."""
 
 
 class OpponentAssignment(NamedTuple):
@@ -34,14 +32,16 @@ class OpponentAssignment(NamedTuple):
 
 
 class Algorithm(Protocol):
-    """Trains the policies of all roles. The loop around it is `learn/training.py`."""
+    """Trains the policies of all roles; `learn/training.py` is the loop around it."""
 
-    tasks: dict[str, Task]
-    """May change between two iterations."""
+    modes: dict[str, Mode]
+    """Whether each role learns; may change between two iterations."""
     opponent_pool: OpponentPool | None = None
     """Past checkpoints and ratings; None for algorithms without them."""
     updates: int
+    """Iterations so far."""
     agent_steps: int
+    """Decision steps so far, summed over all agents."""
     checkpoint_steps: int | None = None
     """Agent-steps between two checkpoints; None for checkpoints by the clock."""
 
@@ -52,14 +52,14 @@ class Algorithm(Protocol):
 
     @property
     def assignments(self) -> list[OpponentAssignment]:
-        """The opponents in play."""
+        """The opponents that currently play."""
         return []
 
     @abstractmethod
-    def iterate(self, progress: float, watch: Callable[[Worlds], None] = ...) -> Iteration:
-        """Collect a rollout and update; `progress` through the budget runs from 0 to 1.
+    def iterate(self, progress: float, on_step: Callable[[Worlds], None] = ...) -> Iteration:
+        """Collect a rollout and update.
 
-        `watch` is called with the worlds after every step.
+        `progress` is the fraction of the budget that is spent. `on_step` is called with the worlds after every step.
         """
 
     @abstractmethod
@@ -71,7 +71,7 @@ class Algorithm(Protocol):
         """Resume from the result of `state`."""
 
     def on_checkpoint(self, run: RunFolder, seconds: float) -> None:  # noqa: ARG002 - those that override it use them
-        """Write files of its own after a checkpoint; `seconds` is the training time."""
+        """Write the algorithm's own files after a checkpoint; `seconds` is the training time."""
         return  # optional, not abstract
 
     @abstractmethod

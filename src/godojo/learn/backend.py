@@ -1,4 +1,4 @@
-"""The one place that decides how the learner computes: by kernels on the CPU, by torch on other devices."""
+"""Chooses the implementation of the learner's hot loops: Numba kernels on the CPU, torch on other devices."""
 
 import torch
 from torch import nn
@@ -11,7 +11,7 @@ from godojo.learn.settings import PpoSettings
 
 
 class Backend:
-    """Everything that is computed in two ways, here in torch; `kernels/backend.py` overrides it, and tests compare."""
+    """The torch implementation of everything that has kernels; `KernelBackend` overrides it, and tests compare both."""
 
     relative_state: RelativeState = staticmethod(relative_state)
 
@@ -22,7 +22,7 @@ class Backend:
         return TorchPpoGradient(policy, critic, weights, settings)
 
     def prepare(self, policy: Policy) -> None:
-        """Replace operations of the policy itself by faster ones, where there are any."""
+        """Speed up the policy itself: kernels replace its memory's scan, torch needs nothing."""
 
 
 def backend_for(device: torch.device | str) -> Backend:

@@ -1,19 +1,19 @@
-"""How long to train."""
+"""The training budget."""
 
 from typing import NamedTuple
 
 GRACE_S = 2.0
-"""A rollout that takes this much longer than the time budget is dropped, as when games crash repeatedly."""
+"""A rollout that exceeds the time budget by more than this is dropped, for example when games keep crashing."""
 
 
 class Budget(NamedTuple):
-    """The training budget: by time or by steps of all agents together."""
+    """Either training time, or decision steps summed over all agents."""
 
     minutes: float | None = None
     agent_steps: int | None = None
 
     def progress(self, seconds: float, agent_steps: int) -> float:
-        """From 0 to 1."""
+        """The fraction of the budget that is spent."""
         if self.agent_steps is not None:
             return min(agent_steps / self.agent_steps, 1.0)
         assert self.minutes is not None

@@ -15,18 +15,19 @@ def advantages(
     gamma: float,
     gae_lambda: float,
 ) -> Tensor:
-    """[T, C] for T steps of C agents; `value` is [T + 1, C].
+    """Advantages for T steps of C agents, [T, C]; `value` is [T + 1, C].
 
     The next value is 0 after a termination, `bootstrap_value` (the value of the final observation) after a truncation,
-    and `value[t + 1]` elsewhere. Rows in which an agent did not act have no advantage and pass none on.
+    and `value[t + 1]` elsewhere. Steps in which an agent did not act have advantage 0, and stop the later ones from
+    flowing back.
     """
     decay = float(np.float32(gamma) * np.float32(gae_lambda))
     ended = terminated | truncated
     next_value = torch.where(truncated, bootstrap_value, value[1:]).masked_fill_(terminated, 0.0)
-    error = reward + gamma * next_value - value[:-1]
-    found = torch.empty_like(reward)
+    td_error = reward + gamma * next_value - value[:-1]
+    result = torch.empty_like(reward)
     following = torch.zeros_like(reward[0])
     for step in range(len(reward) - 1, -1, -1):
-        following = (error[step] + decay * following.masked_fill(ended[step], 0.0)).masked_fill_(~acted[step], 0.0)
-        found[step] = following
-    return found
+        following = (td_error[step] + decay * following.masked_fill(ended[step], 0.0)).masked_fill_(~acted[step], 0.0)
+        result[step] = following
+    return result

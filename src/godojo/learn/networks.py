@@ -1,4 +1,4 @@
-"""The networks, in plain torch: a policy sees its own observation, a critic also the privileged one."""
+"""The networks, in plain torch. A policy sees its agent's observation, a critic also the privileged observation."""
 
 import itertools
 import math
@@ -18,13 +18,13 @@ from godojo.learn.threads import orthogonal
 
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 VARIANCE_FLOOR = 1e-6
-"""Added to a variance before dividing by its root."""
+"""Added to a variance before taking its square root."""
 NORMALISED_LIMIT = 5.0
-"""Normalised observations are clipped here, so that rarely active sensors do not dominate."""
+"""Normalised observations are clipped to ± this value, so that rarely active sensors do not dominate."""
 LOG_STD_LIMITS = (-5.0, 2.0)
-"""Range of a squashed policy's log standard deviation."""
+"""Range of the log standard deviation of a squashed policy."""
 CACHE_LINE = 16
-"""Numbers in a line of the processor's cache."""
+"""float32 values in a CPU cache line."""
 
 
 class PolicyShape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -67,7 +67,7 @@ class Normaliser(nn.Module):
 
     @torch.no_grad()
     def update(self, rows: Tensor, acted: Tensor | None = None) -> None:
-        """Update the running moments; with `acted`, only by the rows of agents that acted."""
+        """Update the running moments, with `acted` only by the rows where it is true."""
         rows = rows.reshape(-1, rows.shape[-1]) if acted is None else rows[acted]
         if len(rows):
             self.merge(len(rows), rows.mean(0), rows.var(0, correction=0))
@@ -76,9 +76,9 @@ class Normaliser(nn.Module):
     def merge(self, count: float, mean: Tensor, variance: Tensor) -> None:
         """Merge the moments of `count` rows into the running ones."""
         total = float(self.count) + count
-        share, shift = count / total, mean - self.mean
-        self.variance.mul_(1.0 - share).add_(variance * share).add_(shift.square() * (share * (1.0 - share)))
-        self.mean.add_(shift * share)
+        weight, shift = count / total, mean - self.mean
+        self.variance.mul_(1.0 - weight).add_(variance * weight).add_(shift.square() * (weight * (1.0 - weight)))
+        self.mean.add_(shift * weight)
         self.count.fill_(total)
 
 
@@ -95,24 +95,24 @@ class ActionHead(nn.Module):
         orthogonal(self.linear.weight, 0.01)
         nn.init.zeros_(self.linear.bias)
         with torch.no_grad():
-            rest = [part.rest for part in parts if part.kind == "continuous" for _ in range(part.size)]
-            self.linear.bias[: self.continuous_size] = torch.tensor(rest)
-        self._continuous_at = list(continuous_columns(parts))
-        self._discrete_at = sorted(set(range(action_size(parts))) - set(self._continuous_at))
+            resting = [part.rest for part in parts if part.kind == "continuous" for _ in range(part.size)]
+            self.linear.bias[: self.continuous_size] = torch.tensor(resting)
+        self._continuous_columns = list(continuous_columns(parts))
+        self._discrete_columns = sorted(set(range(action_size(parts))) - set(self._continuous_columns))
 
     def sample(
         self, features: Tensor, *, deterministic: bool = False, generator: torch.Generator | None = None
     ) -> SampledAction:
         raw = self.linear(features)
-        numbers, log_prob = raw[..., : self.continuous_size].detach(), raw.new_zeros(raw.shape[:-1])
+        continuous, log_prob = raw[..., : self.continuous_size].detach(), raw.new_zeros(raw.shape[:-1])
         if self.continuous_size and not deterministic:
-            noise = torch.empty_like(numbers).normal_(generator=generator)
-            numbers, log_prob = numbers + noise * self.log_std.detach().exp(), self._log_prob(noise).detach()
+            noise = torch.empty_like(continuous).normal_(generator=generator)
+            continuous, log_prob = continuous + noise * self.log_std.detach().exp(), self._log_prob(noise).detach()
         if not self.discrete_sizes:
-            return SampledAction(numbers, log_prob)
-        action = raw.new_empty((*raw.shape[:-1], len(self._continuous_at) + len(self._discrete_at)))
-        action[..., self._continuous_at] = numbers
-        for column, logits in zip(self._discrete_at, self._logits(raw), strict=True):
+            return SampledAction(continuous, log_prob)
+        action = raw.new_empty((*raw.shape[:-1], len(self._continuous_columns) + len(self._discrete_columns)))
+        action[..., self._continuous_columns] = continuous
+        for column, logits in zip(self._discrete_columns, self._logits(raw), strict=True):
             if deterministic:
                 chosen = logits.argmax(-1)
             else:
@@ -129,17 +129,17 @@ class ActionHead(nn.Module):
         entropy = raw.new_zeros(())
         if self.continuous_size:
             mean = raw[..., : self.continuous_size]
-            numbers = action[..., self._continuous_at] if self.discrete_sizes else action
-            log_prob = self._log_prob((numbers - mean) * torch.exp(-self.log_std))
+            continuous = action[..., self._continuous_columns] if self.discrete_sizes else action
+            log_prob = self._log_prob((continuous - mean) * torch.exp(-self.log_std))
             entropy = entropy + (self.log_std + 0.5 + LOG_SQRT_2PI).sum()
-        for column, logits in zip(self._discrete_at, self._logits(raw), strict=True):
+        for column, logits in zip(self._discrete_columns, self._logits(raw), strict=True):
             logs = logits.log_softmax(-1)
             log_prob = log_prob + logs.gather(-1, action[..., column, None].long())[..., 0]
             entropy = entropy - (logs.exp() * logs).sum(-1)
         return log_prob, entropy
 
     def _log_prob(self, distance: Tensor) -> Tensor:
-        """Of values at these distances from the mean, in standard deviations."""
+        """Log-probability of values at these distances from the mean, in standard deviations."""
         return -0.5 * distance.square().sum(-1) - (self.log_std + LOG_SQRT_2PI).sum()
 
     def _logits(self, raw: Tensor) -> Sequence[Tensor]:
@@ -151,8 +151,8 @@ class SquashedHead(nn.Module):
 
     def __init__(self, features: int, parts: Sequence[ActionPart]) -> None:
         super().__init__()
-        if choices := [part.name for part in parts if part.kind == "discrete"]:
-            raise GodojoError(f"a squashed policy has continuous actions only; discrete here: {', '.join(choices)}")
+        if discrete := [part.name for part in parts if part.kind == "discrete"]:
+            raise GodojoError(f"a squashed policy has continuous actions only; discrete here: {', '.join(discrete)}")
         self.linear = nn.Linear(features, 2 * sum(part.size for part in parts))
         orthogonal(self.linear.weight, 0.01)
         nn.init.zeros_(self.linear.bias)
@@ -161,16 +161,16 @@ class SquashedHead(nn.Module):
         self, features: Tensor, *, deterministic: bool = False, generator: torch.Generator | None = None
     ) -> SampledAction:
         """Reparametrised: gradients flow through the sampled action."""
-        mean, spread = self.linear(features).chunk(2, -1)
+        mean, log_std = self.linear(features).chunk(2, -1)
         if deterministic:
             return SampledAction(mean.tanh(), mean.new_zeros(mean.shape[:-1]))
-        log_std = spread.clamp(*LOG_STD_LIMITS)
+        log_std = log_std.clamp(*LOG_STD_LIMITS)
         noise = torch.empty_like(mean).normal_(generator=generator)
-        number = torch.addcmul(mean, noise, log_std.exp())
+        unsquashed = torch.addcmul(mean, noise, log_std.exp())
         # The log-derivative of tanh, in a form that does not overflow.
-        log_slope = 2.0 * (math.log(2.0) - number - functional.softplus(-2.0 * number))
-        log_prob = -(0.5 * noise.square() + log_std + LOG_SQRT_2PI + log_slope).sum(-1)
-        return SampledAction(number.tanh(), log_prob)
+        log_derivative = 2.0 * (math.log(2.0) - unsquashed - functional.softplus(-2.0 * unsquashed))
+        log_prob = -(0.5 * noise.square() + log_std + LOG_SQRT_2PI + log_derivative).sum(-1)
+        return SampledAction(unsquashed.tanh(), log_prob)
 
     def evaluate_actions(self, _features: Tensor, _action: Tensor) -> tuple[Tensor, Tensor]:
         raise GodojoError(f"PPO cannot continue a policy of SAC; start a new run, or use {option('algorithm', 'sac')}")
@@ -186,9 +186,10 @@ def continuous_columns(parts: Sequence[ActionPart]) -> Iterator[int]:
 
 
 def mlp(sizes: Sequence[int]) -> nn.Sequential:
+    """Linear layers of these sizes, input first, each followed by a ReLU."""
     layers: list[nn.Module] = []
-    for width, following in itertools.pairwise(sizes):
-        linear = nn.Linear(width, following)
+    for inputs, outputs in itertools.pairwise(sizes):
+        linear = nn.Linear(inputs, outputs)
         orthogonal(linear.weight, math.sqrt(2.0))
         nn.init.zeros_(linear.bias)
         layers += [linear, nn.ReLU()]
@@ -198,26 +199,27 @@ def mlp(sizes: Sequence[int]) -> nn.Sequential:
 class Policy(nn.Module):
     """The policy of one role: encoder, optional memory, trunk and action head.
 
-    The memory takes the encoder's output; the trunk combines both.
+    The memory is fed by the encoder; the trunk takes the output of both. All layers but the last of `net_arch` are the
+    encoder's.
     """
 
     def __init__(self, shape: PolicyShape) -> None:
         super().__init__()
         self.shape = shape
         self.memory_size = shape.memory_size if shape.memory else 0
-        *first, last = shape.net_arch
+        *encoder_sizes, trunk_size = shape.net_arch
         self.normaliser = Normaliser(shape.observation_size)
-        self.encoder = mlp([shape.observation_size, *first])
-        width = first[-1] if first else shape.observation_size
+        self.encoder = mlp([shape.observation_size, *encoder_sizes])
+        width = encoder_sizes[-1] if encoder_sizes else shape.observation_size
         self.memory = MEMORIES[shape.memory](width, self.memory_size) if shape.memory else None
-        self.trunk = mlp([width + self.memory_size, last])
-        self.head = (SquashedHead if shape.squashed else ActionHead)(last, shape.action_parts)
+        self.trunk = mlp([width + self.memory_size, trunk_size])
+        self.head = (SquashedHead if shape.squashed else ActionHead)(trunk_size, shape.action_parts)
         heading = shape.heading
         self._forward = list(heading.forward) if heading else []
-        self._observed, self._acted = (heading.observed, heading.acted) if heading else ((), ())
+        self._observation_pairs, self._action_pairs = (heading.observed, heading.acted) if heading else ((), ())
         self.rotated_cells = heading.remembered if heading else ()
         """Pairs of memory cells that are stored along the world's axes and used relative to the heading."""
-        self._continuous = list(continuous_columns(shape.action_parts))
+        self._continuous_columns = list(continuous_columns(shape.action_parts))
 
     def preprocess(self, observation: Tensor) -> Tensor:
         """Observations as the network takes them: egocentric and normalised."""
@@ -226,25 +228,25 @@ class Policy(nn.Module):
 
     def to_egocentric(self, observation: Tensor) -> Tensor:
         """Observations relative to the heading."""
-        if not self._observed:
+        if not self._observation_pairs:
             return observation
-        return rotate(observation, self._observed, self.heading_of(observation))
+        return rotate(observation, self._observation_pairs, self.heading_of(observation))
 
     def to_env_action(self, action: Tensor, observation: Tensor) -> Tensor:
-        """Actions as the game takes them: along the world's axes, clipped to -1 and 1.
+        """Actions as the game takes them: along the world's axes, clipped to the range from -1 to 1.
 
-        Directions are scaled down, not clipped by axis, which would bend them.
+        Directions are scaled down instead, since clipping each axis would change them.
         """
         action = action.detach()
-        if self._acted:
-            left, front = (action[..., list(columns)] for columns in zip(*self._acted, strict=True))
+        if self._action_pairs:
+            left, front = (action[..., list(columns)] for columns in zip(*self._action_pairs, strict=True))
             x, z = to_world(left, front, self.heading_of(observation)[..., None, :])
             length = exact_sqrt(x * x + z * z).clamp(min=1.0)
-            action = replace_pairs(action, self._acted, (x / length, z / length))
-        if len(self._continuous) == action.shape[-1]:
+            action = replace_pairs(action, self._action_pairs, (x / length, z / length))
+        if len(self._continuous_columns) == action.shape[-1]:
             return action.clamp(-1.0, 1.0)
         clipped = action.clone()
-        clipped[..., self._continuous] = action[..., self._continuous].clamp(-1.0, 1.0)
+        clipped[..., self._continuous_columns] = action[..., self._continuous_columns].clamp(-1.0, 1.0)
         return clipped
 
     def initial_memory(self, rows: int) -> Tensor:
@@ -252,11 +254,11 @@ class Policy(nn.Module):
         return self.normaliser.mean.new_zeros(rows, self.memory_size)
 
     def heading_of(self, observation: Tensor) -> Tensor:
-        """The agents' headings, as rows of x and z; empty where the game declares none."""
+        """Headings as x and z, of shape [..., 2]; of shape [..., 0] where the game declares none."""
         return observation[..., self._forward]
 
     def features(self, normalised: Tensor, memory: Tensor, heading: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Features and new memory for one step; needs the heading if memory cells rotate."""
+        """Features and new memory for one step; `heading` is required if memory cells rotate with it."""
         encoded = self.encoder(normalised)
         if self.memory is not None:
             if not self.rotated_cells:
@@ -282,7 +284,7 @@ class Policy(nn.Module):
 
 
 class Critic(nn.Module):
-    """The value function: sees the agent's own observation and the privileged one."""
+    """The value function of the agent's own observation and the privileged one."""
 
     def __init__(self, observation_size: int, privileged_size: int, net_arch: Sequence[int]) -> None:
         super().__init__()
@@ -298,30 +300,30 @@ class Critic(nn.Module):
         nn.init.zeros_(self.value.bias)
 
     def forward(self, normalised: Tensor, privileged: Tensor) -> Tensor:
-        first = torch.relu(self.own(normalised) + self.privileged(privileged))
-        value: Tensor = self.value(self.trunk(first))[..., 0]
+        hidden = torch.relu(self.own(normalised) + self.privileged(privileged))
+        value: Tensor = self.value(self.trunk(hidden))[..., 0]
         return value
 
 
 def flat_offsets(tensors: Iterable[Tensor]) -> tuple[dict[int, int], int]:
     """Offset of each tensor (by `id`) in one flat row of all of them, aligned to cache lines; and the row's length."""
-    found, at = {}, 0
+    offsets, at = {}, 0
     for tensor in tensors:
-        found[id(tensor)] = at
+        offsets[id(tensor)] = at
         at += -(-tensor.numel() // CACHE_LINE) * CACHE_LINE
-    return found, at
+    return offsets, at
 
 
 def flatten_parameters(parameters: Sequence[nn.Parameter]) -> nn.Parameter:
     """Move weights and gradients into one flat parameter, so that the optimiser steps a single tensor.
 
-    The parameters become views of it; zero their gradients instead of dropping them.
+    The parameters become views of it, as do their gradients: zero them, never set them to None.
     """
-    at, size = flat_offsets(parameters)
-    row = nn.Parameter(parameters[0].new_zeros(size))
-    row.grad = torch.zeros_like(row)
+    offsets, size = flat_offsets(parameters)
+    flat = nn.Parameter(parameters[0].new_zeros(size))
+    flat.grad = torch.zeros_like(flat)
     for parameter in parameters:
-        part = slice(at[id(parameter)], at[id(parameter)] + parameter.numel())
-        row.data[part] = parameter.detach().reshape(-1)
-        parameter.data, parameter.grad = row.data[part].view_as(parameter), row.grad[part].view_as(parameter)
-    return row
+        part = slice(offsets[id(parameter)], offsets[id(parameter)] + parameter.numel())
+        flat.data[part] = parameter.detach().reshape(-1)
+        parameter.data, parameter.grad = flat.data[part].view_as(parameter), flat.grad[part].view_as(parameter)
+    return flat

@@ -1,4 +1,4 @@
-"""The opponent pool: past checkpoints of each role, rated by the rounds they play."""
+"""The opponent pool: past checkpoints of each role with their ratings."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ class OpponentPool:
         self.past: dict[str, list[PastCheckpoint]] = {role: [] for role in roles}
         self.now = dict.fromkeys(roles, Rating())
 
-    def join(self, role: str, policy: Policy, agent_steps: int) -> None:
+    def add(self, role: str, policy: Policy, agent_steps: int) -> None:
         """Add a copy of the policy. A full pool drops the checkpoint that leaves the smallest gap in time.
 
         The first and the latest stay; a pool of one keeps the latest.
@@ -51,20 +51,21 @@ class OpponentPool:
             if self.size == 1:
                 del self.past[role][0]
                 return
-            ages = [one.agent_steps for one in self.past[role]]
-            gaps = [after - before for before, after in zip(ages[:-2], ages[2:], strict=True)]
+            steps = [checkpoint.agent_steps for checkpoint in self.past[role]]
+            gaps = [after - before for before, after in zip(steps[:-2], steps[2:], strict=True)]
             del self.past[role][1 + int(np.argmin(gaps))]
 
-    def draw(self, role: str, against: str, rng: np.random.Generator) -> int | None:
-        """Draw a past checkpoint of `role` to play against the current policy of `against`.
+    def sample(self, role: str, against: str, rng: np.random.Generator) -> int | None:
+        """Sample the index of a past checkpoint of `role` to play against the current policy of `against`.
 
-        Half of the draws are uniform, so that old skills are not forgotten; the others prefer even matches.
+        Half of the samples are uniform, so that old skills are not forgotten; the others prefer even matches. Returns
+        None if the role has no past checkpoints yet.
         """
         if not self.past[role]:
             return None
-        even = [4.0 * p * (1.0 - p) for p in (self._chance(one.rating, self.now[against]) for one in self.past[role])]
-        weights = np.array(even) + 0.05
-        return int(rng.choice(len(even), p=0.5 * weights / weights.sum() + 0.5 / len(even)))
+        wins = np.array([_win_probability(past.rating, self.now[against]) for past in self.past[role]])
+        weights = 4.0 * wins * (1.0 - wins) + 0.05
+        return int(rng.choice(len(weights), p=0.5 * weights / weights.sum() + 0.5 / len(weights)))
 
     def drift(self) -> None:
         """Increase the uncertainty of the current policies, which have changed."""
@@ -73,20 +74,22 @@ class OpponentPool:
             self.now[role] = Rating(rating.mu, sigma)
 
     def record(self, players: Mapping[str, int | None], wins: Mapping[str, int]) -> None:
-        """Rate a batch of rounds by their wins; players are checkpoints by index, or None for the current policy."""
+        """Update the ratings of two players by their wins against each other.
+
+        Players are the index of a past checkpoint, or None for the current policy.
+        """
         one, other = self.roles
         total = wins[one] + wins[other]
         games = min(total, GAMES_PER_RESULT)
         if not games:
             return
-        share = wins[one] / total
+        win_rate = wins[one] / total
         ratings = {role: self._rating(role, players[role]) for role in self.roles}
         for game in range(games):
-            # Evenly spread, so that the order of results does not matter.
-            first_wins = int((game + 1) * share + 0.5) > int(game * share + 0.5)
-            teams = [[_model.rating(mu=rating.mu, sigma=rating.sigma)] for rating in ratings.values()]
-            rated = _model.rate(teams, ranks=[1, 2] if first_wins else [2, 1])
-            ratings = {role: Rating(*_mu_sigma(team[0])) for role, team in zip(self.roles, rated, strict=True)}
+            # Wins are spread evenly: ratings depend on the order of the games.
+            first_wins = int((game + 1) * win_rate + 0.5) > int(game * win_rate + 0.5)
+            rated = _model.rate(_teams(*ratings.values()), ranks=[1, 2] if first_wins else [2, 1])
+            ratings = {role: Rating(team[0].mu, team[0].sigma) for role, team in zip(self.roles, rated, strict=True)}
         for role, rating in ratings.items():
             index = players[role]
             if index is None:
@@ -99,7 +102,7 @@ class OpponentPool:
         return {
             role: {
                 "now": self.now[role]._asdict(),
-                "past": [{"agent_steps": one.agent_steps, **one.rating._asdict()} for one in self.past[role]],
+                "past": [{"agent_steps": past.agent_steps, **past.rating._asdict()} for past in self.past[role]],
             }
             for role in self.roles
         }
@@ -110,10 +113,10 @@ class OpponentPool:
             "now": {role: list(rating) for role, rating in self.now.items()},
             "past": {
                 role: [
-                    {"agent_steps": one.agent_steps, "weights": one.policy.state_dict(), "rating": list(one.rating)}
-                    for one in selves
+                    {"agent_steps": past.agent_steps, "weights": past.policy.state_dict(), "rating": list(past.rating)}
+                    for past in checkpoints
                 ]
-                for role, selves in self.past.items()
+                for role, checkpoints in self.past.items()
             },
         }
 
@@ -121,19 +124,20 @@ class OpponentPool:
         self.now = {role: Rating(*state["now"][role]) for role in self.roles}
         for role in self.roles:
             self.past[role] = []
-            for one in state["past"][role]:
+            for saved in state["past"][role]:
                 policy = Policy(shapes[role])
-                policy.load_state_dict(one["weights"])
+                policy.load_state_dict(saved["weights"])
                 policy.requires_grad_(False).eval()
-                self.past[role].append(PastCheckpoint(one["agent_steps"], policy, Rating(*one["rating"])))
+                self.past[role].append(PastCheckpoint(saved["agent_steps"], policy, Rating(*saved["rating"])))
 
     def _rating(self, role: str, index: int | None) -> Rating:
         return self.now[role] if index is None else self.past[role][index].rating
 
-    def _chance(self, one: Rating, other: Rating) -> float:
-        teams = [[_model.rating(mu=rating.mu, sigma=rating.sigma)] for rating in (one, other)]
-        return float(_model.predict_win(teams)[0])
+
+def _win_probability(one: Rating, other: Rating) -> float:
+    return float(_model.predict_win(_teams(one, other))[0])
 
 
-def _mu_sigma(rating: PlackettLuceRating) -> tuple[float, float]:
-    return rating.mu, rating.sigma
+def _teams(*ratings: Rating) -> list[list[PlackettLuceRating]]:
+    """Teams of one player each, as openskill takes them."""
+    return [[_model.rating(mu=rating.mu, sigma=rating.sigma)] for rating in ratings]

@@ -1,6 +1,6 @@
-"""Policy files (`policy_seeker.pt`), read without executing anything in them.
+"""Policy files (`policy_ROLE.pt`), loaded without executing code from them.
 
-A file ends in a hash of all its bytes (`files.TRAILER`), which torch and zip ignore.
+A file ends with a hash of its bytes (`files.TRAILER`), which torch and zip ignore.
 """
 
 import io
@@ -22,7 +22,7 @@ from godojo.learn.networks import Policy, PolicyShape, continuous_columns
 
 MAX_BYTES = 256 * 2**20
 MAX_LAYERS = 64
-_CURE = "restore it from a copy, or resume its run, which writes its newest policies anew"
+_ADVICE = "restore it from a copy, or resume its run, which writes its newest policies anew"
 
 
 class PolicyCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,13 +33,13 @@ class PolicyCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     observation_parts: tuple[ObservationPart, ...]
     shape: PolicyShape
     agent_steps: int
-    """Training so far."""
+    """Agent-steps that it was trained for."""
     settings: dict[str, Any] = {}
-    """The game's settings it was trained with."""
+    """The settings of the game that it was trained in."""
 
 
 def policy_bytes(policy: Policy, card: PolicyCard) -> bytes:
-    # Copies: a learning policy is a view of one flat tensor with its critic, which would be written as a whole.
+    # Cloned: the weights of a training policy are views of one flat tensor, which torch would save as a whole.
     weights = {name: tensor.clone() for name, tensor in policy.state_dict().items()}
     content = {"format": POLICY.tag, "card": msgspec.to_builtins(card), "weights": weights}
     buffer = io.BytesIO()
@@ -52,7 +52,7 @@ def save_policy(path: Path, policy: Policy, card: PolicyCard) -> None:
 
 
 def load_policy(path: Path) -> tuple[Policy, PolicyCard]:
-    """Read a policy and its card; GodojoError says why it cannot be read."""
+    """Load a policy and its card; raises GodojoError if the file is missing, damaged or not a policy."""
     try:
         size = path.stat().st_size
         if size > MAX_BYTES:
@@ -65,11 +65,11 @@ def load_policy(path: Path) -> tuple[Policy, PolicyCard]:
     except FileNotFoundError:
         raise GodojoError(f"{path}: there is no such policy file") from None
     except Damaged as error:
-        raise GodojoError(f"{path} is damaged ({error}); {_CURE}") from None
+        raise GodojoError(f"{path} is damaged ({error}); {_ADVICE}") from None
     except GodojoError:
         raise
-    except Exception as error:  # zip and pickle raise nearly anything on what is damaged
-        raise GodojoError(f"{path} is no whole policy file ({' '.join(str(error).split())[:200]}); {_CURE}") from None
+    except Exception as error:  # zip and pickle raise nearly anything on a damaged file
+        raise GodojoError(f"{path} is no whole policy file ({' '.join(str(error).split())[:200]}); {_ADVICE}") from None
     if not isinstance(content, dict):
         raise GodojoError(f"{path} is no policy file")
     version = POLICY.version_of(content.get("format", ""), path)
@@ -83,15 +83,15 @@ def load_policy(path: Path) -> tuple[Policy, PolicyCard]:
         why = " ".join(str(error).split())[:200]
         raise GodojoError(f"{path} does not fit together ({why}): update Godojo, or train it again") from None
     if not all(bool(torch.isfinite(weights).all()) for weights in policy.state_dict().values()):
-        raise GodojoError(f"{path} holds weights that are not numbers; {_CURE}")
+        raise GodojoError(f"{path} holds weights that are not numbers; {_ADVICE}")
     if POLICY.is_hashed(version) and not is_hashed:
-        raise GodojoError(f"{path} is damaged (its hash is missing); {_CURE}")
+        raise GodojoError(f"{path} is damaged (its hash is missing); {_ADVICE}")
     policy.eval()
     return policy, card
 
 
 def heading_complaint(shape: PolicyShape) -> str:
-    """The mistake in the columns that a policy rotates; empty if there is none."""
+    """The mistake in the columns that a policy rotates with its heading; empty if there is none."""
     heading = shape.heading
     if heading is None:
         return ""
@@ -111,20 +111,20 @@ def heading_complaint(shape: PolicyShape) -> str:
 
 
 def _check_unpacked(path: Path, file: BinaryIO, *, checksums: bool) -> None:
-    """A file may be packed a thousandfold; ours are not packed at all. torch does not look at a zip's `checksums`."""
+    """Reject zip bombs, and with `checksums` damaged entries, which torch does not check itself."""
     with zipfile.ZipFile(file) as archive:
         size = sum(entry.file_size for entry in archive.infolist())
         if size > MAX_BYTES:
             raise GodojoError(f"{path} unpacks to {size:,} bytes; a policy has {MAX_BYTES:,} at most")
-        if checksums and (spoilt := archive.testzip()) is not None:
-            raise Damaged(f"the checksum of {spoilt} fails")
+        if checksums and (damaged := archive.testzip()) is not None:
+            raise Damaged(f"the checksum of {damaged} fails")
 
 
 def _check_sizes(shape: PolicyShape, weights: Mapping[str, Tensor]) -> None:
-    """Refuses a card that asks for more numbers than there are, before room is made for them, or for other places."""
+    """Reject a card that does not fit the weights, before memory is allocated for it."""
     if len(shape.net_arch) > MAX_LAYERS:
         raise ValueError(f"{len(shape.net_arch)} layers; {MAX_LAYERS} are the most")
-    with torch.device("meta"):  # sizes alone, no memory
+    with torch.device("meta"):  # shapes only, no memory
         wanted = {name: tensor.shape for name, tensor in Policy(shape).state_dict().items()}
     if {name: tensor.shape for name, tensor in weights.items()} != wanted:
         raise ValueError("its weights are not of the sizes that its card says")

@@ -25,20 +25,22 @@ class Losses(NamedTuple):
     """Fraction of decision steps whose probability ratio was clipped."""
 
 
-LARGE_REWARD = 1e6
-"""Rewards above this are named as a likely cause of a diverged loss."""
 METRICS = (*Losses._fields, "grad_norm")
+"""Names of the numbers that a `PpoGradient` returns, in order."""
+LARGE_REWARD = 1e6
+"""A diverged loss names rewards from this size on as its likely cause."""
 
 
-def losses(policy: Policy, critic: Critic, batch: RolloutBuffer, clip: float) -> Losses:
-    """Clipped surrogate, squared error of the value, and entropy."""
+def losses(policy: Policy, critic: Critic, batch: RolloutBuffer, clip_range: float) -> Losses:
+    """The clipped surrogate, the squared error of the value, and the entropy; means over the steps with an action."""
     observation, privileged = batch.observation[:-1], batch.privileged[:-1]
     features = policy.features_of_sequence(observation, batch.memory, batch.not_done, batch.heading)
     log_prob, entropy = policy.head.evaluate_actions(features, batch.action)
     log_ratio = log_prob - batch.log_prob
     ratio = log_ratio.exp()
-    surrogate = torch.minimum(ratio * batch.advantage, ratio.clamp(1.0 - clip, 1.0 + clip) * batch.advantage)
-    error = critic(observation, privileged) - batch.returns
+    clipped_ratio = ratio.clamp(1.0 - clip_range, 1.0 + clip_range)
+    surrogate = torch.minimum(ratio * batch.advantage, clipped_ratio * batch.advantage)
+    value_error = critic(observation, privileged) - batch.returns
     weight = batch.acted.to(ratio.dtype)
     total = weight.sum().clamp(min=1.0)
 
@@ -47,10 +49,10 @@ def losses(policy: Policy, critic: Critic, batch: RolloutBuffer, clip: float) ->
 
     return Losses(
         policy_gradient_loss=-mean(surrogate),
-        value_loss=mean(error.square()),
+        value_loss=mean(value_error.square()),
         entropy=mean(entropy.expand_as(ratio)),
         approx_kl=mean((ratio - 1.0) - log_ratio).detach(),
-        clip_fraction=mean(((ratio - 1.0).abs() > clip).to(ratio.dtype)).detach(),
+        clip_fraction=mean(((ratio - 1.0).abs() > clip_range).to(ratio.dtype)).detach(),
     )
 
 
@@ -58,15 +60,18 @@ class NonFiniteLoss(GodojoError):
     """A loss or gradient is not finite; the weights are unchanged."""
 
 
-def broke_down(role: str, error: NonFiniteLoss, rewards: Tensor) -> GodojoError:
-    """The error for the user, with a likely cause where there is one."""
+def divergence_error(role: str, error: NonFiniteLoss, rewards: Tensor) -> GodojoError:
+    """The error shown to the user: the role, and very large rewards as the likely cause."""
     largest = float(rewards.abs().max()) if len(rewards) else 0.0
     cause = "" if largest < LARGE_REWARD else f"; the largest reward is {largest:.2g}"
     return GodojoError(f"learning of {role} broke down: {error}{cause}")
 
 
 class PpoGradient(Protocol):
-    """Writes the clipped gradient for some columns of a buffer; returns `METRICS`."""
+    """Computes the gradient of one minibatch, given as columns (agents) of a buffer, and clips its norm.
+
+    Writes it to `.grad` of the parameters and returns the values of `METRICS`.
+    """
 
     def __call__(self, buffer: RolloutBuffer, columns: Tensor) -> list[float]: ...
 
@@ -79,20 +84,23 @@ class TorchPpoGradient:
 
     def __call__(self, buffer: RolloutBuffer, columns: Tensor) -> list[float]:
         settings = self._settings
-        found = losses(self._policy, self._critic, buffer.select(columns), settings.clip_range)
-        loss = found.policy_gradient_loss + settings.vf_coef * found.value_loss - settings.ent_coef * found.entropy
+        terms = losses(self._policy, self._critic, buffer.select(columns), settings.clip_range)
+        loss = terms.policy_gradient_loss + settings.vf_coef * terms.value_loss - settings.ent_coef * terms.entropy
         assert self._weights.grad is not None
         self._weights.grad.zero_()
         loss.backward()  # type: ignore[no-untyped-call]
         grad_norm = nn.utils.clip_grad_norm_([self._weights], settings.max_grad_norm)
-        metrics: list[float] = torch.stack([*(each.detach() for each in found), grad_norm]).tolist()
+        metrics: list[float] = torch.stack([*(term.detach() for term in terms), grad_norm]).tolist()
         return metrics
 
 
 def update(
     worker: RolloutWorker, gradient: PpoGradient, optimiser: torch.optim.Optimizer, settings: PpoSettings
 ) -> dict[str, float]:
-    """Update policy and critic from a worker's buffer; returns the metrics by tag."""
+    """Update policy and critic from a worker's buffer; returns the metrics by tag.
+
+    Minibatches are split by agent, not by step, so that a recurrent policy sees whole sequences.
+    """
     buffer = worker.buffer
     weight = buffer.acted.float()
     total = weight.sum().clamp(min=1.0)
@@ -101,7 +109,7 @@ def update(
     normalised = replace(buffer, advantage=(buffer.advantage - mean) / deviation)
     history = []
     for _ in range(settings.n_epochs):
-        shuffled = torch.randperm(buffer.columns, generator=worker.generator)
+        shuffled = torch.randperm(buffer.num_columns, generator=worker.generator)
         for columns in shuffled.chunk(settings.n_minibatches):
             values = gradient(normalised, columns)
             for name, value in zip(METRICS, values, strict=True):

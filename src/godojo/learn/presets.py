@@ -21,7 +21,7 @@ BUDGETS = ("minutes", "agent_steps")
 
 
 class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file of `games/GAME/presets`."""
+    """A preset: a file in `games/GAME/presets`, or a user's configuration."""
 
     budget: dict[str, float] = {}
     ppo: dict[str, Any] = {}
@@ -89,18 +89,18 @@ def preset_from(tree: Any, source: str) -> Preset:
     return preset
 
 
-def split_words(words: Iterable[str]) -> tuple[dict[str, Any], list[str]]:
-    """The words of `--set`: the learner's values (`n_epochs=3`), and the game's (`motion.gravity_mps2=20`) as texts."""
+def split_settings(texts: Iterable[str]) -> tuple[dict[str, Any], list[str]]:
+    """Split `--set` into the learner's values (`n_epochs=3`) and the game's texts (`motion.gravity_mps2=20`)."""
     learner: dict[str, Any] = {}
     game = []
-    for word in words:
-        key, found, text = word.partition("=")
-        if not found:
-            raise GodojoError(f"{word!r} is no setting; write it as n_epochs=3 or motion.gravity_mps2=20")
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise GodojoError(f"{text!r} is no setting; write it as n_epochs=3 or motion.gravity_mps2=20")
         if "." in key:
-            game.append(word)
+            game.append(text)
         else:
-            learner[key.strip()] = _value(text)
+            learner[key.strip()] = _value(value)
     return learner, game
 
 
@@ -109,12 +109,12 @@ def learner_settings(algorithm: Literal["ppo"], *layers: Mapping[str, Any]) -> P
 @overload
 def learner_settings(algorithm: str, *layers: Mapping[str, Any]) -> Any: ...
 def learner_settings(algorithm: str, *layers: Mapping[str, Any]) -> Any:
-    """An algorithm's defaults with these on top, later ones above earlier ones."""
+    """The settings of an algorithm: its defaults, overridden by each layer in turn."""
     return filled(algorithm_named(algorithm).settings_type(), *layers)
 
 
 def filled(kind: type[AnySettings], *layers: Mapping[str, Any]) -> AnySettings:
-    """Settings of a kind with these values, later layers above earlier ones, checked."""
+    """Settings of this type: defaults, overridden by each layer in turn, and checked."""
     names = [field.name for field in msgspec.structs.fields(kind)]
     values: dict[str, Any] = {}
     for layer in layers:
@@ -135,7 +135,7 @@ def _unknown(name: str, names: Sequence[str]) -> str:
 
 
 def declared_values(model: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
-    """Settings that a scene declares for its learner (`DojoModel`)."""
+    """The settings that a scene declares (`DojoModel`), under the learner's names."""
     names = {"hidden_sizes": "net_arch", "learning_rate": "learning_rate", "discount": "gamma"}
     if algorithm == "sac":
         names |= {"batch_size": "batch_size", "replay_size": "buffer_size"}

@@ -10,12 +10,12 @@ from godojo.errors import GodojoError, known
 
 
 class AlgorithmEntry(NamedTuple):
-    """Where an algorithm's parts are, each as `module:name` and imported when it is used."""
+    """The parts of an algorithm, as `module:name`, imported on first use."""
 
     settings: str
-    """Its hyperparameters: a frozen msgspec structure with a `check()`."""
+    """Its hyperparameters: a frozen `msgspec.Struct` with a `check()`."""
     factory: str
-    """`(worlds, settings, seed, policies, tasks) -> Algorithm` (`learn/algorithm.py`)."""
+    """`(worlds, settings, seed, policies, modes) -> Algorithm` (`learn/algorithm.py`)."""
     check_worlds: str = ""
     """A function of the worlds that raises GodojoError if the algorithm cannot train in them."""
     num_worlds: str = "num_worlds"
@@ -26,8 +26,8 @@ class AlgorithmEntry(NamedTuple):
     """Whether it can start from the policies of another run and keep roles frozen."""
 
     def settings_type(self) -> type[Any]:
-        found: type[msgspec.Struct] = load(self.settings)
-        return found
+        settings: type[msgspec.Struct] = load(self.settings)
+        return settings
 
     def world_count(self, settings: Any) -> int:
         return int(getattr(settings, self.num_worlds))

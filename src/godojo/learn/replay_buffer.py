@@ -18,23 +18,23 @@ class Transitions(NamedTuple):
     not_done: Tensor
     """0 where the episode terminated, else 1."""
     next_observation: Tensor
-    """The final observation where the episode ended or was truncated."""
+    """The final observation where the episode terminated or was truncated."""
     next_privileged: Tensor
 
 
 class ReplayBuffer:
     """Keeps the latest `capacity` transitions."""
 
-    def __init__(self, capacity: int, observation: int, privileged: int, actions: int) -> None:
+    def __init__(self, capacity: int, observation_size: int, privileged_size: int, action_size: int) -> None:
         self.capacity, self.size, self._at = capacity, 0, 0
         self._rows = Transitions(
-            observation=torch.zeros(capacity, observation),
-            privileged=torch.zeros(capacity, privileged),
-            action=torch.zeros(capacity, actions),
+            observation=torch.zeros(capacity, observation_size),
+            privileged=torch.zeros(capacity, privileged_size),
+            action=torch.zeros(capacity, action_size),
             reward=torch.zeros(capacity),
             not_done=torch.zeros(capacity),
-            next_observation=torch.zeros(capacity, observation),
-            next_privileged=torch.zeros(capacity, privileged),
+            next_observation=torch.zeros(capacity, observation_size),
+            next_privileged=torch.zeros(capacity, privileged_size),
         )
 
     def __len__(self) -> int:
@@ -48,14 +48,14 @@ class ReplayBuffer:
     def rewards(self) -> Tensor:
         return self._rows.reward[: self.size]
 
-    def submit(self, batch: Transitions, keep: Tensor) -> None:
-        """Add the rows of a batch where `keep` is true, in one write, or two at the wrap-around."""
+    def add(self, batch: Transitions, keep: Tensor) -> None:
+        """Add the rows of a batch where `keep` is true."""
         chosen = keep.nonzero()[-self.capacity :, 0]
         count = len(chosen)
-        head = min(count, self.capacity - self._at)
-        for mine, given in zip(self._rows, batch, strict=True):
-            torch.index_select(given, 0, chosen[:head], out=mine[self._at : self._at + head])
-            torch.index_select(given, 0, chosen[head:], out=mine[: count - head])
+        fitting = min(count, self.capacity - self._at)  # the others wrap around
+        for stored, rows in zip(self._rows, batch, strict=True):
+            torch.index_select(rows, 0, chosen[:fitting], out=stored[self._at : self._at + fitting])
+            torch.index_select(rows, 0, chosen[fitting:], out=stored[: count - fitting])
         self._at = (self._at + count) % self.capacity
         self.size = min(self.size + count, self.capacity)
 

@@ -20,25 +20,26 @@ from godojo.opponents.base import Opponent
 if TYPE_CHECKING:
     from godojo.learn.backend import Backend
 
-NORMALISER_STEPS = 8
-"""The normaliser is updated every `NORMALISER_STEPS` steps; neighbouring steps are nearly the same."""
-SMALL = 16
-"""Observation parts up to this size describe the agent itself; the critics of other agents see them."""
+NORMALISER_STRIDE = 8
+"""Normalisers are updated every `NORMALISER_STRIDE` steps; neighbouring steps are nearly the same."""
+MAX_OWN_PART_SIZE = 16
+"""Observation parts up to this size count as the agent's own state, which other agents' critics see; larger ones are
+sensors such as rays."""
 
 
-def small_columns(role: RoleArrays) -> list[int]:
-    """Columns of the parts that describe the agent itself."""
+def own_state_columns(role: RoleArrays) -> list[int]:
+    """The columns of an observation that hold the agent's own state."""
     columns: list[int] = []
     at = 0
     for part in role.observation_parts:
-        if part.size <= SMALL:
+        if part.size <= MAX_OWN_PART_SIZE:
             columns += range(at, at + part.size)
         at += part.size
     return columns
 
 
 class PolicyInput(NamedTuple):
-    """The inputs of a policy, one row per agent."""
+    """Inputs of a policy, one row per agent."""
 
     normalised: Tensor
     """The egocentric, normalised form of `observation`."""
@@ -48,24 +49,26 @@ class PolicyInput(NamedTuple):
 
 
 class PolicyOutput(NamedTuple):
-    """The tensors that a policy writes: its action, the log-probability, and the action as the game takes it."""
+    """Tensors that a policy writes to, one row per agent."""
 
     action: Tensor
+    """As sampled, relative to the heading where the game declares one."""
     log_prob: Tensor
     env_action: Tensor
+    """As the game takes it; see `Policy.to_env_action`."""
 
 
 class PolicyRunner:
-    """Runs a policy for many agents at once; results are written into given tensors.
+    """Runs a policy for many agents at once and writes the results to given tensors.
 
-    This implementation takes any policy on any device. `kernels/policy.py` has a faster one for the CPU.
+    This implementation runs any policy on any device. `kernels/policy.py` has a faster one for the CPU.
     """
 
     def __init__(self, policy: Policy, _rows: int) -> None:
         self._policy = policy
 
     def refresh(self) -> None:
-        """Take the policy's current weights; torch always does."""
+        """Call after the weights changed; kernels copy them, torch needs nothing."""
 
     def to_egocentric(self, observation: Tensor, out: Tensor) -> None:
         out.copy_(self._policy.to_egocentric(observation))
@@ -93,20 +96,20 @@ RelativeState = Callable[[Tensor, Tensor, np.ndarray, np.ndarray, np.ndarray, Te
 
 
 class PrivilegedObservation:
-    """What a role's critic sees beyond the agent's own observation: the own state of all other agents.
+    """The privileged input of a role's critic: the own state of all other agents.
 
-    Where the game declares headings, positions, velocities and directions are relative to the agent. An agent that
-    plays alone gets a single zero instead.
+    Where the game declares headings, positions, velocities and directions are relative to the observing agent. Without
+    other agents it is a single zero.
     """
 
     def __init__(
         self, roles: Mapping[str, RoleArrays], role: str, relative_state: RelativeState = relative_state
     ) -> None:
         self._relative_state = relative_state
-        everybody = [(name, agent) for name, arrays in roles.items() for agent in range(arrays.observation.shape[1])]
-        own = [agent for name, agent in everybody if name == role]
-        self._others = [[who for who in everybody if who != (role, agent)] for agent in own]
-        self._columns = {name: np.array(small_columns(arrays), np.int64) for name, arrays in roles.items()}
+        agents = [(name, index) for name, arrays in roles.items() for index in range(arrays.observation.shape[1])]
+        self._others = [[other for other in agents if other != agent] for agent in agents if agent[0] == role]
+        """For each agent of the role, all other agents as (role, index)."""
+        self._columns = {name: np.array(own_state_columns(arrays), np.int64) for name, arrays in roles.items()}
         self.size = max(sum(len(self._columns[name]) for name, _ in self._others[0]), 1)
         self._role, heading = role, roles[role].heading
         self._forward = np.array(heading.forward if heading else (), np.int64)
@@ -114,39 +117,44 @@ class PrivilegedObservation:
 
     def _pairs_of(self, other: Heading | None, own: Heading | None, name: str) -> np.ndarray:
         """The `pairs` argument of `relative_state` for an agent of this role."""
-        found: list[tuple[int, ...]] = []
+        rows: list[tuple[int, ...]] = []
         if other is not None and own is not None:
             columns = self._columns[name].tolist()
             pairs = [*zip(other.observed, own.observed, strict=False), (other.forward, (-1, -1))]
-            found = [(columns.index(x), columns.index(z), x, z, *mine) for (x, z), mine in pairs]
-        return np.array(found, np.int64).reshape(-1, 6)
+            rows = [(columns.index(x), columns.index(z), x, z, *own_pair) for (x, z), own_pair in pairs]
+        return np.array(rows, np.int64).reshape(-1, 6)
 
     def of(self, observations: Mapping[str, np.ndarray]) -> Tensor:
         """[N * n, size] from every role's observations [N, n, D]."""
         rows = {name: torch.from_numpy(arrays) for name, arrays in observations.items()}
-        found = torch.zeros(len(rows[self._role]), len(self._others), self.size)
+        privileged = torch.zeros(len(rows[self._role]), len(self._others), self.size)
         for agent, others in enumerate(self._others):
             own, at = rows[self._role][:, agent], 0
             for name, other in others:
                 columns = self._columns[name]
-                out = found[:, agent, at : at + len(columns)]
+                out = privileged[:, agent, at : at + len(columns)]
                 self._relative_state(own, rows[name][:, other], self._forward, self._pairs[name], columns, out)
                 at += len(columns)
-        return found.view(-1, self.size)
+        return privileged.view(-1, self.size)
 
 
 class OpponentSlots(NamedTuple):
-    """The worlds, at the start or at the end, in which opponents play a role in place of the current policy."""
+    """The worlds in which opponents play a role in place of its current policy: a block at the start or at the end."""
 
-    all: slice
+    block: slice
+    """All of them."""
     past: slice
-    """Worlds of a past checkpoint."""
+    """Those of a past checkpoint, the first in the block."""
     scripted: Sequence[tuple[Opponent, slice]] = ()
+    """Scripted opponents with the worlds of each."""
 
 
 @dataclass
 class RolloutBuffer:
-    """T steps of the C agents that a role's current policy plays, in world order."""
+    """T steps of the C agents that a role's current policy plays: a row per step, a column per agent, in world order.
+
+    Tensors are [T, C], or [T, C, size], unless noted otherwise.
+    """
 
     observation: Tensor
     """[T + 1, C, D], normalised."""
@@ -158,32 +166,35 @@ class RolloutBuffer:
     terminated: Tensor
     truncated: Tensor
     acted: Tensor
+    """Whether the agent took part in the step; if not, there is nothing to learn from it."""
     bootstrap_value: Tensor
+    """Value of the final observation, where `truncated`."""
     not_done: Tensor
-    """[T, C]: 0 where a new episode began before the step."""
+    """0 where a new episode began before the step, else 1."""
     heading: Tensor
-    """[T, C, 2], if the memory rotates with it; else empty."""
+    """[T, C, 2] if the memory rotates with it; else empty."""
     memory: Tensor
     """[C, M]: the memory before the first step."""
     value: Tensor
+    """[T + 1, C]."""
     advantage: Tensor
     returns: Tensor
 
     @property
-    def columns(self) -> int:
+    def num_columns(self) -> int:
         return self.action.shape[1]
 
     def select(self, columns: Tensor) -> "RolloutBuffer":
-        """Some of the agents, with all their steps."""
+        """A copy with some of the agents and all their steps."""
         names = [field.name for field in fields(self)]
-        rows = (getattr(self, name).index_select(0 if name == "memory" else 1, columns) for name in names)
-        return RolloutBuffer(*rows)
+        selected = (getattr(self, name).index_select(0 if name == "memory" else 1, columns) for name in names)
+        return RolloutBuffer(*selected)
 
     @classmethod
-    def make(cls, steps: int, columns: int, role: RoleArrays, privileged: int, policy: Policy) -> "RolloutBuffer":
+    def empty(cls, steps: int, columns: int, role: RoleArrays, privileged_size: int, policy: Policy) -> "RolloutBuffer":
         shapes = {
             "observation": (steps + 1, columns, role.observation.shape[2]),
-            "privileged": (steps + 1, columns, privileged),
+            "privileged": (steps + 1, columns, privileged_size),
             "action": (steps, columns, role.action.shape[2]),
             "heading": (steps, columns, 2 if policy.rotated_cells else 0),
             "memory": (columns, policy.memory_size),
@@ -197,10 +208,7 @@ class RolloutBuffer:
 
 
 class RolloutWorker:
-    """Collects the rollouts of one role. Its policy plays in all worlds except those of its opponent slots.
-
-    The first of those belong to a past checkpoint, the others to scripted opponents.
-    """
+    """Collects the rollouts of one role. Its policy plays in all worlds except those of its opponent slots."""
 
     def __init__(
         self,
@@ -220,12 +228,12 @@ class RolloutWorker:
         self.generator, self.deterministic = generator, False
         self.learns = True
         """If false, policy and normalisers stay fixed."""
-        self.worlds = slice(0, slots.all.start) if slots.all.start else slice(slots.all.stop, count)
+        self.world_slice = slice(0, slots.block.start) if slots.block.start else slice(slots.block.stop, count)
         """Worlds in which the policy plays."""
-        self.columns = slice(self.worlds.start * agents, self.worlds.stop * agents)
-        """Their agents among all of the role, in world order."""
+        self.columns = slice(self.world_slice.start * agents, self.world_slice.stop * agents)
+        """Their agents, where all agents of the role are in world order."""
         self.past_columns = slice(slots.past.start * agents, slots.past.stop * agents)
-        self.buffer = RolloutBuffer.make(
+        self.buffer = RolloutBuffer.empty(
             steps, self.columns.stop - self.columns.start, self.arrays, self.privileged.size, policy
         )
         self.scripted = [(opponent, WorldsSubset(worlds, where)) for opponent, where in slots.scripted]
@@ -233,9 +241,9 @@ class RolloutWorker:
             opponent.begin(part)
             opponent.act(part, part.roles[name].action)  # compile before training time counts
             opponent.begin(part)
-        self.memory = policy.initial_memory(self.buffer.columns)
-        self._backend, self._runner = backend, backend.policy_runner(policy, self.buffer.columns)
-        self._observations = {name: role.observation[self.worlds] for name, role in worlds.roles.items()}
+        self.memory = policy.initial_memory(self.buffer.num_columns)
+        self._backend, self._runner = backend, backend.policy_runner(policy, self.buffer.num_columns)
+        self._observations = {name: role.observation[self.world_slice] for name, role in worlds.roles.items()}
         observations = torch.from_numpy(self.arrays.observation).view(count * agents, -1)
         self._observation, self._past_observation = observations[self.columns], observations[self.past_columns]
         actions = torch.from_numpy(self.arrays.action).view(count * agents, -1)
@@ -245,8 +253,8 @@ class RolloutWorker:
             for name in ("reward", "terminated", "truncated", "acted")
         ]
         """Pairs of destination in the buffer and source in the worlds."""
-        self._to_normalise_by: tuple[Tensor, Tensor] | None = None
-        """Observations of policy and critic, until it is known which agents act on them."""
+        self._normaliser_rows: tuple[Tensor, Tensor] | None = None
+        """Observations of policy and critic for the normalisers, until it is known which agents acted on them."""
         self._past_normalised = torch.empty_like(self._past_observation)
         self._past_output = PolicyOutput(
             torch.empty_like(self._past_action), torch.empty(len(self._past_observation)), self._past_action
@@ -265,7 +273,7 @@ class RolloutWorker:
         runner.act(PolicyInput(empty, empty, self.memory[:0]), outputs, deterministic=True, generator=self.generator)
 
     def set_past_opponent(self, past: Policy | None) -> None:
-        """Let `past` play in the worlds of past checkpoints; None stands for the current policy."""
+        """Let `past` play in the worlds of a past checkpoint; None for the current policy."""
         self.past = past or self.policy
         self._past_runner = self._backend.policy_runner(self.past, len(self._past_observation))
         self.past_memory = self.past.initial_memory(len(self._past_observation))
@@ -297,12 +305,12 @@ class RolloutWorker:
 
     @torch.no_grad()
     def store_observation(self, step: int) -> None:
-        """Store what policy and critic observe now, normalised."""
+        """Store the current observations of policy and critic, normalised."""
         runner, own = self._runner, self.buffer.observation[step]
         runner.to_egocentric(self._observation, own)
         privileged = self.privileged.of(self._observations)
-        if self.learns and step % NORMALISER_STEPS == 0 and step < len(self.buffer.action):
-            self._to_normalise_by = own.clone(), privileged
+        if self.learns and step % NORMALISER_STRIDE == 0 and step < len(self.buffer.action):
+            self._normaliser_rows = own.clone(), privileged
         runner.normalise(self.critic.normaliser, privileged, self.buffer.privileged[step])
         runner.normalise(self.policy.normaliser, own, own)
 
@@ -310,13 +318,13 @@ class RolloutWorker:
     def store_results(self, step: int, worlds: Worlds) -> None:
         """Store the results of a step; reset the memory of agents whose episode ended."""
         buffer, arrays = self.buffer, self.arrays
-        for rows, results in self._results:
-            rows[step] = results
-        if self._to_normalise_by is not None:
-            own, privileged = self._to_normalise_by
+        for destination, source in self._results:
+            destination[step] = source
+        if self._normaliser_rows is not None:
+            own, privileged = self._normaliser_rows
             self._runner.update_normaliser(self.policy.normaliser, own, buffer.acted[step])
             self._runner.update_normaliser(self.critic.normaliser, privileged, buffer.acted[step])
-            self._to_normalise_by = None
+            self._normaliser_rows = None
         if arrays.truncated.any() and buffer.truncated[step].any():
             self._bootstrap_truncated(step, worlds)
         done = torch.from_numpy(arrays.terminated | arrays.truncated | worlds.ended[:, None]).view(-1, 1)
@@ -349,23 +357,23 @@ class RolloutWorker:
         buffer.returns = buffer.advantage + buffer.value[:-1]
 
     def _bootstrap_truncated(self, step: int, worlds: Worlds) -> None:
-        """Truncated episodes bootstrap from the value of their final observation."""
-        cut = self.buffer.truncated[step]
-        final = torch.from_numpy(self.arrays.final_observation[self.worlds]).flatten(0, 1)[cut]
-        finals = {name: role.final_observation[self.worlds] for name, role in worlds.roles.items()}
-        privileged = self.critic.normaliser(self.privileged.of(finals)[cut])
-        self.buffer.bootstrap_value[step, cut] = self.critic(self.policy.preprocess(final), privileged)
+        """Store the value of the final observation of truncated episodes."""
+        truncated = self.buffer.truncated[step]
+        final = torch.from_numpy(self.arrays.final_observation[self.world_slice]).flatten(0, 1)[truncated]
+        finals = {name: role.final_observation[self.world_slice] for name, role in worlds.roles.items()}
+        privileged = self.critic.normaliser(self.privileged.of(finals)[truncated])
+        self.buffer.bootstrap_value[step, truncated] = self.critic(self.policy.preprocess(final), privileged)
 
 
-def play(
+def collect_rollout(
     worlds: Worlds,
     steps: int,
-    side_by_side: Callable[[Callable[[RolloutWorker], object]], None],
+    for_each_worker: Callable[[Callable[[RolloutWorker], object]], None],
     after_step: Callable[[Worlds], None],
 ) -> None:
-    """Play `steps` steps in every world; `side_by_side` runs a function for every worker."""
+    """Play `steps` steps in every world; `for_each_worker` calls a function for every worker, in parallel."""
     for step in range(steps):
-        side_by_side(partial(RolloutWorker.decide, step=step, worlds=worlds))
+        for_each_worker(partial(RolloutWorker.decide, step=step, worlds=worlds))
         worlds.step()
         after_step(worlds)
-    side_by_side(partial(RolloutWorker.finish, steps=steps, worlds=worlds))
+    for_each_worker(partial(RolloutWorker.finish, steps=steps, worlds=worlds))

@@ -1,8 +1,8 @@
 """Soft actor-critic (Haarnoja et al. 2018) with self-play: each role learns from its own replay buffer.
 
-All roles are played by current policies; there is no opponent pool. Policies squash their actions with tanh and have no
-memory. The minimum of two critics counts; both see the privileged observation. The entropy coefficient is tuned
-automatically, as in the authors' second paper.
+Current policies play all roles; there is no opponent pool. Policies squash their actions with tanh and have no memory.
+Targets and the policy's loss take the minimum of two critics, which see the privileged observation. The entropy
+coefficient is tuned automatically, as in the authors' second paper.
 """
 
 import copy
@@ -18,15 +18,16 @@ from torch import Tensor, nn
 
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.errors import GodojoError, option
-from godojo.learn.algorithm import Algorithm, Iteration, Task
+from godojo.learn.algorithm import Algorithm, Iteration
 from godojo.learn.backend import backend_for
 from godojo.learn.networks import Critic, Policy, PolicyShape
-from godojo.learn.ppo import NonFiniteLoss, broke_down
+from godojo.learn.ppo import NonFiniteLoss, divergence_error
 from godojo.learn.replay_buffer import ReplayBuffer, Transitions
-from godojo.learn.rollout import NORMALISER_STEPS, PrivilegedObservation
+from godojo.learn.rollout import NORMALISER_STRIDE, PrivilegedObservation
 from godojo.learn.settings import SacSettings
 from godojo.learn.threads import orthogonal, single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error
+from godojo.runs.role_map import Mode
 
 SAVED_REPLAY_BYTES = 64 * 2**20
 """Replay buffers are saved in checkpoints up to this total size; beyond it, a resumed run refills them."""
@@ -44,7 +45,7 @@ def check_worlds(worlds: Worlds) -> None:
 
 
 def shape_for(role: RoleArrays, settings: SacSettings) -> PolicyShape:
-    """The shape of a role's policy under these settings."""
+    """The shape of the policy of a role."""
     return PolicyShape(
         observation_size=role.observation.shape[2],
         action_parts=role.action_parts,
@@ -57,16 +58,18 @@ def shape_for(role: RoleArrays, settings: SacSettings) -> PolicyShape:
 class TwinCritics(nn.Module):
     """Two action-value functions."""
 
-    def __init__(self, observation: int, privileged: int, actions: int, net_arch: tuple[int, ...]) -> None:
+    def __init__(
+        self, observation_size: int, privileged_size: int, action_size: int, net_arch: tuple[int, ...]
+    ) -> None:
         super().__init__()
-        self.one = Critic(observation + actions, privileged, net_arch)
-        self.other = Critic(observation + actions, privileged, net_arch)
+        self.one = Critic(observation_size + action_size, privileged_size, net_arch)
+        self.other = Critic(observation_size + action_size, privileged_size, net_arch)
         # Start near zero: random values would be far larger than the advantage of a single step.
         for critic in (self.one, self.other):
             orthogonal(critic.value.weight, 0.01)
 
     def forward(self, normalised: Tensor, privileged: Tensor, action: Tensor) -> Tensor:
-        """[2, rows]."""
+        """The values of both critics, [2, rows]."""
         own = torch.cat((normalised, action), -1)
         return torch.stack((self.one(own, privileged), self.other(own, privileged)))
 
@@ -106,11 +109,11 @@ class SacAgent:
         backend = backend_for("cpu")
         self.arrays = worlds.roles[name]
         self._privileged = PrivilegedObservation(worlds.roles, name, backend.relative_state)
-        self.task: Task = "train"
+        self.mode: Mode = "train"
         count, agents, size = self.arrays.observation.shape
         actions = self.arrays.action.shape[2]
-        self.columns = count * agents
-        self._runner = backend.policy_runner(policy, self.columns)
+        self.num_agents = count * agents
+        self._runner = backend.policy_runner(policy, self.num_agents)
         self.critics = TwinCritics(size, self._privileged.size, actions, settings.net_arch)
         self.target_critics = copy.deepcopy(self.critics).requires_grad_(False)
         self.privileged_normaliser = self.critics.one.normaliser
@@ -122,8 +125,8 @@ class SacAgent:
             "ent_coef": torch.optim.Adam([self.log_ent_coef], lr=settings.learning_rate),
         }
         self.replay_buffer = ReplayBuffer(settings.buffer_size, size, self._privileged.size, actions)
-        self._observation = torch.from_numpy(self.arrays.observation).view(self.columns, -1)
-        self._action = torch.from_numpy(self.arrays.action).view(self.columns, -1)
+        self._observation = torch.from_numpy(self.arrays.observation).view(self.num_agents, -1)
+        self._action = torch.from_numpy(self.arrays.action).view(self.num_agents, -1)
 
     @torch.no_grad()
     def decide(self, worlds: Worlds) -> None:
@@ -132,34 +135,34 @@ class SacAgent:
         observation = self._observation.clone()
         own = policy.to_egocentric(observation)
         privileged = self._privileged.of({name: role.observation for name, role in worlds.roles.items()})
-        features, _ = policy.features(policy.normaliser(own), policy.initial_memory(self.columns))
-        sampled = policy.head.sample(features, deterministic=self.task == "deterministic", generator=self.generator)
+        features, _ = policy.features(policy.normaliser(own), policy.initial_memory(self.num_agents))
+        sampled = policy.head.sample(features, deterministic=self.mode == "deterministic", generator=self.generator)
         self._action.copy_(policy.to_env_action(sampled.action, observation))
         self._own, self._privileged_rows, self._last_action = own, privileged, sampled.action
 
     @torch.no_grad()
     def store_results(self, step: int, worlds: Worlds) -> None:
         """Add the transitions of all agents that acted to the replay buffer."""
-        if self.task != "train":
+        if self.mode != "train":
             return
         arrays = self.arrays
         acted = torch.from_numpy(arrays.acted).view(-1)
-        if step % NORMALISER_STEPS == 0:
+        if step % NORMALISER_STRIDE == 0:
             self._runner.update_normaliser(self.policy.normaliser, self._own, acted)
             self._runner.update_normaliser(self.privileged_normaliser, self._privileged_rows, acted)
-        seen = {name: _seen_after(role, worlds) for name, role in worlds.roles.items()}
+        after = {name: _next_observation(role, worlds) for name, role in worlds.roles.items()}
         batch = Transitions(
             observation=self._own,
             privileged=self._privileged_rows,
             action=self._last_action,
             reward=torch.from_numpy(arrays.reward).view(-1),
             not_done=torch.from_numpy(~arrays.terminated).view(-1).float(),
-            next_observation=self.policy.to_egocentric(torch.from_numpy(seen[self.name]).view(self.columns, -1)),
-            next_privileged=self._privileged.of(seen),
+            next_observation=self.policy.to_egocentric(torch.from_numpy(after[self.name]).view(self.num_agents, -1)),
+            next_privileged=self._privileged.of(after),
         )
-        self.replay_buffer.submit(batch, acted)
+        self.replay_buffer.add(batch, acted)
 
-    def learn(self, rate: float) -> dict[str, float]:
+    def update(self, rate: float) -> dict[str, float]:
         """One update; returns its metrics, or none before `learning_starts`."""
         if len(self.replay_buffer) < self.settings.learning_starts:
             return {}
@@ -177,31 +180,31 @@ class SacAgent:
         with torch.no_grad():
             target = targets(policy, self.target_critics, batch, ent_coef, settings.gamma, self.generator)
         q_values = critics(batch.observation, batch.privileged, batch.action)
-        value = (q_values - target).square().mean(1).sum()
-        self._descend("value", value, list(critics.parameters()))
-        loss, entropy = policy_loss(policy, critics, batch, ent_coef, self.generator)
-        self._descend("policy", loss, list(policy.parameters()))
-        self._descend("ent_coef", self.log_ent_coef * (entropy - self.target_entropy), [self.log_ent_coef])
+        critic_loss = (q_values - target).square().mean(1).sum()
+        self._optimiser_step("value", critic_loss, list(critics.parameters()))
+        actor_loss, entropy = policy_loss(policy, critics, batch, ent_coef, self.generator)
+        self._optimiser_step("policy", actor_loss, list(policy.parameters()))
+        self._optimiser_step("ent_coef", self.log_ent_coef * (entropy - self.target_entropy), [self.log_ent_coef])
         with torch.no_grad():
-            for slow, quick in zip(self.target_critics.parameters(), critics.parameters(), strict=True):
-                slow.lerp_(quick, settings.tau)
+            for target_weights, weights in zip(self.target_critics.parameters(), critics.parameters(), strict=True):
+                target_weights.lerp_(weights, settings.tau)
         return {
-            "train/actor_loss": loss.item(),
-            "train/critic_loss": value.item(),
+            "train/actor_loss": actor_loss.item(),
+            "train/critic_loss": critic_loss.item(),
             "train/entropy": entropy.item(),
             "train/ent_coef": ent_coef,
             "train/q_value": q_values.mean().item(),
         }
 
-    def _descend(self, name: str, loss: Tensor, parameters: list[Tensor]) -> None:
-        """One optimiser step; refuses a loss or gradient that is not finite."""
+    def _optimiser_step(self, name: str, loss: Tensor, parameters: list[Tensor]) -> None:
+        """One optimiser step; raises NonFiniteLoss before it if the loss or its gradient is not finite."""
         optimiser = self.optimisers[name]
         optimiser.zero_grad(set_to_none=True)
         loss.backward(inputs=parameters)  # type: ignore[no-untyped-call]
-        length = nn.utils.clip_grad_norm_(parameters, self.settings.max_grad_norm)
-        for what, number in ((name, loss.item()), (f"{name} gradient", length.item())):
-            if not math.isfinite(number):
-                raise NonFiniteLoss(f"the {what} term is {number}")
+        grad_norm = nn.utils.clip_grad_norm_(parameters, self.settings.max_grad_norm)
+        for term, value in ((name, loss.item()), (f"{name} gradient", grad_norm.item())):
+            if not math.isfinite(value):
+                raise NonFiniteLoss(f"the {term} term is {value}")
         optimiser.step()
 
     @torch.no_grad()
@@ -238,8 +241,8 @@ class SacAgent:
             self.replay_buffer.load_state(state["replay_buffer"])
 
 
-def _seen_after(role: RoleArrays, worlds: Worlds) -> np.ndarray:
-    """[N, n, D]: the next observation of every agent, within the episode in which it acted."""
+def _next_observation(role: RoleArrays, worlds: Worlds) -> np.ndarray:
+    """[N, n, D]: the observation after the step, or the final one where the episode ended."""
     ended = role.terminated | role.truncated | worlds.ended[:, None]
     return np.where(ended[:, :, None], role.final_observation, role.observation)
 
@@ -256,12 +259,12 @@ class SacSelfPlay(Algorithm):
         settings: SacSettings,
         seed: int,
         policies: Mapping[str, Policy] | None = None,
-        tasks: Mapping[str, Task] | None = None,
+        modes: Mapping[str, Mode] | None = None,
     ) -> None:
         check_worlds(worlds)
         self.worlds, self.settings = worlds, settings
-        self.tasks: dict[str, Task] = dict.fromkeys(worlds.roles, "train")
-        self.tasks.update(tasks or {})
+        self.modes: dict[str, Mode] = dict.fromkeys(worlds.roles, "train")
+        self.modes.update(modes or {})
         self.agents: dict[str, SacAgent] = {}
         rng = np.random.default_rng(seed)
         for name, role in worlds.roles.items():
@@ -277,36 +280,36 @@ class SacSelfPlay(Algorithm):
     def policies(self) -> dict[str, Policy]:
         return {name: agent.policy for name, agent in self.agents.items()}
 
-    def iterate(self, progress: float, watch: Callable[[Worlds], None] = lambda _: None) -> Iteration:
+    def iterate(self, progress: float, on_step: Callable[[Worlds], None] = lambda _: None) -> Iteration:
         settings = self.settings
-        for name, task in self.tasks.items():
-            self.agents[name].task = task
+        for name, mode in self.modes.items():
+            self.agents[name].mode = mode
         rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
-        learning = [name for name, task in self.tasks.items() if task == "train"]
+        learning = [name for name, mode in self.modes.items() if mode == "train"]
         agents = [self.agents[name] for name in learning]
         modules = [module for agent in agents for module in (agent.policy, agent.critics, agent.target_critics)]
         optimisers = [optimiser for agent in agents for optimiser in agent.optimisers.values()]
         with restore_on_error(modules, optimisers, [agent.log_ent_coef for agent in agents]):
-            rounds, wins = self._play(watch)
-            updating = {name: self._threads.submit(self._learn, name, rate) for name in learning}
-            wait(updating.values())  # even if one fails: no update may still be running afterwards
-            metrics = {name: update.result() for name, update in updating.items()}
+            rounds, wins = self._play(on_step)
+            updates = {name: self._threads.submit(self._update, name, rate) for name in learning}
+            wait(updates.values())  # even if one fails: no update may still be running afterwards
+            metrics = {name: update.result() for name, update in updates.items()}
         self.updates += 1
-        self.agent_steps += settings.n_steps * sum(agent.columns for agent in self.agents.values())
+        self.agent_steps += settings.n_steps * sum(agent.num_agents for agent in self.agents.values())
         return Iteration(rounds, wins, metrics)
 
     def close(self) -> None:
         self._threads.shutdown()
         self.worlds.close()
 
-    def _play(self, watch: Callable[[Worlds], None]) -> tuple[int, dict[str, int]]:
-        """Step every world; returns the number of finished rounds and the wins of each role."""
+    def _play(self, on_step: Callable[[Worlds], None]) -> tuple[int, dict[str, int]]:
+        """Play `n_steps` in every world; returns the number of finished rounds and the wins of each role."""
         worlds, rounds, wins = self.worlds, 0, dict.fromkeys(self.agents, 0)
         for step in range(self.settings.n_steps):
             list(self._threads.map(partial(SacAgent.decide, worlds=worlds), self.agents.values()))
             worlds.step()
             list(self._threads.map(partial(SacAgent.store_results, step=step, worlds=worlds), self.agents.values()))
-            watch(worlds)
+            on_step(worlds)
             played = worlds.played
             rounds += int(played.sum())
             for name in wins:
@@ -314,11 +317,11 @@ class SacSelfPlay(Algorithm):
                     wins[name] += int((played & (worlds.winner == worlds.winners.index(name))).sum())
         return rounds, wins
 
-    def _learn(self, name: str, rate: float) -> dict[str, float]:
+    def _update(self, name: str, rate: float) -> dict[str, float]:
         try:
-            return self.agents[name].learn(rate)
+            return self.agents[name].update(rate)
         except NonFiniteLoss as error:
-            raise broke_down(name, error, self.agents[name].replay_buffer.rewards) from None
+            raise divergence_error(name, error, self.agents[name].replay_buffer.rewards) from None
 
     def state(self) -> dict[str, Any]:
         """Everything needed to resume; with the embedded engine and a saved buffer, training resumes bit-exactly."""

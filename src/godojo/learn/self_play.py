@@ -15,19 +15,20 @@ import torch
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.games.parts import Heading
 from godojo.learn import ppo
-from godojo.learn.algorithm import Algorithm, Iteration, OpponentAssignment, Task
+from godojo.learn.algorithm import Algorithm, Iteration, OpponentAssignment
 from godojo.learn.backend import Backend, backend_for
 from godojo.learn.networks import Critic, Policy, PolicyShape, flatten_parameters
 from godojo.learn.opponent_pool import OpponentPool
-from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, RolloutWorker, play
+from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, RolloutWorker, collect_rollout
 from godojo.learn.settings import PpoSettings
 from godojo.learn.threads import single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error
 from godojo.opponents import make_opponent
+from godojo.runs.role_map import Mode
 
 
 def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
-    """The shape of a role's policy under these settings."""
+    """The shape of the policy of a role."""
     return PolicyShape(
         observation_size=role.observation.shape[2],
         action_parts=role.action_parts,
@@ -39,7 +40,7 @@ def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
 
 
 def heading_for(role: RoleArrays, settings: PpoSettings) -> Heading | None:
-    """The role's heading, with the memory pairs that rotate with it; a smaller memory rotates as a whole."""
+    """The role's heading, with the memory cells that rotate with it: the last ones, or all of a smaller memory."""
     if role.heading is None or not settings.egocentric:
         return None
     rotated = min(settings.egocentric_memory_size, settings.memory_size // 2 * 2) if settings.memory == "leaky" else 0
@@ -49,7 +50,10 @@ def heading_for(role: RoleArrays, settings: PpoSettings) -> Heading | None:
 
 
 def opponent_slots(index: int, role: str, worlds: Worlds, settings: PpoSettings, seed: int) -> OpponentSlots:
-    """Which opponents play a role, and in which worlds: each of two opposing roles has a block of worlds."""
+    """The opponents that play a role and their worlds, in a block at the start for the first role, else at the end.
+
+    Games without exactly two roles have none.
+    """
     if len(worlds.roles) != 2:
         return OpponentSlots(slice(0, 0), slice(0, 0))
     past = int(worlds.num_worlds * settings.past_opponent_fraction / 2)
@@ -79,12 +83,12 @@ class PpoSelfPlay(Algorithm):
         settings: PpoSettings,
         seed: int,
         policies: Mapping[str, Policy] | None = None,
-        tasks: Mapping[str, Task] | None = None,
+        modes: Mapping[str, Mode] | None = None,
         backend: Backend | None = None,
     ) -> None:
         self.worlds, self.settings, backend = worlds, settings, backend or backend_for("cpu")
-        self.tasks: dict[str, Task] = dict.fromkeys(worlds.roles, "train")
-        self.tasks.update(tasks or {})
+        self.modes: dict[str, Mode] = dict.fromkeys(worlds.roles, "train")
+        self.modes.update(modes or {})
         names = list(worlds.roles)
         self.opponent_pool = (
             OpponentPool(names, settings.pool_size)
@@ -114,14 +118,14 @@ class PpoSelfPlay(Algorithm):
         self.updates, self.agent_steps = 0, 0
         self._assignments: dict[str, int | None] = dict.fromkeys(names)
         self._assigned_at = 0
-        self._present_only = np.ones(worlds.num_worlds, np.bool_)
+        self._only_current = np.ones(worlds.num_worlds, np.bool_)
         """Worlds in which only current policies play."""
         for slots in self.slots.values():
-            self._present_only[slots.all] = False
-        self._free = dict.fromkeys(names, 0)
-        """Rounds won by each role between current policies."""
-        self._with_past = {name: dict.fromkeys(names, 0) for name in names}
-        """The same where a past checkpoint played this role."""
+            self._only_current[slots.block] = False
+        self._wins = dict.fromkeys(names, 0)
+        """Wins by role in the last rollout, in rounds between current policies."""
+        self._wins_with_past = {name: dict.fromkeys(names, 0) for name in names}
+        """The same in rounds in which a past checkpoint played the role of the outer key."""
         self._threads = single_threaded_pool(len(names))
 
     def _warm_up(self, name: str) -> None:
@@ -136,40 +140,40 @@ class PpoSelfPlay(Algorithm):
 
     @property
     def assignments(self) -> list[OpponentAssignment]:
-        found = []
+        assignments = []
         for name, slots in self.slots.items():
             index = self._assignments[name]
             if self.opponent_pool is not None and index is not None:
                 past = self.opponent_pool.past[name][index]
-                found.append(OpponentAssignment(name, slots.past, f"step_{past.agent_steps:012d}"))
+                assignments.append(OpponentAssignment(name, slots.past, f"step_{past.agent_steps:012d}"))
             for who, (_, where) in zip(self.settings.scripted_opponents, slots.scripted, strict=False):
-                found.append(OpponentAssignment(name, where, who))
-        return found
+                assignments.append(OpponentAssignment(name, where, who))
+        return assignments
 
-    def iterate(self, progress: float, watch: Callable[[Worlds], None] = lambda _: None) -> Iteration:
+    def iterate(self, progress: float, on_step: Callable[[Worlds], None] = lambda _: None) -> Iteration:
         settings = self.settings
-        for name, task in self.tasks.items():
-            self.workers[name].learns, self.workers[name].deterministic = task == "train", task == "deterministic"
+        for name, mode in self.modes.items():
+            self.workers[name].learns, self.workers[name].deterministic = mode == "train", mode == "deterministic"
         self._resample_past_opponents()
         rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
-        learning = [name for name, task in self.tasks.items() if task == "train"]
+        learning = [name for name, mode in self.modes.items() if mode == "train"]
         modules = [module for name in learning for module in (self.workers[name].policy, self.workers[name].critic)]
         with restore_on_error(modules, self.optimisers.values()):
-            rounds = self._play(watch)
-            updating = {name: self._threads.submit(self._learn, name, rate) for name in learning}
-            wait(updating.values())  # for all, even if one fails: no update may still be running afterwards
-            metrics = {name: update.result() for name, update in updating.items()}
+            rounds = self._collect_rollout(on_step)
+            updates = {name: self._threads.submit(self._update, name, rate) for name in learning}
+            wait(updates.values())  # for all, even if one fails: no update may still be running afterwards
+            metrics = {name: update.result() for name, update in updates.items()}
         self.updates += 1
         self.agent_steps += settings.n_steps * sum(role.action[..., 0].size for role in self.worlds.roles.values())
         if self.opponent_pool is not None:
-            self._rate(self.opponent_pool)
-        return Iteration(rounds, self._free, metrics)
+            self._update_ratings(self.opponent_pool)
+        return Iteration(rounds, self._wins, metrics)
 
     def close(self) -> None:
         self._threads.shutdown()
         self.worlds.close()
 
-    def _learn(self, name: str, rate: float) -> dict[str, float]:
+    def _update(self, name: str, rate: float) -> dict[str, float]:
         worker, optimiser = self.workers[name], self.optimisers[name]
         for group in optimiser.param_groups:
             group["lr"] = rate
@@ -177,61 +181,64 @@ class PpoSelfPlay(Algorithm):
         try:
             metrics = ppo.update(worker, self.gradients[name], optimiser, self.settings)
         except ppo.NonFiniteLoss as error:
-            raise ppo.broke_down(name, error, worker.buffer.reward) from None
+            raise ppo.divergence_error(name, error, worker.buffer.reward) from None
         return metrics | {"train/learning_rate": rate}
 
-    def _side_by_side(self, work: Callable[[RolloutWorker], object]) -> None:
-        """Run for all workers in parallel; torch and the kernels release the interpreter lock."""
-        list(self._threads.map(work, self.workers.values()))
+    def _for_each_worker(self, call: Callable[[RolloutWorker], object]) -> None:
+        """Call a function for all workers in parallel; torch and the kernels release the GIL."""
+        list(self._threads.map(call, self.workers.values()))
 
     def _resample_past_opponents(self) -> None:
-        """Draw new past opponents, at intervals that leave time to finish rounds."""
+        """Add the current policies to the pool and draw new past opponents, each at its interval."""
         if self.opponent_pool is None or self.updates % self.settings.opponent_resample_interval:
             return
         if self.updates % self.settings.snapshot_interval == 0:
             for name, worker in self.workers.items():
-                self.opponent_pool.join(name, worker.policy, self.agent_steps)
+                self.opponent_pool.add(name, worker.policy, self.agent_steps)
         one, other = self.workers
         for name, against in ((one, other), (other, one)):
-            index = self.opponent_pool.draw(name, against, self._rng)
+            index = self.opponent_pool.sample(name, against, self._rng)
             self._assignments[name] = index
             self.workers[name].set_past_opponent(None if index is None else self.opponent_pool.past[name][index].policy)
         self._assigned_at = self.updates
 
-    def _play(self, watch: Callable[[Worlds], None]) -> int:
-        """Collect a rollout and count wins; rounds that began before the current past opponent do not count for it."""
+    def _collect_rollout(self, on_step: Callable[[Worlds], None]) -> int:
+        """Collect a rollout, count wins and return the number of rounds finished between current policies.
+
+        Rounds that began before the past opponent was drawn do not count for it.
+        """
         steps, names, worlds = self.settings.n_steps, list(self.workers), self.worlds
-        self._free = dict.fromkeys(names, 0)
-        self._with_past = {name: dict.fromkeys(names, 0) for name in names}
-        begun = (self.updates - self._assigned_at) * steps
-        played, rounds = 0, 0
+        self._wins = dict.fromkeys(names, 0)
+        self._wins_with_past = {name: dict.fromkeys(names, 0) for name in names}
+        steps_since_draw, rounds = (self.updates - self._assigned_at) * steps, 0
 
         def after_step(worlds: Worlds) -> None:
-            nonlocal played, rounds
-            played += 1
-            watch(worlds)
+            nonlocal steps_since_draw, rounds
+            steps_since_draw += 1
+            on_step(worlds)
             if not worlds.ended.any():
                 return
-            among_us = worlds.played & self._present_only
-            rounds += int(among_us.sum())
-            whole = worlds.ended & (worlds.length_ticks <= (begun + played) * worlds.ticks_per_decision)
+            between_current = worlds.played & self._only_current
+            rounds += int(between_current.sum())
+            began_since_draw = worlds.length_ticks <= steps_since_draw * worlds.ticks_per_decision
             for winner in names:
                 if winner in worlds.winners:
                     won = worlds.winner == worlds.winners.index(winner)
-                    self._free[winner] += int((among_us & won).sum())
-                    for name, results in self._with_past.items():
+                    self._wins[winner] += int((between_current & won).sum())
+                    for name, wins in self._wins_with_past.items():
                         past = self.slots[name].past
-                        results[winner] += int((whole[past] & won[past]).sum())
+                        wins[winner] += int((worlds.ended & began_since_draw & won)[past].sum())
 
-        play(worlds, steps, self._side_by_side, after_step)
+        collect_rollout(worlds, steps, self._for_each_worker, after_step)
         return rounds
 
-    def _rate(self, opponent_pool: OpponentPool) -> None:
+    def _update_ratings(self, opponent_pool: OpponentPool) -> None:
+        """Rate the current policies and past opponents by the last rollout."""
         opponent_pool.drift()
-        opponent_pool.record(dict.fromkeys(self.workers), self._free)
-        for name, results in self._with_past.items():
+        opponent_pool.record(dict.fromkeys(self.workers), self._wins)
+        for name, wins in self._wins_with_past.items():
             if self._assignments[name] is not None:
-                opponent_pool.record(dict.fromkeys(self.workers) | {name: self._assignments[name]}, results)
+                opponent_pool.record(dict.fromkeys(self.workers) | {name: self._assignments[name]}, wins)
 
     def state(self) -> dict[str, Any]:
         """Everything needed to resume; with the embedded engine, training resumes bit-exactly."""

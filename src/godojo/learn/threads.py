@@ -1,4 +1,4 @@
-"""Computing on one torch thread: how a sum or a decomposition rounds depends on how many threads share the work."""
+"""Single-threaded torch, for reproducible bits: how a sum rounds depends on the number of threads that share it."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Within it, torch computes on the calling thread alone."""
+    """Run torch on the calling thread alone."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -20,16 +20,16 @@ def one_thread() -> Iterator[None]:
 
 
 def single_threaded_pool(workers: int) -> ThreadPoolExecutor:
-    """Threads that run side by side, each of which computes alone."""
-    return ThreadPoolExecutor(workers, initializer=_compute_alone)
+    """Threads that run in parallel, each with single-threaded torch."""
+    return ThreadPoolExecutor(workers, initializer=_use_one_thread)
 
 
-def _compute_alone() -> None:
+def _use_one_thread() -> None:
     torch.set_num_threads(1)
-    torch.get_num_threads()  # settles it: else the thread's first computation takes the number that anybody set last
+    torch.get_num_threads()  # else the thread's first computation takes the number that any thread set last
 
 
 def orthogonal(weight: Tensor, gain: float = 1.0) -> None:
-    """Initialises a layer's weights, with the same bits at any number of threads."""
+    """Orthogonal initialisation, with the same bits at any number of threads."""
     with one_thread():
         nn.init.orthogonal_(weight, gain)

@@ -1,4 +1,4 @@
-"""The training loop in a run folder; it can be stopped and resumed."""
+"""The training loop around an algorithm: budget, checkpoints, snapshots, logs and curriculum, in a run folder."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ import numpy as np
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.games.curriculum import Curriculum
-from godojo.learn.algorithm import Algorithm, Iteration, Task
+from godojo.learn.algorithm import Algorithm, Iteration
 from godojo.learn.budget import Budget
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, load_policy, policy_bytes
@@ -18,17 +18,19 @@ from godojo.learn.registry import algorithm_named, load
 from godojo.runs.config import Environment, RunConfig
 from godojo.runs.episodes import EpisodeLog
 from godojo.runs.folder import RunFolder
+from godojo.runs.role_map import Mode
 from godojo.runs.updates import UpdateLog
 
 CHECKPOINT_S = 30.0
-MOMENTS = {"10s": 10, "30s": 30} | {f"{minute}m": 60 * minute for minute in (1, 2, 3, 4, 5, 10, 15, 20, 30, 45, 60)}
-"""Snapshots by seconds of training, besides `start` and `final`."""
-WINDOW = 4000
-"""Win rates are over about this many of the latest rounds."""
+"""Seconds between two checkpoints, for algorithms without `checkpoint_steps`."""
+SNAPSHOTS_S = {"10s": 10, "30s": 30} | {f"{minute}m": 60 * minute for minute in (1, 2, 3, 4, 5, 10, 15, 20, 30, 45, 60)}
+"""Seconds of training after which snapshots are saved, by name; besides `start` and `final`."""
+WIN_RATE_ROUNDS = 4000
+"""Win rates are computed over about this many of the latest rounds."""
 
 
 class OutOfTime(Exception):
-    """The time budget ran out a while ago, in the middle of a rollout."""
+    """The time budget and its grace period ran out in the middle of a rollout."""
 
 
 class TrainingStatus(NamedTuple):
@@ -61,11 +63,11 @@ class Training:
         curriculum: Curriculum | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """With a `curriculum`, worlds use the settings of its stages; success is measured by the first role."""
+        """With a `curriculum`, worlds take the settings of its stages; it advances by the wins of the first role."""
         self.curriculum = curriculum
         self.run, self.worlds, self.budget, self._say = run, worlds, budget, say
-        self.roles = run.role_map(say)
-        self.learner = make_learner(run.config, worlds, policies, self.roles.read())
+        self._role_map = run.role_map(say)
+        self.learner = make_learner(run.config, worlds, policies, self._role_map.read())
         self.checkpoints = run.checkpoints(say)
         self._seconds_before, self._resumed, episodes = 0.0, resume, None
         self._recent: list[tuple[int, dict[str, int]]] = []
@@ -82,8 +84,8 @@ class Training:
             update, agent_steps = entry.update, entry.agent_steps
             run.snapshots(say).cut_back(agent_steps)
         run.add_environment(Environment.here(getattr(worlds, "godot_version", "")))
-        self.episodes = EpisodeLog(run.metrics, worlds, episodes, say)
-        self.updates = UpdateLog(run.updates, run.tensorboard, update, agent_steps, say, roles=tuple(worlds.roles))
+        self._episode_log = EpisodeLog(run.metrics, worlds, episodes, say)
+        self._update_log = UpdateLog(run.updates, run.tensorboard, update, agent_steps, say, roles=tuple(worlds.roles))
         if curriculum is not None:
             worlds.change_settings(curriculum.settings[curriculum.at])
         self._statistics = RolloutStatistics(worlds)
@@ -120,19 +122,19 @@ class Training:
             while (progress := self.budget.progress(self.seconds, self.learner.agent_steps)) < 1.0:
                 if self._is_stopping:
                     break
-                self.learner.tasks.update(self.roles.read())
-                iteration = self.learner.iterate(progress, self._watch)
-                report(self._note(progress, iteration))
-                self._next_stage(iteration)
-                for name, moment in MOMENTS.items():
-                    if name not in taken and self.seconds >= moment > self._seconds_before:
+                self.learner.modes.update(self._role_map.read())
+                iteration = self.learner.iterate(progress, self._after_step)
+                report(self._log(progress, iteration))
+                self._advance_curriculum(iteration)
+                for name, due_s in SNAPSHOTS_S.items():
+                    if name not in taken and self.seconds >= due_s > self._seconds_before:
                         taken.add(name)
                         self._snapshot(name)
                 if self._is_checkpoint_due():
                     self.save()
         except OutOfTime:
             progress = 1.0
-        except Exception:  # weights are those before the failed update
+        except Exception:  # the weights are those from before the failed update
             self.save()
             raise
         self.save()
@@ -144,8 +146,8 @@ class Training:
     def save(self) -> None:
         """Save a checkpoint and the latest policies."""
         learner = self.learner
-        self.updates.sync()
-        state = {"learner": learner.state(), "episodes": self.episodes.sync(), "recent": self._recent}
+        self._update_log.sync()
+        state = {"learner": learner.state(), "episodes": self._episode_log.sync(), "recent": self._recent}
         if self.curriculum is not None:
             state["curriculum"] = self.curriculum.state()
         self.checkpoints.save(state, learner.agent_steps, learner.updates, self.seconds)
@@ -162,11 +164,11 @@ class Training:
         return time.monotonic() - seconds > CHECKPOINT_S
 
     def close(self) -> None:
-        self.episodes.close()
-        self.updates.close()
+        self._episode_log.close()
+        self._update_log.close()
         self.learner.close()
 
-    def _next_stage(self, iteration: Iteration) -> None:
+    def _advance_curriculum(self, iteration: Iteration) -> None:
         curriculum, role = self.curriculum, next(iter(self.worlds.roles))
         if curriculum is None:
             return
@@ -174,21 +176,21 @@ class Training:
             self.worlds.change_settings(curriculum.settings[curriculum.at])
             self._say(f"stage {curriculum.stage.name} begins after {self.learner.agent_steps:,} agent-steps")
 
-    def _watch(self, worlds: Worlds) -> None:
+    def _after_step(self, worlds: Worlds) -> None:
         self._statistics.collect(worlds)
         against = {name: np.zeros(worlds.num_worlds, np.int64) for name in worlds.roles}
         for assignment in self.learner.assignments:
             for other in against.keys() - {assignment.role}:
-                against[other][assignment.worlds] = self.episodes.opponent(assignment.who)
-        self.episodes.collect(worlds, self.learner.agent_steps, self.seconds, against)
+                against[other][assignment.worlds] = self._episode_log.opponent(assignment.who)
+        self._episode_log.collect(worlds, self.learner.agent_steps, self.seconds, against)
         if self.budget.is_overdrawn(self.seconds):
             raise OutOfTime
 
-    def _note(self, progress: float, iteration: Iteration) -> TrainingStatus:
-        self.episodes.write()
+    def _log(self, progress: float, iteration: Iteration) -> TrainingStatus:
+        self._episode_log.write()
         learner, names, pool = self.learner, list(self.worlds.roles), self.learner.opponent_pool
         self._recent.append((iteration.rounds, iteration.wins))
-        while len(self._recent) > 1 and sum(rounds for rounds, _ in self._recent[1:]) >= WINDOW:
+        while len(self._recent) > 1 and sum(rounds for rounds, _ in self._recent[1:]) >= WIN_RATE_ROUNDS:
             self._recent.pop(0)
         rounds = sum(rounds for rounds, _ in self._recent)
         seconds = self.seconds
@@ -199,7 +201,7 @@ class Training:
             agent_steps=learner.agent_steps,
             steps_per_s=speed,
             updates=learner.updates,
-            episodes=self.episodes.episodes,
+            episodes=self._episode_log.episodes,
             win_rates={
                 name: sum(wins[name] for _, wins in self._recent) / rounds
                 for name in names
@@ -216,7 +218,7 @@ class Training:
         if self.curriculum is not None:
             metrics["curriculum/stage"] = self.curriculum.at
         metrics |= {"time/fps": speed, "progress": progress}
-        self.updates.write(learner.updates, learner.agent_steps, seconds, metrics)
+        self._update_log.write(learner.updates, learner.agent_steps, seconds, metrics)
         return status
 
     def _snapshot(self, name: str) -> None:
@@ -243,8 +245,8 @@ class RolloutStatistics:
     """Mean reward (total and by term) and length of the episodes that ended since the last call of `means`."""
 
     def __init__(self, worlds: Worlds) -> None:
-        self._names = worlds.reward_terms
-        self._sums = {name: np.zeros(len(self._names)) for name in worlds.roles}
+        self._terms = worlds.reward_terms
+        self._sums = {name: np.zeros(len(self._terms)) for name in worlds.roles}
         self._rounds, self._steps = 0, 0.0
 
     def collect(self, worlds: Worlds) -> None:
@@ -258,35 +260,35 @@ class RolloutStatistics:
     def means(self) -> dict[str, float]:
         if not self._rounds:
             return {}
-        found = {}
+        means = {}
         for role, sums in self._sums.items():
-            found[f"{role}/rollout/ep_rew_mean"] = float(sums.sum() / self._rounds)
-            found[f"{role}/rollout/ep_len_mean"] = self._steps / self._rounds
-            for term, total in zip(self._names, sums, strict=True):
-                found[f"{role}/rollout/reward_{term}"] = float(total / self._rounds)
+            means[f"{role}/rollout/ep_rew_mean"] = float(sums.sum() / self._rounds)
+            means[f"{role}/rollout/ep_len_mean"] = self._steps / self._rounds
+            for term, total in zip(self._terms, sums, strict=True):
+                means[f"{role}/rollout/reward_{term}"] = float(total / self._rounds)
             sums[:] = 0.0
         self._rounds, self._steps = 0, 0.0
-        return found
+        return means
 
 
 def make_learner(
     config: RunConfig,
     worlds: Worlds,
     policies: Mapping[str, Policy] | None = None,
-    tasks: Mapping[str, Task] | None = None,
+    modes: Mapping[str, Mode] | None = None,
 ) -> Algorithm:
-    """The algorithm that a run's configuration names, with its settings."""
+    """The algorithm of a run's configuration, with its settings."""
     settings = learner_settings(config.learner, config.learner_settings)
-    made: Algorithm = load(algorithm_named(config.learner).factory)(worlds, settings, config.seed, policies, tasks)
-    return made
+    learner: Algorithm = load(algorithm_named(config.learner).factory)(worlds, settings, config.seed, policies, modes)
+    return learner
 
 
 def starting_policies(source: RunFolder, worlds: Worlds) -> dict[str, Policy]:
     """The latest policies of another run as a starting point; rejects those that do not fit the game."""
-    found = {}
+    policies = {}
     for name, role in worlds.roles.items():
         policy, card = load_policy(source.policy(name))
         if card.shape.observation_size != role.observation.shape[2] or card.shape.action_parts != role.action_parts:
             raise GodojoError(f"{source.name}: its {name} has other observations or actions than this game's {name}")
-        found[name] = policy.train()
-    return found
+        policies[name] = policy.train()
+    return policies

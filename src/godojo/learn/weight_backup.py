@@ -12,9 +12,9 @@ from torch import Tensor, nn
 def restore_on_error(
     modules: Iterable[nn.Module], optimisers: Iterable[torch.optim.Optimizer], more: Iterable[Tensor] = ()
 ) -> Iterator[None]:
-    """Restore the weights, normalisers and optimisers of all roles if the block raises.
+    """Restore weights, normalisers and optimisers if the block raises.
 
-    No update may still be running then. The backup takes a thousandth of an update's time.
+    No update may still be running then. The backup takes about a thousandth of an update's time.
     """
     live = [*more, *(tensor for module in modules for tensor in module.state_dict().values())]
     weights = [tensor.detach().clone() for tensor in live]

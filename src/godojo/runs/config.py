@@ -16,8 +16,8 @@ from godojo.documents import document_bytes, read_document
 from godojo.errors import GodojoError
 from godojo.formats import RUN
 
-GOES_ON_BY = "goes_on_by"
-"""In `RunConfig.more`: the learner that can continue the policies, if it is not the one that made them."""
+CONTINUED_BY = "goes_on_by"
+"""Key of `RunConfig.more`: the algorithm that can continue the policies, if it is not the one that made them."""
 _PACKAGES = ("torch", "numpy", "numba", "msgspec", "openskill", "tensorboard")
 
 

@@ -209,6 +209,14 @@ class RunFolder:
         return checked_name("role", role)
 
 
+def open_run(name: str, say: Say) -> RunFolder:
+    """A run by its id or path; says which one is the latest."""
+    run = RunFolder.open(name)
+    if name == LATEST:
+        say(f"using the latest run: {run.name}")
+    return run
+
+
 def _checked(run_id: str) -> str:
     if run_id == LATEST:
         raise GodojoError(f"{LATEST!r} stands for the latest run; choose another {option('run_id')}")

@@ -1,1 +1,1 @@
-"""Other people's trainers, in our runs: their learning, our worlds, folders, tables and policies."""
+"""Algorithms of other libraries, run by Godojo's training loop."""

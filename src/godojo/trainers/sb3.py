@@ -1,7 +1,7 @@
-"""Stable-Baselines3's PPO as an algorithm of the training loop, with the same tables, checkpoints and policy files.
+"""Stable-Baselines3's PPO as an algorithm of the training loop, with the same logs, checkpoints and policy files.
 
-`VecNormalize` normalises observations exactly as our policies do, so that the result is also a `policy_ROLE.pt`, which
-can be evaluated, watched and shipped like any other.
+`VecNormalize` normalises observations exactly as our policies do, so that the result can also be saved as a
+`policy_ROLE.pt` and evaluated, watched and exported like any other.
 """
 
 import io
@@ -20,10 +20,11 @@ from godojo.envs.spaces import only_agent
 from godojo.evaluation.solo import evaluate_solo
 from godojo.extras import missing
 from godojo.files import atomic_write
-from godojo.learn.algorithm import Algorithm, Iteration, Task
+from godojo.learn.algorithm import Algorithm, Iteration
 from godojo.learn.networks import NORMALISED_LIMIT, VARIANCE_FLOOR, Policy, PolicyShape
 from godojo.learn.threads import one_thread
 from godojo.runs.folder import RunFolder
+from godojo.runs.role_map import Mode
 from godojo.trainers.sb3_settings import Sb3Settings
 
 try:
@@ -35,7 +36,7 @@ except ImportError as error:
 
 
 class Sb3Ppo(Algorithm):
-    """PPO for a game with one agent. Each iteration does what one round of the loop in `PPO.learn` does."""
+    """PPO for a game with one agent. One call of `iterate` is one pass of the loop in `PPO.learn`."""
 
     def __init__(
         self,
@@ -43,11 +44,11 @@ class Sb3Ppo(Algorithm):
         settings: Sb3Settings,
         seed: int,
         policies: Mapping[str, Policy] | None = None,
-        tasks: Mapping[str, Task] | None = None,
+        modes: Mapping[str, Mode] | None = None,
     ) -> None:
-        assert not policies, "the registry says that it cannot start from other policies"
+        assert not policies, "AlgorithmEntry.can_continue is False"
         self.worlds, self.settings, self.role = worlds, settings, only_agent(worlds)
-        self.tasks: dict[str, Task] = {self.role.name: "train", **(tasks or {})}
+        self.modes: dict[str, Mode] = {self.role.name: "train", **(modes or {})}
         self.checkpoint_steps, self.updates, self.agent_steps = settings.checkpoint_steps, 0, 0
         self.env = VecNormalize(
             WorldsVecEnv(worlds, seed), gamma=settings.gamma, clip_obs=NORMALISED_LIMIT, epsilon=VARIANCE_FLOOR
@@ -56,11 +57,11 @@ class Sb3Ppo(Algorithm):
             self.model = _model(self.env, settings, seed)
         self.best, self._seed = -np.inf, seed
         self._evaluated_at, self._evaluated = 0, dict[str, float]()
-        """Agent-steps and results of the last evaluation; the results are for the next row of metrics."""
+        """Agent-steps and results of the last evaluation; the next row of metrics includes the results."""
 
     @property
     def policies(self) -> dict[str, Policy]:
-        """The weights of the MlpPolicy under our names, with normaliser, layers and head."""
+        """The MlpPolicy and the statistics of VecNormalize, converted to our `Policy`."""
         policy = Policy(PolicyShape(self.role.observation.shape[2], self.role.action_parts, self.settings.net_arch))
         ours = [name for name in policy.state_dict() if name.startswith(("encoder.", "trunk."))]
         theirs = self.model.policy.state_dict()
@@ -74,8 +75,8 @@ class Sb3Ppo(Algorithm):
         )
         return {self.role.name: policy}
 
-    def iterate(self, progress: float, watch: Callable[[Worlds], None] = lambda _: None) -> Iteration:  # noqa: ARG002
-        model, callback = self.model, _Callback(self.worlds, self.role.name, watch)
+    def iterate(self, progress: float, on_step: Callable[[Worlds], None] = lambda _: None) -> Iteration:  # noqa: ARG002
+        model, callback = self.model, _Callback(self.worlds, self.role.name, on_step)
         with one_thread():  # batches are too small for more threads
             # As in `PPO.learn`; the learning rate is constant, so that the number of steps does not matter.
             _, callbacks = model._setup_learn(2**40, callback, reset_num_timesteps=False)
@@ -138,16 +139,16 @@ class Sb3Ppo(Algorithm):
 
 
 class _Callback(BaseCallback):
-    """Counts rounds and wins of one rollout."""
+    """Counts the rounds and wins of one rollout."""
 
-    def __init__(self, worlds: Worlds, role: str, watch: Callable[[Worlds], None]) -> None:
+    def __init__(self, worlds: Worlds, role: str, on_step: Callable[[Worlds], None]) -> None:
         super().__init__()
-        self._worlds, self._winner, self._watch = worlds, worlds.winners.index(role), watch
+        self._worlds, self._winner, self._after_step = worlds, worlds.winners.index(role), on_step
         self.rounds = self.wins = 0
 
     def _on_step(self) -> bool:
         worlds = self._worlds
-        self._watch(worlds)
+        self._after_step(worlds)
         self.rounds += int(np.count_nonzero(worlds.played))
         self.wins += int(np.count_nonzero(worlds.winner[worlds.played] == self._winner))
         return True

@@ -1,12 +1,9 @@
-"""Hyperparameters of training with Stable-Baselines3."""
+"""Hyperparameters of training with Stable-Baselines3, readable without it being installed."""
 
 import msgspec
 
 from godojo.errors import GodojoError
 from godojo.learn.settings import check_counts, check_fractions, check_net_arch, check_positive
-
-SB3 = "sb3"
-"""Name of the trainer, and of a run's learner."""
 
 
 class Sb3Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

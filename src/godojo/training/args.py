@@ -10,7 +10,7 @@ from godojo.learn.budget import Budget
 
 
 def check_budget(minutes: float | None, steps: int | None) -> None:
-    """Refuses a training of no length, or of two lengths."""
+    """Reject a budget that is not above 0, and two budgets at once."""
     if minutes is not None and steps is not None:
         raise GodojoError(f"give either {option('minutes')} or {option('steps')}, not both")
     for name, value in (("minutes", minutes), ("steps", steps)):
@@ -19,7 +19,7 @@ def check_budget(minutes: float | None, steps: int | None) -> None:
 
 
 class ListenAddress(NamedTuple):
-    """Where to listen for a game that the user starts; None is the default, or the value of a resumed run."""
+    """Where to listen for a game that the user starts; None stands for the default, or the value of a resumed run."""
 
     host: str | None
     port: int | None
@@ -27,7 +27,9 @@ class ListenAddress(NamedTuple):
     """Never stored in the run."""
 
     @classmethod
-    def given(cls, connect: bool, host: str | None, port: int | None, token: str | None) -> "ListenAddress | None":
+    def from_options(
+        cls, connect: bool, host: str | None, port: int | None, token: str | None
+    ) -> "ListenAddress | None":
         """The address, if `connect` asks for one."""
         if connect:
             return cls(host, port, token)
@@ -37,12 +39,12 @@ class ListenAddress(NamedTuple):
 
     @property
     def place(self) -> dict[str, Any]:
-        """The given ones of `host` and `port`."""
+        """`host` and `port`, without those that are None."""
         return {name: value for name, value in (("host", self.host), ("port", self.port)) if value is not None}
 
 
 class TrainArgs(NamedTuple):
-    """All arguments; None is the default."""
+    """All arguments; `godojo.train` documents them. None stands for the default."""
 
     game: str | None = None
     engine: str | None = None
@@ -74,23 +76,23 @@ class TrainArgs(NamedTuple):
 
     @property
     def is_external_game(self) -> bool:
-        """Whether the game is not one of ours, and declares its roles and model itself."""
+        """Whether the game is a user's own project, which declares its roles and model itself."""
         return self.project is not None or (self.listen is not None and self.game is None)
 
     @property
     def token(self) -> str | None:
         return None if self.listen is None else self.listen.token
 
-    def check_time(self) -> None:
+    def check_times(self) -> None:
         check_budget(self.minutes, self.steps)
         if self.step_timeout is not None and not 0.0 < self.step_timeout < math.inf:
             raise GodojoError(f"{option('step_timeout')} must be seconds above 0, not {self.step_timeout:g}")
 
-    def budget(self, otherwise: Mapping[str, float]) -> Budget:
-        """The requested budget, or `otherwise`: that of the preset or of the resumed run."""
+    def budget(self, default: Mapping[str, float]) -> Budget:
+        """The requested budget; `default` is that of the preset or of the resumed run."""
         if self.steps is not None:
             return Budget(agent_steps=self.steps)
         if self.minutes is not None:
             return Budget(minutes=self.minutes)
-        steps = otherwise.get("agent_steps")
-        return Budget(otherwise.get("minutes"), None if steps is None else int(steps))
+        steps = default.get("agent_steps")
+        return Budget(default.get("minutes"), None if steps is None else int(steps))

@@ -16,15 +16,14 @@ from godojo.learn.presets import (
     learner_settings,
     read_config,
     read_preset,
-    split_words,
+    split_settings,
 )
 from godojo.learn.registry import ALGORITHMS, algorithm_named
-from godojo.runs.config import GOES_ON_BY, RunConfig
+from godojo.runs.config import CONTINUED_BY, RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.training.args import TrainArgs
 from godojo.training.worlds import curriculum_of, worlds_of
 
-TRAINING_SEEDS = HELD_OUT_SEED
 GODOT_WORLDS = 64
 """The default number of worlds on the real engine."""
 PROCESSES = 2
@@ -33,22 +32,22 @@ HTTP_PPO = {"n_steps": 512, "n_minibatches": 1, "n_epochs": 4}
 """Defaults for the few worlds of games over HTTP: longer rollouts between updates."""
 TRAINERS = ("built-in", *(name for name, entry in ALGORITHMS.items() if entry.extra))
 MAX_GAME_NAME = 40
-NETWORK = ("net_arch", "memory", "memory_size", "egocentric_memory_size", "egocentric")
+NETWORK_SETTINGS = ("net_arch", "memory", "memory_size", "egocentric_memory_size", "egocentric")
 """Settings that decide the shape of a policy."""
 
 
-def new_training(args: TrainArgs, source: RunFolder | None, say: Callable[[str], None]) -> tuple[RunConfig, Worlds]:
-    """Returns the configuration of a new run, and its worlds. `source` is the run whose policies it starts from.
+def new_config(args: TrainArgs, source: RunFolder | None, say: Callable[[str], None]) -> tuple[RunConfig, Worlds]:
+    """The configuration of a new run, and its worlds. `source` is the run whose policies it starts from.
 
-    Wrong arguments are refused before torch and the kernels are loaded, which takes seconds.
+    Rejects wrong arguments before torch and the kernels are loaded, which takes seconds.
     """
-    engine, game, seed = _where(args)
+    engine, game, seed = _engine_game_and_seed(args)
     algorithm = algorithm_asked_for(args) or "ppo"
     entry = algorithm_named(algorithm)
     if not entry.can_continue and (args.init_from is not None or args.freeze):
-        raise _only_from_scratch()
+        raise _only_new_policies()
     preset = _preset(args, game)
-    learner_values, game_texts = split_words(args.values)
+    learner_values, game_texts = split_settings(args.values)
     if args.num_envs is not None:
         learner_values.setdefault(entry.num_worlds, args.num_envs)
     config = RunConfig(
@@ -61,7 +60,7 @@ def new_training(args: TrainArgs, source: RunFolder | None, say: Callable[[str],
         seed=seed,
         budget=args.budget(preset.budget or {"minutes": 5.0}).as_config(),
         command=args.command,
-        more=_game_source(args, engine) | _more(args, preset),
+        more=_game_source(args, engine) | _world_options(args, preset),
     )
     declared: dict[str, Any] = {}
     worlds: Worlds | None = None
@@ -73,18 +72,18 @@ def new_training(args: TrainArgs, source: RunFolder | None, say: Callable[[str],
             entry, config = algorithm_named(algorithm), msgspec.structs.replace(config, learner=algorithm)
             if entry.extra:
                 raise GodojoError(f"{config.game} asks for algorithm {algorithm!r}, which cannot train external games")
-        declared = declared_values(model, algorithm) | _suiting(worlds.num_worlds, algorithm)
+        declared = declared_values(model, algorithm) | _defaults_for_few_worlds(worlds.num_worlds, algorithm)
     else:
         rules = GAMES[game].settings.defaults().override(**preset.game).override_texts(game_texts)
         config = msgspec.structs.replace(config, game_settings=msgspec.to_builtins(rules))
-        declared = _suiting(GODOT_WORLDS, algorithm) if engine == "godot" else {}
+        declared = _defaults_for_few_worlds(GODOT_WORLDS, algorithm) if engine == "godot" else {}
     if args.http:
-        few = HTTP_PPO if algorithm == "ppo" else {}
-        learner_values = few | learner_values | {entry.num_worlds: len(args.http)}
-    networks = _networks_of(source, algorithm, learner_values)
+        defaults = HTTP_PPO if algorithm == "ppo" else {}
+        learner_values = defaults | learner_values | {entry.num_worlds: len(args.http)}
+    networks = _network_settings(source, algorithm, learner_values)
     learner = learner_settings(algorithm, declared, preset.learner(algorithm), networks, learner_values)
     config = msgspec.structs.replace(config, learner_settings=msgspec.to_builtins(learner))
-    curriculum_of(config)  # refused now, before there is a run
+    curriculum_of(config)  # rejects a wrong one before there is a run
     if entry.extra:
         require(entry.extra, say)
     worlds = worlds or worlds_of(config, args.token)
@@ -96,42 +95,42 @@ def new_training(args: TrainArgs, source: RunFolder | None, say: Callable[[str],
 
 
 def algorithm_asked_for(args: TrainArgs) -> str | None:
-    """`algorithm`, or `trainer` for an algorithm of another library; None for neither."""
+    """The algorithm that `algorithm` or `trainer` (for another library's) names, if any."""
     if args.trainer is not None and args.trainer not in TRAINERS:
         raise unknown("trainer", args.trainer, TRAINERS)
     if args.trainer not in ALGORITHMS:
         return args.algorithm
     if args.algorithm not in (None, "ppo", args.trainer):
-        raise _only_from_scratch()
+        raise _only_new_policies()
     return args.trainer
 
 
-def _only_from_scratch() -> GodojoError:
+def _only_new_policies() -> GodojoError:
     given = ", ".join(option(name) for name in ("init_from", "freeze", "algorithm"))
     return GodojoError(f"Stable-Baselines3 trains new policies, by PPO: remove {given}")
 
 
-def _where(args: TrainArgs) -> tuple[str, str, int]:
+def _engine_game_and_seed(args: TrainArgs) -> tuple[str, str, int]:
     engine, game, seed = args.engine or "sim", args.game or "tag", 1 if args.seed is None else args.seed
     if engine not in ENGINES:
         raise unknown("engine", engine, ENGINES)
     if args.project is None and game not in GAMES:
         raise unknown("game", game, GAMES)
-    if not 0 <= seed < TRAINING_SEEDS:
+    if not 0 <= seed < HELD_OUT_SEED:
         raise GodojoError(
-            f"{option('seed')} must be from 0 to {TRAINING_SEEDS - 1}, not {seed}: evaluation uses the seeds above"
+            f"{option('seed')} must be from 0 to {HELD_OUT_SEED - 1}, not {seed}: evaluation uses the seeds above"
         )
     if args.listen is not None:
-        _check_alone(args, "connect", "waits for one game that you start", "project", "processes", "http")
+        _check_own_game(args, "connect", "waits for one game that you start", "project", "processes", "http")
     if args.http:
-        _check_alone(args, "http", "plays one world at each address", "project", "processes", "num_envs")
+        _check_own_game(args, "http", "plays one world at each address", "project", "processes", "num_envs")
     elif args.scene is not None or args.reload_every:
         raise GodojoError(f"{option('scene')} and {option('reload_every')} need {option('http')}")
     return "godot" if args.listen is not None or args.http else engine, game, seed
 
 
-def _check_alone(args: TrainArgs, source: str, does: str, *others: str) -> None:
-    """Refuses arguments that contradict a game which the user starts."""
+def _check_own_game(args: TrainArgs, source: str, does: str, *others: str) -> None:
+    """Reject arguments that contradict a game which the user starts."""
     for name in (*others, "tasks"):
         if getattr(args, name):
             raise GodojoError(f"{option(source)} {does}; remove {option(name)}")
@@ -184,7 +183,7 @@ def _only_in_godot(name: str) -> GodojoError:
     return GodojoError(f"{option(name)} is for the real engine: add {option('engine', 'godot')}, or remove it")
 
 
-def _more(args: TrainArgs, preset: Preset) -> dict[str, Any]:
+def _world_options(args: TrainArgs, preset: Preset) -> dict[str, Any]:
     """Further options of the worlds, for `RunConfig.more`."""
     more: dict[str, Any] = {}
     reward = args.reward or preset.reward
@@ -201,8 +200,8 @@ def _more(args: TrainArgs, preset: Preset) -> dict[str, Any]:
     return more
 
 
-def _suiting(worlds: int, algorithm: str) -> dict[str, Any]:
-    """Defaults for the few worlds of the real engine: minibatches that are still large enough."""
+def _defaults_for_few_worlds(worlds: int, algorithm: str) -> dict[str, Any]:
+    """Defaults for the few worlds of the real engine, with fewer minibatches so that each stays large enough."""
     if ALGORITHMS[algorithm].extra:
         return {}
     return {"num_worlds": worlds} | ({"n_minibatches": max(worlds // 16, 1)} if algorithm == "ppo" else {})
@@ -211,7 +210,7 @@ def _suiting(worlds: int, algorithm: str) -> dict[str, Any]:
 def _open_external(
     args: TrainArgs, config: RunConfig, game_texts: list[str], num_worlds: int | None
 ) -> tuple[RunConfig, Worlds]:
-    """Opens an external game, which declares its roles and its model itself."""
+    """Open an external game, which declares its own roles and model; returns the configuration with its name."""
     if game_texts:
         raise GodojoError(f"an external game does not take the setting {game_texts[0]!r}; remove it")
     config = msgspec.structs.replace(config, game="", engine="godot")
@@ -222,16 +221,16 @@ def _open_external(
     return msgspec.structs.replace(config, game=letters if letters and letters not in GAMES else "game"), worlds
 
 
-def _networks_of(source: RunFolder | None, algorithm: str, asked: dict[str, Any]) -> dict[str, Any]:
-    """The network settings of `source`, which a run that starts from its policies keeps."""
+def _network_settings(source: RunFolder | None, algorithm: str, requested: dict[str, Any]) -> dict[str, Any]:
+    """The network settings of `source`; a run that starts from its policies keeps them."""
     if source is None:
         return {}
     config = source.config
-    if config.more.get(GOES_ON_BY, config.learner) != algorithm:
+    if config.more.get(CONTINUED_BY, config.learner) != algorithm:
         raise GodojoError(f"run {source.name} was trained by {config.learner}, and {algorithm} cannot continue it")
-    networks = {name: value for name, value in config.learner_settings.items() if name in NETWORK}
-    for name in networks.keys() & asked.keys():
-        if asked[name] != networks[name]:
+    networks = {name: value for name, value in config.learner_settings.items() if name in NETWORK_SETTINGS}
+    for name in networks.keys() & requested.keys():
+        if requested[name] != networks[name]:
             raise GodojoError(
                 f"{option('init_from')} keeps the networks of run {source.name}: remove the setting {name!r}"
             )

@@ -1,4 +1,4 @@
-"""Runs a prepared training, evaluates what it learned, and lists the commands that a user may want next."""
+"""Runs a prepared training, evaluates its policies, and lists the commands to try next."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
@@ -42,7 +42,7 @@ class FinalEvaluation(NamedTuple):
 
 
 def run_training(training: "Training", report: "Callable[[TrainingStatus], None]") -> Outcome:
-    """Trains until the budget is spent or the training is stopped; the run is saved either way."""
+    """Train until the budget is spent or the training is stopped; the run is saved either way."""
     games = http_worlds(training.worlds)
     before_mb = 0.0 if games is None else memory_mb(games)
     is_spent = training.train(report)
@@ -61,7 +61,7 @@ def evaluate_training(
     started_from_policies: bool = False,
     progress: Callable[[str, float | None], None] | None = None,
 ) -> FinalEvaluation | None:
-    """Plays `episodes` rounds of each match; None where the game offers nothing to evaluate by.
+    """Play `episodes` rounds of each match; None if the game has neither opponents nor a solo evaluation.
 
     A run that started from another run's policies is also evaluated as it was at its start.
     """
@@ -80,12 +80,12 @@ def evaluate_training(
 
 def next_commands(run: RunFolder) -> list[str]:
     """The commands that work with this run, without the program's name."""
-    works = {
+    offered = {
         "watch": can_be_shown(run),
         "film": can_be_shown(run),
         "eval": is_solo_policy(run.config.game) or has_opponents(run.config),
         "league": has_opponents(run.config) and "tasks" not in run.config.more,
         "export": True,
     }
-    words = [f"{name} {run.name}" for name, is_there in works.items() if is_there]
-    return [*words, f"train {resume_words(run)} --minutes 10"]
+    commands = [f"{name} {run.name}" for name, is_offered in offered.items() if is_offered]
+    return [*commands, f"train {resume_words(run)} --minutes 10"]

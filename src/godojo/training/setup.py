@@ -1,4 +1,4 @@
-"""Prepares a training: worlds, a locked run folder, and the training loop of the algorithm."""
+"""Prepares a training, new or resumed: its worlds, its locked run folder and its training loop."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,10 +11,10 @@ from godojo.extras import require
 from godojo.games.base import GAMES
 from godojo.learn.presets import learner_settings
 from godojo.learn.registry import ALGORITHMS, algorithm_named
-from godojo.runs.config import GOES_ON_BY, RunConfig
-from godojo.runs.folder import CONFIG, LATEST, RunFolder
+from godojo.runs.config import CONTINUED_BY, RunConfig
+from godojo.runs.folder import CONFIG, RunFolder, open_run
 from godojo.training.args import TrainArgs
-from godojo.training.new_run import algorithm_asked_for, new_training
+from godojo.training.new_run import algorithm_asked_for, new_config
 from godojo.training.worlds import curriculum_of, worlds_of
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def prepared(args: TrainArgs, say: Callable[[str], None]) -> "Iterator[Training]":
-    """Yields a training that is ready to start, in a run folder that no other process writes to."""
-    args.check_time()
-    # Before there is a new run, which would be the latest one.
-    source = None if args.init_from is None else _opened(args.init_from, say)
+    """A training that is ready to start, in a run folder that is locked for this process."""
+    args.check_times()
+    # Opened first: a new run would be the latest one.
+    source = None if args.init_from is None else open_run(args.init_from, say)
     with ExitStack() as stack:
         if args.resume is not None:
             run = _to_resume(args, say)
@@ -36,10 +36,10 @@ def prepared(args: TrainArgs, say: Callable[[str], None]) -> "Iterator[Training]
         else:
             if args.run_id is not None:
                 RunFolder.check_id(args.run_id, force=args.force)  # before any game is started
-            config, worlds = new_training(args, source, say)
+            config, worlds = new_config(args, source, say)
             stack.callback(worlds.close)
             run = RunFolder.create(config, args.run_id, force=args.force, say=say)
-            stack.callback(run.remove_if_unused)  # a start that fails leaves nothing in the way of the next one
+            stack.callback(run.remove_if_unused)  # if the start fails
             if args.freeze:
                 run.role_map(say).write(dict.fromkeys(args.freeze, "frozen"))
         stack.callback(worlds.close)
@@ -52,13 +52,6 @@ def prepared(args: TrainArgs, say: Callable[[str], None]) -> "Iterator[Training]
         training = Training(run, worlds, budget, resume=resume, policies=policies, curriculum=curriculum, say=say)
         stack.callback(training.close)
         yield training
-
-
-def _opened(name: str, say: Callable[[str], None]) -> RunFolder:
-    run = RunFolder.open(name)
-    if name == LATEST:
-        say(f"using the latest run: {run.name}")
-    return run
 
 
 def resume_words(run: RunFolder) -> str:
@@ -76,18 +69,18 @@ def _to_resume(args: TrainArgs, say: Callable[[str], None]) -> RunFolder:
             given = option("settings" if name == "values" else name)
             raise GodojoError(f"{option('resume')} continues a run with its own configuration; remove {given}")
     assert args.resume is not None
-    run = _opened(args.resume, say)
+    run = open_run(args.resume, say)
     config = run.config
-    if GOES_ON_BY in config.more:
+    if CONTINUED_BY in config.more:
         start = option("init_from", run.name)
         raise GodojoError(f"run {run.name} was made from another one and cannot be resumed; start a run with {start}")
     if args.game not in (None, config.game):
         raise GodojoError(f"run {run.name} plays {config.game}, not {args.game}")
-    asked, is_extra = algorithm_asked_for(args), bool(algorithm_named(config.learner).extra)
+    requested, is_extra = algorithm_asked_for(args), bool(algorithm_named(config.learner).extra)
     if args.trainer is not None and (args.trainer in ALGORITHMS) != is_extra:
         raise GodojoError(f"run {run.name} is trained by {config.learner}; remove {option('trainer')}")
-    if asked not in (None, config.learner):
-        raise GodojoError(f"run {run.name} is trained by {config.learner}, not by {asked}")
+    if requested not in (None, config.learner):
+        raise GodojoError(f"run {run.name} is trained by {config.learner}, not by {requested}")
     if args.engine not in (None, config.engine):
         raise GodojoError(
             f"run {run.name} is played on {config.engine}; to continue its policies on {args.engine}, start a new run: "
@@ -109,7 +102,7 @@ def _to_resume(args: TrainArgs, say: Callable[[str], None]) -> RunFolder:
 
 
 def _check_stored(run: RunFolder) -> None:
-    """Refuses settings that this version does not know before anything is started."""
+    """Reject settings that this version does not know, before anything is started."""
     config, path = run.config, run.path / CONFIG
     if config.game in GAMES:
         GAMES[config.game].settings.from_values(config.game_settings, path)
@@ -122,7 +115,7 @@ def _check_stored(run: RunFolder) -> None:
 
 
 def _resumed_config(config: RunConfig, args: TrainArgs) -> RunConfig:
-    """The configuration of a resumed run, with other game sources and process counts if they are given."""
+    """The configuration of a resumed run, with the game sources, processes and timeout that `args` replace."""
     more = dict(config.more)
     if args.processes is not None:
         more["processes"] = args.processes

@@ -17,25 +17,25 @@ from godojo.runs.config import RunConfig
 def worlds_of(config: RunConfig, token: str | None = None, num_worlds: int | None = None) -> Any:
     """The worlds to train in.
 
-    `token` is the one that a game which the user starts must send. `num_worlds` is requested from an external game if
-    the configuration does not hold a number yet.
+    A game that the user starts must send `token`. An external game is asked for `num_worlds` if the configuration holds
+    no number yet.
     """
     from godojo.engines.make import open_game  # loads the kernels
     from godojo.engines.reward_wrapper import CustomReward, RewardWrapper
 
-    more, waits = config.more, config.more.get("connect")
+    more, connect = config.more, config.more.get("connect")
     if "project" in more:
         source = {"binary" if Path(more["project"]).is_file() else "project": more["project"]}
         return open_game(**source, num_processes=more["processes"], seed=config.seed, **_timeouts(config))
-    if waits is not None and config.game not in GAMES:
+    if connect is not None and config.game not in GAMES:
         count = num_worlds or config.learner_settings.get("num_worlds")
-        return open_game(num_worlds=count, seed=config.seed, token=token, **waits, **_timeouts(config))
+        return open_game(num_worlds=count, seed=config.seed, token=token, **connect, **_timeouts(config))
     worlds = _tasks(config, token)
     reward, scale = more.get("reward"), more.get("reward_scale", 1.0)
     if reward is not None or scale != 1.0:
         worlds = RewardWrapper(worlds, reward=None if reward is None else CustomReward(reward), scale=scale)
     if config.engine == "sim":
-        worlds.step()  # compiles, so that it does not count as training
+        worlds.step()  # compile before training time counts
         worlds.reset(config.seed)
     return worlds
 
@@ -51,7 +51,7 @@ def curriculum_of(config: RunConfig) -> Curriculum | None:
 
 
 def _tasks(config: RunConfig, token: str | None) -> Worlds:
-    """The worlds of one of our games, or of several tasks of it side by side."""
+    """The worlds of one of our games, or of several of its tasks in parallel."""
     from godojo.engines.make import make_vec
     from godojo.engines.multi_task import MultiTaskWorlds
 
@@ -60,20 +60,21 @@ def _tasks(config: RunConfig, token: str | None) -> Worlds:
     options = {"settings": settings, **game.training_options(settings), **config.more.get("options", {})}
     options |= _game_source(config, token) | _timeouts(config)
 
-    def made(number: int, **task: Any) -> Worlds:
+    def make(number: int, **task: Any) -> Worlds:
         return make_vec(config.game, engine=config.engine, num_worlds=number, seed=config.seed, **options | task)
 
     if not tasks:
-        return made(count)
-    shares = [count // len(tasks) + (place < count % len(tasks)) for place in range(len(tasks))]
-    if 0 in shares:
+        return make(count)
+    counts = [count // len(tasks) + (index < count % len(tasks)) for index in range(len(tasks))]
+    if 0 in counts:
         raise GodojoError(f"{count} worlds are too few for {len(tasks)} tasks")
-    asked = [game.judging_options(settings, task) for task in tasks]
-    return MultiTaskWorlds({task: made(number, **own) for task, number, own in zip(tasks, shares, asked, strict=True)})
+    task_options = [game.judging_options(settings, task) for task in tasks]  # all checked before worlds are made
+    made = [make(number, **own) for number, own in zip(counts, task_options, strict=True)]
+    return MultiTaskWorlds(dict(zip(tasks, made, strict=True)))
 
 
 def _game_source(config: RunConfig, token: str | None) -> dict[str, Any]:
-    """Options that say where games of the real engine come from, and whether they send their full state."""
+    """Options of the real engine: where its games come from, and whether they send their full state."""
     more = config.more
     if config.engine != "godot":
         return {}

@@ -14,7 +14,7 @@ from viser import uplot
 
 from godojo.errors import GodojoError
 from godojo.games.settings import TICK_S
-from godojo.learn.training import WINDOW
+from godojo.learn.training import WIN_RATE_ROUNDS
 from godojo.runs.folder import RunFolder
 from godojo.show import style
 from godojo.show.colours import rgb
@@ -264,7 +264,7 @@ class Page:
             self._board.content = board_html(self._status, trouble=self._complaint)
         roles = self._rounds.roles
         light = {role: _on_dark(colour) for role, colour in self._colours.items()}
-        self._rates.content = rates_html(last_win_rates(table, roles), light, WINDOW)
+        self._rates.content = rates_html(last_win_rates(table, roles), light, WIN_RATE_ROUNDS)
         for name, title in CURVES.items():
             data = curve_data(table, roles, name)
             if data is None:
