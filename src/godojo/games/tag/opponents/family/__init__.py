@@ -41,6 +41,7 @@ MIND = np.dtype(
         ("keep", "i4"),  # decisions for which a choice stands
         ("goal", "i4"),  # cell to go to, or -1
         ("stuck", "i4"),  # decisions without getting on
+        ("last", "i4"),  # cell where a rival was lost, or -1
         ("target", "i4"),  # rival that is chased
         ("way", "i4"),  # direction fled in last
         ("double", "i4"),  # decisions left of running back
@@ -72,6 +73,7 @@ DRAWN = "drawn"
 class FamilyOpponent(Opponent):
     """A style, its traits, and a source of knowledge."""
 
+    is_numbered = True
     style = ""
     knowledge: type[Knowledge] = SightKnowledge
     keeps = ("_memory", "_is_new")
@@ -170,6 +172,7 @@ def start_over(m: Any, ranges: np.ndarray, is_drawn: bool) -> None:
     m.keep = 0
     m.goal = -1
     m.stuck = 0
+    m.last = -1
     m.target = -1
     m.way = -1
     m.double = 0

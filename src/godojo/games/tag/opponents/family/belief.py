@@ -10,7 +10,7 @@ import numpy as np
 
 from godojo.games.tag.opponents.grid import CELLS, HEIGHT_M, ONE, PLAN, ROWS, WAYS, can_see, column_of, is_clear, row_of
 from godojo.games.tag.settings import TICK_S, TagSettings
-from godojo.kernels.compile import kernel
+from godojo.kernels.compile import kernel, njit_nogil
 
 RIVALS = 8
 LOST = 10_000
@@ -31,6 +31,7 @@ RULES = np.dtype(
         ("jump_speed", "f4"),
         ("gravity", "f4"),
         ("round_s", "f4"),
+        ("fov_cosine", "f4"),  # of half the field of view
         ("wall_m", "f4"),  # height that scales the observed height
     ],
     align=True,
@@ -55,6 +56,7 @@ BELIEF = np.dtype(
         ("rival_speed_x", "f4", RIVALS),
         ("rival_speed_z", "f4", RIVALS),
         ("rival_age", "i4", RIVALS),  # decisions since it was seen
+        ("blind_cosine", "f4"),  # it sees nothing at an angle from its heading with a smaller cosine
     ],
     align=True,
 )
@@ -86,6 +88,7 @@ def make_rules(settings: TagSettings) -> np.ndarray:
         "jump_speed": motion.jump_speed_mps,
         "gravity": motion.gravity_mps2,
         "round_s": settings.round_length_s,
+        "fov_cosine": math.cos(math.radians(settings.sight.fov_deg / 2)),
         "wall_m": settings.arena.wall_height_m,
     }
     for name, value in values.items():
@@ -93,7 +96,7 @@ def make_rules(settings: TagSettings) -> np.ndarray:
     return rules
 
 
-@kernel
+@njit_nogil
 def find_blocked(plan: Any, climb_m: float) -> None:
     """Marks the cells that are too high to jump onto from the floor."""
     for row in range(ROWS):
@@ -107,7 +110,7 @@ def find_blocked(plan: Any, climb_m: float) -> None:
         plan.blocked[row + 1] = word
 
 
-@kernel
+@njit_nogil
 def find_exits_of_cells(plan: Any) -> None:
     """The ways between cells that are not blocked, a row at a time."""
     inside = inside_bits(plan)
@@ -144,7 +147,7 @@ def is_blocked_at(plan: Any, x: float, z: float) -> bool:
     return bool((plan.blocked[row + 1] >> np.uint64(column)) & ONE != 0)
 
 
-@kernel
+@njit_nogil
 def cells_are_free(plan: Any, x: float, z: float, to_x: float, to_z: float) -> bool:
     """Whether no blocked cell is between two points; a rough map may have the first one in a blocked cell."""
     away = math.sqrt((to_x - x) ** 2 + (to_z - z) ** 2)
@@ -159,7 +162,7 @@ def cells_are_free(plan: Any, x: float, z: float, to_x: float, to_z: float) -> b
     return True
 
 
-@kernel
+@njit_nogil
 def can_walk(r: Any, plan: Any, x: float, feet: float, z: float, to_x: float, to_z: float) -> bool:
     """Whether a body can go straight there, over what is low."""
     if plan.boxes == 0:
@@ -167,7 +170,7 @@ def can_walk(r: Any, plan: Any, x: float, feet: float, z: float, to_x: float, to
     return is_clear(plan, x, feet, z, to_x, to_z, r.half_m, r.climb_m)
 
 
-@kernel
+@njit_nogil
 def has_sight(r: Any, plan: Any, x: float, y: float, z: float, to_x: float, to_y: float, to_z: float) -> bool:
     """Whether nothing is in between, for eyes at the first point."""
     if plan.boxes == 0:
@@ -180,3 +183,11 @@ def is_inside(r: Any, plan: Any, x: float, z: float) -> bool:
     is_along_x = x >= plan.from_x - 0.02 and x <= plan.from_x + (plan.columns - 1) * plan.pitch_x + 0.02
     is_along_z = z >= plan.from_z - 0.02 and z <= plan.from_z + (plan.rows - 1) * plan.pitch_z + 0.02
     return bool(is_along_x and is_along_z)
+
+
+@kernel
+def lowest(bits: np.uint64) -> int:
+    at = 0
+    while (bits >> np.uint64(at)) & ONE == 0:
+        at += 1
+    return at

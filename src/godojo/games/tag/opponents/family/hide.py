@@ -11,11 +11,12 @@ from godojo.games.tag.opponents.family.belief import (
     inside_bits,
     is_blocked_at,
     is_inside,
+    lowest,
 )
 from godojo.games.tag.opponents.family.steer import Scratch, cell_x, cell_z, go_to, jump_onto, stand
 from godojo.games.tag.opponents.family.traits import ALARM_M, CLEARANCE_M, DODGE_S, DOUBLE_S, MEMORY_S
 from godojo.games.tag.opponents.grid import CELLS, HEIGHT_M, ONE, ROWS, cell_of, clear
-from godojo.kernels.compile import kernel
+from godojo.kernels.compile import kernel, njit_nogil
 from godojo.kernels.random import below
 
 CIRCLE, JUKE, DOUBLE, HOP, CAMP, RUN, FREEZE = 0, 1, 2, 3, 4, 5, 6
@@ -51,7 +52,7 @@ def hide(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, action: np.ndarray
     touch_s = time_to_touch(r, b, rival, away)
     is_hidden = not has_sight(r, plan, b.rival_x[rival], b.rival_y[rival], b.rival_z[rival], b.x, b.y, b.z)
     if touch_s < m.traits[DODGE_S] and not is_hidden and m.hide_style != DOUBLE:
-        flee(r, b, m, plan, rival, m.hide_style == HOP, False, 0.05, action)
+        flee(r, b, m, plan, rival, m.hide_style == HOP, 0.0, 0.05, action)
     elif m.hide_style == CIRCLE:
         if not circle(r, b, m, plan, scratch, rival, action):
             retreat(r, b, m, plan, scratch, rival, away, is_hidden, action)
@@ -60,7 +61,7 @@ def hide(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, action: np.ndarray
     elif m.hide_style == DOUBLE:
         double_back(r, b, m, plan, scratch, rival, away, touch_s, is_hidden, action)
     elif m.hide_style == RUN and away < m.traits[ALARM_M]:
-        flee(r, b, m, plan, rival, False, False, 0.35, action)
+        flee(r, b, m, plan, rival, False, 0.0, 0.35, action)
     else:
         retreat(r, b, m, plan, scratch, rival, away, is_hidden, action)
 
@@ -98,7 +99,7 @@ def look_out(b: Any, action: np.ndarray) -> None:
     action[1] = 0.1 * (0.07 * b.forward_z - 0.9975 * b.forward_x)
 
 
-@kernel
+@njit_nogil
 def retreat(
     r: Any,
     b: Any,
@@ -115,10 +116,10 @@ def retreat(
         if b.rival_age[rival] > 3:
             look_out(b, action)
         return
-    flee(r, b, m, plan, rival, m.hide_style == HOP, False, 0.15, action)
+    flee(r, b, m, plan, rival, m.hide_style == HOP, 0.0, 0.15, action)
 
 
-@kernel
+@njit_nogil
 def free_m(r: Any, plan: Any, x: float, z: float, way_x: float, way_z: float, most_m: float) -> float:
     """How far it is free to walk."""
     step_m = 0.9 * min(plan.pitch_x, plan.pitch_z)
@@ -132,7 +133,7 @@ def free_m(r: Any, plan: Any, x: float, z: float, way_x: float, way_z: float, mo
     return most_m
 
 
-@kernel
+@njit_nogil
 def flee(
     r: Any,
     b: Any,
@@ -140,7 +141,7 @@ def flee(
     plan: Any,
     rival: int,
     may_jump: bool,
-    only_back: bool,
+    for_back: float,
     for_open: float,
     action: np.ndarray,
 ) -> None:
@@ -154,14 +155,19 @@ def flee(
     for way in range(WAYS):
         x = WAY_X[way]
         z = WAY_Z[way]
-        if only_back and x * to_x + z * to_z < 0.1 * away:
-            continue
         free = free_m(r, plan, b.x, b.z, x, z, OPEN_M)
         worth = for_open * free
+        ahead = (x * to_x + z * to_z) / away
+        if for_back > 0.0 and ahead > 0.1:
+            worth += for_back
+        if ahead < b.blind_cosine:  # it would lose sight of the seeker
+            worth -= 0.3
         if way == m.way:
             worth += 0.25
         run = min(free, r.speed[0] * FORESEEN * FORESIGHT_S)
-        if not has_sight(r, plan, b.rival_x[rival], b.rival_y[rival], b.rival_z[rival], b.x + x * run, b.y, b.z + z * run):
+        if not has_sight(
+            r, plan, b.rival_x[rival], b.rival_y[rival], b.rival_z[rival], b.x + x * run, b.y, b.z + z * run
+        ):
             worth += 0.8
         plain = worth + foresee_all(r, b, m, rival, x, z, free, False)
         if plain > most:
@@ -184,7 +190,7 @@ def flee(
         action[2] = 1.0
 
 
-@kernel
+@njit_nogil
 def foresee_all(r: Any, b: Any, m: Any, nearest: int, x: float, z: float, free: float, jumps: bool) -> float:
     """The worst that any seeker makes of it that is near."""
     worst = foresee(r, b, nearest, x, z, free, jumps)
@@ -196,7 +202,7 @@ def foresee_all(r: Any, b: Any, m: Any, nearest: int, x: float, z: float, free: 
     return worst
 
 
-@kernel
+@njit_nogil
 def foresee(r: Any, b: Any, rival: int, way_x: float, way_z: float, free: float, jumps: bool) -> float:
     """Plays on for a moment: the hider runs this way, the seeker steers for it. How well that goes."""
     x = b.x
@@ -256,7 +262,7 @@ def foresee(r: Any, b: Any, rival: int, way_x: float, way_z: float, free: float,
     return min(least, 1.5) + 0.35 * min(gap, 8.0)
 
 
-@kernel
+@njit_nogil
 def double_back(
     r: Any,
     b: Any,
@@ -275,13 +281,13 @@ def double_back(
     elif touch_s < m.traits[DODGE_S] and not is_hidden:
         m.double = int(m.traits[DOUBLE_S] / r.step_s)
     if m.double > 0 and not is_hidden:
-        flee(r, b, m, plan, rival, False, m.double > 3, 0.05, action)
+        flee(r, b, m, plan, rival, False, 1.2, 0.05, action)
         return
     m.double = 0
     retreat(r, b, m, plan, scratch, rival, away, is_hidden, action)
 
 
-@kernel
+@njit_nogil
 def camp(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, rival: int, action: np.ndarray) -> None:
     """Goes where nobody sees it, and stays; found, it goes somewhere else."""
     m.keep -= 1
@@ -304,7 +310,7 @@ def camp(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, rival: int, action
     go_to(r, b, m, plan, scratch, x, 0.0, z, 0.0, action)
 
 
-@kernel
+@njit_nogil
 def choose_nook(r: Any, b: Any, m: Any, plan: Any, rival: int) -> int:
     """Of some random cells, one that is out of sight, hardly exposed and soon reached."""
     best = -1
@@ -340,7 +346,7 @@ def choose_nook(r: Any, b: Any, m: Any, plan: Any, rival: int) -> int:
     return best
 
 
-@kernel
+@njit_nogil
 def circle(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, rival: int, action: np.ndarray) -> bool:
     """Keeps a pillar between itself and the seeker; whether there is one."""
     m.keep -= 1
@@ -386,7 +392,7 @@ def wrap(angle: float) -> float:
     return angle - 2.0 * math.pi * math.floor(angle / (2.0 * math.pi) + 0.5)
 
 
-@kernel
+@njit_nogil
 def choose_pillar(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, rival: int) -> None:
     """Of all that stands free and is small enough, what is near to it and nearer than to the seeker."""
     done = scratch.spare[0]
@@ -434,14 +440,6 @@ def fill(plan: Any, part: np.ndarray, row: int) -> tuple[int, int, np.uint64]:
 
 
 @kernel
-def lowest(bits: np.uint64) -> int:
-    at = 0
-    while (bits >> np.uint64(at)) & ONE == 0:
-        at += 1
-    return at
-
-
-@kernel
 def highest(bits: np.uint64) -> int:
     at = CELLS - 1
     while (bits >> np.uint64(at)) & ONE == 0:
@@ -460,7 +458,7 @@ def rectangle(m: Any, plan: Any, low_row: int, high_row: int, columns: np.uint64
     m.pillar[3] = plan.from_z + (high_row - 1) * plan.pitch_z + aside_z
 
 
-@kernel
+@njit_nogil
 def worth_of_pillar(
     r: Any, b: Any, m: Any, plan: Any, rival: int, low_row: int, high_row: int, columns: np.uint64
 ) -> float:

@@ -38,7 +38,10 @@ LOOK_STEP_M = 0.8
 MAX_LOOK_M = 16.0
 SAME_M = 1.2
 """Rays that meet somebody this close to each other have met the same one."""
-SMOOTH_PLACE, SMOOTH_SPEED = 0.65, 0.3
+SURE, UNSURE = 0.75, 0.25
+"""How far an estimated speed follows a place that is seen exactly, or only within bounds."""
+FACE_M = 2e-3
+"""Points that differ by less along an axis are on the same face of a body."""
 COURSE_S = 0.7
 """How long somebody unseen is taken to keep its course."""
 GROWN_PITCH_M = 0.6
@@ -180,6 +183,7 @@ def know(
             b.forward_x = told[FORWARD]
             b.forward_z = told[FORWARD + 1]
             b.rivals = 0
+            b.blind_cosine = -2.0
             for other in range(state.active.shape[1]):
                 is_rival = state.active[world, other] and state.chases[world, other] != b.chases
                 if is_rival and b.rivals < RIVALS:
@@ -234,7 +238,7 @@ def forget(s: Any, b: Any, told: np.ndarray) -> None:
     b.rivals = 0
 
 
-@kernel
+@njit_nogil
 def feel(lens: Lens, r: Any, told: np.ndarray, s: Any, b: Any, plan: Any) -> None:
     """Its own state, and how large the arena is; a map of other measures is drawn anew."""
     b.chases = told[IS_SEEKER] > 0.5
@@ -248,6 +252,7 @@ def feel(lens: Lens, r: Any, told: np.ndarray, s: Any, b: Any, plan: Any) -> Non
     b.speed_z = told[VELOCITY + 2] * top
     b.forward_x = told[FORWARD]
     b.forward_z = told[FORWARD + 1]
+    b.blind_cosine = r.fov_cosine
     s.clock += 1
     was_x = s.half_x
     was_z = s.half_z
@@ -291,7 +296,7 @@ def measure_by_walking(r: Any, told: np.ndarray, s: Any, b: Any) -> None:
                 s.half_z = half
 
 
-@kernel
+@njit_nogil
 def start_map(r: Any, s: Any, plan: Any) -> None:
     room_x = max(2.0 * (s.half_x - r.half_m), 1.0)
     room_z = max(2.0 * (s.half_z - r.half_m), 1.0)
@@ -312,7 +317,7 @@ def start_map(r: Any, s: Any, plan: Any) -> None:
     find_exits_of_cells(plan)
 
 
-@kernel
+@njit_nogil
 def draw_map(lens: Lens, told: np.ndarray, s: Any, b: Any, plan: Any) -> None:
     """Every other level ray: what it meets is solid, and what it passes over has been looked at."""
     k = lens.eyes.known[0]
@@ -360,7 +365,7 @@ def widen_walls(s: Any, plan: Any) -> None:
         plan.blocked[row] = word & inside
 
 
-@kernel
+@njit_nogil
 def follow_rivals(lens: Lens, r: Any, told: np.ndarray, b: Any, plan: Any) -> None:
     """Where every rival is that was ever seen: seen now, or where its course has led it."""
     for rival in range(b.rivals):
@@ -368,33 +373,35 @@ def follow_rivals(lens: Lens, r: Any, told: np.ndarray, b: Any, plan: Any) -> No
         drift(r, b, plan, rival)
     k = lens.eyes.known[0]
     wanted = HIDER if b.chases else SEEKER
-    count = 0.0
-    x = 0.0
-    y = 0.0
-    z = 0.0
+    count = 0
+    low_x = 0.0
+    high_x = 0.0
+    low_z = 0.0
+    high_z = 0.0
+    up = 0.0
     last = 0.0
     rays = len(lens.all_side)
     for ray in range(rays + 1):
         is_met = ray < rays and who_is_at(told, ray) == wanted
         away = distance_of(k, told, ray) if is_met else 0.0
-        if count > 0.0 and (not is_met or abs(away - last) > SAME_M):
-            meet(r, b, x / count, y / count, z / count)
-            count = 0.0
+        if count > 0 and (not is_met or abs(away - last) > SAME_M):
+            meet(r, b, count, low_x, high_x, low_z, high_z, b.y + r.eye_m + up / count)
+            count = 0
         if is_met:
-            if count == 0.0:
-                x = 0.0
-                y = 0.0
-                z = 0.0
+            flat = away * lens.eyes.all_cos[ray]
+            x = b.x + (b.forward_x * lens.all_ahead[ray] + b.forward_z * lens.all_side[ray]) * flat
+            z = b.z + (b.forward_z * lens.all_ahead[ray] - b.forward_x * lens.all_side[ray]) * flat
+            low_x = min(low_x, x) if count > 0 else x
+            high_x = max(high_x, x) if count > 0 else x
+            low_z = min(low_z, z) if count > 0 else z
+            high_z = max(high_z, z) if count > 0 else z
+            up = away * lens.eyes.all_sin[ray] + (up if count > 0 else 0.0)
             last = away
-            flat = away * lens.eyes.all_cos[ray] + r.half_m
-            x += b.x + (b.forward_x * lens.all_ahead[ray] + b.forward_z * lens.all_side[ray]) * flat
-            z += b.z + (b.forward_z * lens.all_ahead[ray] - b.forward_x * lens.all_side[ray]) * flat
-            y += b.y + r.eye_m + away * lens.eyes.all_sin[ray]
-            count += 1.0
+            count += 1
     drop_lost(lens, r, told, b)
 
 
-@kernel
+@njit_nogil
 def drift(r: Any, b: Any, plan: Any, rival: int) -> None:
     """Somebody unseen keeps its course for a while; a seeker then comes for us."""
     unseen_s = b.rival_age[rival] * r.step_s
@@ -418,50 +425,71 @@ def drift(r: Any, b: Any, plan: Any, rival: int) -> None:
     b.rival_z[rival] = min(max(z, -edge_z), edge_z)
 
 
-@kernel
-def meet(r: Any, b: Any, x: float, y: float, z: float) -> None:
+@njit_nogil
+def meet(r: Any, b: Any, count: int, low_x: float, high_x: float, low_z: float, high_z: float, y: float) -> None:
     """Somebody is seen: the nearest of those remembered, if it can be there, or else a new one."""
+    half = r.half_m
+    middle_x = 0.5 * (low_x + high_x)
+    middle_z = 0.5 * (low_z + high_z)
     best = -1
     least = 1e9
     for rival in range(b.rivals):
-        away = math.sqrt((b.rival_x[rival] - x) ** 2 + (b.rival_z[rival] - z) ** 2)
-        gate = 1.2 + r.speed[1 - b.chases] * r.step_s * b.rival_age[rival] * 1.5
+        away = math.sqrt((b.rival_x[rival] - middle_x) ** 2 + (b.rival_z[rival] - middle_z) ** 2)
+        gate = 1.5 + r.speed[1 - b.chases] * r.step_s * b.rival_age[rival] * 1.5
         if away < min(gate, least):
             least = away
             best = rival
-    if best < 0:
+    is_new = best < 0
+    if is_new:
         if b.rivals == RIVALS:
             return
         best = b.rivals
         b.rivals = best + 1
         b.rival_age[best] = LOST
+        away = max(math.sqrt((middle_x - b.x) ** 2 + (middle_z - b.z) ** 2), 0.1)
+        b.rival_x[best] = middle_x + (middle_x - b.x) / away * half
+        b.rival_z[best] = middle_z + (middle_z - b.z) / away * half
     age = b.rival_age[best]
     if age == 0:  # by another row of rays
         return
-    if age > 4:
-        b.rival_x[best] = x
-        b.rival_z[best] = z
-        b.rival_speed_x[best] = 0.0
-        b.rival_speed_z[best] = 0.0
-    else:
-        off_x = x - b.rival_x[best]
-        off_z = z - b.rival_z[best]
-        near = math.sqrt((x - b.x) ** 2 + (z - b.z) ** 2) < 4.0
-        place = 0.9 if near else SMOOTH_PLACE
-        speed = 0.5 if near else SMOOTH_SPEED
-        b.rival_x[best] += place * off_x
-        b.rival_z[best] += place * off_z
-        b.rival_speed_x[best] += speed * off_x / (age * r.step_s)
-        b.rival_speed_z[best] += speed * off_z / (age * r.step_s)
-        fast = math.sqrt(b.rival_speed_x[best] ** 2 + b.rival_speed_z[best] ** 2)
-        share = min(r.speed[1 - b.chases] / max(fast, 1e-3), 1.0)
-        b.rival_speed_x[best] *= share
-        b.rival_speed_z[best] *= share
+    # A body is a cube along the axes: points that were met are on its faces towards us, and bound where it is.
+    old_x = b.rival_x[best]
+    old_z = b.rival_z[best]
+    x = min(max(old_x, high_x - half), low_x + half)
+    z = min(max(old_z, high_z - half), low_z + half)
+    face_x = low_x + half if middle_x > b.x else high_x - half
+    face_z = low_z + half if middle_z > b.z else high_z - half
+    is_sure_x = (high_z - low_z > FACE_M and high_x - low_x < FACE_M) or abs(low_z - b.z) < 0.3 * half
+    is_sure_z = (high_x - low_x > FACE_M and high_z - low_z < FACE_M) or abs(low_x - b.x) < 0.3 * half
+    if high_x - low_x > FACE_M and high_z - low_z > FACE_M:
+        is_sure_x = True
+        is_sure_z = True
+    if count == 1 and not is_sure_x and not is_sure_z:  # on one of two faces: the one it is more likely to be on
+        if abs(face_x - old_x) < abs(face_z - old_z):
+            x = face_x
+        else:
+            z = face_z
+    if is_sure_x:
+        x = face_x
+    if is_sure_z:
+        z = face_z
+    b.rival_x[best] = x
+    b.rival_z[best] = z
     b.rival_y[best] = y
     b.rival_age[best] = 0
+    if age > 4:
+        b.rival_speed_x[best] = 0.0
+        b.rival_speed_z[best] = 0.0
+        return
+    b.rival_speed_x[best] += (SURE if is_sure_x else UNSURE) * (x - old_x) / (age * r.step_s)
+    b.rival_speed_z[best] += (SURE if is_sure_z else UNSURE) * (z - old_z) / (age * r.step_s)
+    fast = math.sqrt(b.rival_speed_x[best] ** 2 + b.rival_speed_z[best] ** 2)
+    share = min(r.speed[1 - b.chases] / max(fast, 1e-3), 1.0)
+    b.rival_speed_x[best] *= share
+    b.rival_speed_z[best] *= share
 
 
-@kernel
+@njit_nogil
 def drop_lost(lens: Lens, r: Any, told: np.ndarray, b: Any) -> None:
     """Whoever is not where it was thought to be, in plain sight, is forgotten soon."""
     k = lens.eyes.known[0]

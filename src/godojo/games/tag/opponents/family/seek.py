@@ -5,14 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from godojo.games.tag.opponents.family.belief import can_walk, has_sight, inside_bits
+from godojo.games.tag.opponents.family.belief import can_walk, has_sight, inside_bits, lowest
 from godojo.games.tag.opponents.family.steer import (
     WAVES,
     Scratch,
     cell_x,
     cell_z,
-    find_way,
-    follow_way,
     go_to,
     intercept,
     jump_onto,
@@ -20,12 +18,19 @@ from godojo.games.tag.opponents.family.steer import (
 )
 from godojo.games.tag.opponents.family.traits import LEAD, LEAP_M, MEMORY_S, PATIENCE_S
 from godojo.games.tag.opponents.grid import CELLS, ONE, cell_of, clear, put_in, spread
-from godojo.kernels.compile import kernel
+from godojo.kernels.compile import kernel, njit_nogil
 
 CUT_OFF, LEAP, AMBUSH, SEARCH, STAND = 0, 1, 2, 3, 4
 SEEKER_STYLES = 4
 """How many of them are drawn."""
 STRIKE_S = 0.55
+SEARCH_WAVES = 10
+"""Waves after the nearest unseen place in which another may be better."""
+SWING_S = 0.25
+PEEK_EVERY = 14
+"""Decisions after which a searcher jumps to look over low boxes."""
+LOST_REACH = 14
+"""Cells around a lost hider that a searcher looks at again."""
 AMBUSH_REACH = 14
 """Cells from the hider among which an ambush is chosen."""
 
@@ -40,6 +45,8 @@ def seek(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, action: np.ndarray
         search(r, b, m, plan, scratch, action)
         return
     m.goal = -1
+    if m.seek_style == SEARCH:
+        m.last = cell_of(plan, b.rival_x[target], 0.0, b.rival_z[target])
     if m.seek_style == AMBUSH and lie_in_wait(r, b, m, plan, scratch, target, action):
         return
     chase(r, b, m, plan, scratch, target, action)
@@ -62,7 +69,7 @@ def choose_target(r: Any, b: Any, m: Any) -> int:
     return best
 
 
-@kernel
+@njit_nogil
 def chase(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, target: int, action: np.ndarray) -> None:
     feet = b.y - r.half_m
     x = b.rival_x[target]
@@ -97,9 +104,7 @@ def chase(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, target: int, acti
 
 
 @kernel
-def leap(
-    r: Any, b: Any, x: float, z: float, speed_x: float, speed_z: float, in_s: float, action: np.ndarray
-) -> None:
+def leap(r: Any, b: Any, x: float, z: float, speed_x: float, speed_z: float, in_s: float, action: np.ndarray) -> None:
     """Jumps if it will land on the hider, or pass it on its way up or down."""
     for step in range(2, 14):
         at_s = step * 0.05
@@ -112,10 +117,8 @@ def leap(
             return
 
 
-@kernel
-def lie_in_wait(
-    r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, target: int, action: np.ndarray
-) -> bool:
+@njit_nogil
+def lie_in_wait(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, target: int, action: np.ndarray) -> bool:
     """Goes behind a corner that the hider is near to, and strikes when it comes close or patience ends."""
     x = b.rival_x[target]
     y = b.rival_y[target]
@@ -131,7 +134,7 @@ def lie_in_wait(
             m.spot = -1
         return False
     closing = -((x - b.x) * b.rival_speed_x[target] + (z - b.z) * b.rival_speed_z[target]) / max(away, 0.1)
-    if (is_seen and away < 4.5 + 0.5 * closing) or m.lurked > patience or m.waited > 4.0 * patience:
+    if (is_seen and away < 4.5 + 0.5 * closing) or m.lurked > patience or m.waited > 2.0 * patience:
         m.strikes = int(2.5 / r.step_s)
         m.lurked = 0
         return False
@@ -148,7 +151,7 @@ def lie_in_wait(
     return True
 
 
-@kernel
+@njit_nogil
 def choose_ambush(r: Any, b: Any, plan: Any, scratch: Scratch, target: int) -> int:
     """A cell near the hider that it does not see, soon reached, on the side it is moving to."""
     x = b.rival_x[target]
@@ -180,10 +183,14 @@ def choose_ambush(r: Any, b: Any, plan: Any, scratch: Scratch, target: int) -> i
     return best
 
 
-@kernel
+@njit_nogil
 def search(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, action: np.ndarray) -> None:
     """Goes to the nearest place that it has not looked at; once it has seen all, it starts over."""
     m.keep -= 1
+    if m.last >= 0:  # whoever was lost cannot be far
+        darken(plan, m.last)
+        m.last = -1
+        m.goal = -1
     if m.goal >= 0:
         row = m.goal // CELLS + 1
         bit = ONE << np.uint64(m.goal % CELLS)
@@ -199,9 +206,21 @@ def search(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, action: np.ndarr
     if not go_to(r, b, m, plan, scratch, cell_x(plan, m.goal), 0.0, cell_z(plan, m.goal), r.speed[1], action):
         plan.looked[m.goal // CELLS + 1] |= ONE << np.uint64(m.goal % CELLS)
         m.goal = -1
+    elif m.seek_style == SEARCH and b.grounded:
+        m.waited += 1
+        if m.waited % PEEK_EVERY == 0:
+            action[2] = 1.0
 
 
 @kernel
+def darken(plan: Any, cell: int) -> None:
+    """Takes the cells around for not looked at."""
+    for row in range(max(cell // CELLS - LOST_REACH, 0), min(cell // CELLS + LOST_REACH + 1, plan.rows)):
+        for column in range(max(cell % CELLS - LOST_REACH, 0), min(cell % CELLS + LOST_REACH + 1, plan.columns)):
+            plan.looked[row + 1] &= ~(ONE << np.uint64(column))
+
+
+@njit_nogil
 def nearest_unseen(r: Any, b: Any, plan: Any, scratch: Scratch) -> int:
     """The first cell that a wave from here meets which, with its neighbours, has not been looked at; or -1."""
     inside = inside_bits(plan)
@@ -218,18 +237,27 @@ def nearest_unseen(r: Any, b: Any, plan: Any, scratch: Scratch) -> int:
     clear(here)
     clear(there)
     put_in(here, cell_of(plan, b.x, b.y - r.half_m, b.z))
+    best = -1
+    least = 1e9
+    last = WAVES
     for wave in range(WAVES):
         is_growing = False
         for row in range(1, plan.rows + 1):
             is_growing |= here[row] != there[row]
             met = here[row] & core[row]
             if met != 0:
-                column = 0
-                while (met >> np.uint64(column)) & ONE == 0:
-                    column += 1
-                return (row - 1) * CELLS + column
-        if not is_growing:
+                last = min(last, wave + SEARCH_WAVES)
+                cell = (row - 1) * CELLS + lowest(met)
+                x = cell_x(plan, cell) - b.x
+                z = cell_z(plan, cell) - b.z
+                away = max(math.sqrt(x * x + z * z), 0.1)
+                # What it runs towards anyhow is nearer.
+                cost = wave * plan.pitch_x - SWING_S * (x * b.speed_x + z * b.speed_z) / away
+                if cost < least:
+                    least = cost
+                    best = cell
+        if not is_growing or wave >= last:
             break
         spread(plan.exits, plan.rows, wave % 2 == 1, here, there)
         here, there = there, here
-    return -1
+    return best

@@ -9,7 +9,7 @@ from godojo.games.tag.opponents.family.belief import can_walk
 from godojo.games.tag.opponents.family.traits import BRAKE
 from godojo.games.tag.opponents.grid import CELLS, ROWS, cell_of, clear, entry_m, is_in, put_in, spread_back
 from godojo.games.tag.opponents.ways import next_cell
-from godojo.kernels.compile import kernel
+from godojo.kernels.compile import kernel, njit_nogil
 
 WAVES = 192
 AHEAD = 14
@@ -38,7 +38,7 @@ def stand(action: np.ndarray) -> None:
     action[2] = -1.0
 
 
-@kernel
+@njit_nogil
 def drive(r: Any, b: Any, m: Any, speed_x: float, speed_z: float, action: np.ndarray) -> None:
     """Wishes for a velocity. Letting go stops a body sooner than turning does, where the two differ much."""
     top = r.speed[b.chases]
@@ -55,7 +55,7 @@ def drive(r: Any, b: Any, m: Any, speed_x: float, speed_z: float, action: np.nda
         action[1] = speed_z / top
 
 
-@kernel
+@njit_nogil
 def towards(r: Any, b: Any, m: Any, x: float, z: float, end_mps: float, action: np.ndarray) -> None:
     """Goes to a point, to be there with no more than this speed."""
     way_x = x - b.x
@@ -80,7 +80,7 @@ def jump_over(r: Any, b: Any, m: Any, x: float, z: float, action: np.ndarray) ->
         action[2] = 1.0
 
 
-@kernel
+@njit_nogil
 def jump_onto(r: Any, b: Any, plan: Any, x: float, z: float, action: np.ndarray) -> None:
     """Jumps in time for a low box ahead, by a map that has boxes."""
     if not b.grounded or action[0] * action[0] + action[1] * action[1] < 0.01:
@@ -97,10 +97,8 @@ def jump_onto(r: Any, b: Any, plan: Any, x: float, z: float, action: np.ndarray)
             action[2] = 1.0
 
 
-@kernel
-def find_way(
-    r: Any, b: Any, plan: Any, scratch: Scratch, to_x: float, to_feet: float, to_z: float
-) -> int:
+@njit_nogil
+def find_way(r: Any, b: Any, plan: Any, scratch: Scratch, to_x: float, to_feet: float, to_z: float) -> int:
     """Writes the cells of the shortest way there; their number, or -1 if there is none."""
     waves = scratch.waves
     clear(waves[0])
@@ -131,7 +129,7 @@ def cell_z(plan: Any, cell: int) -> float:
     return z
 
 
-@kernel
+@njit_nogil
 def follow_way(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, count: int, action: np.ndarray) -> None:
     """Runs to the farthest cell of the way to which it is clear, slow enough for the corner there."""
     feet = b.y - r.half_m
@@ -156,16 +154,16 @@ def follow_way(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, count: int, 
         two_z = cell_z(plan, after) - z
         both = math.sqrt((one_x * one_x + one_z * one_z) * (two_x * two_x + two_z * two_z))
         cosine = (one_x * two_x + one_z * two_z) / max(both, 1e-3)
-        # Around a corner of a metre's radius, by how sharp it is.
+        # Around a corner of 1.5 m radius, by how sharp it is.
         sharp = 1.0 - max(min(cosine, 1.0), 0.0)
-        slow = math.sqrt(r.acceleration[1] * 1.0)
+        slow = math.sqrt(r.acceleration[1] * 1.5)
         end = end + (slow - end) * min(2.0 * sharp, 1.0) * m.traits[BRAKE]
     towards(r, b, m, x, z, end, action)
     away = max(math.sqrt((x - b.x) ** 2 + (z - b.z) ** 2), 1e-3)
     jump_onto(r, b, plan, (x - b.x) / away, (z - b.z) / away, action)
 
 
-@kernel
+@njit_nogil
 def go_to(
     r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, x: float, feet: float, z: float, end: float, action: np.ndarray
 ) -> bool:
@@ -184,10 +182,8 @@ def go_to(
     return True
 
 
-@kernel
-def intercept(
-    r: Any, b: Any, m: Any, x: float, z: float, speed_x: float, speed_z: float, action: np.ndarray
-) -> float:
+@njit_nogil
+def intercept(r: Any, b: Any, m: Any, x: float, z: float, speed_x: float, speed_z: float, action: np.ndarray) -> float:
     """Chases somebody on a straight course as soon as its acceleration allows; the time that takes.
 
     It either steers at once or first lets go to stop, whichever is sooner.
