@@ -47,7 +47,7 @@ MIND = np.dtype(
         ("double", "i4"),  # decisions left of running back
         ("waited", "i4"),  # decisions since an ambush began
         ("lurked", "i4"),  # and of those, on the spot
-        ("strikes", "i4"),  # decisions left of an attack
+        ("strikes", "i4"),  # decisions left of a hunt; -1: it has not begun
         ("spot", "i4"),  # cell of the ambush, or -1
         ("has_pillar", "i4"),
         ("pillar", "f4", 4),  # way round it: low x, low z, high x, high z
@@ -178,6 +178,6 @@ def start_over(m: Any, ranges: np.ndarray, is_drawn: bool) -> None:
     m.double = 0
     m.waited = 0
     m.lurked = 0
-    m.strikes = 0
+    m.strikes = -1
     m.spot = -1
     m.has_pillar = 0

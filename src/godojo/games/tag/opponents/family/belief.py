@@ -179,7 +179,7 @@ def has_sight(r: Any, plan: Any, x: float, y: float, z: float, to_x: float, to_y
 
 
 @kernel
-def is_inside(r: Any, plan: Any, x: float, z: float) -> bool:
+def is_inside(plan: Any, x: float, z: float) -> bool:
     is_along_x = x >= plan.from_x - 0.02 and x <= plan.from_x + (plan.columns - 1) * plan.pitch_x + 0.02
     is_along_z = z >= plan.from_z - 0.02 and z <= plan.from_z + (plan.rows - 1) * plan.pitch_z + 0.02
     return bool(is_along_x and is_along_z)

@@ -15,7 +15,7 @@ from godojo.games.tag.opponents.family.belief import (
 )
 from godojo.games.tag.opponents.family.steer import Scratch, cell_x, cell_z, go_to, jump_onto, stand
 from godojo.games.tag.opponents.family.traits import ALARM_M, CLEARANCE_M, DODGE_S, DOUBLE_S, MEMORY_S
-from godojo.games.tag.opponents.grid import CELLS, HEIGHT_M, ONE, ROWS, cell_of, clear
+from godojo.games.tag.opponents.grid import CELLS, HEIGHT_M, ONE, cell_of, clear
 from godojo.kernels.compile import kernel, njit_nogil
 from godojo.kernels.random import below
 
@@ -55,15 +55,15 @@ def hide(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, action: np.ndarray
         flee(r, b, m, plan, rival, m.hide_style == HOP, 0.0, 0.05, action)
     elif m.hide_style == CIRCLE:
         if not circle(r, b, m, plan, scratch, rival, action):
-            retreat(r, b, m, plan, scratch, rival, away, is_hidden, action)
-    elif m.hide_style == CAMP:
+            retreat(r, b, m, plan, rival, away, is_hidden, action)
+    elif m.hide_style == CAMP and (is_hidden or away > m.traits[ALARM_M]):
         camp(r, b, m, plan, scratch, rival, action)
     elif m.hide_style == DOUBLE:
-        double_back(r, b, m, plan, scratch, rival, away, touch_s, is_hidden, action)
+        double_back(r, b, m, plan, rival, away, touch_s, is_hidden, action)
     elif m.hide_style == RUN and away < m.traits[ALARM_M]:
         flee(r, b, m, plan, rival, False, 0.0, 0.35, action)
     else:
-        retreat(r, b, m, plan, scratch, rival, away, is_hidden, action)
+        retreat(r, b, m, plan, rival, away, is_hidden, action)
 
 
 @kernel
@@ -105,7 +105,6 @@ def retreat(
     b: Any,
     m: Any,
     plan: Any,
-    scratch: Scratch,
     rival: int,
     away: float,
     is_hidden: bool,
@@ -116,18 +115,18 @@ def retreat(
         if b.rival_age[rival] > 3:
             look_out(b, action)
         return
-    flee(r, b, m, plan, rival, m.hide_style == HOP, 0.0, 0.15, action)
+    flee(r, b, m, plan, rival, False, 0.0, 0.15, action)
 
 
 @njit_nogil
-def free_m(r: Any, plan: Any, x: float, z: float, way_x: float, way_z: float, most_m: float) -> float:
+def free_m(plan: Any, x: float, z: float, way_x: float, way_z: float, most_m: float) -> float:
     """How far it is free to walk."""
     step_m = 0.9 * min(plan.pitch_x, plan.pitch_z)
     at = step_m
     while at < most_m:
         there_x = x + way_x * at
         there_z = z + way_z * at
-        if not is_inside(r, plan, there_x, there_z) or is_blocked_at(plan, there_x, there_z):
+        if not is_inside(plan, there_x, there_z) or is_blocked_at(plan, there_x, there_z):
             return at - step_m
         at += step_m
     return most_m
@@ -155,7 +154,7 @@ def flee(
     for way in range(WAYS):
         x = WAY_X[way]
         z = WAY_Z[way]
-        free = free_m(r, plan, b.x, b.z, x, z, OPEN_M)
+        free = free_m(plan, b.x, b.z, x, z, OPEN_M)
         worth = for_open * free
         ahead = (x * to_x + z * to_z) / away
         if for_back > 0.0 and ahead > 0.1:
@@ -268,7 +267,6 @@ def double_back(
     b: Any,
     m: Any,
     plan: Any,
-    scratch: Scratch,
     rival: int,
     away: float,
     touch_s: float,
@@ -284,7 +282,7 @@ def double_back(
         flee(r, b, m, plan, rival, False, 1.2, 0.05, action)
         return
     m.double = 0
-    retreat(r, b, m, plan, scratch, rival, away, is_hidden, action)
+    retreat(r, b, m, plan, rival, away, is_hidden, action)
 
 
 @njit_nogil
@@ -330,7 +328,7 @@ def choose_nook(r: Any, b: Any, m: Any, plan: Any, rival: int) -> int:
         way = math.sqrt((x - b.x) ** 2 + (z - b.z) ** 2)
         worth = -0.25 * way
         for side in range(0, WAYS, 4):
-            worth -= 0.12 * free_m(r, plan, x, z, WAY_X[side], WAY_Z[side], 6.0)
+            worth -= 0.12 * free_m(plan, x, z, WAY_X[side], WAY_Z[side], 6.0)
         if rival >= 0:
             its_x = b.rival_x[rival]
             its_z = b.rival_z[rival]
@@ -411,7 +409,7 @@ def choose_pillar(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, rival: in
             for each in range(low_row, high_row + 1):
                 done[each] |= part[each]
             left = plan.blocked[row] & inside & ~done[row]
-            worth = worth_of_pillar(r, b, m, plan, rival, low_row, high_row, columns)
+            worth = worth_of_pillar(r, b, plan, rival, low_row, high_row, columns)
             if worth > most:
                 most = worth
                 m.has_pillar = 1
@@ -459,9 +457,7 @@ def rectangle(m: Any, plan: Any, low_row: int, high_row: int, columns: np.uint64
 
 
 @njit_nogil
-def worth_of_pillar(
-    r: Any, b: Any, m: Any, plan: Any, rival: int, low_row: int, high_row: int, columns: np.uint64
-) -> float:
+def worth_of_pillar(r: Any, b: Any, plan: Any, rival: int, low_row: int, high_row: int, columns: np.uint64) -> float:
     first = lowest(columns)
     last = highest(columns)
     wide = (last - first) * plan.pitch_x

@@ -398,7 +398,7 @@ def follow_rivals(lens: Lens, r: Any, told: np.ndarray, b: Any, plan: Any) -> No
             up = away * lens.eyes.all_sin[ray] + (up if count > 0 else 0.0)
             last = away
             count += 1
-    drop_lost(lens, r, told, b)
+    drop_lost(lens, told, b)
 
 
 @njit_nogil
@@ -490,7 +490,7 @@ def meet(r: Any, b: Any, count: int, low_x: float, high_x: float, low_z: float, 
 
 
 @njit_nogil
-def drop_lost(lens: Lens, r: Any, told: np.ndarray, b: Any) -> None:
+def drop_lost(lens: Lens, told: np.ndarray, b: Any) -> None:
     """Whoever is not where it was thought to be, in plain sight, is forgotten soon."""
     k = lens.eyes.known[0]
     kept = 0

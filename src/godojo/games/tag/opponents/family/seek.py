@@ -13,6 +13,7 @@ from godojo.games.tag.opponents.family.steer import (
     cell_z,
     go_to,
     intercept,
+    jump_if_stuck,
     jump_onto,
     stand,
 )
@@ -23,7 +24,8 @@ from godojo.kernels.compile import kernel, njit_nogil
 CUT_OFF, LEAP, AMBUSH, SEARCH, STAND = 0, 1, 2, 3, 4
 SEEKER_STYLES = 4
 """How many of them are drawn."""
-STRIKE_S = 0.55
+HUNT_S = 2.5
+COMING_MPS, COMING_M = 1.5, 7.0
 SEARCH_WAVES = 10
 """Waves after the nearest unseen place in which another may be better."""
 SWING_S = 0.25
@@ -85,16 +87,14 @@ def chase(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, target: int, acti
         speed_z = 0.0
     is_near_height = rival_feet < feet + r.climb_m
     if can_walk(r, plan, b.x, feet, b.z, x, z) and (is_near_height or plan.boxes == 0):
-        in_s = intercept(r, b, m, x, z, speed_x, speed_z, action)
+        intercept(r, b, x, z, speed_x, speed_z, action)
         if away > 0.1:
             jump_onto(r, b, plan, (x - b.x) / away, (z - b.z) / away, action)
-            fast = math.sqrt(b.speed_x * b.speed_x + b.speed_z * b.speed_z)
-            m.stuck = m.stuck + 1 if fast < 0.6 else 0
-            is_above = rival_feet > feet + 0.5 and away < 2.2
-            if b.grounded and (m.stuck > 4 or is_above):
+            jump_if_stuck(b, m, action)
+            if b.grounded and rival_feet > feet + 0.5 and away < 2.2:
                 action[2] = 1.0
         if m.seek_style == LEAP and b.grounded and away < m.traits[LEAP_M]:
-            leap(r, b, x, z, speed_x, speed_z, in_s, action)
+            leap(r, b, x, z, speed_x, speed_z, action)
         return
     lead_s = min(away / (r.speed[0] + r.speed[1]), 0.5)
     to_x = x + speed_x * lead_s
@@ -104,7 +104,7 @@ def chase(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, target: int, acti
 
 
 @kernel
-def leap(r: Any, b: Any, x: float, z: float, speed_x: float, speed_z: float, in_s: float, action: np.ndarray) -> None:
+def leap(r: Any, b: Any, x: float, z: float, speed_x: float, speed_z: float, action: np.ndarray) -> None:
     """Jumps if it will land on the hider, or pass it on its way up or down."""
     for step in range(2, 14):
         at_s = step * 0.05
@@ -119,27 +119,31 @@ def leap(r: Any, b: Any, x: float, z: float, speed_x: float, speed_z: float, in_
 
 @njit_nogil
 def lie_in_wait(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, target: int, action: np.ndarray) -> bool:
-    """Goes behind a corner that the hider is near to, and strikes when it comes close or patience ends."""
+    """After a hunt in vain, goes behind a corner near the hider, and strikes when it comes close or patience ends.
+
+    A hider that comes its way unawares is awaited at once.
+    """
     x = b.rival_x[target]
     y = b.rival_y[target]
     z = b.rival_z[target]
     away = math.sqrt((x - b.x) ** 2 + (z - b.z) ** 2)
-    m.waited += 1
     patience = m.traits[PATIENCE_S] / r.step_s
     is_seen = has_sight(r, plan, x, y, z, b.x, b.y, b.z)
+    closing = -((x - b.x) * b.rival_speed_x[target] + (z - b.z) * b.rival_speed_z[target]) / max(away, 0.1)
+    if m.strikes < 0:
+        m.strikes = int(HUNT_S / r.step_s)
     if m.strikes > 0:
         m.strikes -= 1
-        if m.strikes == 0:
-            m.waited = 0
-            m.spot = -1
-        return False
-    closing = -((x - b.x) * b.rival_speed_x[target] + (z - b.z) * b.rival_speed_z[target]) / max(away, 0.1)
-    if (is_seen and away < 4.5 + 0.5 * closing) or m.lurked > patience or m.waited > 2.0 * patience:
-        m.strikes = int(2.5 / r.step_s)
+        m.waited = 0
         m.lurked = 0
+        m.spot = -1
+        return not is_seen and closing > COMING_MPS and away < COMING_M
+    m.waited += 1
+    if (is_seen and away < 4.5 + 0.5 * closing) or m.lurked > patience or m.waited > 2.0 * patience:
+        m.strikes = int(HUNT_S / r.step_s)
         return False
     if m.spot < 0 or m.waited % 8 == 0:
-        m.spot = choose_ambush(r, b, plan, scratch, target)
+        m.spot = choose_ambush(r, b, plan, target)
     if m.spot < 0:
         return False
     spot_x = cell_x(plan, m.spot)
@@ -152,7 +156,7 @@ def lie_in_wait(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, target: int
 
 
 @njit_nogil
-def choose_ambush(r: Any, b: Any, plan: Any, scratch: Scratch, target: int) -> int:
+def choose_ambush(r: Any, b: Any, plan: Any, target: int) -> int:
     """A cell near the hider that it does not see, soon reached, on the side it is moving to."""
     x = b.rival_x[target]
     y = b.rival_y[target]
@@ -213,6 +217,15 @@ def search(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, action: np.ndarr
 
 
 @kernel
+def erode(plan: Any, cells: np.ndarray, inner: np.ndarray) -> None:
+    """The cells whose four neighbours are also in."""
+    clear(inner)
+    for row in range(2, plan.rows):
+        word = cells[row]
+        inner[row] = word & (word << ONE) & (word >> ONE) & cells[row - 1] & cells[row + 1]
+
+
+@kernel
 def darken(plan: Any, cell: int) -> None:
     """Takes the cells around for not looked at."""
     for row in range(max(cell // CELLS - LOST_REACH, 0), min(cell // CELLS + LOST_REACH + 1, plan.rows)):
@@ -229,9 +242,14 @@ def nearest_unseen(r: Any, b: Any, plan: Any, scratch: Scratch) -> int:
     for row in range(1, plan.rows + 1):
         dark[row] = ~plan.looked[row] & ~plan.blocked[row] & inside
     core = scratch.spare[1]
-    clear(core)
-    for row in range(2, plan.rows):
-        core[row] = dark[row] & (dark[row] << ONE) & (dark[row] >> ONE) & dark[row - 1] & dark[row + 1]
+    heart = scratch.spare[2]
+    erode(plan, dark, core)
+    erode(plan, core, heart)
+    is_any = False
+    for row in range(1, plan.rows + 1):
+        is_any |= heart[row] != 0
+    if is_any:  # first where there is room for somebody
+        core = heart
     here = scratch.waves[0]
     there = scratch.waves[1]
     clear(here)

@@ -39,7 +39,7 @@ def stand(action: np.ndarray) -> None:
 
 
 @njit_nogil
-def drive(r: Any, b: Any, m: Any, speed_x: float, speed_z: float, action: np.ndarray) -> None:
+def drive(r: Any, b: Any, speed_x: float, speed_z: float, action: np.ndarray) -> None:
     """Wishes for a velocity. Letting go stops a body sooner than turning does, where the two differ much."""
     top = r.speed[b.chases]
     lack = math.sqrt((speed_x - b.speed_x) ** 2 + (speed_z - b.speed_z) ** 2)
@@ -67,12 +67,12 @@ def towards(r: Any, b: Any, m: Any, x: float, z: float, end_mps: float, action: 
         return
     slow = 0.6 * m.traits[BRAKE] * r.stop
     top = min(r.speed[b.chases], math.sqrt(end_mps * end_mps + 2.0 * slow * away))
-    drive(r, b, m, way_x / away * top, way_z / away * top, action)
-    jump_over(r, b, m, way_x / away, way_z / away, action)
+    drive(r, b, way_x / away * top, way_z / away * top, action)
+    jump_if_stuck(b, m, action)
 
 
 @kernel
-def jump_over(r: Any, b: Any, m: Any, x: float, z: float, action: np.ndarray) -> None:
+def jump_if_stuck(b: Any, m: Any, action: np.ndarray) -> None:
     """Jumps where it does not get on."""
     fast = math.sqrt(b.speed_x * b.speed_x + b.speed_z * b.speed_z)
     m.stuck = m.stuck + 1 if fast < STUCK_SPEED_MPS else 0
@@ -183,7 +183,7 @@ def go_to(
 
 
 @njit_nogil
-def intercept(r: Any, b: Any, m: Any, x: float, z: float, speed_x: float, speed_z: float, action: np.ndarray) -> float:
+def intercept(r: Any, b: Any, x: float, z: float, speed_x: float, speed_z: float, action: np.ndarray) -> float:
     """Chases somebody on a straight course as soon as its acceleration allows; the time that takes.
 
     It either steers at once or first lets go to stop, whichever is sooner.
