@@ -6,7 +6,7 @@ behaviour knows the true state instead of what its own eyes have seen.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -123,7 +123,7 @@ def _member(style: str, is_oracle: bool) -> type[FamilyOpponent]:
     values: dict[str, Any] = {"style": style, "__doc__": f"`{style}`, by {'the true state' if is_oracle else 'sight'}."}
     if is_oracle:
         values |= {"knowledge": FullKnowledge, "needs_privileged_state": True}
-    return type(name, (FamilyOpponent,), values)
+    return cast("type[FamilyOpponent]", type(name, (FamilyOpponent,), values))
 
 
 SIGHTED_FAMILY: dict[str, type[FamilyOpponent]] = {style: _member(style, False) for style in (DRAWN, *STYLES)}

@@ -149,16 +149,16 @@ def is_blocked_at(plan: Any, x: float, z: float) -> bool:
 
 @njit_nogil
 def cells_are_free(plan: Any, x: float, z: float, to_x: float, to_z: float) -> bool:
-    """Whether no blocked cell is between two points; a rough map may have the first one in a blocked cell."""
+    """Whether no blocked cell is between two points; a rough map may have the first one just inside a blocked cell."""
     away = math.sqrt((to_x - x) ** 2 + (to_z - z) ** 2)
     steps = int(away / (0.9 * min(plan.pitch_x, plan.pitch_z))) + 1
-    was_free = not is_blocked_at(plan, x, z)
+    is_out = not is_blocked_at(plan, x, z)
     for step in range(1, steps + 1):
         share = step / steps
-        is_free = not is_blocked_at(plan, x + (to_x - x) * share, z + (to_z - z) * share)
-        if was_free and not is_free:
+        if not is_blocked_at(plan, x + (to_x - x) * share, z + (to_z - z) * share):
+            is_out = True
+        elif is_out or step > 1:
             return False
-        was_free = is_free
     return True
 
 

@@ -26,6 +26,9 @@ WAYS = 16
 """Directions that are compared."""
 FORESEEN = 10
 FORESIGHT_S = 0.08
+HOP_FROM_S = 0.6
+FOR_HIDING = 0.8
+"""Worth of getting out of sight, in metres of distance."""
 OPEN_M = 5.0
 NOOKS = 20
 """Places that are compared to camp in."""
@@ -50,18 +53,22 @@ def hide(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, action: np.ndarray
         return
     away = math.sqrt((b.rival_x[rival] - b.x) ** 2 + (b.rival_z[rival] - b.z) ** 2)
     touch_s = time_to_touch(r, b, rival, away)
-    is_hidden = not has_sight(r, plan, b.rival_x[rival], b.rival_y[rival], b.rival_z[rival], b.x, b.y, b.z)
+    is_hidden = False
+    if plan.boxes > 0 or b.rival_age[rival] > 0:  # whom its own eyes see, sees it
+        is_hidden = not has_sight(r, plan, b.rival_x[rival], b.rival_y[rival], b.rival_z[rival], b.x, b.y, b.z)
+    if m.hide_style == HOP and not is_hidden and hop(r, b, rival, away, action):
+        return
     if touch_s < m.traits[DODGE_S] and not is_hidden and m.hide_style != DOUBLE:
-        flee(r, b, m, plan, rival, m.hide_style == HOP, 0.0, 0.05, action)
-    elif m.hide_style == CIRCLE:
+        flee(r, b, m, plan, rival, 0.0, 0.05, action)
+    elif m.hide_style == CAMP and away > m.traits[ALARM_M]:
+        camp(r, b, m, plan, scratch, rival, action)
+    elif m.hide_style == CIRCLE or m.hide_style == CAMP:
         if not circle(r, b, m, plan, scratch, rival, action):
             retreat(r, b, m, plan, rival, away, is_hidden, action)
-    elif m.hide_style == CAMP and (is_hidden or away > m.traits[ALARM_M]):
-        camp(r, b, m, plan, scratch, rival, action)
     elif m.hide_style == DOUBLE:
         double_back(r, b, m, plan, rival, away, touch_s, is_hidden, action)
     elif m.hide_style == RUN and away < m.traits[ALARM_M]:
-        flee(r, b, m, plan, rival, False, 0.0, 0.35, action)
+        flee(r, b, m, plan, rival, 0.0, 0.35, action)
     else:
         retreat(r, b, m, plan, rival, away, is_hidden, action)
 
@@ -93,6 +100,33 @@ def time_to_touch(r: Any, b: Any, rival: int, away: float) -> float:
 
 
 @kernel
+def hop(r: Any, b: Any, rival: int, away: float, action: np.ndarray) -> bool:
+    """Runs at a seeker that comes straight and fast, and jumps over it; whether it can."""
+    x = (b.rival_x[rival] - b.x) / max(away, 0.1)
+    z = (b.rival_z[rival] - b.z) / max(away, 0.1)
+    off_x = b.speed_x - b.rival_speed_x[rival]
+    off_z = b.speed_z - b.rival_speed_z[rival]
+    closing = x * off_x + z * off_z
+    if not b.grounded:
+        action[0] = x
+        action[1] = z
+        return closing > 0.0
+    aside = abs(x * off_z - z * off_x)
+    meets_s = max(away - r.touch_m, 0.0) / max(closing, 0.1)
+    apex_s = r.jump_speed / r.gravity
+    over_s = 2.0 * math.sqrt(max(apex_s * apex_s - 2.0 * r.touch_m / r.gravity, 0.0))
+    # Above a body's height for so long; the two are over each other for as long as they take to pass.
+    if 2.0 * r.touch_m / max(closing, 0.1) > over_s or aside * meets_s > r.touch_m or meets_s > HOP_FROM_S:
+        return False
+    action[0] = x
+    action[1] = z
+    rise_s = apex_s - 0.5 * over_s
+    if meets_s < rise_s + 1.5 * r.step_s:
+        action[2] = 1.0
+    return True
+
+
+@kernel
 def look_out(b: Any, action: np.ndarray) -> None:
     """Turns on the spot."""
     action[0] = 0.1 * (0.07 * b.forward_x + 0.9975 * b.forward_z)
@@ -115,7 +149,7 @@ def retreat(
         if b.rival_age[rival] > 3:
             look_out(b, action)
         return
-    flee(r, b, m, plan, rival, False, 0.0, 0.15, action)
+    flee(r, b, m, plan, rival, 0.0, 0.15, action)
 
 
 @njit_nogil
@@ -139,7 +173,6 @@ def flee(
     m: Any,
     plan: Any,
     rival: int,
-    may_jump: bool,
     for_back: float,
     for_open: float,
     action: np.ndarray,
@@ -150,7 +183,6 @@ def flee(
     away = max(math.sqrt(to_x * to_x + to_z * to_z), 0.1)
     best = -1
     most = -1e9
-    jumps = False
     for way in range(WAYS):
         x = WAY_X[way]
         z = WAY_Z[way]
@@ -163,46 +195,39 @@ def flee(
             worth -= 0.3
         if way == m.way:
             worth += 0.25
+        value = worth + foresee_all(r, b, m, rival, x, z, free)
+        if value + FOR_HIDING <= most:
+            continue
         run = min(free, r.speed[0] * FORESEEN * FORESIGHT_S)
-        if not has_sight(
-            r, plan, b.rival_x[rival], b.rival_y[rival], b.rival_z[rival], b.x + x * run, b.y, b.z + z * run
-        ):
-            worth += 0.8
-        plain = worth + foresee_all(r, b, m, rival, x, z, free, False)
-        if plain > most:
-            most = plain
+        from_x = b.rival_x[rival]
+        from_z = b.rival_z[rival]
+        if not has_sight(r, plan, from_x, b.rival_y[rival], from_z, b.x + x * run, b.y, b.z + z * run):
+            value += FOR_HIDING
+        if value > most:
+            most = value
             best = way
-            jumps = False
-        if may_jump and b.grounded:
-            leap = worth - 0.3 + foresee_all(r, b, m, rival, x, z, free, True)
-            if leap > most:
-                most = leap
-                best = way
-                jumps = True
     if best < 0:
         best = m.way
     m.way = best
     action[0] = WAY_X[best]
     action[1] = WAY_Z[best]
     jump_onto(r, b, plan, WAY_X[best], WAY_Z[best], action)
-    if jumps:
-        action[2] = 1.0
 
 
 @njit_nogil
-def foresee_all(r: Any, b: Any, m: Any, nearest: int, x: float, z: float, free: float, jumps: bool) -> float:
+def foresee_all(r: Any, b: Any, m: Any, nearest: int, x: float, z: float, free: float) -> float:
     """The worst that any seeker makes of it that is near."""
-    worst = foresee(r, b, nearest, x, z, free, jumps)
+    worst = foresee(r, b, nearest, x, z, free)
     for rival in range(b.rivals):
         if rival != nearest and b.rival_age[rival] * r.step_s <= m.traits[MEMORY_S]:
             away = abs(b.rival_x[rival] - b.x) + abs(b.rival_z[rival] - b.z)
             if away < 2.0 * m.traits[ALARM_M]:
-                worst = min(worst, foresee(r, b, rival, x, z, free, jumps))
+                worst = min(worst, foresee(r, b, rival, x, z, free))
     return worst
 
 
 @njit_nogil
-def foresee(r: Any, b: Any, rival: int, way_x: float, way_z: float, free: float, jumps: bool) -> float:
+def foresee(r: Any, b: Any, rival: int, way_x: float, way_z: float, free: float) -> float:
     """Plays on for a moment: the hider runs this way, the seeker steers for it. How well that goes."""
     x = b.x
     z = b.z
@@ -213,7 +238,7 @@ def foresee(r: Any, b: Any, rival: int, way_x: float, way_z: float, free: float,
     its_speed_x = b.rival_speed_x[rival]
     its_speed_z = b.rival_speed_z[rival]
     above = b.y - b.rival_y[rival]
-    gain = (r.air if jumps or not b.grounded else r.acceleration[0]) * FORESIGHT_S
+    gain = (r.acceleration[0] if b.grounded else r.air) * FORESIGHT_S
     its_gain = r.acceleration[1] * FORESIGHT_S
     its_top = r.speed[1]
     least = 3.0
@@ -251,10 +276,7 @@ def foresee(r: Any, b: Any, rival: int, way_x: float, way_z: float, free: float,
         its_z += its_speed_z * FORESIGHT_S
         gap = max(abs(x - its_x), abs(z - its_z)) - r.touch_m
         at_s = step * FORESIGHT_S
-        high = above
-        if jumps:
-            high += max(r.jump_speed * at_s - 0.5 * r.gravity * at_s * at_s, 0.0)
-        if high < r.touch_m:
+        if above < r.touch_m:
             if gap < 0.05:
                 return -6.0 + 4.0 * at_s
             least = min(least, gap)
@@ -279,7 +301,7 @@ def double_back(
     elif touch_s < m.traits[DODGE_S] and not is_hidden:
         m.double = int(m.traits[DOUBLE_S] / r.step_s)
     if m.double > 0 and not is_hidden:
-        flee(r, b, m, plan, rival, False, 1.2, 0.05, action)
+        flee(r, b, m, plan, rival, 1.2, 0.05, action)
         return
     m.double = 0
     retreat(r, b, m, plan, rival, away, is_hidden, action)
@@ -287,7 +309,7 @@ def double_back(
 
 @njit_nogil
 def camp(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, rival: int, action: np.ndarray) -> None:
-    """Goes where nobody sees it, and stays; found, it goes somewhere else."""
+    """Goes where nobody sees it, and stays; seen from afar, it goes somewhere else."""
     m.keep -= 1
     is_found = False
     if rival >= 0 and m.goal >= 0:

@@ -29,8 +29,8 @@ COMING_MPS, COMING_M = 1.5, 7.0
 SEARCH_WAVES = 10
 """Waves after the nearest unseen place in which another may be better."""
 SWING_S = 0.25
-PEEK_EVERY = 14
-"""Decisions after which a searcher jumps to look over low boxes."""
+PEEK_EVERY, PEEK_M = 20, 5.0
+"""Decisions after which a searcher jumps to look over low boxes, on its way to what is no nearer than this."""
 LOST_REACH = 14
 """Cells around a lost hider that a searcher looks at again."""
 AMBUSH_REACH = 14
@@ -212,7 +212,7 @@ def search(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, action: np.ndarr
         m.goal = -1
     elif m.seek_style == SEARCH and b.grounded:
         m.waited += 1
-        if m.waited % PEEK_EVERY == 0:
+        if m.waited % PEEK_EVERY == 0 and abs(cell_x(plan, m.goal) - b.x) + abs(cell_z(plan, m.goal) - b.z) > PEEK_M:
             action[2] = 1.0
 
 
