@@ -68,7 +68,7 @@ def match(seeker: str, hider: str, rounds: int, arenas: str, settings: TagSettin
 
 
 def speed(name: str, role: str, settings: TagSettings, generated: bool) -> float:
-    """Microseconds a decision, with rounds going on against a sighted opponent."""
+    """Microseconds of processor time a decision, with rounds going on against a sighted opponent."""
     worlds = make_vec("tag", num_worlds=SPEED_WORLDS, seed=1, settings=settings, generated_share=float(generated))
     other = "hider" if role == "seeker" else "seeker"
     player, rival = make_opponent(name, role, 1, game="tag"), make_opponent("sighted", other, 2, game="tag")
@@ -76,10 +76,10 @@ def speed(name: str, role: str, settings: TagSettings, generated: bool) -> float
     rival.begin(worlds)
     spent_s = 0.0
     for decision in range(SPEED_DECISIONS + 3):
-        start = time.perf_counter()
+        start = time.thread_time()
         player.act(worlds, worlds.roles[role].action)
         if decision >= 3:
-            spent_s += time.perf_counter() - start
+            spent_s += time.thread_time() - start
         rival.act(worlds, worlds.roles[other].action)
         worlds.step()
     return 1e6 * spent_s / (SPEED_WORLDS * SPEED_DECISIONS)
@@ -117,7 +117,7 @@ def main() -> None:
             write(f"| {seeker} | {' | '.join(cells)} |\n")
             sys.stdout.flush()
     if not asked.no_speed:
-        write(f"\nmicroseconds a decision of an agent, one thread, {SPEED_WORLDS} worlds\n")
+        write(f"\nmicroseconds of processor time a decision of an agent, {SPEED_WORLDS} worlds\n")
         write("| opponent | as seeker | as hider | as hider, generated arenas |\n|---|---|---|---|\n")
         for name in names:
             cases = (("seeker", False), ("hider", False), ("hider", True))

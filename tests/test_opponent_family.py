@@ -136,7 +136,7 @@ def test_camper_gets_out_of_sight_and_stays(name: str) -> None:
     seen, _ = watch(worlds, {"hider": name}, 60, {"seeker": (0.0, 0.0, -1.0)})
     hidden = is_hidden(arena, seen[45:, :, SEEKER], seen[45:, :, HIDER])
     assert hidden.mean() > (0.9 if name == "oracle-camper" else 0.75)
-    assert np.abs(seen[45] - seen[-1])[:, HIDER].max(axis=1).mean() < 0.2
+    assert (np.abs(seen[45] - seen[-1])[:, HIDER].max(axis=1) < 0.5).mean() > 0.85
 
 
 def test_still_stands_still() -> None:

@@ -76,7 +76,7 @@ class FamilyOpponent(Opponent):
     is_numbered = True
     style = ""
     knowledge: type[Knowledge] = SightKnowledge
-    keeps = ("_memory", "_is_new")
+    keeps: tuple[str, ...] = ("_memory", "_is_new")
     _memory: np.ndarray | None = None
 
     def __init__(self, role: str, seed: int = 0, variant: int | None = None) -> None:

@@ -96,7 +96,8 @@ def time_to_touch(r: Any, b: Any, rival: int, away: float) -> float:
     gain = r.acceleration[1]
     # gap = closing * t + gain / 2 * t * t
     closing = max(closing, 0.0)
-    return (math.sqrt(closing * closing + 2.0 * gain * gap) - closing) / gain
+    time_s: float = (math.sqrt(closing * closing + 2.0 * gain * gap) - closing) / gain
+    return time_s
 
 
 @kernel
@@ -110,7 +111,7 @@ def hop(r: Any, b: Any, rival: int, away: float, action: np.ndarray) -> bool:
     if not b.grounded:
         action[0] = x
         action[1] = z
-        return closing > 0.0
+        return bool(closing > 0.0)
     aside = abs(x * off_z - z * off_x)
     meets_s = max(away - r.touch_m, 0.0) / max(closing, 0.1)
     apex_s = r.jump_speed / r.gravity
@@ -155,7 +156,7 @@ def retreat(
 @njit_nogil
 def free_m(plan: Any, x: float, z: float, way_x: float, way_z: float, most_m: float) -> float:
     """How far it is free to walk."""
-    step_m = 0.9 * min(plan.pitch_x, plan.pitch_z)
+    step_m: float = 0.9 * min(plan.pitch_x, plan.pitch_z)
     at = step_m
     while at < most_m:
         there_x = x + way_x * at
