@@ -64,8 +64,9 @@ def has_opponents(config: RunConfig) -> bool:
 
 
 def default_opponents(game: str, roles: int) -> list[str]:
-    """All scripted ones, and, with both roles at hand, itself."""
-    return [*scripted_opponents(game), *([ITSELF] if roles > 1 else [])]
+    """Scripted ones without numbered members, and, with both roles at hand, itself."""
+    scripted = [name for name, kind in scripted_opponents(game).items() if not kind.is_numbered]
+    return [*scripted, *([ITSELF] if roles > 1 else [])]
 
 
 def judge(

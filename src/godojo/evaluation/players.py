@@ -14,7 +14,7 @@ from godojo.engines.make import GAMES
 from godojo.errors import GodojoError
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, load_policy
-from godojo.opponents import Opponent, make_opponent, scripted_opponents
+from godojo.opponents import Opponent, is_scripted, make_opponent, scripted_opponents
 from godojo.opponents.base import check_role
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import split_reference
@@ -168,7 +168,7 @@ def player_from(
     `RUN@SNAPSHOT` (those of a moment of its training), `policy.pt`, or a file of another kind (`files`, by suffix).
     """
     scripted, there = text.removeprefix(SCRIPTED), scripted_opponents(game)
-    if text.startswith(SCRIPTED) or scripted in there or scripted.endswith(".py") or ".py:" in scripted:
+    if text.startswith(SCRIPTED) or is_scripted(scripted, game) or scripted.endswith(".py") or ".py:" in scripted:
         return make_opponent(scripted, role, seed, game=game)
     try:
         found = players_of(text, seed=seed, deterministic=deterministic, files=files)

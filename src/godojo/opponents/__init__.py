@@ -1,6 +1,19 @@
 """Scripted opponents: the protocol, and lookup by name in a game or in a user's own file."""
 
 from godojo.opponents.base import Opponent
-from godojo.opponents.choose import make_opponent, may_need_privileged_state, scripted_opponents, yardstick
+from godojo.opponents.choose import (
+    is_scripted,
+    make_opponent,
+    may_need_privileged_state,
+    scripted_opponents,
+    yardstick,
+)
 
-__all__ = ["Opponent", "make_opponent", "may_need_privileged_state", "scripted_opponents", "yardstick"]
+__all__ = [
+    "Opponent",
+    "is_scripted",
+    "make_opponent",
+    "may_need_privileged_state",
+    "scripted_opponents",
+    "yardstick",
+]

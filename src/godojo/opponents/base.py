@@ -24,6 +24,9 @@ class Opponent(abc.ABC):
     needs_privileged_state = False
     """Whether it reads `Worlds.privileged()`, which engines may send on request only."""
 
+    is_numbered = False
+    """Whether there are numbered members: `NAME:7` is made with `variant=7`."""
+
     def __init__(self, role: str, seed: int = 0) -> None:
         self.role = role
         self.seed = seed

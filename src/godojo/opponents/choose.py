@@ -13,6 +13,8 @@ from godojo.games.base import GAMES
 from godojo.opponents.base import Opponent, check_role
 from godojo.plugins import load_class, told
 
+MAX_DIGITS = 9
+
 
 def scripted_opponents(game: str) -> Mapping[str, type[Opponent]]:
     """The game's scripted opponents by name; none for a game that has none or that Godojo does not know."""
@@ -21,7 +23,10 @@ def scripted_opponents(game: str) -> Mapping[str, type[Opponent]]:
 
 
 def make_opponent(name_or_file: str, role: str, seed: int = 0, *, game: str) -> Opponent:
-    """One of the game's opponents by its name, or the class `Class` of `file.py`, given as `file.py:Class`."""
+    """One of the game's opponents by its name, or the class `Class` of `file.py`, given as `file.py:Class`.
+
+    Of an opponent with numbered members, `NAME:7` is the seventh.
+    """
     path, colon, name = name_or_file.rpartition(":")
     if colon and path.endswith(".py"):
         return CustomOpponent(load_class(Path(path).expanduser(), name), name_or_file, role, seed)
@@ -31,10 +36,23 @@ def make_opponent(name_or_file: str, role: str, seed: int = 0, *, game: str) -> 
     if not there:
         who = game or "this game"
         raise GodojoError(f"{who} has no scripted opponents, so no {name_or_file!r}; name your own as file.py:Class")
-    if name_or_file not in there:
-        hint = known(name_or_file, there)
+    name, colon, number = name_or_file.partition(":")
+    if name not in there:
+        hint = known(name, there)
         raise GodojoError(f"there is no opponent {name_or_file!r}; {hint}, or your own as file.py:Class")
-    return there[name_or_file](role, seed)
+    kind: Any = there[name]
+    if not colon:
+        return kind(role, seed)  # type: ignore[no-any-return]
+    if not kind.is_numbered:
+        raise GodojoError(f"{name} has no numbered members, so no {name_or_file!r}")
+    if not number.isascii() or not number.isdecimal() or len(number) > MAX_DIGITS:
+        raise GodojoError(f"there is no opponent {name_or_file!r}; a member is a whole number, as in {name}:7")
+    return kind(role, seed, variant=int(number))  # type: ignore[no-any-return]
+
+
+def is_scripted(name: str, game: str) -> bool:
+    """Whether a name, with or without a number, is that of a scripted opponent of the game."""
+    return name.partition(":")[0] in scripted_opponents(game)
 
 
 def yardstick(game: str) -> str:
@@ -45,8 +63,8 @@ def yardstick(game: str) -> str:
 
 def may_need_privileged_state(name_or_file: str, game: str) -> bool:
     """Whether the engine should send the true state to this opponent; a user's own class may read it."""
-    there = scripted_opponents(game)
-    return name_or_file not in there or there[name_or_file].needs_privileged_state
+    there, name = scripted_opponents(game), name_or_file.partition(":")[0]
+    return name not in there or there[name].needs_privileged_state
 
 
 class CustomOpponent(Opponent):
