@@ -258,7 +258,7 @@ def test_what_cannot_be_opened_gets_a_sentence(tmp_path: Any) -> None:
         ({"engine": "unreal"}, "no engine 'unreal'; there is: sim, godot"),
         ({"num_processes": 2}, "'num_processes' is an option of engine='godot' only"),
         ({"engine": "godot", "num_proceses": 2}, "no option 'num_proceses'.*num_processes"),
-        ({"engine": "godot", "connect": True, "num_processes": 2}, "leave num_processes away"),
+        ({"engine": "godot", "connect": True, "num_processes": 2}, "omit num_processes"),
         ({"engine": "godot", "generated_share": 2}, "generated_share must be from 0 to 1"),
     ],
 )

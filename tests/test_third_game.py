@@ -179,7 +179,7 @@ def test_every_verb_works_or_says_in_a_line_what_is_missing(case: Case, verb: Ve
 def test_play_needs_a_display_for_it_too(verb: Verb, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
-    assert "there is no display to play on" in verb("play", NAME, status=2)
+    assert "there is no display; run this" in verb("play", NAME, status=2)
 
 
 def test_it_is_recorded(verb: Verb, place: Path) -> None:
