@@ -324,10 +324,10 @@ def test_a_saved_state_resumes(name: str) -> None:
     other = make_opponent(name, "seeker", 1, game="tag")
     other.begin(worlds)
     other.load_state(player.state())
-    one, two = (np.zeros_like(worlds.roles["seeker"].action) for _ in range(2))
-    player.act(worlds, one)
-    other.act(worlds, two)
-    assert np.array_equal(one, two)
+    expected, found = (np.zeros_like(worlds.roles["seeker"].action) for _ in range(2))
+    player.act(worlds, expected)
+    other.act(worlds, found)
+    assert np.array_equal(expected, found)
 
 
 @pytest.mark.parametrize("size_m", [12.0, 60.0])

@@ -329,7 +329,7 @@ def test_a_loss_that_is_no_number_stops_it_and_is_named() -> None:
         assert torch.isfinite(rows).all()
     made.agents["seeker"].replay_buffer._rows.reward.fill_(float("nan"))
     with pytest.raises(GodojoError, match="learning of seeker broke down: the value term is nan"):
-        made._learn("seeker", 1e-3)
+        made._update("seeker", 1e-3)
     everything = prints(made)
     assert everything["seeker policy"] == before
     with pytest.raises(GodojoError, match="broke down"):
