@@ -141,7 +141,7 @@ def test_camper_gets_out_of_sight_and_stays(name: str) -> None:
 
 def test_still_stands_still() -> None:
     taken = play(placed(plain(), (0.0, -3.0), (0.0, 0.0)), {"hider": "still"}, 10)
-    assert np.array_equal(taken, np.broadcast_to(np.float32([0, 0, -1]), taken.shape))
+    assert np.array_equal(taken, np.broadcast_to(np.array([0, 0, -1], np.float32), taken.shape))
 
 
 @pytest.mark.parametrize("name", ["cutoff", "oracle-cutoff"])
