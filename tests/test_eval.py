@@ -28,6 +28,8 @@ from tests.judged_runs import ROLES, make_run, small_policy
 
 DEFAULTS = TagSettings.defaults()
 
+BASIC = ("random", "wander", "sighted", "oracle")
+
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -154,7 +156,7 @@ def test_a_single_policy_file_can_be_judged(root: Path) -> None:
     path = root / "alone.pt"
     save_policy(path, *small_policy("hider"))
     found = judge(str(path), rounds=20)
-    assert [(one.role, one.opponent) for one in found.verdicts] == [("hider", name) for name in OPPONENTS]
+    assert [(one.role, one.opponent) for one in found.verdicts] == [("hider", name) for name in BASIC]
     with pytest.raises(GodojoError, match="no policy of the seeker to be itself"):
         judge(str(path), [ITSELF], rounds=20)
     with pytest.raises(GodojoError, match="has no role 'seeker'; it has: hider"):
@@ -171,8 +173,8 @@ def test_a_game_of_one_role_is_refused(root: Path) -> None:
 
 
 def test_everybody_is_played_unless_somebody_is_named() -> None:
-    assert default_opponents("tag", 2) == [*OPPONENTS, ITSELF]
-    assert default_opponents("tag", 1) == [*OPPONENTS]
+    assert default_opponents("tag", 2) == [*BASIC, ITSELF]
+    assert default_opponents("tag", 1) == [*BASIC]
 
 
 def test_arenas_are_held_out() -> None:

@@ -81,7 +81,7 @@ def test_one_file_can_be_exported_again(root: Path) -> None:
         (("small@never",), "no snapshot 'never'"),
         (("small", "--role", "judge"), "has no role 'judge'"),
         (("small", "--format", "pickle"), "no format 'pickle'"),
-        (("small", "--int8"), "add --format onnx"),
+        (("small", "--int8"), "add format=.onnx."),
         (("small", "--levels", "easy"), "is no list"),
         (("small", "--levels", "a=start,a=final"), "is no list"),
         (("small", "--levels", "../x=start"), "no name for a level"),

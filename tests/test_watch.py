@@ -127,7 +127,7 @@ def test_a_taken_port_is_one_line(rounds: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with (
-            pytest.raises(GodojoError, match=f"port {port} .* cannot be used .* --port"),
+            pytest.raises(GodojoError, match=f"port {port} .* cannot be used .* another port"),
             opened(str(rounds), port=port),
         ):
             pass

@@ -180,7 +180,7 @@ def test_a_quota_is_one_of_the_last_ten_minutes() -> None:
 def test_a_game_without_one_good_step_is_broken(words: tuple[str, ...]) -> None:
     marked = Marked(pretend(*words))
     with launch_games(marked.recipe, num_worlds=1, step_timeout_s=0.3) as worlds:
-        with pytest.raises(GodojoError, match="3rd loss in a row without one good step"):
+        with pytest.raises(GodojoError, match="3rd loss in a row without a good step"):
             step_often(worlds)
         assert len(worlds.incidents) == 3
     assert marked.all_gone()

@@ -118,7 +118,7 @@ def test_saving_goes_on_when_there_is_room_again(run: RunFolder) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 def test_tables_on_a_full_disk() -> None:
-    with pytest.raises(GodojoError, match=r"No space left on device.*--resume"):
+    with pytest.raises(GodojoError, match=r"No space left on device.*resume"):
         open_table(Path("/dev/full"), ["episode"], None, lambda _: None)
     with Path("/dev/full").open("wb", buffering=0) as file, pytest.raises(GodojoError, match="No space left on device"):
         append(file, Path("metrics.csv"), np.zeros(10, np.uint8).tobytes())

@@ -320,6 +320,6 @@ def test_a_taken_port_names_the_option_of_the_command() -> None:
         words = [sys.executable, "-m", "godojo", "serve-game", "navigation", "--port", str(port)]
         done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
-    assert "--port 0" in done.stderr
+    assert "another --port, or 0" in done.stderr
     assert "--http-port" not in done.stderr
     assert done.stderr.count("\n") == 1

@@ -42,17 +42,19 @@ def check_opponents(policy: str, opponents: Sequence[str]) -> None:
     """Reject opponents of a run's policies that do not exist; policy files are checked when they are loaded."""
     if is_file(policy):
         return
-    game = RunFolder.open(split_reference(policy)[0]).config.game
-    if game not in GAMES:
+    config = RunFolder.open(split_reference(policy)[0]).config
+    if not opponents or config.game not in GAMES:
         return
+    if len(config.roles) == 1:
+        raise GodojoError(f"{policy} plays alone: there is nobody to play against; remove {option('opponents')}")
     for text in opponents:
         name = text.removeprefix("scripted:")
         if text == "itself" or ".py" in text or is_file(text):
             continue
-        from godojo.opponents import scripted_opponents  # loads the compiler, but not torch
+        from godojo.opponents import is_scripted, scripted_opponents  # loads the compiler, but not torch
 
-        scripted = scripted_opponents(game)
-        if name in scripted:
+        scripted = scripted_opponents(config.game)
+        if is_scripted(name, config.game):
             continue
         if name != text:
             raise unknown("opponent", name, scripted)

@@ -103,7 +103,7 @@ class CheckpointStore:
                 state = self._load(entry)
             except Damaged as error:
                 self._spoilt.add(entry.name)
-                damage = damage or str(error)
+                damage = damage or f"{entry.name}: {error}"
                 self._say(f"checkpoint {entry.name} is damaged ({error}); trying the previous one")
             else:
                 return state, entry

@@ -156,7 +156,7 @@ def know(
     rules: np.ndarray,
     state: State,
     first: int,
-    observation: np.ndarray,
+    observations: np.ndarray,
     is_new: np.ndarray,
     beliefs: np.ndarray,
     maps: np.ndarray,
@@ -172,7 +172,7 @@ def know(
         for place in range(beliefs.shape[1]):
             b = beliefs[world, place]
             me = first + place
-            observation = observation[world, place]
+            observation = observations[world, place]
             b.active = state.active[world, me]
             b.chases = state.chases[world, me]
             b.grounded = state.grounded[world, me]
@@ -203,7 +203,7 @@ def know(
 def sense(
     lens: Lens,
     rules: np.ndarray,
-    observation: np.ndarray,
+    observations: np.ndarray,
     is_new: np.ndarray,
     senses: np.ndarray,
     beliefs: np.ndarray,
@@ -214,7 +214,7 @@ def sense(
         for place in range(beliefs.shape[1]):
             s = senses[world, place]
             b = beliefs[world, place]
-            observation = observation[world, place]
+            observation = observations[world, place]
             plan = maps[world, place]
             b.active = observation[FORWARD] != 0.0 or observation[FORWARD + 1] != 0.0
             if is_new[world]:
