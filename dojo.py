@@ -125,7 +125,7 @@ def add_or_make(extras, lock):
     is_new = stamp.get("place") != ROOT or stamp.get("python") != os.path.realpath(venv_python())
     try:
         if is_new:
-            make_venv()
+            make_venv(lock)
         else:
             os.remove(STAMP)  # from here on the folder counts as half-made until the new stamp is written
         say("installing Godojo%s; the first time takes a few minutes" % (" and its tools" if every else ""))
@@ -152,10 +152,10 @@ def is_ready(extras):
     )
 
 
-def make_venv():
+def make_venv(lock):
     say("creating .venv with Python %d.%d" % sys.version_info[:2])
     shutil.rmtree(VENV, ignore_errors=True)
-    made = subprocess.run([sys.executable, "-m", "venv", VENV], capture_output=True, text=True)
+    made = subprocess.run([sys.executable, "-m", "venv", VENV], capture_output=True, text=True, **keeping(lock))
     if made.returncode == 0:
         return
     reason = made.stdout + made.stderr
@@ -170,6 +170,11 @@ def make_venv():
     raise SetupError("cannot create %s: %s" % (VENV, last_line(reason)))
 
 
+def keeping(lock):
+    """Lets a program hold the lock too: should we be killed, nobody else begins before it has ended."""
+    return {} if os.name == "nt" else {"pass_fds": [lock.fileno()]}
+
+
 def install(packages, lock):
     """Installs packages at the pinned versions, showing what it is doing."""
     import pathlib  # not at the top: a Python too old to have it must get as far as being told so
@@ -181,11 +186,9 @@ def install(packages, lock):
     address = pathlib.Path(constraints).as_uri()
     env = dict(os.environ, PIP_CONSTRAINT=address, PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1")
     with open(LOG, "w", encoding="utf-8") as log, Progress() as progress:
-        # Pip holds the lock too: should we be killed, nobody else begins before it has ended.
-        keep = {} if os.name == "nt" else {"pass_fds": [lock.fileno()]}
         pip = subprocess.Popen(
             command + packages,
-            env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **keep,
+            env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **keeping(lock),
         )  # fmt: skip
         try:
             for line in pip.stdout:
