@@ -92,6 +92,8 @@ func look(sight: TagSight, agent: TagAgent, agents: Array[TagAgent], origin: Vec
 	var distances_m: PackedFloat32Array = sight.distances_m
 	var kinds: PackedByteArray = sight.kinds
 	var numbers: PackedFloat32Array = sight.numbers
+	# A static variable of another class takes time to read.
+	var per_ray: int = TagObservation.per_ray
 	var index: int = 0
 	var place: int = 0
 	for ray in _rays:
@@ -111,7 +113,7 @@ func look(sight: TagSight, agent: TagAgent, agents: Array[TagAgent], origin: Vec
 			if kinds[index] != TagSight.Kind.NOTHING:
 				sight.note(index, TagSight.Kind.NOTHING)
 		index += 1
-		place += TagObservation.per_ray
+		place += per_ray
 
 
 func _kind_of(hit: RID, agents: Array[TagAgent]) -> TagSight.Kind:
