@@ -186,7 +186,7 @@ def test_ambusher_waits_for_a_hider_that_comes_unawares() -> None:
         assert (np.abs(worlds.roles["seeker"].action[..., :2]).max() == 0.0) == waits
 
 
-def test_searcher_finds_whoever_stands_still_anywhere_in_a_maze() -> None:
+def test_searcher_finds_a_motionless_hider_anywhere_in_a_maze() -> None:
     settings = HEAVY.override(**{"rules.round_s": 40.0})
     worlds = make_vec("tag", num_worlds=24, seed=6, arenas=[hand_made_arenas(settings)["maze"]], settings=settings)
     players = {

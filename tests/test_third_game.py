@@ -86,7 +86,7 @@ def test_the_game_is_found_and_keeps_the_contract() -> None:
     first = many.roles["evader"].observation.copy()
     many.load_state(saved)
     many.step()
-    assert np.array_equal(first, many.roles["evader"].observation), "a saved state continues bit by bit"
+    assert np.array_equal(first, many.roles["evader"].observation), "a saved state continues bit-exactly"
 
 
 def test_it_learns_and_is_judged(verb: Verb) -> None:

@@ -24,8 +24,8 @@ def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int =
         engine: `"sim"`, the embedded twin, or `"godot"`, the real engine.
         num_worlds: Copies that are played in parallel.
         seed: The same seed plays the same game.
-        options: Those of the game's twin (`godojo.games.tag.sim.twin.TagTwin`, ...). Every game has `settings` and
-            `truncate_after`, tag also `arenas` (a list of Arena) and `generated_share`. On `godot` there are besides:
+        options: Those of the game's twin. Every game has `settings` and `truncate_after`, tag also `arenas` (a list of
+            Arena) and `generated_share`. On `godot` there are besides:
 
             - `num_processes` (1): games over which the worlds are spread;
             - `truth` (False): the game also sends its full state, for `privileged()`;

@@ -1,4 +1,4 @@
-"""Some neighbouring worlds of a batch, for whoever plays in those alone."""
+"""A contiguous subset of a batch's worlds, for a player that acts in those alone."""
 
 import dataclasses
 from typing import Any
@@ -32,8 +32,8 @@ class WorldsSubset(Worlds):
 
     def privileged(self) -> Any:
         """Of these worlds alone."""
-        told = self._whole.privileged()
-        return type(told)(*(each[self._which] if isinstance(each, np.ndarray) else each for each in told))
+        state = self._whole.privileged()
+        return type(state)(*(each[self._which] if isinstance(each, np.ndarray) else each for each in state))
 
     def reset(self, seed: int) -> None:
         raise NotImplementedError("a part is reset with the whole")

@@ -1,7 +1,7 @@
 """Plays a decision tick by tick on copies of the worlds, to show the ticks between two decisions.
 
 The twin plays whole decisions and begins the next round within the same step. The same rules on copies of its records
-give the same ticks, bit by bit.
+give bit-identical ticks.
 """
 
 from typing import Any

@@ -191,7 +191,7 @@ def choose_ambush(r: Any, b: Any, plan: Any, target: int) -> int:
 def search(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, action: np.ndarray) -> None:
     """Goes to the nearest place that it has not looked at; once it has seen all, it starts over."""
     m.keep -= 1
-    if m.last >= 0:  # whoever was lost cannot be far
+    if m.last >= 0:  # a rival out of sight cannot be far
         darken(plan, m.last)
         m.last = -1
         m.goal = -1
