@@ -136,7 +136,7 @@ def keep_places(n: Any, places: np.ndarray) -> None:
 
 @kernel
 def worth_of(n: Any, arena: Any, team: np.ndarray, places: np.ndarray) -> float:
-    """Zero when opponents are far apart and hidden from each other; less the worse it is."""
+    """Zero when opponents are apart, not too far, and hidden from each other; less the worse it is."""
     worth = 0.0
     for number in range(n.agents):
         for other in range(number):
@@ -147,7 +147,9 @@ def worth_of(n: Any, arena: Any, team: np.ndarray, places: np.ndarray) -> float:
             x = one[X] - two[X]
             y = one[Y] - two[Y]
             z = one[Z] - two[Z]
-            worth -= max(n.spawn_distance_m - math.sqrt(x * x + y * y + z * z), 0.0) * 10.0
+            apart_m = math.sqrt(x * x + y * y + z * z)
+            worth -= max(n.spawn_distance_m - apart_m, 0.0) * 10.0
+            worth -= max(apart_m - n.spawn_farthest_m, 0.0)
             if not sight_is_blocked(arena, one, two, n.size_m * 0.5 + n.eye_m):
                 worth -= 10.0
     return worth
