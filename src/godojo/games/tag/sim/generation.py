@@ -163,11 +163,12 @@ def jump_m(n: Any) -> float:
 
 @kernel
 def scatter_pieces(n: Any, arena: Any, world: Any, gap: float, kind: int) -> None:
-    stretch = min(max(math.sqrt(arena.size_m[0] * arena.size_m[1]) / USUAL_M, 1.0), 2.0)
+    largest = min(max(math.sqrt(arena.size_m[0] * arena.size_m[1]) / USUAL_M, 1.0), 2.0)
     wanted = FEWEST_BOXES[kind] + randint(world, MOST_BOXES[kind] - FEWEST_BOXES[kind] + 1)
-    for _ in range(TRIES):
+    for number in range(TRIES):
         if arena.boxes >= wanted:
             break
+        stretch = largest * (1.0 - 0.7 * number / TRIES)  # what comes later must fit in between
         piece = draw(world, PIECE_SHARES[kind])
         if piece == WALL:
             try_wall(arena, world, gap, stretch)
@@ -369,7 +370,7 @@ def make_pillars(arena: Any, world: Any, gap: float) -> None:
     columns = min(max(int(4.0 * math.sqrt(arena.size_m[0] / arena.size_m[1]) + 0.5), 2), 8)
     rows = MAX_BOXES // columns
     pitch_x, pitch_z = (arena.size_m[0] - gap) / columns, (arena.size_m[1] - gap) / rows
-    widest = between(world, 0.5, 1.6)
+    widest = between(world, 0.5, 2.5)
     for column in range(columns):
         for row in range(rows):
             wide, deep = between(world, 0.4, widest), between(world, 0.4, widest)
@@ -394,21 +395,21 @@ def make_rooms(n: Any, arena: Any, world: Any, gap: float) -> None:
     """Rooms in columns and rows. Between two of them a wall stands only where there is another way round.
 
     Sets of rooms are bits of a number. `across` are the rooms with a wall to the next column, `along` to the next row;
-    `doors_across` and `doors_along` those without. Walls are thought of in random order. Where there are few enough,
-    openings are narrowed to doors.
+    `doors_across` and `doors_along` those without. Walls are thought of in random order. Among few rooms, openings may
+    be narrowed to doors.
     """
     thick = 2.0 * between(world, 0.5 * THINNEST_M, 0.5 * THICKEST_M)
-    pitch = between(world, 3.0, 7.0)
+    pitch = between(world, 2.5, 6.0)
+    has_doors = uniform(world) < 0.35
     columns, rows = room_count(arena.size_m[0], pitch, gap + thick), room_count(arena.size_m[1], pitch, gap + thick)
-    while (columns - 1) * (rows - 1) > MAX_BOXES or columns * rows > MAX_SPAWNS:
+    while most_walls(columns, rows, has_doors) > MAX_BOXES or columns * rows > MAX_SPAWNS:
         if columns > rows:
             columns -= 1
         else:
             rows -= 1
-    open_share = 0.1 + 0.3 * uniform(world)
+    open_share = 0.05 + 0.3 * uniform(world)
     across, along, doors_across, doors_along = 0, 0, 0, 0
-    pending = columns * (rows - 1) + rows * (columns - 1)
-    has_doors = pending <= MAX_BOXES and uniform(world) < 0.6
+    pending = most_walls(columns, rows, True)
     while pending > 0:
         wall = pick_wall(randint(world, pending), columns, rows, across | doors_across, along | doors_along)
         pending -= 1
@@ -440,6 +441,14 @@ def make_rooms(n: Any, arena: Any, world: Any, gap: float) -> None:
 def room_count(size: float, pitch: float, least: float) -> int:
     """Rooms along an axis."""
     return min(max(int(size / pitch), 3), 9, int(size / least))
+
+
+@kernel
+def most_walls(columns: int, rows: int, has_doors: bool) -> int:
+    """Boxes that rooms may need: one between any two neighbours, or one for each way round."""
+    if has_doors:
+        return columns * (rows - 1) + rows * (columns - 1)
+    return (columns - 1) * (rows - 1)
 
 
 @kernel
