@@ -399,7 +399,7 @@ def make_rooms(n: Any, arena: Any, world: Any, gap: float) -> None:
     be narrowed to doors.
     """
     thick = 2.0 * between(world, 0.5 * THINNEST_M, 0.5 * THICKEST_M)
-    pitch = between(world, 2.5, 6.0)
+    pitch = between(world, 2.5, 4.5)
     has_doors = uniform(world) < 0.35
     columns, rows = room_count(arena.size_m[0], pitch, gap + thick), room_count(arena.size_m[1], pitch, gap + thick)
     while most_walls(columns, rows, has_doors) > MAX_BOXES or columns * rows > MAX_SPAWNS:
