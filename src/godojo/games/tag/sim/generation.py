@@ -34,22 +34,22 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "boxes": Kind(16, fewest=8, most=16, box=65, low=35),
-    "blocks": Kind(7, fewest=2, most=7, block=1),
-    "clutter": Kind(6, fewest=12, most=16, post=50, low=25, wall=25),
+    "boxes": Kind(14, fewest=8, most=16, box=65, low=35),
+    "blocks": Kind(6, fewest=2, most=7, block=1),
+    "clutter": Kind(5, fewest=12, most=16, post=50, low=25, wall=25),
     "low": Kind(5, fewest=6, most=16, low=1),
-    "open": Kind(7, fewest=0, most=3, box=40, block=20, low=20, wall=20),
-    "walls": Kind(14, fewest=7, most=16, wall=1),
-    "stairs": Kind(8, fewest=8, most=16, stairs=40, stack=20, box=40),
+    "open": Kind(6, fewest=0, most=3, box=40, block=20, low=20, wall=20),
+    "walls": Kind(13, fewest=7, most=16, wall=1),
+    "stairs": Kind(7, fewest=8, most=16, stairs=40, stack=20, box=40),
     "bridges": Kind(5, fewest=8, most=16, stairs=50, canopy=30, box=20),
-    "mixed": Kind(10, fewest=6, most=16, box=20, block=10, post=10, low=15, wall=20, stairs=10, stack=10, canopy=5),
-    "rooms": Kind(17),
-    "corridors": Kind(11),
-    "pillars": Kind(6),
+    "mixed": Kind(9, fewest=6, most=16, box=20, block=10, post=10, low=15, wall=20, stairs=10, stack=10, canopy=5),
+    "rooms": Kind(16),
+    "corridors": Kind(9),
+    "pillars": Kind(5),
 }
-"""The last three have layouts of their own; of the others, pieces are scattered."""
+"""Shares in per cent. The last three have layouts of their own; of the others, pieces are scattered."""
 SIZES = (
-    # share, least and most along one axis, least and most along the other
+    # share in per cent, least and most along one axis, least and most along the other
     (62, 14.0, 30.0, 14.0, 30.0),
     (12, 12.0, 16.0, 12.0, 16.0),
     (12, 28.0, 60.0, 28.0, 60.0),
@@ -62,8 +62,9 @@ _PIECES_FROM = Kind._fields.index("box")
 
 
 def _cumulative(shares: Any) -> np.ndarray:
-    sums = np.cumsum(np.array(shares, float), axis=-1)
-    return sums / np.maximum(sums[..., -1:], 1.0)
+    sums: np.ndarray = np.cumsum(np.array(shares, float), axis=-1)
+    sums /= np.maximum(sums[..., -1:], 1.0)
+    return sums
 
 
 KIND_SHARES = _cumulative([kind.share for kind in KINDS.values()])
