@@ -1,6 +1,7 @@
 """Draws the pictures of README and gallery from a run: an animation, stills of the film, the cameras, and its charts.
 
 python3 dojo.py run scripts/make_pictures.py RUN
+python3 dojo.py run scripts/make_pictures.py arenas    (generated arenas of tag from above; needs no run)
 """
 
 import io
@@ -10,11 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 from godojo.cli.console import progress_report, say
 from godojo.files import atomic_write
+from godojo.games.tag import Arena, generate_arena
+from godojo.games.tag.sim.generation import KINDS
 from godojo.show import charts, style
+from godojo.show.colours import BACKDROP, BLOCKS, EYES, FLOOR, INK
 from godojo.show.curves import RunTables
 from godojo.show.film import story_of
 from godojo.show.frame_renderer import Scene, drawing, painted, plain_scene
@@ -34,9 +38,14 @@ QUALITY = 88
 MOMENTS = {"together": 0.62, "end": 0.8}
 """How far into a scene its still is taken; elsewhere shortly after the middle."""
 CAMERAS = (("follow", STILL), ("side", STILL), ("overview", PRESETS["portrait-720p30"]))
+TILE_PX, LABEL_PX, ARENAS_PER_KIND, ARENAS_PER_ROW = 200, 22, 2, 6
 
 
 def main(run: str) -> None:
+    if run == "arenas":
+        atomic_write(FOLDER / "generated-arenas.png", _arenas())
+        say(f"{FOLDER}: generated-arenas.png")
+        return
     with progress_report() as shown:
         _draw(story_of(run_to_show(run, "film"), STILL, progress=shown.progress), shown.progress)
 
@@ -94,6 +103,52 @@ def _jpeg(picture: np.ndarray) -> bytes:
     content = io.BytesIO()
     Image.fromarray(picture).save(content, "JPEG", quality=QUALITY, subsampling=0, optimize=True)
     return content.getvalue()
+
+
+def _arenas() -> bytes:
+    """The first generated arenas of each kind, seen from above."""
+    chosen: dict[str, list[Arena]] = {kind: [] for kind in KINDS}
+    seed = 0
+    while any(len(some) < ARENAS_PER_KIND for some in chosen.values()):
+        arena = generate_arena(seed)
+        chosen[arena.title.split()[1]].append(arena)
+        seed += 1
+    arenas = [arena for some in chosen.values() for arena in some[:ARENAS_PER_KIND]]
+    rows = -(-len(arenas) // ARENAS_PER_ROW)
+    sheet = Image.new("RGB", (ARENAS_PER_ROW * TILE_PX, rows * (TILE_PX + LABEL_PX)), BACKDROP)
+    for place, arena in enumerate(arenas):
+        row, column = divmod(place, ARENAS_PER_ROW)
+        sheet.paste(_arena(arena), (column * TILE_PX, row * (TILE_PX + LABEL_PX)))
+    content = io.BytesIO()
+    sheet.quantize(64).save(content, "PNG", optimize=True)
+    return content.getvalue()
+
+
+def _arena(arena: Arena) -> Image.Image:
+    """Heights are written on boxes that are not tall; spawn areas are rings."""
+    tile = Image.new("RGB", (TILE_PX, TILE_PX + LABEL_PX), BACKDROP)
+    pen = ImageDraw.Draw(tile, "RGBA")
+    scale, middle = (TILE_PX - 16) / max(arena.size_m), TILE_PX / 2
+
+    def rectangle(x: float, z: float, wide: float, deep: float) -> list[float]:
+        x, z, wide, deep = (scale * value for value in (x, z, wide / 2, deep / 2))
+        return [middle + x - wide, middle + z - deep, middle + x + wide, middle + z + deep]
+
+    pen.rectangle(rectangle(0, 0, *arena.size_m), FLOOR, EYES)
+    for area in arena.spawns:
+        x, _, z = area.position_m
+        pen.ellipse(rectangle(x, z, max(area.size_m[0], 0.6), max(area.size_m[1], 0.6)), None, INK)
+    for box in sorted(arena.boxes, key=lambda box: box.high[1]):
+        (x, _, z), (wide, _, deep) = box.position_m, box.size_m
+        pen.rectangle(rectangle(x, z, wide, deep), BLOCKS[box.kind] + ("a0" if box.low[1] > 0 else ""), INK)
+        if box.high[1] < 2.0 and min(wide, deep) > 1.0:
+            pen.text(
+                (middle + x * scale, middle + z * scale), f"{box.high[1]:.1f}", INK, ImageFont.load_default(9), "mm"
+            )
+    wide, deep = arena.size_m
+    label = f"{arena.title.split()[1]}  {wide:.0f} x {deep:.0f} m"
+    pen.text((middle, TILE_PX + LABEL_PX / 2), label, EYES, ImageFont.load_default(13), "mm")
+    return tile
 
 
 if __name__ == "__main__":

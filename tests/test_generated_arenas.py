@@ -75,8 +75,8 @@ def test_there_are_thin_walls_steps_and_platforms_to_walk_under(arenas: list[Are
 
 def test_the_embedded_game_makes_the_same(arenas: list[Arena]) -> None:
     twin = TagTwin(len(arenas), generated_share=1.0)
-    for seed in SEEDS:  # one number is drawn before, to choose a generated arena
-        twin.worlds["stream"][seed] = stream_of(np.uint64(seed), 0) - np.uint64(0x9E3779B97F4A7C15)
+    twin.worlds["stream"] = [stream_of(np.uint64(seed), 0) for seed in SEEDS]
+    twin.worlds["stream"] -= np.uint64(0x9E3779B97F4A7C15)  # one number is drawn before: whether to generate
     played = twin.arena_slots
     begin_worlds(twin.numbers, twin.catalogue, played, twin.worlds, twin.agents, twin.tables, twin.results.observation)
     for arena, slot in zip(arenas, played, strict=True):

@@ -34,22 +34,22 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "boxes": Kind(16, fewest=8, most=16, box=65, low=35),
-    "blocks": Kind(7, fewest=2, most=7, block=1),
-    "clutter": Kind(6, fewest=12, most=16, post=50, low=25, wall=25),
+    "boxes": Kind(14, fewest=8, most=16, box=65, low=35),
+    "blocks": Kind(6, fewest=2, most=7, block=1),
+    "clutter": Kind(5, fewest=12, most=16, post=50, low=25, wall=25),
     "low": Kind(5, fewest=6, most=16, low=1),
-    "open": Kind(7, fewest=0, most=3, box=40, block=20, low=20, wall=20),
-    "walls": Kind(14, fewest=7, most=16, wall=1),
-    "stairs": Kind(8, fewest=8, most=16, stairs=40, stack=20, box=40),
+    "open": Kind(6, fewest=0, most=3, box=40, block=20, low=20, wall=20),
+    "walls": Kind(13, fewest=7, most=16, wall=1),
+    "stairs": Kind(7, fewest=8, most=16, stairs=40, stack=20, box=40),
     "bridges": Kind(5, fewest=8, most=16, stairs=50, canopy=30, box=20),
-    "mixed": Kind(10, fewest=6, most=16, box=20, block=10, post=10, low=15, wall=20, stairs=10, stack=10, canopy=5),
-    "rooms": Kind(17),
-    "corridors": Kind(11),
-    "pillars": Kind(6),
+    "mixed": Kind(9, fewest=6, most=16, box=20, block=10, post=10, low=15, wall=20, stairs=10, stack=10, canopy=5),
+    "rooms": Kind(16),
+    "corridors": Kind(9),
+    "pillars": Kind(5),
 }
-"""The last three have layouts of their own; of the others, pieces are scattered."""
+"""Shares in per cent. The last three have layouts of their own; of the others, pieces are scattered."""
 SIZES = (
-    # share, least and most along one axis, least and most along the other
+    # share in per cent, least and most along one axis, least and most along the other
     (62, 14.0, 30.0, 14.0, 30.0),
     (12, 12.0, 16.0, 12.0, 16.0),
     (12, 28.0, 60.0, 28.0, 60.0),
@@ -62,8 +62,9 @@ _PIECES_FROM = Kind._fields.index("box")
 
 
 def _cumulative(shares: Any) -> np.ndarray:
-    sums = np.cumsum(np.array(shares, float), axis=-1)
-    return sums / np.maximum(sums[..., -1:], 1.0)
+    sums: np.ndarray = np.cumsum(np.array(shares, float), axis=-1)
+    sums /= np.maximum(sums[..., -1:], 1.0)
+    return sums
 
 
 KIND_SHARES = _cumulative([kind.share for kind in KINDS.values()])
@@ -163,11 +164,12 @@ def jump_m(n: Any) -> float:
 
 @kernel
 def scatter_pieces(n: Any, arena: Any, world: Any, gap: float, kind: int) -> None:
-    stretch = min(max(math.sqrt(arena.size_m[0] * arena.size_m[1]) / USUAL_M, 1.0), 2.0)
+    largest = min(max(math.sqrt(arena.size_m[0] * arena.size_m[1]) / USUAL_M, 1.0), 2.0)
     wanted = FEWEST_BOXES[kind] + randint(world, MOST_BOXES[kind] - FEWEST_BOXES[kind] + 1)
-    for _ in range(TRIES):
+    for number in range(TRIES):
         if arena.boxes >= wanted:
             break
+        stretch = largest * (1.0 - 0.7 * number / TRIES)  # what comes later must fit in between
         piece = draw(world, PIECE_SHARES[kind])
         if piece == WALL:
             try_wall(arena, world, gap, stretch)
@@ -369,7 +371,7 @@ def make_pillars(arena: Any, world: Any, gap: float) -> None:
     columns = min(max(int(4.0 * math.sqrt(arena.size_m[0] / arena.size_m[1]) + 0.5), 2), 8)
     rows = MAX_BOXES // columns
     pitch_x, pitch_z = (arena.size_m[0] - gap) / columns, (arena.size_m[1] - gap) / rows
-    widest = between(world, 0.5, 1.6)
+    widest = between(world, 0.5, 2.5)
     for column in range(columns):
         for row in range(rows):
             wide, deep = between(world, 0.4, widest), between(world, 0.4, widest)
@@ -394,21 +396,21 @@ def make_rooms(n: Any, arena: Any, world: Any, gap: float) -> None:
     """Rooms in columns and rows. Between two of them a wall stands only where there is another way round.
 
     Sets of rooms are bits of a number. `across` are the rooms with a wall to the next column, `along` to the next row;
-    `doors_across` and `doors_along` those without. Walls are thought of in random order. Where there are few enough,
-    openings are narrowed to doors.
+    `doors_across` and `doors_along` those without. Walls are thought of in random order. Among few rooms, openings may
+    be narrowed to doors.
     """
     thick = 2.0 * between(world, 0.5 * THINNEST_M, 0.5 * THICKEST_M)
-    pitch = between(world, 3.0, 7.0)
+    pitch = between(world, 2.5, 4.5)
+    has_doors = uniform(world) < 0.35
     columns, rows = room_count(arena.size_m[0], pitch, gap + thick), room_count(arena.size_m[1], pitch, gap + thick)
-    while (columns - 1) * (rows - 1) > MAX_BOXES or columns * rows > MAX_SPAWNS:
+    while most_walls(columns, rows, has_doors) > MAX_BOXES or columns * rows > MAX_SPAWNS:
         if columns > rows:
             columns -= 1
         else:
             rows -= 1
-    open_share = 0.1 + 0.3 * uniform(world)
+    open_share = 0.05 + 0.3 * uniform(world)
     across, along, doors_across, doors_along = 0, 0, 0, 0
-    pending = columns * (rows - 1) + rows * (columns - 1)
-    has_doors = pending <= MAX_BOXES and uniform(world) < 0.6
+    pending = most_walls(columns, rows, True)
     while pending > 0:
         wall = pick_wall(randint(world, pending), columns, rows, across | doors_across, along | doors_along)
         pending -= 1
@@ -440,6 +442,14 @@ def make_rooms(n: Any, arena: Any, world: Any, gap: float) -> None:
 def room_count(size: float, pitch: float, least: float) -> int:
     """Rooms along an axis."""
     return min(max(int(size / pitch), 3), 9, int(size / least))
+
+
+@kernel
+def most_walls(columns: int, rows: int, has_doors: bool) -> int:
+    """Boxes that rooms may need: one between any two neighbours, or one for each way round."""
+    if has_doors:
+        return columns * (rows - 1) + rows * (columns - 1)
+    return (columns - 1) * (rows - 1)
 
 
 @kernel
