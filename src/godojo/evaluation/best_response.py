@@ -13,13 +13,13 @@ from godojo.engines.make import make_vec
 from godojo.evaluation.held_out import PROBE_SEED
 from godojo.evaluation.informed_worlds import InformedWorlds
 from godojo.games.base import GAMES
-from godojo.learn.networks import ActionHead, Policy
+from godojo.learn.networks import ActionHead, Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard
 from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings
 
-CURVE_POINTS = 40
-"""A learning curve has about this many."""
+CURVE_POINTS = 24
+"""A learning curve has at most this many."""
 WARM_LOG_STD = -0.5
 """A policy that continues to learn explores again as much as a new one."""
 WARM_COUNT = 1e6
@@ -57,7 +57,7 @@ def train_best_response(
     seed: int = 0,
     deterministic: bool = True,
     settings: PpoSettings,
-    progress: Callable[[float, list[CurvePoint]], None] | None = None,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> BestResponse:
     """Trains a policy of the role `exploiter` against the frozen policy `victim` of the other role, with its `card`.
 
@@ -78,22 +78,27 @@ def train_best_response(
     columns = learner.workers[exploiter].buffer.num_columns
     seconds, began = 60.0 * minutes, time.monotonic()
     curve: list[CurvePoint] = []
-    wins = rounds = 0
+    wins, rounds, last = 0, 0, 0.0
     try:
         while (spent := time.monotonic() - began) < seconds:
             done = learner.iterate(spent / seconds)
             wins, rounds = wins + done.wins[exploiter], rounds + done.rounds
             share = (time.monotonic() - began) / seconds
-            if rounds and share * CURVE_POINTS >= len(curve) + 1:
+            # A round of every world, at least: the first to end are those that the quicker side wins.
+            if rounds >= worlds.num_worlds and (share - last) * CURVE_POINTS >= 1.0:
                 steps = learner.updates * settings.n_steps * columns
                 curve.append(CurvePoint(share * minutes, steps, rounds, wins / rounds))
-                wins = rounds = 0
-            if progress is not None:
-                progress(min(share, 1.0), curve)
+                wins, rounds, last = 0, 0, share
+            progress(min(share, 1.0))
         steps = learner.updates * settings.n_steps * columns
         return BestResponse(learner.policies[exploiter].requires_grad_(False).eval(), steps, curve)
     finally:
         learner.close()
+
+
+def can_continue(shape: PolicyShape) -> bool:
+    """Whether PPO can continue a policy of this shape with a wider observation."""
+    return not shape.squashed and len(shape.net_arch) > 1
 
 
 def widened(policy: Policy, observation_size: int) -> Policy:
