@@ -138,7 +138,9 @@ def show_exploitability(found: "list[Exploitability]") -> None:
     from godojo.evaluation.tables import interval, percent, plain_table, sparkline
 
     rounds, minutes = found[0].response.wins.rounds, found[0].minutes
-    out.print(f"\n[bold]exploitability[/]: how often each policy loses\n[dim]{rounds} rounds against each opponent[/]\n")
+    out.print(
+        f"\n[bold]exploitability[/]: how often each policy loses\n[dim]{rounds} rounds against each opponent[/]\n"
+    )
     table = plain_table(("policy", "against"), ("loses", "95 % interval"))
     curves = plain_table((f"rounds won in {minutes:g} minutes of training", "", ""), ("agent-steps",))
     for one in found:
