@@ -32,7 +32,7 @@ def evaluate(
         policy: A run (a `godojo.Run`, an id, a path, `"latest"` or `RUN@SNAPSHOT`), or a policy file (`.pt`, `.dojo`,
             `.onnx`), or several of a role each, separated by commas.
         opponents: `scripted:NAME`, `"reference"`, `reference:STYLE`, `RUN`, `RUN@SNAPSHOT`, policy files,
-            `file.py:Class`, or `"itself"`. By default the game's basic scripted opponents, its reference set and itself.
+            `file.py:Class`, or `"itself"`. By default the basic scripted opponents, the reference set and itself.
         role: Evaluate this role only.
         episodes: Episodes against each opponent.
         arenas: `"held-out"`, `"hand-made"`, `"generated"`, or a folder of arenas.
