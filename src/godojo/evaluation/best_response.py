@@ -17,6 +17,7 @@ from godojo.learn.networks import ActionHead, Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard
 from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings
+from godojo.runs.role_map import Mode
 
 CURVE_POINTS = 24
 """A learning curve has at most this many."""
@@ -73,7 +74,7 @@ def train_best_response(
     policies = {card.role: frozen}
     if start is not None:
         policies[exploiter] = widened(start, worlds.roles[exploiter].observation.shape[2])
-    mode = "deterministic" if deterministic else "frozen"
+    mode: Mode = "deterministic" if deterministic else "frozen"
     learner = PpoSelfPlay(worlds, settings, seed, policies=policies, modes={card.role: mode})
     columns = learner.workers[exploiter].buffer.num_columns
     seconds, began = 60.0 * minutes, time.monotonic()
