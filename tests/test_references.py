@@ -1,4 +1,4 @@
-"""The reference set: frozen policies that come with a game, play in `eval`, and are no burden where they are missing."""
+"""The reference set: frozen policies that come with a game and play in `eval`; a missing set is no burden."""
 
 import json
 from dataclasses import replace

@@ -64,6 +64,7 @@ def train_best_response(
 
     It starts from the policy `start`, or anew. `informed` shows it where its opponents are.
     """
+    settings = msgspec.structs.replace(settings, past_opponent_fraction=0.0, scripted_opponent_fraction=0.0)
     frozen = copy.deepcopy(victim)
     # After infinitely many observations, new ones no longer change its normaliser.
     frozen.normaliser.count.fill_(math.inf)
