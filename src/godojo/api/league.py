@@ -48,6 +48,8 @@ def league(
 
     With `exploit_minutes`, weaknesses are added to `league.json` as they are found, and drawn in `exploitability.png`.
     """
+    if exploit_minutes is not None:
+        exploitability.check_minutes(exploit_minutes)
     where = str(run.path.absolute())
     how: dict[str, Any] = {"arenas": arenas, "seed": seed, "deterministic": deterministic, "progress": progress}
     found = League(play_league(where, snapshots, rounds=episodes, **how), [])

@@ -1,5 +1,6 @@
 """`godojo league`: how a run's policies got better, moment against moment."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -60,7 +61,7 @@ def league(
     """
     if episodes < 1:
         raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
-    if is_file(run):
+    if is_file(run) and not Path(run).expanduser().is_dir():
         _probe_files(run, exploit, episodes, arenas, seed, sampled=sampled, as_json=as_json)
         return
     folder = open_run(run)
