@@ -24,6 +24,7 @@ __all__ = [
     "TrainedPolicy",
     "__version__",
     "evaluate",
+    "exploit",
     "load_policy",
     "make_vec",
     "open_game",
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from godojo.api.evaluation import evaluate
     from godojo.api.exports import Exported
     from godojo.api.films import Film
-    from godojo.api.league import League
+    from godojo.api.league import League, exploit
     from godojo.api.policies import TrainedPolicy, load_policy
     from godojo.api.replays import Replays
     from godojo.api.runs import Run
@@ -55,6 +56,7 @@ _HOMES = {
     "Run": "godojo.api.runs",
     "TrainedPolicy": "godojo.api.policies",
     "evaluate": "godojo.api.evaluation",
+    "exploit": "godojo.api.league",
     "load_policy": "godojo.api.policies",
     "make_vec": "godojo.engines.make",
     "open_game": "godojo.engines.make",

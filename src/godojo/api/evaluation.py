@@ -30,9 +30,9 @@ def evaluate(
 
     Args:
         policy: A run (a `godojo.Run`, an id, a path, `"latest"` or `RUN@SNAPSHOT`), or a policy file (`.pt`, `.dojo`,
-            `.onnx`).
-        opponents: `scripted:NAME`, `RUN`, `RUN@SNAPSHOT`, policy files, `file.py:Class`, or `"itself"`. By default all
-            scripted opponents and itself.
+            `.onnx`), or several of a role each, separated by commas.
+        opponents: `scripted:NAME`, `"reference"`, `reference:STYLE`, `RUN`, `RUN@SNAPSHOT`, policy files,
+            `file.py:Class`, or `"itself"`. By default the basic scripted opponents, the reference set and itself.
         role: Evaluate this role only.
         episodes: Episodes against each opponent.
         arenas: `"held-out"`, `"hand-made"`, `"generated"`, or a folder of arenas.
@@ -63,8 +63,8 @@ def evaluate(
     how |= {"files": SHIPPED, "progress": progress}
     if not is_solo(text, SHIPPED):
         if engine == "both":
-            return compare_engines(text, opponents, role=role, **how)
-        return judge(text, opponents, role=role, engine=engine, **how)
+            return compare_engines(text, opponents, role=role, references=True, **how)
+        return judge(text, opponents, role=role, engine=engine, references=True, **how)
     if opponents or role is not None:
         raise GodojoError(f"{text} plays alone: remove {option('opponents')} and {option('role')}")
     if engine == "both":

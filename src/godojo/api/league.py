@@ -1,28 +1,32 @@
-"""Cross-play between the snapshots of a run, saved in its folder."""
+"""Cross-play between the snapshots of a run, saved in its folder; the search for weaknesses of any policy."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
+from godojo.api.references import reference, resolved
 from godojo.documents import write_document
-from godojo.evaluation.exploitability import BestResponse, exploit
+from godojo.evaluation import exploitability
+from godojo.evaluation.exploitability import Exploitability
 from godojo.evaluation.league import LeagueReport, play_league
+from godojo.export.players import SHIPPED
 from godojo.files import atomic_write
 from godojo.formats import LEAGUE
 from godojo.runs.folder import RunFolder
-from godojo.show.charts import draw_league
+from godojo.show.charts import draw_exploitability, draw_league
 
 EXPLOIT_EPISODES = 500
 """Exploitability is measured over at least this many episodes."""
+FIGURES, PICTURE, EXPLOIT_PICTURE = "league.json", "league.png", "exploitability.png"
 
 
 class League(NamedTuple):
     """The result of a league."""
 
     report: LeagueReport
-    best_responses: list[BestResponse]
-    """Best responses to each role's last policy, if `exploit_minutes` was given."""
+    best_responses: list[Exploitability]
+    """Weaknesses of each role's last policy, if `exploit_minutes` was given."""
 
     def as_tree(self) -> dict[str, Any]:
         """The content of `league.json`."""
@@ -40,16 +44,50 @@ def league(
     deterministic: bool = True,
     progress: Callable[[str, float | None], None],
 ) -> League:
-    """Play all snapshots against each other, rate them, and write `league.png` and `league.json`."""
+    """Play all snapshots against each other, rate them, and write `league.png` and `league.json`.
+
+    With `exploit_minutes`, weaknesses are added to `league.json` as they are found, and drawn in `exploitability.png`.
+    """
+    if exploit_minutes is not None:
+        exploitability.check_minutes(exploit_minutes)
     where = str(run.path.absolute())
     how: dict[str, Any] = {"arenas": arenas, "seed": seed, "deterministic": deterministic, "progress": progress}
-    report = play_league(where, snapshots, rounds=episodes, **how)
+    found = League(play_league(where, snapshots, rounds=episodes, **how), [])
     progress("drawing", None)
-    atomic_write(run.path / "league.png", draw_league(report))
-    responses: list[BestResponse] = []
+    atomic_write(run.path / PICTURE, draw_league(found.report))
+    write_document(run.path / FIGURES, LEAGUE, found.as_tree())
     if exploit_minutes is not None:
-        last = f"{where}@{report.standings[-1].name}"
-        responses = exploit(last, minutes=exploit_minutes, rounds=max(episodes, EXPLOIT_EPISODES), **how)
-    found = League(report, responses)
-    write_document(run.path / "league.json", LEAGUE, found.as_tree())
+        last = f"{where}@{found.report.standings[-1].name}"
+        rounds = max(episodes, EXPLOIT_EPISODES)
+        for one in exploitability.exploit(last, minutes=exploit_minutes, rounds=rounds, **how):
+            found.best_responses.append(one)
+            write_document(run.path / FIGURES, LEAGUE, found.as_tree())
+            atomic_write(run.path / EXPLOIT_PICTURE, draw_exploitability(found.report.game, found.best_responses))
     return found
+
+
+def exploit(
+    policy: Any,
+    *,
+    minutes: float = 5.0,
+    episodes: int = EXPLOIT_EPISODES,
+    arenas: str = "held-out",
+    seed: int = 0,
+    deterministic: bool = True,
+    progress: Callable[[str, float | None], None] | None = None,
+) -> list[Exploitability]:
+    """Search for weaknesses of every role of a policy; nothing is written.
+
+    Args:
+        policy: A run (a `godojo.Run`, an id, a path, `"latest"` or `RUN@SNAPSHOT`), or a policy file (`.pt`, `.dojo`),
+            or several of a role each, separated by commas.
+        minutes: How long a best response trains against each of them.
+        episodes: Episodes that each opponent is measured over.
+        arenas: `"held-out"`, `"hand-made"`, `"generated"`, or a folder of arenas.
+        seed: The same seed plays the same episodes.
+        deterministic: The policy takes its most likely actions; otherwise it samples as in training.
+        progress: Called with the step in progress and the fraction of it that is done.
+    """
+    how: dict[str, Any] = {"arenas": arenas, "seed": seed, "deterministic": deterministic, "progress": progress}
+    text = resolved(reference(policy))
+    return list(exploitability.exploit(text, minutes=minutes, rounds=episodes, files=SHIPPED, **how))

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from godojo.errors import GodojoError, option, unknown
+from godojo.evaluation.reference_set import check_reference, is_reference
 from godojo.games.base import GAMES
 from godojo.runs.folder import CONFIG, LATEST, RunFolder, open_run
 from godojo.runs.names import split_reference
@@ -50,6 +51,9 @@ def check_opponents(policy: str, opponents: Sequence[str]) -> None:
     for text in opponents:
         name = text.removeprefix("scripted:")
         if text == "itself" or ".py" in text or is_file(text):
+            continue
+        if is_reference(text):
+            check_reference(text, config.game)
             continue
         from godojo.opponents import is_scripted, scripted_opponents  # loads the compiler, but not torch
 

@@ -99,8 +99,9 @@ class Run:
         """Measure how good the policies are, as `godojo.evaluate` does.
 
         Args:
-            opponents: `scripted:NAME`, `RUN`, `RUN@SNAPSHOT`, policy files, `file.py:Class`, or `"itself"`. By default
-                all scripted opponents and itself.
+            opponents: `scripted:NAME`, `"reference"`, `reference:STYLE`, `RUN`, `RUN@SNAPSHOT`, policy files,
+                `file.py:Class`, or `"itself"`. By default the game's basic scripted opponents, its reference set and
+                itself.
             snapshot: A moment of the training; the newest policies by default.
             role: Evaluate this role only.
             episodes: Episodes against each opponent.
@@ -132,7 +133,8 @@ class Run:
             snapshots: Their names; up to 8, spread over the training, by default.
             episodes: Episodes of each pairing.
             arenas: `"held-out"`, `"hand-made"`, `"generated"`, or a folder of arenas.
-            exploit_minutes: Also train a best response to each policy of the last snapshot, for this long each.
+            exploit_minutes: Also search for weaknesses of each policy of the last snapshot: with every scripted
+                opponent, and with a best response that trains for this long.
             seed: The same seed plays the same episodes.
             deterministic: Take the most likely actions; otherwise sample as in training.
             progress: Called with the step in progress and the fraction of it that is done.

@@ -11,15 +11,19 @@ from godojo.cli.console import out, print_json, progress_report
 def evaluate(
     run: Annotated[
         str,
-        typer.Argument(help="RUN, RUN@SNAPSHOT or a policy file (*.pt, *.dojo, *.onnx); by default the newest run."),
+        typer.Argument(
+            help="RUN, RUN@SNAPSHOT or a policy file (*.pt, *.dojo, *.onnx; one a role, separated by commas);"
+            " by default the newest run."
+        ),
     ] = "latest",
     opponent: Annotated[
         list[str] | None,
         typer.Option(
             "--opponent",
             "-o",
-            help="scripted:NAME, RUN, RUN@SNAPSHOT, a policy file (*.pt, *.dojo, *.onnx), file.py:Class, or itself;"
-            " may be given several times. By default all scripted ones and itself.",
+            help="scripted:NAME, reference (frozen trained policies that come with the game), reference:STYLE, RUN,"
+            " RUN@SNAPSHOT, a policy file (*.pt, *.dojo, *.onnx), file.py:Class, or itself; may be given several times."
+            " By default the basic scripted ones, the references and itself.",
         ),
     ] = None,
     role: Annotated[str | None, typer.Option("--role", help="Evaluate this role only, for example: seeker")] = None,
@@ -49,6 +53,7 @@ def evaluate(
 
       godojo eval latest
       godojo eval latest -o oracle -o my-other-run@1m --role hider
+      godojo eval latest -o reference
     """
     from godojo.api.evaluation import evaluate as evaluate_policy
 

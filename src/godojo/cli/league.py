@@ -1,21 +1,30 @@
 """`godojo league`: how a run's policies got better, moment against moment."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
+from godojo.api.references import is_file
 from godojo.cli.chosen_run import open_run
 from godojo.cli.console import out, print_json, progress_report
 from godojo.errors import GodojoError
+from godojo.units import counted
 
 if TYPE_CHECKING:
-    from godojo.evaluation.exploitability import BestResponse
+    from godojo.evaluation.exploitability import Exploitability
     from godojo.evaluation.league import LeagueReport
 
 
 def league(
-    run: Annotated[str, typer.Argument(help="RUN; by default the newest one.")] = "latest",
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="RUN, by default the newest one; with --exploit also policy files (*.pt, *.dojo; one a role, separated"
+            " by commas)."
+        ),
+    ] = "latest",
     snapshots: Annotated[
         str | None,
         typer.Option("--snapshots", help="Names, as in start,1m,final; by default up to 8, spread evenly."),
@@ -30,7 +39,8 @@ def league(
         typer.Option(
             "--exploit",
             metavar="MINUTES",
-            help="Also train a new learner for so long against each frozen policy of the last snapshot.",
+            help="Also search for weaknesses of each policy of the last snapshot: let every scripted opponent play it,"
+            " and train an opponent against it alone for so long.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="The same seed plays the same rounds.")] = 0,
@@ -42,10 +52,18 @@ def league(
 ) -> None:
     """Let the snapshots of a training play each other, everybody against everybody, and rate them.
 
-    Leaves league.png and league.json in the run's folder.
+    Leaves league.png and league.json in the run's folder; with --exploit also exploitability.png.
+
+    Examples:
+
+      godojo league latest --exploit 5
+      godojo league seeker.dojo,hider.dojo --exploit 5
     """
     if episodes < 1:
         raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
+    if is_file(run) and not Path(run).expanduser().is_dir():
+        _probe_files(run, exploit, episodes, arenas, seed, sampled=sampled, as_json=as_json)
+        return
     folder = open_run(run)
     from godojo.api.league import league as play  # loads torch, the kernels and matplotlib
 
@@ -65,9 +83,34 @@ def league(
         print_json(found.as_tree())
         return
     show(found.report)
-    for one in found.best_responses:
-        show_probe(one)
+    if found.best_responses:
+        show_exploitability(found.best_responses)
     out.print(f"\nPicture and figures: {escape(str(folder.path / 'league.png'))} and league.json beside it")
+
+
+def _probe_files(
+    policy: str, minutes: float | None, episodes: int, arenas: str, seed: int, *, sampled: bool, as_json: bool
+) -> None:
+    """Policy files have no snapshots to play a league, but weaknesses."""
+    if minutes is None:
+        raise GodojoError(f"{policy} has no snapshots for a league; search for its weaknesses with --exploit MINUTES")
+    from godojo.api.league import EXPLOIT_EPISODES
+    from godojo.api.league import exploit as search
+
+    with progress_report() as shown:
+        found = search(
+            policy,
+            minutes=minutes,
+            episodes=max(episodes, EXPLOIT_EPISODES),
+            arenas=arenas,
+            seed=seed,
+            deterministic=not sampled,
+            progress=shown.progress,
+        )
+    if as_json:
+        print_json(found)
+    else:
+        show_exploitability(found)
 
 
 def show(found: "LeagueReport") -> None:
@@ -92,11 +135,29 @@ def show(found: "LeagueReport") -> None:
     out.print(ratings)
 
 
-def show_probe(one: "BestResponse") -> None:
-    from godojo.evaluation.tables import interval, percent
+def show_exploitability(found: "list[Exploitability]") -> None:
+    from godojo.evaluation.tables import interval, percent, plain_table, sparkline
 
-    before, after = (f"{percent(share)} of rounds ({interval(share)})" for share in (one.before, one.after))
+    rounds, minutes = found[0].response.wins.rounds, found[0].minutes
     out.print(
-        f"\nThe {one.victim} loses {before} to the run's own {one.exploiter}, and {after} to a new one that trained"
-        f" for {one.minutes:g} minutes ({one.agent_steps:,} agent-steps) to beat it alone."
+        f"\n[bold]exploitability[/]: how often each policy loses\n[dim]{rounds} rounds against each opponent[/]\n"
     )
+    table = plain_table(("policy", "against"), ("loses", "95 % interval"))
+    curves = plain_table((f"rounds won in {minutes:g} minutes of training", "", ""), ("agent-steps",))
+    for one in found:
+        rows = [
+            (f"its own {one.exploiter}", one.before),
+            (f"the best script: {one.best_script}", one.script),
+            (f"a {one.exploiter} that learnt to beat it", one.response.wins),
+            ("the same, all-knowing", one.informed.wins),
+        ]
+        for place, (name, losses) in enumerate((name, losses) for name, losses in rows if losses is not None):
+            table.add_row("" if place else one.victim, escape(name), percent(losses), interval(losses))
+        table.add_row("", "[bold]at least[/]", f"[bold]{percent(one.at_least)}[/]")
+        for who, learnt in ((one.exploiter, one.response), (f"all-knowing {one.exploiter}", one.informed)):
+            rates = [point.win_rate for point in learnt.curve]
+            last = f"{100 * rates[-1]:.0f} %" if rates else ""
+            curves.add_row(f"{who} against the {one.victim}", sparkline(rates), last, counted(learnt.agent_steps))
+    out.print(table)
+    out.print()
+    out.print(curves)

@@ -1,6 +1,6 @@
 """Evaluating a trained policy of each role against opponents, on held-out arenas, with intervals."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -13,6 +13,7 @@ from godojo.evaluation.held_out import BOTH, judging_seed, worlds_for
 from godojo.evaluation.intervals import Mean, Proportion
 from godojo.evaluation.matches import MatchResults, Player, play_matches
 from godojo.evaluation.players import PlayerFile, TrainedPlayer, player_from, players_of
+from godojo.evaluation.reference_set import REFERENCE, reference_names
 from godojo.evaluation.tables import Printable, evaluation_table
 from godojo.opponents import scripted_opponents
 from godojo.runs.config import RunConfig
@@ -63,10 +64,10 @@ def has_opponents(config: RunConfig) -> bool:
     return config.game in GAMES and len(config.roles) == 2
 
 
-def default_opponents(game: str, roles: int) -> list[str]:
-    """Scripted ones without numbered members, and, with both roles at hand, itself."""
+def default_opponents(game: str, roles: int, *, references: bool = False) -> list[str]:
+    """Scripted ones without numbered members, the reference set if wanted, and, with both roles at hand, itself."""
     scripted = [name for name, kind in scripted_opponents(game).items() if not kind.is_numbered]
-    return [*scripted, *([ITSELF] if roles > 1 else [])]
+    return [*scripted, *([REFERENCE] if references else []), *([ITSELF] if roles > 1 else [])]
 
 
 def judge(
@@ -80,13 +81,15 @@ def judge(
     seed: int = 0,
     deterministic: bool = True,
     from_pool: bool = False,
+    references: bool = False,
     files: Mapping[str, PlayerFile] | None = None,
     progress: Callable[[str, float | None], None] | None = None,
 ) -> Evaluation:
     """Plays `rounds` rounds with each role of a policy (see `players_of`) against each opponent (see `player_from`).
 
     All opponents meet it in the same arenas, from the same places; `from_pool` says in which (see `judging_worlds`).
-    `files` are further kinds of players' files.
+    The opponent `reference` is every policy of the reference set that fits the game; `references` adds it to the
+    opponents by default. `files` are further kinds of players' files.
     """
     if rounds < 1:
         raise GodojoError(f"there must be at least one episode, not {rounds}")
@@ -95,7 +98,7 @@ def judge(
         raise GodojoError(f"{policy} has no role {role!r}; it has: {', '.join(judged)}")
     cards = [player.card for player in judged.values()]
     game = cards[0].game
-    opponents = list(opponents) or default_opponents(game, len(judged))
+    named, opponents = list(opponents), list(opponents) or default_opponents(game, len(judged), references=references)
     chosen = [name for name in judged if role in (None, name)]
     verdicts = []
     with worlds_for(
@@ -108,8 +111,10 @@ def judge(
         tables = [
             (name, rival, _table(worlds, judged, name, rival, game, seed, deterministic, files))
             for name in chosen
-            for rival in opponents
+            for rival in _expanded(opponents, worlds, name, game, files)
         ]
+        if not any(rival.startswith(REFERENCE) for _, rival, _ in tables) and REFERENCE in named:
+            raise GodojoError(f"{game} has no reference policy that fits the rules of {policy}")
         for name, rival, players in tables:
             title = f"{name} against {rival}"
             report = None if progress is None else (lambda share, title=title: progress(title, share))
@@ -126,6 +131,25 @@ def judge(
         agent_steps={card.role: card.agent_steps for card in cards},
         verdicts=verdicts,
     )
+
+
+def _expanded(
+    opponents: Sequence[str], worlds: Worlds, role: str, game: str, files: Mapping[str, PlayerFile] | None
+) -> Iterator[str]:
+    """The opponents of a role, with those of the reference set that fit these worlds for `reference`."""
+    for rival in opponents:
+        if rival != REFERENCE:
+            yield rival
+            continue
+        others = [name for name in worlds.roles if name != role]
+        for reference in reference_names(game, *others[:1]):
+            players = [player_from(reference, other, game=game, files=files) for other in others]
+            try:
+                for player in players:
+                    player.begin(worlds)
+            except GodojoError:  # trained with other eyes
+                continue
+            yield reference
 
 
 def _table(

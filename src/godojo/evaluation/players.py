@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 import numpy as np
@@ -12,6 +12,8 @@ from torch import Tensor
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.engines.make import GAMES
 from godojo.errors import GodojoError
+from godojo.evaluation.reference_set import PREFIX as REFERENCE_PREFIX
+from godojo.evaluation.reference_set import reference_file
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, load_policy
 from godojo.opponents import Opponent, is_scripted, make_opponent, scripted_opponents
@@ -142,7 +144,26 @@ def policies_of(text: str) -> dict[str, tuple[Policy, PolicyCard]]:
 def players_of(
     text: str, *, seed: int = 0, deterministic: bool = True, files: Mapping[str, PlayerFile] | None = None
 ) -> dict[str, TrainedPlayer]:
-    """Players of all roles that `text` names: see `policies_of`; `files` are further kinds of files, by suffix."""
+    """Players of all roles that `text` names: see `policies_of`; `files` are further kinds of files, by suffix.
+
+    Several policy files, of a role each, are separated by commas: `seeker.dojo,hider.dojo`.
+    """
+    how: dict[str, Any] = {"seed": seed, "deterministic": deterministic, "files": files}
+    found: dict[str, TrainedPlayer] = {}
+    is_list = Path(text).suffix in (POLICY_SUFFIX, *(files or ())) and not Path(text).expanduser().is_file()
+    for name in text.split(",") if is_list else [text]:
+        for role, player in _players_of_one(name, **how).items():
+            if role in found:
+                raise GodojoError(f"{text} has two policies of the {role}")
+            found[role] = player
+    if len({player.card.game for player in found.values()}) > 1:
+        raise GodojoError(f"{text} are policies of several games")
+    return found
+
+
+def _players_of_one(
+    text: str, *, seed: int, deterministic: bool, files: Mapping[str, PlayerFile] | None
+) -> dict[str, TrainedPlayer]:
     path = Path(text).expanduser()
     if files is not None and path.suffix in files:
         player = files[path.suffix](path, seed=seed, deterministic=deterministic, name=text)
@@ -164,9 +185,13 @@ def player_from(
 ) -> Opponent:
     """A player by its name.
 
-    `scripted:NAME` or just NAME (a scripted opponent), `file.py:Class` (a user's own), `RUN` (a run's newest policies),
-    `RUN@SNAPSHOT` (those of a moment of its training), `policy.pt`, or a file of another kind (`files`, by suffix).
+    `scripted:NAME` or just NAME (a scripted opponent), `reference:STYLE` (one of the game's reference set),
+    `file.py:Class` (a user's own), `RUN` (a run's newest policies), `RUN@SNAPSHOT` (those of a moment of its training),
+    `policy.pt`, or a file of another kind (`files`, by suffix).
     """
+    if text.startswith(REFERENCE_PREFIX):
+        path = reference_file(text, role, game)
+        return _players_of_one(str(path), seed=seed, deterministic=deterministic, files=files)[role]
     scripted, there = text.removeprefix(SCRIPTED), scripted_opponents(game)
     if text.startswith(SCRIPTED) or is_scripted(scripted, game) or scripted.endswith(".py") or ".py:" in scripted:
         return make_opponent(scripted, role, seed, game=game)

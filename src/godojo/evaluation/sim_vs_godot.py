@@ -46,6 +46,7 @@ def compare_engines(
     rounds: int = 500,
     seed: int = 0,
     deterministic: bool = True,
+    references: bool = False,
     files: Mapping[str, PlayerFile] | None = None,
     progress: Callable[[str, float | None], None] | None = None,
 ) -> Comparison:
@@ -63,6 +64,7 @@ def compare_engines(
             seed=seed,
             deterministic=deterministic,
             from_pool=True,
+            references=references,
             files=files,
             progress=report,
         )

@@ -146,3 +146,9 @@ def percent(share: Proportion | None) -> str:
 
 def interval(share: Proportion | None) -> str:
     return "" if share is None else f"{100 * share.low:.1f} to {100 * share.high:.1f}"
+
+
+def sparkline(shares: Iterable[float]) -> str:
+    """Shares from 0 to 1 as a line of small bars."""
+    bars = "▁▂▃▄▅▆▇█"
+    return "".join(bars[min(int(share * len(bars)), len(bars) - 1)] for share in shares)

@@ -113,6 +113,8 @@ class Game:
     """Shares of rounds that a good policy reaches, by measure."""
     opponents: Callable[[], Mapping[str, Any]] | None = None
     """Scripted opponents: classes of `godojo.opponents.Opponent` by name, the weakest first."""
+    references: Path | None = None
+    """A folder of frozen trained policies to evaluate against, `STYLE_ROLE.dojo`; it may be empty or missing."""
     parity: Callable[[], Any] | None = None
     """A `godojo.evaluation.parity.ParityPlan`: how twin and real engine are compared."""
     numpy_baseline: Callable[[], Any] | None = None

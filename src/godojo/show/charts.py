@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from godojo.documents import read_document
 from godojo.errors import GodojoError, command
+from godojo.evaluation.exploitability import Exploitability
 from godojo.evaluation.intervals import Z95
 from godojo.evaluation.league import LeagueReport
 from godojo.files import atomic_write, make_folder
@@ -380,3 +381,27 @@ def _ratings(axes: Axes, report: LeagueReport, names: list[str]) -> None:
     style.label_ends(axes, ends)
     axes.set_xticks(at, names, rotation=45, ha="right", rotation_mode="anchor")
     axes.set_title("rating, and its 95 % interval")
+
+
+def draw_exploitability(game: str, found: Sequence[Exploitability]) -> bytes:
+    """How opponents learnt to beat each policy, as a PNG, beside what its other opponents reach."""
+    tints = style.role_colours(game, [one.victim for one in found])
+    with style.look():
+        title = f"{found[0].minutes:g} minutes each · dashed: the best script · dotted: the policy's own opponent"
+        made = style.figure("Opponents that learn to beat one policy", title, size=(6.4 * len(found) + 1.0, 5.4))
+        for axes, one in zip(np.atleast_1d(made.subplots(1, len(found))), found, strict=True):
+            ends = []
+            for learnt, colour in ((one.response, style.INK), (one.informed, style.QUIET)):
+                axes.plot([point.minutes for point in learnt.curve], [p.win_rate for p in learnt.curve], color=colour)
+                axes.plot([one.minutes], [learnt.wins.rate], "o", color=colour)
+                name = "all-knowing" if learnt is one.informed else "by sight"
+                ends.append((name, one.minutes, learnt.wins.rate, colour))
+            for level, line in ((one.script, "--"), (one.before, ":")):
+                if level is not None:
+                    axes.axhline(level.rate, color=style.INK, linestyle=line, linewidth=1.2)
+            axes.set_xlim(0.0, 1.02 * one.minutes)
+            style.percent_axis(axes)
+            style.label_ends(axes, ends)
+            axes.set_xlabel("minutes of training")
+            axes.set_title(f"against the {one.victim}", color=tints[one.victim])
+        return _png(made)

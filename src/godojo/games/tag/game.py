@@ -1,5 +1,6 @@
 """Tag, as others know it."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from godojo.games.base import Game, Places
@@ -97,6 +98,7 @@ GAME = Game(
     judging_options,
     pool_options,
     opponents=opponents,
+    references=Path(__file__).parent / "references",
     truth=truth,
     parity=parity,
     numpy_baseline=numpy_baseline,
