@@ -95,9 +95,10 @@ def with_policies(game: str, words: list[str]) -> list[str]:
         config = RunFolder.open(split_reference(text)[0]).config
         if config.game != game:
             raise GodojoError(f"{POLICY} {value}: it plays {config.game}, not {game}")
-        settings = GAMES[game].settings
-        usual = flatten(msgspec.to_builtins(settings.defaults()))
-        trained = flatten(settings.with_defaults(config.game_settings))
+        kind = GAMES[game].settings
+        usual, trained = (
+            flatten(msgspec.to_builtins(one)) for one in (kind.defaults(), kind.from_values(config.game_settings))
+        )
         found += [f"--set={path}={_text(trained[path])}" for path in usual if trained[path] != usual[path]]
         from godojo.api.exports import export  # loads torch
 

@@ -76,7 +76,7 @@ def _show(replays: "list[Replay]") -> None:
     table = Table(box=None, pad_edge=False, header_style="dim")
     has_teams = any(role.agents > 1 for one in replays for role in one.header.roles)
     for title in ("arena", "players", "engine", "winner", *(["out"] if has_teams else [])):
-        table.add_column(title)
+        table.add_column(title, no_wrap=title == "out")
     for title in ("seconds", "frames", "decisions"):
         table.add_column(title, justify="right")
     for one in replays:
