@@ -130,7 +130,8 @@ func _addition(role: StringName) -> String:
 	if _is_human(role):
 		return " (you)"
 	var title: String = _titles.get(role, "")
-	return " (%s)" % title.left(16) if title else ""
+	# The files of a run are named after their roles.
+	return " (%s)" % title.left(16) if title and title != role else ""
 
 
 func _player_name(index: int, short: bool = false) -> String:
