@@ -27,7 +27,8 @@ def test_rows_meet_columns() -> None:
     worlds = make_vec("tag", num_worlds=60, generated_share=0.5)
     seekers = [PolicyPlayer(*small_policy("seeker", ahead=ahead)) for ahead in (0.0, 1.0)]
     hiders = [PolicyPlayer(*small_policy("hider", ahead=ahead)) for ahead in (0.0, 1.0)]
-    matrix = cross_play(worlds, seekers, hiders, 60, seed=3)
+    played = cross_play(worlds, seekers, hiders, 60, seed=3)
+    matrix = [[cell.wins("seeker") for cell in row] for row in played]
     assert [[cell.rounds for cell in row] for row in matrix] == [[60, 60], [60, 60]]
     assert matrix[0][0].wins == 0  # nobody moves, nobody is caught
     assert matrix[1][0].wins > 0

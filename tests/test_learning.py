@@ -8,6 +8,13 @@ import pytest
 
 from godojo.cli import main
 from godojo.evaluation.evaluation import judge
+from godojo.evaluation.held_out import judging_worlds
+from godojo.evaluation.matches import play_matches
+from godojo.evaluation.players import PolicyPlayer
+from godojo.games.tag.settings import TagSettings
+from godojo.learn.policy_file import PolicyCard
+from godojo.learn.self_play import PpoSelfPlay
+from godojo.learn.settings import PpoSettings
 
 THRESHOLDS: dict[str, Any] = json.loads(Path(__file__).with_name("learning_thresholds.json").read_bytes())
 FIRST, *OTHERS = THRESHOLDS["seeds"]
@@ -35,3 +42,17 @@ def test_a_short_training_reaches_its_thresholds(seed: int, tmp_path: Path, monk
             assert trained.rate >= least, f"{role} against {opponent}: {untrained.rate:.3f} to {trained.rate:.3f}"
             if role in THRESHOLDS["better_than_untrained"]:
                 assert trained.low > untrained.high, f"{role} against {opponent}: no better than untrained"
+
+
+def test_untrained_policies_meet_by_chance() -> None:
+    """Without a tag now and then there would be nothing to learn from. docs/games/tag.md has the figure."""
+    worlds = judging_worlds("tag", TagSettings.defaults(), rounds=1000)
+    made = PpoSelfPlay(worlds, PpoSettings(num_worlds=worlds.num_worlds), 1)
+    players = {}
+    for role, policy in made.policies.items():
+        card = PolicyCard("tag", role, worlds.roles[role].observation_parts, policy.shape, 0)
+        players[role] = PolicyPlayer(policy, card, seed=len(role), deterministic=False)
+    tags = play_matches(worlds, players, 1000, seed=7).wins("seeker")
+    made.close()
+    assert tags.low > 0.002, f"tags in {100 * tags.rate:.1f} % of rounds: untrained policies hardly ever meet"
+    assert tags.high < 0.08, f"tags in {100 * tags.rate:.1f} % of rounds: untrained policies need no training"

@@ -113,3 +113,9 @@ def test_a_policy_that_cannot_play_is_one_line_and_a_script_plays(
     assert len(lines) == 1, done.output
     assert lines[0].startswith("the hider is played by a script: ")
     assert why in lines[0]
+
+
+def test_a_person_plays_beside_trained_team_mates(engine: Engine) -> None:
+    for role in ("seeker", "hider"):
+        done = play(engine, "--teams=2v6", f"--role={role}", "--level=hard", "--set=rules.round_s=2", frames=360)
+        assert (done.code, done.output.strip()) == (0, "")

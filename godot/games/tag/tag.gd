@@ -111,6 +111,7 @@ func _seat_players() -> void:
 			look.human = agent.index
 		else:
 			_players.append(cast.player_for(agent, world))
+	cast.warn_of_unused()
 	for warning in cast.warnings:
 		printerr(warning)
 	look.hero = maxi(look.human, 0)

@@ -5,7 +5,9 @@ extends RefCounted
 ## [codeblock]
 ## --arena=pillars             which arena: a hand-made one, or the path of a file of your own
 ## --mode=classic              hide_and_seek (default) or classic
-## --role=hider                who you are in hide and seek: seeker (default) or hider
+## --teams=2v6                 how many seekers play against how many hiders: 1v1 (default), ...
+## --role=hider                who you are in hide and seek: seeker (default) or hider; trained
+##                             players are your team-mates
 ## --set=motion.gravity_mps2=20   any setting; may be given many times
 ## --seed=7                    starts the random numbers
 ## --camera=side               overview (default), follow or side
@@ -22,6 +24,7 @@ const ROLES: PackedStringArray = ["seeker", "hider"]
 const OPTIONS: PackedStringArray = [
 	"--arena=",
 	"--mode=",
+	"--teams=",
 	"--role=",
 	"--set=",
 	"--seed=",
@@ -102,6 +105,8 @@ func _read(word: String) -> String:
 			policies.append(value)
 		"--mode":
 			complaint = settings.apply_override("rules.mode=" + value)
+		"--teams":
+			complaint = _split(value)
 		"--set":
 			complaint = settings.apply_override(value)
 		"--role":
@@ -121,6 +126,19 @@ func _read(word: String) -> String:
 				% [DojoUntrustedText.quoted(word), " ".join(OPTIONS)]
 			)
 	return "" if complaint.is_empty() else "%s: %s" % [option, complaint]
+
+
+## Takes [code]2v6[/code]: so many seekers against so many hiders.
+func _split(value: String) -> String:
+	var counts: PackedStringArray = value.split("v")
+	if counts.size() != 2 or not counts[0].is_valid_int() or not counts[1].is_valid_int():
+		return "%s must be seekers v hiders, such as 2v6" % DojoUntrustedText.quoted(value)
+	# One at first, so that no split on the way is refused.
+	for rule: String in ["seekers=1", "hiders=1", "seekers=" + counts[0], "hiders=" + counts[1]]:
+		var complaint: String = settings.apply_override("rules." + rule)
+		if not complaint.is_empty():
+			return complaint
+	return ""
 
 
 static func _unless_known(value: String, known: PackedStringArray) -> String:

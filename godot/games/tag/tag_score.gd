@@ -42,7 +42,7 @@ func show_on(hud: ShowHud) -> void:
 			scores.append(("%.0f" if many else "%.1f") % _world.scores[agent.index])
 	else:
 		for role: StringName in _wins:
-			names.append(_role_name(role) + _addition(role))
+			names.append(_role_name(role) + _left(role) + _addition(role))
 			colors.append(TagStyle.agent_color(role == &"seeker"))
 			scores.append(str(_wins[role]))
 	hud.show_parties(names, colors, scores)
@@ -55,12 +55,10 @@ func announce_on(hud: ShowHud, keep_clear: PackedVector2Array) -> void:
 		return
 	var role: StringName = _world.winner
 	var verb: String = "wins" if _count(role) == 1 else "win"
-	var title: String = "You win!" if _is_human(role) else "%s %s" % [_role_name(role), verb]
-	var played_s: float = _world.tick_number * TagAgent.TICK_S
-	var text: String = "Not caught in %.0f seconds" % played_s
-	if role == &"seeker":
-		text = "Caught after %.1f seconds" % played_s
-	hud.show_banner(title, text, _title_color(role == &"seeker"), keep_clear)
+	var title: String = "%s %s" % [_role_name(role), verb]
+	if _is_human(role):
+		title = "You win!" if _count(role) == 1 else "Your team wins!"
+	hud.show_banner(title, _how(role), _title_color(role == &"seeker"), keep_clear)
 
 
 ## What a newcomer has to do.
@@ -70,7 +68,8 @@ func task() -> String:
 	if _is_classic():
 		return "Whoever is orange is it: run from it, or pass it on"
 	if _world.agents[_human].role == &"seeker":
-		return "You are orange: touch the blue one"
+		var prey: String = "the blue one" if _count(&"hider") == 1 else "every blue one"
+		return "You are orange: touch " + prey
 	return "You are blue: keep away from orange"
 
 
@@ -89,6 +88,32 @@ func _announce_classic(hud: ShowHud, keep_clear: PackedVector2Array) -> void:
 	hud.show_banner(title, text, _title_color(_world.agents[best].is_seeker_like), keep_clear)
 
 
+## How the round was won by [param role], in a few words.
+func _how(role: StringName) -> String:
+	var played_s: float = _world.tick_number * TagAgent.TICK_S
+	var hiders: int = _count(&"hider")
+	if role == &"seeker":
+		var who: String = "Caught" if hiders == 1 else "All %d caught" % hiders
+		return "%s after %.1f seconds" % [who, played_s]
+	if hiders == 1:
+		return "Not caught in %.0f seconds" % played_s
+	return "%d of %d caught in %.0f seconds" % [hiders - _hiders_left(), hiders, played_s]
+
+
+## Where there are several hiders: how many are left, for the name of their team.
+func _left(role: StringName) -> String:
+	var hiders: int = _count(&"hider")
+	return " %d/%d" % [_hiders_left(), hiders] if role == &"hider" and hiders > 1 else ""
+
+
+func _hiders_left() -> int:
+	var left: int = 0
+	for agent in _world.agents:
+		if agent.active and agent.role == &"hider":
+			left += 1
+	return left
+
+
 func _title_color(hunts: bool) -> Color:
 	return ShowStyle.letter_color(TagStyle.agent_color(hunts))
 
@@ -105,7 +130,8 @@ func _addition(role: StringName) -> String:
 	if _is_human(role):
 		return " (you)"
 	var title: String = _titles.get(role, "")
-	return " (%s)" % title.left(16) if title else ""
+	# The files of a run are named after their roles.
+	return " (%s)" % title.left(16) if title and title != role else ""
 
 
 func _player_name(index: int, short: bool = false) -> String:

@@ -124,6 +124,12 @@ def show(found: "LeagueReport") -> None:
     for standing, cells in zip(found.standings, found.matrix, strict=True):
         table.add_row(escape(standing.name), *(f"{100 * cell.rate:.1f}" for cell in cells))
     out.print(table)
+    for name, means in found.measures.items():
+        out.print(f"\n{escape(name)}, mean of a round")
+        table = plain_table((f"{found.rows} \\ {found.columns}",), (escape(one.name) for one in found.standings))
+        for standing, row in zip(found.standings, means, strict=True):
+            table.add_row(escape(standing.name), *(f"{cell.mean:.2f}" for cell in row))
+        out.print(table)
     ratings = plain_table(("snapshot",), ("agent-steps", found.rows, "95 %", found.columns, "95 %"))
     for standing in found.standings:
         words = [f"{standing.agent_steps:,}"]

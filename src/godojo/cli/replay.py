@@ -74,13 +74,25 @@ def replay(
 
 def _show(replays: "list[Replay]") -> None:
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for title in ("arena", "players", "engine", "winner"):
-        table.add_column(title)
+    has_teams = any(role.agents > 1 for one in replays for role in one.header.roles)
+    for title in ("arena", "players", "engine", "winner", *(["out"] if has_teams else [])):
+        table.add_column(title, no_wrap=title == "out")
     for title in ("seconds", "frames", "decisions"):
         table.add_column(title, justify="right")
     for one in replays:
         players = ", ".join(f"{role.name} {role.player}" for role in one.header.roles)
         winner = one.outcome.winner if one.outcome else "(cut off)"
         counts = (f"{one.seconds:.2f}", str(len(one.tick)), str(len(one.decision_frame)))
-        table.add_row(escape(one.header.arena_title), escape(players), one.header.engine, escape(winner), *counts)
+        words = [escape(one.header.arena_title), escape(players), one.header.engine, escape(winner)]
+        table.add_row(*words, *([escape(_out(one))] if has_teams else []), *counts)
     out.print(table)
+
+
+def _out(replay: "Replay") -> str:
+    """How many of each team were out at the end: `hider 1 of 2`."""
+    found = []
+    for role in replay.header.roles:
+        left = int(replay.active[-1, role.first : role.first + role.agents].sum())
+        if left < role.agents:
+            found.append(f"{role.name} {role.agents - left} of {role.agents}")
+    return ", ".join(found)

@@ -39,7 +39,7 @@ def train(
     game: Annotated[str | None, typer.Argument(help="tag or navigation; defaults to tag.", metavar="GAME")] = None,
     minutes: Annotated[float | None, basic("Training time; defaults to 5.", "N")] = None,
     steps: Annotated[int | None, basic("Train for N agent-steps instead.", "N")] = None,
-    preset: Annotated[str | None, basic("A preset of the game: default, quick, team, …", "NAME")] = None,
+    preset: Annotated[str | None, basic("A preset of the game: default, quick, 2v2, …", "NAME")] = None,
     engine: Annotated[
         str | None, basic("sim, the embedded twin (default), or godot, the real engine, headless.", "NAME")
     ] = None,

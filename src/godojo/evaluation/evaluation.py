@@ -35,6 +35,8 @@ class MatchUp(msgspec.Struct, frozen=True):
     by_arena: dict[str, Proportion]
     lost_rounds: int
     """Cut short from outside and played again."""
+    measures: dict[str, Mean] = {}
+    """What the game measures of a round besides who won, such as catches; see `Game.measures`."""
 
 
 class Evaluation(Printable, msgspec.Struct, frozen=True):
@@ -188,4 +190,5 @@ def _verdict(role: str, rival: str, results: MatchResults) -> MatchUp:
         median_length_s=float(np.median(results.length_s)),
         by_arena=results.wins_by_arena(role) if can_win else {},
         lost_rounds=results.lost,
+        measures=results.mean_measures(),
     )

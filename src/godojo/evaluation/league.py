@@ -10,8 +10,8 @@ from openskill.models import BradleyTerryFull
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.evaluation.held_out import BOTH, game_settings, judging_seed, judging_worlds
-from godojo.evaluation.intervals import Z95, Proportion
-from godojo.evaluation.matches import play_matches
+from godojo.evaluation.intervals import Z95, Mean, Proportion
+from godojo.evaluation.matches import MatchResults, play_matches
 from godojo.evaluation.players import PolicyPlayer, policies_of
 from godojo.runs.folder import RunFolder
 
@@ -54,6 +54,8 @@ class LeagueReport(msgspec.Struct, frozen=True):
     columns: str
     standings: list[Ranking]
     matrix: list[list[Proportion]]
+    measures: dict[str, list[list[Mean]]] = {}
+    """Matrices of what the game measures of a round besides who won, such as catches; see `Game.measures`."""
 
 
 def cross_play(
@@ -64,17 +66,16 @@ def cross_play(
     *,
     seed: int = 0,
     progress: Callable[[str, float | None], None] | None = None,
-) -> list[list[Proportion]]:
-    """Every row against every column, `rounds` rounds each: how often the row won."""
-    matrix: list[list[Proportion]] = []
+) -> list[list[MatchResults]]:
+    """Every row against every column, `rounds` rounds each."""
+    matrix: list[list[MatchResults]] = []
     for number, one in enumerate(rows):
         matrix.append([])
         for other in columns:
             if progress is not None:
                 done = number * len(columns) + len(matrix[-1])
                 progress("everybody against everybody", done / (len(rows) * len(columns)))
-            results = play_matches(worlds, {one.role: one, other.role: other}, rounds, seed=seed)
-            matrix[-1].append(results.wins(one.role))
+            matrix[-1].append(play_matches(worlds, {one.role: one, other.role: other}, rounds, seed=seed))
     return matrix
 
 
@@ -141,7 +142,9 @@ def play_league(
                     raise GodojoError(f"{folder.name}@{entry.name} has no policy of the {role}")
                 own[role].begin(worlds)
         sides = [own[one] for own in players], [own[other] for own in players]
-        matrix = cross_play(worlds, *sides, rounds, seed=judging_seed(seed), progress=progress)
+        played = cross_play(worlds, *sides, rounds, seed=judging_seed(seed), progress=progress)
+    matrix = [[cell.wins(one) for cell in row] for row in played]
+    means = [[cell.mean_measures() for cell in row] for row in played]
     ratings = rate(matrix, seed)
     return LeagueReport(
         run=folder.name,
@@ -157,6 +160,7 @@ def play_league(
             for entry, row, column in zip(entries, *ratings, strict=True)
         ],
         matrix=matrix,
+        measures={name: [[cell[name] for cell in row] for row in means] for name in means[0][0]},
     )
 
 

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from godojo.engines.base import Worlds
+from godojo.engines.measures import measured
 from godojo.errors import GodojoError
 from godojo.evaluation.intervals import Mean, Proportion
 from godojo.games.settings import TICK_S
@@ -42,6 +43,8 @@ class MatchResults:
     """By role: the game's own score, averaged over the role's agents."""
     terms: Mapping[str, np.ndarray] = field(default_factory=dict)
     """By role: [rounds, terms], the reward by term, likewise."""
+    measures: dict[str, np.ndarray] = field(default_factory=dict)
+    """By name: what the game measures besides (`Game.measures`), a bool or a number a round."""
     lost: int = 0
     """Rounds that were cut short from outside, for instance by a crash, and played again."""
 
@@ -64,6 +67,10 @@ class MatchResults:
 
     def mean_reward(self, role: str) -> Mean:
         return Mean.of(self.reward[role])
+
+    def mean_measures(self) -> dict[str, Mean]:
+        """The means of the game's measures."""
+        return {name: Mean.of(values.astype(np.float64)) for name, values in self.measures.items()}
 
     def _won(self, winner: str) -> np.ndarray:
         if winner not in self.winners:
@@ -155,6 +162,8 @@ class _Tally:
             found.reward[role][rows] = arrays.final_terms[counts].sum(axis=2).mean(axis=1)
             found.terms[role][rows] = arrays.final_terms[counts].mean(axis=1)
             found.score[role][rows] = arrays.final_score[counts].mean(axis=1)
+        for name, values in measured(worlds, counts).items():
+            found.measures.setdefault(name, np.zeros(len(found.winner), values.dtype))[rows] = values
         self._played += counts
         self.left -= len(rows)
 

@@ -8,13 +8,11 @@ from rich.console import RenderableType
 
 from godojo.engines.base import Worlds
 from godojo.engines.make import GAMES
-from godojo.errors import GodojoError
 from godojo.evaluation.held_out import BOTH, judging_seed, worlds_for
 from godojo.evaluation.intervals import Mean, Proportion
 from godojo.evaluation.matches import MADE_FOR_THE_ROUND, MatchResults, Player, play_matches
 from godojo.evaluation.players import PlayerFile, players_of
 from godojo.evaluation.tables import Printable, solo_table
-from godojo.games.base import PlayedRounds
 
 
 class SoloEvaluation(Printable, msgspec.Struct, frozen=True):
@@ -45,8 +43,8 @@ class SoloEvaluation(Printable, msgspec.Struct, frozen=True):
 
 
 def is_solo_policy(game: str) -> bool:
-    """Whether a game is evaluated by measures of its rounds."""
-    return game in GAMES and GAMES[game].measures is not None
+    """Whether a game is evaluated by measures of its rounds alone: it has no opponents."""
+    return game in GAMES and GAMES[game].measures is not None and GAMES[game].opponents is None
 
 
 def is_solo(policy: str, files: Mapping[str, PlayerFile] | None = None) -> bool:
@@ -71,7 +69,6 @@ def evaluate_solo(
     with worlds_for(policy, card, arenas=arenas, rounds=rounds, engine=engine, seed=seed) as worlds:
         report = None if progress is None else (lambda share: progress("playing", share))
         results = judged_rounds(worlds, {role: player}, rounds, seed, report)
-        found = measured(card.game, worlds, results, role)
         terms = {name: Mean.of(results.terms[role][:, at]) for at, name in enumerate(worlds.reward_terms)}
     return SoloEvaluation(
         policy=policy,
@@ -82,9 +79,9 @@ def evaluate_solo(
         seed=seed,
         deterministic=deterministic,
         agent_steps=card.agent_steps,
-        measures=shares(found),
+        measures=shares(results.measures),
         targets=dict(GAMES[card.game].targets),
-        by_arena=by_arena(found, results),
+        by_arena=by_arena(results),
         terms=terms,
         reward=results.mean_reward(role),
         median_length_s=float(np.median(results.length_s)),
@@ -104,24 +101,10 @@ def judged_rounds(
     return play_matches(worlds, players, rounds, seed=judging_seed(seed), progress=progress)
 
 
-def measured(game: str, worlds: Worlds, results: MatchResults, role: str) -> dict[str, np.ndarray]:
-    """The game's measures of each round: one bool a round."""
-    measures = GAMES[game].measures
-    if measures is None:
-        raise GodojoError(f"{game} is not played alone: judge it against opponents")
-    rounds = PlayedRounds(
-        outcome=np.array(results.winners, dtype=object)[results.winner],
-        length_s=results.length_s,
-        terms=dict(zip(worlds.reward_terms, results.terms[role].T, strict=True)),
-        score=results.score[role],
-    )
-    return measures(worlds.settings, rounds)
-
-
 def shares(found: Mapping[str, np.ndarray], here: np.ndarray | slice = slice(None)) -> dict[str, Proportion]:
     return {name: Proportion.of(int(held[here].sum()), len(held[here])) for name, held in found.items()}
 
 
-def by_arena(found: Mapping[str, np.ndarray], results: MatchResults) -> dict[str, dict[str, Proportion]]:
+def by_arena(results: MatchResults) -> dict[str, dict[str, Proportion]]:
     names: Sequence[str] = (*results.arena_names, MADE_FOR_THE_ROUND)
-    return {names[number]: shares(found, results.arena == number) for number in np.unique(results.arena)}
+    return {names[number]: shares(results.measures, results.arena == number) for number in np.unique(results.arena)}

@@ -8,7 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
-from godojo.evaluation.intervals import Difference, Proportion
+from godojo.evaluation.intervals import Difference, Mean, Proportion
 
 if TYPE_CHECKING:
     from godojo.evaluation.evaluation import Evaluation
@@ -63,7 +63,22 @@ def evaluation_table(found: "Evaluation") -> RenderableType:
         )
         last = verdict.role
     lost = sum(verdict.lost_rounds for verdict in found.verdicts)
-    return Group(*_heading(found, "arenas", f"{found.rounds} rounds each", steps), table, *_lost(lost))
+    heading = _heading(found, "arenas", f"{found.rounds} rounds each", steps)
+    return Group(*heading, table, *_measures(found), *_lost(lost))
+
+
+def _measures(found: "Evaluation", title: str = "") -> list[RenderableType]:
+    """What the game measures besides who won, if anything: means by role and opponent."""
+    names = list(found.verdicts[0].measures) if found.verdicts else []
+    if not names:
+        return []
+    table = plain_table(("role", "against"), (word for name in names for word in (escape(name), "95 % interval")))
+    last = ""
+    for verdict in found.verdicts:
+        means = (word for mean in verdict.measures.values() for word in (f"{mean.mean:.2f}", mean_interval(mean)))
+        table.add_row(verdict.role if verdict.role != last else "", escape(verdict.opponent), *means)
+        last = verdict.role
+    return [f"\n{title or 'mean of a round'}", table]
 
 
 def solo_table(found: "SoloEvaluation") -> RenderableType:
@@ -92,6 +107,8 @@ def comparison_table(found: "Comparison") -> RenderableType:
         f"[bold]{escape(one.policy)}[/], {one.game} on both engines, {escape(one.arenas)} arenas",
         f"[dim]{one.rounds} rounds each on each engine; seed {one.seed}; difference in points: Godot - sim[/]\n",
         _side_by_side("sim wins", "Godot wins", rows),
+        *_measures(one, "sim, mean of a round"),
+        *_measures(found.godot, "Godot, mean of a round"),
         *_lost(sum(verdict.lost_rounds for verdict in found.godot.verdicts)),
     )
 
@@ -142,6 +159,10 @@ def _lost(rounds: int) -> list[str]:
 
 def percent(share: Proportion | None) -> str:
     return "" if share is None else f"{100 * share.rate:.1f} %"
+
+
+def mean_interval(mean: Mean) -> str:
+    return f"{mean.low:.2f} to {mean.high:.2f}"
 
 
 def interval(share: Proportion | None) -> str:

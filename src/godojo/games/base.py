@@ -28,14 +28,15 @@ GENERATED = "generated:"
 
 @dataclass(frozen=True)
 class PlayedRounds:
-    """Rounds that one role played, one row each, for a game that measures more than who won."""
+    """Finished rounds, one row each, for a game that measures more than who won."""
 
     outcome: np.ndarray
     """Texts: one of the game's `winners` each."""
     length_s: np.ndarray
-    terms: Mapping[str, np.ndarray]
-    """Reward terms, summed over the round."""
-    score: np.ndarray
+    terms: Mapping[str, Mapping[str, np.ndarray]]
+    """By role: reward terms, summed over the round and averaged over the role's agents."""
+    score: Mapping[str, np.ndarray]
+    """By role: the game's own score, averaged over the role's agents."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,8 @@ class Game:
     pool_options: Callable[[Any, dict[str, Any], int], dict[str, Any]] = _no_options
     """From settings, those options and a seed: further options that make the twin play where Godot would."""
     measures: Callable[[Any, PlayedRounds], dict[str, np.ndarray]] | None = None
-    """From settings and rounds: further measures of a round besides winning, each a bool a round."""
+    """From settings and rounds: further measures of a round besides winning, by name. A bool a round is reported as a
+    share of rounds, a number as a mean. A game without `opponents` is evaluated by them alone, and they are bools."""
     targets: Mapping[str, float] = field(default_factory=dict)
     """Shares of rounds that a good policy reaches, by measure."""
     opponents: Callable[[], Mapping[str, Any]] | None = None

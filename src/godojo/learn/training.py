@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from godojo.engines.base import Worlds
+from godojo.engines.measures import measured
 from godojo.errors import GodojoError
 from godojo.games.curriculum import Curriculum
 from godojo.learn.algorithm import Algorithm, Iteration
@@ -242,12 +243,16 @@ class Training:
 
 
 class RolloutStatistics:
-    """Mean reward (total and by term) and length of the episodes that ended since the last call of `means`."""
+    """Mean reward (total and by term), length and measures of the episodes that ended since the last call of `means`.
+
+    A measure of the game (`Game.measures`) is `rollout/NAME`, such as `rollout/catches`: it is no role's own.
+    """
 
     def __init__(self, worlds: Worlds) -> None:
         self._terms = worlds.reward_terms
         self._sums = {name: np.zeros(len(self._terms)) for name in worlds.roles}
         self._rounds, self._steps = 0, 0.0
+        self._measures: dict[str, float] = {}
 
     def collect(self, worlds: Worlds) -> None:
         if worlds.ended.any():
@@ -256,6 +261,8 @@ class RolloutStatistics:
             self._steps += float(worlds.length_ticks[played].sum()) / worlds.ticks_per_decision
             for name, role in worlds.roles.items():
                 self._sums[name] += role.final_terms[played].mean(axis=1, dtype=np.float64).sum(axis=0)
+            for name, values in measured(worlds, played).items():
+                self._measures[name] = self._measures.get(name, 0.0) + float(values.sum())
 
     def means(self) -> dict[str, float]:
         if not self._rounds:
@@ -267,6 +274,9 @@ class RolloutStatistics:
             for term, total in zip(self._terms, sums, strict=True):
                 means[f"{role}/rollout/reward_{term}"] = float(total / self._rounds)
             sums[:] = 0.0
+        for name, total in self._measures.items():
+            means[f"rollout/{name.replace(' ', '_')}"] = total / self._rounds
+        self._measures.clear()
         self._rounds, self._steps = 0, 0.0
         return means
 

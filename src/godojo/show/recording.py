@@ -71,6 +71,8 @@ def record_rounds(
         for place, arena in enumerate(arenas):
             wanted = range(place, episodes, len(arenas))
             options: dict[str, Any] = {"settings": settings}
+            if engine == "godot" and played.truth is not None:
+                options["truth"] = True  # for oracles
             if arena is not None and played.places is not None:
                 options[played.places(settings).option] = [arena]
             layout = spec.layout(settings, {} if arena is None else arena)

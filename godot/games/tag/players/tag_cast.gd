@@ -1,6 +1,8 @@
 class_name TagCast
 extends RefCounted
 ## Finds who plays an agent: a trained policy by its level or its file, or else a script.
+##
+## All agents of a role share a policy; each has a memory of its own.
 
 ## The levels there are, and the usual one.
 const LEVELS: PackedStringArray = ["easy", "medium", "hard"]
@@ -15,6 +17,8 @@ var warnings: PackedStringArray = []
 var _options: TagOptions
 # Of each role that has been asked for; null where a script plays.
 var _policies: Dictionary[StringName, DojoPolicy] = {}
+# Files of the options by whether they are of use to a role that has been asked for.
+var _is_used: Dictionary[String, bool] = {}
 
 
 ## Players as [param options] want them.
@@ -32,10 +36,24 @@ func player_for(agent: TagAgent, world: TagWorld) -> TagPlayer:
 	return TrainedPlayer.new(agent.index, policy)
 
 
+## Warns of every policy in the options that plays a role which nobody has been asked for.
+func warn_of_unused() -> void:
+	for path in _is_used:
+		if not _is_used[path]:
+			warnings.append(
+				"%s plays a role that you play alone" % DojoUntrustedText.quoted(path.get_file())
+			)
+
+
 func _policy_for(role: StringName, settings: TagSettings) -> DojoPolicy:
 	var policy: DojoPolicy = null
 	for path in _options.policies:
-		policy = DojoPolicyReader.load_file(path)
+		var given: DojoPolicy = DojoPolicyReader.load_file(path)
+		if _is_for_other_role(given, role):
+			_is_used[path] = _is_used.get(path, false)
+			continue
+		_is_used[path] = true
+		policy = given
 		if policy.error.is_empty() and policy.role == role:
 			break
 	# Nobody has been trained for the classic rules.
@@ -49,3 +67,8 @@ func _policy_for(role: StringName, settings: TagSettings) -> DojoPolicy:
 		return policy
 	warnings.append("the %s is played by a script: %s" % [role, complaint])
 	return null
+
+
+static func _is_for_other_role(policy: DojoPolicy, role: StringName) -> bool:
+	var is_of_tag: bool = policy.error.is_empty() and policy.game == "tag"
+	return is_of_tag and policy.role != role and TagOptions.ROLES.has(policy.role)

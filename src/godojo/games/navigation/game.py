@@ -37,8 +37,8 @@ def measures(_: NavigationSettings, rounds: PlayedRounds) -> dict[str, np.ndarra
     """What rounds are judged by. The score of a round is its number of comfort warnings."""
     found = {
         "success": rounds.outcome == WALKER,
-        "without a collision": rounds.terms["collision"] == 0.0,
-        "without a comfort warning": rounds.score == 0.0,
+        "without a collision": rounds.terms[WALKER]["collision"] == 0.0,
+        "without a comfort warning": rounds.score[WALKER] == 0.0,
     }
     return {**found, "all of these": np.all(list(found.values()), axis=0), "without a fall": rounds.outcome != "gap"}
 

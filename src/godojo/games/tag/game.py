@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from godojo.games.base import Game, Places
+import numpy as np
+
+from godojo.games.base import Game, Places, PlayedRounds
 from godojo.games.tag.arenas import generate_arena, hand_made_arenas, read_arena
 from godojo.games.tag.godot import TagInGodot, generated_pool
 from godojo.games.tag.options import TagOptions
@@ -47,6 +49,15 @@ def judging_options(settings: TagSettings, arenas: str) -> dict[str, Any]:
 def pool_options(settings: TagSettings, asked: dict[str, Any], seed: int) -> dict[str, Any]:
     """Godot makes no arenas for a round; it takes one of those that are sent along."""
     return {"generated_arenas": generated_pool(seed, settings)} if asked.get("generated_share") else {}
+
+
+def measures(settings: TagSettings, rounds: PlayedRounds) -> dict[str, np.ndarray]:
+    """Of several hiders: how many were caught. A seeker's score is the hiders that it caught."""
+    rules = settings.rules
+    if rules.mode == "classic" or rules.hiders == 1:
+        return {}
+    catches = np.rint(rounds.score["seeker"].astype(np.float64) * rules.seekers)
+    return {"catches": catches, "share caught": catches / rules.hiders}
 
 
 def opponents() -> "Mapping[str, type[Opponent]]":
@@ -99,6 +110,7 @@ GAME = Game(
     pool_options,
     opponents=opponents,
     references=Path(__file__).parent / "references",
+    measures=measures,
     truth=truth,
     parity=parity,
     numpy_baseline=numpy_baseline,

@@ -13,9 +13,9 @@ import msgspec
 
 from godojo.errors import GodojoError, command
 from godojo.evaluation.evaluation import ITSELF, Evaluation, MatchUp, has_opponents, judge
-from godojo.evaluation.intervals import Proportion
+from godojo.evaluation.intervals import Mean, Proportion
 from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo_policy
-from godojo.evaluation.tables import interval, percent
+from godojo.evaluation.tables import interval, mean_interval, percent
 from godojo.files import atomic_write
 from godojo.opponents import scripted_opponents
 from godojo.runs.folder import RunFolder
@@ -195,13 +195,18 @@ def _details(found: Evaluation) -> str:
     tints = style.role_colours(found.game, list(dict.fromkeys(verdict.role for verdict in found.verdicts)))
     rows = [
         f'<tr><td style="color:{tints[one.role]};font-weight:600">{html.escape(one.role)}</td>'
-        f"<td>{html.escape(one.opponent)}</td><td>{one.reward.mean:.2f}"
-        f' <span class="quiet">({one.reward.low:.2f} to {one.reward.high:.2f})</span></td>'
-        f"<td>{one.median_length_s:.1f} s</td></tr>"
+        f"<td>{html.escape(one.opponent)}</td>{_mean_cell(one.reward)}"
+        f"<td>{one.median_length_s:.1f} s</td>{''.join(_mean_cell(mean) for mean in one.measures.values())}</tr>"
         for one in found.verdicts
     ]
-    about = "Of the same rounds as the results."
-    return _table("Reward and length of rounds", about, ("role", "against", "mean reward", "median length"), rows)
+    about = "Of the same rounds as the results; means of a round with 95 % confidence intervals."
+    measures = (html.escape(name) for name in found.verdicts[0].measures)
+    titles = ("role", "against", "mean reward", "median length", *measures)
+    return _table("Reward and length of rounds", about, titles, rows)
+
+
+def _mean_cell(mean: Mean) -> str:
+    return f'<td>{mean.mean:.2f} <span class="quiet">({mean_interval(mean)})</span></td>'
 
 
 def _alone(found: SoloEvaluation) -> str:

@@ -84,6 +84,9 @@ class RoleLine:
     colour: str
     sees: bool
     """Whether it sees an opponent right now."""
+    agents: int = 1
+    still_in: int = 1
+    """Of its agents, those that have not been put out of the round."""
 
 
 def board_html(
@@ -112,18 +115,26 @@ def board_html(
 def _role_html(role: RoleLine, rounds: int) -> str:
     words = ["role", *(["dark"] if role.colour == style.FIRST else []), *(["sees"] if role.sees else [])]
     won = f"won {role.wins} of {rounds} shown" if rounds else NO_ROUNDS
+    left = f"{role.still_in} of {role.agents} in play · " if role.agents > 1 else ""
     return (
         f'<div class="{" ".join(words)}" style="background:{role.colour}"><b>{html.escape(role.name)}</b>'
-        f"<span>{html.escape(role.player)}</span><span>{won}</span></div>"
+        f"<span>{html.escape(role.player)}</span><span>{left}{won}</span></div>"
     )
 
 
-def rates_html(rates: Mapping[str, float], colours: Mapping[str, str], window: int) -> str:
-    """Each role's win rate in training. A rate that is absent or no number means no rounds, never 0 %."""
+def rates_html(
+    rates: Mapping[str, float], colours: Mapping[str, str], window: int, measures: Mapping[str, float] | None = None
+) -> str:
+    """Each role's win rate in training. A rate that is absent or no number means no rounds, never 0 %.
+
+    `measures` are the means of what the game measures besides, as of the last update.
+    """
     known = {role: rates[role] for role in colours if math.isfinite(rates.get(role, math.nan))}
     shown = "".join(
         f'<span style="color:{colours[role]}">{html.escape(role)} {100 * rate:.0f} %</span>'
         for role, rate in known.items()
     )
     title = f"Win rate in training, last {window:,} rounds"
-    return f'<div class="rates"><small>{title}</small><div>{shown or NO_ROUNDS}</div></div>'
+    means = " · ".join(f"{html.escape(name)} {mean:.2f}" for name, mean in (measures or {}).items())
+    line = f"<small>Mean of a round, last update: {means}</small>" if means else ""
+    return f'<div class="rates"><small>{title}</small><div>{shown or NO_ROUNDS}</div>{line}</div>'

@@ -231,9 +231,18 @@ class Page:
         seen = replay.sees()[moment.decision] if moment.decision >= 0 else np.zeros(header.agents, bool)
         roles = []
         for role in header.roles:
-            sees = bool(seen[role.first : role.first + role.agents].any()) and not is_over
-            wins = self._wins.get(role.name, 0)
-            roles.append(RoleLine(role.name, role.player, wins, self._colours.get(role.name, style.FIRST), sees))
+            own = slice(role.first, role.first + role.agents)
+            roles.append(
+                RoleLine(
+                    role.name,
+                    role.player,
+                    self._wins.get(role.name, 0),
+                    self._colours.get(role.name, style.FIRST),
+                    sees=bool(seen[own].any()) and not is_over,
+                    agents=role.agents,
+                    still_in=int(np.count_nonzero(moment.active[own])),
+                )
+            )
         self._board.content = board_html(
             self._status, clock, where, roles, self._ended, self._complaint, counts_down=header.round_s > 0
         )
@@ -264,7 +273,7 @@ class Page:
             self._board.content = board_html(self._status, trouble=self._complaint)
         roles = self._rounds.roles
         light = {role: _on_dark(colour) for role, colour in self._colours.items()}
-        self._rates.content = rates_html(last_win_rates(table, roles), light, WIN_RATE_ROUNDS)
+        self._rates.content = rates_html(last_win_rates(table, roles), light, WIN_RATE_ROUNDS, last_measures(table))
         for name, title in CURVES.items():
             data = curve_data(table, roles, name)
             if data is None:
@@ -297,6 +306,18 @@ def last_win_rates(updates: Table, roles: tuple[str, ...]) -> dict[str, float]:
     lines = {role: updates.numbers(f"{role}/rollout/win_rate") for role in roles}
     rates = {role: float(line[-1]) for role, line in lines.items() if len(line)}
     return rates if any(rates.values()) else {}
+
+
+def last_measures(updates: Table) -> dict[str, float]:
+    """The game's measures (`rollout/NAME`, of no role), as of the last update in which a round ended."""
+    means = {}
+    for column in updates.columns:
+        kind, _, name = column.partition("/")
+        if kind == "rollout":
+            known = updates.numbers(column)
+            known = known[np.isfinite(known)]
+            means |= {name.replace("_", " "): float(known[-1])} if len(known) else {}
+    return means
 
 
 def curve_data(updates: Table, roles: tuple[str, ...], name: str) -> tuple[np.ndarray, ...] | None:

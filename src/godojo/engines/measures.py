@@ -1,0 +1,24 @@
+"""What a game measures of its rounds besides who won: `Game.measures` of worlds that have just ended theirs."""
+
+import numpy as np
+
+from godojo.engines.base import Worlds
+from godojo.games.base import GAMES, PlayedRounds
+from godojo.games.settings import TICK_S
+
+
+def measured(worlds: Worlds, which: np.ndarray) -> dict[str, np.ndarray]:
+    """Measures by name, a row for each of the worlds `which` (bool [N]), whose rounds ended in the last step."""
+    measures = GAMES[worlds.game].measures if worlds.game in GAMES else None
+    if measures is None or not which.any():
+        return {}
+    rounds = PlayedRounds(
+        outcome=np.array(worlds.winners, dtype=object)[worlds.winner[which]],
+        length_s=worlds.length_ticks[which] * TICK_S,
+        terms={
+            name: dict(zip(worlds.reward_terms, role.final_terms[which].mean(axis=1).T, strict=True))
+            for name, role in worlds.roles.items()
+        },
+        score={name: role.final_score[which].mean(axis=1) for name, role in worlds.roles.items()},
+    )
+    return measures(worlds.settings, rounds)
