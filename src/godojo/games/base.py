@@ -111,6 +111,9 @@ class Game:
     """From settings and rounds: further measures of a round besides winning, each a bool a round."""
     targets: Mapping[str, float] = field(default_factory=dict)
     """Shares of rounds that a good policy reaches, by measure."""
+    shared_score: str = ""
+    """What `final_score` counts, in seconds, where agents of the only role play against each other (`not it`): they
+    are judged by its share of the round. Empty for games without such rounds."""
     opponents: Callable[[], Mapping[str, Any]] | None = None
     """Scripted opponents: classes of `godojo.opponents.Opponent` by name, the weakest first."""
     parity: Callable[[], Any] | None = None

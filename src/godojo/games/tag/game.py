@@ -96,6 +96,7 @@ GAME = Game(
     training_options,
     judging_options,
     pool_options,
+    shared_score="not it",
     opponents=opponents,
     truth=truth,
     parity=parity,

@@ -12,7 +12,7 @@ from godojo.evaluation.players import SCRIPTED, player_from
 from godojo.games.base import GAMES
 from godojo.opponents import Opponent, scripted_opponents
 from godojo.runs.folder import RunFolder
-from godojo.runs.snapshots import policy_file
+from godojo.runs.snapshots import find_policy
 from godojo.show.policies_to_show import settings_of
 from godojo.show.recording import record_rounds
 from godojo.show.replay import Replay
@@ -58,7 +58,7 @@ class RunRounds:
         self._seeds = itertools.count(seed)
         self._loaded: dict[tuple[str, str], tuple[float, Opponent]] = {}
         for role in self.roles:
-            if not (run.path / policy_file(role)).exists() and not self._snapshots(role):
+            if not find_policy(run.path, role).exists() and not self._snapshots(role):
                 raise GodojoError(f"run {run.run_id} has no policy of the {role} yet; train it longer")
 
     def arenas(self) -> list[str]:
@@ -67,14 +67,14 @@ class RunRounds:
         return [IN_TURN, *self._places.hand_made, *([GENERATED] if self._places.generate else [])]
 
     def players(self, role: str) -> list[str]:
-        newest = [NEWEST] if (self.run.path / policy_file(role)).exists() else []
+        newest = [NEWEST] if find_policy(self.run.path, role).exists() else []
         return [*newest, *self._snapshots(role), *(f"{SCRIPTED}{name}" for name in scripted_opponents(self.game))]
 
     def _snapshots(self, role: str) -> list[str]:
         with suppress(GodojoError):  # being written, or damaged: then there are none to choose from
             entries = self.run.snapshots().entries()
             folder = self.run.path / "snapshots"
-            return [entry.name for entry in entries if (folder / entry.name / policy_file(role)).exists()]
+            return [entry.name for entry in entries if find_policy(folder / entry.name, role).exists()]
         return []
 
     def next(self, choice: Choice) -> Replay:
