@@ -81,10 +81,11 @@ def show(found: "LeagueReport") -> None:
     for standing, cells in zip(found.standings, found.matrix, strict=True):
         table.add_row(escape(standing.name), *(f"{100 * cell.rate:.1f}" for cell in cells))
     out.print(table)
-    ratings = plain_table(("snapshot",), ("agent-steps", found.rows, "95 %", found.columns, "95 %"))
+    roles = list(dict.fromkeys((found.rows, found.columns)))
+    ratings = plain_table(("snapshot",), ("agent-steps", *(word for role in roles for word in (role, "95 %"))))
     for standing in found.standings:
         words = [f"{standing.agent_steps:,}"]
-        for role in (found.rows, found.columns):
+        for role in roles:
             one = standing.ratings[role]
             words += [f"{one.rating:.1f}", f"{one.low:.1f} to {one.high:.1f}"]
         ratings.add_row(escape(standing.name), *words)

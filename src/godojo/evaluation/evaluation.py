@@ -13,8 +13,9 @@ from godojo.evaluation.held_out import BOTH, judging_seed, worlds_for
 from godojo.evaluation.intervals import Mean, Proportion
 from godojo.evaluation.matches import MatchResults, Player, play_matches
 from godojo.evaluation.players import PlayerFile, TrainedPlayer, player_from, players_of
+from godojo.evaluation.shared_role import SharedSeats, score_share, seats
 from godojo.evaluation.tables import Printable, evaluation_table
-from godojo.opponents import scripted_opponents
+from godojo.opponents import scripted_opponents, shared_role
 from godojo.runs.config import RunConfig
 
 ITSELF = "itself"
@@ -27,13 +28,16 @@ class MatchUp(msgspec.Struct, frozen=True):
     role: str
     opponent: str
     wins: Proportion | None
-    """None where the game names no winner of that role; then the reward has to do."""
+    """None where the game names no winner of that role; then the reward has to do. Where agents of one role play
+    against each other, a round is won with a higher score than the others' mean."""
     reward: Mean
     """Summed over a round."""
     median_length_s: float
     by_arena: dict[str, Proportion]
     lost_rounds: int
     """Cut short from outside and played again."""
+    share: Mean | None = None
+    """Where agents of one role play against each other: the share of the round that its score counts, from 0 to 1."""
 
 
 class Evaluation(Printable, msgspec.Struct, frozen=True):
@@ -60,7 +64,12 @@ class Evaluation(Printable, msgspec.Struct, frozen=True):
 
 def has_opponents(config: RunConfig) -> bool:
     """Whether a run's policies are judged by whom they beat."""
-    return config.game in GAMES and len(config.roles) == 2
+    return config.game in GAMES and (len(config.roles) == 2 or plays_itself(config))
+
+
+def plays_itself(config: RunConfig) -> bool:
+    """Whether the agents of a run's only role play against each other."""
+    return len(config.roles) == 1 and config.game in GAMES and bool(GAMES[config.game].shared_score)
 
 
 def default_opponents(game: str, roles: int) -> list[str]:
@@ -95,16 +104,17 @@ def judge(
         raise GodojoError(f"{policy} has no role {role!r}; it has: {', '.join(judged)}")
     cards = [player.card for player in judged.values()]
     game = cards[0].game
-    opponents = list(opponents) or default_opponents(game, len(judged))
     chosen = [name for name in judged if role in (None, name)]
     verdicts = []
     with worlds_for(
         policy, cards[0], arenas=arenas, rounds=rounds, engine=engine, seed=seed, from_pool=from_pool
     ) as worlds:
-        if len(worlds.roles) < 2:
+        shared = shared_role(worlds)
+        if len(worlds.roles) < 2 and shared is None:
             raise GodojoError(
                 f"{game} is played here by one role alone ({', '.join(worlds.roles)}): nobody to play against"
             )
+        opponents = list(opponents) or default_opponents(game, 2 if shared else len(judged))
         tables = [
             (name, rival, _table(worlds, judged, name, rival, game, seed, deterministic, files))
             for name in chosen
@@ -113,8 +123,10 @@ def judge(
         for name, rival, players in tables:
             title = f"{name} against {rival}"
             report = None if progress is None else (lambda share, title=title: progress(title, share))
-            results = play_matches(worlds, players, rounds, seed=judging_seed(seed), progress=report)
-            verdicts.append(_verdict(name, rival, results))
+            results = play_matches(
+                worlds, players, rounds, seed=judging_seed(seed), progress=report, seats=_own_seats(worlds)
+            )
+            verdicts.append(_verdict(name, rival, results, score_share(game, name, results) if shared else None))
     return Evaluation(
         policy=policy,
         game=game,
@@ -140,6 +152,10 @@ def _table(
 ) -> dict[str, Player]:
     """Who plays what. Everybody is made, and refused, before the first round is played."""
     players: dict[str, Player] = {role: judged[role]}
+    mine = _own_seats(worlds)
+    if mine is not None and rival != ITSELF:
+        other_player = player_from(rival, role, game=game, seed=seed + 1, deterministic=deterministic, files=files)
+        players[role] = SharedSeats(role, judged[role], other_player, mine)
     for place, other in enumerate(name for name in worlds.roles if name != role):
         if rival == ITSELF:
             if other not in judged:
@@ -154,7 +170,13 @@ def _table(
     return {name: players[name] for name in worlds.roles}
 
 
-def _verdict(role: str, rival: str, results: MatchResults) -> MatchUp:
+def _own_seats(worlds: Worlds) -> np.ndarray | None:
+    """Where agents of one role play against each other: the one that is judged, in every world."""
+    shared = shared_role(worlds)
+    return None if shared is None else seats(worlds, shared.name, 1)
+
+
+def _verdict(role: str, rival: str, results: MatchResults, share: Mean | None) -> MatchUp:
     can_win = role in results.winners
     return MatchUp(
         role=role,
@@ -164,4 +186,5 @@ def _verdict(role: str, rival: str, results: MatchResults) -> MatchUp:
         median_length_s=float(np.median(results.length_s)),
         by_arena=results.wins_by_arena(role) if can_win else {},
         lost_rounds=results.lost,
+        share=share,
     )
