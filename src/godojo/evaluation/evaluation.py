@@ -152,10 +152,9 @@ def _table(
 ) -> dict[str, Player]:
     """Who plays what. Everybody is made, and refused, before the first round is played."""
     players: dict[str, Player] = {role: judged[role]}
-    mine = _own_seats(worlds)
-    if mine is not None and rival != ITSELF:
+    if shared_role(worlds) is not None and rival != ITSELF:
         other_player = player_from(rival, role, game=game, seed=seed + 1, deterministic=deterministic, files=files)
-        players[role] = SharedSeats(role, judged[role], other_player, mine)
+        players[role] = SharedSeats(role, judged[role], other_player, 1)
     for place, other in enumerate(name for name in worlds.roles if name != role):
         if rival == ITSELF:
             if other not in judged:

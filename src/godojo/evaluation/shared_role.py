@@ -12,54 +12,42 @@ from godojo.engines.base import Worlds
 from godojo.evaluation.intervals import Mean, Proportion
 from godojo.evaluation.matches import RIVAL, MatchResults, Player, play_matches
 from godojo.games.base import GAMES
+from godojo.opponents import Opponent
 
 
-def seats(worlds: Worlds, role: str, count: int) -> np.ndarray:
-    """bool [N, n]: the agents of a player that has `count` of them in every world, each in turn."""
+def seats(worlds: Worlds, role: str, count: int | None = None, *, in_turn: bool = True) -> np.ndarray:
+    """bool [N, n]: the agents of a player that has `count` of them in every world, half of them by default.
+
+    They are others in every world, or the first ones if not `in_turn`.
+    """
     agents = worlds.roles[role].action.shape[1]
-    places = np.arange(agents)[None, :] - np.arange(worlds.num_worlds)[:, None]
-    found: np.ndarray = places % agents < count
+    first = np.arange(worlds.num_worlds) if in_turn else np.zeros(worlds.num_worlds, np.int64)
+    found: np.ndarray = (np.arange(agents) - first[:, None]) % agents < (agents // 2 if count is None else count)
     return found
 
 
-class SharedSeats:
-    """Two players of one role: `own` acts for the agents in `mine`, `rival` for all others.
+class SharedSeats(Opponent):
+    """Two players of one role: `own` acts for its `seats`, `rival` for all other agents.
 
     Each decides for all agents, so that it needs to know nothing of the other.
     """
 
-    def __init__(self, role: str, own: Player, rival: Player, mine: np.ndarray) -> None:
-        self._role, self._own, self._rival, self._theirs = role, own, rival, ~mine[..., None]
+    def __init__(
+        self, role: str, own: Player, rival: Player, count: int | None = None, *, in_turn: bool = True
+    ) -> None:
+        super().__init__(role)
+        self._own, self._rival, self._count, self._in_turn = own, rival, count, in_turn
 
     def begin(self, worlds: Worlds) -> None:
         self._own.begin(worlds)
         self._rival.begin(worlds)
-        self._actions = np.zeros_like(worlds.roles[self._role].action)
+        self._theirs = ~seats(worlds, self.role, self._count, in_turn=self._in_turn)[..., None]
+        self._actions = np.zeros_like(worlds.roles[self.role].action)
 
     def act(self, worlds: Worlds, out: np.ndarray) -> None:
         self._own.act(worlds, out)
         self._rival.act(worlds, self._actions)
         np.copyto(out, self._actions, where=self._theirs)
-
-
-def play_shared(
-    worlds: Worlds,
-    role: str,
-    own: Player,
-    rival: Player,
-    rounds: int,
-    *,
-    count: int = 1,
-    seed: int = 0,
-    progress: Callable[[float], None] | None = None,
-) -> MatchResults:
-    """`rounds` rounds of `own`, which plays `count` agents of every world, against `rival`, which plays the others.
-
-    Rewards and scores are those of its own agents. It wins a round (as `role`) if their mean score is the higher one.
-    """
-    mine = seats(worlds, role, count)
-    player = own if own is rival else SharedSeats(role, own, rival, mine)
-    return play_matches(worlds, {role: player}, rounds, seed=seed, progress=progress, seats=mine)
 
 
 def score_share(game: str, role: str, results: MatchResults) -> Mean | None:
@@ -79,13 +67,14 @@ def cross_play_shared(
     progress: Callable[[str, float | None], None] | None = None,
 ) -> list[list[Proportion]]:
     """Everybody against everybody, with half of the agents each: how often the row's mean score was the higher one."""
-    half, count = worlds.roles[role].action.shape[1] // 2, len(players)
+    mine, count = seats(worlds, role), len(players)
     cells: dict[tuple[int, int], Proportion] = {}
     for number, one in enumerate(players):
         for place, other in enumerate(players[number:], number):
             if progress is not None:
                 progress("everybody against everybody", len(cells) / count**2)
-            results = play_shared(worlds, role, one, other, rounds, count=half, seed=seed)
+            player = one if one is other else SharedSeats(role, one, other)
+            results = play_matches(worlds, {role: player}, rounds, seed=seed, seats=mine)
             cells[number, place] = results.wins(role)
             if place > number:
                 cells[place, number] = results.wins(RIVAL)

@@ -3,6 +3,7 @@
 Both are about pressure: how long two opponents were near each other, in sight. docs/replays.md has the rules in words.
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -184,12 +185,14 @@ def escape_of(replay: Replay) -> Highlight | None:
 def pass_of(replay: Replay) -> Highlight | None:
     """In classic tag: the touch that ended the longest chase since "it" was last passed on."""
     passes, best = _passes(replay), None
-    for before, frame in zip((0, *passes[:-1]), passes, strict=True):
+    for before, frame in itertools.pairwise((0, *passes)):
         seconds = float(replay.tick[frame]) * TICK_S
         begins = max(_chase_begins(replay, frame - 1), float(replay.tick[before]) * TICK_S)
         if best is None or seconds - begins > best.worth:
             text = f"touched after a chase of {seconds - begins:.1f} s"
-            best = Highlight("catch", "Longest chase, best tag", text, replay, seconds - begins, seconds, begins, SEEKER)
+            best = Highlight(
+                "catch", "Longest chase, best tag", text, replay, seconds - begins, seconds, begins, SEEKER
+            )
     return best
 
 
