@@ -206,7 +206,7 @@ def dodge_of(replay: Replay) -> Highlight | None:
     frame = int(gap_m.argmin())
     if not np.isfinite(gap_m[frame]):
         return None
-    text = f"{max(float(gap_m[frame]), 0.0):.1f} m between them, and not touched"
+    text = f"{max(float(gap_m[frame]), 0.0):.2f} m between them, and not touched"
     seconds, begins = float(replay.tick[frame]) * TICK_S, _chase_begins(replay, frame)
     return Highlight("escape", "Narrowest escape", text, replay, -float(gap_m[frame]), seconds, begins, HIDER)
 
