@@ -186,7 +186,7 @@ def test_a_statue_is_it_until_the_end_against_somebody_who_chases() -> None:
     assert shares[0].mean < 0.35 < 0.65 < shares[1].mean
     assert lost.score["player"] + won.score["player"] == pytest.approx(lost.length_s, abs=0.05)
     assert lost.wins("player").wins == won.wins(RIVAL).wins
-    assert lost.wins("player").rate < 0.2
+    assert lost.wins("player").rate < 0.4
 
 
 def test_in_a_crowd_the_judged_one_is_compared_with_the_others() -> None:
@@ -215,9 +215,8 @@ def test_a_verdict_has_the_share_and_prints_it(place: Path) -> None:
         assert one.wins is not None
         assert one.share.low <= one.share.mean <= one.share.high
     assert "time not it" in str(found)
-    assert (
-        msgspec.json.decode(msgspec.json.encode(found))["verdicts"][0]["share"]["mean"] == found.verdicts[0].share.mean
-    )  # type: ignore[union-attr]
+    told = msgspec.json.decode(msgspec.json.encode(found))["verdicts"]
+    assert [one["share"]["mean"] for one in told] == [one.share.mean for one in found.verdicts if one.share]
 
 
 def test_in_a_league_the_matrix_mirrors_itself_and_everybody_has_one_rating(verb: Verb, place: Path) -> None:
@@ -252,6 +251,7 @@ def test_opponents_play_half_of_the_agents_and_nobody_learns_from_them() -> None
         worker = made.workers["player"]
         own = np.ones((settings.num_worlds, 2), bool)
         own[:12, 1] = False
+        assert isinstance(worker.columns, np.ndarray)
         assert np.array_equal(worker.columns, np.flatnonzero(own))
         # What is learnt from is what the policy did with its own agents, and what came of it.
         jumps = np.stack(done)[:, own, 2]

@@ -42,7 +42,8 @@ def league(
 ) -> None:
     """Let the snapshots of a training play each other, everybody against everybody, and rate them.
 
-    Leaves league.png and league.json in the run's folder.
+    In classic tag a round is won by whoever was "it" for less time. Leaves league.png and league.json in the run's
+    folder.
     """
     if episodes < 1:
         raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
