@@ -1,11 +1,13 @@
 """Geometry written a second time, slowly and in 64 bits, to judge the kernels by; it shares no code with them."""
 
 import math
+from bisect import bisect_left
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from godojo.games.tag.arenas import Arena
+from godojo.games.tag.arenas import Arena, Box
 from godojo.games.tag.settings import TagSettings
 
 NOTHING, WALL, SEEKER, HIDER = 0, 1, 2, 3
@@ -117,33 +119,76 @@ def _slab_m(eye: np.ndarray, way: np.ndarray, low: np.ndarray, high: np.ndarray)
     return enter if enter <= leave and enter > 0 else None
 
 
-def parts_of_floor(arena: Arena, body_m: float) -> set[int]:
-    """The parts of the floor that a body can walk between, by number, in which somebody may start."""
-    pitch = 0.1
-    half_x, half_z = (extent / 2 - body_m / 2 for extent in arena.size_m)
-    x, z = np.arange(-half_x, half_x, pitch), np.arange(-half_z, half_z, pitch)
-    free = np.ones((len(x), len(z)), bool)
-    for box in arena.boxes:
-        low, high = np.array(box.low) - body_m / 2 + 1e-6, np.array(box.high) + body_m / 2 - 1e-6
-        if box.high[1] > 1.0:
-            free &= ~(((x > low[0]) & (x < high[0]))[:, None] & ((z > low[2]) & (z < high[2]))[None, :])
-    starts = set()
-    for area in arena.spawns:
-        start = (int(np.abs(x - area.position_m[0]).argmin()), int(np.abs(z - area.position_m[2]).argmin()))
-        assert free[start], "a start inside a wall"
-        starts.add(start)
-    part = np.zeros(free.shape, int)
-    number = 0
-    for start in starts:
-        if part[start]:
-            continue
-        number += 1
-        edge = [start]
-        part[start] = number
+class Spot(NamedTuple):
+    """Somewhere a body can stand: a rectangle between the edges of grown boxes, and a height."""
+
+    column: int
+    row: int
+    ground_m: float
+
+
+class FloorPlan:
+    """Where the centre of a body can be in an arena and how it gets there, exactly: boxes are grown by half a body."""
+
+    def __init__(self, arena: Arena, settings: TagSettings) -> None:
+        motion, self.body_m = settings.motion, settings.body.size_m
+        self.jump_m = 0.95 * motion.jump_speed_mps**2 / (2 * motion.gravity_mps2)
+        grown = [tuple(_grown(box, axis, self.body_m) for axis in (0, 2)) for box in arena.boxes]
+        self.lines = [
+            sorted({-end, end, *(edge for box in grown for edge in box[axis] if -end < edge < end)})
+            for axis, end in enumerate((extent - self.body_m) / 2 for extent in arena.size_m)
+        ]
+        self.boxes: dict[tuple[int, int], list[tuple[float, float]]] = {}  # bottoms and tops, by rectangle
+        for box, (along_x, along_z) in zip(arena.boxes, grown, strict=True):
+            for column in self._between(0, *along_x):
+                for row in self._between(1, *along_z):
+                    self.boxes.setdefault((column, row), []).append((box.low[1], round(box.high[1], 4)))
+        self.starts = [self._spot(*area.position_m) for area in arena.spawns]
+
+    def _between(self, axis: int, low: float, high: float) -> range:
+        """The rectangles from one line to another."""
+        lines = self.lines[axis]
+        return range(max(bisect_left(lines, low), 0), min(bisect_left(lines, high), len(lines) - 1))
+
+    def _spot(self, x: float, y: float, z: float) -> Spot:
+        return Spot(bisect_left(self.lines[0], x) - 1, bisect_left(self.lines[1], z) - 1, round(y, 4))
+
+    def is_free(self, column: int, row: int, from_m: float, to_m: float) -> bool:
+        """Whether a body's feet can be at all these heights."""
+        boxes = self.boxes.get((column, row), ())
+        return all(high <= from_m + 1e-3 or low >= to_m + self.body_m for low, high in boxes)
+
+    def exits(self, spot: Spot) -> Iterator[Spot]:
+        """Where a body gets to at once, by walking, jumping or falling."""
+        column, row, from_m = spot
+        for to in ((column + 1, row), (column - 1, row), (column, row + 1), (column, row - 1)):
+            if not (0 <= to[0] < len(self.lines[0]) - 1 and 0 <= to[1] < len(self.lines[1]) - 1):
+                continue
+            for to_m in {0.0, *(high for _, high in self.boxes.get(to, ()))}:
+                top_m = max(from_m, to_m)
+                is_low = to_m <= from_m + self.jump_m
+                if is_low and self.is_free(column, row, from_m, top_m) and self.is_free(*to, to_m, top_m):
+                    yield Spot(*to, to_m)
+
+    def is_connected(self) -> bool:
+        """Whether a body can get from every start to every other."""
+        here = self.starts[0]
+        origins: dict[Spot, list[Spot]] = {here: []}
+        edge = [here]
         while edge:
-            i, j = edge.pop()
-            for near in ((i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1)):
-                if 0 <= near[0] < len(x) and 0 <= near[1] < len(z) and free[near] and not part[near]:
-                    part[near] = number
-                    edge.append(near)
-    return {int(part[start]) for start in starts}
+            spot = edge.pop()
+            for to in self.exits(spot):
+                if to not in origins:
+                    edge.append(to)
+                origins.setdefault(to, []).append(spot)
+        back, edge = {here}, [here]
+        while edge:
+            new = set(origins[edge.pop()]) - back
+            back |= new
+            edge += new
+        is_room = all(self.is_free(*start, start.ground_m) for start in self.starts)
+        return is_room and back.issuperset(self.starts)
+
+
+def _grown(box: Box, axis: int, body_m: float) -> tuple[float, float]:
+    return box.low[axis] - body_m / 2 + 1e-4, box.high[axis] + body_m / 2 - 1e-4

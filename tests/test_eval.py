@@ -257,10 +257,10 @@ def test_both_engines_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_both_engines_can_play_in_the_same_generated_arenas() -> None:
-    pool = {arena.boxes[0].low[0] for arena in generated_pool(judging_seed(3), DEFAULTS)}
+    pool = {arena.size_m for arena in generated_pool(judging_seed(3), DEFAULTS)}
     worlds = judging_worlds("tag", DEFAULTS, arenas="generated", rounds=300, seed=3, from_pool=True)
     told = worlds.privileged()
-    assert {round(float(x), 4) for x in told.box_low_m[:, 0, 0]} == {round(x, 4) for x in pool}
+    assert {(round(float(x), 4), round(float(z), 4)) for x, z in told.size_m} == pool
     worlds.twin.worlds["ticks"] = DEFAULTS.round_ticks - 1  # type: ignore[attr-defined]
     worlds.step()
     assert worlds.ended.all()

@@ -12,7 +12,9 @@ import torch
 from godojo.engines.base import Worlds
 from godojo.engines.godot.open import launch_games
 from godojo.errors import GodojoError
-from godojo.learn.networks import Policy
+from godojo.games.parts import ActionPart
+from godojo.learn.networks import Policy, PolicyShape
+from godojo.learn.opponent_pool import OpponentPool, Rating
 from godojo.learn.policy_file import PolicyCard, load_policy, save_policy
 from godojo.learn.rollout import PrivilegedObservation, RolloutBuffer
 from godojo.learn.self_play import PpoSelfPlay, shape_for
@@ -220,14 +222,17 @@ def test_log_probabilities_of_the_rollout_are_those_of_the_update() -> None:
 
 
 def test_a_state_goes_on_bit_by_bit_elsewhere() -> None:
-    """With past selves that sit in the middle of their turn, and scripted opponents that remember."""
-    everybody = ("random", "wander", "sighted", "oracle")
+    """With past checkpoints in the middle of their turn, exploiters, and scripted opponents that remember."""
+    everybody = ("random", "wander", "sighted", "drawn")
     settings = msgspec.structs.replace(
         SMALL,
         opponent_resample_interval=2,
         snapshot_interval=2,
+        past_opponent_fraction=0.3,
         scripted_opponents=everybody,
         scripted_opponent_fraction=0.4,
+        exploiter_fraction=0.2,
+        exploiter_interval=2,
     )
     straight, first, second = learner(settings), learner(settings), learner(settings, seed=9)
     try:
@@ -317,3 +322,49 @@ def test_learning_that_breaks_down_leaves_both_roles_as_before_the_update(monkey
     made.iterate(0.0)  # and it can go on
     assert all(not torch.equal(one, other) for one, other in zip(before["hider"], weights()["hider"], strict=True))
     made.close()
+
+
+def test_exploiters_learn_to_beat_the_current_policy_and_join_the_pool() -> None:
+    settings = msgspec.structs.replace(
+        SMALL,
+        past_opponent_fraction=0.25,
+        exploiter_fraction=0.25,
+        opponent_resample_interval=1,
+        snapshot_interval=1,
+        exploiter_interval=2,
+    )
+    made = learner(settings)
+    try:
+        count = SMALL.num_worlds // 8
+        assert made.exploiters["seeker"].world_slice == slice(0, count)
+        assert made.exploiters["hider"].world_slice == slice(SMALL.num_worlds - count, SMALL.num_worlds)
+        assert made.workers["seeker"].world_slice.start == made.slots["seeker"].past.stop == 2 * count
+        assert made.workers["hider"].world_slice.stop == made.slots["hider"].past.start
+        assert ("hider", made.slots["hider"].exploiter, "exploiter") in made.assignments
+        for _ in range(2):
+            before = fingerprint(made.exploiters["hider"].policy)
+            made.iterate(0.0)
+            assert fingerprint(made.exploiters["hider"].policy) != before
+        frozen = fingerprint(made.exploiters["hider"].policy)
+        made.iterate(0.0)
+        assert made.opponent_pool is not None
+        joined = [past for past in made.opponent_pool.past["hider"] if past.is_exploiter]
+        assert [fingerprint(past.policy) for past in joined] == [frozen]
+        assert joined[0].name.startswith("exploiter_")
+    finally:
+        made.close()
+
+
+def test_the_pool_prefers_opponents_that_win() -> None:
+    pool = OpponentPool(("seeker", "hider"), size=2)
+    policy = Policy(PolicyShape(4, (ActionPart("move", "continuous", 1),), (8,), "", 0, None))
+    for steps in (0, 100):
+        pool.add("hider", policy, steps)
+    weak, strong = pool.past["hider"]
+    pool.past["hider"] = [weak._replace(rating=Rating(10.0, 1.0)), strong._replace(rating=Rating(40.0, 1.0))]
+    rng = np.random.default_rng(1)
+    drawn = [pool.sample("hider", "seeker", rng) for _ in range(400)]
+    assert 0.75 < np.mean(drawn) < 0.95
+    for steps in range(200, 1000, 100):
+        pool.add("hider", policy, steps, is_exploiter=True)
+    assert [(past.agent_steps, past.is_exploiter) for past in pool.past["hider"]] == [(0, False), (100, False), (900, True)]

@@ -287,7 +287,6 @@ def test_generated_arenas_are_many_and_the_same_again() -> None:
     arenas = [generate_arena(seed) for seed in range(50)]
     assert len({arena.to_json() for arena in arenas}) == 50
     assert arenas == [generate_arena(seed) for seed in range(50)]
-    assert min(len(arena.boxes) for arena in arenas) >= 2
     assert any(box.kind == "low" for arena in arenas for box in arena.boxes)
 
 

@@ -12,7 +12,7 @@ from godojo.games.tag.settings import TagSettings
 from godojo.games.tag.sim.sight import HIDER, SEEKER, WALL
 from godojo.games.tag.spec import LAYOUT
 from tests.tag_games import TICK_S, Game, all_settings, examples, games, play
-from tests.tag_geometry import depth_m, look, outside_m, parts_of_floor
+from tests.tag_geometry import FloorPlan, depth_m, look, outside_m
 from tests.tag_referee import (
     check_start,
     flat_speed,
@@ -231,8 +231,8 @@ def test_where_there_is_room_bodies_begin_apart(game: Game) -> None:
 def test_generated_arenas_are_good_for_any_settings(settings: TagSettings, seed: int) -> None:
     """`generate_arena` checks what it made, as Godot would; what a round is played in is made the same way."""
     arena = generate_arena(seed, settings)
-    assert len(parts_of_floor(arena, settings.body.size_m)) == 1, "every place can be reached"
-    assert len(arena.spawns) >= 4
+    assert FloorPlan(arena, settings).is_connected(), "every place can be reached"
+    assert len(arena.spawns) >= 8
 
 
 @given(games(truncate=True) | games())

@@ -1,4 +1,4 @@
-"""The opponent pool: past checkpoints of each role with their ratings."""
+"""The opponent pool: past checkpoints of each role, exploiters, and their ratings."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,8 @@ from godojo.learn.networks import Policy, PolicyShape
 
 GAMES_PER_RESULT = 16
 """A batch of rounds between the same two players counts as at most this many games."""
+UNIFORM_SHARE = 0.3
+EXPLOITER_SHARE = 0.5
 DRIFT = 0.5
 """Growth of a learning policy's rating uncertainty per update."""
 
@@ -30,6 +32,11 @@ class PastCheckpoint(NamedTuple):
     agent_steps: int
     policy: Policy
     rating: Rating
+    is_exploiter: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{'exploiter' if self.is_exploiter else 'step'}_{self.agent_steps:012d}"
 
 
 class OpponentPool:
@@ -40,32 +47,37 @@ class OpponentPool:
         self.past: dict[str, list[PastCheckpoint]] = {role: [] for role in roles}
         self.now = dict.fromkeys(roles, Rating())
 
-    def add(self, role: str, policy: Policy, agent_steps: int) -> None:
+    def add(self, role: str, policy: Policy, agent_steps: int, *, is_exploiter: bool = False) -> None:
         """Add a copy of the policy. A full pool drops the checkpoint that leaves the smallest gap in time.
 
-        The first and the latest stay; a pool of one keeps the latest.
+        The first and the latest stay; a pool of one keeps the latest. Of exploiters, `EXPLOITER_SHARE` of the pool's
+        size are kept besides, the latest.
         """
         frozen = copy.deepcopy(policy).requires_grad_(False).eval()
-        self.past[role].append(PastCheckpoint(agent_steps, frozen, self.now[role]))
-        if len(self.past[role]) > self.size:
-            if self.size == 1:
-                del self.past[role][0]
-                return
-            steps = [checkpoint.agent_steps for checkpoint in self.past[role]]
-            gaps = [after - before for before, after in zip(steps[:-2], steps[2:], strict=True)]
-            del self.past[role][1 + int(np.argmin(gaps))]
+        past = self.past[role]
+        past.append(PastCheckpoint(agent_steps, frozen, self.now[role], is_exploiter))
+        alike = [index for index, checkpoint in enumerate(past) if checkpoint.is_exploiter == is_exploiter]
+        if len(alike) <= (max(int(self.size * EXPLOITER_SHARE), 1) if is_exploiter else self.size):
+            return
+        if is_exploiter or self.size == 1:
+            del past[alike[0]]
+            return
+        steps = [past[index].agent_steps for index in alike]
+        gaps = [after - before for before, after in zip(steps[:-2], steps[2:], strict=True)]
+        del past[alike[1 + int(np.argmin(gaps))]]
 
     def sample(self, role: str, against: str, rng: np.random.Generator) -> int | None:
         """Sample the index of a past checkpoint of `role` to play against the current policy of `against`.
 
-        Half of the samples are uniform, so that old skills are not forgotten; the others prefer even matches. Returns
-        None if the role has no past checkpoints yet.
+        A share `UNIFORM_SHARE` of the samples is uniform, so that old skills are not forgotten; the others prefer
+        those that `against` does badly against. Returns None if the role has no past checkpoints yet.
         """
         if not self.past[role]:
             return None
         wins = np.array([_win_probability(past.rating, self.now[against]) for past in self.past[role]])
-        weights = 4.0 * wins * (1.0 - wins) + 0.05
-        return int(rng.choice(len(weights), p=0.5 * weights / weights.sum() + 0.5 / len(weights)))
+        weights = wins**2 + 1e-3
+        shares = (1.0 - UNIFORM_SHARE) * weights / weights.sum() + UNIFORM_SHARE / len(weights)
+        return int(rng.choice(len(weights), p=shares))
 
     def drift(self) -> None:
         """Increase the uncertainty of the current policies, which have changed."""
@@ -119,7 +131,12 @@ class OpponentPool:
             "now": {role: list(rating) for role, rating in self.now.items()},
             "past": {
                 role: [
-                    {"agent_steps": past.agent_steps, "weights": past.policy.state_dict(), "rating": list(past.rating)}
+                    {
+                        "agent_steps": past.agent_steps,
+                        "weights": past.policy.state_dict(),
+                        "rating": list(past.rating),
+                        "is_exploiter": past.is_exploiter,
+                    }
                     for past in checkpoints
                 ]
                 for role, checkpoints in self.past.items()
@@ -134,7 +151,11 @@ class OpponentPool:
                 policy = Policy(shapes[role])
                 policy.load_state_dict(saved["weights"])
                 policy.requires_grad_(False).eval()
-                self.past[role].append(PastCheckpoint(saved["agent_steps"], policy, Rating(*saved["rating"])))
+                self.past[role].append(
+                    PastCheckpoint(
+                        saved["agent_steps"], policy, Rating(*saved["rating"]), saved.get("is_exploiter", False)
+                    )
+                )
 
     def _rating(self, role: str, index: int | None) -> Rating:
         return self.now[role] if index is None else self.past[role][index].rating

@@ -147,9 +147,11 @@ class OpponentSlots(NamedTuple):
     block: slice
     """All of them."""
     past: slice
-    """Those of a past checkpoint, the first in the block."""
+    """Those of a past checkpoint."""
     scripted: Sequence[tuple[Opponent, slice]] = ()
     """Scripted opponents with the worlds of each."""
+    exploiter: slice = slice(0, 0)
+    """Those of the role's exploiter, at the outer end of the block."""
     agents: slice = slice(None)
     """The agents of the role that they play there."""
 

@@ -1,11 +1,14 @@
 """PPO with self-play: all roles learn at once, against each other's current policies and an opponent pool.
 
-In the first worlds one role is played by opponents (a past checkpoint, scripted opponents), in the last worlds the
-other role is; only the role that faces them learns there. In the worlds between, current policies play and learn.
+In the first worlds one role is played by opponents (a past checkpoint, scripted opponents, an exploiter), in the last
+worlds the other role is; of the current policies, only the one that faces them learns there. In the worlds between,
+current policies play and learn.
 
-Where agents of one role play against each other, opponents play half of them in a block at the start.
+Where agents of one role play against each other, opponents play half of them in a block at the start; such a role has
+no exploiters.
 """
 
+import copy
 from collections.abc import Callable, Mapping
 from concurrent.futures import wait
 from typing import Any
@@ -63,18 +66,28 @@ def opponent_slots(index: int, role: str, worlds: Worlds, settings: PpoSettings,
     past = int(worlds.num_worlds * settings.past_opponent_fraction / blocks)
     scripts = max(len(settings.scripted_opponents), 1)
     each = int(worlds.num_worlds * settings.scripted_opponent_fraction / blocks / scripts)
-    block = past + each * len(settings.scripted_opponents)
+    exploiter = 0 if shared is not None else int(worlds.num_worlds * settings.exploiter_fraction / 2)
+    block = past + each * len(settings.scripted_opponents) + exploiter
     start = index * (worlds.num_worlds - block)
+    first = start if index else start + exploiter
     scripted = [
         (
             make_opponent(name, role, seed, game=worlds.game),
-            slice(start + past + place * each, start + past + (place + 1) * each),
+            slice(first + past + place * each, first + past + (place + 1) * each),
         )
         for place, name in enumerate(settings.scripted_opponents)
         if each
     ]
+    outer = start + block - exploiter if index else start
     agents = slice(None) if shared is None else shared.others
-    return OpponentSlots(slice(start, start + block), slice(start, start + past), scripted, agents)
+    return OpponentSlots(
+        slice(start, start + block), slice(first, first + past), scripted, slice(outer, outer + exploiter), agents
+    )
+
+
+def exploiter_key(role: str) -> str:
+    """The key of a role's exploiter among the learners."""
+    return f"{role} exploiter"
 
 
 class PpoSelfPlay(Algorithm):
@@ -104,6 +117,8 @@ class PpoSelfPlay(Algorithm):
         )
         self.slots = {name: opponent_slots(index, name, worlds, settings, seed) for index, name in enumerate(names)}
         self.workers: dict[str, RolloutWorker] = {}
+        self.exploiters: dict[str, RolloutWorker] = {}
+        """By role: a policy that learns to beat the current policy of the other role."""
         self.optimisers: dict[str, torch.optim.Adam] = {}
         self.gradients: dict[str, ppo.PpoGradient] = {}
         self._rng = np.random.default_rng(seed)
@@ -111,17 +126,15 @@ class PpoSelfPlay(Algorithm):
             torch.manual_seed(int(self._rng.integers(2**62)))
             given = (policies or {}).get(name)
             policy = given if given is not None else Policy(shape_for(role, settings))
-            critic = Critic(
-                role.observation.shape[2], PrivilegedObservation(worlds.roles, name).size, settings.net_arch
-            )
-            generator = torch.Generator().manual_seed(int(self._rng.integers(2**62)))
-            self.workers[name] = RolloutWorker(
-                worlds, name, policy, critic, settings.n_steps, self.slots[name], generator, backend
-            )
-            weights = flatten_parameters([*policy.parameters(), *critic.parameters()])
-            self.gradients[name] = backend.ppo_gradient(policy, critic, weights, settings)
-            self._warm_up(name)
-            self.optimisers[name] = torch.optim.Adam([weights], lr=settings.learning_rate, eps=1e-5, fused=True)
+            self.workers[name] = self._make_learner(name, name, policy, self.slots[name], backend)
+        for name, slots in self.slots.items():
+            if slots.exploiter.stop > slots.exploiter.start:
+                first = slots.exploiter.start == 0
+                elsewhere = slice(slots.exploiter.stop, worlds.num_worlds) if first else slice(0, slots.exploiter.start)
+                policy = copy.deepcopy(self.workers[name].policy)
+                self.exploiters[name] = self._make_learner(
+                    exploiter_key(name), name, policy, OpponentSlots(elsewhere, slice(0, 0)), backend
+                )
         self.updates, self.agent_steps = 0, 0
         self._assignments: dict[str, int | None] = dict.fromkeys(names)
         self._assigned_at = 0
@@ -129,6 +142,8 @@ class PpoSelfPlay(Algorithm):
         """Worlds in which only current policies play."""
         for slots in self.slots.values():
             self._only_current[slots.block] = False
+        self._exploiter_wins = dict.fromkeys(self.exploiters, (0, 0))
+        """By role: rounds that its exploiter won and played in the last rollout."""
         self._wins = dict.fromkeys(names, 0)
         """Wins by role in the last rollout, in rounds between current policies."""
         self._wins_with_past = {name: dict.fromkeys(names, 0) for name in names}
@@ -137,11 +152,27 @@ class PpoSelfPlay(Algorithm):
         """Wins and losses of a role that plays against itself, in rounds against a past checkpoint."""
         self._threads = single_threaded_pool(len(names))
 
-    def _warm_up(self, name: str) -> None:
-        """Run the kernels once on an empty buffer, so that compilation does not count as training time."""
-        worker, settings = self.workers[name], self.settings
+    def _make_learner(
+        self, key: str, role: str, policy: Policy, slots: OpponentSlots, backend: Backend
+    ) -> RolloutWorker:
+        """A rollout worker with a new critic, its gradient and its optimiser."""
+        worlds, settings = self.worlds, self.settings
+        size = worlds.roles[role].observation.shape[2]
+        critic = Critic(size, PrivilegedObservation(worlds.roles, role).size, settings.net_arch)
+        generator = torch.Generator().manual_seed(int(self._rng.integers(2**62)))
+        worker = RolloutWorker(worlds, role, policy, critic, settings.n_steps, slots, generator, backend)
+        weights = flatten_parameters([*policy.parameters(), *critic.parameters()])
+        self.gradients[key] = backend.ppo_gradient(policy, critic, weights, settings)
+        # Run the kernels once on an empty buffer, so that compilation does not count as training time.
         worker.compute_returns_and_advantage(settings.gamma, settings.gae_lambda)
-        self.gradients[name](worker.buffer, torch.zeros(1, dtype=torch.int64))
+        self.gradients[key](worker.buffer, torch.zeros(1, dtype=torch.int64))
+        self.optimisers[key] = torch.optim.Adam([weights], lr=settings.learning_rate, eps=1e-5, fused=True)
+        return worker
+
+    @property
+    def _learners(self) -> dict[str, RolloutWorker]:
+        """The workers of all roles and of all exploiters."""
+        return self.workers | {exploiter_key(role): worker for role, worker in self.exploiters.items()}
 
     @property
     def policies(self) -> dict[str, Policy]:
@@ -154,7 +185,9 @@ class PpoSelfPlay(Algorithm):
             index = self._assignments[name]
             if self.opponent_pool is not None and index is not None:
                 past = self.opponent_pool.past[name][index]
-                assignments.append(OpponentAssignment(name, slots.past, f"step_{past.agent_steps:012d}"))
+                assignments.append(OpponentAssignment(name, slots.past, past.name))
+            if name in self.exploiters:
+                assignments.append(OpponentAssignment(name, slots.exploiter, "exploiter"))
             for who, (_, where) in zip(self.settings.scripted_opponents, slots.scripted, strict=False):
                 assignments.append(OpponentAssignment(name, where, who))
         return assignments
@@ -166,12 +199,17 @@ class PpoSelfPlay(Algorithm):
         self._resample_past_opponents()
         rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
         learning = [name for name, mode in self.modes.items() if mode == "train"]
-        modules = [module for name in learning for module in (self.workers[name].policy, self.workers[name].critic)]
+        learning += map(exploiter_key, self.exploiters)
+        learners = self._learners
+        modules = [module for key in learning for module in (learners[key].policy, learners[key].critic)]
         with restore_on_error(modules, self.optimisers.values()):
             rounds = self._collect_rollout(on_step)
             updates = {name: self._threads.submit(self._update, name, rate) for name in learning}
             wait(updates.values())  # for all, even if one fails: no update may still be running afterwards
             metrics = {name: update.result() for name, update in updates.items()}
+        for role in self.exploiters:
+            del metrics[exploiter_key(role)]
+            metrics.setdefault(role, {}).update(self._exploiter_metrics(role))
         self.updates += 1
         self.agent_steps += settings.n_steps * sum(role.action[..., 0].size for role in self.worlds.roles.values())
         if self.opponent_pool is not None:
@@ -183,7 +221,7 @@ class PpoSelfPlay(Algorithm):
         self.worlds.close()
 
     def _update(self, name: str, rate: float) -> dict[str, float]:
-        worker, optimiser = self.workers[name], self.optimisers[name]
+        worker, optimiser = self._learners[name], self.optimisers[name]
         for group in optimiser.param_groups:
             group["lr"] = rate
         worker.compute_returns_and_advantage(self.settings.gamma, self.settings.gae_lambda)
@@ -195,7 +233,7 @@ class PpoSelfPlay(Algorithm):
 
     def _for_each_worker(self, call: Callable[[RolloutWorker], object]) -> None:
         """Call a function for all workers in parallel; torch and the kernels release the GIL."""
-        list(self._threads.map(call, self.workers.values()))
+        list(self._threads.map(call, self._learners.values()))
 
     def _resample_past_opponents(self) -> None:
         """Add the current policies to the pool and draw new past opponents, each at its interval."""
@@ -204,11 +242,28 @@ class PpoSelfPlay(Algorithm):
         if self.updates % self.settings.snapshot_interval == 0:
             for name, worker in self.workers.items():
                 self.opponent_pool.add(name, worker.policy, self.agent_steps)
+        if self.updates and self.updates % self.settings.exploiter_interval == 0:
+            for name in self.exploiters:
+                self._restart_exploiter(name)
         for name, against in zip(self.workers, reversed(self.workers), strict=True):
             index = self.opponent_pool.sample(name, against, self._rng)
             self._assignments[name] = index
             self.workers[name].set_past_opponent(None if index is None else self.opponent_pool.past[name][index].policy)
         self._assigned_at = self.updates
+
+    def _restart_exploiter(self, role: str) -> None:
+        """Add a role's exploiter to the pool; the next one begins as a copy of the current policy."""
+        assert self.opponent_pool is not None
+        exploiter, main = self.exploiters[role], self.workers[role]
+        self.opponent_pool.add(role, exploiter.policy, self.agent_steps, is_exploiter=True)
+        exploiter.policy.load_state_dict(main.policy.state_dict())
+        exploiter.critic.load_state_dict(main.critic.state_dict())
+        self.optimisers[exploiter_key(role)].state.clear()
+
+    def _exploiter_metrics(self, role: str) -> dict[str, float]:
+        """How often a role's exploiter won in the last rollout."""
+        won, rounds = self._exploiter_wins[role]
+        return {"exploiter/win_rate": won / rounds} if rounds else {}
 
     def _collect_rollout(self, on_step: Callable[[Worlds], None]) -> int:
         """Collect a rollout, count wins and return the number of rounds finished between current policies.
@@ -220,6 +275,7 @@ class PpoSelfPlay(Algorithm):
         self._wins = dict.fromkeys(names, 0)
         self._wins_with_past = {name: dict.fromkeys(names, 0) for name in names}
         self._against_past = [0, 0]
+        self._exploiter_wins = dict.fromkeys(self.exploiters, (0, 0))
         steps_since_draw, rounds = (self.updates - self._assigned_at) * steps, 0
 
         def after_step(worlds: Worlds) -> None:
@@ -233,6 +289,10 @@ class PpoSelfPlay(Algorithm):
                 return
             between_current = worlds.played & self._only_current
             rounds += int(between_current.sum())
+            for name, (won, finished) in self._exploiter_wins.items():
+                played = worlds.played[self.slots[name].exploiter]
+                wins = played & (worlds.winner[self.slots[name].exploiter] == worlds.winners.index(name))
+                self._exploiter_wins[name] = won + int(wins.sum()), finished + int(played.sum())
             began_since_draw = worlds.length_ticks <= steps_since_draw * worlds.ticks_per_decision
             for winner in names:
                 if winner in worlds.winners:
@@ -288,7 +348,7 @@ class PpoSelfPlay(Algorithm):
                     "past_memory": worker.past_memory.clone(),
                     "scripted": [opponent.state() for opponent, _ in worker.scripted],
                 }
-                for name, worker in self.workers.items()
+                for name, worker in self._learners.items()
             },
         }
 
@@ -297,7 +357,7 @@ class PpoSelfPlay(Algorithm):
         self.updates, self.agent_steps = state["updates"], state["agent_steps"]
         self._rng.bit_generator.state = state["rng"]
         self._assigned_at = state["assigned_at"]
-        for name, worker in self.workers.items():
+        for name, worker in self._learners.items():
             saved = state["roles"][name]
             worker.policy.load_state_dict(saved["policy"])
             worker.critic.load_state_dict(saved["critic"])
@@ -313,7 +373,7 @@ class PpoSelfPlay(Algorithm):
                 self.workers[name].set_past_opponent(past and past.policy)
         if state["worlds"] is not None:
             self.worlds.load_state(state["worlds"])
-            for name, worker in self.workers.items():
+            for name, worker in self._learners.items():
                 worker.memory.copy_(state["roles"][name]["memory"])
                 worker.past_memory.copy_(state["roles"][name]["past_memory"])
                 for (opponent, _), remembered in zip(worker.scripted, state["roles"][name]["scripted"], strict=True):

@@ -8,6 +8,9 @@ import msgspec
 from godojo.errors import GodojoError
 
 
+OPPONENT_FRACTIONS = ("past_opponent_fraction", "scripted_opponent_fraction", "exploiter_fraction")
+
+
 class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """PPO with self-play."""
 
@@ -56,12 +59,18 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Updates between two checkpoints that join the opponent pool; a multiple of `opponent_resample_interval`."""
     opponent_resample_interval: int = 5
     """Updates between two draws of past opponents; leaves time to finish rounds."""
+    exploiter_fraction: float = 0.0
+    """Fraction of worlds in which one role is played by an exploiter, which learns to beat the current policy."""
+    exploiter_interval: int = 500
+    """Updates after which an exploiter joins the opponent pool and starts again; a multiple of
+    `opponent_resample_interval`."""
 
     def check(self) -> None:
         """Reject values that cannot be trained with."""
         check_counts(self, "num_worlds", "n_steps", "n_epochs", "n_minibatches")
         check_counts(self, "pool_size", "snapshot_interval", "opponent_resample_interval")
-        check_fractions(self, "gamma", "gae_lambda", "past_opponent_fraction", "scripted_opponent_fraction")
+        check_counts(self, "exploiter_interval")
+        check_fractions(self, "gamma", "gae_lambda", *OPPONENT_FRACTIONS)
         check_positive(self, "learning_rate", "final_learning_rate", "clip_range", "max_grad_norm")
         check_net_arch(self.net_arch)
         if self.memory and self.memory_size < 1:
@@ -69,10 +78,13 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         cells = self.egocentric_memory_size
         if cells < 0 or cells % 2:
             raise GodojoError(f"egocentric_memory_size must be an even number of cells, 0 or more, not {cells}")
-        if self.past_opponent_fraction + self.scripted_opponent_fraction > 1.0:
-            raise GodojoError("past_opponent_fraction and scripted_opponent_fraction must add up to at most 1")
-        if self.snapshot_interval % self.opponent_resample_interval:
-            raise GodojoError("snapshot_interval must be a multiple of opponent_resample_interval")
+        if sum(getattr(self, name) for name in OPPONENT_FRACTIONS) > 1.0:
+            raise GodojoError(f"{', '.join(OPPONENT_FRACTIONS)} must add up to at most 1")
+        if self.exploiter_fraction and not self.past_opponent_fraction:
+            raise GodojoError("exploiter_fraction needs a past_opponent_fraction above 0: exploiters join that pool")
+        for name in ("snapshot_interval", "exploiter_interval"):
+            if getattr(self, name) % self.opponent_resample_interval:
+                raise GodojoError(f"{name} must be a multiple of opponent_resample_interval")
 
 
 class SacSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

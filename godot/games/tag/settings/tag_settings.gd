@@ -91,8 +91,10 @@ class SightCone:
 ## Where rounds begin.
 class Spawns:
 	extends RefCounted
-	## Wanted distance between opponents.
+	## Wanted distance between opponents, at least.
 	var distance_m: float
+	## Wanted distance between opponents, at most.
+	var farthest_m: float
 	## Random placings looked at before the best one is taken.
 	var tries: int
 

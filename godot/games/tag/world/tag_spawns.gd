@@ -90,7 +90,7 @@ static func _is_free(place: Vector3, taken: Array[Vector3], least_m: float) -> b
 	return true
 
 
-## Zero when opponents are far apart and hidden from each other; less the worse it is.
+## Zero when opponents are apart, not too far, and hidden from each other; less the worse it is.
 static func _worth(world: TagWorld, places: Array[Vector3]) -> float:
 	var worth: float = 0.0
 	var settings: TagSettings = world.settings
@@ -100,7 +100,9 @@ static func _worth(world: TagWorld, places: Array[Vector3]) -> float:
 			if world.agents[one].is_seeker_like == world.agents[other].is_seeker_like:
 				continue
 			var gap: Vector3 = places[one] - places[other]
-			worth -= maxf(settings.spawns.distance_m - gap.length(), 0.0) * 10.0
+			var apart: float = gap.length()
+			worth -= maxf(settings.spawns.distance_m - apart, 0.0) * 10.0
+			worth -= maxf(apart - settings.spawns.farthest_m, 0.0)
 			if not world.arena.blocks_sight(places[one] + eye, places[other] + eye):
 				worth -= 10.0
 	return worth

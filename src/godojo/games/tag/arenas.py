@@ -197,17 +197,19 @@ def _overlap(low: _Corner, high: _Corner, other_low: _Corner, other_high: _Corne
 
 def generate_arena(seed: int, settings: TagSettings | None = None) -> Arena:
     """A random arena, the same for the same seed: one that the embedded game could have made for a round of its own."""
-    from godojo.games.tag.sim.rounds import generate
+    from godojo.games.tag.sim.generation import generate
 
     settings = settings or TagSettings.defaults()
     slot = generate(seed, settings)
     boxes = []
     for low, high in zip(slot.low, slot.high, strict=True):
         size = high - low
-        kind: Literal["tall", "low"] = "tall" if size[1] > settings.body.size_m * 2 else "low"
+        kind: Literal["tall", "low", "platform"] = "tall" if high[1] > settings.body.size_m * 1.5 else "low"
+        kind = "platform" if low[1] > 0 else kind
         boxes.append(Box(_triple((low + high) / 2), _triple(size), kind))
     spawns = [SpawnArea(_triple(row[:3]), (_tidy(row[3]), _tidy(row[4])), ("seeker", "hider")) for row in slot.spawns]
-    arena = Arena(VERSION, f"generated_{seed}", f"Generated {seed}", slot.size_m, tuple(boxes), tuple(spawns))
+    title = f"Generated {slot.kind} {seed}"
+    arena = Arena(VERSION, f"generated_{seed}", title, slot.size_m, tuple(boxes), tuple(spawns))
     check_arena(arena, settings)
     return arena
 

@@ -81,7 +81,9 @@ class Spawns(Section, frozen=True):
     """Where rounds begin."""
 
     distance_m: float
-    """Wanted between opponents."""
+    """Wanted between opponents, at least."""
+    farthest_m: float
+    """Wanted between opponents, at most: large arenas leave time to find each other."""
     tries: int
     """Random placings looked at before the best one is taken."""
 

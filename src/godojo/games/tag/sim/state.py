@@ -119,6 +119,7 @@ def _values(
         "range_m": np.float32(sight.range_m),
         "eye_m": np.float32(sight.eye_height_m),
         "spawn_distance_m": settings.spawns.distance_m,
+        "spawn_farthest_m": settings.spawns.farthest_m,
         "per_wall_height": np.float32(1 / settings.arena.wall_height_m),  # scales of the observation
         "per_jump_speed": np.float32(1 / max(motion.jump_speed_mps, 1.0)),
         "per_seeker_speed": np.float32(1 / motion.seeker_speed_mps),

@@ -1,7 +1,7 @@
 """A family of scripted opponents: a style for either role, traits, and a source of knowledge.
 
 A name is a style (`juker`), with its default traits; `juker:7` has the traits of the 7th held-out draw, which training
-never meets; `drawn` is another style with other traits in every world and round. With `oracle-` before it, the same
+never meets; `drawn` is another style with other traits in every world and round, more often one that wins. With `oracle-` before it, the same
 behaviour knows the true state instead of what its own eyes have seen.
 """
 
@@ -29,7 +29,7 @@ from godojo.games.tag.opponents.family.seek import AMBUSH, CUT_OFF, LEAP, SEARCH
 from godojo.games.tag.opponents.family.steer import Scratch, make_scratch, stand
 from godojo.games.tag.opponents.family.traits import RANGES, TRAIT_FIELDS, Traits, draw_traits
 from godojo.kernels.compile import kernel, njit_nogil
-from godojo.kernels.random import randint
+from godojo.kernels.random import randint, uniform
 from godojo.opponents.base import Opponent, check_out, new_memory
 
 MIND = np.dtype(
@@ -68,6 +68,10 @@ STYLES: Mapping[str, tuple[int, int]] = {
 }
 """By name: how it seeks, how it hides."""
 DRAWN = "drawn"
+UNIFORM_SHARE = 0.4
+"""Of drawn styles, the share that is drawn uniformly; the others by how often they win."""
+MEMORY_ROUNDS = 200.0
+"""Rounds of a style over which its win rate is averaged."""
 
 
 class FamilyOpponent(Opponent):
@@ -78,6 +82,7 @@ class FamilyOpponent(Opponent):
     knowledge: type[Knowledge] = SightKnowledge
     keeps: tuple[str, ...] = ("_memory", "_is_new")
     _memory: np.ndarray | None = None
+    _win_rates: np.ndarray
 
     def __init__(self, role: str, seed: int = 0, variant: int | None = None) -> None:
         super().__init__(role, seed)
@@ -91,7 +96,8 @@ class FamilyOpponent(Opponent):
         self._knowledge.begin(worlds, self.role)
         for name, array in self._knowledge.memory().items():
             setattr(self, name, array)
-        self.keeps = ("_memory", "_is_new", *self._knowledge.memory())
+        self._win_rates = np.full((2, max(SEEKER_STYLES, HIDER_STYLES)), 0.5)
+        self.keeps = ("_memory", "_is_new", "_win_rates", *self._knowledge.memory())
         self._rules = make_rules(worlds.settings)
         self._scratch = make_scratch()
         self._is_new = np.ones(worlds.num_worlds, np.bool_)
@@ -104,6 +110,9 @@ class FamilyOpponent(Opponent):
         self._is_new |= worlds.ended
         self._knowledge.update(worlds, self._is_new)
         is_drawn = self.style == DRAWN
+        if is_drawn and self.role in worlds.winners and worlds.ended.any():
+            won = worlds.winner == worlds.winners.index(self.role)
+            count_wins(memory, worlds.ended, won, self._win_rates)
         behave(
             self._rules,
             RANGES,
@@ -113,6 +122,7 @@ class FamilyOpponent(Opponent):
             self._scratch,
             self._is_new,
             is_drawn,
+            self._win_rates,
             out,
         )
         self._is_new[:] = False
@@ -132,6 +142,29 @@ ORACLE_FAMILY: dict[str, type[FamilyOpponent]] = {
 }
 
 
+@kernel
+def count_wins(memory: np.ndarray, ended: np.ndarray, won: np.ndarray, win_rates: np.ndarray) -> None:
+    """Move the win rates of the styles whose rounds have ended."""
+    for world in range(len(ended)):
+        if ended[world]:
+            m = memory[world, 0]
+            for row, style in ((0, m.seek_style), (1, m.hide_style)):
+                win_rates[row, style] += ((1.0 if won[world] else 0.0) - win_rates[row, style]) / MEMORY_ROUNDS
+
+
+@kernel
+def draw_style(m: Any, win_rates: np.ndarray) -> int:
+    """A style, more often one that wins."""
+    if uniform(m) < UNIFORM_SHARE:
+        return randint(m, len(win_rates))
+    pick = uniform(m) * (win_rates * win_rates + 1e-3).sum()
+    for style in range(len(win_rates) - 1):
+        pick -= win_rates[style] * win_rates[style] + 1e-3
+        if pick <= 0.0:
+            return style
+    return len(win_rates) - 1
+
+
 @njit_nogil
 def behave(
     rules: np.ndarray,
@@ -142,6 +175,7 @@ def behave(
     scratch: Scratch,
     is_new: np.ndarray,
     is_drawn: bool,
+    win_rates: np.ndarray,
     out: np.ndarray,
 ) -> None:
     """Every agent acts on its belief."""
@@ -153,22 +187,25 @@ def behave(
             plan = maps[world, min(place, maps.shape[1] - 1)]
             action = out[world, place]
             if is_new[world]:
-                start_over(m, ranges, is_drawn)
+                start_over(m, ranges, is_drawn, win_rates)
             if not b.active:
                 stand(action)
             elif b.chases:
                 seek(r, b, m, plan, scratch, action)
             else:
                 hide(r, b, m, plan, scratch, action)
+            longest = max(abs(action[0]), abs(action[1]), 1.0)
+            action[0] /= longest
+            action[1] /= longest
 
 
 @kernel
-def start_over(m: Any, ranges: np.ndarray, is_drawn: bool) -> None:
+def start_over(m: Any, ranges: np.ndarray, is_drawn: bool, win_rates: np.ndarray) -> None:
     """A new round, and maybe a new character."""
     if is_drawn:
         draw_traits(m, ranges)
-        m.seek_style = randint(m, SEEKER_STYLES)
-        m.hide_style = randint(m, HIDER_STYLES)
+        m.seek_style = draw_style(m, win_rates[0, :SEEKER_STYLES])
+        m.hide_style = draw_style(m, win_rates[1, :HIDER_STYLES])
     m.keep = 0
     m.goal = -1
     m.stuck = 0
