@@ -304,6 +304,23 @@ def test_highlights_are_a_tag_and_a_near_miss() -> None:
 
 @pytest.mark.nightly
 @pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_short_training_beats_those_who_do_not_care(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GODOJO_RUNS", str(tmp_path))
+    with pytest.raises(SystemExit) as ended:
+        main(["train", "tag", "--mode", "classic", "--steps", "6000000", "--run-id", "short", "--eval", "0"])
+    assert not ended.value.code
+    opponents = ["random", "wander"]
+    before, after = (judge(f"short@{moment}", opponents, rounds=300) for moment in ("start", "final"))
+    for opponent in opponents:
+        untrained, trained = (found.verdict("player", opponent).share for found in (before, after))
+        assert untrained is not None
+        assert trained is not None
+        assert trained.low > max(0.6, untrained.high), f"{opponent}: {untrained.mean:.3f} to {trained.mean:.3f}"
+
+
+@pytest.mark.nightly
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize("name", ["record", "film"])
 def test_it_is_filmed(name: str, verb: Verb, place: Path, engine: Engine) -> None:
