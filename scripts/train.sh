@@ -113,9 +113,9 @@ case "$status" in
 124 | 137) echo "scripts/train.sh: stopped, $GRACE_S s after training should have ended" >&2 ;;
 esac
 
-if [ -f "$runs/$run/policy_seeker.pt" ]; then
+if compgen -G "$runs/$run/policy*.pt" >/dev/null; then # a shared one, of classic tag, is policy.pt
 	mkdir -p trainer/logs
-	cp "$runs/$run/policy_seeker.pt" "$runs/$run/policy_hider.pt" trainer/
+	cp "$runs/$run"/policy*.pt trainer/
 	cp "$runs/$run/metrics.csv" trainer/logs/metrics.csv
 	echo "policies are in trainer/, the log of all rounds is trainer/logs/metrics.csv" >&2
 fi

@@ -241,6 +241,8 @@ def more_words(command: Command) -> list[str]:
                 learner += ["--set=net_arch=[8]"]
             elif "--init-from" not in words:
                 learner = list(WORDS)
+            if "classic" in words:
+                learner += ["--set=opponent_resample_interval=5"]
             processes = ["--processes=1"] if {"--engine", "--project"} & set(words) else []
             return [*learner, *processes, f"--steps={2 * STEPS}", "--judge=0"]
         case "distil":

@@ -163,12 +163,12 @@ def test_a_single_policy_file_can_be_judged(root: Path) -> None:
         judge(str(path), role="seeker", rounds=20)
 
 
-def test_a_game_of_one_role_is_refused(root: Path) -> None:
+def test_a_role_that_the_mode_does_not_have_is_refused(root: Path) -> None:
     settings = DEFAULTS.override(**{"rules.mode": "classic"})
     hide_and_seek, card = small_policy("hider")
     path = root / "classic.pt"
     save_policy(path, hide_and_seek, msgspec.structs.replace(card, settings=msgspec.to_builtins(settings)))
-    with pytest.raises(GodojoError, match=r"one role alone \(player\)"):
+    with pytest.raises(GodojoError, match="no role 'hider' to play; there is: player"):
         judge(str(path), ["random"], rounds=1)
 
 

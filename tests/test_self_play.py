@@ -364,7 +364,8 @@ def test_the_pool_prefers_opponents_that_win() -> None:
     pool.past["hider"] = [weak._replace(rating=Rating(10.0, 1.0)), strong._replace(rating=Rating(40.0, 1.0))]
     rng = np.random.default_rng(1)
     drawn = [pool.sample("hider", "seeker", rng) for _ in range(400)]
-    assert 0.75 < np.mean(drawn) < 0.95
+    assert 0.75 < drawn.count(1) / len(drawn) < 0.95
     for steps in range(200, 1000, 100):
         pool.add("hider", policy, steps, is_exploiter=True)
-    assert [(past.agent_steps, past.is_exploiter) for past in pool.past["hider"]] == [(0, False), (100, False), (900, True)]
+    kept = [(past.agent_steps, past.is_exploiter) for past in pool.past["hider"]]
+    assert kept == [(0, False), (100, False), (900, True)]

@@ -101,9 +101,9 @@ func _stand(frame: int, continues: bool) -> void:
 	var colors: PackedColorArray = []
 	var scores: PackedStringArray = []
 	for party: Dictionary in _shot.parties:
-		titles.append(party["title"] as String)
-		colors.append(Color(party["colour"] as String))
 		var agent: int = roundi(party["agent"] as float)
+		titles.append(party["title"] as String)
+		colors.append(look.bodies[agent].color if agent >= 0 else Color(party["colour"] as String))
 		var text: String = party["after"] if has_ended else party["before"]
 		scores.append("%.1f" % _scores[agent] if agent >= 0 else text)
 	hud.show_parties(titles, colors, scores)

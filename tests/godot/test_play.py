@@ -4,12 +4,17 @@ import json
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from godojo.engines.godot import display, run_project
 from godojo.engines.godot.find import Engine
 from godojo.engines.godot.project import problem_lines
 from godojo.export.dojo_file import dojo_bytes
+from godojo.games.tag.settings import TagSettings
+from godojo.games.tag.spec import ACTION_PARTS, HEADING, observation_size, roles
+from godojo.learn.networks import Policy, PolicyShape
+from godojo.learn.policy_file import PolicyCard
 from godojo.processes import Finished, finish
 from tests.conftest import ROOT
 from tests.dojo_policies import drawn_policy
@@ -88,6 +93,17 @@ def test_the_command_itself_plays_in_a_window(engine: Engine) -> None:
 
 def test_trained_players_play_several_rounds_without_a_complaint(engine: Engine) -> None:
     done = play(engine, "--attract", "--level=hard", "--set=rules.round_s=3", frames=900)
+    assert (done.code, done.output.strip()) == (0, "")
+
+
+def test_a_trained_player_plays_classic_tag(engine: Engine, tmp_path: Path) -> None:
+    settings = TagSettings.defaults().override(**{"rules.mode": "classic"})
+    (role,) = roles(settings)
+    shape = PolicyShape(observation_size(settings), ACTION_PARTS, (8,), "", 0, HEADING)
+    card = PolicyCard("tag", role.name, role.observation_parts, shape, 1, msgspec.to_builtins(settings))
+    (tmp_path / "mine.dojo").write_bytes(dojo_bytes(Policy(shape), card))
+    words = ["--attract", "--mode=classic", "--set=rules.players=3", "--set=rules.classic_round_s=3"]
+    done = play(engine, *words, f"--policy={tmp_path / 'mine.dojo'}", frames=400)
     assert (done.code, done.output.strip()) == (0, "")
 
 

@@ -46,7 +46,7 @@ def check_opponents(policy: str, opponents: Sequence[str]) -> None:
     config = RunFolder.open(split_reference(policy)[0]).config
     if not opponents or config.game not in GAMES:
         return
-    if len(config.roles) == 1:
+    if len(config.roles) == 1 and not GAMES[config.game].shared_score:
         raise GodojoError(f"{policy} plays alone: there is nobody to play against; remove {option('opponents')}")
     for text in opponents:
         name = text.removeprefix("scripted:")

@@ -21,6 +21,7 @@ def train(
     *,
     minutes: float | None = None,
     steps: int | None = None,
+    mode: str | None = None,
     preset: str | None = None,
     settings: Mapping[str, Any] | Sequence[str] = (),
     config: str | Path | None = None,
@@ -56,7 +57,8 @@ def train(
         game: The game's name; `"tag"` by default.
         minutes: Training time; 5 minutes by default.
         steps: Train for this many agent-steps instead.
-        preset: A preset of the game; `"default"` by default.
+        mode: A mode of the game; in tag `"hide_and_seek"` (default) or `"classic"`, where all players share a policy.
+        preset: A preset of the game; by default that of the mode, or `"default"`.
         settings: Settings of the algorithm (`{"learning_rate": 1e-3}`) and of the game
             (`{"motion.gravity_mps2": 20}`), above those of the preset; or texts such as `"learning_rate=1e-3"`.
         config: A JSON file in place of a preset; `godojo config example` prints one.
@@ -99,6 +101,7 @@ def train(
         resume=None if resume is None else reference(resume),
         force=force,
         init_from=None if init_from is None else reference(init_from),
+        mode=mode,
         preset=preset,
         config=None if config is None else Path(config),
         values=_texts(settings),

@@ -46,8 +46,8 @@ def evaluate(
 ) -> None:
     """Evaluate a trained policy: how often each role wins against each opponent, with 95 % intervals.
 
-    Played in arenas that training does not use. With --engine both, the same on the embedded game and in the real one,
-    and by how much they differ.
+    In classic tag: how much of the round it is not "it". Played in arenas that training does not use. With
+    --engine both, the same on the embedded game and in the real one, and by how much they differ.
 
     Examples:
 

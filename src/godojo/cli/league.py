@@ -52,7 +52,8 @@ def league(
 ) -> None:
     """Let the snapshots of a training play each other, everybody against everybody, and rate them.
 
-    Leaves league.png and league.json in the run's folder; with --exploit also exploitability.png.
+    In classic tag a round is won by whoever was "it" for less time. Leaves league.png and league.json in the run's
+    folder; with --exploit also exploitability.png.
 
     Examples:
 
@@ -130,10 +131,11 @@ def show(found: "LeagueReport") -> None:
         for standing, row in zip(found.standings, means, strict=True):
             table.add_row(escape(standing.name), *(f"{cell.mean:.2f}" for cell in row))
         out.print(table)
-    ratings = plain_table(("snapshot",), ("agent-steps", found.rows, "95 %", found.columns, "95 %"))
+    roles = list(dict.fromkeys((found.rows, found.columns)))
+    ratings = plain_table(("snapshot",), ("agent-steps", *(word for role in roles for word in (role, "95 %"))))
     for standing in found.standings:
         words = [f"{standing.agent_steps:,}"]
-        for role in (found.rows, found.columns):
+        for role in roles:
             one = standing.ratings[role]
             words += [f"{one.rating:.1f}", f"{one.low:.1f} to {one.high:.1f}"]
         ratings.add_row(escape(standing.name), *words)

@@ -31,7 +31,11 @@ def record(
     ] = True,
     player: Annotated[
         list[str] | None,
-        typer.Option("--player", help="Another player: a run, snapshot, opponent or file.", metavar="ROLE=NAME"),
+        typer.Option(
+            "--player",
+            help="Another player: a run, snapshot, opponent or file; in classic tag also opponent=NAME.",
+            metavar="ROLE=NAME",
+        ),
     ] = None,
     arena: Annotated[
         str | None,

@@ -19,7 +19,11 @@ def replay(
     run: Annotated[str, typer.Argument(help="RUN or RUN@SNAPSHOT, or a replay's file or folder to list.")] = "latest",
     player: Annotated[
         list[str] | None,
-        typer.Option("--player", help="Another player: a run, snapshot, opponent or file.", metavar="ROLE=NAME"),
+        typer.Option(
+            "--player",
+            help="Another player: a run, snapshot, opponent or file; in classic tag also opponent=NAME.",
+            metavar="ROLE=NAME",
+        ),
     ] = None,
     arena: Annotated[
         str | None,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from godojo.cli.console import err, out, progress_report
 from godojo.errors import command
 from godojo.runs.folder import RunFolder
+from godojo.runs.snapshots import policy_file
 from godojo.training.outcome import evaluate_training, next_commands
 
 
@@ -22,7 +23,7 @@ def conclude(run: RunFolder, judge_rounds: int, log_trajectories: int, *, starte
     kept = _attempt("trajectories", lambda: _trajectories(run, log_trajectories)) if log_trajectories else 0
     out.print(f"\nsaved in {run.path}", markup=False)
     for role in run.config.roles:
-        out.print(f"  policy_{role}.pt", markup=False)
+        out.print(f"  {policy_file(role)}", markup=False)
     if charts:
         out.print(f"  charts/ ({charts} pictures, learning.png first)", markup=False)
     if kept:

@@ -39,7 +39,8 @@ def train(
     game: Annotated[str | None, typer.Argument(help="tag or navigation; defaults to tag.", metavar="GAME")] = None,
     minutes: Annotated[float | None, basic("Training time; defaults to 5.", "N")] = None,
     steps: Annotated[int | None, basic("Train for N agent-steps instead.", "N")] = None,
-    preset: Annotated[str | None, basic("A preset of the game: default, quick, 2v2, …", "NAME")] = None,
+    mode: Annotated[str | None, basic("A mode of the game; in tag hide_and_seek (default) or classic.", "NAME")] = None,
+    preset: Annotated[str | None, basic("A preset of the game: default, quick, 2v2, classic, …", "NAME")] = None,
     engine: Annotated[
         str | None, basic("sim, the embedded twin (default), or godot, the real engine, headless.", "NAME")
     ] = None,
@@ -97,6 +98,7 @@ def train(
 
       godojo train tag --minutes 1 --run-id first
       godojo train --resume first --minutes 5
+      godojo train tag --mode classic
       godojo train tag --engine godot --set num_worlds=64
       godojo train navigation --trainer sb3 --preset quick_test
       godojo train --connect
@@ -114,6 +116,7 @@ def train(
         resume=resume,
         force=force,
         init_from=init_from,
+        mode=mode,
         preset=preset,
         values=tuple(values or ()),
         seed=seed,

@@ -14,8 +14,9 @@ from godojo.evaluation.intervals import Mean, Proportion
 from godojo.evaluation.matches import MatchResults, Player, play_matches
 from godojo.evaluation.players import PlayerFile, TrainedPlayer, player_from, players_of
 from godojo.evaluation.reference_set import REFERENCE, reference_names
+from godojo.evaluation.shared_role import SharedSeats, score_share, seats
 from godojo.evaluation.tables import Printable, evaluation_table
-from godojo.opponents import scripted_opponents
+from godojo.opponents import scripted_opponents, shared_role
 from godojo.runs.config import RunConfig
 
 ITSELF = "itself"
@@ -28,7 +29,8 @@ class MatchUp(msgspec.Struct, frozen=True):
     role: str
     opponent: str
     wins: Proportion | None
-    """None where the game names no winner of that role; then the reward has to do."""
+    """None where the game names no winner of that role; then the reward has to do. Where agents of one role play
+    against each other, a round is won with a higher score than the others' mean."""
     reward: Mean
     """Summed over a round."""
     median_length_s: float
@@ -37,6 +39,8 @@ class MatchUp(msgspec.Struct, frozen=True):
     """Cut short from outside and played again."""
     measures: dict[str, Mean] = {}
     """What the game measures of a round besides who won, such as catches; see `Game.measures`."""
+    share: Mean | None = None
+    """Where agents of one role play against each other: the share of the round that its score counts, from 0 to 1."""
 
 
 class Evaluation(Printable, msgspec.Struct, frozen=True):
@@ -63,7 +67,12 @@ class Evaluation(Printable, msgspec.Struct, frozen=True):
 
 def has_opponents(config: RunConfig) -> bool:
     """Whether a run's policies are judged by whom they beat."""
-    return config.game in GAMES and len(config.roles) == 2
+    return config.game in GAMES and (len(config.roles) == 2 or plays_itself(config))
+
+
+def plays_itself(config: RunConfig) -> bool:
+    """Whether the agents of a run's only role play against each other."""
+    return len(config.roles) == 1 and config.game in GAMES and bool(GAMES[config.game].shared_score)
 
 
 def default_opponents(game: str, roles: int, *, references: bool = False) -> list[str]:
@@ -100,16 +109,18 @@ def judge(
         raise GodojoError(f"{policy} has no role {role!r}; it has: {', '.join(judged)}")
     cards = [player.card for player in judged.values()]
     game = cards[0].game
-    named, opponents = list(opponents), list(opponents) or default_opponents(game, len(judged), references=references)
+    named = list(opponents)
     chosen = [name for name in judged if role in (None, name)]
     verdicts = []
     with worlds_for(
         policy, cards[0], arenas=arenas, rounds=rounds, engine=engine, seed=seed, from_pool=from_pool
     ) as worlds:
-        if len(worlds.roles) < 2:
+        shared = shared_role(worlds)
+        if len(worlds.roles) < 2 and shared is None:
             raise GodojoError(
                 f"{game} is played here by one role alone ({', '.join(worlds.roles)}): nobody to play against"
             )
+        opponents = named or default_opponents(game, 2 if shared else len(judged), references=references)
         tables = [
             (name, rival, _table(worlds, judged, name, rival, game, seed, deterministic, files))
             for name in chosen
@@ -120,8 +131,10 @@ def judge(
         for name, rival, players in tables:
             title = f"{name} against {rival}"
             report = None if progress is None else (lambda share, title=title: progress(title, share))
-            results = play_matches(worlds, players, rounds, seed=judging_seed(seed), progress=report)
-            verdicts.append(_verdict(name, rival, results))
+            results = play_matches(
+                worlds, players, rounds, seed=judging_seed(seed), progress=report, seats=_own_seats(worlds)
+            )
+            verdicts.append(_verdict(name, rival, results, score_share(game, name, results) if shared else None))
     return Evaluation(
         policy=policy,
         game=game,
@@ -144,7 +157,7 @@ def _expanded(
             yield rival
             continue
         others = [name for name in worlds.roles if name != role]
-        for reference in reference_names(game, *others[:1]):
+        for reference in reference_names(game, others[0]) if others else ():
             players = [player_from(reference, other, game=game, files=files) for other in others]
             try:
                 for player in players:
@@ -166,6 +179,9 @@ def _table(
 ) -> dict[str, Player]:
     """Who plays what. Everybody is made, and refused, before the first round is played."""
     players: dict[str, Player] = {role: judged[role]}
+    if shared_role(worlds) is not None and rival != ITSELF:
+        other_player = player_from(rival, role, game=game, seed=seed + 1, deterministic=deterministic, files=files)
+        players[role] = SharedSeats(role, judged[role], other_player, 1)
     for place, other in enumerate(name for name in worlds.roles if name != role):
         if rival == ITSELF:
             if other not in judged:
@@ -180,7 +196,13 @@ def _table(
     return {name: players[name] for name in worlds.roles}
 
 
-def _verdict(role: str, rival: str, results: MatchResults) -> MatchUp:
+def _own_seats(worlds: Worlds) -> np.ndarray | None:
+    """Where agents of one role play against each other: the one that is judged, in every world."""
+    shared = shared_role(worlds)
+    return None if shared is None else seats(worlds, shared.name, 1)
+
+
+def _verdict(role: str, rival: str, results: MatchResults, share: Mean | None) -> MatchUp:
     can_win = role in results.winners
     return MatchUp(
         role=role,
@@ -191,4 +213,5 @@ def _verdict(role: str, rival: str, results: MatchResults) -> MatchUp:
         by_arena=results.wins_by_arena(role) if can_win else {},
         lost_rounds=results.lost,
         measures=results.mean_measures(),
+        share=share,
     )

@@ -13,6 +13,8 @@ from godojo.evaluation.held_out import BOTH, game_settings, judging_seed, judgin
 from godojo.evaluation.intervals import Z95, Mean, Proportion
 from godojo.evaluation.matches import MatchResults, play_matches
 from godojo.evaluation.players import PolicyPlayer, policies_of
+from godojo.evaluation.shared_role import cross_play_shared
+from godojo.opponents import shared_role
 from godojo.runs.folder import RunFolder
 
 Entry = TypeVar("Entry")
@@ -50,7 +52,10 @@ class LeagueReport(msgspec.Struct, frozen=True):
     seed: int
     deterministic: bool
     rows: str
-    """The role whose wins are counted: it is played by the row's snapshot, the other role by the column's."""
+    """The role whose wins are counted: it is played by the row's snapshot, the other role by the column's.
+
+    Where agents of one role play against each other, both are that role, and a snapshot has a single rating.
+    """
     columns: str
     standings: list[Ranking]
     matrix: list[list[Proportion]]
@@ -79,8 +84,12 @@ def cross_play(
     return matrix
 
 
-def rate(matrix: Sequence[Sequence[Proportion]], seed: int = 0) -> tuple[list[SkillRating], list[SkillRating]]:
+def rate(
+    matrix: Sequence[Sequence[Proportion]], seed: int = 0, *, same: bool = False
+) -> tuple[list[SkillRating], list[SkillRating]]:
     """Ratings of all rows and all columns on one scale, from every single round.
+
+    With `same`, rows and columns are the same players.
 
     Rounds are taken in random order, since a rating is moved most by those that come first; and nobody's skill is
     taken to change meanwhile (`tau` 0), so that intervals shrink with the rounds. What a row wins and a column wins is
@@ -88,11 +97,12 @@ def rate(matrix: Sequence[Sequence[Proportion]], seed: int = 0) -> tuple[list[Sk
     """
     model = BradleyTerryFull(tau=0.0)
     row_ratings = [model.rating() for _ in matrix]
-    column_ratings = [model.rating() for _ in matrix[0]]
+    column_ratings = row_ratings if same else [model.rating() for _ in matrix[0]]
     games = [
         (row, column, game < cell.wins)
         for row, cells in enumerate(matrix)
         for column, cell in enumerate(cells)
+        if not same or column > row
         for game in range(cell.rounds)
     ]
     for index in np.random.default_rng(seed).permutation(len(games)):
@@ -133,19 +143,24 @@ def play_league(
     with judging_worlds(
         card.game, game_settings(card.game, card.settings), arenas=arenas, rounds=rounds, seed=seed
     ) as worlds:
-        if len(worlds.roles) != 2:
+        shared = shared_role(worlds)
+        if len(worlds.roles) != 2 and shared is None:
             raise GodojoError(f"a league is between two roles; {card.game} has: {', '.join(worlds.roles)}")
-        one, other = worlds.roles
+        one, other = worlds.roles if shared is None else (shared.name, shared.name)
         for entry, own in zip(entries, players, strict=True):
             for role in worlds.roles:
                 if role not in own:
                     raise GodojoError(f"{folder.name}@{entry.name} has no policy of the {role}")
                 own[role].begin(worlds)
         sides = [own[one] for own in players], [own[other] for own in players]
-        played = cross_play(worlds, *sides, rounds, seed=judging_seed(seed), progress=progress)
-    matrix = [[cell.wins(one) for cell in row] for row in played]
-    means = [[cell.mean_measures() for cell in row] for row in played]
-    ratings = rate(matrix, seed)
+        if shared is None:
+            played = cross_play(worlds, *sides, rounds, seed=judging_seed(seed), progress=progress)
+            matrix = [[cell.wins(one) for cell in row] for row in played]
+            means = [[cell.mean_measures() for cell in row] for row in played]
+        else:
+            matrix = cross_play_shared(worlds, one, sides[0], rounds, seed=judging_seed(seed), progress=progress)
+            means = [[{} for _ in row] for row in matrix]
+    ratings = rate(matrix, seed, same=shared is not None)
     return LeagueReport(
         run=folder.name,
         game=card.game,

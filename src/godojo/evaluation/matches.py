@@ -16,6 +16,8 @@ MAX_ROUND_DECISIONS = 20_000
 """A round that takes longer is taken to be endless."""
 MADE_FOR_THE_ROUND = "generated"
 """The name of arenas that have none."""
+RIVAL = "opponent"
+"""The winner of a round within one role that its own agents lost."""
 
 
 class Player(Protocol):
@@ -86,18 +88,22 @@ def play_matches(
     *,
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
+    seats: np.ndarray | None = None,
 ) -> MatchResults:
     """Plays exactly `rounds` rounds, begun by `worlds.reset(seed)`, with one player for every role.
 
     How many rounds each world has to play is settled beforehand: all play the same number, the first few one more
     where `rounds` cannot be shared out evenly. Counting whichever rounds end first would favour short ones, and so
     quick winners. Rounds that were cut short from outside have no winner and are played again.
+
+    `seats` are for a game of one role: bool [N, n], the agents whose results are counted. The role wins if their mean
+    score is higher than that of the others, and `RIVAL` if it is lower.
     """
     _check(worlds, players, rounds)
     worlds.reset(seed)
     for player in players.values():
         player.begin(worlds)
-    tally = _Tally(worlds, rounds)
+    tally = _Tally(worlds, rounds, seats)
     while tally.left:
         for role, player in players.items():
             player.act(worlds, worlds.roles[role].action)
@@ -122,8 +128,8 @@ def _check(worlds: Worlds, players: Mapping[str, Player], rounds: int) -> None:
 class _Tally:
     """Counts rounds: each world has its own rows, so the order of results does not depend on who is quicker."""
 
-    def __init__(self, worlds: Worlds, rounds: int) -> None:
-        self.left = rounds
+    def __init__(self, worlds: Worlds, rounds: int, seats: np.ndarray | None = None) -> None:
+        self.left, self._seats = rounds, seats
         self._wanted = np.full(worlds.num_worlds, rounds // worlds.num_worlds)
         self._wanted[: rounds % worlds.num_worlds] += 1
         self._first_row = np.cumsum(self._wanted) - self._wanted
@@ -131,7 +137,7 @@ class _Tally:
         self._decisions = np.zeros(worlds.num_worlds, np.int64)
         self._lost = 0
         self._found = MatchResults(
-            winners=worlds.winners,
+            winners=worlds.winners if seats is None else ("nobody", *worlds.roles, RIVAL),
             arena_names=worlds.arena_names,
             winner=np.zeros(rounds, np.int8),
             length_s=np.zeros(rounds),
@@ -156,16 +162,35 @@ class _Tally:
         self._lost += int(np.count_nonzero(counts & ~worlds.played))
         counts &= worlds.played
         rows, found = (self._first_row + self._played)[counts], self._found
-        found.winner[rows], found.arena[rows] = worlds.winner[counts], worlds.arena[counts]
+        found.winner[rows], found.arena[rows] = self._winner(worlds)[counts], worlds.arena[counts]
         found.length_s[rows] = worlds.length_ticks[counts] * TICK_S
         for role, arrays in worlds.roles.items():
-            found.reward[role][rows] = arrays.final_terms[counts].sum(axis=2).mean(axis=1)
-            found.terms[role][rows] = arrays.final_terms[counts].mean(axis=1)
-            found.score[role][rows] = arrays.final_score[counts].mean(axis=1)
+            found.reward[role][rows] = self._mean(arrays.final_terms[counts].sum(axis=2), counts)
+            found.terms[role][rows] = self._mean(arrays.final_terms[counts], counts)
+            found.score[role][rows] = self._mean(arrays.final_score[counts], counts)
         for name, values in measured(worlds, counts).items():
             found.measures.setdefault(name, np.zeros(len(found.winner), values.dtype))[rows] = values
         self._played += counts
         self.left -= len(rows)
 
+    def _mean(self, values: np.ndarray, worlds: np.ndarray) -> np.ndarray:
+        """Over the agents of these worlds whose results are counted."""
+        mean: np.ndarray = values.mean(axis=1) if self._seats is None else _mean(values, self._seats[worlds])
+        return mean
+
+    def _winner(self, worlds: Worlds) -> np.ndarray:
+        if self._seats is None:
+            return worlds.winner
+        ((_, role),) = worlds.roles.items()
+        own, others = (_mean(role.final_score, seats) for seats in (self._seats, ~self._seats))
+        return np.select([own > others, own < others], [1, 2])
+
     def results(self) -> MatchResults:
         return replace(self._found, lost=self._lost)
+
+
+def _mean(values: np.ndarray, seats: np.ndarray) -> np.ndarray:
+    """[N, ...] of [N, n, ...]: the mean over some of the agents of every world."""
+    weights = (seats / seats.sum(axis=1, keepdims=True)).reshape(seats.shape + (1,) * (values.ndim - 2))
+    mean: np.ndarray = (values * weights).sum(axis=1)
+    return mean

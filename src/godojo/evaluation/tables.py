@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from godojo.evaluation.intervals import Difference, Mean, Proportion
+from godojo.games.base import GAMES
 
 if TYPE_CHECKING:
     from godojo.evaluation.evaluation import Evaluation
@@ -50,14 +51,19 @@ def plain_table(left: Iterable[str], right: Iterable[str]) -> Table:
 def evaluation_table(found: "Evaluation") -> RenderableType:
     """Win rates by role and opponent."""
     steps = ", ".join(f"{role} {count:,}" for role, count in found.agent_steps.items())
-    table = plain_table(("role", "against"), ("wins", "95 % interval", "reward", "median round"))
+    is_shared = any(verdict.share is not None for verdict in found.verdicts)
+    measure = (
+        (f"time {GAMES[found.game].shared_score}", "95 % interval", "wins") if is_shared else ("wins", "95 % interval")
+    )
+    table = plain_table(("role", "against"), (*measure, "reward", "median round"))
     last = ""
     for verdict in found.verdicts:
         table.add_row(
             verdict.role if verdict.role != last else "",
             escape(verdict.opponent),
+            *((percent(verdict.share), interval(verdict.share)) if is_shared else ()),
             percent(verdict.wins),
-            interval(verdict.wins),
+            *(() if is_shared else (interval(verdict.wins),)),
             f"{verdict.reward.mean:.2f}",
             f"{verdict.median_length_s:.1f} s",
         )
@@ -157,15 +163,17 @@ def _lost(rounds: int) -> list[str]:
     return [f"[yellow]note:[/] {rounds} rounds were cut short by a lost game and played again"] if rounds else []
 
 
-def percent(share: Proportion | None) -> str:
-    return "" if share is None else f"{100 * share.rate:.1f} %"
+def percent(share: Proportion | Mean | None) -> str:
+    if share is None:
+        return ""
+    return f"{100 * (share.mean if isinstance(share, Mean) else share.rate):.1f} %"
 
 
 def mean_interval(mean: Mean) -> str:
     return f"{mean.low:.2f} to {mean.high:.2f}"
 
 
-def interval(share: Proportion | None) -> str:
+def interval(share: Proportion | Mean | None) -> str:
     return "" if share is None else f"{100 * share.low:.1f} to {100 * share.high:.1f}"
 
 

@@ -14,6 +14,7 @@ from godojo.evaluation.held_out import game_settings, judging_seed, judging_worl
 from godojo.evaluation.intervals import Difference, Proportion
 from godojo.evaluation.matches import play_matches
 from godojo.evaluation.players import known_settings, player_from, policies_of
+from godojo.evaluation.shared_role import SharedSeats, seats
 from godojo.export import dojo_file
 from godojo.export.dojo_file import dojo_bytes, layers_of, load_dojo
 from godojo.export.onnx_file import int8_bytes, onnx_bytes
@@ -21,7 +22,7 @@ from godojo.export.players import OnnxPlayer
 from godojo.files import atomic_write, make_folder
 from godojo.learn.networks import Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard
-from godojo.opponents import yardstick
+from godojo.opponents import Opponent, shared_role, yardstick
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import checked_name, split_reference
 
@@ -133,16 +134,19 @@ def int8_cost(
     settings, opponent = game_settings(card.game, card.settings), yardstick(card.game)
     shares: list[Proportion] = []
     with judging_worlds(card.game, settings, rounds=rounds) as worlds:
+        mine = seats(worlds, card.role, 1) if shared_role(worlds) is not None else None
         for title, model in (("float32", content), ("int8", small)):
-            players = {
-                role: OnnxPlayer(model, card)
-                if role == card.role
-                else player_from(opponent, role, game=card.game, seed=1)
+            own = OnnxPlayer(model, card)
+            players: dict[str, Opponent] = {
+                role: own if role == card.role else player_from(opponent, role, game=card.game, seed=1)
                 for role in worlds.roles
             }
+            if mine is not None:
+                rival = player_from(opponent, card.role, game=card.game, seed=1)
+                players[card.role] = SharedSeats(card.role, own, rival, 1)
             text = f"{card.role} ({title}) against {opponent}"
             report = None if progress is None else (lambda share, text=text: progress(text, share))
-            results = play_matches(worlds, players, rounds, seed=judging_seed(0), progress=report)
+            results = play_matches(worlds, players, rounds, seed=judging_seed(0), progress=report, seats=mine)
             shares.append(results.wins(card.role))
     before, after = shares
     return Int8Cost(opponent, before, after, Difference.of(after, before))
@@ -153,7 +157,7 @@ def has_rivals(card: PolicyCard) -> bool:
     if not yardstick(card.game):
         return False
     with make_vec(card.game, settings=game_settings(card.game, card.settings)) as worlds:
-        return len(worlds.roles) > 1 and card.role in worlds.winners
+        return shared_role(worlds) is not None or (len(worlds.roles) > 1 and card.role in worlds.winners)
 
 
 def weight_count(shape: PolicyShape) -> int:

@@ -113,6 +113,9 @@ class Game:
     share of rounds, a number as a mean. A game without `opponents` is evaluated by them alone, and they are bools."""
     targets: Mapping[str, float] = field(default_factory=dict)
     """Shares of rounds that a good policy reaches, by measure."""
+    shared_score: str = ""
+    """What `final_score` counts, in seconds, where agents of the only role play against each other (`not it`): they
+    are judged by its share of the round. Empty for games without such rounds."""
     opponents: Callable[[], Mapping[str, Any]] | None = None
     """Scripted opponents: classes of `godojo.opponents.Opponent` by name, the weakest first."""
     references: Path | None = None

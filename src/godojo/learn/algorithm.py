@@ -15,7 +15,7 @@ class Iteration(NamedTuple):
     """The result of one rollout and its update."""
 
     rounds: int
-    """Rounds finished between current policies."""
+    """Rounds finished between current policies, or against opponents where a role plays against itself."""
     wins: dict[str, int]
     """How many of them each role won."""
     metrics: dict[str, dict[str, float]]

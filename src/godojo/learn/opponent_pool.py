@@ -40,7 +40,7 @@ class PastCheckpoint(NamedTuple):
 
 
 class OpponentPool:
-    """The past checkpoints of two opposing roles, and all ratings."""
+    """The past checkpoints of two opposing roles, or of one that plays against itself, and all ratings."""
 
     def __init__(self, roles: Sequence[str], size: int) -> None:
         self.roles, self.size = tuple(roles), size
@@ -91,19 +91,25 @@ class OpponentPool:
         Players are the index of a past checkpoint, or None for the current policy.
         """
         one, other = self.roles
-        total = wins[one] + wins[other]
+        self._record((one, players[one]), (other, players[other]), wins[one], wins[other])
+
+    def record_past(self, role: str, past: int, wins: int, losses: int) -> None:
+        """Update the ratings of a role's current policy and a past checkpoint of the same role."""
+        self._record((role, None), (role, past), wins, losses)
+
+    def _record(self, one: tuple[str, int | None], other: tuple[str, int | None], wins: int, losses: int) -> None:
+        total = wins + losses
         games = min(total, GAMES_PER_RESULT)
         if not games:
             return
-        win_rate = wins[one] / total
-        ratings = {role: self._rating(role, players[role]) for role in self.roles}
+        win_rate = wins / total
+        ratings = [self._rating(*player) for player in (one, other)]
         for game in range(games):
             # Wins are spread evenly: ratings depend on the order of the games.
             first_wins = int((game + 1) * win_rate + 0.5) > int(game * win_rate + 0.5)
-            rated = _model.rate(_teams(*ratings.values()), ranks=[1, 2] if first_wins else [2, 1])
-            ratings = {role: Rating(team[0].mu, team[0].sigma) for role, team in zip(self.roles, rated, strict=True)}
-        for role, rating in ratings.items():
-            index = players[role]
+            rated = _model.rate(_teams(*ratings), ranks=[1, 2] if first_wins else [2, 1])
+            ratings = [Rating(team[0].mu, team[0].sigma) for team in rated]
+        for (role, index), rating in zip((one, other), ratings, strict=True):
             if index is None:
                 self.now[role] = rating
             else:

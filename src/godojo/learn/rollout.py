@@ -139,7 +139,10 @@ class PrivilegedObservation:
 
 
 class OpponentSlots(NamedTuple):
-    """The worlds in which opponents play a role in place of its current policy: a block at the start or at the end."""
+    """The worlds in which opponents play a role in place of its current policy: a block at the start or at the end.
+
+    Where agents of one role play against each other, opponents play only some of them.
+    """
 
     block: slice
     """All of them."""
@@ -149,6 +152,45 @@ class OpponentSlots(NamedTuple):
     """Scripted opponents with the worlds of each."""
     exploiter: slice = slice(0, 0)
     """Those of the role's exploiter, at the outer end of the block."""
+    agents: slice = slice(None)
+    """The agents of the role that they play there."""
+
+    @property
+    def has_all_agents(self) -> bool:
+        return self.agents == slice(None)
+
+    def rows(self, worlds: int, agents: int) -> "tuple[Rows, Rows]":
+        """The rows, in world order, of the current policy and of the past checkpoint."""
+        of_policy, of_past = np.ones((worlds, agents), np.bool_), np.zeros((worlds, agents), np.bool_)
+        of_policy[self.block, self.agents] = False
+        of_past[self.past, self.agents] = True
+        return _rows(of_policy), _rows(of_past)
+
+
+Rows = slice | np.ndarray
+"""Rows of agents: a slice where they are contiguous, so that selecting them copies nothing; else their indices."""
+
+
+def _rows(chosen: np.ndarray) -> Rows:
+    indices = np.flatnonzero(chosen)
+    first, count = int(indices[0]) if len(indices) else 0, len(indices)
+    return slice(first, first + count) if not count or indices[-1] - first == count - 1 else indices
+
+
+class RowSelection:
+    """Some rows of a tensor: a view where they are contiguous; else a copy, refreshed by `read`, kept by `write`."""
+
+    def __init__(self, whole: Tensor, rows: Rows) -> None:
+        self._whole, self.part = whole, whole[rows]
+        self._indices = None if isinstance(rows, slice) else torch.from_numpy(rows)
+
+    def read(self) -> None:
+        if self._indices is not None:
+            torch.index_select(self._whole, 0, self._indices, out=self.part)
+
+    def write(self) -> None:
+        if self._indices is not None:
+            self._whole[self._indices] = self.part
 
 
 @dataclass
@@ -232,29 +274,34 @@ class RolloutWorker:
         """If false, policy and normalisers stay fixed."""
         self.world_slice = slice(0, slots.block.start) if slots.block.start else slice(slots.block.stop, count)
         """Worlds in which the policy plays."""
-        self.columns = slice(self.world_slice.start * agents, self.world_slice.stop * agents)
-        """Their agents, where all agents of the role are in world order."""
-        self.past_columns = slice(slots.past.start * agents, slots.past.stop * agents)
-        self.buffer = RolloutBuffer.empty(
-            steps, self.columns.stop - self.columns.start, self.arrays, self.privileged.size, policy
-        )
+        if not slots.has_all_agents:
+            self.world_slice = slice(0, count)
+        self.columns, self.past_columns = slots.rows(count, agents)
+        """Agents that the policy, and a past checkpoint, play, where all agents of the role are in world order."""
+        self._of_worlds = slice(None) if isinstance(self.columns, slice) else self.columns
+        """The policy's agents among those of `world_slice`."""
+        num_columns = len(self.arrays.action.reshape(count * agents, -1)[self.columns])
+        self.buffer = RolloutBuffer.empty(steps, num_columns, self.arrays, self.privileged.size, policy)
         self.scripted = [(opponent, WorldsSubset(worlds, where)) for opponent, where in slots.scripted]
+        self._opponent_agents = None if slots.has_all_agents else slots.agents
         for opponent, part in self.scripted:
             opponent.begin(part)
-            opponent.act(part, part.roles[name].action)  # compile before training time counts
+            self._act_scripted(opponent, part)  # compile before training time counts
             opponent.begin(part)
         self.memory = policy.initial_memory(self.buffer.num_columns)
         self._backend, self._runner = backend, backend.policy_runner(policy, self.buffer.num_columns)
         self._observations = {name: role.observation[self.world_slice] for name, role in worlds.roles.items()}
         observations = torch.from_numpy(self.arrays.observation).view(count * agents, -1)
-        self._observation, self._past_observation = observations[self.columns], observations[self.past_columns]
         actions = torch.from_numpy(self.arrays.action).view(count * agents, -1)
-        self._action, self._past_action = actions[self.columns], actions[self.past_columns]
+        self._inputs = [RowSelection(observations, rows) for rows in (self.columns, self.past_columns)]
+        self._outputs = [RowSelection(actions, rows) for rows in (self.columns, self.past_columns)]
+        self._observation, self._past_observation = (selection.part for selection in self._inputs)
+        self._action, self._past_action = (selection.part for selection in self._outputs)
         self._results = [
-            (getattr(self.buffer, name).numpy(), getattr(self.arrays, name).reshape(-1)[self.columns])
+            (getattr(self.buffer, name).numpy(), getattr(self.arrays, name).reshape(-1))
             for name in ("reward", "terminated", "truncated", "acted")
         ]
-        """Pairs of destination in the buffer and source in the worlds."""
+        """Pairs of destination in the buffer and source in the worlds, of all agents."""
         self._normaliser_rows: tuple[Tensor, Tensor] | None = None
         """Observations of policy and critic for the normalisers, until it is known which agents acted on them."""
         self._past_normalised = torch.empty_like(self._past_observation)
@@ -286,6 +333,8 @@ class RolloutWorker:
         if step > 0:
             self.store_results(step - 1, worlds)
         buffer = self.buffer
+        for selection in self._inputs:
+            selection.read()
         if step == 0:
             buffer.memory.copy_(self.memory)
             self._runner.refresh()
@@ -302,15 +351,26 @@ class RolloutWorker:
             runner.normalise(self.past.normaliser, normalised, normalised)
             inputs = PolicyInput(normalised, self._past_observation, self.past_memory)
             runner.act(inputs, self._past_output, deterministic=False, generator=self.generator)
+        for selection in self._outputs:
+            selection.write()
         for opponent, part in self.scripted:
-            opponent.act(part, part.roles[self.name].action)
+            self._act_scripted(opponent, part)
+
+    def _act_scripted(self, opponent: Opponent, part: WorldsSubset) -> None:
+        action = part.roles[self.name].action
+        if self._opponent_agents is None:
+            opponent.act(part, action)
+            return
+        everybody = np.empty_like(action)
+        opponent.act(part, everybody)
+        action[:, self._opponent_agents] = everybody[:, self._opponent_agents]
 
     @torch.no_grad()
     def store_observation(self, step: int) -> None:
         """Store the current observations of policy and critic, normalised."""
         runner, own = self._runner, self.buffer.observation[step]
         runner.to_egocentric(self._observation, own)
-        privileged = self.privileged.of(self._observations)
+        privileged = self.privileged.of(self._observations)[self._of_worlds]
         if self.learns and step % NORMALISER_STRIDE == 0 and step < len(self.buffer.action):
             self._normaliser_rows = own.clone(), privileged
         runner.normalise(self.critic.normaliser, privileged, self.buffer.privileged[step])
@@ -321,7 +381,7 @@ class RolloutWorker:
         """Store the results of a step; reset the memory of agents whose episode ended."""
         buffer, arrays = self.buffer, self.arrays
         for destination, source in self._results:
-            destination[step] = source
+            destination[step] = source[self.columns]
         if self._normaliser_rows is not None:
             own, privileged = self._normaliser_rows
             self._runner.update_normaliser(self.policy.normaliser, own, buffer.acted[step])
@@ -338,6 +398,7 @@ class RolloutWorker:
     def finish(self, steps: int, worlds: Worlds) -> None:
         """Store the results of the last step and the observation after it."""
         self.store_results(steps - 1, worlds)
+        self._inputs[0].read()
         self.store_observation(steps)
 
     @torch.no_grad()
@@ -361,9 +422,10 @@ class RolloutWorker:
     def _bootstrap_truncated(self, step: int, worlds: Worlds) -> None:
         """Store the value of the final observation of truncated episodes."""
         truncated = self.buffer.truncated[step]
-        final = torch.from_numpy(self.arrays.final_observation[self.world_slice]).flatten(0, 1)[truncated]
+        final = torch.from_numpy(self.arrays.final_observation[self.world_slice]).flatten(0, 1)
+        final = final[self._of_worlds][truncated]
         finals = {name: role.final_observation[self.world_slice] for name, role in worlds.roles.items()}
-        privileged = self.critic.normaliser(self.privileged.of(finals)[truncated])
+        privileged = self.critic.normaliser(self.privileged.of(finals)[self._of_worlds][truncated])
         self.buffer.bootstrap_value[step, truncated] = self.critic(self.policy.preprocess(final), privileged)
 
 

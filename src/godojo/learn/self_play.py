@@ -3,6 +3,9 @@
 In the first worlds one role is played by opponents (a past checkpoint, scripted opponents, an exploiter), in the last
 worlds the other role is; of the current policies, only the one that faces them learns there. In the worlds between,
 current policies play and learn.
+
+Where agents of one role play against each other, opponents play half of them in a block at the start; such a role has
+no exploiters.
 """
 
 import copy
@@ -25,7 +28,7 @@ from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, RolloutWo
 from godojo.learn.settings import PpoSettings
 from godojo.learn.threads import single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error
-from godojo.opponents import make_opponent
+from godojo.opponents import SharedRole, make_opponent, shared_role
 from godojo.runs.role_map import Mode
 
 
@@ -54,13 +57,16 @@ def heading_for(role: RoleArrays, settings: PpoSettings) -> Heading | None:
 def opponent_slots(index: int, role: str, worlds: Worlds, settings: PpoSettings, seed: int) -> OpponentSlots:
     """The opponents that play a role and their worlds, in a block at the start for the first role, else at the end.
 
-    Games without exactly two roles have none.
+    Games without exactly two roles have none, unless agents of their only role play against each other.
     """
-    if len(worlds.roles) != 2:
+    shared = shared_role(worlds)
+    if len(worlds.roles) != 2 and shared is None:
         return OpponentSlots(slice(0, 0), slice(0, 0))
-    past = int(worlds.num_worlds * settings.past_opponent_fraction / 2)
-    each = int(worlds.num_worlds * settings.scripted_opponent_fraction / 2 / max(len(settings.scripted_opponents), 1))
-    exploiter = int(worlds.num_worlds * settings.exploiter_fraction / 2)
+    blocks = 2 if shared is None else 1
+    past = int(worlds.num_worlds * settings.past_opponent_fraction / blocks)
+    scripts = max(len(settings.scripted_opponents), 1)
+    each = int(worlds.num_worlds * settings.scripted_opponent_fraction / blocks / scripts)
+    exploiter = 0 if shared is not None else int(worlds.num_worlds * settings.exploiter_fraction / 2)
     block = past + each * len(settings.scripted_opponents) + exploiter
     start = index * (worlds.num_worlds - block)
     first = start if index else start + exploiter
@@ -73,8 +79,9 @@ def opponent_slots(index: int, role: str, worlds: Worlds, settings: PpoSettings,
         if each
     ]
     outer = start + block - exploiter if index else start
+    agents = slice(None) if shared is None else shared.others
     return OpponentSlots(
-        slice(start, start + block), slice(first, first + past), scripted, slice(outer, outer + exploiter)
+        slice(start, start + block), slice(first, first + past), scripted, slice(outer, outer + exploiter), agents
     )
 
 
@@ -102,9 +109,10 @@ class PpoSelfPlay(Algorithm):
         self.modes: dict[str, Mode] = dict.fromkeys(worlds.roles, "train")
         self.modes.update(modes or {})
         names = list(worlds.roles)
+        self._shared = shared_role(worlds)
         self.opponent_pool = (
             OpponentPool(names, settings.pool_size)
-            if len(names) == 2 and settings.past_opponent_fraction > 0.0
+            if (len(names) == 2 or self._shared is not None) and settings.past_opponent_fraction > 0.0
             else None
         )
         self.slots = {name: opponent_slots(index, name, worlds, settings, seed) for index, name in enumerate(names)}
@@ -140,6 +148,8 @@ class PpoSelfPlay(Algorithm):
         """Wins by role in the last rollout, in rounds between current policies."""
         self._wins_with_past = {name: dict.fromkeys(names, 0) for name in names}
         """The same in rounds in which a past checkpoint played the role of the outer key."""
+        self._against_past = [0, 0]
+        """Wins and losses of a role that plays against itself, in rounds against a past checkpoint."""
         self._threads = single_threaded_pool(len(names))
 
     def _make_learner(
@@ -235,8 +245,7 @@ class PpoSelfPlay(Algorithm):
         if self.updates and self.updates % self.settings.exploiter_interval == 0:
             for name in self.exploiters:
                 self._restart_exploiter(name)
-        one, other = self.workers
-        for name, against in ((one, other), (other, one)):
+        for name, against in zip(self.workers, reversed(self.workers), strict=True):
             index = self.opponent_pool.sample(name, against, self._rng)
             self._assignments[name] = index
             self.workers[name].set_past_opponent(None if index is None else self.opponent_pool.past[name][index].policy)
@@ -259,11 +268,13 @@ class PpoSelfPlay(Algorithm):
     def _collect_rollout(self, on_step: Callable[[Worlds], None]) -> int:
         """Collect a rollout, count wins and return the number of rounds finished between current policies.
 
-        Rounds that began before the past opponent was drawn do not count for it.
+        Rounds that began before the past opponent was drawn do not count for it. A role that plays against itself wins
+        as often as it loses, so its rounds are those against opponents.
         """
         steps, names, worlds = self.settings.n_steps, list(self.workers), self.worlds
         self._wins = dict.fromkeys(names, 0)
         self._wins_with_past = {name: dict.fromkeys(names, 0) for name in names}
+        self._against_past = [0, 0]
         self._exploiter_wins = dict.fromkeys(self.exploiters, (0, 0))
         steps_since_draw, rounds = (self.updates - self._assigned_at) * steps, 0
 
@@ -272,6 +283,9 @@ class PpoSelfPlay(Algorithm):
             steps_since_draw += 1
             on_step(worlds)
             if not worlds.ended.any():
+                return
+            if self._shared is not None:
+                rounds += self._count_shared(self._shared, steps_since_draw)
                 return
             between_current = worlds.played & self._only_current
             rounds += int(between_current.sum())
@@ -291,9 +305,24 @@ class PpoSelfPlay(Algorithm):
         collect_rollout(worlds, steps, self._for_each_worker, after_step)
         return rounds
 
+    def _count_shared(self, shared: SharedRole, steps_since_draw: int) -> int:
+        """Count the rounds against opponents that the last step ended; returns how many there are."""
+        worlds, ahead, past = self.worlds, shared.ahead(self.worlds), self.slots[shared.name].past
+        counted = worlds.played & ~self._only_current
+        self._wins[shared.name] += int((counted & (ahead > 0.0)).sum())
+        began = worlds.played & (worlds.length_ticks <= steps_since_draw * worlds.ticks_per_decision)
+        self._against_past[0] += int((began & (ahead > 0.0))[past].sum())
+        self._against_past[1] += int((began & (ahead < 0.0))[past].sum())
+        return int(counted.sum())
+
     def _update_ratings(self, opponent_pool: OpponentPool) -> None:
         """Rate the current policies and past opponents by the last rollout."""
         opponent_pool.drift()
+        if self._shared is not None:
+            index = self._assignments[self._shared.name]
+            if index is not None:
+                opponent_pool.record_past(self._shared.name, index, *self._against_past)
+            return
         opponent_pool.record(dict.fromkeys(self.workers), self._wins)
         for name, wins in self._wins_with_past.items():
             if self._assignments[name] is not None:

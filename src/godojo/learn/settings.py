@@ -7,7 +7,6 @@ import msgspec
 
 from godojo.errors import GodojoError
 
-
 OPPONENT_FRACTIONS = ("past_opponent_fraction", "scripted_opponent_fraction", "exploiter_fraction")
 
 

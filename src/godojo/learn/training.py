@@ -16,6 +16,7 @@ from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, load_policy, policy_bytes
 from godojo.learn.presets import learner_settings
 from godojo.learn.registry import algorithm_named, load
+from godojo.opponents import shared_role
 from godojo.runs.config import Environment, RunConfig
 from godojo.runs.episodes import EpisodeLog
 from godojo.runs.folder import RunFolder
@@ -45,7 +46,8 @@ class TrainingStatus(NamedTuple):
     episodes: int
     """Finished rounds."""
     win_rates: dict[str, float]
-    """By role, over the latest rounds between current policies; empty before the first, or if a game has no winners."""
+    """By role, over the latest rounds that an iteration counts (`Iteration.rounds`); empty before the first, or if a
+    game has no winners."""
     ratings: dict[str, tuple[float, float]]
     """By role: openskill's mu and sigma."""
 
@@ -85,7 +87,9 @@ class Training:
             update, agent_steps = entry.update, entry.agent_steps
             run.snapshots(say).cut_back(agent_steps)
         run.add_environment(Environment.here(getattr(worlds, "godot_version", "")))
-        self._episode_log = EpisodeLog(run.metrics, worlds, episodes, say)
+        self._shared = shared_role(worlds)
+        own = {} if self._shared is None else {self._shared.name: self._shared.own}
+        self._episode_log = EpisodeLog(run.metrics, worlds, episodes, say, own)
         self._update_log = UpdateLog(run.updates, run.tensorboard, update, agent_steps, say, roles=tuple(worlds.roles))
         if curriculum is not None:
             worlds.change_settings(curriculum.settings[curriculum.at])
@@ -181,7 +185,7 @@ class Training:
         self._statistics.collect(worlds)
         against = {name: np.zeros(worlds.num_worlds, np.int64) for name in worlds.roles}
         for assignment in self.learner.assignments:
-            for other in against.keys() - {assignment.role}:
+            for other in against.keys() - {assignment.role} or {assignment.role}:
                 against[other][assignment.worlds] = self._episode_log.opponent(assignment.who)
         self._episode_log.collect(worlds, self.learner.agent_steps, self.seconds, against)
         if self.budget.is_overdrawn(self.seconds):
@@ -206,7 +210,7 @@ class Training:
             win_rates={
                 name: sum(wins[name] for _, wins in self._recent) / rounds
                 for name in names
-                if rounds and name in self.worlds.winners
+                if rounds and (name in self.worlds.winners or (self._shared is not None and learner.assignments))
             },
             ratings={} if pool is None else {name: (rating.mu, rating.sigma) for name, rating in pool.now.items()},
         )
@@ -274,8 +278,8 @@ class RolloutStatistics:
             for term, total in zip(self._terms, sums, strict=True):
                 means[f"{role}/rollout/reward_{term}"] = float(total / self._rounds)
             sums[:] = 0.0
-        for name, total in self._measures.items():
-            means[f"rollout/{name.replace(' ', '_')}"] = total / self._rounds
+        for name, measured in self._measures.items():
+            means[f"rollout/{name.replace(' ', '_')}"] = measured / self._rounds
         self._measures.clear()
         self._rounds, self._steps = 0, 0.0
         return means

@@ -8,12 +8,15 @@ from godojo.opponents.choose import (
     scripted_opponents,
     yardstick,
 )
+from godojo.opponents.shared_role import SharedRole, shared_role
 
 __all__ = [
     "Opponent",
+    "SharedRole",
     "is_scripted",
     "make_opponent",
     "may_need_privileged_state",
     "scripted_opponents",
+    "shared_role",
     "yardstick",
 ]

@@ -18,13 +18,20 @@ _TICKS_PER_S = 60
 class EpisodeLog:
     """Collects finished rounds and writes them in batches.
 
-    Rewards, their terms and the score are sums over the round, and means over the role's agents.
+    Rewards, their terms and the score are sums over the round, and means over the role's agents: over `agents` of them
+    where opponents play the others.
     """
 
     def __init__(
-        self, path: Path, worlds: Worlds, episodes: int | None = None, say: Callable[[str], None] = lambda _: None
+        self,
+        path: Path,
+        worlds: Worlds,
+        episodes: int | None = None,
+        say: Callable[[str], None] = lambda _: None,
+        agents: Mapping[str, slice] | None = None,
     ) -> None:
         """Starts a new file, or continues one after `episodes` rows and drops the rows behind them."""
+        self._agents = {role: (agents or {}).get(role, slice(None)) for role in worlds.roles}
         self._path = path
         self._roles = tuple(worlds.roles)
         self._terms = worlds.reward_terms
@@ -66,8 +73,12 @@ class EpisodeLog:
         self._when.append((len(ended), agent_steps, seconds))
         arrays = [worlds.arena, worlds.length_ticks, worlds.winner]
         for name in self._roles:
-            role = worlds.roles[name]
-            arrays += [role.final_terms, role.final_score, (against or {}).get(name, self._all_now)]
+            role, agents = worlds.roles[name], self._agents[name]
+            arrays += [
+                role.final_terms[:, agents],
+                role.final_score[:, agents],
+                (against or {}).get(name, self._all_now),
+            ]
         self._waiting.append([array.take(ended, axis=0) for array in arrays])
 
     def write(self) -> None:

@@ -20,7 +20,7 @@ from godojo.runs.config import Environment, Environments, RunConfig
 from godojo.runs.names import checked_name, runs_root
 from godojo.runs.readme import readme
 from godojo.runs.role_map import RoleMap
-from godojo.runs.snapshots import SnapshotStore, policy_file
+from godojo.runs.snapshots import SnapshotStore, find_policy, policies_in, policy_file
 
 if TYPE_CHECKING:
     from godojo.runs.checkpoints import CheckpointStore
@@ -176,7 +176,7 @@ class RunFolder:
         """The file of the role's newest policy, or of a snapshot's."""
         if snapshot is not None:
             return self.snapshots().policy(snapshot, self._role(role))
-        path = self.path / policy_file(self._role(role))
+        path = find_policy(self.path, self._role(role))
         if not path.is_file():
             raise GodojoError(f"run {self.run_id} has no policy of the {role} yet; train longer")
         return path
@@ -238,7 +238,7 @@ def _runs(root: Path) -> list[Path]:
 
 def _is_usable(run: Path) -> bool:
     """Whether a policy was saved in it."""
-    return any(run.glob(policy_file("*")))
+    return bool(policies_in(run))
 
 
 def _last_written(run: Path) -> float:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 from godojo.errors import command
 from godojo.runs.config import RunConfig
+from godojo.runs.snapshots import policy_file
 
 
 def readme(run: str, config: RunConfig) -> bytes:
     """`run` is the name that commands take: an id or a path."""
     rows: Sequence[tuple[str, str]] = [
-        *((f"`policy_{role}.pt`", f"the newest policy of the {role}") for role in config.roles),
+        *((f"`{policy_file(role)}`", f"the newest policy of the {role}") for role in config.roles),
         ("`metrics.csv`", "one row per episode: time, arena, length, winner, reward terms, opponent"),
         ("`updates.csv`", "one row per update: speed, losses, win rates, ratings"),
         ("`tensorboard/`", "the same metrics for TensorBoard"),

@@ -14,6 +14,8 @@ from godojo.formats import SNAPSHOTS
 from godojo.runs.names import checked_name
 
 INDEX = "snapshots.json"
+SHARED = "player"
+"""The role of a game whose players share one policy."""
 
 
 class Snapshot(msgspec.Struct, frozen=True):
@@ -80,9 +82,9 @@ class SnapshotStore:
     def policy(self, name: str, role: str) -> Path:
         """The file of a role's policy."""
         self.find(name)
-        path = self._folder / name / policy_file(checked_name("role", role))
+        path = find_policy(self._folder / name, checked_name("role", role))
         if not path.is_file():
-            there = [file.stem.removeprefix("policy_") for file in path.parent.glob("policy_*.pt")]
+            there = policies_in(path.parent)
             raise GodojoError(f"snapshot {name} has no policy of {role!r}; {known(role, there)}")
         return path
 
@@ -91,7 +93,7 @@ class SnapshotStore:
         entries = self.entries()
         if not entries:
             self._say(f"{self._folder} lists no snapshots any more; continuing without the earlier ones")
-        gone = [entry.name for entry in entries if not any((self._folder / entry.name).glob("policy_*.pt"))]
+        gone = [entry.name for entry in entries if not policies_in(self._folder / entry.name)]
         if gone:
             self._say(f"{self._folder}: the policies of {', '.join(gone)} are missing; continuing without them")
         kept = [entry for entry in entries if entry.agent_steps <= agent_steps]
@@ -103,7 +105,7 @@ class SnapshotStore:
                 continue
             folder = self._folder / entry.name
             with suppress(OSError):  # files that stay are not listed
-                for file in folder.glob("policy_*.pt"):
+                for file in policies_in(folder).values():
                     file.unlink()
                 folder.rmdir()
 
@@ -113,4 +115,16 @@ class SnapshotStore:
 
 
 def policy_file(role: str) -> str:
-    return f"policy_{role}.pt"
+    """`policy_ROLE.pt`; that of players who share one policy is `policy.pt`."""
+    return "policy.pt" if role == SHARED else f"policy_{role}.pt"
+
+
+def find_policy(folder: Path, role: str) -> Path:
+    """The file of a role's policy, if there is one; older runs name a shared one like any other."""
+    path, older = folder / policy_file(role), folder / f"policy_{role}.pt"
+    return older if older.is_file() and not path.is_file() else path
+
+
+def policies_in(folder: Path) -> dict[str, Path]:
+    """All policy files of a folder, by role."""
+    return {file.stem.removeprefix("policy").removeprefix("_") or SHARED: file for file in folder.glob("policy*.pt")}

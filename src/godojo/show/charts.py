@@ -17,6 +17,7 @@ from godojo.evaluation.intervals import Z95
 from godojo.evaluation.league import LeagueReport
 from godojo.files import atomic_write, make_folder
 from godojo.formats import LEAGUE
+from godojo.games.base import GAMES
 from godojo.runs.folder import RunFolder
 from godojo.show import style
 from godojo.show.curves import Curve, RunTables, smooth
@@ -248,8 +249,9 @@ def learning(tables: RunTables) -> Figure:
         _draw_win_rate(one, tables, STEPS, against_past=has_past)
         one.set_title("rounds won against past checkpoints of the other side" if has_past else "rounds won")
     else:
-        _by_role(one, tables, STEPS, lambda role: tables.mean(f"{role}_score", STEPS))
-        one.set_title("score of a round")
+        counted = GAMES[tables.run.config.game].shared_score if tables.run.config.game in GAMES else ""
+        _by_role(one, tables, STEPS, lambda role: tables.score(role, STEPS))
+        one.set_title(f"seconds {counted} in a round against opponents" if counted else "score of a round")
     if _draw_rating(two, tables):
         two.set_title("rating, with 95 % intervals")
     else:

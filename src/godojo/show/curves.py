@@ -89,12 +89,17 @@ class RunTables:
 
         return self._binned(x, won, share, self._against(role, against_past))
 
-    def mean(self, name: str, x: str) -> Curve:
+    def mean(self, name: str, x: str, where: np.ndarray | None = None) -> Curve:
         def mean(part: np.ndarray) -> tuple[float, float, float]:
             found = Mean.of(part)
             return found.low, found.mean, found.high
 
-        return self._binned(x, self.numbers(name), mean)
+        return self._binned(x, self.numbers(name), mean, where)
+
+    def score(self, role: str, x: str) -> Curve:
+        """The role's score; where its agents play against each other, in rounds against opponents."""
+        met = self._against(role, True)
+        return self.mean(f"{role}_score", x, met if met.any() else None)
 
     def spread(self, name: str, x: str) -> Curve:
         """The median, with the range of eight in ten rounds."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from godojo.errors import GodojoError
-from godojo.evaluation.evaluation import judge
+from godojo.evaluation.evaluation import has_opponents, judge
 from godojo.evaluation.intervals import Proportion
 from godojo.evaluation.league import play_league, spread
 from godojo.evaluation.solo import evaluate_solo
@@ -44,7 +44,7 @@ class Measure:
         """Success where one role is alone; otherwise wins against the game's yardstick or, without one, the last
         policies."""
         game = run.config.game
-        if len(run.config.roles) == 1:
+        if not has_opponents(run.config):
             game_named(game).require("measures", "film")
             return cls(game, "success", role=run.config.roles[0])
         scripted = yardstick(game)
@@ -122,7 +122,7 @@ def measured(run: RunFolder, stages: Sequence[Snapshot], rounds: int, progress: 
     where, measure = str(run.path.absolute()), Measure.of(run)
     with one_thread():  # a few hundred rounds are not worth sharing among threads
         ratings: dict[str, dict[str, float]] = {}
-        if len(stages) > 1 and len(run.config.roles) == 2:
+        if len(stages) > 1 and has_opponents(run.config):
             league = play_league(
                 where,
                 [stage.name for stage in stages],

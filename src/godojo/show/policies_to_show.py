@@ -6,14 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from godojo.errors import GodojoError, known
+from godojo.evaluation.evaluation import plays_itself
 from godojo.evaluation.held_out import game_settings
+from godojo.evaluation.matches import RIVAL
 from godojo.evaluation.players import player_from
+from godojo.evaluation.shared_role import SharedSeats
 from godojo.games.base import game_named
 from godojo.opponents import Opponent
 from godojo.runs.folder import CONFIG, RunFolder
 from godojo.runs.names import split_reference
 from godojo.show.recording import Progress, record_rounds
 from godojo.show.replay import Replay, can_replay
+
+AGAINST = " against "
 
 
 def can_be_shown(run: RunFolder) -> bool:
@@ -33,6 +38,11 @@ def run_to_show(text: str | Path | None, verb: str = "watch") -> RunFolder:
 def settings_of(run: RunFolder) -> Any:
     """The game's settings as the run played it."""
     return game_settings(run.config.game, run.config.game_settings, run.path / CONFIG)
+
+
+def _called(text: str) -> str:
+    """A player's name in a replay."""
+    return text if not text.startswith("@") else text[1:] or "newest"
 
 
 @dataclass(frozen=True)
@@ -58,22 +68,32 @@ class PoliciesToShow:
     ) -> "PoliciesToShow":
         """The policies of `RUN` or `RUN@SNAPSHOT`, except for the roles in `others`.
 
-        `others` names players by role, as in `player_from`; `@SNAPSHOT` alone is one of the same run.
+        `others` names players by role, as in `player_from`; `@SNAPSHOT` alone is one of the same run. Where agents of
+        one role play against each other, `opponent` plays half of them.
         """
         name, snapshot = split_reference(reference)
         run = run_to_show(name, verb)
         where = str(run.path.absolute())
+        asked = {role: text for role, text in (others or {}).items() if text}
+        known_roles = (*run.config.roles, RIVAL) if plays_itself(run.config) else run.config.roles
+        for role in asked:
+            if role not in known_roles:
+                raise GodojoError(f"there is no role {role!r} in run {run.run_id}; {known(role, known_roles)}")
+        usual = f"@{snapshot}" if snapshot else "@"
+
+        def player(text: str, role: str, place: int) -> Opponent:
+            text = text if not text.startswith("@") else where if text == "@" else f"{where}{text}"
+            return player_from(text, role, game=run.config.game, seed=seed + place, deterministic=deterministic)
+
         players, names = {}, {}
-        for role in others or {}:
-            if (others or {})[role] and role not in run.config.roles:
-                raise GodojoError(f"there is no role {role!r} in run {run.run_id}; {known(role, run.config.roles)}")
         for place, role in enumerate(run.config.roles):
-            asked = (others or {}).get(role) or (f"@{snapshot}" if snapshot else "@")
-            text = asked if not asked.startswith("@") else where if asked == "@" else f"{where}{asked}"
-            players[role] = player_from(
-                text, role, game=run.config.game, seed=seed + place, deterministic=deterministic
-            )
-            names[role] = asked if not asked.startswith("@") else asked[1:] or "newest"
+            text = asked.get(role, usual)
+            players[role] = player(text, role, place)
+            names[role] = _called(text)
+            if RIVAL in asked:
+                rival = player(asked[RIVAL], role, place + 1)
+                players[role] = SharedSeats(role, players[role], rival, in_turn=False)
+                names[role] += f"{AGAINST}{_called(asked[RIVAL])}"
         return cls(run, settings_of(run), players, names, snapshot)
 
     @property
@@ -83,7 +103,7 @@ class PoliciesToShow:
     @property
     def label(self) -> str:
         """Every player's name, once."""
-        return " against ".join(dict.fromkeys(self.names.values()))
+        return AGAINST.join(dict.fromkeys(self.names.values()))
 
     @property
     def stem(self) -> str:

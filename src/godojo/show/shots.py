@@ -119,13 +119,9 @@ def write_job(path: Path, shots: Sequence[Shot], film: Format, *, quick: bool = 
 
 def _described(shot: Shot) -> dict[str, Any]:
     replay, header = shot.replay, shot.replay.header
-    names = [
-        role.name.capitalize() + (f" {number + 1}" if role.agents > 1 else "")
-        for role in header.roles
-        for number in range(role.agents)
-    ]
+    names = agent_names(replay)
     colours = [header.teams[team].colour for team in replay.team[-1].tolist()]
-    title, text, agent = _result(replay, names) if shot.announced else ("", "", -1)
+    title, text, agent = result(replay) if shot.announced else ("", "", -1)
     return {
         "layout": msgspec.to_builtins(header.layout),
         "teams": msgspec.to_builtins(header.teams),
@@ -174,9 +170,18 @@ def _plural(role: ReplayRole) -> str:
     return role.name.capitalize() + ("s" if role.agents > 1 else "")
 
 
-def _result(replay: Replay, names: Sequence[str]) -> tuple[str, str, int]:
+def agent_names(replay: Replay) -> list[str]:
+    """For people: `Seeker`, `Hider 1`, `Hider 2`."""
+    return [
+        role.name.capitalize() + (f" {number + 1}" if role.agents > 1 else "")
+        for role in replay.header.roles
+        for number in range(role.agents)
+    ]
+
+
+def result(replay: Replay) -> tuple[str, str, int]:
     """How the round ended, in large and in small letters, and the agent in whose colour; -1 for none."""
-    outcome, roles = replay.outcome, replay.header.roles
+    outcome, roles, names = replay.outcome, replay.header.roles, agent_names(replay)
     if outcome is None:
         return "", "", -1
     if _is_free_for_all(replay):

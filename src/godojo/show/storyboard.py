@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from PIL.Image import Image
 
+from godojo.evaluation.evaluation import has_opponents
 from godojo.runs.folder import RunFolder
 from godojo.show import titles
 from godojo.show.colours import rgb
@@ -58,7 +59,7 @@ class Story:
 
     @property
     def is_solo(self) -> bool:
-        return len(self.run.config.roles) == 1
+        return not has_opponents(self.run.config)
 
     def scenes(self) -> list[Scene]:
         """Title, stages one by one, all of them together, the highlights, the end."""

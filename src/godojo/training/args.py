@@ -56,6 +56,7 @@ class TrainArgs(NamedTuple):
     resume: str | None = None
     force: bool = False
     init_from: str | None = None
+    mode: str | None = None
     preset: str | None = None
     config: Path | None = None
     values: tuple[str, ...] = ()

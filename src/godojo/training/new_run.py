@@ -10,10 +10,12 @@ from godojo.engines.reward_wrapper import custom_reward
 from godojo.errors import GodojoError, option, unknown
 from godojo.extras import require
 from godojo.games.base import GAMES, HELD_OUT_SEED
+from godojo.games.settings import flatten
 from godojo.learn.presets import (
     Preset,
     declared_values,
     learner_settings,
+    preset_names,
     read_config,
     read_preset,
     split_settings,
@@ -32,6 +34,8 @@ HTTP_PPO = {"n_steps": 512, "n_minibatches": 1, "n_epochs": 4}
 """Defaults for the few worlds of games over HTTP: longer rollouts between updates."""
 TRAINERS = ("built-in", *(name for name, entry in ALGORITHMS.items() if entry.extra))
 MAX_GAME_NAME = 40
+MODE = "rules.mode"
+"""The setting of games with several modes; a preset of a mode's name is that mode's default."""
 NETWORK_SETTINGS = ("net_arch", "memory", "memory_size", "egocentric_memory_size", "egocentric")
 """Settings that decide the shape of a policy."""
 
@@ -74,7 +78,7 @@ def new_config(args: TrainArgs, source: RunFolder | None, say: Callable[[str], N
                 raise GodojoError(f"{config.game} asks for algorithm {algorithm!r}, which cannot train external games")
         declared = declared_values(model, algorithm) | _defaults_for_few_worlds(worlds.num_worlds, algorithm)
     else:
-        rules = GAMES[game].settings.defaults().override(**preset.game).override_texts(game_texts)
+        rules = GAMES[game].settings.defaults().override(**preset.game | _mode(args, game)).override_texts(game_texts)
         config = msgspec.structs.replace(config, game_settings=msgspec.to_builtins(rules))
         declared = _defaults_for_few_worlds(GODOT_WORLDS, algorithm) if engine == "godot" else {}
     if args.http:
@@ -141,15 +145,25 @@ def _check_own_game(args: TrainArgs, source: str, does: str, *others: str) -> No
 def _preset(args: TrainArgs, game: str) -> Preset:
     """The preset, or the configuration file given in its place."""
     if args.is_external_game:
-        if args.config is not None or algorithm_asked_for(args) in TRAINERS or args.tasks or args.reward:
-            given = ", ".join(option(name) for name in ("config", "tasks", "reward"))
+        if args.config is not None or algorithm_asked_for(args) in TRAINERS or args.tasks or args.reward or args.mode:
+            given = ", ".join(option(name) for name in ("config", "tasks", "reward", "mode"))
             raise GodojoError(f"an external game brings its own configuration: remove {given} and sb3")
         return Preset()
     if args.config is None:
-        return read_preset(game, args.preset or "default")
+        mode = args.mode if args.mode in preset_names(game) else None
+        return read_preset(game, args.preset or mode or "default")
     if args.preset is not None:
         raise GodojoError(f"give either {option('preset')} or {option('config')}, not both")
     return read_config(args.config)
+
+
+def _mode(args: TrainArgs, game: str) -> dict[str, Any]:
+    """The game's setting that `mode` chooses."""
+    if args.mode is None:
+        return {}
+    if MODE not in flatten(msgspec.to_builtins(GAMES[game].settings.defaults())):
+        raise GodojoError(f"{game} has no modes; remove {option('mode')}")
+    return {MODE: args.mode}
 
 
 def _game_source(args: TrainArgs, engine: str) -> dict[str, Any]:

@@ -62,7 +62,19 @@ def resume_words(run: RunFolder) -> str:
 
 def _to_resume(args: TrainArgs, say: Callable[[str], None]) -> RunFolder:
     for name in (
-        *("run_id", "init_from", "project", "preset", "config", "num_envs", "reward", "tasks", "scene", "reload_every"),
+        *(
+            "run_id",
+            "init_from",
+            "project",
+            "mode",
+            "preset",
+            "config",
+            "num_envs",
+            "reward",
+            "tasks",
+            "scene",
+            "reload_every",
+        ),
         *("values", "freeze", "force"),
     ):
         if getattr(args, name):

@@ -56,9 +56,11 @@ func _policy_for(role: StringName, settings: TagSettings) -> DojoPolicy:
 		policy = given
 		if policy.error.is_empty() and policy.role == role:
 			break
-	# Nobody has been trained for the classic rules.
-	if policy == null and role != &"player" and _options.opponent == "trained":
-		policy = DojoPolicyReader.load_file(_FILE % [_options.level, role])
+	var shipped: String = _FILE % [_options.level, role]
+	# A script plays classic tag where no policy for it has been exported.
+	var is_there: bool = role != &"player" or FileAccess.file_exists(shipped)
+	if policy == null and _options.opponent == "trained" and is_there:
+		policy = DojoPolicyReader.load_file(shipped)
 		policy.resource_name = _options.level
 	if policy == null:
 		return null

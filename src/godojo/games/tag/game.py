@@ -108,6 +108,7 @@ GAME = Game(
     training_options,
     judging_options,
     pool_options,
+    shared_score="not it",
     opponents=opponents,
     references=Path(__file__).parent / "references",
     measures=measures,

@@ -3,6 +3,7 @@
 Both are about pressure: how long two opponents were near each other, in sight. docs/replays.md has the rules in words.
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -150,7 +151,9 @@ def scores(replay: Replay) -> np.ndarray:
 
 
 def highlights(replay: Replay) -> Sequence[Highlight]:
-    return [one for one in (catch_of(replay), escape_of(replay)) if one is not None]
+    is_classic = replay.header.settings.rules.mode == "classic"
+    found = (pass_of(replay), dodge_of(replay)) if is_classic else (catch_of(replay), escape_of(replay))
+    return [one for one in found if one is not None]
 
 
 def catch_of(replay: Replay) -> Highlight | None:
@@ -177,6 +180,41 @@ def escape_of(replay: Replay) -> Highlight | None:
     text = f"{max(float(gap_m[frame]), 0.0):.1f} m between them, and never caught"
     seconds, begins = float(replay.tick[frame]) * TICK_S, _chase_begins(replay, frame)
     return Highlight("escape", "Narrowest escape", text, replay, float(worth[frame]), seconds, begins, HIDER)
+
+
+def pass_of(replay: Replay) -> Highlight | None:
+    """In classic tag: the touch that ended the longest chase since "it" was last passed on."""
+    passes, best = _passes(replay), None
+    for before, frame in itertools.pairwise((0, *passes)):
+        seconds = float(replay.tick[frame]) * TICK_S
+        begins = max(_chase_begins(replay, frame - 1), float(replay.tick[before]) * TICK_S)
+        if best is None or seconds - begins > best.worth:
+            text = f"touched after a chase of {seconds - begins:.1f} s"
+            best = Highlight(
+                "catch", "Longest chase, best tag", text, replay, seconds - begins, seconds, begins, SEEKER
+            )
+    return best
+
+
+def dodge_of(replay: Replay) -> Highlight | None:
+    """In classic tag: the narrowest moment of a chase in which a touch would have counted, and there was none."""
+    gap_m = np.where(_chased(replay), replay.gap_m(), np.inf)
+    immune = (replay.header.settings.rules.immunity_s + LET_GO_S) / TICK_S
+    for frame in _passes(replay):
+        ticks = replay.tick - replay.tick[frame]
+        gap_m[(ticks > -LET_GO_S / TICK_S) & (ticks < immune)] = np.inf
+    frame = int(gap_m.argmin())
+    if not np.isfinite(gap_m[frame]):
+        return None
+    text = f"{max(float(gap_m[frame]), 0.0):.2f} m between them, and not touched"
+    seconds, begins = float(replay.tick[frame]) * TICK_S, _chase_begins(replay, frame)
+    return Highlight("escape", "Narrowest escape", text, replay, -float(gap_m[frame]), seconds, begins, HIDER)
+
+
+def _passes(replay: Replay) -> list[int]:
+    """The frames at which "it" is somebody else than before."""
+    found: list[int] = (1 + np.flatnonzero((replay.team[1:] != replay.team[:-1]).any(axis=1))).tolist()
+    return found
 
 
 def _chased(replay: Replay) -> np.ndarray:

@@ -17,6 +17,7 @@ from godojo.evaluation.intervals import Mean, Proportion
 from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo_policy
 from godojo.evaluation.tables import interval, mean_interval, percent
 from godojo.files import atomic_write
+from godojo.games.base import GAMES
 from godojo.opponents import scripted_opponents
 from godojo.runs.folder import RunFolder
 from godojo.show import colours, style
@@ -160,12 +161,14 @@ def _results(found: Evaluation) -> str:
         f'<b style="color:{tints[one.role]}">{html.escape(one.role)} wins'
         f" {percent(one.wins)}</b> ({interval(one.wins)})"
         for one in found.verdicts
-        if one.opponent == ITSELF and one.wins is not None
+        if one.opponent == ITSELF and one.wins is not None and one.share is None
     ]
     cards = []
     for role in roles:
         rows = "".join(_result_row(one, tints) for one in found.verdicts if one.role == role)
-        title = f'<h3 style="color:{tints[role]}">{html.escape(role)} wins against</h3>'
+        is_shared = any(one.share is not None for one in found.verdicts)
+        what = f": time {GAMES[found.game].shared_score}, against" if is_shared else " wins against"
+        title = f'<h3 style="color:{tints[role]}">{html.escape(role)}{what}</h3>'
         cards.append(f"<section>{title}<table>{rows}</table></section>")
     actions = "most likely actions" if found.deterministic else "sampled actions"
     about = (
@@ -182,12 +185,12 @@ def _results(found: Evaluation) -> str:
 
 def _result_row(verdict: MatchUp, tints: Mapping[str, str]) -> str:
     against = verdict.opponent
-    if against == ITSELF:
+    if against == ITSELF and verdict.share is None:
         against = f"this run's {' and '.join(role for role in tints if role != verdict.role)}"
     if verdict.wins is None:
         cells = [f"<td>no winner; reward {verdict.reward.mean:.2f}</td>"]
     else:
-        cells = _share_cells(verdict.wins, tints[verdict.role])
+        cells = _share_cells(verdict.share or verdict.wins, tints[verdict.role])
     return f"<tr><th>{html.escape(against)}</th>{''.join(cells)}</tr>"
 
 
@@ -230,9 +233,10 @@ def _table(title: str, about: str, titles: Sequence[str], rows: Sequence[str]) -
     )
 
 
-def _share_cells(share: Proportion, colour: str) -> list[str]:
+def _share_cells(share: Proportion | Mean, colour: str) -> list[str]:
+    middle = share.mean if isinstance(share, Mean) else share.rate
     spread = f"left:{100 * share.low:.1f}%;width:{100 * (share.high - share.low):.1f}%;background:{colour}"
-    track = f'<i style="{spread}"></i><u style="left:calc({100 * share.rate:.1f}% - 1px);background:{colour}"></u>'
+    track = f'<i style="{spread}"></i><u style="left:calc({100 * middle:.1f}% - 1px);background:{colour}"></u>'
     return [
         f'<td class="bar"><span class="track">{track}</span></td>',
         f'<td class="number"><b>{percent(share)}</b></td>',

@@ -14,9 +14,12 @@ from typing import Literal
 import numpy as np
 
 from godojo.errors import GodojoError
+from godojo.games.settings import TICK_S
 from godojo.runs.folder import CONFIG, RunFolder
 from godojo.show import style
 from godojo.show.curves import Table
+from godojo.show.replay import Moment, Replay
+from godojo.show.shots import agent_names
 
 FINAL = "final"
 QUIET_S = 30.0
@@ -87,6 +90,21 @@ class RoleLine:
     agents: int = 1
     still_in: int = 1
     """Of its agents, those that have not been put out of the round."""
+    score: str = ""
+    """Where each agent has a score of its own: that, instead of rounds won."""
+
+
+def agent_lines(replay: Replay, moment: Moment, sees: np.ndarray) -> list[RoleLine]:
+    """Where agents of one role play against each other: a line for each, in the colour of its team of the moment."""
+    header, count = replay.header, replay.header.spec.scores
+    frame = min(int(np.searchsorted(replay.tick, moment.seconds / TICK_S)), len(replay.tick) - 1)
+    scores = None if count is None else count(replay)[frame]
+    lines = []
+    for agent, name in enumerate(agent_names(replay)):
+        colour = header.teams[int(moment.team[agent])].colour
+        score = "" if scores is None else f"score {scores[agent]:.1f}"
+        lines.append(RoleLine(name, header.roles[0].player, 0, colour, bool(sees[agent]), score=score))
+    return lines
 
 
 def board_html(
@@ -114,7 +132,7 @@ def board_html(
 
 def _role_html(role: RoleLine, rounds: int) -> str:
     words = ["role", *(["dark"] if role.colour == style.FIRST else []), *(["sees"] if role.sees else [])]
-    won = f"won {role.wins} of {rounds} shown" if rounds else NO_ROUNDS
+    won = role.score or (f"won {role.wins} of {rounds} shown" if rounds else NO_ROUNDS)
     left = f"{role.still_in} of {role.agents} in play · " if role.agents > 1 else ""
     return (
         f'<div class="{" ".join(words)}" style="background:{role.colour}"><b>{html.escape(role.name)}</b>'

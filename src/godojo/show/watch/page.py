@@ -20,7 +20,8 @@ from godojo.show import style
 from godojo.show.colours import rgb
 from godojo.show.curves import Table, read_table, smooth
 from godojo.show.replay import Moment, Replay
-from godojo.show.watch.board import RECORDED, RoleLine, board_html, rates_html, training_status
+from godojo.show.shots import result
+from godojo.show.watch.board import RECORDED, RoleLine, agent_lines, board_html, rates_html, training_status
 from godojo.show.watch.rounds import Choice, Rounds
 from godojo.show.watch.scene import Scene
 
@@ -127,7 +128,7 @@ class Page:
         if arenas:
             with gui.add_folder("Arena and players"):
                 self._arena = gui.add_dropdown("Arena", arenas, initial_value=arenas[0])
-                for role in self._rounds.roles:
+                for role in self._rounds.sides:
                     players = self._rounds.players(role)
                     self._players[role] = gui.add_dropdown(role.capitalize(), players, initial_value=players[0])
             for dropdown in (self._arena, *self._players.values()):
@@ -243,6 +244,9 @@ class Page:
                     still_in=int(np.count_nonzero(moment.active[own])),
                 )
             )
+        if len(header.roles) == 1 and header.agents > 1:
+            roles = agent_lines(replay, moment, seen & (not is_over))
+            where = result(replay)[0] if is_over else where
         self._board.content = board_html(
             self._status, clock, where, roles, self._ended, self._complaint, counts_down=header.round_s > 0
         )
@@ -310,7 +314,7 @@ def last_win_rates(updates: Table, roles: tuple[str, ...]) -> dict[str, float]:
 
 def last_measures(updates: Table) -> dict[str, float]:
     """The game's measures (`rollout/NAME`, of no role), as of the last update in which a round ended."""
-    means = {}
+    means: dict[str, float] = {}
     for column in updates.columns:
         kind, _, name = column.partition("/")
         if kind == "rollout":

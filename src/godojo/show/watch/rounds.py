@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Protocol
 
 from godojo.errors import GodojoError
+from godojo.evaluation.evaluation import plays_itself
+from godojo.evaluation.matches import RIVAL
 from godojo.evaluation.players import SCRIPTED, player_from
+from godojo.evaluation.shared_role import SharedSeats
 from godojo.games.base import GAMES
 from godojo.opponents import Opponent, scripted_opponents
 from godojo.runs.folder import RunFolder
-from godojo.runs.snapshots import policy_file
-from godojo.show.policies_to_show import settings_of
+from godojo.runs.snapshots import find_policy
+from godojo.show.policies_to_show import AGAINST, settings_of
 from godojo.show.recording import record_rounds
 from godojo.show.replay import Replay
 
@@ -27,7 +30,7 @@ class Choice:
 
     arena: str
     players: Mapping[str, str]
-    """By role: `newest`, a snapshot's name, or `scripted:NAME`."""
+    """By role, or `opponent`: `newest`, a snapshot's name, or `scripted:NAME`."""
 
 
 class Rounds(Protocol):
@@ -36,6 +39,8 @@ class Rounds(Protocol):
     title: str
     game: str
     roles: tuple[str, ...]
+    sides: tuple[str, ...]
+    """Those whose players can be chosen: the roles and, where agents of one play against each other, `opponent`."""
 
     def arenas(self) -> list[str]: ...
 
@@ -51,6 +56,7 @@ class RunRounds:
         self.run = run
         self.title = run.run_id
         self.roles = run.config.roles
+        self.sides = (*self.roles, RIVAL) if plays_itself(run.config) else self.roles
         self.game = run.config.game
         self.settings = settings_of(run)
         offered = GAMES[self.game].places
@@ -58,7 +64,7 @@ class RunRounds:
         self._seeds = itertools.count(seed)
         self._loaded: dict[tuple[str, str], tuple[float, Opponent]] = {}
         for role in self.roles:
-            if not (run.path / policy_file(role)).exists() and not self._snapshots(role):
+            if not find_policy(run.path, role).exists() and not self._snapshots(role):
                 raise GodojoError(f"run {run.run_id} has no policy of the {role} yet; train it longer")
 
     def arenas(self) -> list[str]:
@@ -67,14 +73,15 @@ class RunRounds:
         return [IN_TURN, *self._places.hand_made, *([GENERATED] if self._places.generate else [])]
 
     def players(self, role: str) -> list[str]:
-        newest = [NEWEST] if (self.run.path / policy_file(role)).exists() else []
+        role = self.roles[0] if role == RIVAL else role
+        newest = [NEWEST] if find_policy(self.run.path, role).exists() else []
         return [*newest, *self._snapshots(role), *(f"{SCRIPTED}{name}" for name in scripted_opponents(self.game))]
 
     def _snapshots(self, role: str) -> list[str]:
         with suppress(GodojoError):  # being written, or damaged: then there are none to choose from
             entries = self.run.snapshots().entries()
             folder = self.run.path / "snapshots"
-            return [entry.name for entry in entries if (folder / entry.name / policy_file(role)).exists()]
+            return [entry.name for entry in entries if find_policy(folder / entry.name, role).exists()]
         return []
 
     def next(self, choice: Choice) -> Replay:
@@ -86,8 +93,15 @@ class RunRounds:
                 arenas = [self._places.generate(seed)]
             else:
                 arenas = [self._places.hand_made.get(choice.arena) or hand_made[seed % len(hand_made)]]
-        players = {role: self._player(role, choice.players.get(role, NEWEST)) for role in self.roles}
+        players: dict[str, Opponent] = {
+            role: self._player(role, choice.players.get(role, NEWEST)) for role in self.roles
+        }
         names = {role: choice.players.get(role, NEWEST).removeprefix(SCRIPTED) for role in self.roles}
+        rival = choice.players.get(RIVAL, NEWEST)
+        for role, own in players.items() if RIVAL in self.sides else ():
+            if rival != choice.players.get(role, NEWEST):
+                players[role] = SharedSeats(role, own, self._player(role, rival), in_turn=False)
+                names[role] += f"{AGAINST}{rival.removeprefix(SCRIPTED)}"
         return record_rounds(self.game, players, settings=self.settings, arenas=arenas, seed=seed, names=names)[0]
 
     def _player(self, role: str, name: str) -> Opponent:
@@ -108,7 +122,7 @@ class FileRounds:
     def __init__(self, replays: Sequence[Replay], source: Path) -> None:
         self.title = source.name
         self.game = replays[0].header.game
-        self.roles = tuple(role.name for role in replays[0].header.roles)
+        self.roles = self.sides = tuple(role.name for role in replays[0].header.roles)
         self._replays = replays
         self._turn = itertools.count()
 

@@ -1,8 +1,8 @@
 """A family of scripted opponents: a style for either role, traits, and a source of knowledge.
 
 A name is a style (`juker`), with its default traits; `juker:7` has the traits of the 7th held-out draw, which training
-never meets; `drawn` is another style with other traits in every world and round, more often one that wins. With `oracle-` before it, the same
-behaviour knows the true state instead of what its own eyes have seen.
+never meets; `drawn` is another style with other traits in every world and round, more often one that wins. With
+`oracle-` before it, the same behaviour knows the true state instead of what its own eyes have seen.
 """
 
 from collections.abc import Mapping
