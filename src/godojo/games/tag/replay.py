@@ -149,19 +149,32 @@ def scores(replay: Replay) -> np.ndarray:
     return seconds
 
 
+def mode(settings: TagSettings) -> str:
+    rules = settings.rules
+    if rules.mode == "classic":
+        return "Classic tag"
+    return "Hide and seek" if rules.seekers == rules.hiders == 1 else "Teams"
+
+
 def highlights(replay: Replay) -> Sequence[Highlight]:
     return [one for one in (catch_of(replay), escape_of(replay)) if one is not None]
 
 
 def catch_of(replay: Replay) -> Highlight | None:
-    """A round that the seeker won: worth the seconds of the chase that ended in the last touch."""
-    outcome = replay.outcome
-    if outcome is None or outcome.winner != "seeker":
+    """The touch that ended the longest chase of the round: worth its seconds.
+
+    A touch is where a hider leaves the round or, in classic tag, becomes "it".
+    """
+    runs = (replay.team == HIDER) & replay.active
+    touched = (runs[:-1] & ~runs[1:]).any(axis=1)
+    found = [(float(replay.tick[frame]) * TICK_S, int(frame)) for frame in np.flatnonzero(touched) + 1]
+    if not found:
         return None
-    begins = _chase_begins(replay, len(replay.tick) - 1)
-    chase_s = outcome.seconds - begins
+    chases = [(seconds - _chase_begins(replay, frame), seconds) for seconds, frame in found]
+    chase_s, seconds = max(chases)
     text = f"touched after a chase of {chase_s:.1f} s"
-    return Highlight("catch", "Longest chase, best catch", text, replay, chase_s, outcome.seconds, begins, SEEKER)
+    begins = seconds - chase_s
+    return Highlight("catch", "Longest chase, best catch", text, replay, chase_s, seconds, begins, SEEKER)
 
 
 def escape_of(replay: Replay) -> Highlight | None:
@@ -211,4 +224,5 @@ SPEC = ReplaySpec(
     scores=scores,
     layout_now=layout_now,
     highlights=highlights,
+    mode=mode,
 )
