@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import av
 import msgspec
@@ -22,15 +23,15 @@ from godojo.games.tag.settings import TagSettings
 from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import Snapshot
 from godojo.show import titles
-from godojo.show.encoding import count_frames, film_writer
 from godojo.show.camera import DISTANCE_M, PITCH_RAD, agents_at, axes
-from godojo.show.film import describe, fitting, improving, other_modes, story_of
+from godojo.show.encoding import count_frames, film_writer
+from godojo.show.film import describe, fitting, improving, moments_of, other_modes, story_of
 from godojo.show.frame_renderer import Scene, check_piece, check_room, frames_in, pieces_of, plain_scene, read_note
 from godojo.show.learning_curve import Figures, in_words, stages_of
 from godojo.show.policies_to_show import PoliciesToShow
 from godojo.show.record import clear_frames, encode, film_path, shots_of
 from godojo.show.recording import record_rounds
-from godojo.show.replay import Outcome, Replay
+from godojo.show.replay import Highlight, Outcome, Replay
 from godojo.show.scratch import PREFIX, scratch
 from godojo.show.shots import PRESETS, Format, Shot, camera_path, letter_colour, preset, steadily, write_job
 from godojo.show.storyboard import AFTER_S, STILL_S, Story, Take, course_of, last_seconds
@@ -349,7 +350,8 @@ def story_with(folder: RunFolder, film: Format, rounds: Sequence[Replay]) -> Sto
     """Of two stages, and duels."""
     figures = figures_of(folder)
     takes = [Take(stage, role, rounds[0]) for stage in figures for role in ("seeker", "hider")]
-    return Story(folder, film, figures, takes, rounds, course_of(figures, figures, rounds[0]), 40)
+    moments = moments_of(rounds, film)
+    return Story(folder, film, figures, takes, moments, course_of(figures, figures, rounds[0]), 40)
 
 
 def test_figures_are_described_with_intervals(run: Path, rounds: list[Replay]) -> None:
@@ -366,7 +368,6 @@ def test_a_role_that_is_alone_has_a_success_rate(tmp_path: Path) -> None:
     """Everything but the drawing, for a game that is not tag."""
     run = make_solo_run(tmp_path, round_s=30.0)
     story = story_of(run, TINY, rounds=3, measured_rounds=6, progress=quiet)
-    assert len(story.duels) == 3
     assert describe(story)[0] == "success rate in navigation in 6 rounds, with 95 % intervals:"
     assert [set(one.rates) for one in story.stages] == [{"walker"}, {"walker"}]
     assert "seeker" not in f"{story.measure} {story._footnote('walker')}"
@@ -374,7 +375,7 @@ def test_a_role_that_is_alone_has_a_success_rate(tmp_path: Path) -> None:
     assert [scene.name for scene in scenes] == ["opening", "stage-1-walker", "stage-2-walker", "end"]
     assert {shot.camera for scene in scenes for shot in scene.shots} == {"follow"}, "walkers are small on a long course"
     paint_all(scenes, TINY)
-    last = story.duels[0]
+    last = story.takes[-1].replay
     for winner, title in (("walker", "Success"), ("gap", "Ended by the gap")):
         shown = replace(last, outcome=Outcome(winner, int(last.tick[-1]), (0.0,)))
         write_job(tmp_path / "job.json", [Shot(shown, np.zeros(1), wins={"walker": 2})], TINY)
@@ -396,6 +397,44 @@ def test_players_of_one_role_have_scores_of_their_own(tmp_path: Path) -> None:
     assert shot["agents"] == ["Player 1", "Player 2", "Player 3"]
     numbers = np.fromfile(tmp_path / "job.bin", "<f4").reshape(2, 1 + 5 + 3 * 11)
     assert np.allclose(numbers[1, 16::11], replay.outcome.scores, atol=0.05)
+
+
+def test_other_modes_of_the_game_are_found_beside_a_run(run: Path, tmp_path: Path) -> None:
+    shutil.copytree(run, tmp_path / "small")
+    for name, texts in (("teams", ["rules.hiders=3"]), ("same", []), ("new", ["rules.hiders=2"])):
+        make_run(tmp_path, name, TagSettings.defaults().override_texts(texts))
+    (tmp_path / "new" / "policy_hider.pt").unlink()
+    (tmp_path / "empty").mkdir()
+    folder = RunFolder.open(tmp_path / "small")
+    assert [other.run_id for other in other_modes(folder)] == ["teams"], "new has no policy yet"
+    film = PRESETS["small"]
+    clips = [RunFolder.open(tmp_path / "teams")]
+    story = story_of(folder, film, clips=clips, rounds=6, duels=6, measured_rounds=2, progress=quiet)
+    assert [clip.title for clip in story.clips] == ["Teams"]
+    names = [scene.name for scene in story.scenes()]
+    assert names[0] == "opening"
+    assert names[-2:] == ["clip-1", "end"]
+
+
+def test_agents_of_one_role_are_filmed_without_figures(rounds: list[Replay], run: Path) -> None:
+    """As in classic tag: what is not measured is not shown."""
+    story = story_with(RunFolder.open(run), PRESETS["small"], rounds)
+    bare = [Figures(one.snapshot, {}) for one in story.stages]
+    takes = [Take(one, "seeker", rounds[0]) for one in bare]
+    assert course_of(bare, bare, rounds[0]) is None
+    paint_all(replace(story, stages=bare, takes=takes, course=None).scenes(), PRESETS["small"])
+
+
+def test_behaviours_are_shown_after_the_highlights(chases: list[Replay], monkeypatch: pytest.MonkeyPatch) -> None:
+    def rules(replay: Replay) -> dict[str, list[Highlight]]:
+        end = replay.seconds
+        return {"juke": [Highlight("juke", "Juke", "", replay, end, 1.0, 0.5, 1)], "hide": []}
+
+    before = moments_of(chases, TINY)
+    monkeypatch.setattr("godojo.show.highlights.game_named", lambda _: SimpleNamespace(behaviours=lambda: rules))
+    after = moments_of(chases, TINY)
+    assert [one.kind for one in after] == [*(one.kind for one in before), "juke"]
+    assert before[0].kind == "catch"
 
 
 def test_dark_colours_are_lighter_as_letters() -> None:

@@ -7,7 +7,7 @@ const STAGE: PackedScene = preload("res://show/look/stage.tscn")
 const COMPATIBILITY_SUN: float = 0.3
 ## Metres between two puffs of a running agent.
 const STRIDE_M: float = 0.85
-## Where the sun stands in a film, around y from the camera: its light falls on what the camera sees.
+## Where the sun stands in a film, around y from the camera: it lights what the camera sees.
 const SUN_YAW_RAD: float = -0.72
 
 ## The camera and the ways to watch.

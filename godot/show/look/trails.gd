@@ -1,13 +1,13 @@
 class_name Trails
 extends MeshInstance3D
-## A ribbon behind every running agent, in its colour, that narrows and fades: where it came from and
-## how fast.
+## A ribbon behind every running agent, in its colour, that narrows and fades: where it came from
+## and how fast.
 
 ## How long a ribbon lasts.
-const LIFE_S: float = 0.5
+const LIFE_S: float = 0.6
 ## Its width at the agent, in sizes of its body, and how opaque it is there.
 const WIDTH: float = 0.5
-const ALPHA: float = 0.34
+const ALPHA: float = 0.42
 ## How high above the ground it is.
 const LIFT_M: float = 0.03
 ## Agents that are slower leave none.

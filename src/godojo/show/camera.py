@@ -44,6 +44,10 @@ class Area(NamedTuple):
     bottom: float = 0.95
 
 
+ALL = Area()
+"""All of the picture but the clock at its top, and its edges."""
+
+
 @dataclass(frozen=True)
 class CameraPath:
     """Where the camera is in F frames."""
@@ -81,7 +85,7 @@ def axes(yaw_rad: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def plan(
-    replay: Replay, seconds: np.ndarray, width: int, height: int, *, area: Area = Area(), zoom: float = 1.0, fps: int
+    replay: Replay, seconds: np.ndarray, width: int, height: int, *, area: Area = ALL, zoom: float = 1.0, fps: int
 ) -> CameraPath:
     """The best path for these moments of a round; `zoom` lets agents become larger than usual."""
     middles_m, shown = agents_at(replay, seconds)

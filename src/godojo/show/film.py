@@ -1,5 +1,6 @@
 """`learn_progress-*.mp4`: the film of a training, made from runs alone."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,13 +11,13 @@ from godojo.runs.folder import CONFIG, RunFolder
 from godojo.runs.snapshots import Snapshot
 from godojo.show import frame_renderer
 from godojo.show.camera import plan
-from godojo.show.highlights import MOVES_MPS, best_highlights
+from godojo.show.highlights import MOVES_MPS, behaviours_of, highlights_of
 from godojo.show.learning_curve import Figures, Measure, measured, stages_of
 from godojo.show.policies_to_show import PoliciesToShow, can_be_shown, settings_of
 from godojo.show.progress import Progress
-from godojo.show.replay import Replay, replay_spec
-from godojo.show.shots import TRACKING, Format, usual_camera
-from godojo.show.storyboard import STAGE_S, Clip, Story, Take, course_of
+from godojo.show.replay import Highlight, Replay, replay_spec
+from godojo.show.shots import TRACKING, Format, is_free_for_all, usual_camera
+from godojo.show.storyboard import STAGE_S, Clip, Story, Take, course_of, slow_motion
 from godojo.show.titles import Layout, percent
 
 ROUNDS, DUELS = 24, 60
@@ -24,6 +25,10 @@ ROUNDS, DUELS = 24, 60
 MEASURED_ROUNDS = 300
 GAIN = 0.05
 """A stage between the first and the last is shown if a role's rate is this much higher than in the stage before."""
+BEST, MOMENTS = 3, 5
+"""The best of each kind that are compared, and how many kinds a film shows."""
+APART_S = 2.0
+"""Moments of a round that are nearer to each other are the same."""
 COARSE_FPS = 6
 """Frames a second in which rounds are compared."""
 
@@ -71,9 +76,10 @@ def story_of(
     if measure.opponent:  # otherwise the last take is of all the last policies
         lineup = PoliciesToShow.of(f"{run.path.absolute()}@{entries[-1].name}", seed=seed, verb="film")
         played = lineup.record(duels, arenas=lineup.arenas(arena), seed=seed)
-    others_shown = [clip for clip in (clip_of(other, seed, rounds) for other in clips) if clip is not None]
+    moments = moments_of(played, film)
+    others_shown = [clip for clip in (clip_of(other, film, seed, rounds) for other in clips) if clip is not None]
     course = course_of(figures, shown, played[0])
-    return Story(run, film, shown, takes, played, course, measured_rounds, others_shown)
+    return Story(run, film, shown, takes, moments, course, measured_rounds, others_shown)
 
 
 def filmed_stages(run: RunFolder, names: Sequence[str] = ()) -> list[Snapshot]:
@@ -104,12 +110,14 @@ def fitting(
     """The round that shows a stage best.
 
     The role wins in it if its rate is a half or more, and loses otherwise. Among such rounds the film prefers those in
-    which agents are near each other and move, in an arena that was not shown just before.
+    which agents are near each other and move, in arenas that were not shown before.
     """
     wins = figures.rates[role].rate >= 0.5 if role in figures.rates else True
     fits = [one for one in rounds if one.outcome is not None and (one.outcome.winner == role) == wins]
-    arena = before[-1].header.arena_title if before else ""
-    return max(fits or rounds, key=lambda one: appeal(one, film) - (one.header.arena_title == arena))
+    if is_free_for_all(rounds[0]):  # agents of one role: some win, some lose
+        fits = list(rounds)
+    seen = Counter(one.header.arena_title for one in before)
+    return max(fits or rounds, key=lambda one: appeal(one, film) - seen[one.header.arena_title])
 
 
 def appeal(replay: Replay, film: Format) -> float:
@@ -125,11 +133,46 @@ def appeal(replay: Replay, film: Format) -> float:
     return worth - float(path.half_height_m.mean()) / replay.layout.body_m
 
 
-def clip_of(run: RunFolder, seed: int, rounds: int) -> Clip | None:
-    """The best moment of another run's policies; None where its rounds have none."""
+def moments_of(rounds: Sequence[Replay], film: Format) -> list[Highlight]:
+    """One moment of each kind: highlights first, then behaviours, `MOMENTS` in all.
+
+    Of the `BEST` of a kind it is the one in which agents are largest. Nothing is shown twice.
+    """
+    found: list[Highlight] = []
+    for offered in (highlights_of, behaviours_of):
+        kinds: dict[str, list[Highlight]] = {}
+        for one in (moment for replay in rounds for moment in offered(replay)):
+            kinds.setdefault(one.kind, []).append(one)
+        for kind in sorted(kinds):
+            fresh = [one for one in kinds[kind] if not any(_is_same(one, other) for other in found)]
+            best = sorted(fresh, key=lambda one: -one.worth)[:BEST]
+            found += [min(best, key=lambda one: distance(one, film))] if best else []
+    return found[:MOMENTS]
+
+
+def _is_same(one: Highlight, other: Highlight) -> bool:
+    return one.replay is other.replay and abs(one.seconds - other.seconds) < APART_S
+
+
+def distance(moment: Highlight, film: Format) -> float:
+    """How far the camera must be away in a moment, in bodies."""
+    if usual_camera(moment.replay) != TRACKING:
+        return 0.0
+    seconds = slow_motion(moment, COARSE_FPS)[0]
+    path = plan(moment.replay, seconds, film.width, film.height, fps=COARSE_FPS)
+    return float(path.half_height_m.mean()) / moment.replay.layout.body_m
+
+
+def clip_of(run: RunFolder, film: Format, seed: int, rounds: int) -> Clip | None:
+    """The highlight of another run's policies in which agents are largest; None where there is no highlight."""
     lineup = PoliciesToShow.of(str(run.path.absolute()), seed=seed, verb="film")
-    found = best_highlights(lineup.record(rounds, arenas=lineup.arenas(None), seed=seed))
-    return Clip(mode_of(run) or run.run_id, found[0]) if found else None
+    played = lineup.record(rounds, arenas=lineup.arenas(None), seed=seed)
+    found = [one for replay in played for one in highlights_of(replay)]
+    if not found:
+        return None
+    kind = min(one.kind for one in found)
+    best = min((one for one in found if one.kind == kind), key=lambda one: distance(one, film))
+    return Clip(mode_of(run) or run.run_id, best)
 
 
 def mode_of(run: RunFolder) -> str:

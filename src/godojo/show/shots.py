@@ -16,7 +16,7 @@ from godojo.errors import GodojoError, known
 from godojo.files import atomic_write
 from godojo.games.base import game_named
 from godojo.games.settings import TICK_S
-from godojo.show.camera import Area, CameraPath, plan
+from godojo.show.camera import ALL, Area, CameraPath, plan
 from godojo.show.colours import rgb
 from godojo.show.replay import Replay, ReplayRole
 
@@ -70,7 +70,7 @@ class Shot:
     seconds: np.ndarray
     """float [frames]: the moment of the round that each frame shows; after its end, nothing moves."""
     camera: str = TRACKING
-    area: Area = field(default_factory=Area)
+    area: Area = ALL
     """Where `tracking` keeps the agents."""
     zoom: float = 1.0
     """How much closer than usual `tracking` and `side` may come."""
@@ -151,7 +151,7 @@ def _described(shot: Shot) -> dict[str, Any]:
     }
 
 
-def _is_free_for_all(replay: Replay) -> bool:
+def is_free_for_all(replay: Replay) -> bool:
     """One role, several agents: each has a score of its own."""
     return len(replay.header.roles) == 1 and replay.header.agents > 1
 
@@ -162,7 +162,7 @@ def _parties(shot: Shot, names: Sequence[str], colours: Sequence[str]) -> Iterab
     Title, colour, score before and after the end, and the agent whose score is among the numbers of every frame, or -1.
     """
     replay, outcome = shot.replay, shot.replay.outcome
-    if _is_free_for_all(replay):
+    if is_free_for_all(replay):
         for index, name in enumerate(names):
             after = f"{outcome.scores[index]:.1f}" if outcome else ""
             yield name, colours[index], "", after, index if replay.header.spec.scores else -1
@@ -192,7 +192,7 @@ def result(replay: Replay) -> tuple[str, str, int]:
     outcome, roles, names = replay.outcome, replay.header.roles, agent_names(replay)
     if outcome is None:
         return "", "", -1
-    if _is_free_for_all(replay):
+    if is_free_for_all(replay):
         best = [index for index, score in enumerate(outcome.scores) if score == max(outcome.scores)]
         if len(best) > 1:
             return "A draw", "", -1
@@ -214,7 +214,7 @@ def letter_colour(colour: str) -> str:
 
 
 def _numbers(shot: Shot, film: Format) -> bytes:
-    """float32 [frames, 1 + 5 + 11 A]: the second, the planned camera, and what `ShowJob.FIELDS` lists of every agent."""
+    """float32 [frames, 1 + 5 + 11 A]: the second, the planned camera, then `ShowJob.FIELDS` numbers of every agent."""
     replay = shot.replay
     camera = camera_path(shot, film).numbers() if shot.camera == TRACKING else np.zeros((shot.frames, 5))
     scores = replay.header.spec.scores

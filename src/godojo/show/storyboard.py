@@ -12,7 +12,7 @@ from godojo.runs.folder import RunFolder
 from godojo.show import titles
 from godojo.show.colours import rgb
 from godojo.show.frame_renderer import Paint, Scene
-from godojo.show.highlights import best_highlights, standing_still
+from godojo.show.highlights import standing_still
 from godojo.show.learning_curve import Figures, Measure, in_words
 from godojo.show.replay import Highlight, Replay
 from godojo.show.shots import TRACKING, Format, Shot, camera_path, letter_colour, result, steadily, usual_camera
@@ -32,8 +32,6 @@ CLOSER = 1.3
 """How much larger agents may become in a highlight."""
 SMALLEST, LEAST_S = 0.085, 2.4
 """A shot begins where an agent's edge takes this much of the picture's shorter side, if enough of it is left."""
-MOMENTS = 4
-"""Highlights after the opening, at most."""
 END_S = 3.6
 TIMES = "\u00d7"
 FADE_S = 0.16
@@ -66,8 +64,8 @@ class Story:
     stages: Sequence[Figures]
     takes: Sequence[Take]
     """In the order of the film."""
-    duels: Sequence[Replay]
-    """Rounds of the last policies against each other."""
+    moments: Sequence[Highlight]
+    """Of rounds of the last policies against each other; the first one opens the film."""
     course: Course | None
     """None where nothing was measured."""
     measured_rounds: int
@@ -78,30 +76,25 @@ class Story:
     def measure(self) -> Measure:
         return Measure.of(self.run)
 
-    @functools.cached_property
-    def moments(self) -> list[Highlight]:
-        """The best highlight of each kind; the first one opens the film."""
-        return best_highlights(self.duels)
-
     def scenes(self) -> list[Scene]:
         """The best moment first, then the stages of training, the other moments, other modes, and the curve."""
         layout = Layout(self.film)
-        opening, *others = self.moments or [None]
+        opening, *others = self.moments or [_end_of(self.takes[-1].replay)]
         made = [self._opening(layout, opening)]
         made += [self._stage(layout, place) for place in range(len(self.takes))]
-        made += [self._moment(layout, one, one.kind, one.title, one.text) for one in others[:MOMENTS]]
+        made += [self._moment(layout, one, one.kind, one.title, one.text) for one in others]
         for number, (title, moment) in enumerate(self.clips):
             text = f"{players(moment.replay)}: {moment.text}"
             made.append(self._moment(layout, moment, f"clip-{number + 1}", title, text))
         return [*made, self._end(layout)]
 
-    def _opening(self, layout: Layout, best: Highlight | None) -> Scene:
-        """The title over the best moment, or over the end of a round where there is none."""
+    def _opening(self, layout: Layout, best: Highlight) -> Scene:
+        """The title over the best moment."""
         last = self.stages[-1].snapshot
         title = f"Learning {self.run.config.game.replace('_', ' ')}"
         trained = f"{in_words(last)} of training · {counted(last.agent_steps)} decisions"
-        plate = titles.headline(layout, title, f"{players(self.duels[0])} · {trained}")
-        return self._moment(layout, best or _end_of(self.duels[0]), "opening", plate=plate)
+        plate = titles.headline(layout, title, f"{players(best.replay)} · {trained}")
+        return self._moment(layout, best, "opening", plate=plate)
 
     def _moment(
         self,
@@ -186,9 +179,10 @@ class Story:
         last = self.stages[-1].snapshot
         how = f"{self.measured_rounds} rounds per point, not seen in training; 95 % intervals"
         made_with = "made with Godojo:  godojo train  ·  godojo film"
-        card = titles.empty(film)
-        lay(card, titles.centred(layout, [(f"{in_words(last)} of training", 48, True, titles.PAPER)], 0.12), 0, 0)
+        above = [(f"{in_words(last)} of training", 48.0, True, titles.PAPER)]
         below = [(how, 18.0, False, titles.QUIET)] if self.course else []
+        card = titles.empty(film)
+        lay(card, titles.centred(layout, above, 0.12 if self.course else 0.45), 0, 0)
         lay(card, titles.centred(layout, [*below, (made_with, 22, False, titles.PAPER)], 0.915), 0, 0)
 
         @functools.lru_cache(1)  # it grows for a while, and then stays as it is
@@ -212,8 +206,8 @@ class Story:
             return shot
         edge = shot.replay.layout.body_m * self.film.height / 2 / camera_path(shot, self.film).half_height_m
         small = np.flatnonzero(edge < SMALLEST * min(self.film.width, self.film.height))
-        longest = max(shot.frames - round(LEAST_S * self.film.fps), 0)
-        return replace(shot, seconds=shot.seconds[min(int(small[-1]) + 1 if small.size else 0, longest) :])
+        begin = int(small[-1]) + 1 if small.size else 0
+        return replace(shot, seconds=shot.seconds[begin:]) if shot.frames - begin >= LEAST_S * self.film.fps else shot
 
     def _scene(self, name: str, shot: Shot, paint: Paint) -> Scene:
         return Scene(name, shot.frames, (shot,), self.film, self._faded(paint, shot.frames))

@@ -161,7 +161,7 @@ class Fact(NamedTuple):
 def facts_panel(layout: Layout, headline: str, below: str, fact: Fact | None, footnote: str) -> Image.Image:
     """The length of the training and the figure of a role."""
     px, box = layout.px, layout.facts
-    plate = panel(box.width, box.height, px(16))
+    plate = panel(box.width, box.height if fact else px(104), px(16))
     pen = ImageDraw.Draw(plate)
     left, room = px(18), box.width - 2 * px(18)
     pen.text((left, px(12)), headline, PAPER, fitted(layout, headline, 44, room))
@@ -172,6 +172,8 @@ def facts_panel(layout: Layout, headline: str, below: str, fact: Fact | None, fo
         pen.text((left + px(23), top), fact.role.capitalize(), PAPER, font(px(18), True))
         pen.text((left, top + px(24)), fact.figure, fact.colour, fitted(layout, fact.figure, 33, room))
         pen.text((left, top + px(66)), fact.note, QUIET, font(px(15)))
+    if not footnote:
+        return plate
     letters = font(px(13))
     lines = "\n".join(wrapped(footnote, letters, room))
     pen.multiline_text((left, box.height - px(12)), lines, QUIET, letters, anchor="ld", spacing=px(3))

@@ -3,6 +3,7 @@
 Both are about pressure: how long two opponents were near each other, in sight. docs/replays.md has the rules in words.
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -161,19 +162,22 @@ def highlights(replay: Replay) -> Sequence[Highlight]:
 
 
 def catch_of(replay: Replay) -> Highlight | None:
-    """The touch that ended the longest chase of the round: worth its seconds.
+    """The touch that ended the longest chase since the touch before: worth its seconds.
 
     A touch is where a hider leaves the round or, in classic tag, becomes "it".
     """
     runs = (replay.team == HIDER) & replay.active
     touched = (runs[:-1] & ~runs[1:]).any(axis=1)
-    found = [(float(replay.tick[frame]) * TICK_S, int(frame)) for frame in np.flatnonzero(touched) + 1]
-    if not found:
+    frames = (np.flatnonzero(touched) + 1).tolist()
+    if not frames:
         return None
-    chases = [(seconds - _chase_begins(replay, frame), seconds) for seconds, frame in found]
-    chase_s, seconds = max(chases)
+    chases = []
+    for before, frame in itertools.pairwise((0, *frames)):
+        seconds = float(replay.tick[frame]) * TICK_S
+        begins = max(_chase_begins(replay, frame), float(replay.tick[before]) * TICK_S)
+        chases.append((seconds - begins, seconds, begins))
+    chase_s, seconds, begins = max(chases)
     text = f"touched after a chase of {chase_s:.1f} s"
-    begins = seconds - chase_s
     return Highlight("catch", "Longest chase, best catch", text, replay, chase_s, seconds, begins, SEEKER)
 
 
