@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import av
 import msgspec
@@ -22,22 +23,25 @@ from godojo.games.tag.settings import TagSettings
 from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import Snapshot
 from godojo.show import titles
+from godojo.show.camera import DISTANCE_M, PITCH_RAD, agents_at, axes
 from godojo.show.encoding import count_frames, film_writer
-from godojo.show.film import describe, story_of
+from godojo.show.film import describe, fitting, improving, moments_of, other_modes, story_of
 from godojo.show.frame_renderer import Scene, check_piece, check_room, frames_in, pieces_of, plain_scene, read_note
 from godojo.show.learning_curve import Figures, in_words, stages_of
 from godojo.show.policies_to_show import PoliciesToShow
 from godojo.show.record import clear_frames, encode, film_path, shots_of
 from godojo.show.recording import record_rounds
-from godojo.show.replay import Outcome, Replay
+from godojo.show.replay import Highlight, Outcome, Replay
 from godojo.show.scratch import PREFIX, scratch
-from godojo.show.shots import PRESETS, Format, Shot, letter_colour, preset, steadily, write_job
-from godojo.show.storyboard import AFTER_S, LONGEST_S, STILL_S, TIMES, Story, course_of, lively
-from godojo.show.titles import Layout
-from tests.conftest import Run
+from godojo.show.shots import PRESETS, Format, Shot, camera_path, letter_colour, preset, steadily, write_job
+from godojo.show.storyboard import AFTER_S, STILL_S, Story, Take, course_of, last_seconds
+from godojo.show.titles import CLOCK_BOTTOM, Box, Layout
+from tests.conftest import ROOT, Run
 from tests.judged_runs import make_run, make_solo_run
 
 TINY = Format(160, 90, 10)
+BODY_WIDTH = 0.8
+"""Of an agent as it is drawn, in edges of its collider; `ShowStyle.BODY_HALF_WIDTH`."""
 
 
 @pytest.fixture(scope="module")
@@ -206,17 +210,19 @@ def test_moments_run_at_any_speed() -> None:
 def test_a_job_has_all_numbers_of_all_frames(rounds: list[Replay], tmp_path: Path) -> None:
     shot = Shot(rounds[0], steadily(0.0, rounds[0].seconds + 1.0, 30))
     write_job(tmp_path / "job.json", [shot, shot], PRESETS["720p30"])
-    numbers = np.fromfile(tmp_path / "job.bin", "<f4").reshape(2, shot.frames, 1 + 2 * 11)
+    numbers = np.fromfile(tmp_path / "job.bin", "<f4").reshape(2, shot.frames, 1 + 5 + 2 * 11)
     assert np.allclose(numbers[0], numbers[1])
     assert np.allclose(numbers[0, :, 0], shot.seconds, atol=1e-4)
-    assert np.allclose(numbers[0, 0, 1:4], rounds[0].position_m[0, 0], atol=1e-4)
-    assert np.allclose(numbers[0, -1, 12:15], rounds[0].position_m[-1, 1], atol=1e-4)
+    assert np.allclose(numbers[0, :, 1:6], camera_path(shot, PRESETS["720p30"]).numbers(), atol=1e-4)
+    assert np.allclose(numbers[0, 0, 6:9], rounds[0].position_m[0, 0], atol=1e-4)
+    assert np.allclose(numbers[0, -1, 17:20], rounds[0].position_m[-1, 1], atol=1e-4)
 
 
 def test_a_recording_keeps_the_score(rounds: list[Replay]) -> None:
     shots = shots_of(rounds, TINY, "follow", "hider", names=False)
     assert [sum(shot.wins.values()) for shot in shots] == [0, 1, 2]
     assert {shot.hero for shot in shots} == {1}
+    assert {shot.camera for shot in shots_of(rounds, TINY)} == {"tracking"}
     assert all(shot.seconds[-1] > shot.replay.seconds for shot in shots)
 
 
@@ -226,7 +232,7 @@ def test_long_films_are_drawn_in_pieces(rounds: list[Replay]) -> None:
 
 
 def test_mistakes_are_told_in_a_line(rounds: list[Replay], tmp_path: Path) -> None:
-    with pytest.raises(GodojoError, match="overview, follow, side"):
+    with pytest.raises(GodojoError, match="tracking, overview, follow, side"):
         Shot(rounds[0], np.zeros(1), camera="drone")
     with pytest.raises(GodojoError, match=r"\.mp4"):
         film_path(tmp_path, "recording", tmp_path / "film.avi")
@@ -285,58 +291,77 @@ def still_and_moving(run: Path) -> tuple[list[Replay], list[Replay]]:
     return one, other
 
 
-def test_no_more_than_three_seconds_of_standing_still_are_shown(
+def test_two_stages_show_three_seconds_of_standing_still_at_most(
     still_and_moving: tuple[list[Replay], list[Replay]],
 ) -> None:
     still, moving = (rounds[0] for rounds in still_and_moving)
-    shown = lively([still], 30)
-    assert len(shown.seconds) / 30 == pytest.approx(STILL_S, abs=0.1)
-    assert shown.seconds[-1] > still.seconds, "who wins is shown all the same"
-    assert f"{still.seconds - STILL_S + AFTER_S:.0f} s left out" in shown.note
-    shown = lively([moving], 30)
-    assert "left out" not in shown.note
-    assert np.diff(shown.seconds).max() < 0.1
-    together = lively([still, moving], 30, 1.5)
-    assert together.note == f"{TIMES}1.5", "somebody moves in one of them"
+    shown = last_seconds(still, 6.0, 30)
+    assert len(shown) / 30 == pytest.approx(STILL_S, abs=0.1)
+    assert 2 * STILL_S <= 3.0
+    assert shown[-1] > still.seconds, "who wins is shown all the same"
+    shown = last_seconds(moving, 3.0, 30)
+    assert len(shown) / 30 == pytest.approx(min(3.0, moving.seconds) + AFTER_S, abs=0.1)
+    assert np.diff(shown).max() < 0.1
 
 
-def test_the_round_to_show_is_one_in_which_the_first_stage_moves_too(
+def won(replay: Replay, winner: str) -> Replay:
+    return replace(replay, outcome=Outcome(winner, int(replay.tick[-1]), (0.0, 0.0)))
+
+
+def test_the_round_shown_fits_the_percentage_beside_it(
     run: Path, still_and_moving: tuple[list[Replay], list[Replay]]
 ) -> None:
-    def won(replay: Replay, winner: str) -> Replay:
-        return replace(replay, outcome=Outcome(winner, int(replay.tick[-1]), (0.0, 0.0)))
+    figures = figures_of(RunFolder.open(run))
+    still, moving = still_and_moving
+    rounds = [won(still[0], "seeker"), won(moving[0], "hider"), won(moving[1], "seeker"), won(moving[2], "hider")]
+    for stage in figures:
+        for role in ("seeker", "hider"):
+            shown = fitting(rounds, stage, role, TINY)
+            assert shown.outcome is not None
+            assert (shown.outcome.winner == role) == (stage.rates[role].rate >= 0.5)
+    assert fitting(rounds, figures[1], "seeker", TINY) is rounds[2], "a round in which agents move is preferred"
+    assert fitting(rounds[:1], figures[0], "seeker", TINY) is rounds[0], "where none fits, there is still a film"
 
-    folder, (still, moving) = RunFolder.open(run), still_and_moving
-    caught = [won(replay, "seeker") for replay in moving]
-    for place in range(3):
-        first = [won((moving if number == place else still)[number], "hider") for number in range(3)]
-        story = Story(folder, TINY, [], [first, caught], course_of(figures_of(folder), [], moving[0]), 40)
-        assert story.chosen() == place
+
+def test_later_stages_do_not_look_worse_than_earlier_ones() -> None:
+    def stages(*wins: int) -> list[Figures]:
+        return [
+            Figures(Snapshot(f"s{place}", place, float(place)), {"seeker": Proportion.of(won, 100)})
+            for place, won in enumerate(wins)
+        ]
+
+    for wins, kept in (
+        ((10, 12, 60, 80), (10, 60, 80)),  # no progress at first
+        ((10, 60, 40, 80), (10, 60, 80)),  # a setback
+        ((10, 90, 70, 80), (10, 70, 80)),  # better than the last one
+        ((10, 80), (10, 80)),
+    ):
+        assert [round(100 * one.rates["seeker"].rate) for one in improving(stages(*wins), "seeker")] == list(kept)
 
 
 def figures_of(folder: RunFolder) -> list[Figures]:
     return [
-        Figures(
-            stage,
-            {"seeker": Proportion.of(wins, 40), "hider": Proportion.of(40 - wins, 40)},
-            {"seeker": rating, "hider": 25.5},
-        )
-        for stage, wins, rating in zip(stages_of(folder), (3, 31), (-5.0, 7.0), strict=True)
+        Figures(stage, {"seeker": Proportion.of(wins, 40), "hider": Proportion.of(40 - wins, 40)})
+        for stage, wins in zip(stages_of(folder), (3, 31), strict=True)
     ]
 
 
-def test_ratings_are_shown_as_gains(run: Path, rounds: list[Replay]) -> None:
-    folder = PoliciesToShow.of(str(run)).run
+def story_with(folder: RunFolder, film: Format, rounds: Sequence[Replay]) -> Story:
+    """Of two stages, and duels."""
     figures = figures_of(folder)
-    story = Story(folder, TINY, figures, [rounds, rounds], course_of(figures, figures, rounds[0]), 40)
-    assert story._rating_gain("seeker", 0) == []
-    assert story._rating_gain("seeker", 1) == ["rating +12 since start"]
-    assert story._rating_gain("hider", 1) == ["rating ±0 since start"]
+    takes = [Take(stage, role, rounds[0]) for stage in figures for role in ("seeker", "hider")]
+    moments = moments_of(rounds, film)
+    return Story(folder, film, figures, takes, moments, course_of(figures, figures, rounds[0]), 40)
+
+
+def test_figures_are_described_with_intervals(run: Path, rounds: list[Replay]) -> None:
+    story = story_with(RunFolder.open(run), TINY, rounds)
     assert describe(story) == [
         "rounds won against the scripted player “sighted” in 40 rounds, with 95 % intervals:",
         "untrained: seeker 8 % (3 to 20), hider 92 % (80 to 97)",
         "10 s: seeker 78 % (62 to 88), hider 22 % (12 to 38)",
     ]
+    assert story._footnote("seeker") == "against the scripted hider “sighted”, in arenas not trained in"
 
 
 def test_a_role_that_is_alone_has_a_success_rate(tmp_path: Path) -> None:
@@ -345,18 +370,12 @@ def test_a_role_that_is_alone_has_a_success_rate(tmp_path: Path) -> None:
     story = story_of(run, TINY, rounds=3, measured_rounds=6, progress=quiet)
     assert describe(story)[0] == "success rate in navigation in 6 rounds, with 95 % intervals:"
     assert [set(one.rates) for one in story.stages] == [{"walker"}, {"walker"}]
-    assert "seeker" not in f"{story.measure} {story._footnote()}"
+    assert "seeker" not in f"{story.measure} {story._footnote('walker')}"
     scenes = story.scenes()
-    assert [scene.name for scene in scenes if scene.name != "goal"] == [
-        "title",
-        "stage-1",
-        "stage-2",
-        "together",
-        "end",
-    ]
+    assert [scene.name for scene in scenes] == ["opening", "stage-1-walker", "stage-2-walker", "end"]
     assert {shot.camera for scene in scenes for shot in scene.shots} == {"follow"}, "walkers are small on a long course"
     paint_all(scenes, TINY)
-    last = story.rounds[-1][0]
+    last = story.takes[-1].replay
     for winner, title in (("walker", "Success"), ("gap", "Ended by the gap")):
         shown = replace(last, outcome=Outcome(winner, int(last.tick[-1]), (0.0,)))
         write_job(tmp_path / "job.json", [Shot(shown, np.zeros(1), wins={"walker": 2})], TINY)
@@ -376,8 +395,46 @@ def test_players_of_one_role_have_scores_of_their_own(tmp_path: Path) -> None:
     (shot,) = msgspec.json.decode((tmp_path / "job.json").read_bytes())["shots"]
     assert [party["agent"] for party in shot["parties"]] == [0, 1, 2]
     assert shot["agents"] == ["Player 1", "Player 2", "Player 3"]
-    numbers = np.fromfile(tmp_path / "job.bin", "<f4").reshape(2, 1 + 3 * 11)
-    assert np.allclose(numbers[1, 11::11], replay.outcome.scores, atol=0.05)
+    numbers = np.fromfile(tmp_path / "job.bin", "<f4").reshape(2, 1 + 5 + 3 * 11)
+    assert np.allclose(numbers[1, 16::11], replay.outcome.scores, atol=0.05)
+
+
+def test_other_modes_of_the_game_are_found_beside_a_run(run: Path, tmp_path: Path) -> None:
+    shutil.copytree(run, tmp_path / "small")
+    for name, texts in (("teams", ["rules.hiders=3"]), ("same", []), ("new", ["rules.hiders=2"])):
+        make_run(tmp_path, name, TagSettings.defaults().override_texts(texts))
+    (tmp_path / "new" / "policy_hider.pt").unlink()
+    (tmp_path / "empty").mkdir()
+    folder = RunFolder.open(tmp_path / "small")
+    assert [other.run_id for other in other_modes(folder)] == ["teams"], "new has no policy yet"
+    film = PRESETS["small"]
+    clips = [RunFolder.open(tmp_path / "teams")]
+    story = story_of(folder, film, clips=clips, rounds=6, duels=6, measured_rounds=2, progress=quiet)
+    assert [clip.title for clip in story.clips] == ["Teams"]
+    names = [scene.name for scene in story.scenes()]
+    assert names[0] == "opening"
+    assert names[-2:] == ["clip-1", "end"]
+
+
+def test_agents_of_one_role_are_filmed_without_figures(rounds: list[Replay], run: Path) -> None:
+    """As in classic tag: what is not measured is not shown."""
+    story = story_with(RunFolder.open(run), PRESETS["small"], rounds)
+    bare = [Figures(one.snapshot, {}) for one in story.stages]
+    takes = [Take(one, "seeker", rounds[0]) for one in bare]
+    assert course_of(bare, bare, rounds[0]) is None
+    paint_all(replace(story, stages=bare, takes=takes, course=None).scenes(), PRESETS["small"])
+
+
+def test_behaviours_are_shown_after_the_highlights(chases: list[Replay], monkeypatch: pytest.MonkeyPatch) -> None:
+    def rules(replay: Replay) -> dict[str, list[Highlight]]:
+        end = replay.seconds
+        return {"juke": [Highlight("juke", "Juke", "", replay, end, 1.0, 0.5, 1)], "hide": []}
+
+    before = moments_of(chases, TINY)
+    monkeypatch.setattr("godojo.show.highlights.game_named", lambda _: SimpleNamespace(behaviours=lambda: rules))
+    after = moments_of(chases, TINY)
+    assert [one.kind for one in after] == [*(one.kind for one in before), "juke"]
+    assert before[0].kind == "catch"
 
 
 def test_dark_colours_are_lighter_as_letters() -> None:
@@ -385,21 +442,13 @@ def test_dark_colours_are_lighter_as_letters() -> None:
     assert letter_colour("#1b55d8") == "#8daaeb"
 
 
-def test_a_long_round_does_not_make_a_long_film(still_and_moving: tuple[list[Replay], list[Replay]]) -> None:
-    moving = still_and_moving[1][0]
-    longer = replace(moving, tick=moving.tick * 6)
-    assert len(lively([longer], 30).seconds) / 30 <= LONGEST_S + AFTER_S + 0.1
-
-
 @pytest.mark.parametrize("film", [PRESETS["small"], PRESETS["portrait-small"], TINY])
 def test_every_scene_can_be_painted(run: Path, rounds: list[Replay], film: Format) -> None:
     """With pictures of one colour in the place of what Godot would draw."""
-    folder = PoliciesToShow.of(str(run)).run
-    figures = figures_of(folder)
-    story = Story(folder, film, figures, [rounds, rounds], course_of(figures, figures, rounds[0]), 40)
-    scenes = story.scenes()
-    assert [scene.name for scene in scenes][:4] == ["title", "stage-1", "stage-2", "together"]
-    assert scenes[-1].name == "end"
+    scenes = story_with(RunFolder.open(run), film, rounds).scenes()
+    names = [scene.name for scene in scenes]
+    assert names[:5] == ["opening", "stage-1-seeker", "stage-1-hider", "stage-2-seeker", "stage-2-hider"]
+    assert names[-1] == "end"
     paint_all(scenes, film)
 
 
@@ -415,17 +464,85 @@ def paint_all(scenes: Sequence[Scene], film: Format) -> None:
         assert len(np.unique(middle.reshape(-1, 3), axis=0)) > 20, f"nothing is written over {scene.name}"
 
 
-def test_panels_keep_clear_of_the_arena_and_inside_the_picture() -> None:
+def test_no_label_is_over_another_and_agents_are_beside_all_of_them() -> None:
     for film in PRESETS.values():
         layout = Layout(film)
-        for box in (layout.facts(), layout.facts(1), layout.curve):
+        clock = Box(0, 0, film.width, layout.px(CLOCK_BOTTOM))
+        x, y = layout.below_clock(layout.px(300))
+        below = Box(x, y, layout.px(300), layout.px(26 * 1.9))
+        labels = [clock, below, layout.facts, layout.curve]
+        left, top, right, bottom = layout.beside_panels
+        width, height = right - left, bottom - top
+        agents = Box(
+            round(left * film.width), round(top * film.height), round(width * film.width), round(height * film.height)
+        )
+        for number, box in enumerate([*labels, agents]):
             assert box.x >= 0
             assert box.y >= 0
             assert box.x + box.width <= film.width
             assert box.y + box.height <= film.height
-        if layout.is_wide:  # the overview's arena is as wide as the picture is high, and a little more
-            assert layout.facts().x + layout.facts().width < film.width / 2 - film.height * 0.5
-            assert layout.curve.x > film.width / 2 + film.height * 0.5
+            for other in [*labels, agents][:number]:
+                apart = box.x >= other.x + other.width or other.x >= box.x + box.width
+                assert apart or box.y >= other.y + other.height or other.y >= box.y + box.height, (box, other)
+        assert width * film.width * height * film.height > 0.4 * film.width * film.height
+        plate = titles.caption(layout, "Narrowest escape", "0.3 m between them, and never caught", titles.PAPER)
+        above = layout.above(plate.height)
+        assert above.bottom * film.height <= film.height - plate.height - layout.px(28)
+
+
+@pytest.fixture(scope="module")
+def chases() -> list[Replay]:
+    """Rounds in which somebody is chased through the hand-made arenas."""
+    players = {role: player_from("scripted:sighted", role, game="tag") for role in ("seeker", "hider")}
+    return record_rounds("tag", players, episodes=12, seed=4)
+
+
+@pytest.mark.parametrize("film", [PRESETS["720p30"], PRESETS["portrait-720p30"]])
+def test_agents_are_large_and_in_view_in_every_shot_of_a_film(run: Path, chases: list[Replay], film: Format) -> None:
+    figures = figures_of(RunFolder.open(run))[1]
+    chosen = [fitting(chases, figures, role, film) for role in ("seeker", "hider")]
+    story = replace(
+        story_with(RunFolder.open(run), film, chases), takes=[Take(figures, "seeker", one) for one in chosen]
+    )
+    shots = [shot for scene in story.scenes() for shot in scene.shots]
+    assert len(shots) >= 3
+    for shot in shots:
+        path = camera_path(shot, film)
+        middles, shown = agents_at(shot.replay, shot.seconds)
+        at = path.project(middles, film.width, film.height) / (film.width, film.height)
+        area = shot.area
+        inside = ((at > (area.left, area.top)) & (at < (area.right, area.bottom))).all(axis=-1)
+        assert (inside | ~shown).all(axis=1).mean() >= 0.95
+        across = axes(path.yaw_rad)[0][:, None] * shot.replay.layout.body_m * BODY_WIDTH / 2
+        left, right = (path.project(middles + side * across, film.width, film.height) for side in (-1, 1))
+        widths = np.where(shown, right[..., 0] - left[..., 0], np.nan)
+        assert np.nanmin(widths) >= 45.0, "pixels"
+        assert 60.0 <= np.nanmedian(widths) <= 110.0
+        assert (np.nanmax(widths, axis=1) / np.nanmin(widths, axis=1)).max() < 1.25, "near and far agents look alike"
+        # The background moves by so many pixels; from one frame to the next its speed changes by a few at most.
+        moved = np.diff(path.project(np.zeros((shot.frames, 1, 3)), film.width, film.height)[:, 0], axis=0)
+        assert np.linalg.norm(np.diff(moved, axis=0), axis=1).max() < 4.0
+
+
+def test_everybody_is_in_view_in_a_game_of_eight() -> None:
+    settings = TagSettings.defaults().override_texts(["rules.seekers=2", "rules.hiders=6", "rules.round_s=4"])
+    players = {role: player_from("scripted:sighted", role, game="tag") for role in ("seeker", "hider")}
+    film = PRESETS["720p30"]
+    for replay in record_rounds("tag", players, settings=settings, episodes=3):
+        (shot,) = shots_of([replay], film)
+        middles, shown = agents_at(replay, shot.seconds)
+        at = camera_path(shot, film).project(middles, film.width, film.height) / (film.width, film.height)
+        inside = ((at > (shot.area.left, shot.area.top)) & (at < (shot.area.right, shot.area.bottom))).all(axis=-1)
+        assert (inside | ~shown).all()
+        last = replay.active[-1] | ~replay.active[0]
+        assert shown[0].all()
+        assert (shown[-1] | ~last).all(), "those that are in the round at its end stay"
+
+
+def test_planned_cameras_are_those_of_godot() -> None:
+    script = (ROOT / "godot" / "show" / "look" / "camera_rig.gd").read_text()
+    assert f"PLANNED_DISTANCE_M: float = {DISTANCE_M}\n" in script
+    assert f"PLANNED_PITCH_DEG: float = {np.degrees(PITCH_RAD):.1f}\n" in script
 
 
 def test_laying_over_is_the_usual_mixture() -> None:

@@ -44,6 +44,7 @@ func _process(_delta: float) -> void:
 	if _shot == null:
 		return
 	_stand(maxi(_frame, 0), _frame > 0)
+	_aim_camera(maxi(_frame, 0))
 	if _frame == 0:
 		look.cut()
 	_frame += 1
@@ -107,6 +108,12 @@ func _stand(frame: int, continues: bool) -> void:
 		var text: String = party["after"] if has_ended else party["before"]
 		scores.append("%.1f" % _scores[agent] if agent >= 0 else text)
 	hud.show_parties(titles, colors, scores)
+
+
+func _aim_camera(frame: int) -> void:
+	if _shot.camera == CameraRig.Mode.PLANNED:
+		var numbers: PackedFloat32Array = job.camera(_shot, frame)
+		look.rig.aim_at(Vector3(numbers[0], numbers[1], numbers[2]), numbers[3], numbers[4])
 
 
 func _stand_agents(frame: int, continues: bool) -> void:

@@ -4,11 +4,13 @@ extends RefCounted
 ##
 ## src/godojo/show/shots.py writes it. JOB.json holds [code]frames_per_second[/code],
 ## [code]size[/code], [code]is_quick[/code], [code]scene[/code] and [code]shots[/code]; JOB.bin
-## beside it holds the frames as 32-bit floats: for each one the second of the round, then
-## [constant FIELDS] numbers per agent.
+## beside it holds the frames as 32-bit floats: for each one the second of the round, the camera's
+## [constant CAMERA_FIELDS] numbers, then [constant FIELDS] numbers per agent.
 
 ## x, y, z, velocity x, y, z, heading, grounded, active, team, score.
 const FIELDS: int = 11
+## What the planned camera aims at (x, y, z), its yaw, and half the height that it shows.
+const CAMERA_FIELDS: int = 5
 ## Frames at the start of every shot in which nothing moves: shadows are there from the second on.
 const WARM_UP: int = 3
 const KEYS: PackedStringArray = ["frames_per_second", "size", "is_quick", "scene", "shots"]
@@ -96,15 +98,24 @@ func second(shot: Shot, frame: int) -> float:
 	return _numbers[_row(shot, frame)]
 
 
+## The planned camera's numbers in that frame.
+func camera(shot: Shot, frame: int) -> PackedFloat32Array:
+	var first: int = _row(shot, frame) + 1
+	return _numbers.slice(first, first + CAMERA_FIELDS)
+
+
 ## All numbers of agent [param index] in that frame.
 func numbers(shot: Shot, frame: int, index: int) -> PackedFloat32Array:
-	var first: int = _row(shot, frame) + 1 + index * FIELDS
+	var first: int = _row(shot, frame) + 1 + CAMERA_FIELDS + index * FIELDS
 	return _numbers.slice(first, first + FIELDS)
 
 
 func _row(shot: Shot, frame: int) -> int:
-	var width: int = 1 + shot.agents.size() * FIELDS
-	return shot.first + clampi(frame, 0, shot.frames - 1) * width
+	return shot.first + clampi(frame, 0, shot.frames - 1) * _width(shot)
+
+
+static func _width(shot: Shot) -> int:
+	return 1 + CAMERA_FIELDS + shot.agents.size() * FIELDS
 
 
 func _read(fields: Dictionary) -> String:
@@ -122,7 +133,7 @@ func _read(fields: Dictionary) -> String:
 		var shot: Shot = _read_shot(source)
 		shot.first = first
 		shots.append(shot)
-		first += shot.frames * (1 + shot.agents.size() * FIELDS)
+		first += shot.frames * _width(shot)
 	return "" if first == _numbers.size() else "the job has other numbers than its shots need"
 
 
@@ -134,7 +145,8 @@ static func _read_shot(source: Dictionary) -> Shot:
 	for title: String in source["agents"]:
 		shot.agents.append(title)
 	shot.frames = roundi(source["frames"] as float)
-	shot.camera = maxi(CameraRig.NAMES.find(source["camera"] as String), 0) as CameraRig.Mode
+	var mode: int = CameraRig.NAMES.find(source["camera"] as String)
+	shot.camera = (mode if mode >= 0 else CameraRig.Mode.PLANNED) as CameraRig.Mode
 	shot.zoom = maxf(source["zoom"] as float, 0.1)
 	shot.hero = clampi(roundi(source["hero"] as float), 0, shot.agents.size() - 1)
 	shot.is_tagged_by_name = source["is_tagged_by_name"]

@@ -84,6 +84,32 @@ func test_names_do_not_lie_over_each_other() -> void:
 	check(not boxes[0].grow(-0.5).intersects(boxes[1].grow(-0.5)), "apart: %s" % str(boxes))
 
 
+func test_the_planned_camera_goes_where_the_frame_says() -> void:
+	var show: ReplayShow = await _start(_job({"camera": "tracking"}))
+	var camera: Camera3D = show.look.rig.camera
+	for frame in FRAMES:
+		await get_tree().process_frame
+		var aim := Vector3(frame * 0.1, 0.5, -1.0)
+		var screen: Vector2 = show.get_viewport().get_visible_rect().size
+		var seen: Vector2 = camera.unproject_position(aim)
+		check(seen.distance_to(screen * 0.5) < 0.5, "frame %d: the aim is at %s" % [frame, seen])
+		check_near(camera.global_rotation.y, 0.8 + frame * 0.01, 1e-4, "yaw in frame %d" % frame)
+		var edge: Vector2 = camera.unproject_position(aim + camera.global_basis.y * 4.0)
+		check(absf(edge.y) < 0.5, "frame %d: four metres above it is at %s" % [frame, edge])
+
+
+func test_ribbons_follow_those_who_run() -> void:
+	var show: ReplayShow = await _start(_job({}))
+	var trails: Trails = show.look.get(&"_trails")
+	for _frame in 10:
+		await get_tree().process_frame
+	check_equal((trails.mesh as ImmediateMesh).get_surface_count(), 1, "only one of them runs")
+	var drawn: AABB = trails.mesh.get_aabb()
+	check(drawn.size.x > 0.5 and drawn.end.x < 1.5, "along its way: %s" % drawn)
+	show.look.cut()
+	check_equal((trails.mesh as ImmediateMesh).get_surface_count(), 0, "after a cut")
+
+
 func test_bad_jobs_are_refused_in_a_line() -> void:
 	for job: Variant in [[], {}, {"frames_per_second": 30}]:
 		_write(job, [])
@@ -124,6 +150,7 @@ func _job(changes: Dictionary, speed: float = 1.0) -> Dictionary:
 	var numbers: Array[float] = []
 	for frame in FRAMES:
 		numbers.append(frame / FPS * speed)
+		numbers.append_array([frame * 0.1, 0.5, -1.0, 0.8 + frame * 0.01, 4.0])
 		var is_in: float = 1.0 if frame < FRAMES / 2 else 0.0
 		numbers.append_array([frame * 0.1, 0.45, 0, 3, 0, 0, 0, 1, 1, 0, 0])
 		numbers.append_array([5, 0.45, 5, 0, 0, 0, 0, 1, is_in, 1, frame * 0.1])

@@ -1,13 +1,14 @@
 class_name CameraRig
 extends Node3D
-## Three ways to watch a round: the whole arena, over a shoulder, and from the side.
+## Ways to watch a round: the whole arena, over a shoulder, from the side, and along a path that was
+## planned for a film.
 ##
-## Overview and side use a long lens from far away, so that near and far agents look about the
+## All but the shoulder's use a long lens from far away, so that near and far agents look about the
 ## same size.
 
-enum Mode { OVERVIEW, FOLLOW, SIDE }
+enum Mode { OVERVIEW, FOLLOW, SIDE, PLANNED }
 
-## Names of the modes, in the order in which they are cycled.
+## Names of the modes in the order in which they are cycled; only films have planned cameras.
 const NAMES: PackedStringArray = ["overview", "follow", "side"]
 ## How steeply the overview looks down, on a wide and on a tall screen.
 const OVERVIEW_PITCH_DEG := Vector2(52.0, 64.0)
@@ -25,6 +26,9 @@ const SIDE_DISTANCE_M: float = 70.0
 const SIDE_LEAST_M: float = 5.5
 ## The side camera shows so much beyond the arena.
 const SIDE_ROOM_M: float = 2.2
+## How steeply the planned camera looks down, and from how far; `camera.py` plans with the same.
+const PLANNED_PITCH_DEG: float = 46.0
+const PLANNED_DISTANCE_M: float = 60.0
 ## Where the follow camera stands behind and above an agent of this size, and how much closer it
 ## comes to a smaller one.
 const FOLLOW_BODY_M: float = 0.9
@@ -52,6 +56,7 @@ var _follow_scale: float = 1.0
 var _swing_rad: float = 0.0
 var _aim := Vector3.ZERO
 var _half_height_m: float = SIDE_LEAST_M
+var _planned_yaw_rad: float = 0.0
 var _cut: bool = true
 
 
@@ -77,7 +82,7 @@ func frame_arena(size_m: Vector2, wall_height_m: float) -> void:
 
 ## Switches to the next way of watching.
 func cycle() -> void:
-	mode = ((mode + 1) % Mode.size()) as Mode
+	mode = ((mode + 1) % NAMES.size()) as Mode
 	cut()
 
 
@@ -91,6 +96,13 @@ func yaw() -> float:
 	return camera.global_rotation.y
 
 
+## Tells the planned camera what to aim at, from which direction and how much to show.
+func aim_at(aim: Vector3, yaw_rad: float, half_height_m: float) -> void:
+	_aim = aim
+	_planned_yaw_rad = yaw_rad
+	_half_height_m = half_height_m
+
+
 ## Places the camera. [param middles] are all agents to be seen, [param hero] is the one to follow
 ## and [param heading] where it heads.
 func watch(middles: PackedVector3Array, hero: Vector3, heading: float, delta: float) -> void:
@@ -101,6 +113,8 @@ func watch(middles: PackedVector3Array, hero: Vector3, heading: float, delta: fl
 			_follow(hero, heading, delta)
 		Mode.SIDE:
 			_side(middles, delta)
+		Mode.PLANNED:
+			_planned()
 	_cut = false
 
 
@@ -197,6 +211,13 @@ func _side(middles: PackedVector3Array, delta: float) -> void:
 	_half_height_m = lerpf(_half_height_m, wanted_m, ease_in)
 	camera.global_position = _aim + camera.global_basis.z * SIDE_DISTANCE_M
 	_set_lens(2.0 * atan(_half_height_m / SIDE_DISTANCE_M), SIDE_DISTANCE_M)
+
+
+func _planned() -> void:
+	var turned := Vector3(-deg_to_rad(PLANNED_PITCH_DEG), _planned_yaw_rad, 0.0)
+	camera.global_basis = Basis.from_euler(turned)
+	camera.global_position = _aim + camera.global_basis.z * PLANNED_DISTANCE_M
+	_set_lens(2.0 * atan(_half_height_m / PLANNED_DISTANCE_M), PLANNED_DISTANCE_M)
 
 
 ## Moves what the side camera aims at so that it shows little beyond the arena.

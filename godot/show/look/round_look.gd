@@ -7,6 +7,8 @@ const STAGE: PackedScene = preload("res://show/look/stage.tscn")
 const COMPATIBILITY_SUN: float = 0.3
 ## Metres between two puffs of a running agent.
 const STRIDE_M: float = 0.85
+## Where the sun stands in a film, around y from the camera: it lights what the camera sees.
+const SUN_YAW_RAD: float = -0.72
 
 ## The camera and the ways to watch.
 var rig := CameraRig.new()
@@ -22,6 +24,7 @@ var bodies: Array[ShowBody] = []
 var _sun: DirectionalLight3D
 var _arena := ArenaLook.new()
 var _dust := Dust.new()
+var _trails := Trails.new()
 var _looks: Array[AgentLook] = []
 var _marks: Array[MarkLook] = []
 var _layout: ShowLayout
@@ -36,7 +39,7 @@ func _init() -> void:
 	_sun = stage.get_node(^"Sun")
 	if RenderingServer.get_current_rendering_method() == "gl_compatibility":
 		_sun.light_energy *= COMPATIBILITY_SUN
-	for part: Node in [stage, _arena, _dust, rig]:
+	for part: Node in [stage, _arena, _dust, _trails, rig]:
 		add_child(part)
 
 
@@ -50,6 +53,7 @@ func show_round(layout: ShowLayout) -> void:
 	_looks.clear()
 	_marks.clear()
 	_dust.prepare(layout.body_m)
+	_trails.prepare(bodies.size(), layout.body_m)
 	for body in bodies:
 		var look := AgentLook.new()
 		add_child(look)
@@ -74,6 +78,7 @@ func cut() -> void:
 	_cut = true
 	_wave.w = -1.0
 	rig.cut()
+	_trails.cut()
 	for look in _looks:
 		look.cut()
 	for mark in _marks:
@@ -118,7 +123,10 @@ func _process(delta: float) -> void:
 		_leave_dust(body, delta)
 		_pass_marks(body)
 	rig.watch(present, bodies[hero].middle, bodies[hero].heading_rad, delta)
+	if _cut and rig.mode == CameraRig.Mode.PLANNED:
+		_sun.rotation.y = rig.yaw() + SUN_YAW_RAD
 	_sun.directional_shadow_max_distance = rig.shadow_reach_m
+	_trails.follow(bodies, delta)
 	_paint(INF if _cut else delta)
 	_cut = false
 

@@ -39,6 +39,7 @@ def film(
     stages: Sequence[str],
     arena: str | None,
     seed: int,
+    clips: Sequence[str] | None,
     fine: bool,
     progress: Progress,
 ) -> Film:
@@ -47,6 +48,10 @@ def film(
     size, run = format_of(preset), RunFolder.open(text)
     for name in stages:
         run.snapshots().find(name)
+    others = None if clips is None else [RunFolder.open(name) for name in clips]
+    for other in others or ():
+        if other.config.game != run.config.game:
+            raise GodojoError(f"run {other.run_id} plays {other.config.game}, and the film is about {run.config.game}")
     from godojo.show import film as filming
     from godojo.show.policies_to_show import run_to_show
     from godojo.show.record import film_path
@@ -54,9 +59,11 @@ def film(
     run = run_to_show(text, "film")
     target = film_path(run.path, "learn_progress", path or run.path / f"learn_progress-{date.today()}.mp4")
     filming.filmed_stages(run, stages)
+    if others is None:
+        others = filming.other_modes(run)
     check_screen()
     find()
-    story = filming.story_of(run, size, stages=stages, arena=arena, seed=seed, progress=progress)
+    story = filming.story_of(run, size, stages=stages, arena=arena, seed=seed, clips=others, progress=progress)
     notes = tuple(filming.describe(story))
     return Film(target, filming.make_film(story, target, fine=fine, progress=progress), size, notes)
 

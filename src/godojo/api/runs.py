@@ -211,6 +211,7 @@ class Run:
         stages: Sequence[str] = (),
         arena: str | None = None,
         seed: int = 0,
+        clips: Sequence[str] | None = None,
         fine: bool = False,
         progress: Callable[..., None] = _ignore,
     ) -> "Film":
@@ -222,13 +223,15 @@ class Run:
             stages: The snapshots to show; by default start, 10s, 1m and the last.
             arena: Play in this arena only.
             seed: Other episodes to choose from.
+            clips: Other runs of the game to show a moment of; by default the latest of every other mode (in tag:
+                classic, teams) beside this run.
             fine: Smoother edges, for twice the time without a GPU.
             progress: Called with the step in progress and the fraction of it that is done.
         """
         from godojo.api import films
 
         how: dict[str, Any] = {"preset": preset, "stages": stages, "arena": arena, "seed": seed, "fine": fine}
-        return films.film(self._reference(), _path(path), progress=progress, **how)
+        return films.film(self._reference(), _path(path), clips=clips, progress=progress, **how)
 
     def record(
         self,
@@ -253,7 +256,8 @@ class Run:
             snapshot: A moment of the training; the newest policies by default.
             episodes: How many to film.
             preset: `"720p30"`, `"1080p60"`, `"portrait"`, `"small"`, …
-            camera: `"overview"`, `"follow"` or `"side"`; by default the first in which agents are large enough.
+            camera: `"tracking"` (close, all agents in view), `"overview"`, `"follow"` or `"side"`; by default tracking,
+                or follow for an agent that is alone.
             hero: The role that the follow camera follows; the first one by default.
             players: Other players by role: `RUN@SNAPSHOT`, `scripted:NAME` or a policy file.
             arena: Play in this arena only.

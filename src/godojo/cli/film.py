@@ -23,13 +23,22 @@ def film(
         str | None, typer.Option("--arena", help="Play in this arena only: a name, a file, or generated:SEED.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Other rounds to choose from.")] = 0,
+    clip: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--clip",
+            help="Another run to show a moment of; repeat it. Defaults to the latest run of every other mode.",
+            metavar="RUN",
+        ),
+    ] = None,
+    no_clips: Annotated[bool, typer.Option("--no-clips", help="Show this run alone.")] = False,
     fine: Annotated[bool, typer.Option("--fine", help="Smoother edges; twice the time without a GPU.")] = False,
     output: Annotated[Path | None, typer.Option("--out", "-o", help="The film; defaults to the run's folder.")] = None,
 ) -> None:
-    """Make the film of a training: untrained, after 10 s, after a minute and at the end, with measured figures.
+    """Make the film of a training: the best moment, then how it got there, with measured figures.
 
     Writes learn_progress-DATE.mp4 into the run's folder. Without a GPU the default takes a few minutes, 1080p60 about
-    five times as long.
+    five times as long. Runs of the game's other modes (tag: classic, teams) beside it add a clip each.
 
     Example:
 
@@ -47,6 +56,7 @@ def film(
                 stages=stage or (),
                 arena=arena,
                 seed=seed,
+                clips=() if no_clips else clip,
                 fine=fine,
                 progress=shown.progress,
             ),

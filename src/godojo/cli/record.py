@@ -21,7 +21,7 @@ def record(
     ] = "720p30",
     camera: Annotated[
         str | None,
-        typer.Option("--camera", help="overview, follow or side; defaults to overview, or follow in wide arenas."),
+        typer.Option("--camera", help="tracking (close, all in view; default), overview, follow or side."),
     ] = None,
     hero: Annotated[
         str | None, typer.Option("--hero", help="The role that `follow` follows; defaults to the first.")

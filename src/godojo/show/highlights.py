@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from godojo.games.base import game_named
 from godojo.games.settings import TICK_S
 from godojo.show.replay import Highlight, Replay
 
@@ -22,6 +23,12 @@ def highlights_of(replay: Replay) -> Sequence[Highlight]:
         return []
     text, team = f"{outcome.winner} wins after {outcome.seconds:.1f} s", int(replay.team[-1, won[0].first])
     return [Highlight("win", "Fastest win", text, replay, -outcome.seconds, outcome.seconds, 0.0, team)]
+
+
+def behaviours_of(replay: Replay) -> Sequence[Highlight]:
+    """What agents do in a round, by the game's rules, if it has any (`Game.behaviours`)."""
+    rules = game_named(replay.header.game).behaviours
+    return [] if rules is None else [one for found in rules()(replay).values() for one in found]
 
 
 def best_highlights(replays: Sequence[Replay]) -> list[Highlight]:

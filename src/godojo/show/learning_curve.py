@@ -1,4 +1,4 @@
-"""How good a run was at moments of its training: win rates and ratings, or the success rate of a role that is alone."""
+"""How good a run was at moments of its training: win rates, or the success rate of a role that is alone."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import numpy as np
 from godojo.errors import GodojoError
 from godojo.evaluation.evaluation import has_opponents, judge
 from godojo.evaluation.intervals import Proportion
-from godojo.evaluation.league import play_league, spread
+from godojo.evaluation.league import spread
 from godojo.evaluation.solo import evaluate_solo
 from godojo.games.base import game_named
 from godojo.opponents import yardstick
@@ -32,10 +32,11 @@ class Measure:
 
     game: str
     name: str
-    """In a word or two: `wins`, `success`."""
+    """In a word or two: `wins`, `success`; empty where nothing can be measured."""
     opponent: str = ""
     """Which opponent rounds are won against, as `player_from` reads it; empty for a role that is alone."""
-    opponent_title: str = ""
+    scripted: str = ""
+    """Its name, where it is a scripted one."""
     role: str = ""
     """The role that is alone."""
 
@@ -49,16 +50,22 @@ class Measure:
             return cls(game, "success", role=run.config.roles[0])
         scripted = yardstick(game)
         if scripted:
-            return cls(game, "wins", scripted, f"the scripted player “{scripted}”")
+            return cls(game, "wins", scripted, scripted)
         last = run.snapshots().entries()[-1].name
-        return cls(game, "wins", f"{run.path.absolute()}@{last}", "the last policies")
+        return cls(game, "wins", f"{run.path.absolute()}@{last}")
 
     @property
     def title(self) -> str:
-        return f"rounds won against {self.opponent_title}" if self.opponent else f"success rate in {self.game}"
+        return f"rounds won against {self.against('player')}" if self.opponent else f"success rate in {self.game}"
+
+    def against(self, role: str) -> str:
+        """The opponent in words, in a role."""
+        return f"the scripted {role} “{self.scripted}”" if self.scripted else f"the last {role}"
 
     def rates(self, policy: str, rounds: int) -> dict[str, Proportion]:
         """By role, in held-out arenas."""
+        if not self.name:
+            return {}
         if not self.opponent:
             return {self.role: next(iter(evaluate_solo(policy, rounds=rounds).measures.values()))}
         found = judge(policy, [self.opponent], rounds=rounds)
@@ -72,8 +79,6 @@ class Figures:
     snapshot: Snapshot
     rates: dict[str, Proportion]
     """By role, of the `Measure`."""
-    ratings: dict[str, float]
-    """By role, from the stages' matches against each other; empty for moments that are no stage."""
 
     @property
     def is_untrained(self) -> bool:
@@ -121,19 +126,8 @@ def measured(run: RunFolder, stages: Sequence[Snapshot], rounds: int, progress: 
     moments = sorted([*stages, *others], key=lambda one: one.agent_steps)
     where, measure = str(run.path.absolute()), Measure.of(run)
     with one_thread():  # a few hundred rounds are not worth sharing among threads
-        ratings: dict[str, dict[str, float]] = {}
-        if len(stages) > 1 and has_opponents(run.config):
-            league = play_league(
-                where,
-                [stage.name for stage in stages],
-                rounds=max(rounds // 6, 10),
-                progress=lambda _, share: progress("rating", share),
-            )
-            for one in league.standings:
-                ratings[one.name] = {role: skill.rating for role, skill in one.ratings.items()}
         found = []
         for place, moment in enumerate(moments):
             progress("measuring", place / len(moments))
-            rates = measure.rates(f"{where}@{moment.name}", rounds)
-            found.append(Figures(moment, rates, ratings.get(moment.name, {})))
+            found.append(Figures(moment, measure.rates(f"{where}@{moment.name}", rounds)))
     return found

@@ -26,7 +26,7 @@ from godojo.show.frame_renderer import (
 from godojo.show.policies_to_show import PoliciesToShow
 from godojo.show.progress import Progress, frame_progress
 from godojo.show.replay import Replay
-from godojo.show.shots import Format, Shot, is_wide, steadily
+from godojo.show.shots import Format, Shot, steadily, usual_camera
 
 PAUSE_S = 2.0
 """How long a round's end stays on screen."""
@@ -42,7 +42,7 @@ def shots_of(
 ) -> list[Shot]:
     """Every round from its start to a moment after its end, with the score as it grows.
 
-    The camera shows all of the arena by default, or follows the first agent where agents would be too small to see.
+    By default the camera stays close to the agents, all of them in view (`usual_camera`).
     """
     wins: dict[str, int] = {}
     shots = []
@@ -52,7 +52,7 @@ def shots_of(
             Shot(
                 replay,
                 steadily(0.0, replay.seconds + PAUSE_S, film.fps),
-                camera=camera or ("follow" if is_wide(replay) else "overview"),
+                camera=camera or usual_camera(replay),
                 hero=followed[0] if followed else 0,
                 names=names,
                 wins=dict(wins),

@@ -194,6 +194,8 @@ class ReplaySpec:
     """From the twin and the index of a world: the layout of its round; for games with several arenas."""
     highlights: "Callable[[Replay], Sequence[Highlight]] | None" = None
     """Moments of a round that are worth showing."""
+    mode: Callable[[Any], str] = lambda _: ""
+    """From settings: the mode that is played, in words, for a game that has several."""
 
 
 def can_replay(game: str) -> bool:

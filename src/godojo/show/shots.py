@@ -16,15 +16,16 @@ from godojo.errors import GodojoError, known
 from godojo.files import atomic_write
 from godojo.games.base import game_named
 from godojo.games.settings import TICK_S
+from godojo.show.camera import ALL, Area, CameraPath, plan
 from godojo.show.colours import rgb
 from godojo.show.replay import Replay, ReplayRole
 
-CAMERAS = ("overview", "follow", "side")
+TRACKING = "tracking"
+"""The camera whose path is planned here (`camera`); Godot knows the others."""
+CAMERAS = (TRACKING, "overview", "follow", "side")
 SCENE = "res://show/draw_replay.tscn"
 SHOW = "res://show/replay_show.tscn"
 """The game-neutral scene; a game may bring its own (`Game.film_scene`)."""
-WIDE_BODIES, WIDE_BODIES_ALONE = 45, 25
-"""In an arena this many times as long as an agent the camera follows one; sooner where there is only one."""
 PAPER = "#fff8ec"
 
 
@@ -68,9 +69,11 @@ class Shot:
     replay: Replay
     seconds: np.ndarray
     """float [frames]: the moment of the round that each frame shows; after its end, nothing moves."""
-    camera: str = "overview"
+    camera: str = TRACKING
+    area: Area = ALL
+    """Where `tracking` keeps the agents."""
     zoom: float = 1.0
-    """How much closer than usual `side` may come."""
+    """How much closer than usual `tracking` and `side` may come."""
     hero: int = 0
     """Index of the agent that `follow` follows."""
     names: bool = True
@@ -80,7 +83,7 @@ class Shot:
     wins: dict[str, int] = field(default_factory=dict)
     """Rounds won before, by role."""
     announced: bool = True
-    """Whether a banner announces the winner."""
+    """Whether a banner announces the winner, and the score counts it."""
 
     def __post_init__(self) -> None:
         check_camera(self.camera)
@@ -90,10 +93,14 @@ class Shot:
         return len(self.seconds)
 
 
-def is_wide(replay: Replay) -> bool:
-    """Whether a camera must come close for agents to be seen."""
-    bodies = WIDE_BODIES if replay.header.agents > 1 else WIDE_BODIES_ALONE
-    return max(replay.layout.size_m) > bodies * replay.layout.body_m
+def usual_camera(replay: Replay) -> str:
+    """Close to the agents; over the shoulder of one that is alone, so that one sees where it goes."""
+    return TRACKING if replay.header.agents > 1 else "follow"
+
+
+def camera_path(shot: Shot, film: Format) -> CameraPath:
+    """Of a shot with the `tracking` camera."""
+    return plan(shot.replay, shot.seconds, film.width, film.height, area=shot.area, zoom=shot.zoom, fps=film.fps)
 
 
 def steadily(begin_s: float, end_s: float, fps: int, speed: float = 1.0) -> np.ndarray:
@@ -113,7 +120,7 @@ def write_job(path: Path, shots: Sequence[Shot], film: Format, *, quick: bool = 
         "scene": game_named(shots[0].replay.header.game).film_scene or SHOW,
         "shots": [_described(shot) for shot in shots],
     }
-    atomic_write(path.with_suffix(".bin"), b"".join(_numbers(shot) for shot in shots))
+    atomic_write(path.with_suffix(".bin"), b"".join(_numbers(shot, film) for shot in shots))
     atomic_write(path, msgspec.json.encode(tree))
 
 
@@ -144,7 +151,7 @@ def _described(shot: Shot) -> dict[str, Any]:
     }
 
 
-def _is_free_for_all(replay: Replay) -> bool:
+def is_free_for_all(replay: Replay) -> bool:
     """One role, several agents: each has a score of its own."""
     return len(replay.header.roles) == 1 and replay.header.agents > 1
 
@@ -155,7 +162,7 @@ def _parties(shot: Shot, names: Sequence[str], colours: Sequence[str]) -> Iterab
     Title, colour, score before and after the end, and the agent whose score is among the numbers of every frame, or -1.
     """
     replay, outcome = shot.replay, shot.replay.outcome
-    if _is_free_for_all(replay):
+    if is_free_for_all(replay):
         for index, name in enumerate(names):
             after = f"{outcome.scores[index]:.1f}" if outcome else ""
             yield name, colours[index], "", after, index if replay.header.spec.scores else -1
@@ -163,7 +170,8 @@ def _parties(shot: Shot, names: Sequence[str], colours: Sequence[str]) -> Iterab
     for role in replay.header.roles:
         won = shot.wins.get(role.name, 0)
         has_won = outcome is not None and outcome.winner == role.name
-        yield _plural(role), colours[role.first], str(won), str(won + has_won), -1
+        before, after = (str(won), str(won + has_won)) if shot.announced else ("", "")
+        yield _plural(role), colours[role.first], before, after, -1
 
 
 def _plural(role: ReplayRole) -> str:
@@ -184,7 +192,7 @@ def result(replay: Replay) -> tuple[str, str, int]:
     outcome, roles, names = replay.outcome, replay.header.roles, agent_names(replay)
     if outcome is None:
         return "", "", -1
-    if _is_free_for_all(replay):
+    if is_free_for_all(replay):
         best = [index for index, score in enumerate(outcome.scores) if score == max(outcome.scores)]
         if len(best) > 1:
             return "A draw", "", -1
@@ -205,16 +213,17 @@ def letter_colour(colour: str) -> str:
     return "#" + "".join(f"{(part + 255) // 2:02x}" for part in (red, green, blue))
 
 
-def _numbers(shot: Shot) -> bytes:
-    """float32 [frames, 1 + 11 A]: the second, then what `ShowJob.FIELDS` lists of every agent."""
+def _numbers(shot: Shot, film: Format) -> bytes:
+    """float32 [frames, 1 + 5 + 11 A]: the second, the planned camera, then `ShowJob.FIELDS` numbers of every agent."""
     replay = shot.replay
+    camera = camera_path(shot, film).numbers() if shot.camera == TRACKING else np.zeros((shot.frames, 5))
     scores = replay.header.spec.scores
     score = np.zeros(replay.team.shape, np.float32) if scores is None else scores(replay)
     rows = []
-    for second in shot.seconds.tolist():
+    for second, seen_from in zip(shot.seconds.tolist(), camera, strict=True):
         now = replay.at(second)
         frame = min(int(np.searchsorted(replay.tick, now.seconds / TICK_S)), len(replay.tick) - 1)
         single = np.stack([now.heading_rad, now.grounded, now.active, now.team, score[frame]], axis=1)
         agents = np.concatenate([now.position_m, now.velocity_mps, single], axis=1)
-        rows.append(np.concatenate([[second], agents.ravel()]))
+        rows.append(np.concatenate([[second], seen_from, agents.ravel()]))
     return np.asarray(rows, "<f4").tobytes()

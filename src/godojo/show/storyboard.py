@@ -2,42 +2,57 @@
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from PIL.Image import Image
 
-from godojo.evaluation.evaluation import has_opponents
 from godojo.runs.folder import RunFolder
 from godojo.show import titles
 from godojo.show.colours import rgb
 from godojo.show.frame_renderer import Paint, Scene
-from godojo.show.highlights import best_highlights, highlights_of, standing_still
+from godojo.show.highlights import standing_still
 from godojo.show.learning_curve import Figures, Measure, in_words
 from godojo.show.replay import Highlight, Replay
-from godojo.show.shots import Format, Shot, is_wide, letter_colour, steadily
+from godojo.show.shots import TRACKING, Format, Shot, camera_path, letter_colour, result, steadily, usual_camera
 from godojo.show.style import counted
 from godojo.show.titles import Course, Layout, lay
 
-TITLE_S, END_S = 3.2, 5.0
-ROUND_S, FASTEST = 6.5, 1.6
-"""A longer round runs faster, up to this multiple of its speed, unless it would take longer than `LONGEST_S`."""
-LONGEST_S = 12.0
-AFTER_S = 1.4
+FIRST_S, STAGE_S, LAST_S = 1.6, 3.2, 4.0
+"""How much of a round is shown: of the first stage, of those in between, and of the last one."""
+AFTER_S = 0.8
 """How long a round's end stays on screen."""
-STILL_S = 3.0
-"""How much of a longer time in which no agent moves is shown, a round's end included."""
-TOGETHER_SPEED = 1.5
-LEAD_S, SLOW_BEFORE_S, SLOW_AFTER_S, REST_S = 2.4, 0.7, 0.2, 1.1
+STILL_S = 1.5
+"""How much of a longer time in which no agent moves a stage shows, the round's end included."""
+LEAD_S, SLOW_BEFORE_S, SLOW_AFTER_S, REST_S = 2.0, 0.45, 0.15, 0.8
 """Around a highlight: at full speed, in slow motion before and after it, and at full speed again."""
-SLOW = 0.25
-CLOSER = 1.5
-TIMES, MINUS = "\u00d7", "\u2212"
-FADE_S = 0.22
-GROW_S = 1.8
+SLOW = 0.3
+CLOSER = 1.3
+"""How much larger agents may become in a highlight."""
+SMALLEST, LEAST_S = 0.085, 2.4
+"""A shot begins where an agent's edge takes this much of the picture's shorter side, if enough of it is left."""
+END_S = 3.6
+TIMES = "\u00d7"
+FADE_S = 0.16
+GROW_S = 1.4
 """How long the curve takes to grow to a stage."""
-NUMBERS = ("no", "one", "two", "three", "four")
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
+
+
+class Take(NamedTuple):
+    """A round that shows a stage of training: the policy of one role against the opponent of the measure."""
+
+    figures: Figures
+    role: str
+    replay: Replay
+
+
+class Clip(NamedTuple):
+    """A moment of another run of the same game: of another mode, or with other teams."""
+
+    title: str
+    moment: Highlight
 
 
 @dataclass(frozen=True)
@@ -47,178 +62,114 @@ class Story:
     run: RunFolder
     film: Format
     stages: Sequence[Figures]
-    rounds: Sequence[Sequence[Replay]]
-    """The same rounds of every stage: same arenas, same starts."""
-    course: Course
+    takes: Sequence[Take]
+    """In the order of the film."""
+    moments: Sequence[Highlight]
+    """Of rounds of the last policies against each other; the first one opens the film."""
+    course: Course | None
+    """None where nothing was measured."""
     measured_rounds: int
     """Played for every point of the curve."""
+    clips: Sequence[Clip] = ()
 
     @functools.cached_property
     def measure(self) -> Measure:
         return Measure.of(self.run)
 
-    @property
-    def is_solo(self) -> bool:
-        return not has_opponents(self.run.config)
-
     def scenes(self) -> list[Scene]:
-        """Title, stages one by one, all of them together, the highlights, the end."""
+        """The best moment first, then the stages of training, the other moments, other modes, and the curve."""
         layout = Layout(self.film)
-        chosen = self.chosen()
-        made = [self._title(layout, chosen)]
-        made += [self._stage(layout, chosen, place) for place in range(len(self.stages))]
-        made.append(self._together(layout, chosen))
-        made += [self._slowly(layout, one) for one in best_highlights(self.rounds[-1])]
+        opening, *others = self.moments or [_end_of(self.takes[-1].replay)]
+        made = [self._opening(layout, opening)]
+        made += [self._stage(layout, place) for place in range(len(self.takes))]
+        made += [self._moment(layout, one, one.kind, one.title, one.text) for one in others]
+        for number, (title, moment) in enumerate(self.clips):
+            text = f"{players(moment.replay)}: {moment.text}"
+            made.append(self._moment(layout, moment, f"clip-{number + 1}", title, text))
         return [*made, self._end(layout)]
 
-    def chosen(self) -> int:
-        """Which of the rounds every stage shows.
-
-        Of the last stage's rounds with a highlight (of the first kind that there is), the best one; those that ended
-        differently at the first stage come first, and among them those in which its agents moved.
-        """
-        first, last = self.rounds[0], self.rounds[-1]
-        found = []
-        for place, (before, after) in enumerate(zip(first, last, strict=True)):
-            is_other = before.outcome is None or after.outcome is None or before.outcome.winner != after.outcome.winner
-            is_lively = not standing_still([before], STILL_S)
-            found += [(one.kind, is_other, is_lively, one.worth, -place) for one in highlights_of(after)]
-        kind = min((one[0] for one in found), default="")
-        return -max((one for one in found if one[0] == kind), default=(0,))[-1]
-
-    def _camera(self, replay: Replay, close: bool = False) -> str:
-        """In an arena so wide that agents can hardly be seen, the camera follows one of them."""
-        return "follow" if is_wide(replay) else "side" if close else "overview"
-
-    def _title(self, layout: Layout, chosen: int) -> Scene:
-        replay = self.rounds[-1][chosen]
-        shot = Shot(
-            replay, steadily(0.0, TITLE_S, self.film.fps), camera=self._camera(replay, True), names=False, hud=0.0
-        )
+    def _opening(self, layout: Layout, best: Highlight) -> Scene:
+        """The title over the best moment."""
         last = self.stages[-1].snapshot
-        trained = f"{in_words(last)} of training, {counted(last.agent_steps)} decisions"
         title = f"Learning {self.run.config.game.replace('_', ' ')}"
-        lines = [(title, 66, True, titles.PAPER), (_players(replay), 28, False, titles.PAPER)]
-        words = titles.centred(layout, [*lines, (trained, 24, False, titles.QUIET)])
+        trained = f"{in_words(last)} of training · {counted(last.agent_steps)} decisions"
+        plate = titles.headline(layout, title, f"{players(best.replay)} · {trained}")
+        return self._moment(layout, best, "opening", plate=plate)
+
+    def _moment(
+        self,
+        layout: Layout,
+        moment: Highlight,
+        name: str,
+        title: str = "",
+        text: str = "",
+        plate: Image | None = None,
+    ) -> Scene:
+        """A highlight: at full speed up to it, then in slow motion."""
+        fps, replay = self.film.fps, moment.replay
+        colour = rgb(letter_colour(replay.header.teams[moment.team].colour))
+        plate = plate or titles.caption(layout, title, text, colour)
+        seconds, slow_from, slow_to = slow_motion(moment, fps)
+        area = layout.above(plate.height)
+        shot = self._close(Shot(replay, seconds, usual_camera(replay), area=area, zoom=CLOSER, announced=False))
+        slow = titles.chip(layout, f"slow motion {TIMES}{SLOW:g}", size=18)
+        first, last = np.searchsorted(shot.seconds, [slow_from, slow_to])
 
         def paint(frame: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
-            made = titles.dimmed(pictures[0], layout)
-            lay(made, words, 0, 0, min(frame / (0.6 * self.film.fps), 1.0))
+            made = pictures[0].copy()
+            lay(made, plate, layout.px(28), self.film.height - plate.height - layout.px(28), _appears(frame, fps))
+            if first <= frame < last:
+                lay(made, slow, *layout.below_clock(slow.width))
             return made
 
-        return self._scene("title", (shot,), self.film, paint)
+        return self._scene(name, shot, paint)
 
-    def _stage(self, layout: Layout, chosen: int, place: int) -> Scene:
-        replay, figures = self.rounds[place][chosen], self.stages[place]
-        shown = lively([replay], self.film.fps)
-        facts = [
-            titles.Fact(
-                role,
-                self.course.colours[role],
-                f"{self.measure.name} {titles.percent(share.rate)}",
-                (f"of {share.rounds} rounds", *self._rating_gain(role, place)),
-            )
-            for role, share in figures.rates.items()
-        ]
-        plate = titles.facts_panel(
-            layout,
-            figures.title,
-            "before training" if figures.is_untrained else "of training",
-            facts,
-            self._footnote(),
-        )
-        before_s = self.stages[place - 1].snapshot.seconds if place else 0.0
-        box, curve = layout.facts(len(facts)), layout.curve
-        note = titles.chip(layout, shown.note, size=17) if shown.note else None
+    def _stage(self, layout: Layout, place: int) -> Scene:
+        fps, (figures, role, replay) = self.film.fps, self.takes[place]
+        number = [one.snapshot for one in self.stages].index(figures.snapshot)
+        length_s = FIRST_S if number == 0 else LAST_S if number == len(self.stages) - 1 else STAGE_S
+        seconds, area = last_seconds(replay, length_s, fps), layout.beside_panels
+        shot = self._close(Shot(replay, seconds, usual_camera(replay), area=area, announced=False))
+        below = "before training" if figures.is_untrained else "of training"
+        plate = titles.facts_panel(layout, figures.title, below, self._fact(figures, role), self._footnote(role))
+        ending, colour = _ending(replay)
+        end = titles.chip(layout, ending, colour=colour, size=26)
+        earlier = [one.figures.snapshot.seconds for one in self.takes[:place] if one.role == role]
+        before_s, box, until = (earlier or [0.0])[-1], layout.facts, replay.seconds
 
         @functools.lru_cache(1)  # it grows for a while, and then stays as it is
-        def grown(until_s: float) -> Image:
-            return titles.curve_panel(layout, curve, self.course, until_s, self.measure.title)
+        def grown(until_s: float) -> Image | None:
+            if self.course is None:
+                return None
+            return titles.curve_panel(layout, layout.curve, self.course, until_s, self.measure.title, bold=role)
 
         def paint(frame: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
             made = pictures[0].copy()
-            lay(made, plate, box.x, box.y, min(frame / (0.4 * self.film.fps), 1.0))
-            share = _eased(frame / (GROW_S * self.film.fps))
-            until_s = before_s + share * (figures.snapshot.seconds - before_s)
-            lay(made, grown(until_s), curve.x, curve.y)
-            if note is not None:
-                lay(made, note, self.film.width - note.width - layout.px(18), curve.y - note.height - layout.px(10))
+            lay(made, plate, box.x, box.y)
+            share = _eased(frame / (GROW_S * fps))
+            curve = grown(before_s + share * (figures.snapshot.seconds - before_s))
+            if curve is not None:
+                lay(made, curve, layout.curve.x, layout.curve.y)
+            if shot.seconds[frame] >= until:
+                lay(made, end, *layout.below_clock(end.width))
             return made
 
-        return self._scene(f"stage-{place + 1}", (Shot(replay, shown.seconds, self._camera(replay)),), self.film, paint)
+        return self._scene(f"stage-{number + 1}-{role}", shot, paint)
 
-    def _footnote(self) -> str:
-        if self.is_solo:
+    def _fact(self, figures: Figures, role: str) -> titles.Fact | None:
+        if role not in figures.rates or self.course is None:
+            return None
+        share = figures.rates[role]
+        figure = f"{self.measure.name} {titles.percent(share.rate)}"
+        return titles.Fact(role, self.course.colours[role], figure, f"of {share.rounds} rounds")
+
+    def _footnote(self, role: str) -> str:
+        if not self.measure.name:
+            return ""
+        if not self.measure.opponent:
             return "in rounds that training has not seen"
-        return f"against {self.measure.opponent_title}, in arenas not trained in; rating: stages against each other"
-
-    def _rating_gain(self, role: str, place: int) -> list[str]:
-        """How much a role's rating changed since the first stage: only differences of ratings mean something."""
-        ratings, first = self.stages[place].ratings, self.stages[0].ratings
-        if not place or role not in ratings or role not in first:
-            return []
-        since = "start" if self.stages[0].is_untrained else self.stages[0].title
-        gain = round(ratings[role] - first[role])
-        return [f"rating {'±' if not gain else '+' if gain > 0 else MINUS}{abs(gain)} since {since}"]
-
-    def _together(self, layout: Layout, chosen: int) -> Scene:
-        """All stages at once, from the same start."""
-        replays = [rounds[chosen] for rounds in self.rounds]
-        columns = (2 if len(replays) > 1 else 1) if layout.is_wide else 1
-        rows = -(-len(replays) // columns)
-        cell = Format(self.film.width // columns // 2 * 2, self.film.height // rows // 2 * 2, self.film.fps)
-        shown = lively(replays, self.film.fps, TOGETHER_SPEED)
-        shots = tuple(Shot(replay, shown.seconds, self._camera(replay), hud=1.55) for replay in replays)
-        chips = [titles.chip(layout, figures.title, size=18) for figures in self.stages]
-        note = titles.chip(layout, f"the same start · {shown.note}", size=17, bold=False)
-        beside = (self.film.width - note.width) // 2, (self.film.height - note.height) // 2
-        if columns == 1:  # clocks and scores are in the middle
-            beside = self.film.width - note.width - layout.px(16), self.film.height - note.height - layout.px(14)
-        spare = None
-        if len(replays) < rows * columns:
-            space = titles.Box(0, 0, cell.width - layout.px(32), cell.height - layout.px(32))
-            spare = titles.curve_panel(
-                layout, space, self.course, self.course.seconds[-1], self.measure.title, large=True
-            )
-
-        def paint(_: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
-            made = titles.empty(self.film)
-            gap = layout.px(2)
-            for place, picture in enumerate(pictures):
-                x, y = place % columns * cell.width, place // columns * cell.height
-                made[y + gap : y + cell.height - gap, x + gap : x + cell.width - gap] = picture[gap:-gap, gap:-gap]
-                lay(made, chips[place], x + layout.px(8), y + cell.height - chips[place].height - layout.px(18))
-            if spare is not None:
-                corner = self.film.width - cell.width, self.film.height - cell.height
-                lay(made, spare, corner[0] + layout.px(16), corner[1] + layout.px(16))
-            lay(made, note, *beside)
-            return made
-
-        return self._scene("together", shots, cell, paint)
-
-    def _slowly(self, layout: Layout, pick: Highlight) -> Scene:
-        """A highlight: at full speed up to it, then in slow motion."""
-        fps, replay = self.film.fps, pick.replay
-        slow_from, slow_to = max(pick.seconds - SLOW_BEFORE_S, 0.0), pick.seconds + SLOW_AFTER_S
-        begin = max(slow_from - LEAD_S, 0.0)
-        before = steadily(begin, slow_from, fps)
-        slowly = steadily(slow_from, slow_to, fps, SLOW)
-        after = steadily(slow_to, slow_to + REST_S, fps)
-        moments, camera = np.concatenate([before, slowly, after]), self._camera(replay, True)
-        shot = Shot(replay, moments, camera=camera, zoom=CLOSER, announced=False)
-        colour = rgb(letter_colour(replay.header.teams[pick.team].colour))
-        plate = titles.caption(layout, pick.title, pick.text, colour)
-        slow = titles.chip(layout, f"slow motion {TIMES}{SLOW:g}", size=20)
-        first, last = len(before), len(before) + len(slowly)
-
-        def paint(frame: int, pictures: Sequence[np.ndarray]) -> np.ndarray:
-            made = pictures[0].copy()
-            lay(made, plate, layout.px(28), self.film.height - plate.height - layout.px(28))
-            if first <= frame < last:
-                lay(made, slow, (self.film.width - slow.width) // 2, layout.px(86))
-            return made
-
-        return self._scene(pick.kind, (shot,), self.film, paint)
+        others = " and ".join(one for one in self.run.config.roles if one != role)
+        return f"against {self.measure.against(others)}, in arenas not trained in"
 
     def _end(self, layout: Layout) -> Scene:
         film = self.film
@@ -228,24 +179,38 @@ class Story:
         last = self.stages[-1].snapshot
         how = f"{self.measured_rounds} rounds per point, not seen in training; 95 % intervals"
         made_with = "made with Godojo:  godojo train  ·  godojo film"
+        above = [(f"{in_words(last)} of training", 48.0, True, titles.PAPER)]
+        below = [(how, 18.0, False, titles.QUIET)] if self.course else []
         card = titles.empty(film)
-        lay(card, titles.centred(layout, [(f"{in_words(last)} of training", 48, True, titles.PAPER)], 0.12), 0, 0)
-        below = [(how, 18, False, titles.QUIET), (made_with, 22, False, titles.PAPER)]
-        lay(card, titles.centred(layout, below, 0.915), 0, 0)
+        lay(card, titles.centred(layout, above, 0.12 if self.course else 0.45), 0, 0)
+        lay(card, titles.centred(layout, [*below, (made_with, 22, False, titles.PAPER)], 0.915), 0, 0)
 
         @functools.lru_cache(1)  # it grows for a while, and then stays as it is
-        def curve(until_s: float) -> Image:
+        def curve(until_s: float) -> Image | None:
+            if self.course is None:
+                return None
             return titles.curve_panel(layout, box, self.course, until_s, self.measure.title, large=True)
 
         def paint(frame: int, _: Sequence[np.ndarray]) -> np.ndarray:
             made = card.copy()
-            lay(made, curve(_eased(frame / (GROW_S * film.fps)) * last.seconds), box.x, box.y)
+            drawn = curve(_eased(frame / (GROW_S * film.fps)) * last.seconds)
+            if drawn is not None:
+                lay(made, drawn, box.x, box.y)
             return made
 
         return Scene("end", round(END_S * film.fps), (), film, self._faded(paint, round(END_S * film.fps)))
 
-    def _scene(self, name: str, shots: tuple[Shot, ...], cell: Format, paint: Paint) -> Scene:
-        return Scene(name, shots[0].frames, shots, cell, self._faded(paint, shots[0].frames))
+    def _close(self, shot: Shot) -> Shot:
+        """A shot without its beginning, where agents are so far apart that they would be small."""
+        if shot.camera != TRACKING:
+            return shot
+        edge = shot.replay.layout.body_m * self.film.height / 2 / camera_path(shot, self.film).half_height_m
+        small = np.flatnonzero(edge < SMALLEST * min(self.film.width, self.film.height))
+        begin = int(small[-1]) + 1 if small.size else 0
+        return replace(shot, seconds=shot.seconds[begin:]) if shot.frames - begin >= LEAST_S * self.film.fps else shot
+
+    def _scene(self, name: str, shot: Shot, paint: Paint) -> Scene:
+        return Scene(name, shot.frames, (shot,), self.film, self._faded(paint, shot.frames))
 
     def _faded(self, paint: Paint, frames: int) -> Paint:
         """Every scene fades in and out, so that cuts are visible."""
@@ -259,7 +224,7 @@ class Story:
         return faded
 
 
-def _players(replay: Replay) -> str:
+def players(replay: Replay) -> str:
     """Who plays: `one seeker against two hiders`."""
     counts = [(role.agents, role.name) for role in replay.header.roles]
     return " against ".join(
@@ -268,34 +233,39 @@ def _players(replay: Replay) -> str:
     )
 
 
-class Lively(NamedTuple):
-    """Which moments of a round the film shows."""
-
-    seconds: np.ndarray
-    note: str
-    """For the viewer: the speed, and what is left out."""
-
-
-def lively(replays: Sequence[Replay], fps: int, speed: float | None = None) -> Lively:
-    """Rounds from their start to a moment after the end of the longest, without long pauses.
-
-    By default the speed is such that about `ROUND_S` are seen.
-    """
-    end_s = max(replay.seconds for replay in replays)
-    cuts = [(begin_s + STILL_S - AFTER_S, until_s) for begin_s, until_s in standing_still(replays, STILL_S)]
-    left_out_s = sum(until_s - begin_s for begin_s, until_s in cuts)
-    played_s = end_s - left_out_s
-    speed = max(speed or min(max(played_s / ROUND_S, 1.0), FASTEST), played_s / LONGEST_S)
-    seconds = steadily(0.0, end_s, fps, speed)
-    for begin_s, until_s in cuts:
-        seconds = seconds[(seconds < begin_s) | (seconds >= until_s)]
-    notes = [f"{TIMES}{speed:.2g}"] if speed > 1.05 else []
-    notes += [f"nobody moves: {left_out_s:.0f} s left out"] if left_out_s else []
-    return Lively(np.concatenate([seconds, steadily(end_s, end_s + AFTER_S, fps)]), " · ".join(notes))
+def last_seconds(replay: Replay, length_s: float, fps: int) -> np.ndarray:
+    """The end of a round and a moment after it, without a long time in which nobody moves."""
+    end_s = replay.seconds
+    moments = steadily(max(end_s - length_s, 0.0), end_s, fps)
+    for begin_s, until_s in standing_still([replay], STILL_S):
+        begin_s = max(begin_s, end_s - length_s) + STILL_S - AFTER_S
+        moments = moments[(moments < begin_s) | (moments >= until_s)]
+    return np.concatenate([moments, steadily(end_s, end_s + AFTER_S, fps)])
 
 
-def course_of(figures: Sequence[Figures], stages: Sequence[Figures], replay: Replay) -> Course:
+def slow_motion(moment: Highlight, fps: int) -> tuple[np.ndarray, float, float]:
+    """The moments of a round around a highlight, and from when to when they are in slow motion."""
+    slow_from, slow_to = max(moment.seconds - SLOW_BEFORE_S, 0.0), moment.seconds + SLOW_AFTER_S
+    before = steadily(max(slow_from - LEAD_S, 0.0), slow_from, fps)
+    slowly, after = steadily(slow_from, slow_to, fps, SLOW), steadily(slow_to, slow_to + REST_S, fps)
+    return np.concatenate([before, slowly, after]), slow_from, slow_to
+
+
+def _end_of(replay: Replay) -> Highlight:
+    return Highlight("end", "", "", replay, 0.0, replay.seconds, 0.0, int(replay.team[-1, 0]))
+
+
+def _ending(replay: Replay) -> tuple[str, titles.Colour]:
+    """How a round ended, and in which colour to write it."""
+    title, _, agent = result(replay)
+    team = int(replay.team[-1, agent]) if agent >= 0 else -1
+    return title, rgb(letter_colour(replay.header.teams[team].colour)) if agent >= 0 else titles.PAPER
+
+
+def course_of(figures: Sequence[Figures], stages: Sequence[Figures], replay: Replay) -> Course | None:
     """The curve through all measured moments; a replay has the colours of the roles."""
+    if not figures[0].rates:
+        return None
     seconds = np.array([0.0 if one.is_untrained else one.snapshot.seconds for one in figures])
     rates = {
         role: np.array([(share.low, share.rate, share.high) for share in (one.rates[role] for one in figures)]).T
@@ -313,3 +283,7 @@ def _eased(share: float) -> float:
     """From 0 to 1, gently at both ends."""
     kept = min(max(share, 0.0), 1.0)
     return kept * kept * (3.0 - 2.0 * kept)
+
+
+def _appears(frame: int, fps: int) -> float:
+    return min(frame / (0.4 * fps), 1.0)

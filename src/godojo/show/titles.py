@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from godojo.show import style
+from godojo.show.camera import Area
 from godojo.show.colours import rgb
 from godojo.show.shots import Format
 
@@ -20,6 +21,8 @@ PAPER, QUIET = (255, 248, 236), (186, 188, 204)
 INK = (23, 26, 38)
 PANEL_ALPHA = 205
 DPI = 100
+CLOCK_BOTTOM = 76
+"""Where clock and score end in Godot's picture, in units of the layout."""
 
 Colour = tuple[int, int, int]
 
@@ -46,7 +49,7 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """Where panels are, so that the arena stays free: beside it on a wide screen, below it on a tall one."""
+    """Where panels are, so that the agents stay free: to their left on a wide screen, below them on a tall one."""
 
     film: Format
 
@@ -63,20 +66,43 @@ class Layout:
     def px(self, units: float) -> int:
         return max(round(units * self.scale), 1)
 
-    def facts(self, roles: int = 2) -> Box:
+    @property
+    def facts(self) -> Box:
         """The panel with the figures of a stage."""
         px, height = self.px, self.film.height
         if self.is_wide:
-            high = px(min(100 + 210 * roles, 520))
-            return Box(px(18), height - high - px(60), px(226), high)
-        return Box(px(18), height - px(250), px(334), px(232))
+            return Box(px(20), height - px(606), px(236), px(288))
+        return Box(px(20), height - px(268), px(330), px(248))
 
     @property
     def curve(self) -> Box:
         px, film = self.px, self.film
         if self.is_wide:
-            return Box(film.width - px(244), film.height - px(310) - px(60), px(226), px(310))
-        return Box(film.width - px(352), film.height - px(250), px(334), px(232))
+            return Box(px(20), film.height - px(306), px(236), px(286))
+        return Box(film.width - px(350), film.height - px(268), px(330), px(248))
+
+    @property
+    def beside_panels(self) -> Area:
+        """Where agents are seen beside (or above) the panels of a stage."""
+        if self.is_wide:
+            return self._area(self.facts.x + self.facts.width, self.film.height)
+        return self._area(0, self.facts.y)
+
+    def above(self, plate: int) -> Area:
+        """Where agents are seen above a plate of this height at the bottom."""
+        return self._area(0, self.film.height - plate - self.px(28))
+
+    def _area(self, left: int, bottom: int) -> Area:
+        """From the clock and what is written below it down to `bottom`, with room for the names above agents."""
+        px, film = self.px, self.film
+        side, top = px(44), px(CLOCK_BOTTOM + 78)
+        return Area(
+            (left + side) / film.width, top / film.height, 1 - side / film.width, (bottom - px(12)) / film.height
+        )
+
+    def below_clock(self, width: int) -> tuple[int, int]:
+        """Where something this wide is, below the clock."""
+        return (self.film.width - width) // 2, self.px(CLOCK_BOTTOM + 8)
 
 
 def lay(picture: np.ndarray, over: Image.Image, x: int, y: int, strength: float = 1.0) -> None:
@@ -124,39 +150,33 @@ def percent(share: float) -> str:
 
 
 class Fact(NamedTuple):
-    """A role at a stage of training: a figure in large letters, and notes in small ones."""
+    """A role at a stage of training: a figure in large letters, and a note in small ones."""
 
     role: str
     colour: Colour
     figure: str
-    notes: tuple[str, ...]
+    note: str
 
 
-def facts_panel(layout: Layout, headline: str, below: str, facts: Sequence[Fact], footnote: str) -> Image.Image:
-    """The length of the training and the figures of every role, side by side on a tall screen."""
-    px, box = layout.px, layout.facts(len(facts))
-    small = 1.0 if layout.is_wide else 0.75
-    plate = panel(box.width, box.height, px(16))
+def facts_panel(layout: Layout, headline: str, below: str, fact: Fact | None, footnote: str) -> Image.Image:
+    """The length of the training and the figure of a role."""
+    px, box = layout.px, layout.facts
+    plate = panel(box.width, box.height if fact else px(104), px(16))
     pen = ImageDraw.Draw(plate)
-    left, y = px(18), px(12)
-    pen.text((left, y), headline, PAPER, fitted(layout, headline, 46 * small, box.width - 2 * left))
-    y += px(56 * small)
-    pen.text((left, y), below, QUIET, font(px(16)))
-    y += px(40 * small)
-    step = (box.width - 2 * left) // max(len(facts), 1)
-    for place, fact in enumerate(facts):
-        x, top = (left, y + place * px(124)) if layout.is_wide else (left + place * step, y)
-        spot = px(15)
-        pen.rounded_rectangle((x, top + px(4), x + spot, top + px(4) + spot), px(4), fill=fact.colour)
-        pen.text((x + px(23), top), fact.role.capitalize(), PAPER, font(px(18), True))
-        room = step if not layout.is_wide else box.width - 2 * left
-        pen.text((x, top + px(25)), fact.figure, fact.colour, fitted(layout, fact.figure, 29 * small, room))
-        for number, line in enumerate(fact.notes):
-            note_y = top + px(27 + (36 + number * 20) * small)
-            pen.text((x, note_y), line, QUIET, font(px(15 * small)))
-    letters = font(px(14 if layout.is_wide else 12))
-    lines = wrapped(footnote, letters, box.width - 2 * left)
-    pen.multiline_text((left, box.height - px(12)), "\n".join(lines), QUIET, letters, anchor="ld", spacing=px(3))
+    left, room = px(18), box.width - 2 * px(18)
+    pen.text((left, px(12)), headline, PAPER, fitted(layout, headline, 44, room))
+    pen.text((left, px(66)), below, QUIET, font(px(16)))
+    if fact is not None:
+        spot, top = px(15), px(112 if layout.is_wide else 98)
+        pen.rounded_rectangle((left, top + px(4), left + spot, top + px(4) + spot), px(4), fill=fact.colour)
+        pen.text((left + px(23), top), fact.role.capitalize(), PAPER, font(px(18), True))
+        pen.text((left, top + px(24)), fact.figure, fact.colour, fitted(layout, fact.figure, 33, room))
+        pen.text((left, top + px(66)), fact.note, QUIET, font(px(15)))
+    if not footnote:
+        return plate
+    letters = font(px(13))
+    lines = "\n".join(wrapped(footnote, letters, room))
+    pen.multiline_text((left, box.height - px(12)), lines, QUIET, letters, anchor="ld", spacing=px(3))
     return plate
 
 
@@ -180,9 +200,9 @@ class Course:
 
 
 def curve_panel(
-    layout: Layout, box: Box, course: Course, until_s: float, title: str, *, large: bool = False
+    layout: Layout, box: Box, course: Course, until_s: float, title: str, *, large: bool = False, bold: str = ""
 ) -> Image.Image:
-    """The curve up to a moment of training, on a dark plate."""
+    """The curve up to a moment of training, on a dark plate; the line of one role may be bolder than the others."""
     grown = 1.7 if large else 1.0
 
     def at(units: float) -> int:
@@ -218,10 +238,11 @@ def curve_panel(
         role: np.array([np.interp(moments, course.seconds, one) for one in band]) for role, band in course.rates.items()
     }
     for role, (low, rate, high) in sorted(drawn.items(), key=lambda one: float(one[1][1, -1])):
-        colour = _hex(course.colours[role])
-        axes.fill_between(course.along(moments), low, high, color=colour, alpha=0.18, linewidth=0, clip_on=False)
-        axes.plot(course.along(moments), rate, color=colour, linewidth=at(3) * point, clip_on=False)
-        axes.plot([end], rate[-1:], "o", color=colour, markersize=at(11) * point, clip_on=False)
+        colour, strength = _hex(course.colours[role]), 1.0 if bold in ("", role) else 0.4
+        where = course.along(moments)
+        axes.fill_between(where, low, high, color=colour, alpha=0.18 * strength, linewidth=0, clip_on=False)
+        axes.plot(where, rate, color=colour, linewidth=at(3) * point, alpha=strength, clip_on=False)
+        axes.plot([end], rate[-1:], "o", color=colour, markersize=at(11) * point, alpha=strength, clip_on=False)
         if large:
             lowest = min(bottom - float(rate[-1]) * (bottom - top), lowest - at(36))
             text = f"{role.capitalize()}\n{percent(float(rate[-1]))}"
@@ -257,6 +278,21 @@ def caption(layout: Layout, title: str, below: str, colour: Colour) -> Image.Ima
     return plate
 
 
+def headline(layout: Layout, title: str, below: str) -> Image.Image:
+    """The film's title, on a plate."""
+    px = layout.px
+    room = layout.film.width - px(112)
+    large, small = fitted(layout, title, 58, room), font(px(20))
+    lines = wrapped(below, small, room)
+    wide = round(max(large.getlength(title), *(small.getlength(line) for line in lines))) + px(56)
+    plate = panel(wide, px(92) + px(28) * len(lines), px(18))
+    pen = ImageDraw.Draw(plate)
+    pen.text((px(28), px(10)), title, PAPER, large)
+    for place, line in enumerate(lines):
+        pen.text((px(28), px(82) + place * px(28)), line, QUIET, small)
+    return plate
+
+
 def centred(layout: Layout, lines: Sequence[tuple[str, float, bool, Colour]], middle: float = 0.5) -> Image.Image:
     """Lines of letters (text, size, bold, colour) in the middle of a whole, clear picture."""
     film = layout.film
@@ -273,12 +309,6 @@ def centred(layout: Layout, lines: Sequence[tuple[str, float, bool, Colour]], mi
     shadow.putalpha(clear.getchannel("A").filter(ImageFilter.GaussianBlur(layout.px(5))))
     shadow.alpha_composite(clear)
     return shadow
-
-
-def dimmed(picture: np.ndarray, layout: Layout, light: float = 0.42) -> np.ndarray:
-    """A picture out of focus and darkened, to write on."""
-    soft = Image.fromarray(picture).filter(ImageFilter.GaussianBlur(layout.px(7)))
-    return mixed(np.asarray(soft), light)
 
 
 def mixed(picture: np.ndarray, light: float) -> np.ndarray:

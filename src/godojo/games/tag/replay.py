@@ -150,6 +150,13 @@ def scores(replay: Replay) -> np.ndarray:
     return seconds
 
 
+def mode(settings: TagSettings) -> str:
+    rules = settings.rules
+    if rules.mode == "classic":
+        return "Classic tag"
+    return "Hide and seek" if rules.seekers == rules.hiders == 1 else "Teams"
+
+
 def highlights(replay: Replay) -> Sequence[Highlight]:
     is_classic = replay.header.settings.rules.mode == "classic"
     found = (pass_of(replay), dodge_of(replay)) if is_classic else (catch_of(replay), escape_of(replay))
@@ -157,14 +164,23 @@ def highlights(replay: Replay) -> Sequence[Highlight]:
 
 
 def catch_of(replay: Replay) -> Highlight | None:
-    """A round that the seeker won: worth the seconds of the chase that ended in the last touch."""
-    outcome = replay.outcome
-    if outcome is None or outcome.winner != "seeker":
+    """The touch that ended the longest chase since the touch before: worth its seconds.
+
+    A touch is where a hider leaves the round or, in classic tag, becomes "it".
+    """
+    runs = (replay.team == HIDER) & replay.active
+    touched = (runs[:-1] & ~runs[1:]).any(axis=1)
+    frames = (np.flatnonzero(touched) + 1).tolist()
+    if not frames:
         return None
-    begins = _chase_begins(replay, len(replay.tick) - 1)
-    chase_s = outcome.seconds - begins
+    chases = []
+    for before, frame in itertools.pairwise((0, *frames)):
+        seconds = float(replay.tick[frame]) * TICK_S
+        begins = max(_chase_begins(replay, frame), float(replay.tick[before]) * TICK_S)
+        chases.append((seconds - begins, seconds, begins))
+    chase_s, seconds, begins = max(chases)
     text = f"touched after a chase of {chase_s:.1f} s"
-    return Highlight("catch", "Longest chase, best catch", text, replay, chase_s, outcome.seconds, begins, SEEKER)
+    return Highlight("catch", "Longest chase, best catch", text, replay, chase_s, seconds, begins, SEEKER)
 
 
 def escape_of(replay: Replay) -> Highlight | None:
@@ -249,4 +265,5 @@ SPEC = ReplaySpec(
     scores=scores,
     layout_now=layout_now,
     highlights=highlights,
+    mode=mode,
 )
