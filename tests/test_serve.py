@@ -17,6 +17,7 @@ from godojo.engines.godot.game_slots import ConnectedGame
 from godojo.engines.godot.launch import own_scene
 from godojo.engines.godot.worlds import GodotWorlds
 from godojo.games.tag.godot import TagInGodot
+from godojo.games.tag.settings import TagSettings
 from godojo.opponents import make_opponent
 from godojo.runs.folder import RunFolder
 from tests.addon_games import PATIENCE_S, Game, playing
@@ -222,7 +223,8 @@ def test_settings_of_the_inspector_take_effect(tmp_path: Path) -> None:
     with Listener(port=0) as listener, live(tmp_path, str(listener.port), "res://tests/live/inspector.tscn"):
         guest = listener.accept(PATIENCE_S)
         assert not guest.hello.training
-        with GodotWorlds([ConnectedGame(guest)], worlds_each=[1], max_restarts=0) as worlds:
+        settings = TagSettings.defaults()
+        with GodotWorlds([ConnectedGame(guest)], worlds_each=[1], settings=settings, max_restarts=0) as worlds:
             worlds.reset(3)
             assert worlds.ticks_per_decision == 6
             seeker, hider = worlds.roles["seeker"], worlds.roles["hider"]

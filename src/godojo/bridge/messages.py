@@ -137,7 +137,7 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     """How a training goes, for people who watch the game."""
 
     phase: str
-    """`waiting`, `preparing`, `training`, `done training`, or `playing` where nothing is trained."""
+    """`preparing`, `training`, `done training`, or `playing` where nothing is trained."""
     title: str = ""
     """Who plays or learns, such as the name of the run."""
     learns: tuple[str, ...] = ()

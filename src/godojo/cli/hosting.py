@@ -45,19 +45,19 @@ class Host:
         self._worlds, self._seed = worlds, seed
         self._budget = Budget(decisions)
         self._over = threading.Event()
-        self._deciding = threading.Lock()
-        """Only one game is decided at a time: kernels must not run in two threads at once."""
         self._guests: dict[threading.Thread, Score | None] = {}
 
     def run(self) -> None:
         """Hosts games; shows how they do."""
-        with Spinner("waiting", console=err) as spinner:
-            while not self._is_over():
-                self._accept()
-                if err.is_terminal:
-                    shown = [score.summary() for score in self._scores()]
-                    spinner.update(escape(" | ".join(shown) or "waiting for a game"))
-        self.stop()
+        with Spinner("waiting for a game", console=err) as spinner:
+            try:
+                while not self._is_over():
+                    self._accept()
+                    if err.is_terminal:
+                        shown = [score.summary() for score in self._scores()]
+                        spinner.update(escape(" | ".join(shown) or "waiting for a game"))
+            finally:
+                self.stop()
 
     def start(self) -> None:
         """Hosts games in the background."""
@@ -101,12 +101,11 @@ class Host:
             if admitted is None:
                 return
             players = admitted
-        with self._deciding:
-            request = players.request(guest.hello)
+        request = players.request(guest.hello)
         with GodotWorlds([ConnectedGame(guest)], worlds_each=[self._worlds], max_restarts=0, **request) as worlds:
             worlds.reset(self._seed)
             score = self._guests[threading.current_thread()] = Score(worlds)
-            play(worlds, players, self._budget, score, self._deciding, self._over.is_set)
+            play(worlds, players, self._budget, score, self._over.is_set)
 
     def _is_over(self) -> bool:
         return self._over.is_set() or self._budget.is_spent
@@ -140,7 +139,7 @@ class Budget:
 
 def play_alone(worlds: GodotWorlds, players: Players, decisions: int) -> None:
     """Plays a game that was started here until it is lost for good, or enough decisions were made."""
-    play(worlds, players, Budget(decisions), Score(worlds), threading.Lock(), lambda: False)
+    play(worlds, players, Budget(decisions), Score(worlds), lambda: False)
 
 
 def play(
@@ -148,17 +147,14 @@ def play(
     players: Players,
     budget: Budget,
     score: "Score",
-    deciding: threading.Lock,
     is_over: Callable[[], bool],
 ) -> None:
     """Plays one game until it is lost, enough decisions were made, or `is_over` says so."""
-    with deciding:
-        seat = players.seat(worlds)
+    seat = players.seat(worlds)
     say(_introduction(worlds, seat))
     told_at = 0.0
     while not is_over() and budget.spend():
-        with deciding:
-            seat.act()
+        seat.act()
         if time.monotonic() - told_at > _REPORTED_EVERY_S:
             told_at = time.monotonic()
             status = seat.status()

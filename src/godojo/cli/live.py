@@ -16,12 +16,13 @@ from godojo.bridge.listener import Listener
 from godojo.bridge.messages import ConnectionLost, Curve, Hello, PeerTimeout, Status, WireError
 from godojo.cli.console import note, say
 from godojo.cli.hosting import Host, in_words
-from godojo.cli.players import NewestPlayers, Players, Seat, shown_game
+from godojo.cli.players import NewestPlayers, Players, Seat, scene_settings, shown_game
 from godojo.cli.signals import stopping
 from godojo.engines.godot.game_slots import GameSlot
 from godojo.engines.godot.worlds import GodotWorlds
 from godojo.errors import GodojoError, command
 from godojo.games.base import GAMES
+from godojo.runs.folder import RunFolder, open_run
 from godojo.training.args import ListenAddress, TrainArgs
 from godojo.training.setup import prepared
 
@@ -156,14 +157,15 @@ class GuestSlot(GameSlot):
     def __init__(self) -> None:
         self.is_free = True
         self._arrived: queue.Queue[Connection] = queue.Queue()
+        self._lock = threading.Lock()
 
     def take(self, guest: Connection) -> bool:
         """Takes the game, unless there is one already."""
-        if not self.is_free:
-            return False
-        self.is_free = False
-        self._arrived.put(guest)
-        return True
+        with self._lock:
+            is_taken, self.is_free = self.is_free, False
+        if is_taken:
+            self._arrived.put(guest)
+        return is_taken
 
     def call(self) -> None:
         """The user starts it."""
@@ -193,7 +195,14 @@ class LiveTraining:
     """A training that starts when the first scene connects, and that every scene shows."""
 
     def __init__(self, listener: Listener, args: TrainArgs, *, seed: int = 0) -> None:
+        args.check_times()
+        if args.run_id is not None:
+            RunFolder.check_id(args.run_id)
         self._args, self._seed = args, seed
+        self._is_direct = args.engine == "godot"
+        """Whether it learns from the connected game itself."""
+        if args.resume is not None:
+            self._is_direct = "connect" in open_run(args.resume, note).config.more
         self._slot = GuestSlot()
         self._board = Board()
         self._newest = NewestPlayers(seed)
@@ -215,7 +224,7 @@ class LiveTraining:
             if is_taken:
                 return None
         else:
-            _settings_of(hello)  # refuses wrong ones
+            scene_settings(hello)  # refuses wrong ones
             self._first.put(hello)
         told_at = 0.0
         while not self._board.is_open.wait(_WAIT_S):
@@ -226,7 +235,7 @@ class LiveTraining:
                 told_at = time.monotonic()
                 with suppress(ConnectionLost, PeerTimeout, WireError):
                     guest.notice(in_words(self._board.status), self._board.status)
-        if self._is_learned_from(hello):
+        if self._is_learned_from(hello) and self._board.status.phase == "training":
             say("learning goes on in another game; this one is played by what it has learned so far")
         return LearningPlayers(self._board, self._seed)
 
@@ -237,6 +246,12 @@ class LiveTraining:
         """
         sys.setswitchinterval(_SWITCH_S)
         self.host.start()
+        try:
+            self._train(show)
+        finally:
+            self.host.stop()
+
+    def _train(self, show: "Callable[[Training], Any]") -> None:
         with prepared(self._settled(), note) as training:
             from godojo.training.outcome import run_training  # loads torch
 
@@ -257,7 +272,6 @@ class LiveTraining:
             self._board.close("done training")
         if not outcome.is_spent:
             note(f"stopped and saved; continue with: {command(f'serve --train --resume {run.name}')}")
-            self.host.stop()
             raise typer.Exit(130)
         say(f"training is done, run {run.name}: its policies play on; Ctrl-C ends this")
         while True:
@@ -265,7 +279,7 @@ class LiveTraining:
 
     def _is_learned_from(self, hello: Hello) -> bool:
         """Whether the training learns from the game itself: on request, or because it has no twin."""
-        return self._args.engine == "godot" or hello.game not in GAMES
+        return self._is_direct or hello.game not in GAMES
 
     def _settled(self) -> TrainArgs:
         """The arguments of the training, with the game and the settings of the first scene."""
@@ -277,20 +291,11 @@ class LiveTraining:
         args, listener = self._args, self.host.listener
         if self._is_learned_from(hello):
             args = args._replace(listen=ListenAddress(listener.host, listener.port, None, self._slot))
+        else:
+            args = args._replace(num_envs=None)
         if args.resume is not None:
             return args
-        changed = _settings_of(hello)
+        changed = scene_settings(hello)
         if changed:
             note(f"the scene sets {', '.join(changed)}")
         return args._replace(game=hello.game if hello.game in GAMES else None, values=changed + args.values)
-
-
-def _settings_of(hello: Hello) -> tuple[str, ...]:
-    """The settings that the scene has changed, as texts; GodojoError if there are none of these names and values."""
-    texts = tuple(f"{name}={value:g}" for name, value in hello.settings.items())
-    if hello.game not in GAMES:
-        return ()
-    if lone := [text for text in texts if "." not in text]:
-        raise GodojoError(f"the scene sets {lone[0]!r}, which is no setting of {hello.game}")
-    GAMES[hello.game].settings.defaults().override_texts(list(texts))
-    return texts

@@ -78,9 +78,7 @@ class ScriptedPlayers(Players):
         self._name, self._seed = name, seed
 
     def seat(self, worlds: GodotWorlds) -> Seat:
-        game = worlds.game or _matching_game(worlds, self._games, self._name)
-        if game not in self._games:
-            raise GodojoError(f"{self._name} does not play {game}; it plays {' and '.join(self._games)}")
+        game = _matching_game(worlds, self._games, self._name)
         _introduce(worlds, game)
         return seat_of(
             worlds, self._name, [make_opponent(self._name, role, self._seed, game=game) for role in worlds.roles]
@@ -207,6 +205,17 @@ def shown_game(game: str, values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def scene_settings(hello: Hello) -> tuple[str, ...]:
+    """The settings that a scene has changed, as texts; GodojoError if its game has none of these names and values."""
+    if hello.game not in GAMES:
+        return ()
+    texts = tuple(f"{name}={value:g}" for name, value in hello.settings.items())
+    if lone := [text for text in texts if "." not in text]:
+        raise GodojoError(f"the scene sets {lone[0]!r}, which is no setting of {hello.game}")
+    GAMES[hello.game].settings.defaults().override_texts(list(texts))
+    return texts
+
+
 def seat_of(worlds: Worlds, title: str, players: Sequence[Opponent]) -> Seat:
     """A seat for players of all roles."""
     for player in players:
@@ -222,7 +231,7 @@ def seat_of(worlds: Worlds, title: str, players: Sequence[Opponent]) -> Seat:
 def _introduce(worlds: GodotWorlds, game: str) -> None:
     worlds.game = game
     if worlds.settings is None:
-        worlds.settings = GAMES[game].settings.defaults()
+        worlds.settings = GAMES[game].settings.defaults().override_texts(list(scene_settings(worlds.hellos[0])))
 
 
 def _all_scripts() -> list[str]:

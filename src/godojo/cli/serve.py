@@ -31,7 +31,9 @@ def serve(
     project: Annotated[Path | None, typer.Option(help="Start this Godot project instead of waiting.")] = None,
     binary: Annotated[Path | None, typer.Option(help="Start this exported game instead of waiting.")] = None,
     scene: Annotated[str | None, typer.Option(help="The project's scene; defaults to its main scene.")] = None,
-    worlds: Annotated[int | None, typer.Option(help="Worlds to request; defaults to the game's own number.")] = None,
+    worlds: Annotated[
+        int | None, typer.Option(help="Worlds to request; defaults to the game's own number, 64 to learn from it.")
+    ] = None,
     processes: Annotated[int, typer.Option(help="Godot processes to start.")] = 1,
     decisions: Annotated[int, typer.Option(help="Stop after N decisions; 0 for never.")] = 0,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,

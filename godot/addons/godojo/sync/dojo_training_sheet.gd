@@ -24,7 +24,6 @@ const _DONE := Color("57c785")
 ## From one beat of the dot beside the title to the next.
 const _BEAT_S := 1.6
 const _PHASES: Dictionary[String, String] = {
-	"waiting": "Waiting",
 	"preparing": "Getting ready",
 	"training": "Learning live",
 	"done training": "Trained",

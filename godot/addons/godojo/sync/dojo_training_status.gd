@@ -6,7 +6,7 @@ extends RefCounted
 const MAX_ROLES := 8
 const MAX_POINTS := 1024
 
-## What the server does: [code]waiting[/code], [code]preparing[/code], [code]training[/code],
+## What the server does: [code]preparing[/code], [code]training[/code],
 ## [code]done training[/code], or [code]playing[/code] where it does not train.
 var phase: String
 ## Who plays or learns, in words, such as the name of the run.
