@@ -4,14 +4,13 @@ extends Node
 ## Saves what is drawn as numbered pictures, for a film: [code]frame_00000.png[/code] and so on.
 ##
 ## Put one into any scene that is drawn. Pictures of an earlier recording in [member folder] are
-## removed when the first new one is taken.
+## removed when the first new one is taken. Saving takes time: start the game with
+## [code]--fixed-fps 60[/code] for pictures at even intervals.
 
-## The last picture has been saved, or recording was switched off; [param count] are saved.
+## The last picture has been saved, or the scene ends; [param count] are saved.
 signal finished(count: int)
 
 const NAME := "frame_%05d.png"
-## Pictures that may wait to be written; the game waits while there are more.
-const MAX_WAITING := 8
 
 ## Whether pictures are taken. May be changed while the game runs: switched on again, it goes on
 ## with the next number.
@@ -28,7 +27,6 @@ var count: int = 0
 
 var _due_s: float = 0.0
 var _is_taking: bool = false
-var _tasks: Array[int] = []
 var _is_over: bool = false
 
 
@@ -62,10 +60,10 @@ func _take() -> void:
 	if count == 0 and not _clear():
 		return
 	var image: Image = get_viewport().get_texture().get_image()
-	var path: String = folder.path_join(NAME % count)
-	if _tasks.size() >= MAX_WAITING:
-		WorkerThreadPool.wait_for_task_completion(_tasks.pop_front() as int)
-	_tasks.append(WorkerThreadPool.add_task(image.save_png.bind(path)))
+	var trouble: Error = image.save_png(folder.path_join(NAME % count))
+	if trouble != OK:
+		_give_up(error_string(trouble))
+		return
 	count += 1
 	if max_frames > 0 and count >= max_frames:
 		_finish()
@@ -76,8 +74,7 @@ func _clear() -> bool:
 	var trouble: Error = DirAccess.make_dir_recursive_absolute(folder)
 	var opened: DirAccess = DirAccess.open(folder)
 	if trouble != OK or opened == null:
-		enabled = false
-		printerr("DojoRecorder: %s cannot be made (%s)" % [folder, error_string(trouble)])
+		_give_up(error_string(trouble if trouble != OK else DirAccess.get_open_error()))
 		return false
 	for file in opened.get_files():
 		if file.match("frame_?????.png"):
@@ -85,10 +82,12 @@ func _clear() -> bool:
 	return true
 
 
+func _give_up(why: String) -> void:
+	enabled = false
+	printerr("DojoRecorder: pictures cannot be saved in %s (%s)" % [folder, why])
+
+
 func _finish() -> void:
-	for task in _tasks:
-		WorkerThreadPool.wait_for_task_completion(task)
-	_tasks.clear()
 	if count > 0 and not _is_over:
 		_is_over = true
 		print("DojoRecorder: %d pictures in %s" % [count, ProjectSettings.globalize_path(folder)])

@@ -31,7 +31,7 @@ var curves: Dictionary[String, PackedFloat32Array] = {}
 
 ## What a message says, as far as it can be understood: it comes from outside.
 static func read(message: Dictionary) -> DojoTrainingStatus:
-	var status := DojoTrainingStatus.new()
+	var status: DojoTrainingStatus = new()
 	status.phase = _text(message.get("phase"), 32)
 	status.title = _text(message.get("title"), 64)
 	if message.get("learns") is Array:
