@@ -9,6 +9,8 @@ const COLORS: PackedColorArray = [
 
 const _WIDTH := 292.0
 const _MARGIN := 16.0
+## Below what games show at the top.
+const _TOP := 92.0
 const _ROOM := 14.0
 const _LINE := 21.0
 const _PLOT := 74.0
@@ -20,7 +22,8 @@ const _INK := Color("fff8ec")
 const _FAINT := Color(1.0, 0.97, 0.92, 0.62)
 const _GROOVE := Color(1.0, 1.0, 1.0, 0.1)
 const _LIVE := Color("ff5b4d")
-const _DONE := Color("57c785")
+const _READY := Color("57c785")
+const _BUSY := Color("e5c07b")
 ## From one beat of the dot beside the title to the next.
 const _BEAT_S := 1.6
 const _PHASES: Dictionary[String, String] = {
@@ -57,7 +60,7 @@ func _draw() -> void:
 	var bottom: float = screen.y / factor
 	draw_set_transform(Vector2.ZERO, 0.0, Vector2(factor, factor))
 	if status != null:
-		_draw_card(bottom)
+		_draw_card()
 	elif not line.is_empty():
 		_draw_line(bottom, screen.x / factor)
 
@@ -69,12 +72,12 @@ func _draw_line(bottom: float, width: float) -> void:
 	_write(line, Vector2(8.0, bottom - 5.5), 13, _INK, _font)
 
 
-func _draw_card(bottom: float) -> void:
+func _draw_card() -> void:
 	var roles: Array[String] = status.win_rates.keys()
 	var has_curve: bool = status.curve_s.size() > 1
 	var high: float = 2.0 * _ROOM + 2.0 * _LINE + roles.size() * _LINE
 	high += (_PLOT + 8.0 if has_curve else 0.0) + (_LINE if status.episode > 0 else 0.0)
-	var at := Vector2(_MARGIN, bottom - _MARGIN - high)
+	var at := Vector2(_MARGIN, _TOP)
 	draw_style_box(_card, Rect2(at, Vector2(_WIDTH, high)))
 	_y = at.y + _ROOM
 	_draw_title(at.x + _ROOM)
@@ -94,7 +97,7 @@ func _draw_title(left: float) -> void:
 	var is_live: bool = status.phase == "training"
 	var beat: float = fmod(Time.get_ticks_msec() * 1e-3, _BEAT_S) / _BEAT_S
 	var dot := Vector2(left + 6.0, _y + 9.5)
-	var tint: Color = _LIVE if is_live else _DONE
+	var tint: Color = _LIVE if is_live else _BUSY if status.phase == "preparing" else _READY
 	if is_live:
 		draw_circle(dot, 5.0 + 5.0 * beat, Color(tint, 0.5 * (1.0 - beat)), true, -1.0, true)
 	draw_circle(dot, 5.0, tint, true, -1.0, true)
