@@ -1,6 +1,6 @@
 extends Node3D
 ## The playable game: you at the keyboard against a trained opponent or a scripted one, or these
-## among themselves.
+## among themselves; or a server plays it, and you watch it learn ([TagTraining]).
 ##
 ## [TagOptions] lists the options of the command line.
 
@@ -15,7 +15,7 @@ const BAD_OPTIONS: int = 2
 
 ## The words after [code]--[/code] on the command line.
 var arguments: PackedStringArray = OS.get_cmdline_user_args()
-## The game itself; null when the command line could not be understood.
+## The game that is shown; null when the command line could not be understood.
 var world: TagWorld
 ## What is seen of it; null as above.
 var look: TagLook
@@ -27,36 +27,51 @@ var _players: Array[TagPlayer] = []
 var _score: TagScore
 var _pause_s: float = 0.0
 var _overlay: DojoOverlay
+# The game that is played without a server.
+var _own_world: TagWorld
+# Whether a person at the keyboard has moved in this round.
+var _has_moved: bool = false
 
 @onready var hud: ShowHud = $Hud
+## Looks for a server, where no option says otherwise.
+@onready var training: TagTraining = $Training
 
 
 func _ready() -> void:
 	_options = TagOptions.parse(arguments)
-	if not _options.error.is_empty():
-		_give_up(_options.error)
-		return
-	world = TagWorld.new()
-	look = TagLook.new()
-	add_child(world)
-	add_child(look)
-	world.round_started.connect(_on_round_started)
-	world.round_ended.connect(_on_round_ended)
-	var complaint: String = world.configure(_options.settings, _options.arena, _options.random_seed)
+	var complaint: String = _options.error
+	var is_plain: bool = arguments.is_empty() and not OS.has_feature("movie")
+	if complaint.is_empty() and is_plain:
+		complaint = _take_over_settings()
 	if not complaint.is_empty():
 		_give_up(complaint)
 		return
+	_own_world = TagWorld.new()
+	add_child(_own_world)
+	complaint = _own_world.configure(_options.settings, _options.arena, _options.random_seed)
+	if not complaint.is_empty():
+		_give_up(complaint)
+		return
+	_show(_own_world)
 	_seat_players()
-	look.show_world(world)
 	if _options.overlay:
 		_show_overlay(false)
-	# A film needs no key hints.
-	if not OS.has_feature("movie"):
-		var task: String = TagScore.ATTRACT if _options.attract else _score.task()
-		hud.hints.show_keys(task, _score.keys())
+	_show_hints()
+	if is_plain:
+		training.server_came.connect(_on_server_came)
+		training.server_left.connect(_on_server_left)
+		training.begin(
+			{
+				"seeker": ShowStyle.letter_color(TagStyle.SEEKER),
+				"hider": ShowStyle.letter_color(TagStyle.HIDER)
+			}
+		)
 
 
 func _physics_process(delta: float) -> void:
+	if training.is_live():
+		_play_live(delta)
+		return
 	if world.round_over:
 		_pause_s -= delta
 		if _pause_s <= 0.0:
@@ -79,18 +94,72 @@ func _process(delta: float) -> void:
 
 func _unhandled_input(event: InputEvent) -> void:
 	if look.human >= 0 and _wants_to_play(event):
+		_has_moved = true
 		hud.hints.fade()
 	if event.is_action_pressed(&"tag_camera"):
 		look.rig.cycle()
 		look.cut()
-	elif event.is_action_pressed(&"tag_restart"):
+	elif event.is_action_pressed(&"tag_restart") and not training.is_live():
+		_pause_s = 0.0
 		world.reset()
 	elif event.is_action_pressed(&"tag_quit"):
 		get_tree().quit()
 	elif event.is_action_pressed(&"tag_overlay"):
 		_show_overlay((event as InputEventWithModifiers).shift_pressed)
+	elif training.is_live() and look.human < 0 and _wants_to_play(event):
+		_join_live()
 	elif _options.attract and _wants_to_play(event):
 		_join()
+
+
+## What [member training] says holds without a server as well. Returns an error message, or an empty
+## text.
+func _take_over_settings() -> String:
+	_options.role = training.human_role()
+	var complaint: String = ""
+	var changed: Dictionary[String, float] = training.overrides()
+	for key in changed:
+		if complaint.is_empty():
+			complaint = _options.settings.apply_override("%s=%s" % [key, changed[key]])
+	return complaint
+
+
+## Shows [param shown] in place of the game that was shown before.
+func _show(shown: TagWorld) -> void:
+	var camera: CameraRig.Mode = _options.camera
+	if world != null:
+		camera = look.rig.mode
+		world.round_started.disconnect(_on_round_started)
+		world.round_ended.disconnect(_on_round_ended)
+		look.queue_free()
+	world = shown
+	world.round_started.connect(_on_round_started)
+	world.round_ended.connect(_on_round_ended)
+	look = TagLook.new()
+	look.rig.mode = camera
+	add_child(look)
+	look.show_world(world)
+
+
+## The task and the keys; a film needs none.
+func _show_hints() -> void:
+	if OS.has_feature("movie"):
+		return
+	var is_watched: bool = _options.attract or (training.is_live() and look.human < 0)
+	var keys: Dictionary[String, String] = _score.keys().duplicate()
+	if training.is_live():
+		keys.erase("R")
+	hud.hints.show_keys(TagScore.ATTRACT if is_watched else _score.task(), keys)
+
+
+## One physics frame of a game that a server plays.
+func _play_live(delta: float) -> void:
+	if training.human() >= 0:
+		_act(training.human(), KeyboardPlayer.act(look.rig.yaw()))
+	training.tick(delta)
+	_pause_s -= delta
+	if _pause_s <= 0.0:
+		hud.hide_banner()
 
 
 ## Points the human at opponents that are off screen.
@@ -106,6 +175,8 @@ func _show_arrows(delta: float) -> void:
 func _seat_players() -> void:
 	var cast := TagCast.new(_options)
 	var has_human: bool = not _options.demo and not _options.attract
+	_players.clear()
+	look.human = -1
 	for agent in world.agents:
 		if look.human < 0 and _is_for_human(agent) and has_human:
 			look.human = agent.index
@@ -114,8 +185,12 @@ func _seat_players() -> void:
 	cast.warn_of_unused()
 	for warning in cast.warnings:
 		printerr(warning)
+	_keep_score()
+
+
+## Begins to keep score, for whoever is at the keyboard.
+func _keep_score() -> void:
 	look.hero = maxi(look.human, 0)
-	look.rig.mode = _options.camera
 	_score = TagScore.new(world, look.human, _titles())
 
 
@@ -138,10 +213,29 @@ func _join() -> void:
 			look.human = player.index
 			_players.erase(player)
 			break
-	look.hero = maxi(look.human, 0)
-	_score = TagScore.new(world, look.human, _titles())
-	hud.hints.show_keys(_score.task(), _score.keys())
+	_keep_score()
+	_show_hints()
 	world.reset()
+
+
+## Gives the person the first agent of the wanted role, among those that the server plays.
+func _join_live() -> void:
+	_has_moved = true
+	look.human = -1
+	for agent in world.agents:
+		if look.human < 0 and _is_for_human(agent):
+			look.human = agent.index
+	training.seat(look.human)
+	_keep_score()
+	_show_hints()
+
+
+## Gives back the agent of a person who has not moved for a round.
+func _leave_live() -> void:
+	look.human = -1
+	training.seat(-1)
+	_keep_score()
+	_show_hints()
 
 
 ## What the opponents are called, by role.
@@ -196,7 +290,9 @@ func _give_up(complaint: String) -> void:
 func _on_round_started() -> void:
 	for player in _players:
 		player.begin_round()
-	hud.hide_banner()
+	if _pause_s <= 0.0:
+		hud.hide_banner()
+	_has_moved = false
 
 
 func _on_round_ended(_winner: StringName) -> void:
@@ -204,3 +300,23 @@ func _on_round_ended(_winner: StringName) -> void:
 	_pause_s = PAUSE_S
 	_score.count_round()
 	_score.announce_on(hud, look.screen_points())
+	if training.is_live() and training.control_all_agents:
+		if look.human >= 0 and not _has_moved:
+			_leave_live()
+
+
+func _on_server_came(shown: TagWorld) -> void:
+	_players.clear()
+	_show(shown)
+	hud.hide_banner()
+	if training.control_all_agents:
+		_leave_live()
+	else:
+		_join_live()
+
+
+func _on_server_left(_reason: String) -> void:
+	_show(_own_world)
+	_seat_players()
+	_show_hints()
+	_own_world.reset()

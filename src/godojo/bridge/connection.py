@@ -10,7 +10,7 @@ from typing import Self, TypeVar
 import numpy as np
 
 from godojo.bridge.codec import StepFrame
-from godojo.bridge.messages import Configure, ConnectionLost, Hello, PeerTimeout, Ready
+from godojo.bridge.messages import Configure, ConnectionLost, Hello, PeerTimeout, Ready, Status
 from godojo.bridge.session import Closed, Session
 from godojo.errors import GodojoError
 
@@ -61,10 +61,10 @@ class Connection:
         """The answer to `send_actions`."""
         return self._answer(StepFrame, timeout_s)
 
-    def notice(self, text: str) -> None:
-        """Shows a text to people who watch the game."""
+    def notice(self, text: str, status: Status | None = None) -> None:
+        """Shows a text, and how the training goes, to people who watch the game."""
         self._check_open()
-        self._session.notice(text)
+        self._session.notice(text, status)
         self._flush(_SEND_S)
 
     def fileno(self) -> int:

@@ -66,6 +66,10 @@ class Hello(msgspec.Struct, frozen=True, tag_field="type", tag="hello"):
     game: str = ""
     godot: str = ""
     addon: str = ""
+    training: bool = True
+    """Whether a trainer may learn from it."""
+    settings: dict[str, float] = {}
+    """Settings of the game, by name, that the scene has changed."""
 
 
 class Configure(msgspec.Struct, frozen=True, tag_field="type", tag="configure"):
@@ -121,10 +125,40 @@ class Reset(msgspec.Struct, frozen=True, tag_field="type", tag="reset"):
     seed: int
 
 
-class Notice(msgspec.Struct, frozen=True, tag_field="type", tag="notice"):
+class Curve(msgspec.Struct, frozen=True):
+    """Win rates over the time of a training."""
+
+    seconds: tuple[float, ...] = ()
+    win_rates: dict[str, tuple[float, ...]] = {}
+    """By role, one for each of `seconds`."""
+
+
+class Status(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a training goes, for people who watch the game."""
+
+    phase: str
+    """`preparing`, `training`, `done training`, or `playing` where nothing is trained."""
+    title: str = ""
+    """Who plays or learns, such as the name of the run."""
+    learns: tuple[str, ...] = ()
+    """The roles that learn."""
+    episode: int = 0
+    """Finished rounds of the training."""
+    seconds: float = 0.0
+    progress: float = 0.0
+    """From 0 to 1."""
+    steps_per_s: float = 0.0
+    """Agent-steps per second."""
+    win_rates: dict[str, float] = {}
+    """By role, over the latest rounds."""
+    curve: Curve = Curve()
+
+
+class Notice(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type", tag="notice"):
     """A text for people who watch the game."""
 
     text: str
+    status: Status | None = None
 
 
 class Close(msgspec.Struct, frozen=True, tag_field="type", tag="close"):

@@ -34,6 +34,7 @@ from godojo.bridge.messages import (
     Notice,
     Ready,
     Reset,
+    Status,
     WireError,
     decode_control,
     encode_control,
@@ -118,8 +119,8 @@ class Session(abc.ABC):
         """Sends one decision: an array [worlds, agents, numbers] for each role of Ready, in order; copies them. A
         StepFrame follows, numbered 1, 2, … since the last reset."""
 
-    def notice(self, text: str) -> None:  # noqa: B027 - not every protocol can
-        """Shows a text to people who watch the game, if the protocol can."""
+    def notice(self, text: str, status: Status | None = None) -> None:  # noqa: B027 - not every protocol can
+        """Shows a text, and how the training goes, to people who watch the game, if the protocol can."""
 
     @abc.abstractmethod
     def close(self, reason: str) -> None:
@@ -203,9 +204,9 @@ class DojoSession(Session):
         self._sequence, self._turn, self._pings = sequence, _Turn.STEP, 0
         self._protocol.send_binary(data)
 
-    def notice(self, text: str) -> None:
+    def notice(self, text: str, status: Status | None = None) -> None:
         if not self.closed and self._turn not in (_Turn.REQUEST, _Turn.HELLO):
-            self._protocol.send_text(encode_control(Notice(text)))
+            self._protocol.send_text(encode_control(Notice(text, status)))
 
     def close(self, reason: str) -> None:
         if self.closed:

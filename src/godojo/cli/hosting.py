@@ -1,130 +1,194 @@
-"""Playing games that come by or were started: what `godojo serve` does, game after game."""
+"""Hosts games that connect, each in a thread of its own: what `godojo serve` does."""
 
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
 
-import numpy as np
 from rich.markup import escape
-from rich.status import Status
+from rich.status import Status as Spinner
 
-from godojo.bridge.listener import Listener
-from godojo.bridge.messages import PeerTimeout
+from godojo.bridge.listener import Connection, Listener
+from godojo.bridge.messages import PeerTimeout, Status
 from godojo.cli.console import err, say
-from godojo.engines.base import RoleArrays
+from godojo.cli.players import Players, Seat
 from godojo.engines.godot.game_slots import ConnectedGame
 from godojo.engines.godot.restarts import GameLost
 from godojo.engines.godot.worlds import GodotWorlds
-from godojo.engines.make import make_vec
-from godojo.engines.random_play import play_randomly
-from godojo.errors import GodojoError, known
-from godojo.games.base import GAMES
-from godojo.opponents import make_opponent, scripted_opponents
-from godojo.plugins import load_class
+from godojo.errors import GodojoError
 
-RANDOM = "random"
-_SHOWN_EVERY_S = 0.5
 _TOLD_EVERY_S = 10.0
 """Where there is no terminal to show it on."""
-_LOOK_AROUND_S = 0.1
+_REPORTED_EVERY_S = 1.0
+"""To people who watch the game."""
+_ACCEPT_S = 0.5
+_LEAVE_S = 1.0
+"""How long games have to hear the farewell."""
 
 
-def host_guests(listener: Listener, player: "Player", worlds: int) -> None:
-    """One game after the other; games that connect meanwhile wait for their turn."""
-    while not player.is_done:
+class Doorman(Protocol):
+    """Decides what becomes of a game that has connected."""
+
+    def admit(self, guest: Connection, is_over: Callable[[], bool]) -> Players | None:
+        """Who plays it, perhaps after a wait; None if it was passed on or has left."""
+
+
+class Host:
+    """Plays every game that connects, each in a thread of its own, until `stop` or enough decisions."""
+
+    def __init__(
+        self, listener: Listener, players: Players | Doorman, *, worlds: int = 1, decisions: int = 0, seed: int = 0
+    ) -> None:
+        self.listener, self._players = listener, players
+        self._worlds, self._seed = worlds, seed
+        self._budget = Budget(decisions)
+        self._over = threading.Event()
+        self._guests: dict[threading.Thread, Score | None] = {}
+
+    def run(self) -> None:
+        """Hosts games; shows how they do."""
+        with Spinner("waiting for a game", console=err) as spinner:
+            try:
+                while not self._is_over():
+                    self._accept()
+                    if err.is_terminal:
+                        shown = [score.summary() for score in self._scores()]
+                        spinner.update(escape(" | ".join(shown) or "waiting for a game"))
+            finally:
+                self.stop()
+
+    def start(self) -> None:
+        """Hosts games in the background."""
+
+        def accept() -> None:
+            with suppress(GodojoError):  # the listener was closed
+                while not self._is_over():
+                    self._accept()
+
+        threading.Thread(target=accept, name="host", daemon=True).start()
+
+    def stop(self) -> None:
+        """Says goodbye to all games; returns after a second even if one of them does not listen."""
+        self._over.set()
+        deadline = time.monotonic() + _LEAVE_S
+        for thread in list(self._guests):
+            thread.join(max(deadline - time.monotonic(), 0.01))
+
+    def _accept(self) -> None:
+        with suppress(PeerTimeout):
+            guest = self.listener.accept(_ACCEPT_S)
+            thread = threading.Thread(target=self._host, args=(guest,), name=f"game {guest.peer}", daemon=True)
+            self._guests[thread] = None
+            thread.start()
+
+    def _host(self, guest: Connection) -> None:
         try:
-            guest = listener.accept(1.0)
-        except PeerTimeout:
-            continue
-        try:
-            with GodotWorlds([ConnectedGame(guest)], worlds_each=[worlds], max_restarts=0) as opened:
-                opened.reset(player.seed)
-                player.play(opened, listener)
+            self._play(guest)
         except GameLost as lost:
             say(f"the game left ({lost.cause}); waiting for the next")
         except GodojoError as error:
+            guest.close(str(error))
             say(f"{error}; waiting for the next")
+        finally:
+            del self._guests[threading.current_thread()]
+
+    def _play(self, guest: Connection) -> None:
+        players = self._players
+        if not isinstance(players, Players):
+            admitted = players.admit(guest, self._over.is_set)
+            if admitted is None:
+                return
+            players = admitted
+        request = players.request(guest.hello)
+        with GodotWorlds([ConnectedGame(guest)], worlds_each=[self._worlds], max_restarts=0, **request) as worlds:
+            worlds.reset(self._seed)
+            score = self._guests[threading.current_thread()] = Score(worlds)
+            play(worlds, players, self._budget, score, self._over.is_set)
+
+    def _is_over(self) -> bool:
+        return self._over.is_set() or self._budget.is_spent
+
+    def _scores(self) -> "list[Score]":
+        return [score for score in list(self._guests.values()) if score is not None]
 
 
-class Player:
-    """Plays every role of whatever game it is given."""
+class Budget:
+    """Decisions that are left to make, for all games together; 0 for endless ones."""
 
-    def __init__(self, policy: str, decisions: int, seed: int) -> None:
-        self._games = _games_of(policy)  # fails now rather than when a game has come
+    def __init__(self, decisions: int) -> None:
         if decisions < 0:
             raise GodojoError(f"--decisions must be 0 (never stop) or more, not {decisions}")
-        self.seed = seed
-        self._policy = policy
         self._left = decisions or None
+        self._lock = threading.Lock()
 
     @property
-    def is_done(self) -> bool:
+    def is_spent(self) -> bool:
         return self._left == 0
 
-    def play(self, worlds: GodotWorlds, listener: Listener | None = None) -> None:
-        """Until the game is lost for good, or enough decisions were made."""
-        say(_introduction(worlds))
-        act = self._actor(worlds)
-        score = _Score(worlds)
-        looked_s = 0.0
-        with Status("playing", console=err) as status:
-            while not self.is_done:
-                act()
-                worlds.step()
-                if self._left is not None:
-                    self._left -= 1
-                score.count(status)
-                now = time.monotonic()
-                if listener is not None and now - looked_s > _LOOK_AROUND_S:
-                    looked_s = now
-                    listener.poll()
-        say(score.summary())
-
-    def _actor(self, worlds: GodotWorlds) -> Callable[[], None]:
-        if self._policy == RANDOM:
-            chance = np.random.default_rng(self.seed)
-
-            def act_randomly() -> None:
-                for role in worlds.roles.values():
-                    play_randomly(role, chance)
-
-            return act_randomly
-        game = _matching_game(worlds, self._games, self._policy)
-        worlds.game, worlds.settings = game, GAMES[game].settings.defaults()
-        players = [make_opponent(self._policy, name, self.seed, game=game) for name in worlds.roles]
-        for player in players:
-            player.begin(worlds)
-
-        def act() -> None:
-            for player in players:
-                player.act(worlds, worlds.roles[player.role].action)
-
-        return act
+    def spend(self) -> bool:
+        """Whether there was one left."""
+        with self._lock:
+            if self._left == 0:
+                return False
+            if self._left is not None:
+                self._left -= 1
+            return True
 
 
-class _Score:
-    """Decisions and rounds so far, and their speed."""
+def play_alone(worlds: GodotWorlds, players: Players, decisions: int) -> None:
+    """Plays a game that was started here until it is lost for good, or enough decisions were made."""
+    play(worlds, players, Budget(decisions), Score(worlds), lambda: False)
+
+
+def play(
+    worlds: GodotWorlds,
+    players: Players,
+    budget: Budget,
+    score: "Score",
+    is_over: Callable[[], bool],
+) -> None:
+    """Plays one game until it is lost, enough decisions were made, or `is_over` says so."""
+    seat = players.seat(worlds)
+    say(_introduction(worlds, seat))
+    told_at = 0.0
+    while not is_over() and budget.spend():
+        seat.act()
+        if time.monotonic() - told_at > _REPORTED_EVERY_S:
+            told_at = time.monotonic()
+            status = seat.status()
+            worlds.notice(in_words(status), status)
+        worlds.step()
+        score.count()
+    say(score.summary())
+
+
+def in_words(status: Status) -> str:
+    """A status as one line."""
+    rates = ", ".join(f"{role} wins {rate:.0%}" for role, rate in status.win_rates.items())
+    rounds = f"{status.episode:,} rounds" if status.episode else ""
+    return ", ".join(filter(None, (f"{status.phase}: {status.title}", rounds, rates)))
+
+
+class Score:
+    """Decisions and rounds of one game so far, and their speed."""
 
     def __init__(self, worlds: GodotWorlds) -> None:
         self._worlds = worlds
         self._begun_s = self._shown_s = time.monotonic()
         self._decisions = 0
         self._wins: Counter[str] = Counter()
-        self._every_s = _SHOWN_EVERY_S if err.is_terminal else _TOLD_EVERY_S
 
-    def count(self, status: Status) -> None:
+    def count(self) -> None:
         worlds = self._worlds
         self._decisions += 1
         if worlds.ended.any():
             self._wins.update(worlds.winners[winner] for winner in worlds.winner[worlds.ended])
         now = time.monotonic()
-        if now - self._shown_s > self._every_s:
+        if not err.is_terminal and now - self._shown_s > _TOLD_EVERY_S:
             self._shown_s = now
-            if err.is_terminal:
-                status.update(escape(self.summary()))
-            else:
-                say(self.summary())
+            say(self.summary())
 
     def summary(self) -> str:
         took_s = max(time.monotonic() - self._begun_s, 1e-9)
@@ -137,47 +201,12 @@ class _Score:
         )
 
 
-def _introduction(worlds: GodotWorlds) -> str:
+def _introduction(worlds: GodotWorlds, seat: Seat) -> str:
     hello = worlds.hellos[0]
     who = ", ".join(
         f"{role.acted.shape[1]} {name} (sees {role.observation.shape[2]}, does {role.action.shape[2]})"
         for name, role in worlds.roles.items()
     )
     engine = f" on Godot {hello.godot}" if hello.godot else ""
-    return f"{hello.game or 'a game'}{engine} is here: {worlds.num_worlds} world(s), in each {who}"
-
-
-def _games_of(policy: str) -> list[str]:
-    """The games that a scripted opponent knows how to play; a user's own class may know any."""
-    if ".py" in policy:
-        path, _, name = policy.rpartition(":")
-        if not path.endswith(".py"):
-            raise GodojoError(f"which class of {policy}? Write it as {policy}:Class")
-        load_class(Path(path).expanduser(), name)
-        return list(GAMES)
-    names = {name: scripted_opponents(name) for name in GAMES}
-    found = [name for name, there in names.items() if policy in there]
-    if not found and policy != RANDOM:
-        there_is = known(policy, dict.fromkeys(one for there in names.values() for one in (RANDOM, *there)))
-        raise GodojoError(f"there is no opponent {policy!r}; {there_is}, or your own as file.py:Class")
-    return found
-
-
-def _matching_game(worlds: GodotWorlds, games: Sequence[str], policy: str) -> str:
-    """The one of these games whose agents see and do what those of the connected game do."""
-    for name in games:
-        with make_vec(name) as own:
-            if all(
-                role in own.roles and _layout(arrays) == _layout(own.roles[role])
-                for role, arrays in worlds.roles.items()
-            ):
-                return name
-    known_games = " and ".join(games)
-    role = next(iter(worlds.roles))
-    raise GodojoError(
-        f"{policy} plays {known_games} only, and this game's {role} sees or does something else: take --policy random"
-    )
-
-
-def _layout(role: RoleArrays) -> tuple[object, ...]:
-    return role.action_parts, [part.shape for part in role.observation_parts]
+    game = f"{hello.game or 'a game'}{engine}"
+    return f"{game} is here: {worlds.num_worlds} world(s), in each {who}; {seat.title} plays"

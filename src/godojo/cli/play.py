@@ -1,5 +1,6 @@
 """`godojo play`: play a game by hand in Godot."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -63,6 +64,7 @@ def play(
     if not has_screen():
         raise GodojoError("there is no display; run this on a machine with a screen")
     engine = ready_engine()
+    os.environ.setdefault("GODOJO_SERVER", "off")  # a person plays, whatever is being trained meanwhile
     project = ["--path", str(prepared_project(engine, folder)), *([scenes[game]] if folder is None else [])]
     words = with_policies(game, game_words(options or []))
     become([str(engine.program), *_QUIETLY, *project, "--", *words])

@@ -142,7 +142,7 @@ def train(
         run = training.run
         where = f"{run.config.game} on {run.config.engine}"
         note(f"training {where}, run {run.name}, {training.worlds.num_worlds} worlds, seed {run.config.seed}")
-        with stopping(training, note), _display(training) as report:
+        with stopping(training, note), training_display(training) as report:
             outcome = run_training(training, report)
         if outcome.stability is not None:
             _say_stability(outcome.stability)
@@ -165,7 +165,7 @@ def _say_stability(found: "Stability") -> None:
 
 
 @contextmanager
-def _display(training: "Training") -> Iterator[Any]:
+def training_display(training: "Training") -> Iterator[Any]:
     """Shows a live table on a terminal, or else prints a line every `PLAIN_INTERVAL_S`."""
     if not err.is_terminal:
         last = -PLAIN_INTERVAL_S

@@ -41,7 +41,7 @@ VERBS = {
     "export": Verb("export:export", SHIP, "Export policies as files for games: .dojo (pure GDScript) or ONNX."),
     "distil": Verb("distil:distil", SHIP, "Train a smaller network that imitates a policy, and measure the cost."),
     "addon": Verb("addon:app", OWN_GAME, "Install the addon into your Godot project."),
-    "serve": Verb("serve:serve", OWN_GAME, "Wait for a running Godot scene on port 8765 and play it."),
+    "serve": Verb("serve:serve", TRAIN, "Train live in the Godot editor, or play scenes that connect to port 8765."),
     "serve-game": Verb(
         "serve_game:serve_game", OWN_GAME, "Start a game that programs play over HTTP.", passes_options_on=True
     ),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from godojo.engines.base import ENGINES, Worlds
+from godojo.engines.godot.game_slots import GameSlot
 from godojo.engines.godot.http_worlds import HttpWorlds
 from godojo.engines.godot.launch import from_project, own_scene
 from godojo.engines.godot.open import await_game, launch_games, open_game
@@ -29,7 +30,8 @@ def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int =
 
             - `num_processes` (1): games over which the worlds are spread;
             - `truth` (False): the game also sends its full state, for `privileged()`;
-            - `connect` (False) or `port` (8765), `host`, `token`: wait for a game that you start yourself;
+            - `connect` (False) or `port` (8765), `host`, `token`: wait for a game that you start yourself; `slot`
+              provides it, in place of listening;
             - `http` (an address, or a list of them): games that listen for HTTP, one world in each; with `scene`,
               `token` and `reload_every` (`godojo.engines.godot.http_worlds.HttpWorlds`);
             - `start_timeout_s`, `step_timeout_s` (10), `reconnect_s` (60), `max_restarts`: how long to wait, and how
@@ -71,6 +73,7 @@ def _in_godot(
     port: int | None = None,
     host: str = "127.0.0.1",
     token: Any = None,
+    slot: GameSlot | None = None,
     start_timeout_s: float | None = None,
     step_timeout_s: float = STEP_TIMEOUT_S,
     reconnect_s: float = 60.0,
@@ -98,7 +101,7 @@ def _in_godot(
     if connect or port is not None:
         if num_processes != 1:
             raise GodojoError("a game that you start yourself is one process: omit num_processes")
-        where = {"host": host, "port": port, "token": token}
+        where = {"host": host, "port": port, "token": token, "slot": slot}
         return await_game(**where, worlds_each=[num_worlds], reconnect_s=reconnect_s, **shared)
     project = getattr(game, "project", None)
     recipe = own_scene(game.scene) if project is None else from_project(project, scene=game.scene)

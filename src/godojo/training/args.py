@@ -25,6 +25,8 @@ class ListenAddress(NamedTuple):
     port: int | None
     token: str | None
     """Never stored in the run."""
+    slot: Any = None
+    """A `godojo.engines.godot.game_slots.GameSlot` that provides the game, in place of listening for it."""
 
     @classmethod
     def from_options(
@@ -81,8 +83,9 @@ class TrainArgs(NamedTuple):
         return self.project is not None or (self.listen is not None and self.game is None)
 
     @property
-    def token(self) -> str | None:
-        return None if self.listen is None else self.listen.token
+    def games(self) -> dict[str, Any]:
+        """Options of a game that the user starts which are never stored: its token, or the slot that provides it."""
+        return {} if self.listen is None else {"token": self.listen.token, "slot": self.listen.slot}
 
     def check_times(self) -> None:
         check_budget(self.minutes, self.steps)

@@ -90,7 +90,7 @@ def new_config(args: TrainArgs, source: RunFolder | None, say: Callable[[str], N
     curriculum_of(config)  # rejects a wrong one before there is a run
     if entry.extra:
         require(entry.extra, say)
-    worlds = worlds or worlds_of(config, args.token)
+    worlds = worlds or worlds_of(config, args.games)
     entry.check(worlds)
     for role in args.freeze:
         if role not in worlds.roles:
@@ -228,7 +228,7 @@ def _open_external(
     if game_texts:
         raise GodojoError(f"an external game does not take the setting {game_texts[0]!r}; remove it")
     config = msgspec.structs.replace(config, game="", engine="godot")
-    worlds = worlds_of(config, args.token, num_worlds)
+    worlds = worlds_of(config, args.games, num_worlds)
     place = None if args.project is None else args.project.expanduser().absolute()
     name = worlds.hellos[0].game if place is None else place.stem if place.is_file() else place.name
     letters = "".join(letter if letter.isalnum() else "-" for letter in name[:MAX_GAME_NAME])

@@ -32,7 +32,7 @@ def prepared(args: TrainArgs, say: Callable[[str], None]) -> "Iterator[Training]
             run = _to_resume(args, say)
             if extra := algorithm_named(run.config.learner).extra:
                 require(extra, say)
-            worlds = worlds_of(_resumed_config(run.config, args), args.token)
+            worlds = worlds_of(_resumed_config(run.config, args), args.games)
         else:
             if args.run_id is not None:
                 RunFolder.check_id(args.run_id, force=args.force)  # before any game is started

@@ -1,5 +1,6 @@
 """Makes the worlds of a run from its configuration."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,11 @@ from godojo.learn.registry import algorithm_named
 from godojo.runs.config import RunConfig
 
 
-def worlds_of(config: RunConfig, token: str | None = None, num_worlds: int | None = None) -> Any:
+def worlds_of(config: RunConfig, games: Mapping[str, Any] | None = None, num_worlds: int | None = None) -> Any:
     """The worlds to train in.
 
-    A game that the user starts must send `token`. An external game is asked for `num_worlds` if the configuration holds
-    no number yet.
+    `games` are options of a game that the user starts (`TrainArgs.games`). An external game is asked for `num_worlds`
+    if the configuration holds no number yet.
     """
     from godojo.engines.make import open_game  # loads the kernels
     from godojo.engines.reward_wrapper import CustomReward, RewardWrapper
@@ -29,8 +30,8 @@ def worlds_of(config: RunConfig, token: str | None = None, num_worlds: int | Non
         return open_game(**source, num_processes=more["processes"], seed=config.seed, **_timeouts(config))
     if connect is not None and config.game not in GAMES:
         count = num_worlds or config.learner_settings.get("num_worlds")
-        return open_game(num_worlds=count, seed=config.seed, token=token, **connect, **_timeouts(config))
-    worlds = _tasks(config, token)
+        return open_game(num_worlds=count, seed=config.seed, **games or {}, **connect, **_timeouts(config))
+    worlds = _tasks(config, games or {})
     reward, scale = more.get("reward"), more.get("reward_scale", 1.0)
     if reward is not None or scale != 1.0:
         worlds = RewardWrapper(worlds, reward=None if reward is None else CustomReward(reward), scale=scale)
@@ -50,7 +51,7 @@ def curriculum_of(config: RunConfig) -> Curriculum | None:
     return Curriculum(msgspec.convert(stages, list[Stage]), settings)
 
 
-def _tasks(config: RunConfig, token: str | None) -> Worlds:
+def _tasks(config: RunConfig, games: Mapping[str, Any]) -> Worlds:
     """The worlds of one of our games, or of several of its tasks in parallel."""
     from godojo.engines.make import make_vec
     from godojo.engines.multi_task import MultiTaskWorlds
@@ -58,7 +59,7 @@ def _tasks(config: RunConfig, token: str | None) -> Worlds:
     game, tasks, count = GAMES[config.game], config.more.get("tasks", []), _count(config)
     settings = game.settings.from_values(config.game_settings)
     options = {"settings": settings, **game.training_options(settings), **config.more.get("options", {})}
-    options |= _game_source(config, token) | _timeouts(config)
+    options |= _game_source(config, games) | _timeouts(config)
 
     def make(number: int, **task: Any) -> Worlds:
         return make_vec(config.game, engine=config.engine, num_worlds=number, seed=config.seed, **options | task)
@@ -73,7 +74,7 @@ def _tasks(config: RunConfig, token: str | None) -> Worlds:
     return MultiTaskWorlds(dict(zip(tasks, made, strict=True)))
 
 
-def _game_source(config: RunConfig, token: str | None) -> dict[str, Any]:
+def _game_source(config: RunConfig, games: Mapping[str, Any]) -> dict[str, Any]:
     """Options of the real engine: where its games come from, and whether they send their full state."""
     more = config.more
     if config.engine != "godot":
@@ -85,7 +86,7 @@ def _game_source(config: RunConfig, token: str | None) -> dict[str, Any]:
     scripted = config.learner_settings.get("scripted_opponents", ())
     truth = {"truth": any(may_need_privileged_state(name, config.game) for name in scripted)}
     if "connect" in more:
-        return {"connect": True, "token": token, **more["connect"], **truth}
+        return {"connect": True, **games, **more["connect"], **truth}
     return {"num_processes": more["processes"], **truth}
 
 

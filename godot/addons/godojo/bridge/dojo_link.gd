@@ -13,7 +13,8 @@ extends RefCounted
 ## [br]- [code]reset[/code]: [code]seed[/code] (int); answered by [method send_step];
 ## [br]- [code]act[/code]: [code]actions[/code] (PackedFloat32Array, of the right size, finite);
 ## answered by [method send_step];
-## [br]- [code]notice[/code]: [code]text[/code]; what the trainer is doing; no answer;
+## [br]- [code]notice[/code]: [code]text[/code]; what the trainer is doing; may have a
+## [code]status[/code] (Dictionary, see [DojoTrainingStatus]); no answer;
 ## [br]- [code]close[/code]: [code]reason[/code]; the trainer is about to leave; no answer.
 ## [br]Any other trouble ends the link instead.
 

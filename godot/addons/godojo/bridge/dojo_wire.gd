@@ -140,7 +140,10 @@ func read_control(text: String) -> Dictionary:
 			return _read_reset(message)
 	if not _SAID.has(type):
 		return _refuse("a message has an unknown type")
-	return {"type": type, _SAID[type]: _text(message.get(_SAID[type]))}
+	var said: Dictionary = {"type": type, _SAID[type]: _text(message.get(_SAID[type]))}
+	if message.get("status") is Dictionary:
+		said["status"] = message["status"]
+	return said
 
 
 ## The text of a control message.

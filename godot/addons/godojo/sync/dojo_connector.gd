@@ -23,6 +23,8 @@ const PATIENCE_S := 600.0
 
 ## Whether a trainer started this process: such a game has nothing to do without it.
 var is_launched: bool = false
+## Whether the environment forbids to call anybody.
+var is_off: bool = false
 ## How long a trainer may be silent, in seconds; the environment of a launched game may say it.
 var patience_s: float = PATIENCE_S
 ## The line, once a trainer answered; null until then.
@@ -40,8 +42,12 @@ var _next_call_us: int = 0
 var _give_up_us: int = 0
 
 
-## Calls [param host] and [param port], or whom the environment of a launched game names.
-func _init(host: String, port: int, wire: Wire, game: String) -> void:
+## Calls [param host] and [param port], or whom the environment names: [code]GODOJO_PORT[/code] of a
+## launched game, or [code]GODOJO_SERVER[/code] ([code]HOST:PORT[/code], or [code]off[/code] for
+## nobody). [param introduction] has more to say in the greeting.
+func _init(
+	host: String, port: int, wire: Wire, game: String, introduction: Dictionary = {}
+) -> void:
 	_host = host
 	_port = port
 	_wire = wire
@@ -52,6 +58,7 @@ func _init(host: String, port: int, wire: Wire, game: String) -> void:
 		"godot": "%d.%d.%d" % [version["major"], version["minor"], version["patch"]],
 		"addon": "0.1.0",
 	}
+	_greeting.merge(introduction)
 	var launch_port: String = OS.get_environment("GODOJO_PORT")
 	var asked_port: String = _command_line_port()
 	if launch_port.is_valid_int():
@@ -64,6 +71,8 @@ func _init(host: String, port: int, wire: Wire, game: String) -> void:
 		is_launched = true
 		_wire = Wire.GODOT_RL
 		_port = asked_port.to_int()
+	else:
+		_read_server(OS.get_environment("GODOJO_SERVER"))
 	var patience: String = OS.get_environment("GODOJO_PATIENCE_S")
 	if patience.is_valid_float():
 		patience_s = clampf(patience.to_float(), 0.1, 1e6)
@@ -85,6 +94,16 @@ func dial() -> void:
 	elif _calling.state == DojoLink.State.LOST:
 		trouble = _calling.trouble
 		_calling = null
+
+
+## Takes over where the environment says that a server is.
+func _read_server(place: String) -> void:
+	is_off = place == "off"
+	var asked_port: String = place.get_slice(":", place.get_slice_count(":") - 1)
+	if asked_port.is_valid_int():
+		_port = asked_port.to_int()
+		var asked_host: String = place.trim_suffix(asked_port).trim_suffix(":")
+		_host = asked_host if not asked_host.is_empty() else _host
 
 
 ## Whether a launched game has looked long enough.

@@ -9,10 +9,14 @@ extends Node
 
 ## A trainer has answered.
 signal connected
+## Nobody has answered; it calls again each second, and says so once until a trainer has come.
+signal unanswered
 ## The trainer has left, for this reason.
 signal disconnected(reason: String)
 ## The trainer says what it is doing.
 signal trainer_said(text: String)
+## The trainer says how the training goes.
+signal training_reported(status: DojoTrainingStatus)
 
 enum Mode {
 	## Call a trainer and do what it says; until one answers, play as in [constant INFERENCE].
@@ -70,9 +74,14 @@ const _IDLE_US := 1000
 
 ## What the trainer said last.
 var notice: String = ""
+## More for the trainer to know before it asks for anything; to be set before the node is ready.
+## [code]training[/code] (bool): whether it may learn from this game; [code]settings[/code]
+## (Dictionary): settings of the game by name that the scene has changed.
+var introduction: Dictionary = {}
 
 var _phase: Phase = Phase.ALONE
 var _dialer: DojoConnector
+var _is_unanswered: bool = false
 var _link: DojoLink
 var _ticks: int = 0
 var _ticks_left: int = 0
@@ -91,7 +100,9 @@ func _ready() -> void:
 	set_process_unhandled_key_input(OS.is_debug_build())
 	_find_worlds()
 	var project_name: String = ProjectSettings.get_setting("application/config/name", "")
-	_dialer = DojoConnector.new(host, port, wire, game_name if game_name else project_name)
+	_dialer = DojoConnector.new(
+		host, port, wire, game_name if game_name else project_name, introduction
+	)
 	_blocks = _dialer.is_launched or DisplayServer.get_name() == "headless"
 	_usual_ticks_per_second = Engine.physics_ticks_per_second
 	_usual_steps_per_frame = Engine.max_physics_steps_per_frame
@@ -105,7 +116,7 @@ func _exit_tree() -> void:
 
 
 func _physics_process(_delta: float) -> void:
-	if (mode == Mode.TRAINING or _dialer.is_launched) and _phase == Phase.ALONE:
+	if _phase == Phase.ALONE and looks_for_trainer():
 		_look_for_trainer()
 	if _phase == Phase.ALONE:
 		if not _dialer.is_launched:
@@ -117,7 +128,7 @@ func _physics_process(_delta: float) -> void:
 		return
 	if _phase == Phase.TICKING:
 		_ticks_left -= 1
-		if _ticks_left > 0:
+		if _ticks_left > 0 or worlds.holds_answer():
 			return
 		_send_results()
 	_hear_trainer()
@@ -171,6 +182,16 @@ func is_trained() -> bool:
 	return _phase != Phase.ALONE
 
 
+## Whether it calls a trainer while there is none.
+func looks_for_trainer() -> bool:
+	return _dialer.is_launched or (mode == Mode.TRAINING and not _dialer.is_off)
+
+
+## Where it looks for a trainer, for people.
+func address() -> String:
+	return _dialer.address()
+
+
 func _find_worlds() -> void:
 	for child in get_children():
 		if worlds == null and child is DojoWorlds:
@@ -195,11 +216,15 @@ func _look_for_trainer() -> void:
 		_link = _dialer.link
 		_dialer.link = null
 		_phase = Phase.GREETED
+		_is_unanswered = false
 		print("Godojo: a trainer answers at %s" % _dialer.address())
 		connected.emit()
 	elif _dialer.has_given_up():
 		printerr("Godojo: no trainer answers at %s (%s)" % [_dialer.address(), _dialer.trouble])
 		_quit(1)
+	elif not _is_unanswered and not _dialer.trouble.is_empty():
+		_is_unanswered = true
+		unanswered.emit()
 
 
 ## Takes messages until one has to be followed by a physics frame, or until patience ends.
@@ -239,6 +264,8 @@ func _obey(message: Dictionary) -> bool:
 		"notice":
 			notice = message["text"]
 			trainer_said.emit(notice)
+			if message.has("status"):
+				training_reported.emit(DojoTrainingStatus.read(message["status"] as Dictionary))
 		"close":
 			_link.hang_up("as the trainer wished")
 			_lose_trainer(message["reason"], 0)
@@ -313,7 +340,9 @@ func _quit(exit_code: int) -> void:
 
 ## With a window, the whole game is paused while the trainer thinks.
 func _stand_still(still: bool) -> void:
-	if not worlds.advances_itself and not _blocks and get_tree().paused != still:
+	if worlds.advances_itself or worlds.stands_still_itself or _blocks:
+		return
+	if get_tree().paused != still:
 		get_tree().paused = still
 
 

@@ -14,6 +14,9 @@ extends Node
 ## Whether [method advance] plays the ticks of a decision. If not, the engine does: a decision is
 ## then as many physics frames as it has ticks.
 var advances_itself: bool = false
+## Whether the worlds stand still by themselves from [method collect] to [method act]. If not, a
+## game with a window is paused while its trainer computes.
+var stands_still_itself: bool = false
 ## A sentence on why the worlds cannot go on, looked at after each [method collect]; empty while
 ## they can.
 var trouble: String = ""
@@ -56,6 +59,12 @@ func act(_actions: PackedFloat32Array) -> void:
 ## Plays the ticks of one decision; only where [member advances_itself] is set.
 func advance() -> void:
 	pass
+
+
+## Whether the answer to the trainer has to wait although the ticks of the decision are over, for
+## example because people are still shown who won.
+func holds_answer() -> bool:
+	return false
 
 
 ## What the decision brought. Rounds that ended have begun anew when this returns. After

@@ -46,6 +46,8 @@ func configure(request: Dictionary) -> String:
 	var complaint: String = options.read(
 		request["options"] as Dictionary, request["ticks_per_decision"]
 	)
+	if complaint.is_empty():
+		complaint = _change(options)
 	if not complaint.is_empty():
 		return complaint
 	_options = options
@@ -110,20 +112,14 @@ func act(actions: PackedFloat32Array) -> void:
 
 
 func advance() -> void:
-	_clear_results()
+	_begin_decision()
 	# First all ticks, then all looks: faster than world by world, by what caches keep.
-	var row: int = 0
 	for world in _worlds:
-		for agent in world.agents:
-			_acted[row] = int(agent.active)
-			row += 1
 		for _tick in _ticks:
 			world.tick()
 			if world.round_over:
 				break
-	for index in _worlds.size():
-		_append_decision(index, _worlds[index])
-		_append_observations(_worlds[index])
+	_end_decision()
 
 
 func collect() -> DojoResults:
@@ -137,6 +133,27 @@ func collect() -> DojoResults:
 		for index in _worlds.size():
 			TagTruth.append(_worlds[index], _arena_places[index], _results.truth)
 	return _results
+
+
+## Changes what a trainer asks for. Returns an error message, or an empty text.
+func _change(_asked: TagWorldsOptions) -> String:
+	return ""
+
+
+## Notes who takes part in the decision.
+func _begin_decision() -> void:
+	_clear_results()
+	var row: int = 0
+	for world in _worlds:
+		for agent in world.agents:
+			_acted[row] = int(agent.active)
+			row += 1
+
+
+func _end_decision() -> void:
+	for index in _worlds.size():
+		_append_decision(index, _worlds[index])
+		_append_observations(_worlds[index])
 
 
 func _append_observations(world: TagWorld) -> void:

@@ -11,7 +11,7 @@ import numpy as np
 from godojo.bridge.listener import DEFAULT_PORT, Listener, Wire
 from godojo.bridge.messages import MAX_WORLDS
 from godojo.engines.godot.display import display
-from godojo.engines.godot.game_slots import LaunchedGame, PendingGame
+from godojo.engines.godot.game_slots import GameSlot, LaunchedGame, PendingGame
 from godojo.engines.godot.launch import Recipe, checked_wire, from_binary, from_project
 from godojo.engines.godot.worlds import MAX_RESTARTS, STEP_TIMEOUT_S, GodotWorlds
 from godojo.errors import GodojoError
@@ -37,6 +37,7 @@ def open_game(
     host: str = "127.0.0.1",
     port: int | None = None,
     token: str | None = None,
+    slot: GameSlot | None = None,
     start_timeout_s: float | None = None,
     step_timeout_s: float = STEP_TIMEOUT_S,
     reconnect_s: float = 60.0,
@@ -63,6 +64,7 @@ def open_game(
         host: The address to listen on.
         port: The port; 8765 by default, 11008 with `wire="godot_rl"`.
         token: The token that a game must send.
+        slot: Provides the game, in place of listening for it.
         start_timeout_s: Seconds that a game has to start.
         step_timeout_s: Seconds after which a silent game counts as frozen.
         reconnect_s: Seconds that a game which you started yourself has to come back.
@@ -79,6 +81,7 @@ def open_game(
             host=host,
             port=port,
             token=token,
+            slot=slot,
             wire=checked or "any",
             worlds_each=None if num_worlds is None else [num_worlds],
             reconnect_s=reconnect_s,
@@ -123,6 +126,7 @@ def await_game(
     host: str = "127.0.0.1",
     port: int | None = None,
     token: str | None = None,
+    slot: GameSlot | None = None,
     wire: Wire = "dojo/1",
     seed: int = 0,
     start_timeout_s: float | None = None,
@@ -130,6 +134,9 @@ def await_game(
     **how: Any,
 ) -> GodotWorlds:
     """Waits for a game that the user starts; `how` are further arguments of `GodotWorlds`."""
+    patience_s = _PATIENCE_S if start_timeout_s is None else start_timeout_s
+    if slot is not None:
+        return _started(GodotWorlds([slot], start_timeout_s=patience_s, **how), seed)
     if port is None:
         port = GODOT_RL_PORT if wire == "godot_rl" else DEFAULT_PORT
     if token and wire == "any":
@@ -137,7 +144,6 @@ def await_game(
     say = say or _print
     listener = Listener(host, port, token, wire, log=say)
     say(f"waiting for a game on {host}:{listener.port}")
-    patience_s = _PATIENCE_S if start_timeout_s is None else start_timeout_s
     return _started(GodotWorlds([PendingGame(listener)], start_timeout_s=patience_s, **how), seed)
 
 

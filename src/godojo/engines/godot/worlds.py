@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from godojo.bridge.listener import Connection
-from godojo.bridge.messages import Configure, ConnectionLost, GameRefused, Hello, PeerTimeout, Ready, WireError
+from godojo.bridge.messages import Configure, ConnectionLost, GameRefused, Hello, PeerTimeout, Ready, Status, WireError
 from godojo.engines.base import Worlds
 from godojo.engines.godot.arrays import Truth, checked_seed, game_seed, make_arrays
 from godojo.engines.godot.game_slots import GameSlot
@@ -162,12 +162,12 @@ class GodotWorlds(Worlds):
             raise GodojoError("these games do not send their privileged state; use engine='sim' or truth=True")
         return self._arrays.privileged
 
-    def notice(self, text: str) -> None:
-        """Shows a text to people who watch the games."""
+    def notice(self, text: str, status: Status | None = None) -> None:
+        """Shows a text, and how the training goes, to people who watch the games."""
         for game in self._games:
             if game.connection is not None:
                 try:
-                    game.connection.notice(text)
+                    game.connection.notice(text, status)
                 except _Lost as error:
                     self._lose(game, error)
 
