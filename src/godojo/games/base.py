@@ -123,6 +123,9 @@ class Game:
     """From settings: the arenas or courses of the game."""
     replay: Callable[[], Any] | None = None
     """A `godojo.show.replay.ReplaySpec`: how a round is recorded and drawn."""
+    behaviours: Callable[[], Callable[[Any], Mapping[str, Sequence[Any]]]] | None = None
+    """From a `godojo.show.replay.Replay`, a round, to what agents do in it: `Highlight`s by the behaviour's name, every
+    name the game knows included."""
     film_scene: str | None = None
     """The Godot scene that draws replays; None for the game-neutral one."""
 
@@ -148,6 +151,7 @@ _IN_WORDS = {
     "truth": "privileged state in Godot",
     "places": "arenas to choose from",
     "replay": "replay",
+    "behaviours": "rules of behaviours",
 }
 
 
