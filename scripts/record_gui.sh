@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# Draws rounds of a run with the real Godot, over the shoulder of one role, and leaves the frames in trainer/frames.
+# Draws rounds of a run with the real Godot, over the shoulder of one role, and leaves the frames in trainer/frames as
+# frame_00000.png, frame_00001.png and so on.
 # `scripts/encode_frames.sh` makes a film of them. Where there is no display, Xvfb stands in for one.
 #
 #   scripts/record_gui.sh seeker        the run trained last, over the seeker's shoulder
 #   scripts/record_gui.sh hider         over the hider's
+#   scripts/record_gui.sh chaser        another name for seeker
+#   scripts/record_gui.sh runner        another name for hider
 #   scripts/record_gui.sh walker RUN    of that run, which plays navigation
 #
 # Words after the run go to `python3 dojo.py record`, for example:
@@ -26,6 +29,8 @@ cd "$(dirname "$0")/.."
 hero="${1:-}"
 case "$hero" in
 '' | -*) fail "name the role to follow, for example: seeker" ;;
+chaser) hero=seeker && shift ;;
+runner) hero=hider && shift ;;
 *) shift ;;
 esac
 run=latest

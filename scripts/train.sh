@@ -3,11 +3,17 @@
 #
 #   scripts/train.sh live-seeker   real Godot, headless: the seeker learns, the hider plays as it is
 #   scripts/train.sh live-hider    the other way round
+#   scripts/train.sh live-chaser   another name for live-seeker
+#   scripts/train.sh live-runner   another name for live-hider: the second agent, which does not learn, starts as "it"
 #   scripts/train.sh self-play     real Godot, headless: both learn
 #   scripts/train.sh stub          the embedded game, no Godot needed: both learn
 #
-# The live ones begin with the policies of the run trained last; where there is none, one is trained in the embedded
+# The live ones begin with the newest policies of both roles; where there are none, some are trained in the embedded
 # game first, for a minute at most. They end with a table of how often the role that learnt wins, before and after.
+#
+# Without a Godot, all but stub start the server instead, `python3 dojo.py serve --train`: open the project godot/ in
+# your own Godot and press Play. Both learn for AI_TRAIN_DURATION from then on, and the scene shows it; Ctrl-C ends it.
+#
 # Words after the first go to `python3 dojo.py train`, for example:
 #   scripts/train.sh live-seeker --init-from my-run --seed 2
 #
@@ -38,6 +44,10 @@ cd "$(dirname "$0")/.."
 mode="${1:-}"
 [ $# -eq 0 ] || shift
 runs="${GODOJO_RUNS:-runs}"
+case "$mode" in
+live-chaser) mode=live-seeker ;;
+live-runner) mode=live-hider ;; # the agent that starts as "it" is the seeker
+esac
 run="$mode-$(date +%Y%m%d-%H%M%S)-$$"
 duration="${AI_TRAIN_DURATION:-300}"
 case "$duration" in
@@ -62,7 +72,7 @@ live-seeker) words+=("${live[@]}" --freeze hider) ;;
 live-hider) words+=("${live[@]}" --freeze seeker) ;;
 self-play) words+=(--engine godot) ;;
 stub) words+=(--engine sim) ;;
-*) fail "say what to train: live-seeker, live-hider, self-play or stub" ;;
+*) fail "say what to train: live-seeker, live-hider, self-play or stub (or live-chaser, live-runner)" ;;
 esac
 if [ -n "${AI_PROGRESS_REWARD_SCALE:-}" ]; then
 	game+=(--set "rewards.seeker.distance_per_m=$(negative "$AI_PROGRESS_REWARD_SCALE")")
@@ -94,21 +104,44 @@ train() { # for so many seconds, with these words
 		"${godojo[@]}" train tag ${game[@]+"${game[@]}"} "$@"
 }
 
-case "$mode $*" in
+serve() { # until Ctrl-C, with these words: a person needs time to find and open the editor
+	cat >&2 <<-TEXT
+		No Godot was found here, so this is the server alone. Open the project $PWD/godot in your Godot and press Play.
+		(Or install Godot with: ${godojo[*]} engine install)
+	TEXT
+	"${godojo[@]}" serve --train ${game[@]+"${game[@]}"} "$@"
+}
+
+is_server=
+# A Godot that is named but does not run is an error; none at all is not.
+if [ "$mode" != stub ] && [ -z "${GODOT_BIN:-}" ] && ! "${godojo[@]}" engine path >/dev/null 2>&1; then
+	is_server=yes
+fi
+
+case "$is_server$mode $*" in
 live-*--init-from*) ;;
 live-*)
-	if ! compgen -G "$runs/*/config.json" >/dev/null; then
-		"${godojo[@]}" engine path >/dev/null # better now than after a minute
+	"${godojo[@]}" engine path >/dev/null # better now than after a minute
+	newest=
+	for file in "$runs"/*/policy_seeker.pt; do
+		if [ -f "$file" ] && { [ -z "$newest" ] || [ "$file" -nt "$newest" ]; }; then newest="$file"; fi
+	done
+	if [ -z "$newest" ]; then
 		first_s=$((duration < 60 ? duration : 60))
 		echo "there is no run yet to begin with: one is trained in the embedded game first, $first_s s" >&2
 		train "$first_s" --minutes "$(minutes "$first_s")" --judge 0 --run-id "first-$run"
+		newest="$runs/first-$run/policy_seeker.pt"
 	fi
-	words+=(--init-from latest)
+	words+=(--init-from "$(dirname "$newest")")
 	;;
 esac
 
 status=0
-train "$duration" "${words[@]}" "$@" --run-id "$run" || status=$?
+if [ -n "$is_server" ]; then
+	serve --minutes "$(minutes "$duration")" --run-id "$run" "$@" || status=$?
+else
+	train "$duration" "${words[@]}" "$@" --run-id "$run" || status=$?
+fi
 case "$status" in
 124 | 137) echo "scripts/train.sh: stopped, $GRACE_S s after training should have ended" >&2 ;;
 esac

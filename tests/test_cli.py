@@ -18,7 +18,7 @@ from godojo.runs.config import RunConfig
 from godojo.runs.folder import RunFolder
 from tests.conftest import Run, fake_godot
 
-RUN_VERBS = ("eval", "watch", "league", "plot", "report", "replay", "record", "film", "export", "distil")
+RUN_VERBS = ("eval", "watch", "league", "plot", "report", "replay", "behaviours", "record", "film", "export", "distil")
 """Commands about a run, the latest one by default."""
 
 

@@ -53,7 +53,7 @@ ELSEWHERE = {
 }
 """Commands that are not run here, by how they begin or by an option they have, and the reason."""
 
-LONG = ("parity", "film", "record", "encode", "--engine", "--project", "--exploit")
+LONG = ("parity", "film", "record", "encode", "--clips", "--engine", "--project", "--exploit")
 """Words of commands that play the real engine or train for some time: they run nightly."""
 
 
@@ -247,6 +247,8 @@ def more_words(command: Command) -> list[str]:
             return [*learner, *processes, f"--steps={2 * STEPS}", "--judge=0"]
         case "distil":
             return [f"--steps={4 * STEPS}", "--episodes=2"]
+        case "behaviours":
+            return ["--episodes=2", "--preset=small"]
         case "eval" | "league" | "report" | "export" | "replay" | "parity":
             exploit = ["--exploit=0.01"] if "--exploit" in words else []
             return ["--episodes=2", *exploit]

@@ -24,9 +24,19 @@ from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import Snapshot
 from godojo.show import titles
 from godojo.show.camera import DISTANCE_M, PITCH_RAD, agents_at, axes
-from godojo.show.encoding import count_frames, film_writer
+from godojo.show.encoding import count_frames, film_writer, write_picture
 from godojo.show.film import describe, fitting, improving, moments_of, other_modes, story_of
-from godojo.show.frame_renderer import Scene, check_piece, check_room, frames_in, pieces_of, plain_scene, read_note
+from godojo.show.frame_renderer import (
+    Note,
+    Scene,
+    check_piece,
+    check_room,
+    frames_in,
+    pieces_of,
+    plain_scene,
+    read_note,
+    write_note,
+)
 from godojo.show.learning_curve import Figures, in_words, stages_of
 from godojo.show.policies_to_show import PoliciesToShow
 from godojo.show.record import clear_frames, encode, film_path, shots_of
@@ -144,9 +154,21 @@ def test_frames_of_a_killed_recording_are_replaced_and_nobody_elses_files(tmp_pa
     clear_frames(tmp_path)
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "holiday.jpg").write_bytes(b"mine")
-    with pytest.raises(GodojoError, match="holds no frames"):
+    with pytest.raises(GodojoError, match="choose an empty folder"):
         clear_frames(tmp_path)
     assert (tmp_path / "holiday.jpg").exists()
+
+
+def test_pictures_are_replaced_only_beside_a_note_of_ours(tmp_path: Path) -> None:
+    for number in range(3):
+        write_picture(tmp_path / f"frame_{number:05d}.png", picture(TINY, 40 * number))
+    with pytest.raises(GodojoError, match="choose an empty folder"):
+        clear_frames(tmp_path)
+    write_note(tmp_path, Note((), TINY))
+    assert encode(tmp_path, tmp_path / "film.mp4", progress=quiet) == (3, TINY), "as fast as it was recorded"
+    (tmp_path / "film.mp4").unlink()
+    clear_frames(tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def quiet(what: str, fraction: float | None, detail: str = "") -> None:
@@ -174,7 +196,7 @@ def test_folders_that_cannot_be_encoded_are_told_in_a_line(tmp_path: Path) -> No
         with pytest.raises(GodojoError, match="--fps must be from 1 to 240"):
             encode(tmp_path, tmp_path / "film.mp4", fps=wrong, progress=quiet)
     (tmp_path / "cover.png").write_bytes(b"")
-    with pytest.raises(GodojoError, match=r"numbered ones such as frame_00001\.png"):
+    with pytest.raises(GodojoError, match=r"numbered pictures such as frame_00001\.png"):
         encode(tmp_path, tmp_path / "film.mp4", progress=quiet)
     with pytest.raises(GodojoError, match="cannot be read"):
         encode(tmp_path / "none", tmp_path / "film.mp4", progress=quiet)

@@ -104,9 +104,12 @@ def test_stub_trains_and_leaves_its_files(checkout: Checkout) -> None:
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("engine")
 def test_live_modes_train_one_role_in_the_real_engine(checkout: Checkout) -> None:
-    """First from what a moment in the embedded game brought, then from there: who does not learn stays as it was."""
+    """First from what a moment in the embedded game brought, then from there: who does not learn stays as it was.
+
+    By their other names: a chaser is a seeker, a runner a hider.
+    """
     live = ("--processes", "1", "--set", "num_worlds=8", "--set", "n_steps=8", "--set", "rules.round_s=1.0")
-    code, said = checkout.train("live-seeker", *live, "--judge", "20", AI_TRAIN_DURATION="3")
+    code, said = checkout.train("live-chaser", *live, "--judge", "20", AI_TRAIN_DURATION="3")
     assert code == 0, said
     assert "no run yet" in said
     assert "after - before" in said
@@ -118,7 +121,7 @@ def test_live_modes_train_one_role_in_the_real_engine(checkout: Checkout) -> Non
     roles = json.loads((checkout.newest() / "roles.json").read_bytes())
     assert roles == {"seeker": "train", "hider": "frozen"}
 
-    code, said = checkout.train("live-hider", *live, "--judge", "0", AI_TRAIN_DURATION="3")
+    code, said = checkout.train("live-runner", *live, "--judge", "0", AI_TRAIN_DURATION="3")
     assert code == 0, said
     check_files(checkout)
     second = {role: load_policy(checkout.newest() / f"policy_{role}.pt")[0] for role in ("seeker", "hider")}
@@ -131,6 +134,28 @@ def test_live_modes_train_one_role_in_the_real_engine(checkout: Checkout) -> Non
     }
     assert same == {"seeker": True, "hider": False}
     assert json.loads((checkout.newest() / "config.json").read_bytes())["engine"] == "godot"
+
+
+@pytest.mark.slow
+def test_without_godot_the_server_waits_for_a_scene(checkout: Checkout, tmp_path: Path) -> None:
+    """And says what to do; Ctrl-C ends it."""
+    pytest.importorskip("godojo.cli.live")
+    path = os.pathsep.join(one for one in os.environ["PATH"].split(os.pathsep) if not list(Path(one).glob("godot*")))
+    nowhere = {"GODOJO_HOME": str(tmp_path / "home"), "GODOT_BIN": "", "PATH": path}
+    process = checkout.start("live-seeker", "--port", "0", AI_TAG_BONUS="3", **nowhere)
+    assert process.stdout is not None
+    try:
+        assert "waiting for a game on 127.0.0.1:" in process.stdout.readline()
+        for one in children_of(process.pid):
+            os.kill(one, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    finally:
+        for one in children_of(process.pid) if process.poll() is None else ():
+            os.kill(one, signal.SIGKILL)
+        process.kill()
+    assert f"Open the project {checkout.folder}/godot in your Godot and press Play." in said
+    assert "Traceback" not in said
+    assert not (checkout.folder / "trainer").exists(), "nothing was learnt"
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 __version__ = "0.1.0"
 __all__ = [
+    "Behaviours",
     "Comparison",
     "Evaluation",
     "Exported",
@@ -44,8 +45,10 @@ if TYPE_CHECKING:
     from godojo.evaluation.evaluation import Evaluation
     from godojo.evaluation.sim_vs_godot import Comparison
     from godojo.evaluation.solo import SoloEvaluation
+    from godojo.show.behaviours import Behaviours
 
 _HOMES = {
+    "Behaviours": "godojo.show.behaviours",
     "Comparison": "godojo.evaluation.sim_vs_godot",
     "Evaluation": "godojo.evaluation.evaluation",
     "Exported": "godojo.api.exports",

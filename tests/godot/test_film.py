@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 
 import av
@@ -63,13 +64,17 @@ def test_frames_are_dumped_by_one_script_and_encoded_by_the_other(
 ) -> None:
     """Played in Godot's physics over the bridge, drawn, and encoded."""
     assert engine
-    done = script("record_gui.sh", run, tmp_path, "hider", "small", "--episodes", "1", "--preset", "small")
+    done = script("record_gui.sh", run, tmp_path, "runner", "small", "--episodes", "1", "--preset", "small")
     assert done.returncode == 0, done.stderr
     frames = round((ROUND_S + PAUSE_S) * SMALL.fps)
     assert f"{frames} frames" in done.stdout
-    done = script("encode_frames.sh", run, tmp_path, "trainer/frames", "--out", "film.mp4")
+    drawn = sorted(path.name for path in (tmp_path / "trainer/frames").glob("*.png"))
+    assert drawn == [f"frame_{number:05d}.png" for number in range(frames)]
+    done = script("encode_frames.sh", run, tmp_path)
     assert done.returncode == 0, done.stderr
-    found = pictures(tmp_path / "film.mp4")
+    (film,) = (tmp_path / "trainer").glob("*.mp4")
+    assert film.name == f"learn_progress-{date.today()}.mp4"
+    found = pictures(film)
     assert len(found) == frames
     assert found[0].shape == (SMALL.height, SMALL.width, 3)
     assert all(shares(one)[1] > 0.001 for one in found), "the hider is not in every picture"

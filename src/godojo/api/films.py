@@ -84,7 +84,7 @@ def record(
     frames: Path | None = None,
     progress: Progress,
 ) -> Film:
-    """See `Run.record`. With `frames`, only draws the frames into that folder, for `encode`."""
+    """See `Run.record`. With `frames`, only draws the frames into that folder, as `frame_00000.png` and so on."""
     text, size = resolved(text), format_of(preset)
     run = RunFolder.open(split_reference(text)[0])
     if episodes < 1:

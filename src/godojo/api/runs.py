@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from godojo.evaluation.sim_vs_godot import Comparison
     from godojo.evaluation.solo import SoloEvaluation
     from godojo.learn.training import TrainingStatus
+    from godojo.show.behaviours import Behaviours
 
 log = logging.getLogger("godojo")
 
@@ -305,6 +306,42 @@ class Run:
         how: dict[str, Any] = {"players": players, "arena": arena, "engine": engine, "seed": seed, "packed": packed}
         how |= {"deterministic": deterministic, "progress": progress}
         return replay(self._reference(snapshot), _path(folder), episodes=episodes, **how)
+
+    def behaviours(
+        self,
+        clips: str | Path | None = None,
+        *,
+        snapshot: str | None = None,
+        episodes: int = 100,
+        players: Mapping[str, str] | None = None,
+        arena: str | None = None,
+        engine: str = "sim",
+        seed: int = 0,
+        deterministic: bool = True,
+        preset: str = "720p30",
+        fine: bool = False,
+        progress: Callable[..., None] = _ignore,
+    ) -> "Behaviours":
+        """Count what agents do, such as jukes and cut-offs, and measure how they move.
+
+        Args:
+            clips: A folder for a short film of the best example of each behaviour, which needs Godot; none by default.
+            snapshot: A moment of the training; the newest policies by default.
+            episodes: How many to play.
+            players: Other players by role: `RUN@SNAPSHOT`, `scripted:NAME` or a policy file.
+            arena: Play in this arena only.
+            engine: `"sim"` (every tick) or `"godot"` (every decision).
+            seed: The same seed plays the same episodes.
+            deterministic: Take the most likely actions; otherwise sample as in training.
+            preset: Size and speed of the clips: `"720p30"`, `"1080p60"`, `"portrait"`, `"small"`, …
+            fine: Smoother edges, for twice the time without a GPU.
+            progress: Called with the step in progress and the fraction of it that is done.
+        """
+        from godojo.api.behaviours import behaviours
+
+        how: dict[str, Any] = {"players": players, "arena": arena, "engine": engine, "seed": seed, "preset": preset}
+        how |= {"deterministic": deterministic, "fine": fine, "progress": progress}
+        return behaviours(self._reference(snapshot), clips=_path(clips), episodes=episodes, **how)
 
     def watch(
         self,

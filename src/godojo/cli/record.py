@@ -44,7 +44,7 @@ def record(
     seed: Annotated[int, typer.Option("--seed", help="The same seed starts rounds at the same places.")] = 0,
     fine: Annotated[bool, typer.Option("--fine", help="Smoother edges; twice the time without a GPU.")] = False,
     frames: Annotated[
-        Path | None, typer.Option("--frames", help="Only draw, and keep the frames in this folder for `encode`.")
+        Path | None, typer.Option("--frames", help="Only draw, and keep frame_00000.png, … in this folder.")
     ] = None,
     output: Annotated[Path | None, typer.Option("--out", "-o", help="The film; defaults to the run's folder.")] = None,
 ) -> None:
@@ -85,7 +85,7 @@ def record(
 
 def encode(
     folder: Annotated[
-        Path, typer.Argument(help="Frames of `record --frames`, or numbered pictures such as frame_00001.png.")
+        Path, typer.Argument(help="Numbered pictures such as frame_00001.png, as `record --frames` draws them.")
     ],
     fps: Annotated[
         int | None,
@@ -93,7 +93,7 @@ def encode(
     ] = None,
     output: Annotated[Path | None, typer.Option("--out", "-o", help="The film; defaults to beside the folder.")] = None,
 ) -> None:
-    """Encode a folder of frames as H.264 in MP4: those of `record --frames`, or numbered PNG files.
+    """Encode a folder of numbered PNG files as H.264 in MP4, such as those of `record --frames`.
 
     Example:
 

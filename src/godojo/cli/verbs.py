@@ -35,6 +35,7 @@ VERBS = {
     "plot": Verb("plot:plot", JUDGE, "Draw learning curves, or compare runs."),
     "report": Verb("report:report", JUDGE, "Write a run's charts, results and replays as one HTML page."),
     "replay": Verb("replay:replay", JUDGE, "Record rounds as replay files, tick by tick."),
+    "behaviours": Verb("behaviours:behaviours", JUDGE, "Count what agents do (juke, cut-off, hide, …), with clips."),
     "film": Verb("film:film", FILM, "Make the film of a training, from untrained to trained."),
     "record": Verb("record:record", FILM, "Film some rounds of a run's policies."),
     "encode": Verb("record:encode", FILM, "Encode the frames of `record --frames` as a film."),

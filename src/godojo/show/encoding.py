@@ -104,12 +104,20 @@ def numbered_pictures(folder: Path) -> list[Path]:
         raise GodojoError(f"{folder} cannot be read ({error.strerror}); name a folder of frames") from None
     if not found:
         raise GodojoError(
-            f"{folder} holds no frames: neither those of `record --frames` nor numbered ones such as frame_00001.png"
+            f"{folder} holds no frames: no numbered pictures such as frame_00001.png; draw some with: record --frames"
         )
     if len(found) > 1:
         names = ", ".join(f"{name}*.png" for name in sorted(found)[:3])
         raise GodojoError(f"{folder} holds pictures of several films ({names}); leave one in it")
     return [path for _, path in sorted(*found.values())]
+
+
+def write_picture(path: Path, picture: np.ndarray) -> None:
+    """A PNG of uint8 [height, width, 3]; fast rather than small."""
+    try:
+        Image.fromarray(picture).save(path, "PNG", compress_level=1)
+    except OSError as error:
+        raise GodojoError(f"{path} could not be written ({error.strerror}); make room, and try again") from None
 
 
 def format_of(pictures: Sequence[Path], fps: int) -> Format:

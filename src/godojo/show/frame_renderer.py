@@ -83,9 +83,10 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 class Note(msgspec.Struct, frozen=True):
-    """The contents of a folder of frames; written last."""
+    """The format of a folder of frames."""
 
     pieces: tuple[Piece, ...]
+    """Files of frames of an older version; none beside numbered pictures."""
     film: Format
 
 
@@ -252,9 +253,9 @@ def arrived(piece: "Future[Piece]") -> Piece:
                 raise
 
 
-def check_room(folder: Path, frames: int, film: Format) -> None:
+def check_room(folder: Path, frames: int, film: Format, bytes_per_pixel: float = BYTES_PER_PIXEL) -> None:
     """Refuses to start drawing if the disk has too little room."""
-    wanted = int(frames * film.width * film.height * BYTES_PER_PIXEL) + SPARE_BYTES
+    wanted = int(frames * film.width * film.height * bytes_per_pixel) + SPARE_BYTES
     free = shutil.disk_usage(folder).free
     if free < wanted:
         raise GodojoError(

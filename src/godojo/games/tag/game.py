@@ -12,14 +12,14 @@ from godojo.games.tag.options import TagOptions
 from godojo.games.tag.settings import TagSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from godojo.bench.sim import Baseline
     from godojo.evaluation.parity import ParityPlan
     from godojo.games.tag.sim.twin import TagTwin
     from godojo.games.tag.truth import TagTruth
     from godojo.opponents import Opponent
-    from godojo.show.replay import ReplaySpec
+    from godojo.show.replay import Highlight, Replay, ReplaySpec
 
 BOTH, HAND_MADE, GENERATED = "held-out", "hand-made", "generated"
 
@@ -100,6 +100,12 @@ def replay() -> "ReplaySpec":
     return SPEC
 
 
+def behaviours() -> "Callable[[Replay], Mapping[str, Sequence[Highlight]]]":
+    from godojo.games.tag.behaviours import behaviours
+
+    return behaviours
+
+
 GAME = Game(
     "tag",
     TagSettings,
@@ -117,4 +123,5 @@ GAME = Game(
     numpy_baseline=numpy_baseline,
     places=places,
     replay=replay,
+    behaviours=behaviours,
 )
