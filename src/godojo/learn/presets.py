@@ -53,11 +53,17 @@ def preset_names(game: str) -> list[str]:
 
 
 def read_preset(game: str, name: str) -> Preset:
+    """A preset; one that names another in `extends` has its values, too, unless it has its own."""
     names = preset_names(game)
     if name not in names:
         raise GodojoError(f"{game} has no preset {name!r}; {known(name, names)}")
     text = (resources.files(f"godojo.games.{game}") / "presets" / f"{name}.toml").read_text("utf-8")
-    return preset_from(tomllib.loads(text), f"preset {name}")
+    tree = tomllib.loads(text)
+    if parent := tree.pop("extends", None):
+        for section, values in msgspec.to_builtins(read_preset(game, parent)).items():
+            own = tree.get(section)
+            tree[section] = {**values, **(own or {})} if isinstance(values, dict) else own or values
+    return preset_from(tree, f"preset {name}")
 
 
 def read_config(path: Path) -> Preset:
