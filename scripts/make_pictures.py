@@ -20,7 +20,7 @@ from godojo.games.tag.sim.generation import KINDS
 from godojo.show import charts, style
 from godojo.show.colours import BACKDROP, BLOCKS, EYES, FLOOR, INK
 from godojo.show.curves import RunTables
-from godojo.show.film import story_of
+from godojo.show.film import other_modes, story_of
 from godojo.show.frame_renderer import Scene, drawing, painted, plain_scene
 from godojo.show.policies_to_show import run_to_show
 from godojo.show.progress import Progress
@@ -35,9 +35,9 @@ STILL = PRESETS["720p30"]
 LEAD_FRAMES = 12
 """Drawn before a still, so that dust and springs are in motion."""
 QUALITY = 88
-MOMENTS = {"together": 0.62, "end": 0.8}
+MOMENTS = {"opening": 0.5, "end": 0.8}
 """How far into a scene its still is taken; elsewhere shortly after the middle."""
-CAMERAS = (("follow", STILL), ("side", STILL), ("overview", PRESETS["portrait-720p30"]))
+CAMERAS = (("follow", STILL), ("side", STILL), ("overview", STILL), ("tracking", PRESETS["portrait-720p30"]))
 TILE_PX, LABEL_PX, ARENAS_PER_KIND, ARENAS_PER_ROW = 200, 22, 2, 6
 
 
@@ -47,19 +47,23 @@ def main(run: str) -> None:
         say(f"{FOLDER}: generated-arenas.png")
         return
     with progress_report() as shown:
-        _draw(story_of(run_to_show(run, "film"), STILL, progress=shown.progress), shown.progress)
+        folder = run_to_show(run, "film")
+        story = story_of(folder, STILL, clips=other_modes(folder), progress=shown.progress)
+        _draw(story, shown.progress)
 
 
 def _draw(story: Story, progress: Progress) -> None:
-    scenes = [clip_scene(replace(story, film=CLIP).scenes())]
-    scenes += [_still(scene) for scene in replace(story, film=STILL).scenes() if scene.name != "title"]
-    names = ["clip.webp", *(f"film-{scene.name}.jpg" for scene in scenes[1:])]
-    replay = story.rounds[-1][story.chosen()]
+    scenes = [replace(story, film=CLIP).scenes()[0]]
+    names = ["clip.webp"]
+    for name, scene in stills(story).items():
+        scenes.append(_still(scene))
+        names.append(f"film-{name}.jpg")
+    moment = story.scenes()[0].shots[0]
     for camera, film in CAMERAS:
-        middle_s = replay.seconds * 0.6
-        moments = steadily(middle_s - LEAD_FRAMES / film.fps, middle_s, film.fps)
-        scenes.append(plain_scene(Shot(replay, moments, camera), film))
-        names.append(f"camera-{'portrait' if camera == 'overview' else camera}.jpg")
+        until = moment.seconds[moment.frames // 2]
+        moments = steadily(until - LEAD_FRAMES / film.fps, until, film.fps)
+        scenes.append(plain_scene(Shot(moment.replay, moments, camera), film))
+        names.append(f"camera-{'portrait' if camera == 'tracking' else camera}.jpg")
     drawn: list[list[np.ndarray]] = [[] for _ in scenes]
     with scratch(FOLDER) as frames, drawing(frames) as crew:
         for scene, picture in painted(crew, frames, scenes, progress):
@@ -73,11 +77,18 @@ def _draw(story: Story, progress: Progress) -> None:
     say(f"{FOLDER}: {', '.join(names)}, learning.png")
 
 
-def clip_scene(scenes: Sequence[Scene]) -> Scene:
-    """The first highlight; without one, the last stage."""
-    names = [scene.name for scene in scenes]
-    highlight = names.index("together") + 1
-    return scenes[highlight if names[highlight] != "end" else highlight - 2]
+def stills(story: Story) -> dict[str, Scene]:
+    """Every scene by the name of its picture: a role's first and last stage are `before` and `after`."""
+    found: dict[str, Scene] = {}
+    for scene in story.scenes():
+        _, _, role = scene.name.rpartition("-")
+        if not scene.name.startswith("stage-"):
+            found[scene.name] = scene
+        elif f"{role}-before" not in found:
+            found[f"{role}-before"] = scene
+        else:
+            found[f"{role}-after"] = scene
+    return found
 
 
 def _still(scene: Scene) -> Scene:

@@ -83,7 +83,7 @@ def test_frames_are_dumped_by_one_script_and_encoded_by_the_other(
 @pytest.mark.slow
 def test_a_whole_film_from_nothing_but_a_run(engine: Engine, run: RunFolder) -> None:
     assert engine
-    story = story_of(run, TINY, rounds=3, measured_rounds=6, progress=lambda *_: None)
+    story = story_of(run, TINY, rounds=3, duels=3, measured_rounds=6, progress=lambda *_: None)
     path = run.path / "learn_progress-test.mp4"
     before = {file.name for file in run.path.iterdir()}
     heard: dict[str, list[str]] = {}

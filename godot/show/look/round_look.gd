@@ -85,12 +85,14 @@ func cut() -> void:
 		mark.tell(true, false)
 
 
-## Where on screen agents are seen, in pixels.
+## Where on screen agents and the names above them are seen, in pixels.
 func screen_points() -> PackedVector2Array:
 	var points: PackedVector2Array = []
 	for body in bodies:
 		if _looks[body.index].visible and not rig.camera.is_position_behind(body.middle):
+			var above: Vector3 = body.middle + Vector3.UP * _layout.body_m
 			points.append(rig.camera.unproject_position(body.middle))
+			points.append(rig.camera.unproject_position(above))
 	return points
 
 

@@ -10,6 +10,7 @@ from PIL.Image import Image
 
 from godojo.runs.folder import RunFolder
 from godojo.show import titles
+from godojo.show.camera import Area
 from godojo.show.colours import rgb
 from godojo.show.frame_renderer import Paint, Scene
 from godojo.show.highlights import standing_still
@@ -32,6 +33,8 @@ CLOSER = 1.3
 """How much larger agents may become in a highlight."""
 SMALLEST, LEAST_S = 0.085, 2.4
 """A shot begins where an agent's edge takes this much of the picture's shorter side, if enough of it is left."""
+MOST_NAMES = 4
+"""Names are written above so many agents at most; of more, they would hide each other."""
 END_S = 3.6
 TIMES = "\u00d7"
 FADE_S = 0.16
@@ -111,7 +114,7 @@ class Story:
         plate = plate or titles.caption(layout, title, text, colour)
         seconds, slow_from, slow_to = slow_motion(moment, fps)
         area = layout.above(plate.height)
-        shot = self._close(Shot(replay, seconds, usual_camera(replay), area=area, zoom=CLOSER, announced=False))
+        shot = self._shot(replay, seconds, area, CLOSER)
         slow = titles.chip(layout, f"slow motion {TIMES}{SLOW:g}", size=18)
         first, last = np.searchsorted(shot.seconds, [slow_from, slow_to])
 
@@ -129,7 +132,7 @@ class Story:
         number = [one.snapshot for one in self.stages].index(figures.snapshot)
         length_s = FIRST_S if number == 0 else LAST_S if number == len(self.stages) - 1 else STAGE_S
         seconds, area = last_seconds(replay, length_s, fps), layout.beside_panels
-        shot = self._close(Shot(replay, seconds, usual_camera(replay), area=area, announced=False))
+        shot = self._shot(replay, seconds, area)
         below = "before training" if figures.is_untrained else "of training"
         plate = titles.facts_panel(layout, figures.title, below, self._fact(figures, role), self._footnote(role))
         ending, colour = _ending(replay)
@@ -200,14 +203,16 @@ class Story:
 
         return Scene("end", round(END_S * film.fps), (), film, self._faded(paint, round(END_S * film.fps)))
 
-    def _close(self, shot: Shot) -> Shot:
-        """A shot without its beginning, where agents are so far apart that they would be small."""
+    def _shot(self, replay: Replay, seconds: np.ndarray, area: Area, zoom: float = 1.0) -> Shot:
+        """A shot without its beginning, if agents are so far apart in it that they would be small."""
+        names = replay.header.agents <= MOST_NAMES
+        shot = Shot(replay, seconds, usual_camera(replay), area=area, zoom=zoom, names=names, announced=False)
         if shot.camera != TRACKING:
             return shot
-        edge = shot.replay.layout.body_m * self.film.height / 2 / camera_path(shot, self.film).half_height_m
+        edge = replay.layout.body_m * self.film.height / 2 / camera_path(shot, self.film).half_height_m
         small = np.flatnonzero(edge < SMALLEST * min(self.film.width, self.film.height))
         begin = int(small[-1]) + 1 if small.size else 0
-        return replace(shot, seconds=shot.seconds[begin:]) if shot.frames - begin >= LEAST_S * self.film.fps else shot
+        return replace(shot, seconds=seconds[begin:]) if shot.frames - begin >= LEAST_S * self.film.fps else shot
 
     def _scene(self, name: str, shot: Shot, paint: Paint) -> Scene:
         return Scene(name, shot.frames, (shot,), self.film, self._faded(paint, shot.frames))
