@@ -110,6 +110,8 @@ func _draw_title(left: float) -> void:
 	if not status.learns.is_empty():
 		var verb: String = " learns" if status.learns.size() == 1 else " learn"
 		who = " and ".join(status.learns) + verb
+	if not status.win_rates.is_empty():
+		who += " · win rates"
 	_write(who, Vector2(left, _y + 14.5), 13, _FAINT, _font)
 	_y += _LINE
 
@@ -143,7 +145,6 @@ func _draw_curves(plot: Rect2) -> void:
 		draw_polyline(points, tint, 2.0, true)
 		draw_circle(points[-1], 3.5, tint, true, -1.0, true)
 		index += 1
-	_write("win rate", plot.position + Vector2(4.0, 13.0), 11, Color(_FAINT, 0.45), _font)
 
 
 func _color(role: String, index: int) -> Color:
