@@ -81,7 +81,7 @@ class Board:
             {role: round(rate, 4) for role, rate in rates.items()},
             Curve(
                 tuple(round(seconds, 1) for seconds, _ in self._curve),
-                {role: tuple(round(rates.get(role, 0.0), 3) for _, rates in self._curve) for role in rates},
+                {role: tuple(round(then.get(role, 0.0), 3) for _, then in self._curve) for role in rates},
             ),
         )
 
