@@ -14,9 +14,7 @@ import pytest
 
 from godojo.bridge.listener import Listener
 from godojo.engines.godot.game_slots import ConnectedGame
-from godojo.engines.godot.launch import own_scene
 from godojo.engines.godot.worlds import GodotWorlds
-from godojo.games.tag.godot import TagInGodot
 from godojo.games.tag.settings import TagSettings
 from godojo.opponents import make_opponent
 from godojo.runs.folder import RunFolder
@@ -153,8 +151,6 @@ def test_a_token_is_asked_for(tmp_path: Path) -> None:
         (("--policy", "nowhere/policy.pt"), "no such policy file"),
         (("--minutes", "1"), "add --train"),
         (("--train", "--policy", "random"), "remove --policy"),
-        (("--train", "--project", "nowhere"), "godojo train --project"),
-        (("--train", "--engine", "unreal"), "--engine is sim or godot"),
         (("--wire", "morse"), "no wire 'morse'"),
         (("--decisions", "-1"), "--decisions must be"),
         (("--project", "nowhere"), "no project.godot"),
@@ -178,22 +174,6 @@ def test_a_scripted_player_plays_tag_only() -> None:
 
 @pytest.mark.engine
 @pytest.mark.timeout(400)  # where kernels have not been compiled yet, that comes first
-@pytest.mark.usefixtures("engine")
-def test_a_scripted_player_plays_the_real_tag() -> None:
-    words = own_scene(TagInGodot.scene).words(0, 0)
-    with serving("--policy", "sighted", "--decisions", "400") as server, by_hand(words, server.port) as tag:
-        server.line_with("1 seeker (sees 109, does 3), 1 hider")
-        assert "rounds (" in server.line_with("400 decisions")
-        assert server.process.wait(10) == 0
-        assert tag.wait(10) == 0
-
-
-def by_hand(words: list[str], port: str) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(words, env={**os.environ, "GODOJO_PORT": port}, stdout=subprocess.DEVNULL)
-
-
-@pytest.mark.engine
-@pytest.mark.timeout(400)
 @pytest.mark.usefixtures("engine")
 def test_the_main_scene_connects_by_itself_and_falls_back_when_the_server_leaves(tmp_path: Path) -> None:
     policy = ("--policy", "sighted", "--decisions", "300")
@@ -269,7 +249,7 @@ def test_the_main_scene_shows_learning_on_the_twin(tmp_path: Path) -> None:
 
 
 @pytest.mark.engine
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(400)
 @pytest.mark.usefixtures("engine")
 def test_it_learns_from_the_connected_game_and_serves_another_meanwhile(tmp_path: Path) -> None:

@@ -19,6 +19,8 @@ from godojo.engines.godot.restarts import GameLost
 from godojo.engines.godot.worlds import GodotWorlds
 from godojo.errors import GodojoError
 
+MAX_GAMES = 64
+"""At once; each has a thread."""
 _TOLD_EVERY_S = 10.0
 """Where there is no terminal to show it on."""
 _REPORTED_EVERY_S = 1.0
@@ -63,11 +65,12 @@ class Host:
         """Hosts games in the background."""
 
         def accept() -> None:
-            with suppress(GodojoError):  # the listener was closed
-                while not self._is_over():
-                    self._accept()
+            while not self._is_over():
+                self._accept()
 
-        threading.Thread(target=accept, name="host", daemon=True).start()
+        thread = threading.Thread(target=accept, name="host", daemon=True)
+        self._guests[thread] = None
+        thread.start()
 
     def stop(self) -> None:
         """Says goodbye to all games; returns after a second even if one of them does not listen."""
@@ -79,6 +82,9 @@ class Host:
     def _accept(self) -> None:
         with suppress(PeerTimeout):
             guest = self.listener.accept(_ACCEPT_S)
+            if len(self._guests) >= MAX_GAMES:
+                guest.close(f"the server plays {MAX_GAMES} games already")
+                return
             thread = threading.Thread(target=self._host, args=(guest,), name=f"game {guest.peer}", daemon=True)
             self._guests[thread] = None
             thread.start()

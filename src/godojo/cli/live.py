@@ -62,8 +62,10 @@ class Board:
 
     def report(self, status: "TrainingStatus") -> None:
         """Shows an update of the training."""
-        if status.win_rates and (not self._curve or status.seconds - self._curve[-1][0] >= self._stride_s):
-            self._curve.append((status.seconds, status.win_rates))
+        # Short rounds end first, so the first ones to end say little about who wins.
+        rates = status.win_rates if status.episodes >= self.training.worlds.num_worlds else {}
+        if rates and (not self._curve or status.seconds - self._curve[-1][0] >= self._stride_s):
+            self._curve.append((status.seconds, rates))
         if len(self._curve) > CURVE_POINTS:
             del self._curve[1::2]
             self._stride_s = status.seconds / CURVE_POINTS * 2
@@ -76,10 +78,10 @@ class Board:
             round(status.seconds, 1),
             round(status.progress, 4),
             round(status.steps_per_s),
-            {role: round(rate, 4) for role, rate in status.win_rates.items()},
+            {role: round(rate, 4) for role, rate in rates.items()},
             Curve(
                 tuple(round(seconds, 1) for seconds, _ in self._curve),
-                {role: tuple(round(rates.get(role, 0.0), 3) for _, rates in self._curve) for role in status.win_rates},
+                {role: tuple(round(then.get(role, 0.0), 3) for _, then in self._curve) for role in rates},
             ),
         )
 

@@ -33,6 +33,8 @@ enum Phase { ALONE, GREETED, READY, WAITING, TICKING }
 
 ## How long a frame with a window waits for actions before it draws on, in microseconds.
 const _FRAME_PATIENCE_US := 3000
+## The same where worlds stand still until actions come, and people would see it.
+const _SHOWN_PATIENCE_US := 8000
 ## How long a headless game rests between ticks while it has no trainer, in microseconds.
 const _IDLE_US := 1000
 
@@ -229,7 +231,10 @@ func _look_for_trainer() -> void:
 
 ## Takes messages until one has to be followed by a physics frame, or until patience ends.
 func _hear_trainer() -> void:
-	var deadline_us: int = Time.get_ticks_usec() + _patience_us
+	var patience_us: int = _patience_us
+	if not _blocks and _phase == Phase.WAITING and worlds.stands_still_itself:
+		patience_us = _SHOWN_PATIENCE_US
+	var deadline_us: int = Time.get_ticks_usec() + patience_us
 	while _phase != Phase.ALONE:
 		var left_us: int = _patience_us if _blocks else deadline_us - Time.get_ticks_usec()
 		var message: Dictionary = _link.wait_for_message(left_us)

@@ -110,6 +110,8 @@ func _draw_title(left: float) -> void:
 	if not status.learns.is_empty():
 		var verb: String = " learns" if status.learns.size() == 1 else " learn"
 		who = " and ".join(status.learns) + verb
+	if not status.win_rates.is_empty():
+		who += " · win rates"
 	_write(who, Vector2(left, _y + 14.5), 13, _FAINT, _font)
 	_y += _LINE
 
@@ -130,20 +132,20 @@ func _draw_curves(plot: Rect2) -> void:
 	for level: float in [0.0, 0.5, 1.0]:
 		var y: float = plot.end.y - plot.size.y * level
 		draw_line(Vector2(plot.position.x, y), Vector2(plot.end.x, y), _GROOVE, 1.0)
-	var last_s: float = maxf(status.curve_s[-1], 1.0)
+	var first_s: float = status.curve_s[0]
+	var long_s: float = maxf(status.curve_s[-1] - first_s, 1.0)
 	var index: int = 0
 	for role in status.curves:
 		var points: PackedVector2Array = []
 		var rates: PackedFloat32Array = status.curves[role]
 		for place in rates.size():
-			var x: float = clampf(status.curve_s[place] / last_s, 0.0, 1.0)
+			var x: float = clampf((status.curve_s[place] - first_s) / long_s, 0.0, 1.0)
 			var share := Vector2(x, 1.0 - clampf(rates[place], 0.0, 1.0))
 			points.append(plot.position + plot.size * share)
 		var tint: Color = _color(role, index)
 		draw_polyline(points, tint, 2.0, true)
 		draw_circle(points[-1], 3.5, tint, true, -1.0, true)
 		index += 1
-	_write("win rate", plot.position + Vector2(4.0, 13.0), 11, Color(_FAINT, 0.45), _font)
 
 
 func _color(role: String, index: int) -> Color:
