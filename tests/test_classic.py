@@ -89,6 +89,7 @@ def test_a_run_has_one_policy_that_trained_against_everybody(place: Path) -> Non
     assert run.config.game_settings["rules"]["mode"] == "classic"
     assert [path.name for path in run.path.glob("*.pt")] == ["policy.pt"]
     assert run.policy("player", "start").name == "policy.pt"
+    assert "league" in (run.path / "README.md").read_text(encoding="utf-8")
     rows = list(csv.DictReader(run.metrics.read_text(encoding="utf-8").splitlines()))
     met = {row["player_against"].partition("_")[0] for row in rows}
     assert met == {"now", "step", "wander", "sighted", "oracle"}

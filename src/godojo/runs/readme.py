@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from godojo.errors import command
+from godojo.games.base import GAMES
 from godojo.runs.config import RunConfig
 from godojo.runs.snapshots import policy_file
 
@@ -30,6 +31,7 @@ def readme(run: str, config: RunConfig) -> bytes:
                 "the same policy for Stable-Baselines3, with `*_normalize.pkl` beside it",
             ),
         ]
+    plays_itself = config.game in GAMES and bool(GAMES[config.game].shared_score)
     files = "\n".join(f"| {name} | {meaning} |" for name, meaning in rows)
     text = f"""# {config.game}, trained by {config.learner}
 
@@ -42,7 +44,7 @@ def readme(run: str, config: RunConfig) -> bytes:
 ```
 {command(f"train {config.game} --resume {run}")}
 {command(f"eval {run}")}
-{_against(run) if len(config.roles) > 1 else _alone(run)}"""
+{_against(run) if len(config.roles) > 1 or plays_itself else _alone(run)}"""
     return text.encode()
 
 
