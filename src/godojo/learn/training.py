@@ -274,8 +274,8 @@ class RolloutStatistics:
             for term, total in zip(self._terms, sums, strict=True):
                 means[f"{role}/rollout/reward_{term}"] = float(total / self._rounds)
             sums[:] = 0.0
-        for name, total in self._measures.items():
-            means[f"rollout/{name.replace(' ', '_')}"] = total / self._rounds
+        for name, summed in self._measures.items():
+            means[f"rollout/{name.replace(' ', '_')}"] = summed / self._rounds
         self._measures.clear()
         self._rounds, self._steps = 0, 0.0
         return means

@@ -310,7 +310,7 @@ def last_win_rates(updates: Table, roles: tuple[str, ...]) -> dict[str, float]:
 
 def last_measures(updates: Table) -> dict[str, float]:
     """The game's measures (`rollout/NAME`, of no role), as of the last update in which a round ended."""
-    means = {}
+    means: dict[str, float] = {}
     for column in updates.columns:
         kind, _, name = column.partition("/")
         if kind == "rollout":
