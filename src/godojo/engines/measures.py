@@ -3,12 +3,15 @@
 import numpy as np
 
 from godojo.engines.base import Worlds
+from godojo.engines.reward_wrapper import RewardWrapper
 from godojo.games.base import GAMES, PlayedRounds
 from godojo.games.settings import TICK_S
 
 
 def measured(worlds: Worlds, which: np.ndarray) -> dict[str, np.ndarray]:
     """Measures by name, a row for each of the worlds `which` (bool [N]), whose rounds ended in the last step."""
+    if isinstance(worlds, RewardWrapper):
+        worlds = worlds.inner  # measures are by the game's own terms
     measures = GAMES[worlds.game].measures if worlds.game in GAMES else None
     if measures is None or not which.any():
         return {}
