@@ -25,7 +25,7 @@ from godojo.runs.snapshots import Snapshot
 from godojo.show import titles
 from godojo.show.camera import DISTANCE_M, PITCH_RAD, agents_at, axes
 from godojo.show.encoding import count_frames, film_writer, write_picture
-from godojo.show.film import describe, fitting, improving, moments_of, other_modes, story_of
+from godojo.show.film import clip_of, describe, fitting, improving, moments_of, other_modes, story_of
 from godojo.show.frame_renderer import (
     Note,
     Scene,
@@ -421,7 +421,7 @@ def test_players_of_one_role_have_scores_of_their_own(tmp_path: Path) -> None:
     assert np.allclose(numbers[1, 16::11], replay.outcome.scores, atol=0.05)
 
 
-def test_other_modes_of_the_game_are_found_beside_a_run(run: Path, tmp_path: Path) -> None:
+def test_other_modes_of_the_game_are_found_beside_a_run(run: Path, rounds: list[Replay], tmp_path: Path) -> None:
     shutil.copytree(run, tmp_path / "small")
     for name, texts in (("teams", ["rules.hiders=3"]), ("same", []), ("new", ["rules.hiders=2"])):
         make_run(tmp_path, name, TagSettings.defaults().override_texts(texts))
@@ -430,12 +430,11 @@ def test_other_modes_of_the_game_are_found_beside_a_run(run: Path, tmp_path: Pat
     folder = RunFolder.open(tmp_path / "small")
     assert [other.run_id for other in other_modes(folder)] == ["teams"], "new has no policy yet"
     film = PRESETS["small"]
-    clips = [RunFolder.open(tmp_path / "teams")]
-    story = story_of(folder, film, clips=clips, rounds=6, duels=6, measured_rounds=2, progress=quiet)
-    assert [clip.title for clip in story.clips] == ["Teams"]
-    names = [scene.name for scene in story.scenes()]
-    assert names[0] == "opening"
-    assert names[-2:] == ["clip-1", "end"]
+    clip = clip_of(RunFolder.open(tmp_path / "teams"), film, seed=0, rounds=6)
+    assert clip is not None
+    assert clip.title == "Teams"
+    story = replace(story_with(folder, film, rounds), clips=[clip])
+    assert [scene.name for scene in story.scenes()][-2:] == ["clip-1", "end"]
 
 
 def test_agents_of_one_role_are_filmed_without_figures(rounds: list[Replay], run: Path) -> None:
