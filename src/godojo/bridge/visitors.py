@@ -16,6 +16,7 @@ _PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>Godojo is waiting for a game</title>
+<link rel="icon" href="data:,">
 <style>
 body { font: 17px/1.6 system-ui, sans-serif; max-width: 36em; margin: 12vh auto; padding: 0 1em; }
 body { color: #1d2733; background: #f7f5f0; }
@@ -62,7 +63,7 @@ def _response(status: int, phrase: str, kind: str, text: str) -> Response:
             ("Connection", "close"),
             ("Content-Length", str(len(body))),
             ("Content-Type", f"{kind}; charset=utf-8"),
-            ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"),
+            ("Content-Security-Policy", "default-src 'none'; img-src data:; style-src 'unsafe-inline'"),
             ("X-Content-Type-Options", "nosniff"),
         ]
     )

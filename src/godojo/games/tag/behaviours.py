@@ -199,7 +199,8 @@ def cut_off(chase: Chase) -> Iterator[Find]:
     """The seeker runs to where the hider will be, and catches it there.
 
     Between 2 and 0.3 s before the catch, for 0.2 s or longer: the seeker runs at 4 m/s or faster within 15 degrees of
-    where it will catch the hider, but 15 to 75 degrees ahead of where the hider is, which runs on and is 1 m away.
+    where it will catch the hider, but 15 to 75 degrees ahead of where the hider is, which runs (at 60 % of its top
+    speed or faster) and is 1 m away or farther.
     """
     if not chase.is_caught:
         return
@@ -209,7 +210,8 @@ def cut_off(chase: Chase) -> Iterator[Find]:
     lead = _degrees(runs, away)
     aims = _degrees(runs, _flat(chase.seeker_m[-1] - chase.seeker_m[part])) <= 15.0
     leads = (lead >= 15.0) & (lead <= 75.0) & (_cross(away, runs) * _cross(away, flees) > 0.0)
-    moves = (chase.seeker_speed_mps[part] >= COMMITTED_MPS) & (chase.hider_speed_mps[part] >= MOVES_MPS)
+    moves = chase.seeker_speed_mps[part] >= COMMITTED_MPS
+    moves &= chase.hider_speed_mps[part] >= 0.6 * chase.hider_top_mps
     found = _stretches(aims & leads & moves & (chase.gap_m[part] >= 1.0), samples(0.2))
     if found:
         begin, end = max(found, key=lambda one: one[1] - one[0])
