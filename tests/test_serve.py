@@ -265,8 +265,9 @@ def test_it_learns_from_the_connected_game_and_serves_another_meanwhile(tmp_path
         assert "serve --train --resume live" in server.line_with("stopped and saved")
         assert server.process.wait(20) == 130
     seeker = RunFolder.open(tmp_path / "live").policy("seeker")
-    for words, who in (((), "run live plays"), (("--policy", str(seeker)), "sighted as the hider plays")):
-        with serving("--decisions", "60", *words, GODOJO_RUNS=str(tmp_path)) as server, live(tmp_path, server.port):
+    players: dict[str, list[str]] = {"run live plays": [], "sighted as the hider plays": ["--policy", str(seeker)]}
+    for who, policy in players.items():
+        with serving("--decisions", "60", *policy, GODOJO_RUNS=str(tmp_path)) as server, live(tmp_path, server.port):
             server.line_with(who)
             server.line_with("60 decisions")
 
