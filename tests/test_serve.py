@@ -264,7 +264,12 @@ def test_it_learns_from_the_connected_game_and_serves_another_meanwhile(tmp_path
         server.process.send_signal(signal.SIGINT)
         assert "serve --train --resume live" in server.line_with("stopped and saved")
         assert server.process.wait(20) == 130
-    assert RunFolder.open(tmp_path / "live").policy("hider").is_file()
+    seeker = RunFolder.open(tmp_path / "live").policy("seeker")
+    players: dict[str, list[str]] = {"run live plays": [], "sighted as the hider plays": ["--policy", str(seeker)]}
+    for who, policy in players.items():
+        with serving("--decisions", "60", *policy, GODOJO_RUNS=str(tmp_path)) as server, live(tmp_path, server.port):
+            server.line_with(who)
+            server.line_with("60 decisions")
 
 
 @contextlib.contextmanager

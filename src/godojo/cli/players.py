@@ -89,6 +89,9 @@ class TrainedPlayers(Players):
     """Policies of a run or of files; roles that they do not play are played by a script."""
 
     def __init__(self, texts: Sequence[str], seed: int) -> None:
+        for text in texts:  # before torch is loaded
+            if is_file(text) and not Path(text).expanduser().is_file():
+                raise GodojoError(f"{text}: there is no such policy file")
         self._texts, self._seed = [resolved(text, note) for text in texts], seed
         self.game = next(iter(self._load().values())).card.game
 
