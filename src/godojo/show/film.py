@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from godojo.errors import GodojoError
+from godojo.evaluation.evaluation import plays_itself
+from godojo.evaluation.matches import RIVAL
 from godojo.runs.folder import CONFIG, RunFolder
 from godojo.runs.snapshots import Snapshot
 from godojo.show import frame_renderer
@@ -68,7 +70,8 @@ def story_of(
     takes: list[Take] = []
     for place, (one, role) in enumerate(wanted):
         progress("playing", place / (len(wanted) + 1))
-        others = {other: measure.opponent or None for other in roles if other != role}
+        rivals = [RIVAL] if plays_itself(run.config) else [other for other in roles if other != role]
+        others = dict.fromkeys(rivals, measure.opponent or None)
         lineup = PoliciesToShow.of(f"{run.path.absolute()}@{one.snapshot.name}", others, seed=seed, verb="film")
         played = lineup.record(rounds, arenas=lineup.arenas(arena), seed=seed, label=one.snapshot.name)
         takes.append(Take(one, role, fitting(played, one, role, film, [take.replay for take in takes])))
