@@ -139,7 +139,6 @@ def test_live_modes_train_one_role_in_the_real_engine(checkout: Checkout) -> Non
 @pytest.mark.slow
 def test_without_godot_the_server_waits_for_a_scene(checkout: Checkout, tmp_path: Path) -> None:
     """And says what to do; Ctrl-C ends it."""
-    pytest.importorskip("godojo.cli.live")
     path = os.pathsep.join(one for one in os.environ["PATH"].split(os.pathsep) if not list(Path(one).glob("godot*")))
     nowhere = {"GODOJO_HOME": str(tmp_path / "home"), "GODOT_BIN": "", "PATH": path}
     process = checkout.start("live-seeker", "--port", "0", AI_TAG_BONUS="3", **nowhere)
