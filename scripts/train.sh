@@ -65,7 +65,7 @@ minutes() { # of seconds
 words=(--minutes "$(minutes "$duration")")
 game=() # settings of the game
 # Few worlds and policies that know something already: shorter steps on larger batches than from scratch.
-live=(--engine godot --set past_opponent_fraction=0 --set num_worlds=128 --set n_minibatches=4
+live=(--engine godot --set past_opponent_fraction=0 --set exploiter_fraction=0 --set num_worlds=128 --set n_minibatches=4
 	--set learning_rate=0.0007 --set final_learning_rate=0.0002)
 case "$mode" in
 live-seeker) words+=("${live[@]}" --freeze hider) ;;

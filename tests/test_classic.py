@@ -92,7 +92,7 @@ def test_a_run_has_one_policy_that_trained_against_everybody(place: Path) -> Non
     assert "league" in (run.path / "README.md").read_text(encoding="utf-8")
     rows = list(csv.DictReader(run.metrics.read_text(encoding="utf-8").splitlines()))
     met = {row["player_against"].partition("_")[0] for row in rows}
-    assert met == {"now", "step", "wander", "sighted", "oracle"}
+    assert met == {"now", "step", "drawn", "oracle-drawn", "sighted", "oracle"}
     # The score is that of the policy's own agent: over all agents it would be half of the round, always.
     assert np.ptp([float(row["player_score"]) for row in rows]) > 0.5
     updates = list(csv.DictReader(run.updates.read_text(encoding="utf-8").splitlines()))
@@ -152,7 +152,7 @@ def test_mistakes_are_one_line(words: tuple[str, ...], why: str, verb: Verb) -> 
 
 def test_a_mode_has_the_preset_of_its_name(place: Path) -> None:
     shared = RunFolder.open(str(place / "runs/shared")).config
-    assert shared.learner_settings["scripted_opponents"] == ["wander", "sighted", "oracle"]
+    assert shared.learner_settings["scripted_opponents"] == ["drawn", "oracle-drawn", "sighted", "oracle"]
     assert shared.learner_settings["scripted_opponent_fraction"] == 0.3
 
 

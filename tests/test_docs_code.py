@@ -17,11 +17,12 @@ from godojo.runs.folder import RunFolder
 from godojo.runs.role_map import RoleMap
 from tests.conftest import ROOT
 from tests.doc_pages import PAGES, blocks, page_name
-from tests.judged_runs import ROLES, small_policy
+from tests.judged_runs import ROLES, make_run, small_policy
 from tests.learning_games import STEPS, WORDS
 
 HERE = "tests/test_docs_code.py"
 TESTED = {
+    ("docs/behaviours.md", "python"): [HERE],
     ("docs/dojo-file.md", "python"): [HERE],
     ("docs/environments.md", "python"): ["tests/test_env_docs.py"],
     ("README.md", "python"): [HERE],
@@ -82,6 +83,14 @@ def test_the_example_of_the_readme(place: Path) -> None:
     assert names["action"].shape == (3,)
     assert names["run"].path.parent.resolve() == place / "runs"
     assert len(program.strip().splitlines()) <= 9
+
+
+def test_behaviours_from_python(place: Path) -> None:
+    make_run(place / "runs")
+    (program,) = programs("docs/behaviours.md")
+    names = run(program.replace("episodes=100", "episodes=2"), "docs/behaviours.md", {})
+    assert names["jukes"] >= 0.0
+    assert names["in_air"].keys() == {"seeker", "hider"}
 
 
 def test_dojo_files_and_vectors(place: Path) -> None:

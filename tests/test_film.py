@@ -451,6 +451,8 @@ def test_behaviours_are_shown_after_the_highlights(chases: list[Replay], monkeyp
         end = replay.seconds
         return {"juke": [Highlight("juke", "Juke", "", replay, end, 1.0, 0.5, 1)], "hide": []}
 
+    without = SimpleNamespace(behaviours=None)
+    monkeypatch.setattr("godojo.show.highlights.game_named", lambda _: without)
     before = moments_of(chases, TINY)
     monkeypatch.setattr("godojo.show.highlights.game_named", lambda _: SimpleNamespace(behaviours=lambda: rules))
     after = moments_of(chases, TINY)

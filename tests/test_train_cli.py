@@ -246,7 +246,7 @@ def test_a_loss_that_is_no_number_stops_the_training(godojo: Run, runs: Path) ->
     for role in ("seeker", "hider"):
         load_policy(run.policy(role))  # refuses what is no number
     state, _ = run.checkpoints().newest()
-    assert state["learner"]["roles"].keys() == {"seeker", "hider"}
+    assert {"seeker", "hider"} <= state["learner"]["roles"].keys()
 
 
 class Trainer:

@@ -24,8 +24,8 @@ func test_terms_add_up_and_match_the_path() -> void:
 				check_near(world.rewards.total(index), total, 1e-6, "total")
 	var opened_m: float = _apart_m(world) - start_m
 	check_equal(decisions, 150, "decisions in a round")
-	check_near(sums[0], -0.05 * opened_m, 1e-3, "seeker: distance")
-	check_near(sums[4], 0.02 * opened_m, 1e-3, "hider: distance")
+	check_near(sums[0], -0.1 * opened_m, 1e-3, "seeker: distance")
+	check_near(sums[4], 0.01 * opened_m, 1e-3, "hider: distance")
 	check_near(sums[1], -0.005 * decisions, 1e-4, "seeker: time")
 	check_near(sums[5], 0.02 * decisions, 1e-4, "hider: time")
 	check_equal([sums[2], sums[6]], [0.0, 0.0], "no tag")
