@@ -9,7 +9,7 @@ from tests.learning_games import STEPS, WORDS
 
 GAMES = (
     ("tag", "--judge", "2", *WORDS),
-    ("tag", "--algorithm", "sac", "--judge", "0", *WORDS, "--set=warm_up=256", "--set=batch=64"),
+    ("tag", "--algorithm", "sac", "--judge", "0", *WORDS, "--set=learning_starts=256", "--set=batch_size=64"),
     ("navigation", "--eval", "2", *WORDS),
 )
 

@@ -80,9 +80,7 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if sum(getattr(self, name) for name in OPPONENT_FRACTIONS) > 1.0:
             raise GodojoError(f"{', '.join(OPPONENT_FRACTIONS)} must add up to at most 1")
         if self.exploiter_fraction and not self.past_opponent_fraction:
-            raise GodojoError(
-                "without a past_opponent_fraction there is no pool for exploiters: set exploiter_fraction=0"
-            )
+            raise GodojoError("exploiters need a pool to join: set past_opponent_fraction, or exploiter_fraction=0")
         for name in ("snapshot_interval", "exploiter_interval"):
             if getattr(self, name) % self.opponent_resample_interval:
                 raise GodojoError(f"{name} must be a multiple of opponent_resample_interval")
