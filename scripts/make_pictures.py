@@ -57,7 +57,7 @@ def _draw(story: Story, progress: Progress) -> None:
     names = ["clip.webp"]
     for name, scene in stills(story).items():
         scenes.append(_still(scene))
-        names.append(f"film-{name}.jpg")
+        names.append(f"film-{name.replace(' ', '-')}.jpg")
     moment = story.scenes()[0].shots[0]
     for camera, film in CAMERAS:
         until = moment.seconds[moment.frames // 2]
