@@ -219,12 +219,12 @@ def test_only_leaky_cells_turn() -> None:
 
 
 def test_a_file_says_of_turning_memories_only_where_there_are_any() -> None:
-    """Shipped files, of version 1, hold the same header but for the names of two layers."""
+    """Files of version 1 hold the same header but for the names of two layers."""
     assert "remembered" not in unpacked(dojo_bytes(*trained()))[0]["heading"]
     assert unpacked(dojo_bytes(*trained(heading=TURNING)))[0]["heading"]["remembered"] == [[4, 1], [0, 3]]
-    shipped = sorted((ROOT / "godot/games/tag/policies").glob("*.dojo"))
-    assert shipped
-    for path in shipped:
+    old = sorted((ROOT / "tests/old_policies").glob("*.dojo"))
+    assert old
+    for path in old:
         text = header_text(read_dojo(path).header).replace(b'"encoder"', b'"eyes"').replace(b'"trunk"', b'"mind"')
         assert path.read_bytes()[48:].startswith(text), path.name
 

@@ -292,6 +292,7 @@ def test_a_second_ctrl_c_ends_it_at_once(runs: Path) -> None:
     """Nothing half made is saved: the newest checkpoint is one from before."""
     trainer = Trainer(runs, update_s=2.0)
     before = RunFolder.open(runs / "long").checkpoints().entries()
+    time.sleep(0.5)  # well inside the next update: between two updates the first press would end it
     for _ in range(2):
         trainer.process.send_signal(signal.SIGINT)
         time.sleep(0.5)

@@ -217,7 +217,7 @@ class PpoSelfPlay(Algorithm):
         return Iteration(rounds, self._wins, metrics)
 
     def close(self) -> None:
-        self._threads.shutdown()
+        self._threads.shutdown(cancel_futures=True)
         self.worlds.close()
 
     def _update(self, name: str, rate: float) -> dict[str, float]:
