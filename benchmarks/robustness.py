@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from godojo.evaluation.evaluation import judge
-from godojo.evaluation.held_out import judging_seed, judging_worlds
+from godojo.evaluation.held_out import game_settings, judging_seed, judging_worlds
 from godojo.evaluation.players import players_of
 from godojo.training.args import TrainArgs
 from godojo.training.setup import prepared
@@ -47,10 +47,8 @@ def report(run: str, rounds: int, seed: int) -> dict[str, Any]:
 def motion(run: str, seed: int, decisions: int = 300) -> dict[str, dict[str, float]]:
     """By role: the share of time in the air in per cent, and the mean speed, in rounds of the run against itself."""
     players = players_of(run, seed=seed, deterministic=True)
-    settings = next(iter(players.values())).card
-    from godojo.evaluation.held_out import game_settings
-
-    with judging_worlds("tag", game_settings("tag", settings.settings), rounds=256, seed=seed) as worlds:
+    card = next(iter(players.values())).card
+    with judging_worlds("tag", game_settings("tag", card.settings), rounds=256, seed=seed) as worlds:
         worlds.reset(judging_seed(seed))
         for player in players.values():
             player.begin(worlds)

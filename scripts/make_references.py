@@ -4,7 +4,7 @@
     python3 dojo.py run scripts/make_references.py --steps 5000000 --style hiding
 
 The styles are in `styles.toml` of the game's folder `references`; the policies and `manifest.json` are written there.
-A budget in agent-steps makes the same policies again, bit by bit. The shipped set has 5 million (three minutes in all).
+A budget in agent-steps reproduces the policies bit-exactly. The shipped set used 5 million (three minutes in all).
 """
 
 import argparse

@@ -120,7 +120,7 @@ func test_trained_opponents_play_until_somebody_moves() -> void:
 	_press(KEY_W, true)
 	_press(KEY_W, false)
 	await ticks(3)
-	check_equal(game.look.human, 0, "whoever moves is the seeker")
+	check_equal(game.look.human, 0, "the person who moves is the seeker")
 	check(game.world.tick_number < 5, "in a new round")
 
 

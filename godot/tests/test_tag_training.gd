@@ -23,7 +23,7 @@ func test_a_person_takes_over_and_gives_back() -> void:
 	check(_game.world.agents[0].wish.x > 0.5, "as the server wants")
 	_press(KEY_A, true)
 	await ticks(1)
-	check_equal(_game.look.human, 0, "whoever moves is the seeker")
+	check_equal(_game.look.human, 0, "the person who moves is the seeker")
 	results = await _decide()
 	check_equal(results.flags, PackedByteArray([0, 1]), "a person is not learned from")
 	check(_game.world.agents[0].wish.x < -0.5, "as the person wants")

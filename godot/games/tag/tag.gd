@@ -188,7 +188,7 @@ func _seat_players() -> void:
 	_keep_score()
 
 
-## Begins to keep score, for whoever is at the keyboard.
+## Starts keeping score for the person at the keyboard.
 func _keep_score() -> void:
 	look.hero = maxi(look.human, 0)
 	_score = TagScore.new(world, look.human, _titles())

@@ -52,7 +52,7 @@ def league(
 ) -> None:
     """Let the snapshots of a training play each other, everybody against everybody, and rate them.
 
-    In classic tag a round is won by whoever was "it" for less time. Leaves league.png and league.json in the run's
+    In classic tag, the player with less time as "it" wins the round. Leaves league.png and league.json in the run's
     folder; with --exploit also exploitability.png.
 
     Examples:
