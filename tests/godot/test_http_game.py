@@ -194,6 +194,27 @@ def test_settings_travel(game: HttpGame) -> None:
         assert np.linalg.norm(walker.final_observation[0, 0, 7:10]) < 0.51
 
 
+def test_settings_change_between_two_decisions(game: HttpGame) -> None:
+    ahead = {"walker": np.tile(np.array([0.0, 1.0, 0.0], np.float32), (2, 1, 1))}
+    with godojo.make_vec(
+        "navigation", engine="godot", http=game.url, token=game.token, scene="maze", num_worlds=2
+    ) as worlds:
+        walker, settings = worlds.roles["walker"], worlds.settings
+        worlds.step(ahead)
+        worlds.change_settings(settings)  # the same: nothing happens
+        worlds.step(ahead)
+        assert not worlds.ended.any()
+        worlds.change_settings(settings.override(**{"rules.round_s": 0.5}))
+        worlds.step(ahead)
+        assert worlds.ended.all()
+        assert walker.truncated.all()
+        assert not walker.acted.any()
+        for _ in range(8):
+            worlds.step(ahead)
+        assert worlds.length_ticks.tolist() == [30, 30]
+        assert worlds.settings.rules.round_s == 0.5
+
+
 def test_scenes_are_loaded_anew_every_so_often(game: HttpGame) -> None:
     with HttpWorlds(game.url, token=game.token, scene="course", reload_every=10) as worlds:
         cuts = 0

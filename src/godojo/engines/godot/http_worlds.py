@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from godojo.bridge.codec import ACTED, TERMINATED, TRUNCATED, RoleStep, StepFrame
@@ -59,7 +60,8 @@ class HttpWorlds(Worlds):
         """Games that were lost and came back."""
         self.reloads = 0
         """Reloaded scenes."""
-        self._options = options
+        self._options = dict(options or {})
+        self._must_restart = False
         self._scene = scene
         self._ticks = ticks_per_decision
         self._reconnect_s = reconnect_s
@@ -119,6 +121,18 @@ class HttpWorlds(Worlds):
                 client.reload_scene()
                 self.reloads += 1
                 self._begin_anew(number)
+        elif self._must_restart:
+            for number in range(len(self._clients)):
+                self._begin_anew(number)
+        self._must_restart = False
+
+    def change_settings(self, settings: Any) -> None:
+        """Plays by these from the end of the next decision on, which cuts the current rounds short."""
+        if "settings" not in self._options:
+            raise GodojoError("an external game has no settings to change")
+        if settings != self.settings:
+            self.settings, self._must_restart = settings, True
+            self._options["settings"] = msgspec.to_builtins(settings)
 
     def close(self) -> None:
         for client in self._clients:
@@ -167,7 +181,7 @@ class HttpWorlds(Worlds):
         observed = self._clients[number].reset(
             game_seed(self._seed, number, self._cuts),
             num_envs=self._each,
-            options=self._options or {},
+            options=self._options,
             ticks_per_decision=self._ticks,
         )
         if len(observed.observations) != self._each:
