@@ -32,7 +32,8 @@ class HttpConnection:
             self._host, port = place.hostname or "", place.port
         except (ValueError, TypeError, AttributeError) as error:
             raise GodojoError(f"{shown(str(url), 200)!r} is no address ({error})") from None
-        if place.scheme not in _PORTS or not self._host or port == 0 or not url.isascii() or not url.isprintable():
+        is_plain = url.isascii() and url.isprintable() and " " not in url
+        if place.scheme not in _PORTS or not self._host or port == 0 or not is_plain:
             raise GodojoError(f"{shown(str(url), 200)!r} is no address; one is like http://127.0.0.1:8080")
         self.url = f"{place.scheme}://{place.netloc.rpartition('@')[2]}{place.path}".rstrip("/")
         self._port = port or _PORTS[place.scheme]
