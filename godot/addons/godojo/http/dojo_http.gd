@@ -22,8 +22,10 @@ const _NO_TOKEN := (
 )
 ## After a request the next one is soon to come: so long it is waited for within frames.
 const _SOON_US := 50_000
+## Meanwhile the server sleeps for a quarter of the time that it has waited, within these limits.
 const _NAP_US := 20
-const _IDLE_US := 1000
+const _LONGEST_NAP_US := 500
+const _IDLE_US := 4000
 
 ## Only listen when [code]--http[/code] is on the command line.
 @export var only_when_asked: bool = false
@@ -40,7 +42,7 @@ const _IDLE_US := 1000
 ## Milliseconds of a frame that serving may take in a game with a window.
 @export_range(0.5, 100.0) var frame_ms: float = 4.0
 ## The same for a game without one.
-@export_range(0.5, 1000.0) var headless_frame_ms: float = 10.0
+@export_range(0.5, 1000.0) var headless_frame_ms: float = 50.0
 
 var _server := TCPServer.new()
 var _routes: DojoHttpRoutes
@@ -90,10 +92,12 @@ func _physics_process(_delta: float) -> void:
 		var now_us: int = Time.get_ticks_usec()
 		if has_served:
 			_heard_us = now_us
-		if _spent_us + now_us - began_us >= _budget_us or now_us - _heard_us > _SOON_US:
+		var is_late: bool = _spent_us + now_us - began_us >= _budget_us
+		# An answer that is still owed needs the next frame.
+		if is_late or _is_busy or now_us - _heard_us > _SOON_US:
 			break
 		if not has_served:
-			OS.delay_usec(_NAP_US)
+			OS.delay_usec(clampi(int((now_us - _heard_us) * 0.25), _NAP_US, _LONGEST_NAP_US))
 	_spent_us += Time.get_ticks_usec() - began_us
 	_routes.counts["longest_serving_us"] = maxi(_routes.counts["longest_serving_us"], _spent_us)
 	if _is_headless and Time.get_ticks_usec() - _heard_us > _SOON_US:
