@@ -1,7 +1,7 @@
-"""Decisions a second of navigation in the real Godot: over HTTP by a general client (httpx), by Godojo's, and over dojo/1.
+"""Decisions per second of navigation in the real Godot: over HTTP by httpx and by Godojo's client, and over dojo/1.
 
-All ways take turns, so that a busy machine slows them alike; printed are medians over the turns.
-And what a busy client costs a game that goes by the clock: frames a second without and with one.
+All ways take turns, so that a busy machine slows them alike; medians over the turns are printed. Then: what a busy
+client costs a game that runs in real time, in physics ticks and frames per second. Needs httpx, of the dev extra.
 
 python3 dojo.py run benchmarks/http_speed.py                  ten turns of half a second each
 python3 dojo.py run benchmarks/http_speed.py --turns 2        the short form

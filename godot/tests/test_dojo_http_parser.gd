@@ -31,7 +31,9 @@ func test_a_repeated_head_has_a_body_of_its_own() -> void:
 	var parser := DojoHttpParser.new()
 	for number in 40:
 		# More heads than are remembered, some of them again.
-		var head: String = "POST /%d HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n" % (number % 20)
+		var head: String = (
+			"POST /%d HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n" % (number % 20)
+		)
 		var bodies: PackedStringArray = []
 		for body: String in ["ab", "cd"]:
 			parser.feed((head + body).to_ascii_buffer())

@@ -8,9 +8,9 @@ extends Node
 ## came with. docs/http.md and [code]/openapi.json[/code] describe the API.
 ## [br][br]
 ## The words [code]--http[/code], [code]--http-port=N[/code] (0: any free one),
-## [code]--http-host=H[/code] and [code]--http-note=FILE[/code] after [code]--[/code] on the command
-## line have the last word. The environment's [code]GODOJO_HTTP_TOKEN[/code] sets a token, which is
-## then not printed.
+## [code]--http-host=H[/code], [code]--http-envs=N[/code] and [code]--http-note=FILE[/code] after
+## [code]--[/code] on the command line have the last word. The environment's
+## [code]GODOJO_HTTP_TOKEN[/code] sets a token, which is then not printed.
 
 ## It listens at this address from now on.
 signal listening(url: String)
@@ -33,6 +33,8 @@ const _IDLE_US := 4000
 @export var host: String = "127.0.0.1"
 ## On which port; 0 for any that is free.
 @export_range(0, 65535) var port: int = 8080
+## Environments that are played at once, unless a client asks for another number.
+@export_range(1, DojoHttpGame.MAX_ENVS) var num_envs: int = 1
 
 @export_group("Limits")
 ## Longest body of a request, in bytes.
@@ -124,7 +126,7 @@ func _begin() -> void:
 			# Nobody could see or reach it.
 			get_tree().quit(1)
 		return
-	_routes = DojoHttpRoutes.new(get_tree(), whitelist)
+	_routes = DojoHttpRoutes.new(get_tree(), whitelist, num_envs)
 	var token: String = OS.get_environment("GODOJO_HTTP_TOKEN")
 	var is_ours: bool = token.is_empty()
 	if is_ours:
@@ -149,6 +151,8 @@ func _read_words() -> void:
 			only_when_asked = false
 		elif word.begins_with("--http-port=") and value.is_valid_int():
 			port = clampi(value.to_int(), 0, 65535)
+		elif word.begins_with("--http-envs=") and value.is_valid_int():
+			num_envs = clampi(value.to_int(), 1, DojoHttpGame.MAX_ENVS)
 		elif word.begins_with("--http-host=") and value.is_valid_ip_address():
 			host = value
 		elif word.begins_with("--http-note="):
