@@ -164,6 +164,8 @@ def buffer_of(policy: Policy, steps: int, columns: int) -> RolloutBuffer:
         not_done=(torch.rand(steps, columns) > 0.1).float(),
         heading=torch.nn.functional.normalize(torch.randn(steps, columns, 2), dim=-1),
         memory=torch.randn(columns, policy.memory_size),
+        imitated=torch.randn(steps, columns, 3),
+        imitation_weight=0.5 * (torch.rand(steps, columns) > 0.5),
         value=torch.zeros(steps + 1, columns),
         advantage=torch.randn(steps, columns),
         returns=torch.randn(steps, columns),

@@ -65,6 +65,8 @@ def batch_of(policy: Policy, seed: int = 1) -> RolloutBuffer:
         not_done=not_done,
         heading=heading,
         memory=memory,
+        imitated=normal(STEPS, COLUMNS, 2),
+        imitation_weight=0.5 * (normal(STEPS, COLUMNS) > 0.5),
         value=nothing,
         advantage=normal(STEPS, COLUMNS),
         returns=normal(STEPS, COLUMNS),
@@ -106,7 +108,8 @@ def plain_loss(policy: Policy, critic: Critic, batch: RolloutBuffer, vf_coef: fl
             first = torch.relu(critic.own(seen) + critic.privileged(batch.privileged[step, column]))
             value = critic.value(torch.relu(critic.trunk[0](first)))[0]
             error = (value - batch.returns[step, column]) ** 2
-            total = total - gain + vf_coef * error - ent_coef * normal.entropy().sum()
+            imitation = batch.imitation_weight[step, column] * ((mean - batch.imitated[step, column]) ** 2).sum()
+            total = total - gain + vf_coef * error - ent_coef * normal.entropy().sum() + imitation
     return total / count
 
 
@@ -117,7 +120,7 @@ def test_gradients_are_those_of_the_plain_formula(memory: Literal["", "leaky", "
     parameters = {**dict(policy.named_parameters()), **{f"critic.{n}": p for n, p in critic.named_parameters()}}
     found = ppo.losses(policy, critic, batch, CLIP)
     assert 0.1 < float(found.clip_fraction) < 0.9, "the case has rows on both sides of the clip"
-    loss = found.policy_gradient_loss + 0.5 * found.value_loss - 0.01 * found.entropy
+    loss = found.policy_gradient_loss + 0.5 * found.value_loss - 0.01 * found.entropy + found.imitation_loss
     ours = torch.autograd.grad(loss, list(parameters.values()))
     plain = plain_loss(policy, critic, batch, 0.5, 0.01)
     theirs = torch.autograd.grad(plain, list(parameters.values()))
@@ -133,14 +136,15 @@ def test_a_row_without_a_decision_gives_nothing() -> None:
     idle = ~batch.acted
     assert idle.any()
     spoilt = {
-        name: getattr(batch, name).clone() for name in ("observation", "privileged", "action", "advantage", "returns")
+        name: getattr(batch, name).clone()
+        for name in ("observation", "privileged", "action", "advantage", "returns", "imitated")
     }
     for values in spoilt.values():
         values[:STEPS][idle] = 3.0
     gradients = []
     for each in (batch, replace(batch, **spoilt)):
         found = ppo.losses(policy, critic, each, CLIP)
-        loss = found.policy_gradient_loss + found.value_loss - found.entropy
+        loss = found.policy_gradient_loss + found.value_loss - found.entropy + found.imitation_loss
         gradients.append(torch.autograd.grad(loss, [*policy.parameters(), *critic.parameters()]))
     assert all(torch.equal(one, other) for one, other in zip(*gradients, strict=True))
 

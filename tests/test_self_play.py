@@ -233,6 +233,7 @@ def test_a_state_goes_on_bit_by_bit_elsewhere() -> None:
         scripted_opponent_fraction=0.4,
         exploiter_fraction=0.2,
         exploiter_interval=2,
+        imitated_opponents={"seeker": "searcher"},
     )
     straight, first, second = learner(settings), learner(settings), learner(settings, seed=9)
     try:
@@ -353,6 +354,20 @@ def test_exploiters_learn_to_beat_the_current_policy_and_join_the_pool() -> None
         assert joined[0].name.startswith("exploiter_")
     finally:
         made.close()
+
+
+def test_a_policy_learns_what_the_script_it_imitates_would_do() -> None:
+    settings = msgspec.structs.replace(SMALL, imitated_opponents={"hider": "still"}, imitation_coef=10.0)
+    made = learner(settings)
+    try:
+        losses = [made.iterate(0.0).metrics["hider"]["train/imitation_loss"] for _ in range(25)]
+        assert losses[-1] < 0.3 * losses[0], "a motionless hider is easy to imitate"
+        assert made.iterate(0.4).metrics["seeker"]["train/imitation_loss"] == 0.0
+        assert not made.iterate(settings.imitation_end).metrics["hider"]["train/imitation_loss"]
+    finally:
+        made.close()
+    with pytest.raises(GodojoError, match=r"no role 'seker'; did you mean seeker"):
+        learner(msgspec.structs.replace(SMALL, imitated_opponents={"seker": "cutoff"}))
 
 
 def test_the_pool_prefers_opponents_that_win() -> None:

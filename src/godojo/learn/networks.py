@@ -138,6 +138,14 @@ class ActionHead(nn.Module):
             entropy = entropy - (logs.exp() * logs).sum(-1)
         return log_prob, entropy
 
+    def imitation_loss(self, features: Tensor, target: Tensor) -> Tensor:
+        """Distance to other actions: squared for continuous ones, the cross-entropy for discrete ones."""
+        raw = self.linear(features)
+        loss: Tensor = (raw[..., : self.continuous_size] - target[..., self._continuous_columns]).square().sum(-1)
+        for column, logits in zip(self._discrete_columns, self._logits(raw), strict=True):
+            loss = loss - logits.log_softmax(-1).gather(-1, target[..., column, None].long())[..., 0]
+        return loss
+
     def _log_prob(self, distance: Tensor) -> Tensor:
         """Log-probability of values at these distances from the mean, in standard deviations."""
         return -0.5 * distance.square().sum(-1) - (self.log_std + LOG_SQRT_2PI).sum()
@@ -231,6 +239,10 @@ class Policy(nn.Module):
         if not self._observation_pairs:
             return observation
         return rotate(observation, self._observation_pairs, self.heading_of(observation))
+
+    def from_env_action(self, action: Tensor, observation: Tensor) -> Tensor:
+        """Actions of the game, relative to the heading."""
+        return rotate(action, self._action_pairs, self.heading_of(observation)) if self._action_pairs else action
 
     def to_env_action(self, action: Tensor, observation: Tensor) -> Tensor:
         """Actions as the game takes them: along the world's axes, clipped to the range from -1 to 1.

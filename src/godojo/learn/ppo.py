@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from godojo.errors import GodojoError
-from godojo.learn.networks import Critic, Policy
+from godojo.learn.networks import ActionHead, Critic, Policy
 from godojo.learn.rollout import RolloutBuffer, RolloutWorker
 from godojo.learn.settings import PpoSettings
 
@@ -23,6 +23,8 @@ class Losses(NamedTuple):
     """Approximate KL divergence from the policy that collected the rollout."""
     clip_fraction: Tensor
     """Fraction of decision steps whose probability ratio was clipped."""
+    imitation_loss: Tensor
+    """Distance to the imitated actions, weighted."""
 
 
 METRICS = (*Losses._fields, "grad_norm")
@@ -41,6 +43,8 @@ def losses(policy: Policy, critic: Critic, batch: RolloutBuffer, clip_range: flo
     clipped_ratio = ratio.clamp(1.0 - clip_range, 1.0 + clip_range)
     surrogate = torch.minimum(ratio * batch.advantage, clipped_ratio * batch.advantage)
     value_error = critic(observation, privileged) - batch.returns
+    assert isinstance(policy.head, ActionHead), "`evaluate_actions` refuses others"
+    imitation = policy.head.imitation_loss(features, batch.imitated) * batch.imitation_weight
     weight = batch.acted.to(ratio.dtype)
     total = weight.sum().clamp(min=1.0)
 
@@ -53,6 +57,7 @@ def losses(policy: Policy, critic: Critic, batch: RolloutBuffer, clip_range: flo
         entropy=mean(entropy.expand_as(ratio)),
         approx_kl=mean((ratio - 1.0) - log_ratio).detach(),
         clip_fraction=mean(((ratio - 1.0).abs() > clip_range).to(ratio.dtype)).detach(),
+        imitation_loss=mean(imitation),
     )
 
 
@@ -86,6 +91,7 @@ class TorchPpoGradient:
         settings = self._settings
         terms = losses(self._policy, self._critic, buffer.select(columns), settings.clip_range)
         loss = terms.policy_gradient_loss + settings.vf_coef * terms.value_loss - settings.ent_coef * terms.entropy
+        loss = loss + terms.imitation_loss
         assert self._weights.grad is not None
         self._weights.grad.zero_()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -119,6 +125,8 @@ def update(
             history.append(values)
     means = dict(zip(METRICS, torch.tensor(history).mean(0).tolist(), strict=True))
     means["entropy_loss"] = -means.pop("entropy")
+    if not settings.imitated_opponents:
+        del means["imitation_loss"]
     means["explained_variance"] = explained_variance(buffer.value[:-1], buffer.returns, weight)
     return {f"train/{name}": value for name, value in means.items()}
 

@@ -13,6 +13,7 @@ from godojo.engines.base import RoleArrays, Worlds
 from godojo.engines.subset import WorldsSubset
 from godojo.games.parts import Heading
 from godojo.learn.gae import advantages
+from godojo.learn.imitation import Imitation
 from godojo.learn.networks import Critic, Normaliser, Policy
 from godojo.learn.rotation import relative_state
 from godojo.opponents.base import Opponent
@@ -219,6 +220,9 @@ class RolloutBuffer:
     """[T, C, 2] if the memory rotates with it; else empty."""
     memory: Tensor
     """[C, M]: the memory before the first step."""
+    imitated: Tensor
+    """Actions to imitate, where `imitation_weight` is above 0."""
+    imitation_weight: Tensor
     value: Tensor
     """[T + 1, C]."""
     advantage: Tensor
@@ -240,6 +244,7 @@ class RolloutBuffer:
             "observation": (steps + 1, columns, role.observation.shape[2]),
             "privileged": (steps + 1, columns, privileged_size),
             "action": (steps, columns, role.action.shape[2]),
+            "imitated": (steps, columns, role.action.shape[2]),
             "heading": (steps, columns, 2 if policy.rotated_cells else 0),
             "memory": (columns, policy.memory_size),
             "value": (steps + 1, columns),
@@ -310,6 +315,7 @@ class RolloutWorker:
         )
         self.set_past_opponent(None)
         self._warm_up()
+        self.imitation: Imitation | None = None
 
     def _warm_up(self) -> None:
         """Run every kernel once on empty input, so that compilation does not count as training time."""
@@ -353,6 +359,8 @@ class RolloutWorker:
             runner.act(inputs, self._past_output, deterministic=False, generator=self.generator)
         for selection in self._outputs:
             selection.write()
+        if self.imitation is not None:
+            self.imitation.ask(step, self.policy, self._observation, buffer)
         for opponent, part in self.scripted:
             self._act_scripted(opponent, part)
 

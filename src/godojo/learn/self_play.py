@@ -18,10 +18,12 @@ import numpy as np
 import torch
 
 from godojo.engines.base import RoleArrays, Worlds
+from godojo.errors import GodojoError, known
 from godojo.games.parts import Heading
 from godojo.learn import ppo
 from godojo.learn.algorithm import Algorithm, Iteration, OpponentAssignment
 from godojo.learn.backend import Backend, backend_for
+from godojo.learn.imitation import Imitation
 from godojo.learn.networks import Critic, Policy, PolicyShape, flatten_parameters
 from godojo.learn.opponent_pool import OpponentPool
 from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, RolloutWorker, collect_rollout
@@ -110,6 +112,9 @@ class PpoSelfPlay(Algorithm):
         self.modes: dict[str, Mode] = dict.fromkeys(worlds.roles, "train")
         self.modes.update(modes or {})
         names = list(worlds.roles)
+        for name in settings.imitated_opponents:
+            if name not in names:
+                raise GodojoError(f"imitated_opponents: there is no role {name!r}; {known(name, names)}")
         self._shared = shared_role(worlds)
         self.opponent_pool = (
             OpponentPool(names, settings.pool_size)
@@ -127,7 +132,11 @@ class PpoSelfPlay(Algorithm):
             torch.manual_seed(int(self._rng.integers(2**62)))
             given = (policies or {}).get(name)
             policy = given if given is not None else Policy(shape_for(role, settings))
-            self.workers[name] = self._make_learner(name, name, policy, self.slots[name], backend)
+            worker = self.workers[name] = self._make_learner(name, name, policy, self.slots[name], backend)
+            if name in settings.imitated_opponents and self._shared is None:
+                imitated = make_opponent(settings.imitated_opponents[name], name, seed, game=worlds.game)
+                count = int(worlds.num_worlds * settings.imitation_fraction)
+                worker.imitation = Imitation(worlds, name, imitated, worker.world_slice, count)
         for name, slots in self.slots.items():
             if slots.exploiter.stop > slots.exploiter.start:
                 first = slots.exploiter.start == 0
@@ -197,6 +206,8 @@ class PpoSelfPlay(Algorithm):
         settings = self.settings
         for name, mode in self.modes.items():
             self.workers[name].learns, self.workers[name].deterministic = mode == "train", mode == "deterministic"
+            if (imitation := self.workers[name].imitation) is not None:
+                imitation.weight = settings.imitation_weight(progress) if mode == "train" else 0.0
         self._resample_past_opponents()
         rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
         learning = [name for name, mode in self.modes.items() if mode == "train"]
@@ -348,6 +359,7 @@ class PpoSelfPlay(Algorithm):
                     "memory": worker.memory.clone(),
                     "past_memory": worker.past_memory.clone(),
                     "scripted": [opponent.state() for opponent, _ in worker.scripted],
+                    "imitated": None if worker.imitation is None else worker.imitation.opponent.state(),
                 }
                 for name, worker in self._learners.items()
             },
@@ -379,3 +391,5 @@ class PpoSelfPlay(Algorithm):
                 worker.past_memory.copy_(state["roles"][name]["past_memory"])
                 for (opponent, _), remembered in zip(worker.scripted, state["roles"][name]["scripted"], strict=True):
                     opponent.load_state(remembered)
+                if worker.imitation is not None:
+                    worker.imitation.opponent.load_state(state["roles"][name]["imitated"])

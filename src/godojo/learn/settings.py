@@ -58,6 +58,14 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Updates between two checkpoints that join the opponent pool; a multiple of `opponent_resample_interval`."""
     opponent_resample_interval: int = 5
     """Updates between two draws of past opponents; leaves time to finish rounds."""
+    imitated_opponents: dict[str, str] = {}
+    """By role: a scripted opponent that its policy imitates at first."""
+    imitation_coef: float = 1.0
+    """Weight of the imitation loss at the start; it decays linearly."""
+    imitation_fraction: float = 0.5
+    """Fraction of worlds in which the scripted opponent is asked what it would do."""
+    imitation_end: float = 0.8
+    """Share of the budget after which imitation ends."""
     exploiter_fraction: float = 0.0
     """Fraction of worlds in which one role is played by an exploiter, which learns to beat the current policy."""
     exploiter_interval: int = 500
@@ -66,13 +74,19 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     checkpoint_steps: int = 0
     """Agent-steps between two checkpoints; 0: one every 30 seconds."""
 
+    def imitation_weight(self, progress: float) -> float:
+        """The weight of the imitation loss at this share of the budget."""
+        if progress >= self.imitation_end:
+            return 0.0
+        return self.imitation_coef * (1.0 - progress / self.imitation_end)
+
     def check(self) -> None:
         """Reject values that cannot be trained with."""
         check_counts(self, "num_worlds", "n_steps", "n_epochs", "n_minibatches")
         check_counts(self, "pool_size", "snapshot_interval", "opponent_resample_interval")
         check_counts(self, "exploiter_interval")
-        check_fractions(self, "gamma", "gae_lambda", *OPPONENT_FRACTIONS)
-        check_positive(self, "learning_rate", "final_learning_rate", "clip_range", "max_grad_norm")
+        check_fractions(self, "gamma", "gae_lambda", "imitation_fraction", "imitation_end", *OPPONENT_FRACTIONS)
+        check_positive(self, "learning_rate", "final_learning_rate", "clip_range", "max_grad_norm", "imitation_coef")
         check_net_arch(self.net_arch)
         check_checkpoint_steps(self.checkpoint_steps)
         if self.memory and self.memory_size < 1:

@@ -64,6 +64,8 @@ class Rollout(NamedTuple):
     not_done: np.ndarray
     heading: np.ndarray
     memory: np.ndarray
+    imitated: np.ndarray
+    imitation_weight: np.ndarray
 
 
 class Coefficients(NamedTuple):
@@ -172,6 +174,7 @@ def _ppo_gradient(
             s.value_grad[step] = ZERO
             if rollout.acted[step, column]:
                 _surrogate(net, rollout, step, column, coefficients.clip, share, s, gradient, metrics)
+                _imitation(rollout, step, column, share, s, metrics)
                 error = s.value[step, 0] - rollout.returns[step, column]
                 metrics[1] += error * error * share
                 s.value_grad[step, 0] = coefficients.value * TWO * error * share
@@ -181,7 +184,7 @@ def _ppo_gradient(
         metrics[2] += (net.row[net.log_std_at + number] + ENTROPY) * total * share
         gradient[net.log_std_at + number] -= coefficients.entropy * total * share
     grad_norm = np.sqrt(np.sum(gradient.astype(np.float64) ** 2))
-    metrics[5] = grad_norm
+    metrics[6] = grad_norm
     gradient *= np.float32(min(coefficients.max_grad_norm / (grad_norm + 1e-6), 1.0))
 
 
@@ -210,6 +213,17 @@ def _surrogate(
             distance = (action[number] - mean[number]) * inverse_std
             s.mean_grad[step, number] = log_prob_grad * distance * inverse_std
             gradient[net.log_std_at + number] += log_prob_grad * (distance * distance - ONE)
+
+
+@njit_fastmath
+def _imitation(rollout: Rollout, step: int, column: int, share: Any, s: Scratch, metrics: np.ndarray) -> None:
+    """The imitation loss of one step, and its gradient with respect to the mean."""
+    weight = rollout.imitation_weight[step, column]
+    if weight > ZERO:
+        for number in range(rollout.imitated.shape[2]):
+            off = s.mean[step, number] - rollout.imitated[step, column, number]
+            metrics[5] += weight * off * off * share
+            s.mean_grad[step, number] += TWO * weight * off * share
 
 
 @njit_fastmath
