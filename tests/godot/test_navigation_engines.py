@@ -11,16 +11,21 @@ from godojo.engines.godot.find import Engine
 from godojo.engines.make import make_vec
 from godojo.evaluation.stability import Stability
 from godojo.games.navigation.parity import check_walks, planned, played
-from godojo.games.navigation.spec import WALKER, WINNERS
+from godojo.games.navigation.settings import NavigationSettings
+from godojo.games.navigation.spec import REWARD_TERMS, WALKER, WINNERS
 from tests.http_games import started_game
 from tests.nightly import repeats
 
 pytestmark = pytest.mark.engine
 
 
+TELEPORTS = NavigationSettings.defaults().override(**{"motion.teleport_m": 3.0})
+
+
 @pytest.mark.slow
-def test_the_twin_walks_as_godot_does(engine: Engine) -> None:
-    report = check_walks(engine, episodes=repeats(6, nightly=15), seed=3)
+@pytest.mark.parametrize("settings", [None, TELEPORTS], ids=["walks", "teleports"])
+def test_the_twin_walks_as_godot_does(engine: Engine, settings: NavigationSettings | None) -> None:
+    report = check_walks(engine, episodes=repeats(6, nightly=15), seed=3, settings=settings)
     assert [(figure.name, figure.value) for figure in report.figures if not figure.is_met] == []
     assert report.arenas == ["course", "maze", "obstacle_course"]
     assert report.figure("median_position_error_m").value < 1e-4
@@ -40,10 +45,18 @@ def test_planned_walks_bump_fall_and_arrive() -> None:
     assert tuple(worlds.winners) == WINNERS
 
 
+def test_planned_teleports_happen() -> None:
+    worlds = make_vec("navigation", num_worlds=8, seed=4, settings=TELEPORTS)
+    actions = planned(worlds, seed=1)
+    worlds.reset(4)
+    assert (played(worlds, actions).terms[:, :, REWARD_TERMS.index("teleport")] < 0).any(axis=1).all()
+
+
 @pytest.mark.usefixtures("engine")
-def test_both_engines_describe_the_same_game() -> None:
-    twin = make_vec("navigation", num_worlds=2)
-    with make_vec("navigation", engine="godot", num_worlds=2) as godot:
+@pytest.mark.parametrize("settings", [NavigationSettings.defaults(), TELEPORTS], ids=["walks", "teleports"])
+def test_both_engines_describe_the_same_game(settings: NavigationSettings) -> None:
+    twin = make_vec("navigation", num_worlds=2, settings=settings)
+    with make_vec("navigation", engine="godot", num_worlds=2, settings=settings) as godot:
         assert (godot.reward_terms, godot.winners) == (twin.reward_terms, twin.winners)
         assert godot.arena_names == twin.arena_names
         assert godot.roles[WALKER].observation_parts == twin.roles[WALKER].observation_parts

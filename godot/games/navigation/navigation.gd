@@ -104,7 +104,7 @@ func _walk(delta: float) -> void:
 			_begin_round()
 		return
 	var action: Vector3 = ScriptedWalker.act(world) if _options.demo else rig.wanted()
-	world.set_action(action.x, action.y, action.z)
+	world.set_action(action.x, action.y, action.z, 0.0 if _options.demo else rig.trigger())
 	world.tick()
 	if world.round_over:
 		_pause_s = PAUSE_S

@@ -71,16 +71,16 @@ func describe() -> Dictionary:
 	var names: PackedStringArray = []
 	for course in _courses:
 		names.append(course.name)
+	var moves: Array[Dictionary] = []
+	for move_name: String in ["strafe", "forward", "rotate"]:
+		moves.append(DojoObservationLayout.move(move_name, 1))
+	if settings.motion.teleport_m > 0.0:
+		moves.append(DojoObservationLayout.move("teleport", 1))
 	var walker: Dictionary = {
 		"name": "walker",
 		"agents": 1,
 		"observation": NavigationObservation.layout.parts(settings),
-		"action":
-		[
-			DojoObservationLayout.move("strafe", 1),
-			DojoObservationLayout.move("forward", 1),
-			DojoObservationLayout.move("rotate", 1),
-		],
+		"action": moves,
 	}
 	return {
 		"roles": [walker],
@@ -107,10 +107,12 @@ func reset(seed_number: int) -> void:
 
 
 func act(actions: PackedFloat32Array) -> void:
+	var can_teleport: bool = settings.motion.teleport_m > 0.0
 	var place: int = 0
 	for world in worlds:
-		world.set_action(actions[place], actions[place + 1], actions[place + 2])
-		place += 3
+		var teleport: float = actions[place + 3] if can_teleport else 0.0
+		world.set_action(actions[place], actions[place + 1], actions[place + 2], teleport)
+		place += 4 if can_teleport else 3
 
 
 func advance() -> void:
