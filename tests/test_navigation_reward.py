@@ -50,16 +50,23 @@ def actions(observation: np.ndarray, chance: np.random.Generator) -> np.ndarray:
     return (np.where((world % 3 == 0)[..., None], straight, to_mark) + noise).astype(np.float32)
 
 
-@pytest.mark.parametrize(("turn", "goal_within_m"), [("smooth", 12.0), ("snap", 0.0)])
-def test_every_term_is_the_games_own(turn: str, goal_within_m: float) -> None:
-    chosen = settings(**{"motion.turn": turn, "motion.speed_mps": 3.0, "rules.goal_within_m": goal_within_m})
+SMOOTH = {"motion.turn": "smooth", "rules.goal_within_m": 12.0}
+SNAP = {"motion.turn": "snap", "rewards.smooth": 0.0, "rewards.comfort": 0.0}
+SNAP |= {"rewards.smooth_per_m": 0.1, "rewards.comfort_per_m": 2.0}
+TELEPORT = SMOOTH | {"motion.teleport_m": 3.0}
+
+
+@pytest.mark.parametrize("values", [SMOOTH, SNAP, TELEPORT], ids=["smooth", "snap", "teleport"])
+def test_every_term_is_the_games_own(values: dict[str, object]) -> None:
+    chosen = settings(**{"motion.speed_mps": 3.0, **values})
     worlds, calculator = worlds_of(chosen), RewardCalculator(chosen)
     role, chance = worlds.roles[WALKER], np.random.default_rng(3)
     seen = dict.fromkeys(REWARD_TERMS, 0)
     winners = set()
     for decision in range(DECISIONS):
         before = role.observation[:, 0].copy()
-        role.action[:, 0] = actions(before, chance)
+        role.action[:, 0, :3] = actions(before, chance)
+        role.action[:, 0, 3:] = chance.uniform(-1.0, 0.6, role.action[:, 0, 3:].shape)
         worlds.step()
         ended = worlds.ended.copy()
         after = np.where(ended[:, None], role.final_observation[:, 0], role.observation[:, 0])
@@ -68,13 +75,15 @@ def test_every_term_is_the_games_own(turn: str, goal_within_m: float) -> None:
         winners |= set(winner)
         collisions = np.rint(own["collision"] / chosen.rewards.collision)
         info = {"winner": winner, "collisions": collisions}
+        if values is TELEPORT:  # a short one is no longer than a step
+            info["teleports"] = np.rint(own["teleport"] / chosen.rewards.teleport)
         found = calculator.calculate(before, role.action[:, 0], after, info)
         assert tuple(found) == calculator.terms == REWARD_TERMS
         for term in REWARD_TERMS:
             assert found[term] == pytest.approx(own[term], abs=2e-4), (term, decision)
             seen[term] += int(np.count_nonzero(own[term]))
         assert sum(found.values()) == pytest.approx(role.reward[:, 0], abs=1e-3)
-    used = set(REWARD_TERMS) - ({"teleport"} if turn == "smooth" else set())
+    used = set(REWARD_TERMS) - ({"teleport"} if values is SMOOTH else set())
     assert {term for term, count in seen.items() if count} == used
     assert winners == {"", "walker", "gap", "clock"}
 
@@ -151,3 +160,12 @@ def test_a_resumed_run_continues_its_reward_exactly(tmp_path: Path) -> None:
         for worlds in made:
             worlds.step({WALKER: action})
         assert np.array_equal(first.roles[WALKER].reward, second.roles[WALKER].reward)
+
+
+def test_a_move_too_large_to_be_walked_is_a_teleport() -> None:
+    chosen = settings(**{"motion.teleport_m": 3.0})
+    before = worlds_of(chosen, 2).roles[WALKER].observation[:, 0].copy()
+    after = before.copy()
+    after[0, LAYOUT.slice("camera_position")] += (1.0, 0.0, 0.0)
+    found = RewardCalculator(chosen).calculate(before, np.zeros((2, 4)), after)
+    assert found["teleport"].tolist() == [chosen.rewards.teleport, 0.0]

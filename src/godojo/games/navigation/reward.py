@@ -7,6 +7,7 @@ import numpy as np
 
 from godojo.games.navigation.settings import LAYOUT, NavigationSettings, Rewards
 from godojo.games.navigation.spec import REWARD_TERMS, WALKER
+from godojo.games.settings import TICK_S
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
@@ -29,7 +30,7 @@ class Decision(NamedTuple):
     """Whether comfort is below `comfort.warn_below`."""
     collisions: Array
     teleports: Array
-    """Jumps of the view: snap turns."""
+    """Jumps of the view: teleports and snap turns."""
     winner: Array
     """Texts: `walker`, `gap` or `clock` where the round ended so; else `nobody` or empty."""
 
@@ -37,7 +38,8 @@ class Decision(NamedTuple):
 class RewardCalculator:
     """The game's own reward, term by term. Override `weigh` to change it, for `--reward file.py:Class`, too.
 
-    `calculate` takes one decision `[48]`, `[3]` or a batch of them `[..., 48]`, `[..., 3]`. It remembers the last
+    `calculate` takes one decision, observation `[48]` and action `[3]`, or a batch, `[..., 48]` and `[..., 3]` (4 with
+    a teleport). It remembers the last
     action and the ground covered in the episode; `reset` begins new episodes everywhere.
 
     Args:
@@ -54,13 +56,12 @@ class RewardCalculator:
 
     def weigh(self, decision: Decision, rewards: Rewards) -> dict[str, Array]:
         """The terms of the reward."""
-        new_m, smooth, comfort = decision.new_ground_m, decision.smoothness, decision.comfort
-        per_step = {name: float(getattr(rewards, name, 0.0)) for name in ("smooth", "comfort")}
+        new_m = decision.new_ground_m
         return {
             "goal": rewards.goal * (decision.winner == WALKER),
             "progress": rewards.progress_per_m * decision.progress_m,
-            "smooth": (per_step["smooth"] + rewards.smooth_per_m * new_m) * smooth,
-            "comfort": (per_step["comfort"] + rewards.comfort_per_m * new_m) * comfort
+            "smooth": (rewards.smooth + rewards.smooth_per_m * new_m) * decision.smoothness,
+            "comfort": (rewards.comfort + rewards.comfort_per_m * new_m) * decision.comfort
             + rewards.comfort_warning * decision.is_warning,
             "collision": rewards.collision * decision.collisions,
             "fall": rewards.fall * (decision.winner == "gap"),
@@ -78,8 +79,8 @@ class RewardCalculator:
             action: What it did.
             next_observation: What it saw then; the last observation of an episode that ended.
             info: `winner` (a text, or one each), as in the environments' last info; `collisions` in this decision,
-                which nothing but the game knows (0 if missing); `ended`, whether episodes ended (default: where there
-                is a winner).
+                which nothing but the game knows (0 if missing); `teleports` (if missing, turns and moves that are too
+                large to be walked); `ended`, whether episodes ended (default: where there is a winner).
         """
         info = info or {}
         before, after = np.asarray(observation, np.float64), np.asarray(next_observation, np.float64)
@@ -94,7 +95,7 @@ class RewardCalculator:
             comfort=comfort,
             is_warning=comfort < self.settings.comfort.warn_below,
             collisions=np.broadcast_to(np.asarray(info.get("collisions", 0), np.float64), shape),
-            teleports=self._teleports(before, after),
+            teleports=np.broadcast_to(np.asarray(info.get("teleports", self._teleports(before, after))), shape),
             winner=winner,
         )
         ended = np.broadcast_to(np.asarray(info.get("ended", winner != ""), np.bool_), shape)
@@ -106,17 +107,11 @@ class RewardCalculator:
         """The terms of a `godojo.engines.reward_wrapper.Step`: what `--reward` calls."""
         if not self._is_own:
             self.settings = step.settings
-        weight = step.settings.rewards.collision
-        return self.calculate(
-            step.observation,
-            step.action,
-            step.next_observation,
-            {
-                "winner": step.outcome[:, None],
-                "collisions": step.terms["collision"] / weight if weight else 0,
-                "ended": step.terminated | step.truncated,
-            },
-        )
+        info = {"winner": step.outcome[:, None], "ended": step.terminated | step.truncated}
+        for count, term in (("collisions", "collision"), ("teleports", "teleport")):
+            if weight := getattr(step.settings.rewards, term):
+                info[count] = step.terms[term] / weight
+        return self.calculate(step.observation, step.action, step.next_observation, info)
 
     def reset(self) -> None:
         """New episodes begin everywhere."""
@@ -166,11 +161,17 @@ class RewardCalculator:
         return found
 
     def _teleports(self, before: Array, after: Array) -> Array:
-        if self.settings.motion.turn == "smooth":
-            return np.zeros(before.shape[:-1])
-        turned = _yaw(after) - _yaw(before)
-        turned = np.abs((turned + np.pi) % (2.0 * np.pi) - np.pi)
-        return np.asarray(np.rint(turned / np.radians(self.settings.motion.snap_deg)))
+        motion = self.settings.motion
+        found = np.zeros(before.shape[:-1])
+        if motion.turn == "snap":
+            turned = _yaw(after) - _yaw(before)
+            turned = np.abs((turned + np.pi) % (2.0 * np.pi) - np.pi)
+            found += np.rint(turned / np.radians(motion.snap_deg))
+        if motion.teleport_m > 0.0:
+            moved = LAYOUT.view(after, "camera_position") - LAYOUT.view(before, "camera_position")
+            walked_m = motion.speed_mps * self.settings.rules.ticks_per_decision * TICK_S
+            found += np.hypot(moved[..., 0], moved[..., 2]) > walked_m + _SAME_MARK_M
+        return found
 
 
 def _way_m(before: Array, after: Array) -> Array:
@@ -198,8 +199,8 @@ def _yaw(observation: Array) -> Array:
 
 
 def _cut(action: Array) -> Array:
-    """As the game does: each number from -1 to 1, and the walking direction no longer than 1."""
-    action = np.nan_to_num(action, nan=0.0, posinf=0.0, neginf=0.0).clip(-1.0, 1.0)
+    """As the game does, without a teleport: each number from -1 to 1, and the walking direction no longer than 1."""
+    action = np.nan_to_num(action[..., :3], nan=0.0, posinf=0.0, neginf=0.0).clip(-1.0, 1.0)
     length = np.maximum(np.hypot(action[..., 0], action[..., 1]), 1.0)
     action[..., :2] /= length[..., None]
     return action
