@@ -133,6 +133,8 @@ class Game:
     behaviours: Callable[[], Callable[[Any], Mapping[str, Sequence[Any]]]] | None = None
     """From a `godojo.show.replay.Replay`, a round, to what agents do in it: `Highlight`s by the behaviour's name, every
     name the game knows included."""
+    checkpoint_prefix: str = ""
+    """Of Stable-Baselines3's checkpoints, `PREFIX_model_N_steps.zip`; the game's name if empty."""
     film_scene: str | None = None
     """The Godot scene that draws replays; None for the game-neutral one."""
 

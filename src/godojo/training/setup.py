@@ -14,6 +14,7 @@ from godojo.learn.registry import ALGORITHMS, algorithm_named
 from godojo.runs.config import CONTINUED_BY, RunConfig
 from godojo.runs.folder import CONFIG, RunFolder, open_run
 from godojo.training.args import TrainArgs
+from godojo.training.from_model import continued_from_model
 from godojo.training.new_run import algorithm_asked_for, new_config
 from godojo.training.worlds import curriculum_of, worlds_of
 
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 def prepared(args: TrainArgs, say: Callable[[str], None]) -> "Iterator[Training]":
     """A training that is ready to start, in a run folder that is locked for this process."""
     args.check_times()
+    if args.resumed_model is not None:
+        with continued_from_model(args, args.resumed_model, say) as training:
+            yield training
+        return
     # Opened first: a new run would be the latest one.
     source = None if args.init_from is None else open_run(args.init_from, say)
     with ExitStack() as stack:
@@ -70,6 +75,7 @@ def _to_resume(args: TrainArgs, say: Callable[[str], None]) -> RunFolder:
             "preset",
             "config",
             "num_envs",
+            "device",
             "reward",
             "tasks",
             "scene",
