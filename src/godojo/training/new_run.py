@@ -46,11 +46,14 @@ def new_config(args: TrainArgs, source: RunFolder | None, say: Callable[[str], N
     Rejects wrong arguments before torch and the kernels are loaded, which takes seconds.
     """
     engine, game, seed = _engine_game_and_seed(args)
-    algorithm = algorithm_asked_for(args) or "ppo"
+    asked_for = algorithm_asked_for(args)
+    preset = _preset(args, game)
+    algorithm = asked_for or (preset.trainer if args.trainer is None else "") or "ppo"
     entry = algorithm_named(algorithm)
     if not entry.can_continue and (args.init_from is not None or args.freeze):
         raise _only_new_policies()
-    preset = _preset(args, game)
+    if preset.trainer not in ("", algorithm):
+        say(f"{args.config} has hyperparameters of {preset.trainer}; {algorithm} uses those of the default preset")
     learner_values, game_texts = split_settings(args.values)
     if args.num_envs is not None:
         learner_values.setdefault(entry.num_worlds, args.num_envs)
@@ -64,7 +67,7 @@ def new_config(args: TrainArgs, source: RunFolder | None, say: Callable[[str], N
         seed=seed,
         budget=args.budget(preset.budget or {"minutes": 5.0}).as_config(),
         command=args.command,
-        more=_game_source(args, engine) | _world_options(args, preset),
+        more=_game_source(args, engine, preset) | _world_options(args, preset),
     )
     declared: dict[str, Any] = {}
     worlds: Worlds | None = None
@@ -154,7 +157,7 @@ def _preset(args: TrainArgs, game: str) -> Preset:
         return read_preset(game, args.preset or mode or "default")
     if args.preset is not None:
         raise GodojoError(f"give either {option('preset')} or {option('config')}, not both")
-    return read_config(args.config)
+    return read_config(args.config, game)
 
 
 def _mode(args: TrainArgs, game: str) -> dict[str, Any]:
@@ -166,9 +169,9 @@ def _mode(args: TrainArgs, game: str) -> dict[str, Any]:
     return {MODE: args.mode}
 
 
-def _game_source(args: TrainArgs, engine: str) -> dict[str, Any]:
+def _game_source(args: TrainArgs, engine: str, preset: Preset) -> dict[str, Any]:
     """Where the games of a run come from, and their timeout, for `RunConfig.more`."""
-    more = _games_of(args, engine)
+    more = _games_of(args, engine, preset.processes or PROCESSES)
     if args.step_timeout is not None:
         if not more:
             raise _only_in_godot("step_timeout")
@@ -176,7 +179,7 @@ def _game_source(args: TrainArgs, engine: str) -> dict[str, Any]:
     return more
 
 
-def _games_of(args: TrainArgs, engine: str) -> dict[str, Any]:
+def _games_of(args: TrainArgs, engine: str, processes: int) -> dict[str, Any]:
     if args.listen is not None:
         from godojo.bridge.listener import DEFAULT_PORT
 
@@ -187,7 +190,7 @@ def _games_of(args: TrainArgs, engine: str) -> dict[str, Any]:
     if args.project is not None:
         more["project"] = str(args.project.expanduser().absolute())
     if engine == "godot" or args.project is not None:
-        more["processes"] = args.processes or PROCESSES
+        more["processes"] = args.processes or processes
     elif args.processes is not None:
         raise _only_in_godot("processes")
     return more

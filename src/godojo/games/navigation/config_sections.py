@@ -19,6 +19,7 @@ from godojo.games.navigation.settings import NavigationSettings
 from godojo.games.settings import TICK_S, flatten, whole_numbers
 from godojo.learn.presets import ConfigForm, Preset, learner_settings, read_config, read_preset
 from godojo.trainers.sb3_settings import Sb3Settings
+from godojo.training.new_run import PROCESSES
 from godojo.validation import converted, field_types
 
 GAME = "navigation"
@@ -52,8 +53,8 @@ class NetworkConfig:
     """Observations are 48 numbers, so there is no other."""
     net_arch: list[int] = _key("sb3.net_arch")
     """Widths of the hidden layers."""
-    activation_fn: Literal["relu"] = "relu"
-    """The only one that every export and the engine's own inference have."""
+    activation_fn: Literal["relu", "tanh", "elu"] = "relu"
+    """Only `relu`, which every export has."""
 
 
 @dataclass
@@ -130,7 +131,7 @@ class TrainingConfig:
     """Steps between two checkpoints, each with an evaluation."""
     eval_episodes: int = _key("sb3.best_rounds")
     """Rounds of each evaluation, which finds the best model; 0 for none."""
-    num_workers: Count = _key("processes", 2)
+    num_workers: Count = _key("processes", PROCESSES)
     """Godot processes that share the environments, with `--engine godot`."""
     use_curriculum: bool = False
     curriculum_stages: list[CurriculumStage] = field(default_factory=_documented_stages)
@@ -168,7 +169,7 @@ class EnvironmentConfig:
     """Metres; 0 for an action of three numbers, without teleport."""
     courses: list[str] = _key("options.courses", ())
     """Courses by name; all by default."""
-    game: dict[str, Any] = field(default_factory=dict)
+    game: dict[str, Any] = field(default_factory=lambda: _others(_DEFAULTS["game"]))
     """Any other setting of the game, by path."""
 
 
@@ -192,6 +193,7 @@ class RLConfig:
             "game": game,
             "options": preset.options,
             "budget": {"agent_steps": None if steps is None else int(steps), "minutes": preset.budget.get("minutes")},
+            "processes": preset.processes or PROCESSES,
             "tasks": list(preset.tasks),
             "reward": preset.reward,
             "reward_scale": preset.reward_scale,
@@ -204,8 +206,7 @@ class RLConfig:
         config.training.use_curriculum = bool(preset.curriculum)
         if preset.curriculum:
             config.training.curriculum_stages = _stages(preset, game)
-        known_ones = {ours.removeprefix("game.") for _, _, ours in keys()}
-        config.environment.game = {path: value for path, value in game.items() if path not in known_ones}
+        config.environment.game = _others(game)
         return config
 
     @classmethod
@@ -233,6 +234,12 @@ def keys() -> Iterator[tuple[str, str, str]]:
         for one in dataclasses.fields(kind):
             if "ours" in one.metadata:
                 yield section, one.name, one.metadata["ours"]
+
+
+def _others(game: dict[str, Any]) -> dict[str, Any]:
+    """Settings of the game that no key stands for."""
+    named = {ours for _, _, ours in keys()}
+    return {path: value for path, value in game.items() if f"game.{path}" not in named}
 
 
 def _at(tree: dict[str, Any], ours: str) -> Any:
@@ -316,6 +323,11 @@ def _check_name(section: str, name: str, names: list[str], elsewhere: list[str] 
 
 def _check(config: RLConfig, given: set[str]) -> None:
     """Rejects what the preset's own checks would let pass."""
+    if config.network.activation_fn != "relu":
+        raise GodojoError(
+            f"network.activation_fn must be relu, not {config.network.activation_fn!r}, which policy files and exports"
+            " do not have"
+        )
     if {"training.minutes", "training.total_timesteps"} <= given and None not in (
         config.training.minutes,
         config.training.total_timesteps,
@@ -356,8 +368,12 @@ def _check_values(preset: dict[str, Any]) -> None:
             settings.override(**stage["game"])
     except GodojoError as error:
         path, _, rest = str(error).partition(" ")
-        theirs = {ours.removeprefix("sb3.").removeprefix("game."): f"{section}.{name}" for section, name, ours in keys()}
+        theirs = {
+            ours.removeprefix("sb3.").removeprefix("game."): f"{section}.{name}" for section, name, ours in keys()
+        }
         raise GodojoError(f"{theirs.get(path, path)} {rest}") from None
 
 
-FORM = ConfigForm(SECTIONS, preset_tree, lambda preset: (RLConfig() if preset is None else RLConfig.of(preset)).to_dict())
+FORM = ConfigForm(
+    SECTIONS, preset_tree, lambda preset: (RLConfig() if preset is None else RLConfig.of(preset)).to_dict()
+)

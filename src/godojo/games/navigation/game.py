@@ -13,6 +13,7 @@ from godojo.games.navigation.spec import WALKER
 if TYPE_CHECKING:
     from godojo.evaluation.parity import ParityPlan
     from godojo.games.navigation.sim.twin import NavigationTwin
+    from godojo.learn.presets import ConfigForm
     from godojo.show.replay import ReplaySpec
 
 HELD_OUT = "held-out"
@@ -53,6 +54,12 @@ def places(_: NavigationSettings) -> Places:
     return Places("course", "courses", hand_made_courses(), read_course)
 
 
+def config_form() -> "ConfigForm":
+    from godojo.games.navigation.config_sections import FORM
+
+    return FORM
+
+
 def replay() -> "ReplaySpec":
     from godojo.games.navigation.replay import SPEC
 
@@ -70,4 +77,5 @@ GAME = Game(
     parity=parity,
     places=places,
     replay=replay,
+    config_form=config_form,
 )
