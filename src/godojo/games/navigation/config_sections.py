@@ -29,9 +29,10 @@ GOAL = "rules.goal_within_m"
 RADIANS = 6.3
 """A turn rate below this is one in radians per second."""
 _DEFAULTS: dict[str, dict[str, Any]] = {
-    TRAINER: msgspec.to_builtins(Sb3Settings()),
-    "game": flatten(msgspec.to_builtins(NavigationSettings.defaults())),
+    TRAINER: msgspec.json.decode(msgspec.json.encode(Sb3Settings())),
+    "game": flatten(msgspec.json.decode(msgspec.json.encode(NavigationSettings.defaults()))),
 }
+"""As in a file, with lists and no tuples."""
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 
