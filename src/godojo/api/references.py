@@ -10,7 +10,7 @@ from godojo.games.base import GAMES
 from godojo.runs.folder import CONFIG, LATEST, RunFolder, open_run
 from godojo.runs.names import split_reference
 
-_FILES = (".pt", ".dojo", ".onnx", ".jsonl", ".npz", ".rounds")
+_FILES = (".pt", ".dojo", ".onnx", ".zip", ".jsonl", ".npz", ".rounds")
 
 
 def reference(source: Any) -> str:

@@ -36,6 +36,7 @@ def train(
     reward: str | None = None,
     tasks: Sequence[str] = (),
     num_envs: int | None = None,
+    device: str | None = None,
     processes: int | None = None,
     step_timeout: float | None = None,
     project: str | Path | None = None,
@@ -67,12 +68,13 @@ def train(
         seed: On `sim` the same seed trains the same policies, bit for bit; 1 by default.
         run_id: The run's name; game, date and time by default.
         force: Replace a run of the same name.
-        resume: Continue this run: a `Run`, an id, a path, or `"latest"`.
+        resume: Continue this run: a `Run`, an id, a path, or `"latest"`; or, in a new run, a zip of Stable-Baselines3.
         init_from: Start with the policies of this run.
         freeze: Roles that play but do not learn.
         reward: A reward function in place of the game's, as `"file.py:Class"`.
         tasks: Arenas or courses to mix; policies observe which one they play.
         num_envs: Worlds that run in parallel.
+        device: With `"sb3"`: `"auto"` (default; a GPU if there is one), `"cpu"` or `"cuda"`.
         processes: Godot processes; 2 by default.
         step_timeout: Seconds after which a silent game counts as frozen; 10 by default.
         project: Train in this Godot project or exported game instead of one of ours.
@@ -106,6 +108,7 @@ def train(
         config=None if config is None else Path(config),
         values=_texts(settings),
         num_envs=num_envs,
+        device=device,
         seed=seed,
         freeze=tuple(freeze),
         reward=reward,

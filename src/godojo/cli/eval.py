@@ -12,7 +12,8 @@ def evaluate(
     run: Annotated[
         str,
         typer.Argument(
-            help="RUN, RUN@SNAPSHOT or a policy file (*.pt, *.dojo, *.onnx; one a role, separated by commas);"
+            help="RUN, RUN@SNAPSHOT or a policy file (*.pt, *.dojo, *.onnx, *.zip of Stable-Baselines3;"
+            " one a role, separated by commas);"
             " by default the newest run."
         ),
     ] = "latest",

@@ -48,7 +48,9 @@ def train(
         int | None, basic("On sim the same seed trains the same policies, bit for bit; defaults to 1.", "N")
     ] = None,
     run_id: Annotated[str | None, basic("Name of the run; defaults to game, date and time.", "NAME")] = None,
-    resume: Annotated[str | None, basic("Resume this run: an id, a path, or latest.", "RUN")] = None,
+    resume: Annotated[
+        str | None, basic("Resume this run: an id, a path, or latest; or a zip of Stable-Baselines3.", "RUN")
+    ] = None,
     force: Annotated[bool, basic("Replace a run of the same name.", None, "--force")] = False,
     judge_rounds: Annotated[
         int, basic("Rounds of each evaluation match at the end; 0 for none.", "N", "--eval", "--judge", min=0)
@@ -81,6 +83,9 @@ def train(
     reward: Annotated[str | None, expert("Your own reward function.", "FILE.py:Class")] = None,
     tasks: Annotated[str | None, expert("Arenas or courses to mix; policies observe which one.", "NAME,…")] = None,
     num_envs: Annotated[int | None, expert("Worlds played in parallel.", "N", min=1)] = None,
+    device: Annotated[
+        str | None, expert("For sb3: auto (default; a GPU if there is one), cpu or cuda.", "NAME")
+    ] = None,
     processes: Annotated[int | None, expert("Godot processes; defaults to 2.", "N", min=1)] = None,
     step_timeout: Annotated[
         float | None,
@@ -129,6 +134,7 @@ def train(
         trainer=trainer,
         config=config,
         num_envs=num_envs,
+        device=device,
         reward=reward,
         tasks=_words(tasks),
         http=_words(http),

@@ -34,12 +34,15 @@ class Step:
     truncated: np.ndarray
     outcome: np.ndarray
     """[N] texts: the winner of a round that ended; otherwise empty."""
+    settings: Any = None
+    """The game's current settings."""
 
 
 class CustomReward:
     """A class of a user's own: `reward(step)` returns numbers [N, n], or a dictionary of them by term.
 
-    Its terms are named by the class's `terms`; without them there is one, `own`.
+    Its terms are named by the class's `terms`; without them there is one, `own`. A reward that remembers something
+    has `reset()`, called where all rounds begin anew, and `state()` and `load_state(state)` for resumed runs.
     """
 
     def __init__(self, source: str) -> None:
@@ -54,6 +57,17 @@ class CustomReward:
         except Exception as error:
             raise GodojoError(f"{source} could not be made: {told(error, self._path)}") from error
         self.terms = tuple(str(term) for term in getattr(self._own, "terms", ("own",)))
+
+    def reset(self) -> None:
+        if hasattr(self._own, "reset"):
+            self._own.reset()
+
+    def state(self) -> dict[str, np.ndarray]:
+        return dict(self._own.state()) if hasattr(self._own, "state") else {}
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        if hasattr(self._own, "load_state"):
+            self._own.load_state(state)
 
     def __call__(self, step: Step) -> np.ndarray:
         """[N, n, T]."""
@@ -108,6 +122,8 @@ class RewardWrapper(Worlds):
 
     def reset(self, seed: int) -> None:
         self.inner.reset(seed)
+        if self._own is not None:
+            self._own.reset()
         for sums in self._sums.values():
             sums[:] = 0.0
 
@@ -139,6 +155,7 @@ class RewardWrapper(Worlds):
             terminated=inner.terminated,
             truncated=inner.truncated,
             outcome=outcome,
+            settings=self.settings,
         )
         role.terms[:] = own(step)
         with np.errstate(over="ignore"):
@@ -157,10 +174,19 @@ class RewardWrapper(Worlds):
 
     def save_state(self) -> dict[str, np.ndarray] | None:
         state = self.inner.save_state()
-        return None if state is None else {**state, **{f"sums/{name}": sums for name, sums in self._sums.items()}}
+        if state is None:
+            return None
+        own = {} if self._own is None else self._own.state()
+        sums = {f"sums/{name}": sums for name, sums in self._sums.items()}
+        return {**state, **sums, **{f"reward/{name}": value for name, value in own.items()}}
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        self.inner.load_state({name: array for name, array in state.items() if not name.startswith("sums/")})
+        own = {name.removeprefix("reward/"): array for name, array in state.items() if name.startswith("reward/")}
+        if self._own is not None:
+            self._own.load_state(own)
+        self.inner.load_state(
+            {name: array for name, array in state.items() if not name.startswith(("sums/", "reward/"))}
+        )
         for name, sums in self._sums.items():
             sums[:] = state[f"sums/{name}"]
 

@@ -115,7 +115,7 @@ class DistilledRun:
     def teach(self, progress: Progress) -> bool:
         """Distil until the budget is spent or it is stopped; saves the students either way."""
         taught = self.distillation
-        updates = UpdateLog(self.run.updates, self.run.tensorboard, roles=self.run.config.roles)
+        updates = UpdateLog(self.run.updates, self.run.tensorboard(), roles=self.run.config.roles)
         began = saved = time.monotonic()
 
         def report(share: float, figures: dict[str, float]) -> None:

@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from godojo import __version__
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, command
 from godojo.files import atomic_write
 from godojo.formats import DOJO, Format
 from godojo.games.parts import ActionPart, Heading, ObservationPart, action_size, observation_size
@@ -163,6 +163,11 @@ def header_text(header: DojoHeader) -> bytes:
 
 
 def dojo_bytes(policy: Policy, card: PolicyCard) -> bytes:
+    if card.shape.activation != "relu":
+        raise GodojoError(
+            f"the policy of the {card.role} has {card.shape.activation} layers, and exported ones have ReLU; "
+            f"{command('distil')} makes such a policy of it"
+        )
     header = DojoHeader(
         game=card.game,
         role=card.role,

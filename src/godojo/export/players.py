@@ -7,7 +7,7 @@ import numpy as np
 
 from godojo.errors import GodojoError, option
 from godojo.evaluation.players import PlayerFile, PolicyPlayer, TrainedPlayer, known_settings
-from godojo.export import dojo_file, onnx_guard
+from godojo.export import dojo_file, onnx_guard, sb3_zip
 from godojo.export.onnx_file import OnnxSession
 from godojo.learn.policy_file import PolicyCard
 
@@ -46,5 +46,9 @@ def read_dojo_player(path: Path, *, seed: int, deterministic: bool, name: str) -
     return PolicyPlayer(policy, known_settings(card, path), seed=seed, deterministic=deterministic, name=name)
 
 
-SHIPPED: Mapping[str, PlayerFile] = {dojo_file.SUFFIX: read_dojo_player, onnx_guard.SUFFIX: read_onnx_player}
-"""Readers of the files that `godojo export` writes, by suffix."""
+SHIPPED: Mapping[str, PlayerFile] = {
+    dojo_file.SUFFIX: read_dojo_player,
+    onnx_guard.SUFFIX: read_onnx_player,
+    sb3_zip.SUFFIX: sb3_zip.read_zip_player,
+}
+"""Readers of the files that `godojo export` and Stable-Baselines3 write, by suffix."""

@@ -135,6 +135,8 @@ class Game:
     name the game knows included."""
     config_form: Callable[[], Any] | None = None
     """A `godojo.learn.presets.ConfigForm`: another form of configuration files than that of presets."""
+    checkpoint_prefix: str = ""
+    """Of Stable-Baselines3's checkpoints, `PREFIX_model_N_steps.zip`; the game's name if empty."""
     film_scene: str | None = None
     """The Godot scene that draws replays; None for the game-neutral one."""
 

@@ -70,6 +70,14 @@ class Algorithm(Protocol):
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Resume from the result of `state`."""
 
+    def on_start(self, run: RunFolder) -> None:  # noqa: ARG002 - those that override it use it
+        """Called before the first iteration, for algorithms that write files of their own while they play."""
+        return  # optional, not abstract
+
+    def on_end(self, run: RunFolder) -> None:  # noqa: ARG002 - those that override it use it
+        """Called after the last checkpoint of a training that ended or was stopped."""
+        return
+
     def on_checkpoint(self, run: RunFolder, seconds: float) -> None:  # noqa: ARG002 - those that override it use them
         """Write the algorithm's own files after a checkpoint; `seconds` is the training time."""
         return  # optional, not abstract

@@ -38,6 +38,8 @@ class PolicyShape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     heading: Heading | None = None
     squashed: bool = False
     """Actions are squashed by tanh, with a state-dependent standard deviation (SAC)."""
+    activation: Literal["relu", "tanh"] = "relu"
+    """After every layer; `tanh` is Stable-Baselines3's default."""
 
 
 class SampledAction(NamedTuple):
@@ -185,14 +187,17 @@ def continuous_columns(parts: Sequence[ActionPart]) -> Iterator[int]:
         at += part.width
 
 
-def mlp(sizes: Sequence[int]) -> nn.Sequential:
-    """Linear layers of these sizes, input first, each followed by a ReLU."""
+ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
+
+
+def mlp(sizes: Sequence[int], activation: str = "relu") -> nn.Sequential:
+    """Linear layers of these sizes, input first, each followed by its activation."""
     layers: list[nn.Module] = []
     for inputs, outputs in itertools.pairwise(sizes):
         linear = nn.Linear(inputs, outputs)
         orthogonal(linear.weight, math.sqrt(2.0))
         nn.init.zeros_(linear.bias)
-        layers += [linear, nn.ReLU()]
+        layers += [linear, ACTIVATIONS[activation]()]
     return nn.Sequential(*layers)
 
 
@@ -209,10 +214,10 @@ class Policy(nn.Module):
         self.memory_size = shape.memory_size if shape.memory else 0
         *encoder_sizes, trunk_size = shape.net_arch
         self.normaliser = Normaliser(shape.observation_size)
-        self.encoder = mlp([shape.observation_size, *encoder_sizes])
+        self.encoder = mlp([shape.observation_size, *encoder_sizes], shape.activation)
         width = encoder_sizes[-1] if encoder_sizes else shape.observation_size
         self.memory = MEMORIES[shape.memory](width, self.memory_size) if shape.memory else None
-        self.trunk = mlp([width + self.memory_size, trunk_size])
+        self.trunk = mlp([width + self.memory_size, trunk_size], shape.activation)
         self.head = (SquashedHead if shape.squashed else ActionHead)(trunk_size, shape.action_parts)
         heading = shape.heading
         self._forward = list(heading.forward) if heading else []

@@ -66,9 +66,13 @@ class Training:
         resume: bool,
         policies: Mapping[str, Policy] | None = None,
         curriculum: Curriculum | None = None,
+        start: Callable[[Algorithm], None] = lambda _: None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """With a `curriculum`, worlds take the settings of its stages; it advances by the wins of the first role."""
+        """With a `curriculum`, worlds take the settings of its stages; it advances by the wins of the first role.
+
+        `start` may change a new learner, for example load weights into it.
+        """
         self.curriculum = curriculum
         self.run, self.worlds, self.budget, self._say = run, worlds, budget, say
         self._role_map = run.role_map(say)
@@ -78,6 +82,7 @@ class Training:
         self._recent: list[tuple[int, dict[str, int]]] = []
         update: int | None = None
         agent_steps = 0
+        start(self.learner)
         if resume:
             state, entry = self.checkpoints.newest()
             with self.checkpoints.fitting(entry):
@@ -92,7 +97,9 @@ class Training:
         self._shared = shared_role(worlds)
         own = {} if self._shared is None else {self._shared.name: self._shared.own}
         self._episode_log = EpisodeLog(run.metrics, worlds, episodes, say, own)
-        self._update_log = UpdateLog(run.updates, run.tensorboard, update, agent_steps, say, roles=tuple(worlds.roles))
+        self._update_log = UpdateLog(
+            run.updates, run.tensorboard(), update, agent_steps, say, roles=tuple(worlds.roles)
+        )
         if curriculum is not None:
             worlds.change_settings(curriculum.settings[curriculum.at])
         self._statistics = RolloutStatistics(worlds)
@@ -121,6 +128,7 @@ class Training:
         """
         self._begun = time.monotonic()
         self._saved_at = self._begun, self.learner.agent_steps
+        self.learner.on_start(self.run)
         if not self._resumed:
             self._snapshot("start")
             self.save()
@@ -145,6 +153,7 @@ class Training:
             self.save()
             raise
         self.save()
+        self.learner.on_end(self.run)
         is_spent = progress >= 1.0
         if is_spent:
             self._snapshot("final")

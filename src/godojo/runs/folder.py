@@ -138,7 +138,7 @@ class RunFolder:
     def lock(self) -> Iterator[None]:
         """Lets one process at a time write; the lock ends with the process."""
         with _locked(self.path):
-            for folder in (self.path, self.path / "checkpoints", self.path / "snapshots"):
+            for folder in (self.path, *(self.path / name for name in ("checkpoints", "best_models", "snapshots"))):
                 sweep(folder)
             yield
 
@@ -152,9 +152,12 @@ class RunFolder:
         """One row per update."""
         return self.path / "updates.csv"
 
-    @property
     def tensorboard(self) -> Path:
-        return self.path / "tensorboard"
+        """Where a session's event files go: for Stable-Baselines3 a new `logs/PPO_N` each, as it does itself."""
+        if self.config.learner != "sb3":
+            return self.path / "tensorboard"
+        numbers = (path.name.removeprefix("PPO_") for path in (self.path / "logs").glob("PPO_*"))
+        return self.path / "logs" / f"PPO_{max((int(one) for one in numbers if one.isdecimal()), default=0) + 1}"
 
     def checkpoints(self, say: Say = lambda _: None) -> "CheckpointStore":
         from godojo.runs.checkpoints import CheckpointStore  # loads torch

@@ -14,7 +14,7 @@ def readme(run: str, config: RunConfig) -> bytes:
         *((f"`{policy_file(role)}`", f"the newest policy of the {role}") for role in config.roles),
         ("`metrics.csv`", "one row per episode: time, arena, length, winner, reward terms, opponent"),
         ("`updates.csv`", "one row per update: speed, losses, win rates, ratings"),
-        ("`tensorboard/`", "the same metrics for TensorBoard"),
+        (f"`{'logs/PPO_N' if config.learner == 'sb3' else 'tensorboard'}/`", "the same metrics for TensorBoard"),
         ("`ratings.json`", "ratings of every policy and past checkpoint"),
         ("`roles.json`", "the mode of each role: `train`, `frozen` or `deterministic`; edit it during training"),
         ("`snapshots/`", "policies from moments of the training, listed in `snapshots.json`"),
@@ -26,10 +26,8 @@ def readme(run: str, config: RunConfig) -> bytes:
     if config.learner == "sb3":
         rows = [
             *rows,
-            (
-                "`model.zip`, `best_model.zip`",
-                "the same policy for Stable-Baselines3, with `*_normalize.pkl` beside it",
-            ),
+            ("`checkpoints/*_steps.zip`", "numbered models of Stable-Baselines3, VecNormalize statistics beside them"),
+            ("`best_models/best_model.zip`", "the best of them in evaluation"),
         ]
     plays_itself = config.game in GAMES and bool(GAMES[config.game].shared_score)
     files = "\n".join(f"| {name} | {meaning} |" for name, meaning in rows)

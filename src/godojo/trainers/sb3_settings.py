@@ -1,5 +1,7 @@
 """Hyperparameters of training with Stable-Baselines3, readable without it being installed."""
 
+from typing import Literal
+
 import msgspec
 
 from godojo.errors import GodojoError
@@ -23,7 +25,17 @@ class Sb3Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     vf_coef: float = 0.5
     max_grad_norm: float = 0.5
     net_arch: tuple[int, ...] = (256, 256)
-    """Widths of the hidden layers of policy and value function; ReLU, which every export supports."""
+    """Widths of the hidden layers of policy and value function."""
+    activation_fn: Literal["relu", "tanh"] = "relu"
+    """After each of them; only policies with `relu` are exported."""
+    norm_obs: bool = True
+    """VecNormalize normalises observations."""
+    norm_reward: bool = True
+    """The same for rewards."""
+    clip_obs: float = 5.0
+    """Limit of normalised observations."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """`auto`: a GPU if there is one."""
     checkpoint_steps: int = 50_000
     """Agent-steps between two checkpoints; each also evaluates the policy for the best model."""
     best_rounds: int = 50
@@ -33,7 +45,7 @@ class Sb3Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Reject values that cannot be trained with."""
         check_counts(self, "num_envs", "n_steps", "n_epochs", "checkpoint_steps")
         check_fractions(self, "gamma", "gae_lambda")
-        check_positive(self, "learning_rate", "clip_range", "max_grad_norm")
+        check_positive(self, "learning_rate", "clip_range", "max_grad_norm", "clip_obs")
         check_net_arch(self.net_arch)
         most = self.num_envs * self.n_steps
         if not 2 <= self.batch_size <= most:

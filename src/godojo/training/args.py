@@ -63,6 +63,7 @@ class TrainArgs(NamedTuple):
     config: Path | None = None
     values: tuple[str, ...] = ()
     num_envs: int | None = None
+    device: str | None = None
     seed: int | None = None
     freeze: tuple[str, ...] = ()
     reward: str | None = None
@@ -81,6 +82,13 @@ class TrainArgs(NamedTuple):
     def is_external_game(self) -> bool:
         """Whether the game is a user's own project, which declares its roles and model itself."""
         return self.project is not None or (self.listen is not None and self.game is None)
+
+    @property
+    def resumed_model(self) -> Path | None:
+        """The zip of Stable-Baselines3 that `resume` names, if it is one: a new run continues from it."""
+        if self.resume is None or not self.resume.endswith(".zip"):
+            return None
+        return Path(self.resume).expanduser()
 
     @property
     def games(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Configures a new run: checks the arguments, fills in defaults and opens the worlds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -40,8 +40,15 @@ NETWORK_SETTINGS = ("net_arch", "memory", "memory_size", "egocentric_memory_size
 """Settings that decide the shape of a policy."""
 
 
-def new_config(args: TrainArgs, source: RunFolder | None, say: Callable[[str], None]) -> tuple[RunConfig, Worlds]:
+def new_config(
+    args: TrainArgs,
+    source: RunFolder | None,
+    say: Callable[[str], None],
+    model_settings: Mapping[str, Any] | None = None,
+) -> tuple[RunConfig, Worlds]:
     """The configuration of a new run, and its worlds. `source` is the run whose policies it starts from.
+
+    `model_settings` are settings of the learner that a model to continue from demands.
 
     Rejects wrong arguments before torch and the kernels are loaded, which takes seconds.
     """
@@ -57,6 +64,10 @@ def new_config(args: TrainArgs, source: RunFolder | None, say: Callable[[str], N
     learner_values, game_texts = split_settings(args.values)
     if args.num_envs is not None:
         learner_values.setdefault(entry.num_worlds, args.num_envs)
+    if args.device is not None:
+        if not entry.extra:
+            raise GodojoError(f"{option('device')} is for {option('trainer', 'sb3')}; remove it")
+        learner_values["device"] = args.device
     config = RunConfig(
         game=game,
         engine=engine,
@@ -88,7 +99,9 @@ def new_config(args: TrainArgs, source: RunFolder | None, say: Callable[[str], N
         defaults = HTTP_PPO if algorithm == "ppo" else {}
         learner_values = defaults | learner_values | {entry.num_worlds: len(args.http)}
     networks = _network_settings(source, algorithm, learner_values)
-    learner = learner_settings(algorithm, declared, preset.learner(algorithm), networks, learner_values)
+    learner = learner_settings(
+        algorithm, declared, preset.learner(algorithm), networks, learner_values, model_settings or {}
+    )
     config = msgspec.structs.replace(config, learner_settings=msgspec.to_builtins(learner))
     curriculum_of(config)  # rejects a wrong one before there is a run
     if entry.extra:

@@ -75,6 +75,7 @@ GAME = Game(
     measures=measures,
     targets={"success": 0.95, "without a collision": 0.90},
     parity=parity,
+    checkpoint_prefix="vr_nav",
     places=places,
     replay=replay,
     config_form=config_form,

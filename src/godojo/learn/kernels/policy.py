@@ -45,8 +45,8 @@ class Weights(NamedTuple):
 
 
 def has_kernels(policy: Policy) -> bool:
-    """Whether the kernels support this policy: leaky memory or none, and continuous actions."""
-    is_known = policy.memory is None or isinstance(policy.memory, LeakyMemory)
+    """Whether the kernels support this policy: ReLU, leaky memory or none, and continuous actions."""
+    is_known = policy.shape.activation == "relu" and (policy.memory is None or isinstance(policy.memory, LeakyMemory))
     return is_known and isinstance(policy.head, ActionHead) and not policy.head.discrete_sizes
 
 
