@@ -156,7 +156,7 @@ def test_stages_are_used_if_asked_for_and_make_up_the_length(read: Any) -> None:
         ({"ppo": {"batch_size": 10**9}}, "ppo.batch_size must be from 2 to"),
         ({"ppo": []}, "ppo must be a section with settings of its own, not []"),
         ({"network": {"policy": "CnnPolicy"}}, "network.policy must be MlpPolicy, not 'CnnPolicy'"),
-        ({"network": {"activation_fn": "tanh"}}, "network.activation_fn must be relu, not 'tanh', which policy files"),
+        ({"network": {"activation_fn": "elu"}}, "network.activation_fn must be one of relu, tanh, not 'elu'"),
         ({"network": {"net_arch": 64}}, "network.net_arch must be a list of whole numbers such as [64,64], not 64"),
         ({"rewards": {"collision_penalty": 10}}, "rewards.collision_penalty must be 0 or less, not 10"),
         ({"rewards": {"goal": 1, "goal_reached": 2}}, "are the same; remove one"),

@@ -37,11 +37,10 @@ def main() -> None:
     from godojo.cli import main as godojo
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--preset", help="the preset to start from; by default every key has its default")
+    parser.add_argument("--preset", default="default", help="the preset to start from")
     parser.add_argument("--out", default="example_config.json", metavar="FILE.json", help="the file to write")
     args = parser.parse_args()
-    preset = [] if args.preset is None else ["--preset", args.preset]
-    godojo(["config", "example", "navigation", "--out", args.out, *preset])
+    godojo(["config", "example", "navigation", "--preset", args.preset, "--out", args.out])
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ def _group() -> None: ...
 @app.command()
 def example(
     game: Annotated[str, typer.Argument(help="The game.")] = "navigation",
-    preset: Annotated[str | None, typer.Option(help="The preset to start from.")] = None,
+    preset: Annotated[str, typer.Option(help="The preset to start from.")] = "default",
     form: Annotated[
         str, typer.Option(help="The form of the file: the game's own (default), or preset, as Godojo's presets.")
     ] = "game",
@@ -29,7 +29,7 @@ def example(
         Path | None, typer.Option("--out", help="Write it here instead of printing it.", metavar="FILE.json")
     ] = None,
 ) -> None:
-    """Print a configuration with every value filled in, for `godojo train GAME --config FILE.json`."""
+    """Print a preset with every value filled in, for `godojo train GAME --config FILE.json`."""
     from godojo.games.base import GAMES
     from godojo.learn.presets import example_config
 

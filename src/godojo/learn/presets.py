@@ -62,8 +62,8 @@ class ConfigForm(NamedTuple):
     sections: tuple[str, ...]
     read: Callable[[dict[str, Any]], dict[str, Any]]
     """From a file's content to that of a preset; raises GodojoError."""
-    write: Callable[[Preset | None], dict[str, Any]]
-    """Back again, with every value; for None all defaults."""
+    write: Callable[[Preset], dict[str, Any]]
+    """Back again, with every value."""
 
 
 def preset_names(game: str) -> list[str]:
@@ -110,12 +110,11 @@ def config_form(game: str) -> ConfigForm | None:
     return None if load is None else load()
 
 
-def example_config(game: str, preset: str | None = None, *, own_form: bool = False) -> dict[str, Any]:
+def example_config(game: str, preset: str = "default", *, own_form: bool = False) -> dict[str, Any]:
     """A preset with every value filled in, as `read_config` reads it: in the game's form, if it has one."""
-    form = None if own_form else config_form(game)
-    if form is not None:
-        return form.write(None if preset is None else read_preset(game, preset))
-    found = read_preset(game, preset or "default")
+    form, found = config_form(game), read_preset(game, preset)
+    if form is not None and not own_form:
+        return form.write(found)
     settings = GAMES[game].settings.defaults().override(**found.game)
     tree: dict[str, Any] = msgspec.to_builtins(found)
     tree |= {name: msgspec.to_builtins(learner_settings(name, found.learner(name))) for name in ALGORITHMS}

@@ -54,8 +54,8 @@ class NetworkConfig:
     """Observations are 48 numbers, so there is no other."""
     net_arch: list[int] = _key("sb3.net_arch")
     """Widths of the hidden layers."""
-    activation_fn: Literal["relu", "tanh", "elu"] = "relu"
-    """Only `relu`, which every export has."""
+    activation_fn: Literal["relu", "tanh"] = _key("sb3.activation_fn")
+    """Only policies with `relu` can be exported."""
 
 
 @dataclass
@@ -140,6 +140,8 @@ class TrainingConfig:
     `total_timesteps`."""
     tasks: list[str] = _key("tasks", ())
     """Courses to mix, each with a task id."""
+    device: Literal["auto", "cpu", "cuda"] = _key("sb3.device")
+    """`auto` is a GPU if there is one."""
 
 
 @dataclass
@@ -168,6 +170,10 @@ class EnvironmentConfig:
     """Degrees of a snap turn."""
     teleport_distance: float = _key("game.motion.teleport_m")
     """Metres; 0 for an action of three numbers, without teleport."""
+    normalize_observations: bool = _key("sb3.norm_obs")
+    normalize_rewards: bool = _key("sb3.norm_reward")
+    clip_observations: float = _key("sb3.clip_obs")
+    """Limit of normalised observations."""
     courses: list[str] = _key("options.courses", ())
     """Courses by name; all by default."""
     game: dict[str, Any] = field(default_factory=lambda: _others(_DEFAULTS["game"]))
@@ -324,11 +330,6 @@ def _check_name(section: str, name: str, names: list[str], elsewhere: list[str] 
 
 def _check(config: RLConfig, given: set[str]) -> None:
     """Rejects what the preset's own checks would let pass."""
-    if config.network.activation_fn != "relu":
-        raise GodojoError(
-            f"network.activation_fn must be relu, not {config.network.activation_fn!r}, which policy files and exports"
-            " do not have"
-        )
     if {"training.minutes", "training.total_timesteps"} <= given and None not in (
         config.training.minutes,
         config.training.total_timesteps,
@@ -375,6 +376,4 @@ def _check_values(preset: dict[str, Any]) -> None:
         raise GodojoError(f"{theirs.get(path, path)} {rest}") from None
 
 
-FORM = ConfigForm(
-    SECTIONS, preset_tree, lambda preset: (RLConfig() if preset is None else RLConfig.of(preset)).to_dict()
-)
+FORM = ConfigForm(SECTIONS, preset_tree, lambda preset: RLConfig.of(preset).to_dict())
