@@ -11,6 +11,7 @@ import pytest
 
 from godojo.cli import main
 from godojo.errors import GodojoError
+from godojo.games.base import GAMES
 from godojo.games.curriculum import Curriculum
 from godojo.games.navigation.config_sections import SECTIONS, RLConfig, keys
 from godojo.games.navigation.settings import NavigationSettings
@@ -234,3 +235,13 @@ def test_the_page_has_every_key_with_its_default() -> None:
         for name in config[section]:
             assert f"`{section}.{name}`" in page
     assert KNOWN.replace(" ", "").replace("\n", "") in page.replace(" ", "").replace("\n", "")
+
+
+def test_a_file_whose_walkers_would_rather_stand_still_is_warned_about(read: Any) -> None:
+    def advice(preset: Preset) -> str:
+        return GAMES["navigation"].advice(settings_of(preset), learner_settings("sb3", preset.sb3).gamma)
+
+    assert "standing still earns 2.1 a step, 210 at gamma 0.99, and the goal 100" in advice(read(KNOWN))
+    assert "1890 at gamma 1" in advice(read({"ppo": {"gamma": 1}})), "a round has 900 steps"
+    assert advice(read(KNOWN.replace("0.99", "0.95"))) == ""
+    assert [name for name in preset_names("navigation") if advice(read_preset("navigation", name))] == []

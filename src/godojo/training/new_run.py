@@ -104,6 +104,7 @@ def new_config(
     )
     config = msgspec.structs.replace(config, learner_settings=msgspec.to_builtins(learner))
     curriculum_of(config)  # rejects a wrong one before there is a run
+    _say_advice(config, say)
     if entry.extra:
         require(entry.extra, say)
     worlds = worlds or worlds_of(config, args.games)
@@ -112,6 +113,14 @@ def new_config(
         if role not in worlds.roles:
             raise unknown("role", role, worlds.roles)
     return msgspec.structs.replace(config, roles=tuple(worlds.roles)), worlds
+
+
+def _say_advice(config: RunConfig, say: Callable[[str], None]) -> None:
+    if config.game in GAMES and "reward" not in config.more:
+        game = GAMES[config.game]
+        settings = game.settings.from_values(config.game_settings)
+        if advice := game.advice(settings, config.learner_settings["gamma"]):
+            say(advice)
 
 
 def algorithm_asked_for(args: TrainArgs) -> str | None:

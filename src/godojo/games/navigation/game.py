@@ -57,6 +57,18 @@ def places(_: NavigationSettings) -> Places:
     return Places("course", "courses", hand_made_courses(), read_course)
 
 
+def advice(settings: NavigationSettings, gamma: float) -> str:
+    """Warns if a walker that stands still gains more than one that reaches the goal, which ends the round."""
+    step, goal = settings.rewards.smooth + settings.rewards.comfort, settings.rewards.goal
+    steps = min(1.0 / max(1.0 - gamma, 1e-9), settings.round_ticks / settings.rules.ticks_per_decision)
+    if step * steps <= goal:
+        return ""
+    return (
+        f"standing still earns {step:g} a step, {step * steps:.0f} at gamma {gamma:g}, and the goal {goal:g}: walkers "
+        "may never go there; lower gamma (0.95), or pay comfort per metre (preset per_metre)"
+    )
+
+
 def config_form() -> "ConfigForm":
     from godojo.games.navigation.config_sections import FORM
 
@@ -81,5 +93,6 @@ GAME = Game(
     checkpoint_prefix="vr_nav",
     places=places,
     replay=replay,
+    advice=advice,
     config_form=config_form,
 )
