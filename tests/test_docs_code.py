@@ -33,6 +33,8 @@ TESTED = {
     ("docs/first-agent.md", "python"): ["tests/godot/test_first_agent.py"],
     ("docs/games/navigation-training.md", "json"): [HERE],
     ("docs/games/navigation-training.md", "python"): [HERE, "tests/test_navigation_training.py"],
+    ("docs/games/navigation-workflow.md", "json"): ["tests/test_navigation_config.py"],
+    ("docs/games/navigation-workflow.md", "python"): ["tests/test_navigation_config.py"],
     ("docs/games/tag.md", "json"): ["tests/test_docs_commands.py"],
     ("docs/godot-rl.md", "python"): ["tests/godot/test_godot_rl_games.py", "tests/godot/test_godot_rl_package.py"],
     ("docs/http.md", "python"): ["tests/godot/test_http_docs.py"],

@@ -128,7 +128,7 @@ class TrainingConfig:
     """Steps of all environments together."""
     minutes: Annotated[float, msgspec.Meta(gt=0)] | None = _key("budget.minutes", None)
     """Training time in place of `total_timesteps`."""
-    save_freq: int = _key("sb3.checkpoint_steps", 10_000)
+    save_freq: Count = _key("sb3.checkpoint_steps", 10_000)
     """Steps between two checkpoints, each with an evaluation."""
     eval_episodes: int = _key("sb3.best_rounds")
     """Rounds of each evaluation, which finds the best model; 0 for none."""
@@ -276,7 +276,8 @@ def preset_tree(tree: dict[str, Any]) -> dict[str, Any]:
     config = converted(tree, RLConfig)
     _check(config, given)
     default = read_preset(GAME, "default")
-    found: dict[str, Any] = {"trainer": TRAINER, "ppo": default.ppo, "sac": default.sac}
+    checkpoints = {"checkpoint_steps": config.training.save_freq}
+    found: dict[str, Any] = {"trainer": TRAINER, "ppo": default.ppo | checkpoints, "sac": default.sac | checkpoints}
     for section, name, ours in keys():
         value = getattr(getattr(config, section), name)
         if value not in (None, []):
