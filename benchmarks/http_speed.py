@@ -30,11 +30,11 @@ def main() -> int:
             say(f"dojo/1, {count} worlds in one process", measured(many, wanted.seconds))
     with started_game("navigation", paced=True) as game, HttpWorlds(game.url, token=game.token) as worlds:
         for what, play in (("idle", time.sleep), ("busy", lambda seconds: measured(worlds, seconds))):
-            before, begun = worlds.clients[0].metrics(), time.perf_counter()
+            before, begun = worlds.clients[0].get_performance_metrics(), time.perf_counter()
             play(wanted.seconds)
-            after, took_s = worlds.clients[0].metrics(), time.perf_counter() - begun
-            ticks = (after.physics_frames - before.physics_frames) / took_s
-            sys.stdout.write(f"by the clock, {what}: {ticks:.1f} physics ticks/s, {after.fps:.0f} frames/s\n")
+            after, took_s = worlds.clients[0].get_performance_metrics(), time.perf_counter() - begun
+            ticks = (after.engine.physics_frames - before.engine.physics_frames) / took_s
+            sys.stdout.write(f"by the clock, {what}: {ticks:.1f} physics ticks/s, {after.engine.fps:.0f} frames/s\n")
     return 0
 
 

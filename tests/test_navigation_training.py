@@ -323,7 +323,8 @@ def test_an_example_goes_out_and_in_again(tmp_path: Path, capsys: pytest.Capture
         (("--config", "x.json", "--preset", "default"), "not both"),
         (("--trainer", "sb3", "--algorithm", "sac"), "trains new policies, by PPO"),
         (("--reload-every", "5"), "--reload-every need --http"),
-        (("--http", "http://127.0.0.1:9", "--num-envs", "3"), "remove --num-envs"),
+        (("--http", "http://127.0.0.1:9", "--processes", "3"), "remove --processes"),
+        (("--http", "http://a:1,http://b:1", "--num-envs", "3"), "3 worlds cannot be spread evenly over 2 addresses"),
     ],
 )
 def test_mistakes_are_answered_in_one_line(

@@ -72,7 +72,16 @@ BODIES: dict[str, tuple[str, bytes, int]] = {
     "unknown scene": ("/scene", b'{"scene": "tag"}', 404),
     "a path for a scene": ("/scene", b'{"scene": "res://games/tag/tag.tscn"}', 404),
     "a way out": ("/scene", b'{"scene": "../../../../etc/passwd"}', 404),
+    "a path that is not listed": ("/scene", b'{"scene_path": "res://games/tag/tag.tscn"}', 404),
+    "a path that leaves the project": ("/scene", b'{"scene_path": "res://../../etc/passwd"}', 404),
+    "a name for a path": ("/scene", b'{"scene_path": "maze"}', 404),
+    "name and path": ("/scene", b'{"scene": "maze", "scene_path": "res://games/navigation/maze.tscn"}', 422),
     "a list of scenes": ("/scene", b'{"scene": ["maze"]}', 422),
+    "an action out of range": ("/rl/action", b'{"action": [0, 0, 1.001]}', 422),
+    "too many actions": ("/rl/step", b'{"actions": [[0, 0, 0], [0, 0, 0]]}', 422),
+    "an action for actions": ("/rl/step", b'{"actions": [0, 0, 0]}', 422),
+    "half an environment": ("/rl/reset", b'{"num_envs": 1.5}', 422),
+    "too many environments": ("/rl/reset", b'{"num_envs": 100000}', 422),
     "words to a reload": ("/scene/reload", b'{"scene": "maze"}', 422),
 }
 
@@ -145,14 +154,14 @@ def test_slow_clients_are_closed_and_keep_nobody_waiting(game: HttpGame) -> None
         for line in crowd:
             line.close()
     with GameClient(game.url, game.token) as good:
-        assert good.health().status == "ok"
+        assert good.health_check()
 
 
 def test_frames_go_on_while_it_is_busy(game: HttpGame) -> None:
     """The game never stands still for a client."""
     with GameClient(game.url, game.token) as client:
         client.reset(1)
-        before = client.metrics().physics_frames
+        before = client.get_performance_metrics().engine.physics_frames
         for _ in range(30):
             client.act([0.0, 0.5, 0.3])
-        assert client.metrics().physics_frames > before
+        assert client.get_performance_metrics().engine.physics_frames > before

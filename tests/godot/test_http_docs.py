@@ -29,7 +29,7 @@ def test_the_commands_work() -> None:
         for word in ('"status":"ok"', '"scene":"obstacle_course"', '"fps":', '"ticks":20', '"reloads":1'):
             assert word in done.stdout
         with GameClient(game.url, game.token) as client:
-            assert client.status().scene == "obstacle_course"
+            assert client.get_status().scene == "obstacle_course"
 
 
 @pytest.mark.usefixtures("engine")
@@ -49,6 +49,6 @@ def test_every_request_stands_there(engine: Engine) -> None:
     assert engine
     source = (ROOT / "godot/addons/godojo/http/dojo_http_routes.gd").read_text(encoding="utf-8")
     routes = re.findall(r'^\t"(/\S+)": \{"(\w+)"', source, re.MULTILINE)
-    assert len(routes) == 10
+    assert len(routes) == 11
     for path, method in routes:
         assert f"| `{method} {path}` |" in TEXT

@@ -2,11 +2,13 @@
 
 import os
 import re
+import shutil
 import signal
 import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +28,8 @@ from godojo.engines.godot.http_worlds import HttpWorlds
 from godojo.engines.godot.project import prepared_project, problem_lines
 from godojo.envs.gymnasium import GameEnv
 from godojo.errors import GodojoError
+from godojo.processes import finish
+from tests.conftest import ROOT
 from tests.http_games import HttpGame, started_game
 
 pytestmark = [pytest.mark.engine]
@@ -50,14 +54,14 @@ def client(game: HttpGame) -> Iterator[GameClient]:
 
 def test_what_it_tells_of_itself(client: GameClient) -> None:
     client.load_scene("course")
-    status = client.status()
+    status = client.get_status()
     assert status.scene == "course"
     assert status.scenes == ("course", "obstacle_course", "maze")
-    metrics = client.metrics()
-    assert metrics.memory_bytes > 1e6
-    assert metrics.objects > 100
-    assert metrics.nodes > 10
-    ready = client.state().ready()
+    metrics = client.get_performance_metrics()
+    assert metrics.memory.static_memory_usage > 1e6
+    assert metrics.objects.object_count > 100
+    assert metrics.objects.node_count > 10
+    ready = client.get_scene_state().ready()
     assert ready.roles[0].observation_size == 48
     assert ready.roles[0].action_size == 3
     assert ready.arenas == ("course",)
@@ -67,7 +71,7 @@ def test_an_action_is_played_in_lock_step(client: GameClient) -> None:
     client.load_scene("course")
     first = client.reset(7)
     time.sleep(0.2)
-    assert client.observation().observation == first.observation  # nobody moves unasked
+    assert client.get_observation().observation == first.observation  # nobody moves unasked
     step = client.act([0.0, 1.0, 0.0], ticks=60)
     assert step.ticks == 60
     assert not step.terminated
@@ -80,27 +84,61 @@ def test_an_action_is_played_in_lock_step(client: GameClient) -> None:
 
 
 def test_a_scene_is_loaded_and_loaded_anew(client: GameClient) -> None:
-    before = client.status().reloads
+    before = client.get_status().reloads
     assert client.load_scene("maze").scene == "maze"
-    assert client.state().ready().arenas == ("maze",)
+    assert client.get_scene_state().ready().arenas == ("maze",)
     assert client.reload_scene().reloads == before + 1
-    assert client.status().scene == "maze"
-    with pytest.raises(HttpRefused, match="there is no such scene") as refusal:
-        client.load_scene("kitchen")
-    assert refusal.value.status == 404
-    assert refusal.value.code == "not_found"
+    assert client.get_status().scene == "maze"
+    path = "res://games/navigation/obstacle_course.tscn"
+    loaded = client.load_scene(path)
+    assert (loaded.scene, loaded.scene_path) == ("obstacle_course", path)
+    assert client.get_scene_state().scene_path == path
+    for name in ("kitchen", "res://games/tag/tag.tscn"):
+        with pytest.raises(HttpRefused, match=f"{name} may not be loaded; .*course, obstacle_course, maze") as refusal:
+            client.load_scene(name)
+        assert refusal.value.status == 404
+        assert refusal.value.code == "not_found"
 
 
-def test_worlds_over_http_tell_what_dojo_tells(game: HttpGame) -> None:
+def test_errors_name_the_way_out(game: HttpGame, client: GameClient) -> None:
+    with (
+        GameClient(game.url, "wrong") as stranger,
+        pytest.raises(HttpRefused, match=r"401.*GODOJO_HTTP_TOKEN") as refusal,
+    ):
+        stranger.get_status()
+    assert "\n" not in str(refusal.value)
+    client.reset(1, num_envs=1)
+    with pytest.raises(HttpRefused, match=r"action\[1\] must be a number from -1 to 1"):
+        client.act([0.0, 1.5, 0.0])
+    client.reset(1, num_envs=2)
+    with pytest.raises(HttpRefused, match="POST /rl/step takes an action for each"):
+        client.act([0.0, 1.0, 0.0])
+    with pytest.raises(HttpRefused, match="a list of 2 actions"):
+        client.step([[0.0, 1.0, 0.0]])
+    with pytest.raises(HttpRefused, match=r"actions\[1\]\[2\] must be a number from -1 to 1"):
+        client.step([[0.0, 1.0, 0.0], [0.0, 1.0, -2.0]])
+    with pytest.raises(HttpRefused, match="num_envs must be a whole number from 1 to 256"):
+        client.reset(1, num_envs=0)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_worlds_over_http_tell_what_dojo_tells(game: HttpGame, count: int) -> None:
     """The same seed, course and actions over both wires: the same numbers."""
     chance = np.random.default_rng(1)
-    actions = chance.uniform(-1, 1, (150, 1, 1, 3)).astype(np.float32)
+    actions = chance.uniform(-1.5, 1.5, (150, count, 1, 3)).astype(np.float32)
     actions[:, :, :, 1] = np.abs(actions[:, :, :, 1])
     options: dict[str, Any] = {"courses": ["course"], "truncate_after": 60}
     over_http = godojo.make_vec(
-        "navigation", engine="godot", http=game.url, token=game.token, scene="course", seed=5, **options
+        "navigation",
+        engine="godot",
+        num_worlds=count,
+        http=game.url,
+        token=game.token,
+        scene="course",
+        seed=5,
+        **options,
     )
-    with over_http, godojo.make_vec("navigation", engine="godot", seed=5, **options) as over_dojo:
+    with over_http, godojo.make_vec("navigation", engine="godot", num_worlds=count, seed=5, **options) as over_dojo:
         assert over_http.reward_terms == over_dojo.reward_terms
         assert over_http.winners == over_dojo.winners
         ended = 0
@@ -119,13 +157,13 @@ def test_worlds_over_http_tell_what_dojo_tells(game: HttpGame) -> None:
             ):
                 np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-5, err_msg=name)
             np.testing.assert_allclose(one.reward, one.terms.sum(axis=2), atol=1e-4)
-            assert over_http.ended[0] == over_dojo.ended[0]
-            if over_http.ended[0]:
-                ended += 1
-                for name in ("winner", "length_ticks", "arena"):
-                    assert getattr(over_http, name)[0] == getattr(over_dojo, name)[0], name
-                np.testing.assert_allclose(one.final_score, other.final_score)
-        assert ended == 2
+            np.testing.assert_array_equal(over_http.ended, over_dojo.ended)
+            ended += int(over_http.ended.sum())
+            for name in ("winner", "length_ticks", "arena"):
+                over = over_http.ended
+                np.testing.assert_array_equal(getattr(over_http, name)[over], getattr(over_dojo, name)[over], name)
+            np.testing.assert_allclose(one.final_score, other.final_score)
+        assert ended >= 2 * count
 
 
 def test_as_a_gymnasium_environment(game: HttpGame) -> None:
@@ -156,6 +194,27 @@ def test_settings_travel(game: HttpGame) -> None:
         assert np.linalg.norm(walker.final_observation[0, 0, 7:10]) < 0.51
 
 
+def test_settings_change_between_two_decisions(game: HttpGame) -> None:
+    ahead = {"walker": np.tile(np.array([0.0, 1.0, 0.0], np.float32), (2, 1, 1))}
+    with godojo.make_vec(
+        "navigation", engine="godot", http=game.url, token=game.token, scene="maze", num_worlds=2
+    ) as worlds:
+        walker, settings = worlds.roles["walker"], worlds.settings
+        worlds.step(ahead)
+        worlds.change_settings(settings)  # the same: nothing happens
+        worlds.step(ahead)
+        assert not worlds.ended.any()
+        worlds.change_settings(settings.override(**{"rules.round_s": 0.5}))
+        worlds.step(ahead)
+        assert worlds.ended.all()
+        assert walker.truncated.all()
+        assert not walker.acted.any()
+        for _ in range(8):
+            worlds.step(ahead)
+        assert worlds.length_ticks.tolist() == [30, 30]
+        assert worlds.settings.rules.round_s == 0.5
+
+
 def test_scenes_are_loaded_anew_every_so_often(game: HttpGame) -> None:
     with HttpWorlds(game.url, token=game.token, scene="course", reload_every=10) as worlds:
         cuts = 0
@@ -182,6 +241,21 @@ def test_two_games_are_two_worlds(game: HttpGame) -> None:
             assert moved[0] < 0.01 < moved[1]
 
 
+def test_worlds_are_spread_evenly_over_games(game: HttpGame) -> None:
+    with pytest.raises(GodojoError, match="3 worlds cannot be spread evenly over 2 addresses"):
+        HttpWorlds([game.url, game.url], num_worlds=3, token=game.token)
+
+
+def _told(note: Path, process: GameProcess) -> dict[str, str]:
+    """Address and token, once the game listens."""
+    deadline = time.monotonic() + 30
+    while not note.is_file() or not note.read_bytes():
+        assert time.monotonic() < deadline, process.quoted()
+        time.sleep(0.05)
+    told: dict[str, str] = msgspec.json.decode(note.read_bytes())
+    return told
+
+
 def test_any_scene_with_agents_can_be_played(engine: Engine, tmp_path: Path) -> None:
     """A scene of DojoAgent nodes, which the engine itself moves, frame by frame: only while it is asked to."""
     note = tmp_path / "note.json"
@@ -195,27 +269,55 @@ def test_any_scene_with_agents_can_be_played(engine: Engine, tmp_path: Path) -> 
     ]
     process = GameProcess([engine.program, *words, "--", "--http-port=0", f"--http-note={note}"], {})
     try:
-        deadline = time.monotonic() + 30
-        while not note.is_file() or not note.read_bytes():
-            assert time.monotonic() < deadline, process.quoted()
-            time.sleep(0.05)
-        told = msgspec.json.decode(note.read_bytes())
+        told = _told(note, process)
         with GameClient(told["url"], told["token"]) as client:
-            assert client.status().scenes == ("any",)
+            assert client.get_status().scene is None  # the list has no name for it
             first = client.reset(3)
             time.sleep(0.2)
-            assert client.observation().observation == first.observation
-            ready = client.state().ready()
+            assert client.get_observation().observation == first.observation
+            ready = client.get_scene_state().ready()
             action = [0.0] * ready.roles[0].action_size
             action[0] = 1.0
             step = client.act(action, ticks=20)
             assert step.ticks == 20
             assert step.observation != first.observation
             time.sleep(0.2)
-            assert client.observation().observation == step.observation
-            assert client.reload_scene().scene == "any"
+            assert client.get_observation().observation == step.observation
+            assert client.reload_scene().scene_path == "res://tests/dojo/http_any.tscn"
             assert len(client.reset(3).observation) == ready.roles[0].observation_size
         assert not process.complaints()
+    finally:
+        process.end()
+
+
+def test_the_whitelist_of_a_users_own_project(engine: Engine, tmp_path: Path) -> None:
+    """A wrong one ends the game with one line that names it; a right one counts."""
+    project = tmp_path / "project"
+    shutil.copytree(ROOT / "godot/addons", project / "addons")
+    (project / "config").mkdir()
+    (project / "project.godot").write_text('config_version=5\n[application]\nconfig/name="Mine"\n', encoding="utf-8")
+    script = '[ext_resource type="Script" path="res://addons/godojo/http/dojo_http.gd" id="1"]'
+    root, node = '[node name="Mine" type="Node"]', '[node name="DojoHttp" type="Node" parent="."]'
+    (project / "mine.tscn").write_text(
+        "\n".join(("[gd_scene format=3]", script, root, node, 'script = ExtResource("1")', "port = 0"))
+    )
+    whitelist = project / "config/scene_whitelist.json"
+    words = [engine.program, "--headless", "--path", prepared_project(engine, project), "res://mine.tscn"]
+    whitelist.write_text('{"scenes": ["res://gone.tscn"]}', encoding="utf-8")
+    done = finish(words, timeout_s=60)
+    (line,) = (line for line in done.output.splitlines() if line.startswith("Godojo"))
+    assert line == "Godojo: res://config/scene_whitelist.json: there is no scene res://gone.tscn"
+    assert done.code == 1
+    whitelist.write_text('{"scenes": ["res://mine.tscn"]}', encoding="utf-8")
+    note = tmp_path / "note.json"
+    process = GameProcess([*words, "--", f"--http-note={note}"], {})
+    try:
+        told = _told(note, process)
+        with GameClient(told["url"], told["token"]) as client:
+            assert client.get_status().scenes == ("mine",)
+            assert client.load_scene("res://mine.tscn").scene == "mine"
+            with pytest.raises(HttpRefused, match="nothing to play"):
+                client.reset(1)
     finally:
         process.end()
 
@@ -227,11 +329,10 @@ def test_a_lost_game_is_waited_for(game: HttpGame) -> None:
         worlds.step()
         last = worlds.roles["walker"].observation.copy()
         os.kill(game.process.pid, signal.SIGSTOP)
-        try:
-            worlds.start()
-        finally:
-            os.kill(game.process.pid, signal.SIGCONT)
-        worlds.finish()
+        awakening = threading.Timer(1.0, os.kill, (game.process.pid, signal.SIGCONT))
+        awakening.start()
+        worlds.step()
+        awakening.join()
         walker = worlds.roles["walker"]
         assert worlds.restarts == 1
         assert worlds.ended[0]
@@ -281,9 +382,9 @@ def test_the_documented_command(tmp_path: Path) -> None:
             told = msgspec.json.decode(note.read_bytes())
             assert (told["url"], told["token"]) == (url[1], token[1])
             with GameClient(url[1], token[1]) as client:
-                assert client.status().scene == "maze"
+                assert client.get_status().scene == "maze"
                 assert len(client.reset(1).observation) == 48
-                ready = client.state().ready()
+                ready = client.get_scene_state().ready()
                 assert (ready.arenas, ready.ticks_per_decision) == (("maze",), 6)
                 step = client.act([0.0, 1.0, 0.0], ticks=120)
                 assert 0.45 < -step.observation[9] < 0.51
@@ -320,6 +421,6 @@ def test_a_taken_port_names_the_option_of_the_command() -> None:
         words = [sys.executable, "-m", "godojo", "serve-game", "navigation", "--port", str(port)]
         done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
-    assert "another --port, or 0" in done.stderr
+    assert "--port 0 takes a free one" in done.stderr
     assert "--http-port" not in done.stderr
     assert done.stderr.count("\n") == 1

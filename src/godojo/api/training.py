@@ -82,7 +82,8 @@ def train(
         host: With `connect`: the address to listen on; 127.0.0.1 by default.
         port: With `connect`: the port; 8765 by default.
         token: With `connect`: the token that the game must send.
-        http: Addresses of running games to train in (see `godojo serve-game`), one world each.
+        http: Addresses of running games to train in (see `godojo serve-game`); they share `num_envs` evenly, one each
+            by default.
         scene: With `http`: the scene to load first.
         reload_every: With `http`: reload the scene after this many decisions.
         progress: Called after each update with a `TrainingStatus`; return False to stop the training.

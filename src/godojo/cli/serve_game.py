@@ -75,6 +75,6 @@ def _free_address(host: str, port: int) -> str:
             probe.bind((str(address), port))
         except OSError as error:
             raise GodojoError(
-                f"cannot listen on {host}:{port} ({error.strerror}); choose another --port, or 0 for any free one"
+                f"cannot listen on {host}:{port} ({error.strerror}); choose another port, or --port 0 takes a free one"
             ) from None
     return str(address)

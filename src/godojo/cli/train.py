@@ -66,7 +66,9 @@ def train(
     token_file: Annotated[
         Path | None, own_game("With --connect: a file with the token that the game must send.", "FILE")
     ] = None,
-    http: Annotated[str | None, over_http("Train in running games (see serve-game), one world each.", "URL,…")] = None,
+    http: Annotated[
+        str | None, over_http("Train in running games (see serve-game); --num-envs in all.", "URL,…")
+    ] = None,
     scene: Annotated[str | None, over_http("The scene to load first.", "NAME")] = None,
     reload_every: Annotated[
         int, over_http("Reload the scene after every N decisions, to test its stability.", "N", min=0)

@@ -32,8 +32,8 @@ def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int =
             - `truth` (False): the game also sends its full state, for `privileged()`;
             - `connect` (False) or `port` (8765), `host`, `token`: wait for a game that you start yourself; `slot`
               provides it, in place of listening;
-            - `http` (an address, or a list of them): games that listen for HTTP, one world in each; with `scene`,
-              `token` and `reload_every` (`godojo.engines.godot.http_worlds.HttpWorlds`);
+            - `http` (an address, or a list of them): games that listen for HTTP, with as many worlds in each; with
+              `scene`, `token` and `reload_every` (`godojo.engines.godot.http_worlds.HttpWorlds`);
             - `start_timeout_s`, `step_timeout_s` (10), `reconnect_s` (60), `max_restarts`: how long to wait, and how
               often to restart (`godojo.engines.godot.worlds.GodotWorlds`).
     """
@@ -91,8 +91,7 @@ def _in_godot(
     }
     if http is not None:
         urls = [http] if isinstance(http, str) else list(http)
-        if num_worlds not in (1, len(urls)):
-            raise GodojoError(f"over HTTP there is one world for each address: {len(urls)}, not {num_worlds}")
+        shared["num_worlds"] = max(num_worlds, len(urls))
         shared |= {"start_timeout_s": 10.0 if start_timeout_s is None else start_timeout_s, "reconnect_s": reconnect_s}
         return HttpWorlds(urls, token=token, scene=scene, reload_every=reload_every, **shared)
     if scene is not None or reload_every:

@@ -44,23 +44,23 @@ def http_worlds(worlds: Worlds) -> HttpWorlds | None:
 
 
 def memory_mb(worlds: HttpWorlds) -> float:
-    return sum(client.metrics().memory_bytes for client in worlds.clients) / 1e6
+    return sum(client.get_performance_metrics().memory.static_memory_usage for client in worlds.clients) / 1e6
 
 
 def stability(worlds: HttpWorlds, agent_steps: int, memory_before_mb: float) -> Stability:
     games = []
     for client in worlds.clients:
-        metrics, status = client.metrics(), client.status()
+        metrics, status = client.get_performance_metrics(), client.get_status()
         games.append(
             GameStability(
                 url=client.url,
-                status=client.health().status,
+                status="ok" if client.health_check() else "no answer",
                 scene=status.scene,
-                fps=metrics.fps,
-                memory_mb=metrics.memory_bytes / 1e6,
-                most_memory_mb=metrics.memory_most_bytes / 1e6,
-                nodes=int(metrics.nodes),
-                requests=metrics.requests,
+                fps=metrics.engine.fps,
+                memory_mb=metrics.memory.static_memory_usage / 1e6,
+                most_memory_mb=metrics.memory.static_memory_peak / 1e6,
+                nodes=metrics.objects.node_count,
+                requests=metrics.http.requests,
             )
         )
     growth = sum(game.memory_mb for game in games) - memory_before_mb

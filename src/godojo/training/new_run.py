@@ -97,7 +97,7 @@ def new_config(
         declared = _defaults_for_few_worlds(GODOT_WORLDS, algorithm) if engine == "godot" else {}
     if args.http:
         defaults = HTTP_PPO if algorithm == "ppo" else {}
-        learner_values = defaults | learner_values | {entry.num_worlds: len(args.http)}
+        learner_values = defaults | {entry.num_worlds: len(args.http)} | learner_values
     networks = _network_settings(source, algorithm, learner_values)
     learner = learner_settings(
         algorithm, declared, preset.learner(algorithm), networks, learner_values, model_settings or {}
@@ -152,7 +152,7 @@ def _engine_game_and_seed(args: TrainArgs) -> tuple[str, str, int]:
     if args.listen is not None:
         _check_own_game(args, "connect", "waits for one game that you start", "project", "processes", "http")
     if args.http:
-        _check_own_game(args, "http", "plays one world at each address", "project", "processes", "num_envs")
+        _check_own_game(args, "http", "plays in games that you start", "project", "processes")
     elif args.scene is not None or args.reload_every:
         raise GodojoError(f"{option('scene')} and {option('reload_every')} need {option('http')}")
     return "godot" if args.listen is not None or args.http else engine, game, seed

@@ -4,7 +4,7 @@ extends Node
 ## Lets programs play a game over HTTP: put one into the main scene, or make it an autoload.
 ##
 ## It listens on this machine only, and clients must send the token that is printed at the start.
-## Scenes are loaded from [member scenes] and from nowhere else. The node outlives the scene that it
+## Only scenes that [DojoSceneWhitelist] lists can be loaded. The node outlives the scene that it
 ## came with. docs/http.md and [code]/openapi.json[/code] describe the API.
 ## [br][br]
 ## The words [code]--http[/code], [code]--http-port=N[/code] (0: any free one),
@@ -16,6 +16,10 @@ extends Node
 signal listening(url: String)
 
 const _GROUP := &"dojo_http"
+const _NO_TOKEN := (
+	"the token is missing or wrong; set GODOJO_HTTP_TOKEN to the one that the game printed at its"
+	+ " start, or send it as Authorization: Bearer TOKEN"
+)
 ## After a request the next one is soon to come: so long it is waited for within frames.
 const _SOON_US := 50_000
 const _NAP_US := 20
@@ -27,8 +31,6 @@ const _IDLE_US := 1000
 @export var host: String = "127.0.0.1"
 ## On which port; 0 for any that is free.
 @export_range(0, 65535) var port: int = 8080
-## Scenes that may be loaded: a name, and the path of the scene.
-@export var scenes: Dictionary[String, String] = {}
 
 @export_group("Limits")
 ## Longest body of a request, in bytes.
@@ -108,13 +110,17 @@ func url() -> String:
 func _begin() -> void:
 	if get_parent() != get_tree().root:
 		reparent(get_tree().root)
-	if _server.listen(port, host) != OK:
-		printerr("Godojo: cannot listen on %s:%d; try --http-port=0 for a free one" % [host, port])
+	var whitelist: DojoSceneWhitelist = DojoSceneWhitelist.read()
+	var complaint: String = whitelist.error
+	if complaint.is_empty() and _server.listen(port, host) != OK:
+		complaint = "cannot listen on %s:%d; --http-port=0 takes a free port" % [host, port]
+	if not complaint.is_empty():
+		printerr("Godojo: %s" % complaint)
 		if _is_headless:
 			# Nobody could see or reach it.
 			get_tree().quit(1)
 		return
-	_routes = DojoHttpRoutes.new(get_tree(), scenes)
+	_routes = DojoHttpRoutes.new(get_tree(), whitelist)
 	var token: String = OS.get_environment("GODOJO_HTTP_TOKEN")
 	var is_ours: bool = token.is_empty()
 	if is_ours:
@@ -229,8 +235,6 @@ func _refusal(request: DojoHttpRequest) -> DojoHttpReply:
 	if words.size() == 2 and words[0].to_lower() == "bearer":
 		if words[1].sha256_buffer() == _token_hash:
 			return null
-	var reply := DojoHttpReply.fail(
-		401, "send the token that the game printed at its start: Authorization: Bearer TOKEN"
-	)
+	var reply := DojoHttpReply.fail(401, _NO_TOKEN)
 	reply.headers["WWW-Authenticate"] = 'Bearer realm="godojo"'
 	return reply

@@ -1,31 +1,38 @@
 class_name DojoHttpGame
 extends RefCounted
-## One world of a running scene, played over HTTP: a [DojoWorlds] behind reset and act.
+## The environments of a running scene, played over HTTP: a [DojoWorlds] behind reset and step.
 ##
 ## Until the first request the scene plays as it is, by hand perhaps. From then on it stands still
 ## between actions.
 
 ## Most ticks of one action.
 const MAX_TICKS := 600
+## Most environments.
+const MAX_ENVS := 256
 
 ## What the worlds are, as [method DojoWorlds.describe] tells it; empty until they are configured.
 var description: Dictionary = {}
-## Numbers of an observation and of an action.
+## Environments that are played at once.
+var num_envs: int = 0
+## Numbers of one observation.
 var observation_size: int = 0
-var action_size: int = 0
+## The least and the greatest value of each number of an action.
+var action_low := PackedFloat32Array()
+var action_high := PackedFloat32Array()
+## Names of the terms of a reward.
+var reward_terms := PackedStringArray()
 ## Physics ticks from one decision to the next.
 var ticks_per_decision: int = 0
-## The latest observation.
-var observation := PackedFloat32Array()
-## Rounds begun since the scene was loaded.
+## Rounds begun since the scene was loaded, in all environments.
 var rounds: int = 0
-## Of the round that is being played: decisions, and terms by name.
+## Of the round of the first environment: decisions, and terms in the order of their names.
 var decisions: int = 0
-var round_terms: Dictionary[String, float] = {}
+var round_terms := PackedFloat32Array()
 
 var _tree: SceneTree
 var _scene_id: int = 0
 var _worlds: DojoWorlds
+var _results: DojoResults
 # Null where there is no DojoSync: the worlds say it themselves.
 var _usual_ticks: Variant = null
 
@@ -61,10 +68,11 @@ func is_driven() -> bool:
 	return not description.is_empty()
 
 
-## Makes the world anew. Returns an error message, or an empty text. May take some physics frames.
-func configure(options: Dictionary, ticks: Variant) -> String:
+## Makes the environments anew. Returns an error message, or an empty text. May take some physics
+## frames.
+func configure(envs: int, options: Dictionary, ticks: Variant) -> String:
 	var wanted: Variant = ticks if ticks != null else _usual_ticks
-	var request: Dictionary = {"worlds": 1, "ticks_per_decision": wanted, "options": options}
+	var request: Dictionary = {"worlds": envs, "ticks_per_decision": wanted, "options": options}
 	var complaint: String = _worlds.configure(request)
 	if not complaint.is_empty():
 		return complaint
@@ -72,96 +80,119 @@ func configure(options: Dictionary, ticks: Variant) -> String:
 	var roles: Array = described["roles"]
 	if roles.size() != 1 or roles[0]["agents"] != 1:
 		return "this scene has more than one agent; over HTTP one is played, over dojo/1 all of them"
-	described.merge({"worlds": 1, "ticks_per_decision": wanted if wanted != null else 1})
+	described.merge({"worlds": envs, "ticks_per_decision": wanted if wanted != null else 1})
 	description = described
+	num_envs = envs
+	reward_terms = PackedStringArray(described["reward_terms"] as Array)
 	ticks_per_decision = int(described["ticks_per_decision"] as float)
 	observation_size = DojoObservationLayout.observation_size(roles[0]["observation"] as Array)
-	action_size = DojoObservationLayout.action_size(roles[0]["action"] as Array)
+	_set_limits(roles[0]["action"] as Array)
 	# New bodies are in the engine's space after the next physics frame.
 	await _tree.physics_frame
 	return ""
 
 
-## Begins a round. Returns an error message, or an empty text.
+## Begins a round in every environment. Returns an error message, or an empty text.
 func reset(seed_number: int) -> String:
 	_worlds.reset(seed_number)
-	var results: DojoResults = _worlds.collect()
+	_results = _worlds.collect()
 	_stand_still(true)
-	rounds += 1
-	decisions = 0
-	round_terms.clear()
-	observation = results.observation
+	rounds += num_envs
+	_begin_first()
 	return _worlds.trouble
 
 
-## Plays whole decisions with this action until [param ticks] are over or the round ends. Returns
-## what it brought; an object with only [code]message[/code] where the game cannot go on.
-func act(action: PackedFloat32Array, ticks: int) -> Dictionary:
+## The observation of each environment.
+func observations() -> Array[PackedFloat32Array]:
+	var found: Array[PackedFloat32Array] = []
+	for env in num_envs:
+		found.append(_piece(_results.observation, env, observation_size))
+	return found
+
+
+## Plays one decision in every environment; [param actions] are one behind the other. Returns an
+## error message, or an empty text.
+func play(actions: PackedFloat32Array) -> String:
+	_worlds.act(actions)
+	if _worlds.advances_itself:
+		_worlds.advance()
+	else:
+		_stand_still(false)
+		for _tick in ticks_per_decision:
+			await _tree.physics_frame
+		_stand_still(true)
+	if not is_instance_valid(_worlds):
+		return "the scene is gone"
+	_results = _worlds.collect()
+	decisions += 1
+	for number in round_terms.size():
+		round_terms[number] += _results.terms[number]
+	return _worlds.trouble
+
+
+## What the last decision brought in [param env].
+func step_of(env: int) -> Dictionary:
+	var flags: int = _results.flags[env]
 	var terms: Dictionary[String, float] = {}
-	for term: String in description["reward_terms"]:
-		terms[term] = 0.0
-	var results: DojoResults
-	var played: int = 0
-	while played < ticks:
-		_worlds.act(action)
-		if _worlds.advances_itself:
-			_worlds.advance()
-		else:
-			_stand_still(false)
-			for _tick in ticks_per_decision:
-				await _tree.physics_frame
-			_stand_still(true)
-		if not is_instance_valid(_worlds):
-			return {"message": "the scene is gone"}
-		results = _worlds.collect()
-		if not _worlds.trouble.is_empty():
-			return {"message": _worlds.trouble}
-		played += ticks_per_decision
-		_add_terms(results, terms)
-		if results.flags[0] & (DojoResults.TERMINATED | DojoResults.TRUNCATED):
-			break
-	observation = results.observation
-	return _step_of(results, terms, played)
-
-
-func _step_of(results: DojoResults, terms: Dictionary[String, float], played: int) -> Dictionary:
 	var reward: float = 0.0
-	for term in terms:
-		reward += terms[term]
-	var flags: int = results.flags[0]
+	for number in reward_terms.size():
+		var term: float = _results.terms[env * reward_terms.size() + number]
+		terms[reward_terms[number]] = term
+		reward += term
 	var step: Dictionary = {
-		"observation": observation,
+		"observation": _piece(_results.observation, env, observation_size),
 		"reward": reward,
 		"terms": terms,
 		"terminated": flags & DojoResults.TERMINATED != 0,
 		"truncated": flags & DojoResults.TRUNCATED != 0,
-		"ticks": played,
+		"ticks": ticks_per_decision,
 		"final": null,
 	}
 	if step["terminated"] or step["truncated"]:
-		var winner: int = results.ended[1] if results.ended.size() >= 4 else 0
-		var arena: int = results.ended[3] if results.ended.size() >= 4 else -1
-		step["final"] = {
-			"observation": results.final_observation[0],
-			"terms": round_terms.duplicate(),
-			"score": results.final_score[0][0],
-			"winner": description["winners"][winner],
-			"ticks": results.ended[2] if results.ended.size() >= 4 else played,
-			"arena": description["arenas"][arena] if arena >= 0 else null,
-		}
+		step["final"] = _final(env)
 		rounds += 1
-		decisions = 0
-		round_terms.clear()
+		if env == 0:
+			_begin_first()
 	return step
 
 
-func _add_terms(results: DojoResults, terms: Dictionary[String, float]) -> void:
-	decisions += 1
-	var number: int = 0
-	for term in terms:
-		terms[term] += results.terms[number]
-		round_terms[term] = round_terms.get(term, 0.0) + results.terms[number]
-		number += 1
+func _final(env: int) -> Dictionary:
+	var row: int = _results.final_rows[0].find(env)
+	var terms: Dictionary[String, float] = {}
+	for number in reward_terms.size():
+		terms[reward_terms[number]] = _results.final_terms[0][row * reward_terms.size() + number]
+	var ended := PackedInt32Array([env, 0, ticks_per_decision, -1])
+	for at in range(0, _results.ended.size(), 4):
+		if _results.ended[at] == env:
+			ended = _results.ended.slice(at, at + 4)
+	return {
+		"observation": _piece(_results.final_observation[0], row, observation_size),
+		"terms": terms,
+		"score": _results.final_score[0][row],
+		"winner": description["winners"][ended[1]],
+		"ticks": ended[2],
+		"arena": description["arenas"][ended[3]] if ended[3] >= 0 else null,
+	}
+
+
+func _begin_first() -> void:
+	decisions = 0
+	round_terms.resize(reward_terms.size())
+	round_terms.fill(0.0)
+
+
+func _set_limits(parts: Array) -> void:
+	action_low.clear()
+	action_high.clear()
+	for part: Dictionary in parts:
+		var is_choice: bool = part["kind"] == "discrete"
+		for _number in 1 if is_choice else int(part["size"] as float):
+			action_low.append(0.0 if is_choice else -1.0)
+			action_high.append((part["size"] as float) - 1.0 if is_choice else 1.0)
+
+
+static func _piece(numbers: PackedFloat32Array, row: int, width: int) -> PackedFloat32Array:
+	return numbers.slice(row * width, (row + 1) * width)
 
 
 func _stand_still(is_still: bool) -> void:

@@ -12,12 +12,16 @@ const _TERMS := {"type": "object", "additionalProperties": {"type": "number"}}
 
 ## What can be asked for, with the scenes that may be loaded and the sizes of [param game] where
 ## they are known.
-static func describe(scenes: Array, game: DojoHttpGame) -> Dictionary:
-	var is_known: bool = game != null and game.is_driven()
+static func describe(scenes: Dictionary[String, String], game: DojoHttpGame) -> Dictionary:
 	var action: Dictionary = _NUMBERS.duplicate(true)
-	var most: float = DojoHttpRoutes.MAX_NUMBER
-	action["items"] = {"type": "number", "minimum": -most, "maximum": most}
-	action["description"] = "As a rule from -1 to 1; the game clips larger values."
+	var actions: Dictionary = {"type": "array", "items": action}
+	if game != null and game.is_driven():
+		var size: int = game.action_low.size()
+		action.merge({"minItems": size, "maxItems": size})
+		var low: float = Array(game.action_low).min()
+		var high: float = Array(game.action_high).max()
+		action["items"] = {"type": "number", "minimum": low, "maximum": high}
+		actions.merge({"minItems": game.num_envs, "maxItems": game.num_envs})
 	var ticks: Dictionary = {
 		"type": "integer",
 		"minimum": 1,
@@ -25,12 +29,11 @@ static func describe(scenes: Array, game: DojoHttpGame) -> Dictionary:
 		"description":
 		"Whole decisions are played until this many ticks have passed; one by default.",
 	}
-	if is_known:
-		action["minItems"] = game.action_size
-		action["maxItems"] = game.action_size
-	var wanted_scene: Dictionary = {"type": "string", "enum": scenes} if scenes else _TEXT
+	var scene: Dictionary = {"scene": _one_of(scenes.keys())}
+	var scene_path: Dictionary = {"scene_path": _one_of(scenes.values())}
 	var reset: Dictionary = {
 		"seed": {"type": "integer", "minimum": 0, "maximum": DojoHttpRoutes.MAX_SEED},
+		"num_envs": {"type": "integer", "minimum": 1, "maximum": DojoHttpGame.MAX_ENVS},
 		"ticks_per_decision": {"type": "integer", "minimum": 1, "maximum": 60},
 		"options": {"type": "object", "description": "The game's own, as in dojo/1's configure."},
 	}
@@ -41,16 +44,27 @@ static func describe(scenes: Array, game: DojoHttpGame) -> Dictionary:
 		"/performance/metrics": _asked("How the engine is doing", answers["metrics"]),
 		"/rl/observation": _asked("The current observation", answers["observation"]),
 		"/rl/state": _asked("What the game is, and how the round goes", answers["state"]),
-		"/scene": _sent("Load a scene", {"scene": wanted_scene}, ["scene"], answers["scene"]),
-		"/scene/reload": _sent("Load the same scene anew", {}, [], answers["scene"]),
-		"/rl/reset": _sent("Begin a round", reset, [], answers["observation"]),
+		"/scene":
+		_sent(
+			"Load a scene, by name or by path",
+			{"oneOf": [_exactly(scene, ["scene"]), _exactly(scene_path, ["scene_path"])]},
+			answers["scene"]
+		),
+		"/scene/reload": _sent("Load the same scene anew", {}, answers["scene"]),
 		"/rl/action":
 		_sent(
-			"Do something and see what it brings",
-			{"action": action, "ticks": ticks},
-			["action"],
+			"Play an action in the only environment",
+			_exactly({"action": action, "ticks": ticks}, ["action"]),
 			answers["step"]
 		),
+		"/rl/step":
+		_sent(
+			"Play one decision in every environment",
+			_exactly({"actions": actions}, ["actions"]),
+			answers["steps"]
+		),
+		"/rl/reset":
+		_sent("Begin a round in every environment", _exactly(reset, []), answers["observation"]),
 	}
 	return {
 		"openapi": "3.1.0",
@@ -67,12 +81,12 @@ static func describe(scenes: Array, game: DojoHttpGame) -> Dictionary:
 
 static func _answers() -> Dictionary:
 	var metrics: Dictionary = {}
-	for name: String in [
-		"fps", "process_s", "physics_s", "memory_bytes", "memory_most_bytes", "objects", "nodes"
-	]:
-		metrics[name] = _NUMBER
-	for name: String in ["draw_calls", "drawn_objects", "primitives", "physics_frames", "requests"]:
-		metrics[name] = _NUMBER
+	for group in DojoHttpRoutes.MONITORS:
+		var numbers: Dictionary = {}
+		for name: String in DojoHttpRoutes.MONITORS[group]:
+			numbers[name] = _NUMBER
+		metrics[group] = _all(numbers)
+	metrics["http"] = _all({"requests": _COUNT, "refused": _COUNT, "longest_serving_us": _COUNT})
 	var status: Dictionary = {
 		"game": _TEXT,
 		"godot": _TEXT,
@@ -94,26 +108,39 @@ static func _answers() -> Dictionary:
 		}
 	)
 	final["type"] = ["object", "null"]
+	var step: Dictionary = _all(
+		{
+			"observation": _NUMBERS,
+			"reward": _NUMBER,
+			"terms": _TERMS,
+			"terminated": _FLAG,
+			"truncated": _FLAG,
+			"ticks": _COUNT,
+			"final": final,
+		}
+	)
+	var observation: Dictionary = {
+		"observation": _NUMBERS,
+		"observations": {"type": "array", "items": _NUMBERS},
+		"round": _COUNT,
+	}
+	var scene: Dictionary = {"scene": {"type": ["string", "null"]}, "scene_path": _TEXT}
+	var state: Dictionary = {
+		"num_envs": _COUNT,
+		"round": _COUNT,
+		"decisions": _COUNT,
+		"terms": _TERMS,
+		"game": {"type": "object"},
+	}
 	return {
 		"health": _all({"status": {"const": "ok"}}),
 		"status": _all(status),
 		"metrics": _all(metrics),
-		"observation": _all({"observation": _NUMBERS, "round": _COUNT}),
-		"state":
-		_all({"round": _COUNT, "decisions": _COUNT, "terms": _TERMS, "game": {"type": "object"}}),
-		"scene": _all({"scene": {"type": ["string", "null"]}, "reloads": _COUNT}),
-		"step":
-		_all(
-			{
-				"observation": _NUMBERS,
-				"reward": _NUMBER,
-				"terms": _TERMS,
-				"terminated": _FLAG,
-				"truncated": _FLAG,
-				"ticks": _COUNT,
-				"final": final,
-			}
-		),
+		"observation": _all(observation),
+		"state": _all(scene.merged(state)),
+		"scene": _all(scene.merged({"reloads": _COUNT})),
+		"step": step,
+		"steps": _all({"steps": {"type": "array", "items": step}}),
 	}
 
 
@@ -124,14 +151,13 @@ static func _asked(what: String, answer: Variant, is_open: bool = false) -> Dict
 	return {"get": operation}
 
 
-static func _sent(what: String, fields: Dictionary, required: Array, answer: Variant) -> Dictionary:
+static func _sent(what: String, body: Dictionary, answer: Variant) -> Dictionary:
 	var statuses: Array = [400, 404, 408, 409, 411, 413, 415, 422]
 	var operation: Dictionary = {"summary": what, "responses": _responses(answer, statuses)}
-	if not fields.is_empty():
-		var shape: Dictionary = _object(fields, required)
-		shape["additionalProperties"] = false
+	if not body.is_empty():
 		operation["requestBody"] = {
-			"required": not required.is_empty(), "content": {"application/json": {"schema": shape}}
+			"required": body.get("required", [what]) != [],
+			"content": {"application/json": {"schema": body}},
 		}
 	return {"post": operation}
 
@@ -154,3 +180,12 @@ static func _all(fields: Dictionary) -> Dictionary:
 
 static func _object(fields: Dictionary, required: Array) -> Dictionary:
 	return {"type": "object", "properties": fields, "required": required}
+
+
+## An object with these fields and no others.
+static func _exactly(fields: Dictionary, required: Array) -> Dictionary:
+	return _object(fields, required).merged({"additionalProperties": false})
+
+
+static func _one_of(texts: Array) -> Dictionary:
+	return {"type": "string", "enum": texts} if texts else _TEXT

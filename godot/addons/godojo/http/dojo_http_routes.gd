@@ -8,14 +8,39 @@ extends RefCounted
 const OPEN: PackedStringArray = ["/health", "/openapi.json"]
 ## Most a seed can be: the engine reads numbers of JSON as 64-bit floats.
 const MAX_SEED := 9007199254740991
-## Most a number of an action can be, either way.
-const MAX_NUMBER := 1.0e6
+## The engine's monitors in [code]/performance/metrics[/code], by group and name.
+const MONITORS: Dictionary[String, Dictionary] = {
+	"engine":
+	{
+		"fps": Performance.TIME_FPS,
+		"process_time_s": Performance.TIME_PROCESS,
+		"physics_time_s": Performance.TIME_PHYSICS_PROCESS,
+	},
+	"memory":
+	{
+		"static_memory_usage": Performance.MEMORY_STATIC,
+		"static_memory_peak": Performance.MEMORY_STATIC_MAX,
+		"video_memory_usage": Performance.RENDER_VIDEO_MEM_USED,
+	},
+	"objects":
+	{
+		"object_count": Performance.OBJECT_COUNT,
+		"node_count": Performance.OBJECT_NODE_COUNT,
+		"resource_count": Performance.OBJECT_RESOURCE_COUNT,
+	},
+	"rendering":
+	{
+		"draw_calls": Performance.RENDER_TOTAL_DRAW_CALLS_IN_FRAME,
+		"objects_drawn": Performance.RENDER_TOTAL_OBJECTS_IN_FRAME,
+		"primitives_drawn": Performance.RENDER_TOTAL_PRIMITIVES_IN_FRAME,
+	},
+}
 const _SCENE_FRAMES := 600
 
 ## The game that is played; null until the first request for it.
 var game: DojoHttpGame
-## Names of scenes that may be loaded, each with its path.
-var scenes: Dictionary[String, String] = {}
+## The scenes that may be loaded.
+var whitelist: DojoSceneWhitelist
 ## How the server itself is doing, for [code]/performance/metrics[/code].
 var counts: Dictionary[String, int] = {"requests": 0, "refused": 0, "longest_serving_us": 0}
 
@@ -32,13 +57,14 @@ var _table: Dictionary[String, Dictionary] = {
 	"/scene": {"POST": _scene},
 	"/scene/reload": {"POST": _reload},
 	"/rl/action": {"POST": _action},
+	"/rl/step": {"POST": _step},
 	"/rl/reset": {"POST": _reset},
 }
 
 
-func _init(tree: SceneTree, allowed: Dictionary[String, String]) -> void:
+func _init(tree: SceneTree, allowed: DojoSceneWhitelist) -> void:
 	_tree = tree
-	scenes = allowed
+	whitelist = allowed
 
 
 ## Whether [param request] has to wait while another one changes the game.
@@ -86,7 +112,7 @@ func _health() -> DojoHttpReply:
 
 
 func _openapi() -> DojoHttpReply:
-	return DojoHttpReply.make(DojoHttpOpenapi.describe(scenes.keys(), game))
+	return DojoHttpReply.make(DojoHttpOpenapi.describe(whitelist.scenes, game))
 
 
 func _status() -> DojoHttpReply:
@@ -98,7 +124,7 @@ func _status() -> DojoHttpReply:
 				"game": ProjectSettings.get_setting("application/config/name", ""),
 				"godot": "%d.%d.%d" % [version["major"], version["minor"], version["patch"]],
 				"scene": _scene_name(),
-				"scenes": scenes.keys(),
+				"scenes": whitelist.scenes.keys(),
 				"driven": game != null and game.is_in(_tree.current_scene) and game.is_driven(),
 				"uptime_s": (Time.get_ticks_msec() - _began_ms) * 0.001,
 				"requests": counts["requests"],
@@ -109,46 +135,45 @@ func _status() -> DojoHttpReply:
 
 
 func _metrics() -> DojoHttpReply:
-	var shown: Dictionary = {
-		"fps": Performance.TIME_FPS,
-		"process_s": Performance.TIME_PROCESS,
-		"physics_s": Performance.TIME_PHYSICS_PROCESS,
-		"memory_bytes": Performance.MEMORY_STATIC,
-		"memory_most_bytes": Performance.MEMORY_STATIC_MAX,
-		"objects": Performance.OBJECT_COUNT,
-		"nodes": Performance.OBJECT_NODE_COUNT,
-		"resources": Performance.OBJECT_RESOURCE_COUNT,
-		"draw_calls": Performance.RENDER_TOTAL_DRAW_CALLS_IN_FRAME,
-		"drawn_objects": Performance.RENDER_TOTAL_OBJECTS_IN_FRAME,
-		"primitives": Performance.RENDER_TOTAL_PRIMITIVES_IN_FRAME,
-		"video_memory_bytes": Performance.RENDER_VIDEO_MEM_USED,
-	}
 	var metrics: Dictionary = {}
-	for key: String in shown:
-		metrics[key] = Performance.get_monitor(shown[key] as Performance.Monitor)
-	metrics["physics_frames"] = Engine.get_physics_frames()
-	metrics.merge(counts)
+	for group: String in MONITORS:
+		metrics[group] = {}
+		for key: String in MONITORS[group]:
+			metrics[group][key] = Performance.get_monitor(
+				MONITORS[group][key] as Performance.Monitor
+			)
+	metrics["engine"]["physics_frames"] = Engine.get_physics_frames()
+	metrics["http"] = counts
 	return DojoHttpReply.make(metrics)
 
 
 func _observation() -> DojoHttpReply:
 	var refusal: DojoHttpReply = await _taken_over()
-	if refusal != null:
-		return refusal
-	return DojoHttpReply.make({"observation": game.observation, "round": game.rounds})
+	return refusal if refusal != null else _observed()
+
+
+func _observed() -> DojoHttpReply:
+	var all: Array[PackedFloat32Array] = game.observations()
+	return DojoHttpReply.make({"observation": all[0], "observations": all, "round": game.rounds})
 
 
 func _state() -> DojoHttpReply:
 	var refusal: DojoHttpReply = await _taken_over()
 	if refusal != null:
 		return refusal
+	var terms: Dictionary[String, float] = {}
+	for number in game.reward_terms.size():
+		terms[game.reward_terms[number]] = game.round_terms[number]
 	return (
 		DojoHttpReply
 		. make(
 			{
+				"scene": _scene_name(),
+				"scene_path": _scene_path(),
+				"num_envs": game.num_envs,
 				"round": game.rounds,
 				"decisions": game.decisions,
-				"terms": game.round_terms,
+				"terms": terms,
 				"game": game.description,
 			}
 		)
@@ -157,11 +182,15 @@ func _state() -> DojoHttpReply:
 
 func _reset(fields: Dictionary) -> DojoHttpReply:
 	for key: Variant in fields:
-		if not ["seed", "options", "ticks_per_decision"].has(key):
-			return _unknown(key, "seed, options, ticks_per_decision")
+		if not ["seed", "num_envs", "options", "ticks_per_decision"].has(key):
+			return _unknown(key, "seed, num_envs, options, ticks_per_decision")
 	var number: Variant = fields.get("seed", 0)
 	if not _is_whole(number, 0, MAX_SEED):
 		return DojoHttpReply.fail(422, "seed must be a whole number from 0 to %d" % MAX_SEED)
+	var envs: Variant = fields.get("num_envs", 1)
+	if not _is_whole(envs, 1, DojoHttpGame.MAX_ENVS):
+		var most: int = DojoHttpGame.MAX_ENVS
+		return DojoHttpReply.fail(422, "num_envs must be a whole number from 1 to %d" % most)
 	var ticks: Variant = fields.get("ticks_per_decision")
 	if ticks != null and not _is_whole(ticks, 1, 60):
 		return DojoHttpReply.fail(422, "ticks_per_decision must be a whole number from 1 to 60")
@@ -171,15 +200,15 @@ func _reset(fields: Dictionary) -> DojoHttpReply:
 	var refusal: DojoHttpReply = _unless_playable()
 	if refusal != null:
 		return refusal
-	if fields.has("options") or ticks != null or not game.is_driven():
+	if fields.size() > int(fields.has("seed")) or not game.is_driven():
 		var wanted: Variant = null if ticks == null else int(ticks as float)
-		var complaint: String = await game.configure(options as Dictionary, wanted)
+		var complaint: String = await game.configure(
+			int(envs as float), options as Dictionary, wanted
+		)
 		if not complaint.is_empty():
 			return DojoHttpReply.fail(409, complaint)
 	var trouble: String = game.reset(int(number as float))
-	if not trouble.is_empty():
-		return DojoHttpReply.fail(500, trouble)
-	return DojoHttpReply.make({"observation": game.observation, "round": game.rounds})
+	return _observed() if trouble.is_empty() else DojoHttpReply.fail(500, trouble)
 
 
 func _action(fields: Dictionary) -> DojoHttpReply:
@@ -189,39 +218,95 @@ func _action(fields: Dictionary) -> DojoHttpReply:
 	var refusal: DojoHttpReply = await _taken_over()
 	if refusal != null:
 		return refusal
-	if not fields.get("action") is Array:
-		return DojoHttpReply.fail(422, "action must be a list of %d numbers" % game.action_size)
-	var list: Array = fields["action"]
+	if game.num_envs != 1:
+		var sentence: String = "%d environments are played: POST /rl/step takes an action for each"
+		return DojoHttpReply.fail(409, sentence % game.num_envs)
 	var action := PackedFloat32Array()
-	for number: Variant in list.slice(0, game.action_size):
-		if not (number is float or number is int) or not absf(number as float) <= MAX_NUMBER:
-			return DojoHttpReply.fail(422, "action must hold numbers up to %d" % MAX_NUMBER)
-		action.append(number as float)
-	if list.size() != game.action_size:
-		return DojoHttpReply.fail(422, "action must have exactly %d numbers" % game.action_size)
+	var complaint: String = _add_action("action", fields.get("action"), action)
+	if not complaint.is_empty():
+		return DojoHttpReply.fail(422, complaint)
 	var ticks: Variant = fields.get("ticks", 1)
 	if not _is_whole(ticks, 1, DojoHttpGame.MAX_TICKS):
 		return DojoHttpReply.fail(
 			422, "ticks must be a whole number from 1 to %d" % DojoHttpGame.MAX_TICKS
 		)
-	var step: Dictionary = await game.act(action, int(ticks as float))
-	if step.has("message"):
-		return DojoHttpReply.fail(500, step["message"] as String)
-	return DojoHttpReply.make(step)
+	var sum: Dictionary = {}
+	while sum.is_empty() or (sum["ticks"] < ticks and sum["final"] == null):
+		var trouble: String = await game.play(action)
+		if not trouble.is_empty():
+			return DojoHttpReply.fail(500, trouble)
+		_add_step(sum, game.step_of(0))
+	return DojoHttpReply.make(sum)
+
+
+func _step(fields: Dictionary) -> DojoHttpReply:
+	for key: Variant in fields:
+		if key != "actions":
+			return _unknown(key, "actions")
+	var refusal: DojoHttpReply = await _taken_over()
+	if refusal != null:
+		return refusal
+	var list: Variant = fields.get("actions")
+	if not list is Array or (list as Array).size() != game.num_envs:
+		return DojoHttpReply.fail(
+			422, "actions must be a list of %d actions, one for each environment" % game.num_envs
+		)
+	var actions := PackedFloat32Array()
+	for env in game.num_envs:
+		var complaint: String = _add_action("actions[%d]" % env, list[env], actions)
+		if not complaint.is_empty():
+			return DojoHttpReply.fail(422, complaint)
+	var trouble: String = await game.play(actions)
+	if not trouble.is_empty():
+		return DojoHttpReply.fail(500, trouble)
+	var steps: Array[Dictionary] = []
+	for env in game.num_envs:
+		steps.append(game.step_of(env))
+	return DojoHttpReply.make({"steps": steps})
+
+
+## Appends the numbers of an action. Returns an error message, or an empty text.
+func _add_action(name: String, value: Variant, into: PackedFloat32Array) -> String:
+	var size: int = game.action_low.size()
+	if not value is Array or (value as Array).size() != size:
+		return "%s must be a list of exactly %d numbers" % [name, size]
+	for index in size:
+		var number: Variant = value[index]
+		if not (number is float or number is int):
+			return "%s must hold numbers only" % name
+		if not (number >= game.action_low[index] and number <= game.action_high[index]):
+			var limits: Array = [game.action_low[index], game.action_high[index]]
+			return "%s[%d] must be a number from %d to %d" % ([name, index] + limits)
+		into.append(number as float)
+	return ""
+
+
+## Adds a decision to those before it with the same action.
+static func _add_step(sum: Dictionary, step: Dictionary) -> void:
+	if not sum.is_empty():
+		step["reward"] += sum["reward"]
+		step["ticks"] += sum["ticks"]
+		for term: String in step["terms"]:
+			step["terms"][term] += sum["terms"][term]
+	sum.merge(step, true)
 
 
 func _scene(fields: Dictionary) -> DojoHttpReply:
 	for key: Variant in fields:
-		if key != "scene":
-			return _unknown(key, "scene")
-	var name: Variant = fields.get("scene")
-	if not name is String:
-		return DojoHttpReply.fail(422, "scene must be the name of a scene")
-	if not scenes.has(name as String):
+		if key != "scene" and key != "scene_path":
+			return _unknown(key, "scene, scene_path")
+	var wanted: Variant = fields.values()[0] if fields.size() == 1 else null
+	if not wanted is String:
 		return DojoHttpReply.fail(
-			404, "there is no such scene; there is: %s" % ", ".join(scenes.keys())
+			422, "send one text: scene, the name of a scene, or scene_path, its path"
 		)
-	return await _load(scenes[name as String])
+	var path: String = wanted
+	if fields.has("scene"):
+		path = whitelist.scenes.get(wanted, "")
+	if whitelist.name_of(path) == null:
+		var name: String = DojoUntrustedText.quoted(wanted)
+		return DojoHttpReply.fail(404, "%s may not be loaded; %s" % [name, whitelist.advice()])
+	return await _load(path)
 
 
 func _reload(fields: Dictionary) -> DojoHttpReply:
@@ -244,7 +329,8 @@ func _load(path: String) -> DojoHttpReply:
 		await _tree.process_frame
 		var scene: Node = _tree.current_scene
 		if scene != null and scene != before and scene.is_node_ready():
-			return DojoHttpReply.make({"scene": _scene_name(), "reloads": _reloads})
+			var loaded: Dictionary = {"scene": _scene_name(), "scene_path": _scene_path()}
+			return DojoHttpReply.make(loaded.merged({"reloads": _reloads}))
 	return DojoHttpReply.fail(500, "the scene did not come up")
 
 
@@ -257,7 +343,7 @@ func _taken_over() -> DojoHttpReply:
 
 
 func _first_round() -> DojoHttpReply:
-	var complaint: String = await game.configure({}, null)
+	var complaint: String = await game.configure(1, {}, null)
 	if complaint.is_empty():
 		complaint = game.reset(0)
 	return null if complaint.is_empty() else DojoHttpReply.fail(409, complaint)
@@ -276,8 +362,11 @@ func _unless_playable() -> DojoHttpReply:
 
 
 func _scene_name() -> Variant:
-	var path: String = _tree.current_scene.scene_file_path if _tree.current_scene != null else ""
-	return scenes.find_key(path)
+	return whitelist.name_of(_scene_path())
+
+
+func _scene_path() -> String:
+	return _tree.current_scene.scene_file_path if _tree.current_scene != null else ""
 
 
 static func _unknown(key: Variant, known: String) -> DojoHttpReply:

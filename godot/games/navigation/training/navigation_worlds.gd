@@ -3,8 +3,8 @@ extends DojoWorlds
 ## Many walks in one process, for a trainer: a decision of all of them at a time.
 ##
 ## Every course is put up once, in a physics space of its own, and shared by all worlds. Where
-## [member stage] is set, there is one world, played there for all to see; of the courses that a
-## trainer asks for it plays the one that the scene shows.
+## [member stage] is set, a single world is played there, and of the courses that a trainer asks for
+## only the one that the scene shows is played.
 
 ## The worlds were made anew.
 signal configured
@@ -54,8 +54,6 @@ func configure(request: Dictionary) -> String:
 	var courses: Array[CourseData] = []
 	if complaint.is_empty():
 		complaint = _read_courses(options, courses)
-	if stage != null and (request["worlds"] as int) != 1:
-		complaint = "this scene is one world; games/navigation/training has many"
 	if not complaint.is_empty():
 		return complaint
 	settings = wanted
@@ -194,7 +192,7 @@ func _build(count: int) -> void:
 	_solids.clear()
 	for course in _courses:
 		var solid := CourseSolid.new()
-		if stage != null:
+		if stage != null and count == 1:
 			stage.add_child(solid)
 		else:
 			_add_hall(solid)
