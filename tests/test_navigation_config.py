@@ -3,12 +3,14 @@
 import dataclasses
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+import godojo
 from godojo.cli import main
 from godojo.errors import GodojoError
 from godojo.games.base import GAMES
@@ -21,6 +23,7 @@ from godojo.learn.registry import ALGORITHMS
 from godojo.runs.folder import RunFolder
 from godojo.trainers.sb3_settings import Sb3Settings
 from tests.conftest import ROOT
+from tests.doc_pages import blocks
 
 KNOWN = """{
     "network": {"policy": "MlpPolicy", "net_arch": [256, 256], "activation_fn": "relu"},
@@ -245,3 +248,35 @@ def test_a_file_whose_walkers_would_rather_stand_still_is_warned_about(read: Any
     assert "1890 at gamma 1" in advice(read({"ppo": {"gamma": 1}})), "a round has 900 steps"
     assert advice(read(KNOWN.replace("0.99", "0.95"))) == ""
     assert [name for name in preset_names("navigation") if advice(read_preset("navigation", name))] == []
+
+
+def test_the_program_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (program,) = (
+        block.text for block in blocks(ROOT / "docs/games/navigation-workflow.md") if block.language == "python"
+    )
+    (tmp_path / "scripts").symlink_to(ROOT / "scripts")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    try:
+        exec(compile(program, "docs/games/navigation-workflow.md", "exec"), {})
+    finally:
+        sys.modules.pop("rl_config", None)
+    assert RLConfig.load(tmp_path / "mine.json").rewards.comfort_bonus == 4.0
+
+
+@pytest.mark.parametrize(
+    "error",
+    [MemoryError("Unable to allocate 23 GiB"), RuntimeError("CUDA out of memory. Tried"), RuntimeError("other")],
+)
+def test_too_many_environments_are_one_line(error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory itself is not exhausted here: the worlds raise what NumPy and torch do."""
+    monkeypatch.setenv("GODOJO_RUNS", str(tmp_path))
+
+    def too_large(*_: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr("godojo.training.new_run.worlds_of", too_large)
+    with pytest.raises(RuntimeError if str(error) == "other" else GodojoError, match=str(error)) as refused:
+        godojo.train("navigation", steps=1)
+    assert ("play fewer environments at a time (num_envs" in str(refused.value)) == (str(error) != "other")
+    assert not list(tmp_path.iterdir())
