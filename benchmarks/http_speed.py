@@ -1,59 +1,104 @@
-"""What dojo/1 gains over HTTP: decisions a second of navigation in the real Godot, both ways in turn.
+"""Decisions per second of navigation in the real Godot: over HTTP by httpx and by Godojo's client, and over dojo/1.
 
-And what a busy client costs a game that goes by the clock: frames a second without and with one.
+All ways take turns, so that a busy machine slows them alike; medians over the turns are printed. Then: what a busy
+client costs a game that runs in real time, in physics ticks and frames per second. Needs httpx, of the dev extra.
 
-python3 dojo.py run benchmarks/http_speed.py                  five seconds each
-python3 dojo.py run benchmarks/http_speed.py --seconds 1      the short form
+python3 dojo.py run benchmarks/http_speed.py                  ten turns of half a second each
+python3 dojo.py run benchmarks/http_speed.py --turns 2        the short form
 """
 
 import argparse
+import statistics
 import sys
 import time
+from collections.abc import Callable
+from contextlib import ExitStack
 
+import httpx
+import msgspec
 import numpy as np
 
 import godojo
+from godojo.bridge.http_messages import Step
 from godojo.engines.base import Worlds
 from godojo.engines.godot.http_worlds import HttpWorlds
-from tests.http_games import started_game
+from tests.http_games import HttpGame, started_game
+
+GENERAL = "HTTP by httpx, one world"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument("--worlds", type=int, default=64, help="of dojo/1, where there are many")
+    parser.add_argument("--turns", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=0.5, help="of each turn")
+    parser.add_argument("--worlds", type=int, nargs="*", default=[1, 8, 64])
     wanted = parser.parse_args()
-    with started_game("navigation") as game, HttpWorlds(game.url, token=game.token, scene="course") as worlds:
-        say("HTTP, one world", measured(worlds, wanted.seconds))
-    for count in (1, wanted.worlds):
-        with godojo.make_vec("navigation", engine="godot", num_worlds=count) as many:
-            say(f"dojo/1, {count} worlds in one process", measured(many, wanted.seconds))
-    with started_game("navigation", paced=True) as game, HttpWorlds(game.url, token=game.token) as worlds:
-        for what, play in (("idle", time.sleep), ("busy", lambda seconds: measured(worlds, seconds))):
-            before, begun = worlds.clients[0].get_performance_metrics(), time.perf_counter()
-            play(wanted.seconds)
-            after, took_s = worlds.clients[0].get_performance_metrics(), time.perf_counter() - begun
-            ticks = (after.engine.physics_frames - before.engine.physics_frames) / took_s
-            sys.stdout.write(f"by the clock, {what}: {ticks:.1f} physics ticks/s, {after.engine.fps:.0f} frames/s\n")
+    with ExitStack() as stack:
+        ways: dict[str, Callable[[float], float]] = {}
+        general = stack.enter_context(started_game("navigation"))
+        ways[GENERAL] = by_httpx(general, stack)
+        for count in wanted.worlds:
+            game = stack.enter_context(started_game("navigation"))
+            over_http = HttpWorlds(game.url, num_worlds=count, token=game.token, scene="course")
+            ways[f"HTTP, {count} worlds"] = by_worlds(stack.enter_context(over_http))
+            over_dojo = godojo.make_vec("navigation", engine="godot", num_worlds=count)
+            ways[f"dojo/1, {count} worlds"] = by_worlds(stack.enter_context(over_dojo))
+        speeds: dict[str, list[float]] = {name: [] for name in ways}
+        for _ in range(wanted.turns):
+            for name, measure in ways.items():
+                speeds[name].append(measure(wanted.seconds))
+    for name, measured in speeds.items():
+        ratio = statistics.median(one / other for one, other in zip(measured, speeds[GENERAL], strict=True))
+        sys.stdout.write(f"{name}: {statistics.median(measured):.0f} decisions/s, {ratio:.1f} times httpx\n")
+    compare_frames(wanted.turns * wanted.seconds)
     return 0
 
 
-def measured(worlds: Worlds, seconds: float) -> float:
-    """Decisions of all worlds in a second, by random play."""
+def by_httpx(game: HttpGame, stack: ExitStack) -> Callable[[float], float]:
+    """One request for each decision by a general client, its answer decoded and checked."""
+    headers = {"Authorization": f"Bearer {game.token}", "Content-Type": "application/json"}
+    client = stack.enter_context(httpx.Client(base_url=game.url, headers=headers, timeout=10, trust_env=False))
+    chance = np.random.default_rng(0)
+
+    def decide() -> int:
+        content = msgspec.json.encode({"action": chance.uniform(-1, 1, 3).tolist()})
+        answer = client.post("/rl/action", content=content)
+        msgspec.json.decode(answer.raise_for_status().content, type=Step, strict=False)
+        return 1
+
+    return lambda seconds: per_second(decide, seconds)
+
+
+def by_worlds(worlds: Worlds) -> Callable[[float], float]:
+    """Random play in all worlds, as a trainer does it."""
     chance = np.random.default_rng(0)
     action = worlds.roles["walker"].action
-    worlds.step()
-    decisions, begun = 0, time.perf_counter()
-    while time.perf_counter() - begun < seconds:
+
+    def decide() -> int:
         action[:] = chance.uniform(-1, 1, action.shape)
         worlds.step()
-        decisions += worlds.num_worlds
+        return worlds.num_worlds
+
+    return lambda seconds: per_second(decide, seconds)
+
+
+def per_second(decide: Callable[[], int], seconds: float) -> float:
+    decide()
+    decisions, begun = 0, time.perf_counter()
+    while time.perf_counter() - begun < seconds:
+        decisions += decide()
     return decisions / (time.perf_counter() - begun)
 
 
-def say(what: str, per_s: float) -> None:
-    sys.stdout.write(f"{what}: {per_s:.0f} decisions/s\n")
-    sys.stdout.flush()
+def compare_frames(seconds: float) -> None:
+    with started_game("navigation", paced=True) as game, HttpWorlds(game.url, token=game.token) as worlds:
+        client, busy = worlds.clients[0], by_worlds(worlds)
+        for what, play in (("idle", time.sleep), ("busy", busy)):
+            before, begun = client.get_performance_metrics(), time.perf_counter()
+            play(seconds)
+            after, took_s = client.get_performance_metrics(), time.perf_counter() - begun
+            ticks = (after.engine.physics_frames - before.engine.physics_frames) / took_s
+            sys.stdout.write(f"by the clock, {what}: {ticks:.1f} physics ticks/s, {after.engine.fps:.0f} frames/s\n")
 
 
 if __name__ == "__main__":

@@ -27,6 +27,25 @@ func test_a_request_is_read_however_it_is_cut() -> void:
 			check_equal(request.body.get_string_from_ascii(), "body", "body")
 
 
+func test_a_repeated_head_has_a_body_of_its_own() -> void:
+	var parser := DojoHttpParser.new()
+	for number in 40:
+		# More heads than are remembered, some of them again.
+		var head: String = (
+			"POST /%d HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n" % (number % 20)
+		)
+		var bodies: PackedStringArray = []
+		for body: String in ["ab", "cd"]:
+			parser.feed((head + body).to_ascii_buffer())
+		for _turn in 2:
+			var request: DojoHttpRequest = parser.next()
+			check_equal(request.path, "/%d" % (number % 20), "path")
+			check_equal(request.headers["host"], "a", "header")
+			bodies.append(request.body.get_string_from_ascii())
+		check_equal(bodies, PackedStringArray(["ab", "cd"]), "bodies")
+		check(parser.next() == null and not parser.is_amid(), "nothing is left")
+
+
 func test_byte_by_byte() -> void:
 	var parser := DojoHttpParser.new()
 	var bytes: PackedByteArray = GOOD.to_ascii_buffer()

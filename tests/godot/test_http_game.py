@@ -364,6 +364,7 @@ def test_the_documented_command(tmp_path: Path) -> None:
     """`godojo serve-game` prints where it is and its token, and leaves both in a file of the owner's alone."""
     note = tmp_path / "note.json"
     words = [sys.executable, "-m", "godojo", "serve-game", "navigation", "--port", "0", "--course", "maze"]
+    words += ["--num-envs", "2"]
     words += ["--set", "motion.speed_mps=0.5", "--set", "rules.ticks_per_decision=6", f"--http-note={note}"]
     env = {name: value for name, value in os.environ.items() if name != "GODOJO_HTTP_TOKEN"}
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env) as process:
@@ -383,7 +384,8 @@ def test_the_documented_command(tmp_path: Path) -> None:
             assert (told["url"], told["token"]) == (url[1], token[1])
             with GameClient(url[1], token[1]) as client:
                 assert client.get_status().scene == "maze"
-                assert len(client.reset(1).observation) == 48
+                assert len(client.reset(1).observations) == client.get_scene_state().num_envs == 2
+                assert len(client.reset(1, num_envs=1).observations[0]) == 48
                 ready = client.get_scene_state().ready()
                 assert (ready.arenas, ready.ticks_per_decision) == (("maze",), 6)
                 step = client.act([0.0, 1.0, 0.0], ticks=120)

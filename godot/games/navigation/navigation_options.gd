@@ -52,7 +52,7 @@ func _read(word: String) -> String:
 			wants_xr = true
 		"--http":
 			is_served = true
-		"--http-port", "--http-host", "--http-note":
+		"--http-port", "--http-host", "--http-envs", "--http-note":
 			pass
 		"--course":
 			complaint = _unless_known(value, CourseData.hand_made())

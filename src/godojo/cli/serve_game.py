@@ -25,6 +25,9 @@ def serve_game(
     game: Annotated[str, typer.Argument(help="The game, such as navigation.", metavar="GAME")],
     options: Annotated[list[str] | None, typer.Argument(help="The game's own options.", metavar="[OPTIONS]")] = None,
     port: Annotated[int, typer.Option(help="The port; 0 for any free one.", metavar="N", min=0, max=65535)] = HTTP_PORT,
+    num_envs: Annotated[
+        int, typer.Option(help="Environments that are played at once.", metavar="N", min=1, max=256)
+    ] = 1,
     host: Annotated[str, typer.Option(help="The address of this computer to listen on.", metavar="IP")] = "127.0.0.1",
     window: Annotated[bool, typer.Option("--window", help="Show the game in a window.")] = False,
 ) -> None:
@@ -34,7 +37,7 @@ def serve_game(
 
     Example:
 
-      godojo serve-game navigation --port 8080 --course maze
+      godojo serve-game navigation --port 8080 --course maze --num-envs 8
     """
     from godojo.engines.godot.http_game import check_has_api, http_words
 
@@ -42,7 +45,7 @@ def serve_game(
         raise GodojoError("there is no display; remove --window")
     check_has_api(game)
     address = _free_address(host, port)
-    own = [*game_words(options or []), f"--http-host={address}"]
+    own = [*game_words(options or []), f"--http-host={address}", f"--http-envs={num_envs}"]
     with tempfile.TemporaryDirectory(prefix="godojo-") as folder:
         note = next((word for word in own if word.startswith(NOTE)), "")
         if not note:

@@ -8,9 +8,9 @@ extends Node
 ## came with. docs/http.md and [code]/openapi.json[/code] describe the API.
 ## [br][br]
 ## The words [code]--http[/code], [code]--http-port=N[/code] (0: any free one),
-## [code]--http-host=H[/code] and [code]--http-note=FILE[/code] after [code]--[/code] on the command
-## line have the last word. The environment's [code]GODOJO_HTTP_TOKEN[/code] sets a token, which is
-## then not printed.
+## [code]--http-host=H[/code], [code]--http-envs=N[/code] and [code]--http-note=FILE[/code] after
+## [code]--[/code] on the command line have the last word. The environment's
+## [code]GODOJO_HTTP_TOKEN[/code] sets a token, which is then not printed.
 
 ## It listens at this address from now on.
 signal listening(url: String)
@@ -22,8 +22,10 @@ const _NO_TOKEN := (
 )
 ## After a request the next one is soon to come: so long it is waited for within frames.
 const _SOON_US := 50_000
+## Meanwhile the server sleeps for a quarter of the time that it has waited, within these limits.
 const _NAP_US := 20
-const _IDLE_US := 1000
+const _LONGEST_NAP_US := 500
+const _IDLE_US := 4000
 
 ## Only listen when [code]--http[/code] is on the command line.
 @export var only_when_asked: bool = false
@@ -31,6 +33,8 @@ const _IDLE_US := 1000
 @export var host: String = "127.0.0.1"
 ## On which port; 0 for any that is free.
 @export_range(0, 65535) var port: int = 8080
+## Environments that are played at once, unless a client asks for another number.
+@export_range(1, DojoHttpGame.MAX_ENVS) var num_envs: int = 1
 
 @export_group("Limits")
 ## Longest body of a request, in bytes.
@@ -40,7 +44,7 @@ const _IDLE_US := 1000
 ## Milliseconds of a frame that serving may take in a game with a window.
 @export_range(0.5, 100.0) var frame_ms: float = 4.0
 ## The same for a game without one.
-@export_range(0.5, 1000.0) var headless_frame_ms: float = 10.0
+@export_range(0.5, 1000.0) var headless_frame_ms: float = 50.0
 
 var _server := TCPServer.new()
 var _routes: DojoHttpRoutes
@@ -90,10 +94,12 @@ func _physics_process(_delta: float) -> void:
 		var now_us: int = Time.get_ticks_usec()
 		if has_served:
 			_heard_us = now_us
-		if _spent_us + now_us - began_us >= _budget_us or now_us - _heard_us > _SOON_US:
+		var is_late: bool = _spent_us + now_us - began_us >= _budget_us
+		# An answer that is still owed needs the next frame.
+		if is_late or _is_busy or now_us - _heard_us > _SOON_US:
 			break
 		if not has_served:
-			OS.delay_usec(_NAP_US)
+			OS.delay_usec(clampi(int((now_us - _heard_us) * 0.25), _NAP_US, _LONGEST_NAP_US))
 	_spent_us += Time.get_ticks_usec() - began_us
 	_routes.counts["longest_serving_us"] = maxi(_routes.counts["longest_serving_us"], _spent_us)
 	if _is_headless and Time.get_ticks_usec() - _heard_us > _SOON_US:
@@ -120,7 +126,7 @@ func _begin() -> void:
 			# Nobody could see or reach it.
 			get_tree().quit(1)
 		return
-	_routes = DojoHttpRoutes.new(get_tree(), whitelist)
+	_routes = DojoHttpRoutes.new(get_tree(), whitelist, num_envs)
 	var token: String = OS.get_environment("GODOJO_HTTP_TOKEN")
 	var is_ours: bool = token.is_empty()
 	if is_ours:
@@ -145,6 +151,8 @@ func _read_words() -> void:
 			only_when_asked = false
 		elif word.begins_with("--http-port=") and value.is_valid_int():
 			port = clampi(value.to_int(), 0, 65535)
+		elif word.begins_with("--http-envs=") and value.is_valid_int():
+			num_envs = clampi(value.to_int(), 1, DojoHttpGame.MAX_ENVS)
 		elif word.begins_with("--http-host=") and value.is_valid_ip_address():
 			host = value
 		elif word.begins_with("--http-note="):

@@ -10,6 +10,7 @@ extends RefCounted
 const MAX_HEAD := 8192
 const MAX_FIRST_LINE := 2048
 const MAX_HEADERS := 64
+const _MAX_KNOWN := 16
 const _CR := 13
 const _LF := 10
 const _TOKEN := "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
@@ -28,9 +29,10 @@ var _max_body: int
 var _buffer := PackedByteArray()
 # Up to here there is no end of the head.
 var _scanned: int = 0
-# The request whose body is being waited for, and how long that is.
+# The request whose body is being waited for.
 var _waiting: DojoHttpRequest
-var _body_size: int = 0
+# Requests by their heads: a client that repeats a head does not have it read again.
+var _known: Dictionary[PackedByteArray, DojoHttpRequest] = {}
 
 
 func _init(max_body: int = 65536) -> void:
@@ -47,11 +49,11 @@ func feed(bytes: PackedByteArray) -> void:
 func next() -> DojoHttpRequest:
 	if error_status == 0 and _waiting == null:
 		_read_head()
-	if error_status != 0 or _waiting == null or _buffer.size() < _body_size:
+	if error_status != 0 or _waiting == null or _buffer.size() < _waiting.body_size:
 		return null
-	var request: DojoHttpRequest = _waiting
-	request.body = _buffer.slice(0, _body_size)
-	_buffer = _buffer.slice(_body_size)
+	var request: DojoHttpRequest = _waiting.duplicate()
+	request.body = _buffer.slice(0, request.body_size)
+	_buffer = _buffer.slice(request.body_size)
 	_waiting = null
 	_scanned = 0
 	return request
@@ -77,12 +79,19 @@ func _read_head() -> void:
 		_refuse(431, "the headers are longer than %d bytes" % MAX_HEAD)
 		return
 	var head: PackedByteArray = _buffer.slice(0, end)
+	_buffer = _buffer.slice(end + 4)
+	_waiting = _known.get(head)
+	if _waiting != null:
+		return
 	for byte in head:
 		if byte >= 0x7F or (byte < 0x20 and byte != _CR and byte != _LF and byte != 9):
 			_refuse(400, "the headers have a byte that is no visible letter of ASCII")
 			return
-	_buffer = _buffer.slice(end + 4)
 	_understand(head.get_string_from_ascii().split("\r\n"))
+	if _known.size() >= _MAX_KNOWN:
+		_known.clear()
+	if _waiting != null:
+		_known[head] = _waiting
 
 
 ## Where the empty line after the headers begins, or -1.
@@ -149,8 +158,8 @@ func _agree(request: DojoHttpRequest, is_newer: bool) -> void:
 	if _length.search(length) == null:
 		_refuse(400, "Content-Length must be a whole number")
 		return
-	_body_size = length.to_int()
-	if _body_size > _max_body:
+	request.body_size = length.to_int()
+	if request.body_size > _max_body:
 		_refuse(413, "a body has at most %d bytes" % _max_body)
 		return
 	var connection: String = headers.get("connection", "").to_lower()

@@ -2,6 +2,10 @@ class_name DojoHttpReply
 extends RefCounted
 ## One answer: a status and an object, both as bytes in the end.
 
+const _HEAD := (
+	"HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
+	+ "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: %s\r\n"
+)
 const _REASONS: Dictionary[int, String] = {
 	200: "OK",
 	400: "Bad Request",
@@ -65,16 +69,11 @@ static func fail(status_number: int, sentence: String) -> DojoHttpReply:
 
 func to_bytes(keeps_alive: bool) -> PackedByteArray:
 	var body: PackedByteArray = JSON.stringify(content, "", false).to_utf8_buffer()
-	var lines: PackedStringArray = [
-		"HTTP/1.1 %d %s" % [status, _REASONS[status]],
-		"Content-Type: application/json",
-		"Content-Length: %d" % body.size(),
-		"Cache-Control: no-store",
-		"X-Content-Type-Options: nosniff",
-		"Connection: %s" % ("keep-alive" if keeps_alive else "close"),
-	]
+	var head: String = (
+		_HEAD % [status, _REASONS[status], body.size(), "keep-alive" if keeps_alive else "close"]
+	)
 	for name in headers:
-		lines.append("%s: %s" % [name, headers[name]])
-	var bytes: PackedByteArray = ("\r\n".join(lines) + "\r\n\r\n").to_ascii_buffer()
+		head += "%s: %s\r\n" % [name, headers[name]]
+	var bytes: PackedByteArray = (head + "\r\n").to_ascii_buffer()
 	bytes.append_array(body)
 	return bytes

@@ -45,6 +45,7 @@ var whitelist: DojoSceneWhitelist
 var counts: Dictionary[String, int] = {"requests": 0, "refused": 0, "longest_serving_us": 0}
 
 var _tree: SceneTree
+var _usual_envs: int
 var _began_ms: int = Time.get_ticks_msec()
 var _reloads: int = 0
 var _table: Dictionary[String, Dictionary] = {
@@ -62,9 +63,10 @@ var _table: Dictionary[String, Dictionary] = {
 }
 
 
-func _init(tree: SceneTree, allowed: DojoSceneWhitelist) -> void:
+func _init(tree: SceneTree, allowed: DojoSceneWhitelist, usual_envs: int) -> void:
 	_tree = tree
 	whitelist = allowed
+	_usual_envs = usual_envs
 
 
 ## Whether [param request] has to wait while another one changes the game.
@@ -187,7 +189,7 @@ func _reset(fields: Dictionary) -> DojoHttpReply:
 	var number: Variant = fields.get("seed", 0)
 	if not _is_whole(number, 0, MAX_SEED):
 		return DojoHttpReply.fail(422, "seed must be a whole number from 0 to %d" % MAX_SEED)
-	var envs: Variant = fields.get("num_envs", 1)
+	var envs: Variant = fields.get("num_envs", _usual_envs)
 	if not _is_whole(envs, 1, DojoHttpGame.MAX_ENVS):
 		var most: int = DojoHttpGame.MAX_ENVS
 		return DojoHttpReply.fail(422, "num_envs must be a whole number from 1 to %d" % most)
@@ -343,7 +345,7 @@ func _taken_over() -> DojoHttpReply:
 
 
 func _first_round() -> DojoHttpReply:
-	var complaint: String = await game.configure(1, {}, null)
+	var complaint: String = await game.configure(_usual_envs, {}, null)
 	if complaint.is_empty():
 		complaint = game.reset(0)
 	return null if complaint.is_empty() else DojoHttpReply.fail(409, complaint)

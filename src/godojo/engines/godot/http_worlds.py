@@ -94,7 +94,7 @@ class HttpWorlds(Worlds):
         self._collect()
         role = next(iter(self.roles.values()))
         self._since_reload += 1
-        actions = np.clip(role.action[:, 0], *self._limits).tolist()
+        actions = np.minimum(np.maximum(role.action[:, 0], self._limits[0]), self._limits[1]).tolist()
         for number, client in enumerate(self._clients):
             try:
                 client.start_step(actions[self._worlds_of(number)])
@@ -227,25 +227,28 @@ class HttpWorlds(Worlds):
             for row, final in finals.items()
         ]
         role = RoleStep(
-            observation=_numbers(observations, (len(flags), width))[:, None],
+            observation=_numbers(observations, width)[:, None],
             terms=terms[:, None],
             flags=flags[:, None],
             final_rows=np.array(list(finals), np.int32),
-            final_observation=_numbers([final.observation for final in finals.values()], (len(finals), width)),
+            final_observation=_numbers([final.observation for final in finals.values()], width),
             final_terms=self._terms([final.terms for final in finals.values()]),
             final_score=np.array([final.score for final in finals.values()], np.float32),
         )
         return StepFrame(0, 0, np.array(ended, np.int32).reshape(-1, 4), (role,))
 
     def _terms(self, terms: Sequence[Mapping[str, float]]) -> np.ndarray:
-        rows = [[each.get(term, 0.0) for term in self.reward_terms] for each in terms]
-        return np.array(rows, np.float32).reshape(len(terms), len(self.reward_terms))
+        if not terms:
+            return np.zeros((0, len(self.reward_terms)), np.float32)
+        return np.array([[each.get(term, 0.0) for term in self.reward_terms] for each in terms], np.float32)
 
 
-def _numbers(rows: Sequence[Sequence[float]], shape: tuple[int, int]) -> np.ndarray:
-    if any(len(row) != shape[1] for row in rows):
-        raise WireError(f"an observation must have {shape[1]} numbers")
-    numbers = np.array(rows, np.float32).reshape(shape)
+def _numbers(rows: Sequence[Sequence[float]], width: int) -> np.ndarray:
+    if not rows:
+        return np.zeros((0, width), np.float32)
+    if any(len(row) != width for row in rows):
+        raise WireError(f"an observation must have {width} numbers")
+    numbers = np.array(rows, np.float32)
     if not np.isfinite(numbers).all():
         raise WireError("an observation must have finite numbers")
     return numbers
