@@ -34,6 +34,7 @@ BUDGET = ("--minutes", "--steps", "--judge", "--eval")
 """Options of `train` and `distil` that say how long; the tests have budgets of their own."""
 
 STANDS_FOR = {"RUN": "tiny", "OTHER": "second", "DIR": "frames", "PROJECT_DIR": "project", "path/to/project": "project"}
+STANDS_FOR["vr_nav_model_4000_steps.zip"] = "vr_nav_model_100_steps.zip"
 """What a page leaves to its reader, and what it is here."""
 
 ELSEWHERE = {
@@ -241,7 +242,7 @@ def more_words(command: Command) -> list[str]:
         case "train":
             learner = ["--set=num_worlds=32", "--set=n_steps=8"]
             if "sb3" in words:
-                learner = ["--num-envs=4", "--set=n_steps=64"]
+                learner = ["--num-envs=4", "--set=n_steps=64", "--set=checkpoint_steps=100", "--set=best_rounds=2"]
             elif "sac" in words:
                 learner += ["--set=net_arch=[8]"]
             elif "--init-from" not in words:

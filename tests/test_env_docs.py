@@ -1,6 +1,7 @@
 """Runs the examples of docs/environments.md as they stand."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -19,11 +20,14 @@ EXAMPLES = re.findall(
         for example in EXAMPLES
     ],
 )
-def test_example(request: pytest.FixtureRequest, title: str, code: str) -> None:
+def test_example(
+    request: pytest.FixtureRequest, title: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     if 'engine="godot"' in code:
         request.getfixturevalue("engine")
     exec(compile(code, f"{PAGE.name}: {title}", "exec"), {"__name__": "example"})
 
 
 def test_every_example_was_found() -> None:
-    assert len(EXAMPLES) == PAGE.read_text(encoding="utf-8").count("```python") == 7
+    assert len(EXAMPLES) == PAGE.read_text(encoding="utf-8").count("```python") == 8

@@ -11,6 +11,7 @@ from godojo.engines.reward_wrapper import CustomReward, RewardWrapper
 from godojo.games.navigation.reward import RewardCalculator
 from godojo.games.navigation.settings import LAYOUT, NavigationSettings
 from godojo.games.navigation.spec import REWARD_TERMS, WALKER
+from tests.conftest import ROOT
 
 DECISIONS = 300
 GOAL = LAYOUT.slice("goal_direction")
@@ -169,3 +170,17 @@ def test_a_move_too_large_to_be_walked_is_a_teleport() -> None:
     after[0, LAYOUT.slice("camera_position")] += (1.0, 0.0, 0.0)
     found = RewardCalculator(chosen).calculate(before, np.zeros((2, 4)), after)
     assert found["teleport"].tolist() == [chosen.rewards.teleport, 0.0]
+
+
+def test_the_reward_of_the_page(tmp_path: Path) -> None:
+    page = (ROOT / "docs/games/navigation-training.md").read_text(encoding="utf-8")
+    (block,) = (block for block in page.split("```python")[1:] if "class Brisk" in block)
+    (tmp_path / "own.py").write_text(block.split("```")[0])
+    names: dict[str, object] = {}
+    exec(compile(block.split("```")[0], "navigation-training.md", "exec"), names)
+    rewards = NavigationSettings.defaults().rewards
+    still = rewards.collision + rewards.timeout + rewards.smooth + rewards.comfort - 0.1
+    assert names["reward"] == pytest.approx(still)
+    worlds = RewardWrapper(worlds_of(settings(), 3), reward=CustomReward(f"{tmp_path}/own.py:Brisk"))
+    worlds.step({WALKER: np.ones((3, 1, 3), np.float32)})
+    assert worlds.reward_terms == (*REWARD_TERMS, "still")

@@ -1,7 +1,6 @@
 """Training and judging whoever plays alone: both trainers, own rewards, tasks, stages, and what is refused."""
 
 import csv
-import pickle
 from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
@@ -10,9 +9,7 @@ import gymnasium as gym
 import msgspec
 import numpy as np
 import pytest
-import torch
 from gymnasium.utils.env_checker import check_env
-from stable_baselines3 import PPO
 
 from godojo.cli import main
 from godojo.engines.make import make_vec
@@ -95,9 +92,8 @@ def test_stable_baselines3_trains_in_a_run_and_goes_on() -> None:
     assert run.config.learner_settings["net_arch"] == [256, 256]
     assert run.config.learner_settings["learning_rate"] == 3e-4
     assert {entry.name for entry in run.snapshots().entries()} == {"start", "best", "final"}
-    for name in ("model.zip", "best_model.zip", "metrics.csv", "policy_walker.pt", "README.md"):
+    for name in ("best_models/best_model.zip", "metrics.csv", "policy_walker.pt", "README.md"):
         assert (run.path / name).is_file()
-    assert list(run.tensorboard.iterdir())
     train("--resume", "mine", "--steps", "768", "--eval", "0")
     steps = [int(row["agent_steps"]) for row in rows(run.updates)]
     assert steps == sorted(set(steps))
@@ -108,7 +104,6 @@ def test_stable_baselines3_trains_in_a_run_and_goes_on() -> None:
     assert found.agent_steps == 768
     assert found.means["comfort warnings per minute"].mean >= 0.0
     assert float(figures["walker/train/approx_kl"]) >= 0.0
-    _same_as_theirs(run)
 
 
 @pytest.mark.slow
@@ -125,24 +120,6 @@ def test_a_run_of_the_former_loop_of_stable_baselines3_is_resumed() -> None:
     made.load_state(migrated["learner"])
     assert (made.updates, made.agent_steps) == (entry.update, 256)
     made.close()
-
-
-def _same_as_theirs(run: RunFolder) -> None:
-    """What our policy file does is what Stable-Baselines3's own model does."""
-    env = WorldsVecEnv(make_vec("navigation", num_worlds=16, seed=9))
-    normalise = pickle.loads((run.path / "model_normalize.pkl").read_bytes())
-    model = PPO.load(run.path / "model.zip", device="cpu")
-    env.reset()
-    for _ in range(20):
-        env.step(np.tile(np.array([0.3, 0.8, 0.1], np.float32), (16, 1)))
-    told = env.match.observed()
-    theirs, _ = model.predict(normalise.normalize_obs(told), deterministic=True)
-    policy, _ = load_policy(run.policy(WALKER))
-    raw = torch.from_numpy(np.asarray(told))
-    with torch.no_grad():
-        features, _ = policy.features(policy.preprocess(raw), policy.initial_memory(16))
-        ours = policy.to_env_action(policy.head.sample(features, deterministic=True).action, raw).numpy()
-    assert ours == pytest.approx(theirs, abs=1e-4)
 
 
 def test_the_built_in_trainer_goes_through_stages(runs: Path) -> None:
