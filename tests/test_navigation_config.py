@@ -1,6 +1,5 @@
 """Configurations of navigation in five sections: read as they are, written with every value, refused in one line."""
 
-import dataclasses
 import json
 import re
 import sys
@@ -171,6 +170,11 @@ def test_stages_are_used_if_asked_for_and_make_up_the_length(read: Any) -> None:
             "there is no setting 'motion.gravity'; did you mean motion.",
         ),
         ({"network": {}, "budget": {}}, "there is no section 'network'"),
+        (
+            {"environment": {"max_episode_steps": 10**30}},
+            "environment.max_episode_steps must be a whole number, 0 or more",
+        ),
+        ('{"ppo": {"gamma": ' + "[" * 600 + "]" * 600 + "}}", "maximum recursion depth exceeded"),
         ([], "a configuration is an object with sections, not list"),
     ],
 )
@@ -188,7 +192,8 @@ def test_a_dataclass_is_written_and_trained(tmp_path: Path, monkeypatch: pytest.
     config.rewards.goal_reached, config.ppo.n_steps, config.environment.num_environments = 42.0, 64, 2
     config.training.eval_episodes, config.training.num_workers = 0, 3
     config.save(tmp_path / "mine.json")
-    assert dataclasses.replace(RLConfig.load(tmp_path / "mine.json")) == config
+    assert RLConfig.load(tmp_path / "mine.json") == config
+    assert read_config(tmp_path / "mine.json", "navigation").processes == 3
     words = [
         "train",
         "navigation",

@@ -59,13 +59,16 @@ def test_the_documented_commands_run_as_they_are_typed(tmp_path: Path, run: Call
             continue
         words = [SHORTER.get(before, word) for before, word in itertools.pairwise(command.words)]
         is_training = "train_vr_navigation" in words[0] and "--eval" not in words
-        few = ("--num-envs=8", "--set=n_steps=32", "--set=batch_size=128") if "--config" in words else ()
-        told.append(run(*words, *(("--judge=0", *few) if is_training else ())))
+        if is_training:
+            words += ["--judge=0", *([] if "--timesteps" in words else ["--timesteps=4000"])]
+        if "--config" in words:
+            words += ["--num-envs=8", "--set=n_steps=32", "--set=batch_size=128"]
+        told.append(run(*words))
     assert len(told) >= 5
     assert RLConfig.load(tmp_path / "example_config.json") == RLConfig.from_preset("default")
     folder = tmp_path / "runs/mine"
-    steps = {f"vr_nav_model_{number}_steps.zip" for number in range(2000, 10_001, 2000)}
-    assert {path.name for path in (folder / "checkpoints").glob("*.zip")} == steps
+    models = {path.name for path in (folder / "checkpoints").glob("*.zip")}
+    assert models == {"vr_nav_model_2000_steps.zip", "vr_nav_model_4000_steps.zip"}
     assert (folder / "best_models/best_model.zip").is_file()
     assert list(folder.glob("logs/PPO_1/events*"))
     assert any("success" in text for text in told), "an evaluation"

@@ -99,7 +99,7 @@ def read_config(path: Path, game: str) -> Preset:
     if form is not None and isinstance(tree, dict) and not set(tree) & (_SECTIONS - set(form.sections)):
         try:
             tree = form.read(tree)
-        except GodojoError as error:
+        except (GodojoError, RecursionError) as error:
             raise GodojoError(f"{path}: {error}") from None
     return preset_from(tree, str(path))
 

@@ -150,7 +150,7 @@ class EnvironmentConfig:
 
     num_environments: int = _key("sb3.num_envs")
     """Copies that run in parallel."""
-    max_episode_steps: Annotated[int, msgspec.Meta(ge=0)] = _key("options.truncate_after", 0)
+    max_episode_steps: Annotated[int, msgspec.Meta(ge=0, le=50_000)] = _key("options.truncate_after", 0)
     """Steps after which an episode is truncated; 0 for never. The time limit is raised to this length if need be."""
     time_limit_s: float = _key("game.rules.round_s")
     """Time after which an episode is lost."""
