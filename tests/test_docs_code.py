@@ -146,7 +146,16 @@ def test_stable_baselines3_goes_on_with_its_model(place: Path) -> None:
 
     words = ["train", "navigation", "--trainer=sb3", "--preset=quick_test", "--run-id=mine", "--steps=512", "--judge=0"]
     with pytest.raises(SystemExit) as ended:
-        main([*words, "--num-envs=4", "--set=n_steps=64", "--set=checkpoint_steps=256", "--set=best_rounds=2"])
+        main(
+            [
+                *words,
+                "--num-envs=4",
+                "--set=n_steps=64",
+                "--set=batch_size=64",
+                "--set=checkpoint_steps=256",
+                "--set=best_rounds=2",
+            ]
+        )
     assert ended.value.code == 0
     assert (place / "runs/mine").is_dir()
     program = next(one for one in programs("docs/games/navigation-training.md") if "PPO.load" in one)

@@ -242,7 +242,8 @@ def more_words(command: Command) -> list[str]:
         case "train":
             learner = ["--set=num_worlds=32", "--set=n_steps=8"]
             if "sb3" in words:
-                learner = ["--num-envs=4", "--set=n_steps=64", "--set=checkpoint_steps=100", "--set=best_rounds=2"]
+                learner = ["--num-envs=4", "--set=n_steps=64", "--set=batch_size=64"]
+                learner += ["--set=checkpoint_steps=100", "--set=best_rounds=2"]
             elif "sac" in words:
                 learner += ["--set=net_arch=[8]"]
             elif "--init-from" not in words:
