@@ -129,8 +129,8 @@ def statistics_file(path: Path) -> Path | None:
 def run_of(path: Path) -> RunFolder | None:
     """The run whose training wrote a zip, if its folder is still there."""
     for folder in (path.absolute().parent.parent, path.absolute().parent):
-        if (folder / CONFIG).is_file():
-            return RunFolder.open(folder)
+        if (folder / CONFIG).is_file() and (run := RunFolder.open(folder)).config.learner == "sb3":
+            return run
     return None
 
 
@@ -211,13 +211,14 @@ def to_policy(
 def read_zip_player(path: Path, *, seed: int, deterministic: bool, name: str) -> TrainedPlayer:
     """The policy of a zip, with the settings of its run, or with a game's defaults where it came from elsewhere."""
     model = read_sb3_model(path)
-    card = _card(model)
+    card = card_of(model)
     policy = to_policy(model.weights, model.normalization, card.shape.action_parts, model.activation).eval()
     card = msgspec.structs.replace(card, shape=policy.shape, agent_steps=model.agent_steps)
     return PolicyPlayer(policy, known_settings(card, path), seed=seed, deterministic=deterministic, name=name)
 
 
-def _card(model: Sb3Model) -> PolicyCard:
+def card_of(model: Sb3Model) -> PolicyCard:
+    """The game that a model plays: that of its run, or the first game with one agent that it fits."""
     run = run_of(model.path)
     if run is not None:
         _, card = load_policy(run.policy(run.config.roles[0]))

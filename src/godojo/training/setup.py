@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,13 +15,12 @@ from godojo.learn.registry import ALGORITHMS, algorithm_named
 from godojo.runs.config import CONTINUED_BY, RunConfig
 from godojo.runs.folder import CONFIG, RunFolder, open_run
 from godojo.training.args import TrainArgs
+from godojo.training.from_model import continued_from_model
 from godojo.training.new_run import algorithm_asked_for, new_config
 from godojo.training.worlds import curriculum_of, worlds_of
 
 if TYPE_CHECKING:
     from godojo.learn.training import Training
-
-SB3 = "sb3"
 
 
 @contextmanager
@@ -32,7 +30,7 @@ def prepared(args: TrainArgs, say: Callable[[str], None]) -> "Iterator[Training]
     zip_path = args.resumed_model
     with (
         _explaining_memory(),
-        _from_run(args, say) if zip_path is None else _from_model(args, zip_path, say) as training,
+        _from_run(args, say) if zip_path is None else continued_from_model(args, zip_path, say) as training,
     ):
         yield training
 
@@ -79,68 +77,6 @@ def _from_run(args: TrainArgs, say: Callable[[str], None]) -> "Iterator[Training
         training = Training(run, worlds, budget, resume=resume, policies=policies, curriculum=curriculum, say=say)
         stack.callback(training.close)
         yield training
-
-
-@contextmanager
-def _from_model(args: TrainArgs, path: Path, say: Callable[[str], None]) -> "Iterator[Training]":
-    """A new run that continues from a zip of Stable-Baselines3: with the settings of its own run unless others are
-    given, for so many further steps."""
-    if args.init_from is not None:
-        raise GodojoError(f"{option('resume')} and {option('init_from')} are two starting points; remove one")
-    args = args._replace(resume=None, trainer=args.trainer or (None if args.algorithm else SB3))
-    if algorithm_asked_for(args) != SB3:
-        raise GodojoError(f"{path} is continued by Stable-Baselines3: use {option('trainer', SB3)}")
-    if args.run_id is not None:
-        RunFolder.check_id(args.run_id, force=args.force)
-    require(algorithm_named(SB3).extra, say)
-    from godojo.export.sb3_zip import read_sb3_model, run_of  # these load torch
-    from godojo.learn.training import Training
-    from godojo.trainers.sb3 import settings_of
-
-    model, source = read_sb3_model(path), run_of(path)
-    if model.normalization is None:
-        say(f"{path.name} has no VecNormalize statistics beside it: observations and rewards are not normalised")
-    with ExitStack() as stack:
-        if source is not None and args.game in (None, source.config.game) and not any(_configured(args)):
-            asked = {name: value for name in ("num_envs", "device") if (value := getattr(args, name)) is not None}
-            learner = learner_settings(SB3, source.config.learner_settings, asked, settings_of(model))
-            config = msgspec.structs.replace(
-                source.config,
-                budget=args.budget(source.config.budget).as_config(),
-                learner_settings=msgspec.to_builtins(learner),
-                command=args.command,
-            )
-            worlds = worlds_of(config, args.games)
-        else:
-            config, worlds = new_config(args, None, say, settings_of(model))
-        stack.callback(worlds.close)
-        if "agent_steps" in config.budget:
-            budget = {"agent_steps": config.budget["agent_steps"] + model.agent_steps}
-            config = msgspec.structs.replace(config, budget=budget)
-        run = RunFolder.create(config, args.run_id, force=args.force, say=say)
-        stack.callback(run.remove_if_unused)  # if the start fails
-        stack.enter_context(run.lock())
-        say(f"continuing from {path} at {model.agent_steps:,} agent-steps in the new run {run.name}")
-        training = Training(
-            run,
-            worlds,
-            TrainArgs().budget(config.budget),
-            resume=False,
-            curriculum=curriculum_of(config),
-            start=lambda learner: learner.load_model(model),  # type: ignore[attr-defined]  # SB3's has it
-            say=say,
-        )
-        stack.callback(training.close)
-        yield training
-
-
-def _configured(args: TrainArgs) -> Iterator[bool]:
-    """Whether each argument that decides about the configuration was given."""
-    for name in (
-        *("engine", "mode", "preset", "config", "values", "seed", "reward", "tasks"),
-        *("processes", "step_timeout", "project", "listen", "http", "scene"),
-    ):
-        yield getattr(args, name) not in (None, ())
 
 
 def resume_words(run: RunFolder) -> str:
