@@ -3,7 +3,7 @@
 All ways take turns, so that a busy machine slows them alike; medians over the turns are printed. Then: what a busy
 client costs a game that runs in real time, in physics ticks and frames per second. Needs httpx, of the dev extra.
 
-python3 dojo.py run benchmarks/http_speed.py                  ten turns of half a second each
+python3 dojo.py run benchmarks/http_speed.py                  forty turns of a tenth of a second each
 python3 dojo.py run benchmarks/http_speed.py --turns 2        the short form
 """
 
@@ -29,8 +29,8 @@ GENERAL = "HTTP by httpx, one world"
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--turns", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=0.5, help="of each turn")
+    parser.add_argument("--turns", type=int, default=40)
+    parser.add_argument("--seconds", type=float, default=0.1, help="of each turn")
     parser.add_argument("--worlds", type=int, nargs="*", default=[1, 8, 64])
     wanted = parser.parse_args()
     with ExitStack() as stack:

@@ -131,8 +131,9 @@ def test_the_request_on_the_wire() -> None:
     seen: list[bytes] = []
 
     def answer(line: socket.socket) -> None:
-        seen.append(line.recv(65536))
-        line.sendall(HEALTH)
+        while received := line.recv(65536):
+            seen.append(received)
+            line.sendall(HEALTH)
 
     with peer(answer) as url, GameClient(f"{url}/games/1/", "secret", timeout_s=5.0) as client:
         client.health_check()

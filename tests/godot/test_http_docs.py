@@ -42,7 +42,7 @@ def test_the_programs_run() -> None:
         exec(second.replace("http://127.0.0.1:8080", game.url), names)
         with names["worlds"] as worlds:
             worlds.step()
-            assert worlds.roles["walker"].observation.shape == (1, 1, 48)
+            assert worlds.roles["walker"].observation.shape == (8, 1, 48)
 
 
 def test_every_request_stands_there(engine: Engine) -> None:

@@ -302,7 +302,8 @@ def test_the_whitelist_of_a_users_own_project(engine: Engine, tmp_path: Path) ->
         "\n".join(("[gd_scene format=3]", script, root, node, 'script = ExtResource("1")', "port = 0"))
     )
     whitelist = project / "config/scene_whitelist.json"
-    words = [engine.program, "--headless", "--path", prepared_project(engine, project), "res://mine.tscn"]
+    place = prepared_project(engine, project)
+    words: list[str | Path] = [engine.program, "--headless", "--path", place, "res://mine.tscn"]
     whitelist.write_text('{"scenes": ["res://gone.tscn"]}', encoding="utf-8")
     done = finish(words, timeout_s=60)
     (line,) = (line for line in done.output.splitlines() if line.startswith("Godojo"))

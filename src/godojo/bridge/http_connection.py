@@ -17,6 +17,8 @@ _MAX_HEAD = 16 * 1024
 _MAX_BODY = 16 * MIB
 _READ = 64 * 1024
 _PORTS = {"http": 80, "https": 443}
+_IDLE_S = 0.02
+"""A connection that was silent for longer may have been closed meanwhile."""
 
 
 class HttpConnection:
@@ -43,18 +45,15 @@ class HttpConnection:
         lines = {"Host": place.netloc.rpartition("@")[2], **headers}
         self._headers = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
         self._socket: socket.socket | None = None
-        self._deadline = 0.0
+        self._deadline = self._used_at = 0.0
         self._is_waiting = False
 
     def send(self, method: str, path: str, body: bytes | None = None) -> None:
         """Sends a request; `receive` must follow."""
         if self._is_waiting:
             raise GodojoError(f"{self.url} still owes an answer: receive it before the next request")
-        self._deadline = time.monotonic() + self._timeout_s
         with self._closed_on_error():
-            line = self._connected()
-            line.settimeout(self._left())
-            line.sendall(self._request(method, path, body))
+            self._connected().sendall(self._request(method, path, body))
         self._is_waiting = True
 
     def receive(self) -> tuple[int, bytes]:
@@ -65,6 +64,7 @@ class HttpConnection:
         self._deadline = time.monotonic() + self._timeout_s
         with self._closed_on_error():
             status, answer, keeps_alive = self._answer()
+        self._used_at = time.monotonic()
         if not keeps_alive:
             self.close()
         return status, answer
@@ -90,10 +90,10 @@ class HttpConnection:
             raise
 
     def _connected(self) -> socket.socket:
-        if self._socket is not None and _has_ended(self._socket):
+        if self._socket is not None and time.monotonic() - self._used_at > _IDLE_S and _has_ended(self._socket):
             self.close()
         if self._socket is None:
-            self._socket = socket.create_connection((self._host, self._port), self._left())
+            self._socket = socket.create_connection((self._host, self._port), self._timeout_s)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if self._is_secure:
                 self._socket = ssl.create_default_context().wrap_socket(self._socket, server_hostname=self._host)
@@ -107,16 +107,16 @@ class HttpConnection:
         return head.encode("ascii") + body
 
     def _answer(self) -> tuple[int, bytes, bool]:
-        received = b""
+        received = self._receive()
         while (end := received.find(b"\r\n\r\n")) < 0:
             if len(received) > _MAX_HEAD:
                 raise WireError(f"{self.url} answers with headers of more than {_MAX_HEAD} bytes")
-            received += self._receive()
+            received += self._receive_more()
         status, length, keeps_alive = self._head(received[:end])
         pieces = [received[end + 4 :]]
         missing = length - len(pieces[0])
         while missing > 0:
-            pieces.append(self._receive())
+            pieces.append(self._receive_more())
             missing -= len(pieces[-1])
         if missing < 0:
             raise WireError(f"{self.url} answers with more bytes than it announces")
@@ -135,25 +135,32 @@ class HttpConnection:
 
     def _receive(self) -> bytes:
         assert self._socket is not None
-        self._socket.settimeout(self._left())
         received = self._socket.recv(_READ)
         if not received:
             raise ConnectionLost(f"the game at {self.url} closed the connection before its answer was whole")
         return received
 
-    def _left(self) -> float:
+    def _receive_more(self) -> bytes:
+        """Most answers come at once and need no more than the socket's own timeout; pieces share what is left of it."""
+        assert self._socket is not None
         left = self._deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError
-        return left
+        self._socket.settimeout(left)
+        try:
+            return self._receive()
+        finally:
+            self._socket.settimeout(self._timeout_s)
 
 
 def _has_ended(line: socket.socket) -> bool:
     """Whether the peer closed the connection, or sent what nobody asked for."""
+    timeout_s = line.gettimeout()
     line.settimeout(0)
     try:
         line.recv(1)
     except (BlockingIOError, ssl.SSLWantReadError):
+        line.settimeout(timeout_s)
         return False
     except OSError:
         pass

@@ -88,8 +88,8 @@ func _physics_process(_delta: float) -> void:
 	if Engine.get_process_frames() != _frame:
 		_frame = Engine.get_process_frames()
 		_spent_us = 0
+	_admit()
 	while _spent_us < _budget_us:
-		_admit()
 		var has_served: bool = _serve()
 		var now_us: int = Time.get_ticks_usec()
 		if has_served:
@@ -99,6 +99,7 @@ func _physics_process(_delta: float) -> void:
 		if is_late or _is_busy or now_us - _heard_us > _SOON_US:
 			break
 		if not has_served:
+			_admit()
 			OS.delay_usec(clampi(int((now_us - _heard_us) * 0.25), _NAP_US, _LONGEST_NAP_US))
 	_spent_us += Time.get_ticks_usec() - began_us
 	_routes.counts["longest_serving_us"] = maxi(_routes.counts["longest_serving_us"], _spent_us)

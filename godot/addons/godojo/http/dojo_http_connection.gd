@@ -69,12 +69,11 @@ func close() -> void:
 
 
 func _receive() -> void:
-	_tcp.poll()
-	if _tcp.get_status() != StreamPeerTCP.STATUS_CONNECTED:
-		close()
-		return
 	var available: int = _tcp.get_available_bytes()
 	if available <= 0:
+		_tcp.poll()
+		if _tcp.get_status() != StreamPeerTCP.STATUS_CONNECTED:
+			close()
 		return
 	var received: Array = _tcp.get_partial_data(mini(available, _READ))
 	if received[0] != OK:
