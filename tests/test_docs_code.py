@@ -33,6 +33,8 @@ TESTED = {
     ("docs/first-agent.md", "python"): ["tests/godot/test_first_agent.py"],
     ("docs/games/navigation-training.md", "json"): [HERE],
     ("docs/games/navigation-training.md", "python"): [HERE, "tests/test_navigation_training.py"],
+    ("docs/games/navigation-workflow.md", "json"): ["tests/test_navigation_config.py"],
+    ("docs/games/navigation-workflow.md", "python"): ["tests/test_navigation_config.py"],
     ("docs/games/tag.md", "json"): ["tests/test_docs_commands.py"],
     ("docs/godot-rl.md", "python"): ["tests/godot/test_godot_rl_games.py", "tests/godot/test_godot_rl_package.py"],
     ("docs/http.md", "python"): ["tests/godot/test_http_docs.py"],
@@ -144,7 +146,16 @@ def test_stable_baselines3_goes_on_with_its_model(place: Path) -> None:
 
     words = ["train", "navigation", "--trainer=sb3", "--preset=quick_test", "--run-id=mine", "--steps=512", "--judge=0"]
     with pytest.raises(SystemExit) as ended:
-        main([*words, "--num-envs=4", "--set=n_steps=64", "--set=checkpoint_steps=256", "--set=best_rounds=2"])
+        main(
+            [
+                *words,
+                "--num-envs=4",
+                "--set=n_steps=64",
+                "--set=batch_size=64",
+                "--set=checkpoint_steps=256",
+                "--set=best_rounds=2",
+            ]
+        )
     assert ended.value.code == 0
     assert (place / "runs/mine").is_dir()
     program = next(one for one in programs("docs/games/navigation-training.md") if "PPO.load" in one)

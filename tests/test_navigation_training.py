@@ -281,7 +281,7 @@ def test_an_example_goes_out_and_in_again(tmp_path: Path, capsys: pytest.Capture
     with pytest.raises(SystemExit):
         main(["config", "example", "navigation", "--preset", "quick_test", "--out", str(file)])
     assert "--config" in capsys.readouterr().out
-    train("--config", str(file), *SMALL, "--steps", "256", "--run-id", "again")
+    train("--config", str(file), "--trainer", "built-in", *SMALL, "--steps", "256", "--run-id", "again")
     assert RunFolder.open("again").config.learner_settings["gamma"] == 0.95
 
 

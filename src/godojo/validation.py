@@ -1,8 +1,9 @@
 """Converts settings to typed structures; errors are plain sentences."""
 
+import dataclasses
 import re
 import types
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -33,30 +34,39 @@ def _explained(message: str, tree: Any, kind: Any) -> str:
             name = f"{name}.{part}" if name else part
     unknown = re.search(r"unknown field `(.*?)`", reason)
     if unknown and _is_section(kind):
-        fields = [field.name for field in msgspec.structs.fields(kind)]
         path = f"{name}.{unknown[1]}" if name else unknown[1]
-        return f"there is no setting {path!r}; {known(unknown[1], fields)}"
+        return f"there is no setting {path!r}; {known(unknown[1], field_types(kind))}"
     wanted = _described(kind)
     if wanted is None or not name or "missing" in reason:
         return f"{name or 'settings'}: {reason}"
     return f"{name} must be {wanted}, not {value!r}"
 
 
+def field_types(kind: Any) -> dict[str, Any]:
+    """The fields of a struct or dataclass."""
+    if dataclasses.is_dataclass(kind):
+        return get_type_hints(kind, include_extras=True)
+    return {field.name: field.type for field in msgspec.structs.fields(kind)}
+
+
 def _field(kind: Any, name: str) -> Any:
     if _is_section(kind):
-        return next((field.type for field in msgspec.structs.fields(kind) if field.name == name), None)
+        return field_types(kind).get(name)
     return get_args(kind)[-1] if get_origin(kind) is dict else None
 
 
 def _is_section(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+    return isinstance(kind, type) and (issubclass(kind, msgspec.Struct) or dataclasses.is_dataclass(kind))
 
 
 def _described(kind: Any) -> str | None:
     """A type in words."""
     origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        limits = _limits(arguments[1])
+        return f"{_described(arguments[0])}, {limits}" if limits else None
     if origin is Literal:
-        return f"one of {', '.join(str(one) or repr(one) for one in arguments)}"
+        return f"{'one of ' * (len(arguments) > 1)}{', '.join(str(one) or repr(one) for one in arguments)}"
     if origin in (Union, types.UnionType):
         return " or ".join(filter(None, (_described(one) for one in arguments if one is not type(None)))) or None
     if origin in (tuple, list) and arguments:
@@ -67,6 +77,13 @@ def _described(kind: Any) -> str | None:
     if origin is dict or _is_section(kind):
         return "a section with settings of its own"
     return _WORDS.get(kind)
+
+
+def _limits(meta: msgspec.Meta) -> str:
+    words = {"gt": "above {}", "ge": "{} or more", "lt": "below {}", "le": "at most {}"}
+    return ", ".join(
+        text.format(getattr(meta, name)) for name, text in words.items() if getattr(meta, name) is not None
+    )
 
 
 _EXAMPLES: dict[Any, str] = {int: "[64,64]", float: "[0.5,1]", bool: "[true,false]", str: '["a","b"]'}

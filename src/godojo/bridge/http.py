@@ -10,7 +10,7 @@ import msgspec
 from godojo.bridge.http_connection import HttpConnection
 from godojo.bridge.http_messages import Health, Metrics, Observation, Refusal, Scene, State, Status, Step, Steps
 from godojo.bridge.messages import ConnectionLost, PeerTimeout, WireError, shown
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, command
 
 TOKEN_VARIABLE = "GODOJO_HTTP_TOKEN"  # noqa: S105 - where a token is, not one
 _OK = 200
@@ -114,7 +114,8 @@ class GameClient:
         deadline = time.monotonic() + timeout_s
         while not self.health_check():
             if time.monotonic() > deadline:
-                raise PeerTimeout(f"no game answers at {self.url} within {timeout_s:g} s; start it there first")
+                cure = f"start it there first ({command('serve-game GAME')})"
+                raise PeerTimeout(f"no game answers at {self.url} within {timeout_s:g} s; {cure}")
             time.sleep(_LOOK_AGAIN_S)
 
     def close(self) -> None:

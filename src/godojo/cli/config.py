@@ -11,6 +11,7 @@ from godojo.errors import command, unknown
 from godojo.files import atomic_write
 
 app = typer.Typer(help="Training configurations as JSON.", no_args_is_help=True)
+FORMS = ("game", "preset")
 
 
 @app.callback()
@@ -21,24 +22,23 @@ def _group() -> None: ...
 def example(
     game: Annotated[str, typer.Argument(help="The game.")] = "navigation",
     preset: Annotated[str, typer.Option(help="The preset to start from.")] = "default",
+    form: Annotated[
+        str, typer.Option(help="The form of the file: the game's own (default), or preset, as Godojo's presets.")
+    ] = "game",
     file: Annotated[
         Path | None, typer.Option("--out", help="Write it here instead of printing it.", metavar="FILE.json")
     ] = None,
 ) -> None:
     """Print a preset with every value filled in, for `godojo train GAME --config FILE.json`."""
     from godojo.games.base import GAMES
-    from godojo.learn.presets import learner_settings, read_preset
-    from godojo.learn.registry import ALGORITHMS
+    from godojo.learn.presets import example_config
 
     if game not in GAMES:
         raise unknown("game", game, GAMES)
-    own = read_preset(game, preset)
-    whole = msgspec.structs.replace(
-        own,
-        budget=own.budget or {"minutes": 5.0},
-        **{name: msgspec.to_builtins(learner_settings(name, own.learner(name))) for name in ALGORITHMS},
-    )
-    text = msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n"
+    if form not in FORMS:
+        raise unknown("form", form, FORMS)
+    tree = example_config(game, preset, own_form=form == "preset")
+    text = msgspec.json.format(msgspec.json.encode(tree), indent=2) + b"\n"
     if file is None:
         print_json(text)
         return

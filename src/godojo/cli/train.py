@@ -77,7 +77,7 @@ def train(
         list[str] | None,
         expert("A setting of the algorithm (n_epochs=3) or the game (motion.gravity_mps2=20).", "KEY=VALUE", "--set"),
     ] = None,
-    config: Annotated[Path | None, expert("A preset file; `config example` prints one.", "FILE.json")] = None,
+    config: Annotated[Path | None, expert("A configuration; `config example` prints one.", "FILE.json")] = None,
     algorithm: Annotated[str | None, expert("ppo (default) or sac.", "NAME")] = None,
     trainer: Annotated[str | None, expert("built-in (default) or sb3, Stable-Baselines3.", "NAME")] = None,
     init_from: Annotated[str | None, expert("Start with the policies of this run.", "RUN")] = None,
@@ -96,6 +96,7 @@ def train(
     log_trajectories: Annotated[
         int, expert("Rounds of each snapshot to record tick by tick at the end.", "N", min=0)
     ] = 0,
+    verbose: Annotated[bool, expert("Print the metrics of every update.", None, "--verbose")] = False,
 ) -> None:
     """Train all roles of a game, by self-play where there are several, and evaluate them.
 
@@ -150,7 +151,7 @@ def train(
         run = training.run
         where = f"{run.config.game} on {run.config.engine}"
         note(f"training {where}, run {run.name}, {training.worlds.num_worlds} worlds, seed {run.config.seed}")
-        with stopping(training, note), training_display(training) as report:
+        with stopping(training, note), training_display(training, verbose) as report:
             outcome = run_training(training, report)
         if outcome.stability is not None:
             _say_stability(outcome.stability)
@@ -173,8 +174,12 @@ def _say_stability(found: "Stability") -> None:
 
 
 @contextmanager
-def training_display(training: "Training") -> Iterator[Any]:
-    """Shows a live table on a terminal, or else prints a line every `PLAIN_INTERVAL_S`."""
+def training_display(training: "Training", verbose: bool = False) -> Iterator[Any]:
+    """Shows a live table on a terminal, or else prints a line every `PLAIN_INTERVAL_S`; metrics of every update if
+    `verbose`."""
+    if verbose:
+        yield lambda standing: err.print("\n".join((_line(standing), *_metrics(standing))), markup=False)
+        return
     if not err.is_terminal:
         last = -PLAIN_INTERVAL_S
 
@@ -203,6 +208,11 @@ def _line(standing: "TrainingStatus") -> str:
         f"{standing.progress:4.0%}  {standing.seconds:5.0f} s  {counted(standing.agent_steps):>6} agent-steps"
         f"  {counted(standing.steps_per_s):>6}/s  {_rounds(standing)}  {roles}"
     ).rstrip()
+
+
+def _metrics(standing: "TrainingStatus") -> list[str]:
+    width = max(map(len, standing.metrics), default=0)
+    return [f"      {name:{width}}  {value:.5g}" for name, value in sorted(standing.metrics.items())]
 
 
 def _rounds(standing: "TrainingStatus") -> str:

@@ -133,6 +133,10 @@ class Game:
     behaviours: Callable[[], Callable[[Any], Mapping[str, Sequence[Any]]]] | None = None
     """From a `godojo.show.replay.Replay`, a round, to what agents do in it: `Highlight`s by the behaviour's name, every
     name the game knows included."""
+    advice: Callable[[Any, float], str] = lambda *_: ""
+    """From settings and the learner's discount factor: one line about what is likely to go wrong, if anything."""
+    config_form: Callable[[], Any] | None = None
+    """A `godojo.learn.presets.ConfigForm`: another form of configuration files than that of presets."""
     checkpoint_prefix: str = ""
     """Of Stable-Baselines3's checkpoints, `PREFIX_model_N_steps.zip`; the game's name if empty."""
     film_scene: str | None = None

@@ -1,17 +1,19 @@
 """Presets of a game by name, configurations from files, and single values by `key=value`."""
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, NamedTuple, TypeVar, overload
 
 import msgspec
 
 from godojo.errors import GodojoError, known
 from godojo.formats import LEARNER_SETTINGS
+from godojo.games.base import GAMES
 from godojo.games.curriculum import Stage
-from godojo.learn.registry import algorithm_named
+from godojo.games.settings import flatten
+from godojo.learn.registry import ALGORITHMS, algorithm_named
 from godojo.learn.settings import PpoSettings
 from godojo.validation import converted
 
@@ -23,7 +25,7 @@ BUDGETS = ("minutes", "agent_steps")
 class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A preset: a file in `games/GAME/presets`, or a user's configuration."""
 
-    budget: dict[str, float] = {}
+    budget: dict[str, int | float] = {}
     ppo: dict[str, Any] = {}
     """Settings of PPO that differ from the defaults."""
     sac: dict[str, Any] = {}
@@ -41,10 +43,27 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A custom reward that replaces the game's, as `file.py:Class`."""
     reward_scale: float = 1.0
     """Scale of the reward for the learner; tables keep the game's scale."""
+    trainer: str = ""
+    """The trainer that the file is for, if none is asked for."""
+    processes: int = 0
+    """Godot processes on the real engine; 0 for the default."""
 
     def learner(self, algorithm: str) -> dict[str, Any]:
         values: dict[str, Any] = getattr(self, algorithm, {})
         return values
+
+
+_SECTIONS = {field.name for field in msgspec.structs.fields(Preset)}
+
+
+class ConfigForm(NamedTuple):
+    """Another form of a game's configuration files than our own, which is that of presets."""
+
+    sections: tuple[str, ...]
+    read: Callable[[dict[str, Any]], dict[str, Any]]
+    """From a file's content to that of a preset; raises GodojoError."""
+    write: Callable[[Preset], dict[str, Any]]
+    """Back again, with every value."""
 
 
 def preset_names(game: str) -> list[str]:
@@ -68,25 +87,47 @@ def read_preset(game: str, name: str) -> Preset:
     return preset_from(tree, f"preset {name}")
 
 
-def read_config(path: Path) -> Preset:
-    """A user's configuration in JSON, as written by `godojo config example`."""
+def read_config(path: Path, game: str) -> Preset:
+    """A user's configuration in JSON, in our own form or the game's."""
     try:
         tree = msgspec.json.decode(path.read_bytes())
     except OSError as error:
         raise GodojoError(f"{path}: {error.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise GodojoError(f"{path}: {error}") from None
+    form = config_form(game)
+    if form is not None and isinstance(tree, dict) and not set(tree) & (_SECTIONS - set(form.sections)):
+        try:
+            tree = form.read(tree)
+        except (GodojoError, RecursionError) as error:
+            raise GodojoError(f"{path}: {error}") from None
     return preset_from(tree, str(path))
+
+
+def config_form(game: str) -> ConfigForm | None:
+    """The game's own form of configuration files, if it has one."""
+    load = GAMES[game].config_form
+    return None if load is None else load()
+
+
+def example_config(game: str, preset: str = "default", *, own_form: bool = False) -> dict[str, Any]:
+    """A preset with every value filled in, as `read_config` reads it: in the game's form, if it has one."""
+    form, found = config_form(game), read_preset(game, preset)
+    if form is not None and not own_form:
+        return form.write(found)
+    settings = GAMES[game].settings.defaults().override(**found.game)
+    tree: dict[str, Any] = msgspec.to_builtins(found)
+    tree |= {name: msgspec.to_builtins(learner_settings(name, found.learner(name))) for name in ALGORITHMS}
+    return tree | {"budget": found.budget or {"minutes": 5}, "game": flatten(msgspec.to_builtins(settings))}
 
 
 def preset_from(tree: Any, source: str) -> Preset:
     """Validate a configuration; GodojoError names the source and the reason."""
     if not isinstance(tree, dict):
         raise GodojoError(f"{source}: a configuration is an object with sections, not {type(tree).__name__}")
-    sections = [field.name for field in msgspec.structs.fields(Preset)]
     for name in tree:
-        if name not in sections:
-            raise GodojoError(f"{source}: there is no section {name!r}; {known(name, sections)}")
+        if name not in _SECTIONS:
+            raise GodojoError(f"{source}: there is no section {name!r}; {known(name, sorted(_SECTIONS))}")
     try:
         preset = converted(tree, Preset)
     except GodojoError as error:

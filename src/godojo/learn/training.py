@@ -50,6 +50,8 @@ class TrainingStatus(NamedTuple):
     game has no winners."""
     ratings: dict[str, tuple[float, float]]
     """By role: openskill's mu and sigma."""
+    metrics: Mapping[str, float] = {}
+    """Of the update, by tag."""
 
 
 class Training:
@@ -233,7 +235,7 @@ class Training:
             metrics["curriculum/stage"] = self.curriculum.at
         metrics |= {"time/fps": speed, "progress": progress}
         self._update_log.write(learner.updates, learner.agent_steps, seconds, metrics)
-        return status
+        return status._replace(metrics=metrics)
 
     def _snapshot(self, name: str) -> None:
         pool = self.learner.opponent_pool

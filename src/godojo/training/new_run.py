@@ -53,11 +53,14 @@ def new_config(
     Rejects wrong arguments before torch and the kernels are loaded, which takes seconds.
     """
     engine, game, seed = _engine_game_and_seed(args)
-    algorithm = algorithm_asked_for(args) or "ppo"
+    asked_for = algorithm_asked_for(args)
+    preset = _preset(args, game)
+    algorithm = asked_for or (preset.trainer if args.trainer is None else "") or "ppo"
     entry = algorithm_named(algorithm)
     if not entry.can_continue and (args.init_from is not None or args.freeze):
         raise _only_new_policies()
-    preset = _preset(args, game)
+    if preset.trainer not in ("", algorithm):
+        say(f"{args.config} has hyperparameters of {preset.trainer}; {algorithm} uses those of the default preset")
     learner_values, game_texts = split_settings(args.values)
     if args.num_envs is not None:
         learner_values.setdefault(entry.num_worlds, args.num_envs)
@@ -75,7 +78,7 @@ def new_config(
         seed=seed,
         budget=args.budget(preset.budget or {"minutes": 5.0}).as_config(),
         command=args.command,
-        more=_game_source(args, engine) | _world_options(args, preset),
+        more=_game_source(args, engine, preset) | _world_options(args, preset),
     )
     declared: dict[str, Any] = {}
     worlds: Worlds | None = None
@@ -101,6 +104,7 @@ def new_config(
     )
     config = msgspec.structs.replace(config, learner_settings=msgspec.to_builtins(learner))
     curriculum_of(config)  # rejects a wrong one before there is a run
+    _say_advice(config, say)
     if entry.extra:
         require(entry.extra, say)
     worlds = worlds or worlds_of(config, args.games)
@@ -109,6 +113,14 @@ def new_config(
         if role not in worlds.roles:
             raise unknown("role", role, worlds.roles)
     return msgspec.structs.replace(config, roles=tuple(worlds.roles)), worlds
+
+
+def _say_advice(config: RunConfig, say: Callable[[str], None]) -> None:
+    if config.game in GAMES and "reward" not in config.more:
+        game = GAMES[config.game]
+        settings = game.settings.from_values(config.game_settings)
+        if advice := game.advice(settings, config.learner_settings["gamma"]):
+            say(advice)
 
 
 def algorithm_asked_for(args: TrainArgs) -> str | None:
@@ -167,7 +179,7 @@ def _preset(args: TrainArgs, game: str) -> Preset:
         return read_preset(game, args.preset or mode or "default")
     if args.preset is not None:
         raise GodojoError(f"give either {option('preset')} or {option('config')}, not both")
-    return read_config(args.config)
+    return read_config(args.config, game)
 
 
 def _mode(args: TrainArgs, game: str) -> dict[str, Any]:
@@ -179,9 +191,9 @@ def _mode(args: TrainArgs, game: str) -> dict[str, Any]:
     return {MODE: args.mode}
 
 
-def _game_source(args: TrainArgs, engine: str) -> dict[str, Any]:
+def _game_source(args: TrainArgs, engine: str, preset: Preset) -> dict[str, Any]:
     """Where the games of a run come from, and their timeout, for `RunConfig.more`."""
-    more = _games_of(args, engine)
+    more = _games_of(args, engine, preset.processes or PROCESSES)
     if args.step_timeout is not None:
         if not more:
             raise _only_in_godot("step_timeout")
@@ -189,7 +201,7 @@ def _game_source(args: TrainArgs, engine: str) -> dict[str, Any]:
     return more
 
 
-def _games_of(args: TrainArgs, engine: str) -> dict[str, Any]:
+def _games_of(args: TrainArgs, engine: str, processes: int) -> dict[str, Any]:
     if args.listen is not None:
         from godojo.bridge.listener import DEFAULT_PORT
 
@@ -200,7 +212,7 @@ def _games_of(args: TrainArgs, engine: str) -> dict[str, Any]:
     if args.project is not None:
         more["project"] = str(args.project.expanduser().absolute())
     if engine == "godot" or args.project is not None:
-        more["processes"] = args.processes or PROCESSES
+        more["processes"] = args.processes or processes
     elif args.processes is not None:
         raise _only_in_godot("processes")
     return more

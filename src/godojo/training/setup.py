@@ -1,5 +1,6 @@
 """Prepares a training, new or resumed: its worlds, its locked run folder and its training loop."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
@@ -26,10 +27,29 @@ if TYPE_CHECKING:
 def prepared(args: TrainArgs, say: Callable[[str], None]) -> "Iterator[Training]":
     """A training that is ready to start, in a run folder that is locked for this process."""
     args.check_times()
-    if args.resumed_model is not None:
-        with continued_from_model(args, args.resumed_model, say) as training:
-            yield training
-        return
+    zip_path = args.resumed_model
+    with (
+        _explaining_memory(),
+        _from_run(args, say) if zip_path is None else continued_from_model(args, zip_path, say) as training,
+    ):
+        yield training
+
+
+@contextmanager
+def _explaining_memory() -> Iterator[None]:
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0]
+        if not isinstance(error, MemoryError) and not re.search(r"can't allocate memory|out of memory", reason):
+            raise
+        fewer = f"{option('num_envs')}, or num_environments in a configuration"
+        raise GodojoError(f"out of memory ({reason}); play fewer environments at a time ({fewer})") from error
+
+
+@contextmanager
+def _from_run(args: TrainArgs, say: Callable[[str], None]) -> "Iterator[Training]":
+    """A new run, or one that is resumed."""
     # Opened first: a new run would be the latest one.
     source = None if args.init_from is None else open_run(args.init_from, say)
     with ExitStack() as stack:

@@ -326,7 +326,9 @@ func _load(path: String) -> DojoHttpReply:
 	game = null
 	var before: Node = _tree.current_scene
 	if _tree.change_scene_to_file(path) != OK:
-		return DojoHttpReply.fail(500, "the scene cannot be loaded")
+		return DojoHttpReply.fail(
+			500, "the scene cannot be loaded; the game's output names the error"
+		)
 	for _frame in _SCENE_FRAMES:
 		await _tree.process_frame
 		var scene: Node = _tree.current_scene

@@ -13,6 +13,7 @@ from godojo.games.navigation.spec import WALKER
 if TYPE_CHECKING:
     from godojo.evaluation.parity import ParityPlan
     from godojo.games.navigation.sim.twin import NavigationTwin
+    from godojo.learn.presets import ConfigForm
     from godojo.show.replay import ReplaySpec
 
 HELD_OUT = "held-out"
@@ -56,6 +57,24 @@ def places(_: NavigationSettings) -> Places:
     return Places("course", "courses", hand_made_courses(), read_course)
 
 
+def advice(settings: NavigationSettings, gamma: float) -> str:
+    """Warns if a walker that stands still gains more than one that reaches the goal, which ends the round."""
+    step, goal = settings.rewards.smooth + settings.rewards.comfort, settings.rewards.goal
+    steps = min(1.0 / max(1.0 - gamma, 1e-9), settings.round_ticks / settings.rules.ticks_per_decision)
+    if step * steps <= goal:
+        return ""
+    return (
+        f"standing still earns {step:g} a step, {step * steps:.0f} at gamma {gamma:g}, and the goal {goal:g}: walkers "
+        "may never go there; lower gamma (0.95), or pay comfort per metre (preset per_metre)"
+    )
+
+
+def config_form() -> "ConfigForm":
+    from godojo.games.navigation.config_sections import FORM
+
+    return FORM
+
+
 def replay() -> "ReplaySpec":
     from godojo.games.navigation.replay import SPEC
 
@@ -74,4 +93,6 @@ GAME = Game(
     checkpoint_prefix="vr_nav",
     places=places,
     replay=replay,
+    advice=advice,
+    config_form=config_form,
 )
