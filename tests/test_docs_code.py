@@ -37,6 +37,7 @@ TESTED = {
     ("docs/games/navigation-workflow.md", "python"): ["tests/test_navigation_config.py"],
     ("docs/games/tag.md", "json"): ["tests/test_docs_commands.py"],
     ("docs/godot-rl.md", "python"): ["tests/godot/test_godot_rl_games.py", "tests/godot/test_godot_rl_package.py"],
+    ("docs/http.md", "json"): ["tests/godot/test_http_docs.py"],
     ("docs/http.md", "python"): ["tests/godot/test_http_docs.py"],
     ("docs/inference.md", "gdscript"): ["tests/godot/test_inference_page.py"],
     ("docs/inference.md", "ini"): ["tests/godot/test_inference_page.py"],

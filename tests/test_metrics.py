@@ -36,7 +36,7 @@ def test_steps_are_timed() -> None:
 
 
 def test_a_game_over_http_is_asked() -> None:
-    """The client's answer has the shape of `/performance/metrics`; tests/godot plays over HTTP itself."""
+    """The client's answer has the shape of `/performance/metrics`; test_http_docs.py asks a game for it."""
     engine = SimpleNamespace(fps=60.0, process_time_s=0.004, physics_time_s=0.002)
     answer = SimpleNamespace(engine=engine, memory=SimpleNamespace(static_memory_usage=5e7))
     client: Any = SimpleNamespace(get_performance_metrics=lambda: answer)

@@ -1,5 +1,6 @@
 """docs/http.md: its commands work as they stand there, and its table has every request there is."""
 
+import json
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import pytest
 
 from godojo.bridge.http import GameClient
 from godojo.engines.godot.find import Engine
+from godojo.training.metrics import PerformanceMonitor
 from tests.conftest import ROOT
 from tests.http_games import started_game
 
@@ -32,6 +34,12 @@ def test_the_commands_work() -> None:
             assert client.get_status().scene == "obstacle_course"
 
 
+def test_the_list_of_scenes_is_a_part_of_ours() -> None:
+    (block,) = re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL)
+    ours = json.loads((ROOT / "godot/config/scene_whitelist.json").read_text(encoding="utf-8"))
+    assert json.loads(block)["scenes"].items() < ours["scenes"].items()
+
+
 @pytest.mark.usefixtures("engine")
 def test_the_programs_run() -> None:
     first, second = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
@@ -39,6 +47,8 @@ def test_the_programs_run() -> None:
         names: dict[str, Any] = {"token": game.token}
         exec(first.replace("http://127.0.0.1:8080", game.url), names)
         assert names["step"].ticks == 20
+        with GameClient(game.url, game.token) as client:
+            assert PerformanceMonitor(client).sample()["memory_mb"] > 1.0
         exec(second.replace("http://127.0.0.1:8080", game.url), names)
         with names["worlds"] as worlds:
             worlds.step()
