@@ -1,14 +1,19 @@
 """Replays: episodes of a run's policies, recorded tick by tick."""
 
-from collections.abc import Callable, Mapping
+import io
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from godojo.api.references import reference, resolved
 from godojo.errors import GodojoError, option
+from godojo.files import atomic_write
 
 if TYPE_CHECKING:
     from godojo.show.replay import Replay
+
+
+MAP_DPI = 100
 
 
 class Replays(NamedTuple):
@@ -53,3 +58,15 @@ def replay(
     else:
         write_episodes(folder, lineup.stem, replays)
     return Replays(folder, replays)
+
+
+def draw_map(episodes: "Sequence[Replay]", path: str | Path) -> Path:
+    """Draw where the agents of episodes went, seen from above, as a PNG file."""
+    from godojo.show import maps, style
+
+    path, content = Path(path), io.BytesIO()
+    with style.look():
+        maps.draw(episodes).savefig(content, format="png", dpi=MAP_DPI)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    atomic_write(path, content.getvalue())
+    return path

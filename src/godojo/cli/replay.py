@@ -10,13 +10,16 @@ from rich.table import Table
 from godojo.api.references import is_file, named_players
 from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import out, progress_report
+from godojo.errors import GodojoError
 
 if TYPE_CHECKING:
     from godojo.show.replay import Replay
 
 
 def replay(
-    run: Annotated[str, typer.Argument(help="RUN or RUN@SNAPSHOT, or a replay's file or folder to list.")] = "latest",
+    run: Annotated[
+        str, typer.Argument(help="RUN or RUN@SNAPSHOT, a game for its latest run, or a replay's file or folder.")
+    ] = "latest",
     player: Annotated[
         list[str] | None,
         typer.Option(
@@ -42,20 +45,28 @@ def replay(
     output: Annotated[
         Path | None, typer.Option("--out", "-o", help="The folder; by default trajectories/ of the run.")
     ] = None,
+    map_file: Annotated[
+        Path | None, typer.Option("--map", help="Also draw the paths from above.", metavar="FILE.png")
+    ] = None,
 ) -> None:
     """Play rounds and keep them as replays: trajectories/ep_*.jsonl in the run's folder, or one packed file.
 
     Given a replay's file or folder, list the rounds in it.
 
-    Example:
+    Examples:
 
       godojo replay latest@10s --player hider=sighted -n 20
+      godojo replay navigation --map paths.png
     """
+    if map_file is not None and map_file.suffix != ".png":
+        raise GodojoError(f"--map {map_file}: maps are PNG; let the name end with .png")
     run = chosen_run(run)
     if is_file(run):
         from godojo.show.replay_file import read_any
 
-        _show(read_any(Path(run).expanduser()))
+        replays = read_any(Path(run).expanduser())
+        _show(replays)
+        _draw(replays, map_file)
         return
     from godojo.api.replays import replay as record
 
@@ -74,6 +85,15 @@ def replay(
         )
     _show(replays)
     out.print(f"\n{len(replays)} rounds in {escape(str(folder))}")
+    _draw(replays, map_file)
+
+
+def _draw(replays: "list[Replay]", path: Path | None) -> None:
+    if path is None:
+        return
+    from godojo.api.replays import draw_map  # loads matplotlib
+
+    out.print(f"map: {escape(str(draw_map(replays, path)))}")
 
 
 def _show(replays: "list[Replay]") -> None:

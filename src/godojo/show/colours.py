@@ -8,6 +8,9 @@ BLOCKS = {"tall": TALL, "low": LOW, "platform": PLATFORM, "floor": FLOOR, "wall"
 MARKS = {"goal": "#2fae5f", "waypoint": "#e8b93c"}
 """By kind; others look like `waypoint`."""
 
+GOOD, FAIR, BAD = "#1f9d5c", "#e0a021", "#d6303f"
+"""Of ratings: nothing to wish for, something, and below the limit."""
+
 
 def rgb(colour: str) -> tuple[int, int, int]:
     """From `#rrggbb`."""

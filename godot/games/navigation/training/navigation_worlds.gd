@@ -75,12 +75,7 @@ func describe() -> Dictionary:
 		"name": "walker",
 		"agents": 1,
 		"observation": NavigationObservation.layout.parts(settings),
-		"action":
-		[
-			DojoObservationLayout.move("strafe", 1),
-			DojoObservationLayout.move("forward", 1),
-			DojoObservationLayout.move("rotate", 1),
-		],
+		"action": action_parts(settings),
 	}
 	return {
 		"roles": [walker],
@@ -90,6 +85,14 @@ func describe() -> Dictionary:
 		"model": null,
 		"ticks_per_decision": _ticks,
 	}
+
+
+## What a walker does, see [DojoObservationLayout].
+static func action_parts(_settings: NavigationSettings) -> Array[Dictionary]:
+	var parts: Array[Dictionary] = []
+	for move: String in ["strafe", "forward", "rotate"]:
+		parts.append(DojoObservationLayout.move(move, 1))
+	return parts
 
 
 func reset(seed_number: int) -> void:

@@ -70,4 +70,5 @@ GAME = Game(
     parity=parity,
     places=places,
     replay=replay,
+    film_scene="res://games/navigation/show/navigation_show.tscn",
 )
