@@ -26,7 +26,7 @@ def is_file(text: str) -> bool:
 
 
 def resolved(text: str, say: Callable[[str], None] = lambda _: None) -> str:
-    """`RUN`, `RUN@SNAPSHOT` or a file, with `latest` or a game's name replaced by a run; rejects what does not exist."""
+    """`RUN`, `RUN@SNAPSHOT` or a file; `latest` and games become their latest run. Rejects what does not exist."""
     if is_file(text):
         return text
     name, snapshot = split_reference(text)

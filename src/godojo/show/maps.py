@@ -1,7 +1,9 @@
 """Rounds from above: where agents went, coloured by what the game rates, with marks and collisions."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,8 +19,8 @@ from godojo.show.replay import Layout, Replay
 from godojo.show.shots import result
 
 COLUMNS, MOST_MAPS = 4, 12
-WIDE_IN, HIGHEST_IN = 3.4, 8.0
-"""Of one map."""
+WIDE_IN, HIGHEST_IN, LEAST_IN = 3.0, 6.5, 6.4
+"""Width of a map, its largest height, and the least width of a picture."""
 JUMP_M = 0.5
 """An agent that is farther on in the next frame has not walked there: a dashed line."""
 NEAR_BEST = 0.95
@@ -50,16 +52,20 @@ def rating_colours(replay: Replay) -> np.ndarray | None:
 
 
 def draw(replays: Sequence[Replay]) -> Figure:
-    """A map of each of the first `MOST_MAPS` rounds."""
-    shown = list(replays[:MOST_MAPS])
+    """A map of every arena, `MOST_MAPS` at most, with the paths of all rounds in it."""
+    arenas: dict[Any, list[Replay]] = {}
+    for one in replays:
+        arenas.setdefault((one.header.arena_title, one.layout.boxes), []).append(one)
+    shown = list(arenas.values())[:MOST_MAPS]
     columns = min(len(shown), COLUMNS)
     rows = math.ceil(len(shown) / columns)
-    tall = max(min(WIDE_IN * _deep(one.layout), HIGHEST_IN) for one in shown) + 0.7
-    more = f"the first {len(shown)} of {len(replays)} rounds" if len(shown) < len(replays) else ""
-    figure = style.figure(f"Paths in {shown[0].header.game}", more, size=(WIDE_IN * columns + 0.4, tall * rows + 0.9))
-    for place, replay in enumerate(shown):
-        _map(figure.add_subplot(rows, columns, place + 1), replay)
-    figure.legend(handles=_legend(shown[0]), loc="outside lower left", ncols=6, fontsize=10)
+    tall = max(min(WIDE_IN * _deep(rounds[0].layout), HIGHEST_IN) for rounds in shown) + 0.7
+    more = f"the first {len(shown)} of {len(arenas)} arenas" if len(shown) < len(arenas) else ""
+    title = f"Paths in {replays[0].header.game}"
+    figure = style.figure(title, more, size=(max(WIDE_IN * columns, LEAST_IN), tall * rows + 1.2))
+    for place, rounds in enumerate(shown):
+        _map(figure.add_subplot(rows, columns, place + 1), rounds)
+    figure.legend(handles=_legend(replays[0]), loc="outside lower left", ncols=3, fontsize=10)
     return figure
 
 
@@ -68,24 +74,33 @@ def _deep(layout: Layout) -> float:
     return max(layout.size_m[1] / layout.size_m[0], 0.6)
 
 
-def _map(axes: Axes, replay: Replay) -> None:
-    layout = replay.layout
+def _map(axes: Axes, rounds: Sequence[Replay]) -> None:
+    layout = rounds[0].layout
     (wide, deep), (x, z) = layout.size_m, layout.centre_m
     axes.set(xlim=(x - wide / 2, x + wide / 2), ylim=(z + deep / 2, z - deep / 2), aspect="equal", xticks=[], yticks=[])
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
     axes.set_facecolor("#dfe7ea" if not layout.has_floor else FLOOR)
-    title, text, _ = result(replay)
-    axes.set_title(f"{replay.header.arena_title}\n{title} {text}".strip(), fontsize=11)
+    axes.set_title("\n".join([rounds[0].header.arena_title, *_endings(rounds)]), fontsize=11)
     for box in sorted(layout.boxes, key=lambda one: one.position_m[1] + one.size_m[1] / 2):
         (at_x, _, at_z), (box_x, _, box_z) = box.position_m, box.size_m
         colour = BLOCKS.get(box.kind, TALL)
         axes.add_patch(Rectangle((at_x - box_x / 2, at_z - box_z / 2), box_x, box_z, color=colour, linewidth=0))
-    for mark in layout.marks:
+    for mark in dict.fromkeys(mark for replay in rounds for mark in replay.layout.marks):
         at, colour = (mark.position_m[0], mark.position_m[2]), MARKS.get(mark.kind, MARKS["waypoint"])
-        axes.add_patch(Circle(at, mark.radius_m, facecolor=colour, edgecolor="white", alpha=0.75))
-    for agent in range(replay.header.agents):
-        _path(axes, replay, agent)
+        axes.add_patch(Circle(at, mark.radius_m, facecolor=colour, edgecolor="white", alpha=0.6))
+    for replay in rounds:
+        for agent in range(replay.header.agents):
+            _path(axes, replay, agent)
+
+
+def _endings(rounds: Sequence[Replay]) -> list[str]:
+    """How rounds ended, in lines."""
+    if len(rounds) == 1:
+        title, text, _ = result(rounds[0])
+        return [f"{title} {text}".strip()]
+    counts = Counter(result(replay)[0] or "Cut off" for replay in rounds)
+    return [f"{title}: {count} of {len(rounds)}" for title, count in counts.most_common(3)]
 
 
 def _path(axes: Axes, replay: Replay, agent: int) -> None:
