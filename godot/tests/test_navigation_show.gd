@@ -34,7 +34,7 @@ func test_the_map_and_the_meter_follow_the_walk() -> void:
 	var map: CourseMap = show.hud.map
 	check_equal((map.get(&"_bumps") as PackedVector2Array).size(), 1, "crosses on the map")
 	var way: PackedVector2Array = map.get(&"_places")
-	check_near(way[-1].y, _z(0.9), 0.02, "the end of the way")
+	check_near(way[-1].y, _z(14 / 15.0), 1e-4, "the end of the way")
 	var colours: PackedColorArray = map.get(&"_colours")
 	check_equal(colours[0], ComfortMeter.COMFORTABLE, "at first")
 	check_equal(colours[-1], ComfortMeter.WARNING, "at the end")
