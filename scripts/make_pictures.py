@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from godojo.api.replays import draw_map
+from godojo.api.replays import Replays
 from godojo.cli.console import progress_report, say
 from godojo.files import atomic_write
 from godojo.games.tag import Arena, generate_arena
@@ -84,7 +84,7 @@ def _draw(story: Story, progress: Progress) -> None:
     if replay_spec(game).tracks is not None:
         names.append(f"{prefix}paths.png")
         lineup = PoliciesToShow.of(str(story.run.path.absolute()), verb="film")
-        draw_map(lineup.record(PATHS, arenas=lineup.arenas(None)), FOLDER / names[-1])
+        Replays(FOLDER, lineup.record(PATHS, arenas=lineup.arenas(None))).draw_map(FOLDER / names[-1])
     say(f"{FOLDER}: {', '.join(names)}")
 
 

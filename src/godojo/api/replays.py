@@ -1,7 +1,7 @@
 """Replays: episodes of a run's policies, recorded tick by tick."""
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +21,19 @@ class Replays(NamedTuple):
 
     folder: Path
     episodes: "list[Replay]"
+
+    def draw_map(self, path: str | Path) -> Path:
+        """Draw where the agents went, seen from above, as a PNG file."""
+        from godojo.show import maps, style  # loads matplotlib
+
+        path, content = Path(path), io.BytesIO()
+        if path.suffix != ".png":
+            raise GodojoError(f"{path}: maps are PNG; let the name end with .png")
+        with style.look():
+            maps.draw(self.episodes).savefig(content, format="png", dpi=MAP_DPI)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write(path, content.getvalue())
+        return path
 
 
 def replay(
@@ -58,15 +71,3 @@ def replay(
     else:
         write_episodes(folder, lineup.stem, replays)
     return Replays(folder, replays)
-
-
-def draw_map(episodes: "Sequence[Replay]", path: str | Path) -> Path:
-    """Draw where the agents of episodes went, seen from above, as a PNG file."""
-    from godojo.show import maps, style
-
-    path, content = Path(path), io.BytesIO()
-    with style.look():
-        maps.draw(episodes).savefig(content, format="png", dpi=MAP_DPI)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    atomic_write(path, content.getvalue())
-    return path

@@ -8,6 +8,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from godojo.api.references import is_file, named_players
+from godojo.api.replays import Replays
+from godojo.api.replays import replay as record
 from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import out, progress_report
 from godojo.errors import GodojoError
@@ -64,14 +66,11 @@ def replay(
     if is_file(run):
         from godojo.show.replay_file import read_any
 
-        replays = read_any(Path(run).expanduser())
-        _show(replays)
-        _draw(replays, map_file)
+        folder = Path(run).expanduser()
+        _show(Replays(folder, read_any(folder)), map_file)
         return
-    from godojo.api.replays import replay as record
-
     with progress_report() as shown:
-        folder, replays = record(
+        found = record(
             run,
             output,
             episodes=episodes,
@@ -83,20 +82,15 @@ def replay(
             packed=packed,
             progress=shown.progress,
         )
-    _show(replays)
-    out.print(f"\n{len(replays)} rounds in {escape(str(folder))}")
-    _draw(replays, map_file)
+    _show(found, map_file)
+    out.print(f"\n{len(found.episodes)} rounds in {escape(str(found.folder))}")
 
 
-def _draw(replays: "list[Replay]", path: Path | None) -> None:
-    if path is None:
-        return
-    from godojo.api.replays import draw_map  # loads matplotlib
-
-    out.print(f"map: {escape(str(draw_map(replays, path)))}")
-
-
-def _show(replays: "list[Replay]") -> None:
+def _show(found: Replays, map_file: Path | None) -> None:
+    """A table of them and, if asked for, a map."""
+    replays = found.episodes
+    if map_file is not None:
+        out.print(f"map: {escape(str(found.draw_map(map_file)))}\n")
     table = Table(box=None, pad_edge=False, header_style="dim")
     has_teams = any(role.agents > 1 for one in replays for role in one.header.roles)
     for title in ("arena", "players", "engine", "winner", *(["out"] if has_teams else [])):
