@@ -74,7 +74,8 @@ class Shot:
     replay: Replay
     seconds: np.ndarray
     """float [frames]: the moment of the round that each frame shows; after its end, nothing moves."""
-    camera: str = TRACKING
+    camera: str = ""
+    """One of `cameras_of` the game; the usual one by default."""
     area: Area = ALL
     """Where `tracking` keeps the agents."""
     zoom: float = 1.0
@@ -91,6 +92,8 @@ class Shot:
     """Whether a banner announces the winner, and the score counts it."""
 
     def __post_init__(self) -> None:
+        if not self.camera:
+            object.__setattr__(self, "camera", usual_camera(self.replay))
         check_camera(self.camera, self.replay.header.game)
 
     @property

@@ -144,14 +144,9 @@ def marks(settings: NavigationSettings, course: Any, observations: Observations)
 
 
 def tracks(replay: Replay) -> dict[str, np.ndarray]:
-    """Comfort and what it depends on, what was reached and what was hit, all as seen in the walker's motion."""
+    """Comfort and what it depends on, what was reached and what was hit."""
     settings: NavigationSettings = replay.settings
-    frames = np.zeros(replay.heading_rad.shape, np.float32)
-    passed_s = np.diff(replay.tick)[:, None] * TICK_S
-    turn, walked_m = frames.copy(), frames.copy()
-    if settings.motion.turn == "smooth":
-        turned = (np.diff(replay.heading_rad, axis=0) + np.pi) % (2 * np.pi) - np.pi
-        turn[1:] = -turned / passed_s / np.radians(settings.motion.turn_rate_degps)
+    turn, walked_m = _turn(replay), np.zeros(replay.heading_rad.shape, np.float32)
     speed_mps = np.linalg.norm(replay.velocity_mps[..., ::2], axis=-1)
     roll_rad = -settings.rig.lean_rad * turn * speed_mps / settings.motion.speed_mps
     moved_m = np.linalg.norm(np.diff(replay.position_m[..., ::2], axis=0), axis=-1)
@@ -166,9 +161,23 @@ def tracks(replay: Replay) -> dict[str, np.ndarray]:
     }
 
 
+def _turn(replay: Replay) -> np.ndarray:
+    """The smoothed action `rotate` at every frame, as the rules smooth it from tick to tick."""
+    motion = replay.settings.motion
+    kept = math.exp(-TICK_S / motion.smoothing_s) if motion.smoothing_s > 0 else 0.0
+    wanted = np.clip(np.nan_to_num(replay.action[..., 2]), -1.0, 1.0)
+    turn = np.zeros(replay.heading_rad.shape, np.float32)
+    for frame, until, goal in zip(
+        replay.decision_frame, [*replay.decision_frame[1:], len(replay.tick) - 1], wanted, strict=True
+    ):
+        ticks = (replay.tick[frame + 1 : until + 1] - replay.tick[frame])[:, None]
+        turn[frame + 1 : until + 1] = goal + (turn[frame] - goal) * kept**ticks
+    return turn
+
+
 def _comfort(settings: NavigationSettings, turn: np.ndarray, speed_mps: np.ndarray, roll_rad: np.ndarray) -> np.ndarray:
     limits = settings.comfort
-    lost = limits.turn_loss * (np.abs(turn) > limits.turn_share)
+    lost = limits.turn_loss * (np.abs(turn) > limits.turn_share) * (settings.motion.turn == "smooth")
     lost = lost + limits.speed_loss * (speed_mps > limits.speed_share * settings.motion.speed_mps)
     felt: np.ndarray = 1.0 - lost - limits.roll_loss * (np.abs(roll_rad) > limits.roll_rad)
     return felt.astype(np.float32)
