@@ -27,7 +27,7 @@ from godojo.show.policies_to_show import PoliciesToShow, run_to_show
 from godojo.show.progress import Progress
 from godojo.show.replay import replay_spec
 from godojo.show.scratch import scratch
-from godojo.show.shots import PRESETS, Format, Shot, steadily
+from godojo.show.shots import PRESETS, Format, Shot, is_alone, steadily
 from godojo.show.storyboard import Story
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
@@ -66,7 +66,7 @@ def _draw(story: Story, progress: Progress) -> None:
         names.append(f"{prefix}film-{name.replace(' ', '-')}.jpg")
     moment = story.scenes()[0].shots[0]
     for camera, film in cameras(game):
-        until = moment.seconds[moment.frames // 2]
+        until = moment.replay.seconds / 2 if is_alone(moment.replay) else moment.seconds[moment.frames // 2]
         moments = steadily(until - LEAD_FRAMES / film.fps, until, film.fps)
         scenes.append(plain_scene(Shot(moment.replay, moments, camera), film))
         names.append(f"{prefix}camera-{'portrait' if film.height > film.width else camera}.jpg")
