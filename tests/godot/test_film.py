@@ -110,7 +110,7 @@ def test_a_whole_film_from_nothing_but_a_run(engine: Engine, run: RunFolder) -> 
 
 @pytest.mark.slow
 def test_navigation_is_filmed_through_the_same_code(engine: Engine, tmp_path: Path) -> None:
-    """A waypoint or the goal is in sight, and a map with the walker on it is in the corner."""
+    """Hands and waypoints are in sight, and in the corner a map and a comfort meter."""
     assert engine
     run = make_solo_run(tmp_path, round_s=2.0)
     lineup = PoliciesToShow.of(str(run.path), verb="film")
@@ -121,10 +121,11 @@ def test_navigation_is_filmed_through_the_same_code(engine: Engine, tmp_path: Pa
     assert len(found) == round((2.0 + PAUSE_S) * TINY.fps)
     red, green, blue = np.moveaxis(found[2].astype(int), -1, 0)
     cyan = (blue > 180) & (green > 150) & (red < 150)
-    assert cyan[40:, :240].mean() > 0.0003, "a waypoint"
+    assert cyan[40:, :240].mean() > 0.0003, "waypoints, and rings of the controllers"
     corner = slice(5, 120), slice(270, 316)
     assert np.mean(red[corner] + green[corner] + blue[corner]) < 330, "the map is dark"
-    assert ((red > 180) & (green < 160) & (blue < 120))[corner].mean() > 0.001, "the walker on the map"
+    bright = found[2].max(axis=2).astype(int) - found[2].min(axis=2) > 60
+    assert bright[130:140, 264:312].mean() > 0.15, "the bar of the meter"
 
 
 def test_a_full_disk_ends_the_drawing(engine: Engine, run: RunFolder, tmp_path: Path) -> None:
