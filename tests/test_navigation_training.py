@@ -23,6 +23,7 @@ from godojo.envs.sb3 import WorldsVecEnv
 from godojo.errors import GodojoError
 from godojo.evaluation.solo import evaluate_solo
 from godojo.formats import CHECKPOINT
+from godojo.games.navigation.settings import NavigationSettings
 from godojo.games.navigation.spec import WALKER
 from godojo.learn.policy_file import load_policy
 from godojo.learn.presets import preset_names, read_preset
@@ -32,7 +33,8 @@ from godojo.trainers.sb3_settings import Sb3Settings
 from tests.conftest import ROOT
 
 SB3 = (
-    *("--trainer", "sb3", "--set", "n_steps=32", "--set", "n_epochs=2", "--num-envs", "4", "--eval", "0"),
+    *("--trainer", "sb3", "--set", "n_steps=32", "--set", "batch_size=64", "--num-envs", "4", "--eval", "0"),
+    *("--set", "n_epochs=2"),
     *("--set", "best_rounds=4", "--set", "rules.round_s=2"),
 )
 SMALL = ("--set", "num_worlds=16", "--set", "n_steps=16", "--set", "net_arch=[16,16]", "--eval", "0")
@@ -102,7 +104,9 @@ def test_stable_baselines3_trains_in_a_run_and_goes_on() -> None:
     assert steps[-1] == 768
     figures = rows(run.updates)[-1]
     assert {f"walker/rollout/reward_{term}" for term in ("goal", "comfort", "teleport")} <= set(figures)
-    assert evaluate_solo("mine", rounds=8).agent_steps == 768
+    found = evaluate_solo("mine", rounds=8)
+    assert found.agent_steps == 768
+    assert found.means["comfort warnings per minute"].mean >= 0.0
     assert float(figures["walker/train/approx_kl"]) >= 0.0
     _same_as_theirs(run)
 
@@ -249,17 +253,50 @@ def test_presets_are_those_of_the_requirements() -> None:
         "full_training",
         "curriculum_learning",
         "comfort_optimized",
+        "per_metre",
     }
     quick, full, staged, comfort = (
         read_preset("navigation", name)
         for name in ("quick_test", "full_training", "curriculum_learning", "comfort_optimized")
     )
-    assert (quick.budget["agent_steps"], quick.sb3["checkpoint_steps"]) == (10_000, 2_000)
-    assert (full.budget["agent_steps"], full.options["truncate_after"]) == (5_000_000, 1_000)
+    assert (quick.budget, quick.options) == ({"agent_steps": 10_000}, {"truncate_after": 200})
+    assert quick.sb3["checkpoint_steps"] == quick.ppo["checkpoint_steps"] == 2_000
+    assert (full.budget, full.options) == ({"agent_steps": 5_000_000}, {"truncate_after": 1_000})
     assert (staged.budget["agent_steps"], comfort.budget["agent_steps"]) == (3_000_000, 1_000_000)
     goals = [stage.game.get("rules.goal_within_m", staged.game["rules.goal_within_m"]) for stage in staged.curriculum]
     assert goals == [10.0, 20.0, 30.0]
     assert [stage.agent_steps for stage in staged.curriculum] == [500_000, 1_000_000, None]
+    assert [stage.name for stage in staged.curriculum] == ["easy", "medium", "hard"]
+
+
+def test_rewards_are_those_of_the_requirements_but_for_two_presets() -> None:
+    specified = NavigationSettings.defaults()
+    found = {name: specified.override(**read_preset("navigation", name).game) for name in preset_names("navigation")}
+    comfort, per_metre = found.pop("comfort_optimized"), found.pop("per_metre")
+    assert all(settings.rewards == specified.rewards for settings in found.values())
+    for other in (*found.values(), per_metre):
+        assert comfort.rewards.comfort > other.rewards.comfort
+        assert comfort.rewards.smooth > other.rewards.smooth
+        assert comfort.motion.smoothing_s > other.motion.smoothing_s
+    assert 0.2 <= comfort.motion.smoothing_s <= 0.4
+    assert (per_metre.rewards.smooth, per_metre.rewards.comfort) == (0.0, 0.0)
+    assert (per_metre.rewards.smooth_per_m, per_metre.rewards.comfort_per_m) == (0.1, 2.0)
+
+
+def test_standing_still_is_worth_less_than_the_goal_in_every_preset() -> None:
+    for name in preset_names("navigation"):
+        preset = read_preset("navigation", name)
+        own = NavigationSettings.defaults().override(**preset.game).rewards
+        for gamma in (preset.ppo["gamma"], preset.sac["gamma"], preset.sb3["gamma"]):
+            assert (own.comfort + own.smooth) / (1.0 - gamma) < own.goal, name
+
+
+def test_the_quick_test_saves_every_2000_steps_and_ends_episodes_after_200(runs: Path) -> None:
+    train("--preset", "quick_test", "--steps", "6000", "--run-id", "quick", "--eval", "0")
+    saved = [entry.agent_steps for entry in RunFolder.open("quick").checkpoints().entries()]
+    assert sorted(set(saved))[-2:] == [4_000, 6_000]
+    episodes = rows(runs / "quick/metrics.csv")
+    assert {round(float(row["length_s"]), 2) for row in episodes if row["winner"] == "nobody"} == {13.33}
 
 
 def test_an_example_goes_out_and_in_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -268,7 +305,7 @@ def test_an_example_goes_out_and_in_again(tmp_path: Path, capsys: pytest.Capture
         main(["config", "example", "navigation", "--preset", "quick_test", "--out", str(file)])
     assert "--config" in capsys.readouterr().out
     train("--config", str(file), *SMALL, "--steps", "256", "--run-id", "again")
-    assert RunFolder.open("again").config.learner_settings["gamma"] == 0.99
+    assert RunFolder.open("again").config.learner_settings["gamma"] == 0.95
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,10 @@ from godojo.games.navigation.spec import OBSERVATION_SIZE, REWARD_TERMS, WALKER
 DEFAULTS = NavigationSettings.defaults()
 FLOOR = Box((0.0, -0.5, 0.0), (40.0, 1.0, 40.0), "floor")
 AT = {name: place for place, name in enumerate(REWARD_TERMS)}
+PER_METRE = dict.fromkeys(("rewards.smooth", "rewards.comfort"), 0.0) | {
+    "rewards.smooth_per_m": 0.1,
+    "rewards.comfort_per_m": 2.0,
+}
 
 
 def course(
@@ -87,11 +91,11 @@ def test_walking_and_turning_keep_to_their_limits_and_are_smoothed() -> None:
 
 
 def test_action_pieces() -> None:
-    action = np.zeros(3)
+    action = np.zeros(4)
     cut_action(np.array([3.0, 4.0, -7.0], np.float32), action)
-    assert action == pytest.approx([math.sqrt(0.5), math.sqrt(0.5), -1.0])
-    cut_action(np.array([math.nan, math.inf, 0.5], np.float32), action)
-    assert action == pytest.approx([0.0, 0.0, 0.5])
+    assert action == pytest.approx([math.sqrt(0.5), math.sqrt(0.5), -1.0, 0.0])
+    cut_action(np.array([math.nan, math.inf, 0.5, 2.0], np.float32), action)
+    assert action == pytest.approx([0.0, 0.0, 0.5, 1.0])
     smoothed = np.array([0.0, 1.0, -1.0])
     smooth(smoothed, np.array([1.0, 1.0, 1.0]), 0.25)
     assert smoothed == pytest.approx([0.25, 1.0, -0.5])
@@ -122,12 +126,30 @@ def test_smoothness_is_what_did_not_change() -> None:
 
 def test_the_weights_are_those_of_the_requirements() -> None:
     own = DEFAULTS.rewards
-    assert (own.goal, own.progress_per_m, own.smooth_per_m, own.comfort_per_m) == (100.0, 1.0, 0.1, 2.0)
+    assert (own.goal, own.progress_per_m, own.smooth, own.comfort) == (100.0, 1.0, 0.1, 2.0)
+    assert (own.smooth_per_m, own.comfort_per_m, own.comfort_warning) == (0.0, 0.0, 0.0)
     assert (own.collision, own.fall, own.timeout, own.teleport) == (-10.0, -50.0, -20.0, -1.0)
 
 
+def test_smoothness_and_comfort_are_paid_at_every_decision() -> None:
+    walk = Walk(course(), {"rules.round_s": 2.0})
+    still = walk.go(10, 0.0, 0.0, 0.0)
+    assert still[:, AT["smooth"]] == pytest.approx(0.1)
+    assert still[:, AT["comfort"]] == pytest.approx(2.0)
+    assert still.sum() == pytest.approx(21.0)
+    turning = walk.go(10, 0.0, 0.0, 1.0)
+    assert turning[0, AT["smooth"]] == pytest.approx(0.05)  # the action changed by 1
+    assert turning[-1, AT["comfort"]] == pytest.approx(2.0 * 0.7)
+
+
+def test_older_settings_pay_by_the_metre_only() -> None:
+    old = {"rewards": {"smooth_per_m": 0.1, "comfort_per_m": 2.0}}
+    own = NavigationSettings.from_values(old).rewards
+    assert (own.smooth, own.smooth_per_m, own.comfort, own.comfort_per_m) == (0.0, 0.1, 0.0, 2.0)
+
+
 def test_a_walk_to_the_goal_is_paid_by_the_metre_and_once_at_the_end() -> None:
-    walk = Walk(course())
+    walk = Walk(course(), PER_METRE)
     terms = walk.go(900, 0.0, 0.75, 0.0)  # 1.5 m/s: comfortable
     assert walk.outcome == "walker"
     assert walk.role.terminated[0, 0]
@@ -143,7 +165,7 @@ def test_a_walk_to_the_goal_is_paid_by_the_metre_and_once_at_the_end() -> None:
 
 
 def test_going_back_and_forth_earns_nothing_and_standing_about_neither() -> None:
-    walk = Walk(course(marks=[(0.0, 0.0, -15.0)]))
+    walk = Walk(course(marks=[(0.0, 0.0, -15.0)]), PER_METRE)
     total = sum(walk.go(20, 0.0, way, 0.0).sum(axis=0) for way in (0.75, -0.75, 0.75, -0.75))
     ahead = walk.go(1, 0.0, 0.0, 0.0)
     new_ground_m = total[AT["comfort"]] / 2.0
@@ -153,7 +175,7 @@ def test_going_back_and_forth_earns_nothing_and_standing_about_neither() -> None
 
 
 def test_fast_turning_is_a_warning_and_may_cost_something() -> None:
-    walk = Walk(course(), {"rewards.comfort_warning": -3.0, "rules.round_s": 2.0})
+    walk = Walk(course(), {**PER_METRE, "rewards.comfort_warning": -3.0, "rules.round_s": 2.0})
     terms = walk.go(900, 0.0, 0.0, 1.0)
     warned = walk.role.final_score[0, 0]
     assert walk.outcome == "clock"
@@ -201,6 +223,53 @@ def test_snap_turns_jump_once_until_the_stick_is_let_go() -> None:
     walk.go(30, 0.0, 0.0, 0.0)
     assert walk.go(30, 0.0, 0.0, -1.0)[:, AT["teleport"]].sum() == -1.0
     assert walk.worlds.privileged().yaw_rad[0] == pytest.approx(0.0)
+
+
+TELEPORTS = {"motion.teleport_m": 3.0, "motion.smoothing_s": 0.0}
+
+
+def test_a_teleport_is_a_fourth_number_that_is_off_by_default() -> None:
+    assert [part.name for part in Walk(course()).role.action_parts] == ["strafe", "forward", "rotate"]
+    walk = Walk(course(marks=[(0.0, 0.0, -15.0)]), TELEPORTS)
+    assert [part.name for part in walk.role.action_parts] == ["strafe", "forward", "rotate", "teleport"]
+    assert walk.role.observation.shape[-1] == OBSERVATION_SIZE
+    assert walk.go(3, 0.0, 0.0, 0.0, 0.5)[:, AT["teleport"]].tolist() == [0.0] * 3
+    held = walk.go(3, 0.0, 0.0, 0.0, 0.51)
+    assert held[:, AT["teleport"]].tolist() == [-1.0, 0.0, 0.0]  # once, while it is held
+    assert held[0, AT["progress"]] == pytest.approx(3.0, abs=1e-3)
+    assert walk.at == pytest.approx([0.0, 0.251, -3.0], abs=2e-3)
+    walk.go(1, 0.0, 0.0, 0.0, 0.0)
+    assert walk.go(1, 0.0, 0.0, 0.0, 1.0)[0, AT["teleport"]] == -1.0
+
+
+@pytest.mark.parametrize(
+    ("solids", "z", "y"),
+    [
+        ([Box((0.0, 0.625, -2.0), (4.0, 1.25, 1.0), "wall")], -1.2, 0.0),  # stops before a wall
+        ([Box((0.0, 0.1, -2.5), (4.0, 0.2, 3.0), "step")], -3.0, 0.2),  # onto a step
+        ([Box((0.0, 0.3, -2.5), (4.0, 0.6, 2.0), "block")], -1.2, 0.0),  # not onto a block
+    ],
+)
+def test_a_teleport_ends_on_free_ground(solids: list[Box], z: float, y: float) -> None:
+    walk = Walk(course(*solids), TELEPORTS)
+    walk.go(1, 0.0, 0.0, 0.0, 1.0)
+    assert walk.at == pytest.approx([0.0, y + 0.251, z], abs=3e-3)
+
+
+@pytest.mark.parametrize(("behind_m", "z"), [(2.5, -2.9), (9.0, -1.2)])
+def test_a_teleport_crosses_a_gap_or_stays_before_it(behind_m: float, z: float) -> None:
+    floor = Box((0.0, -0.5, 1.0), (4.0, 1.0, 4.0), "floor")
+    behind = Box((0.0, -0.5, -behind_m - 2.0), (4.0, 1.0, 4.0), "floor")
+    walk = Walk(course(behind, floor=floor), TELEPORTS)
+    walk.go(1, 0.0, 0.0, 0.0, 1.0)
+    assert walk.at[2] == pytest.approx(z, abs=0.11)
+
+
+def test_a_teleport_into_a_wall_is_none() -> None:
+    walk = Walk(course(Box((0.0, 0.625, -0.8), (4.0, 1.25, 1.0), "wall")), TELEPORTS)
+    terms = walk.go(1, 0.0, 0.0, 0.0, 1.0)
+    assert terms[0, AT["teleport"]] == 0.0
+    assert walk.at[2] == pytest.approx(0.0)
 
 
 def test_marks_come_one_after_the_other_and_goals_can_be_nearer() -> None:

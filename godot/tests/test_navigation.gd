@@ -92,6 +92,30 @@ func test_snap_turns_jump_once_and_cost() -> void:
 	check_near(world.walker.yaw_rad, -deg_to_rad(60.0), 1e-9, "another after it was let go")
 
 
+func test_a_teleport_jumps_once_and_stops_before_what_is_solid() -> void:
+	var platform: CourseData = CourseData.from_dict(_fields([], false))
+	var world: NavigationWorld = _world(platform, ["motion.teleport_m=2"])
+	world.set_action(0.0, 0.0, 0.0, 1.0)
+	for _tick in world.settings.rules.ticks_per_decision:
+		world.tick()
+	check_near(world.walker.position.z, -2.0, 1e-3, "two metres ahead")
+	check_near(world.rewards.terms[7], -1.0, 1e-6, "what it costs")
+	for _tick in world.settings.rules.ticks_per_decision:
+		world.tick()
+	check_near(world.rewards.terms[7], 0.0, 1e-6, "nothing while it is held")
+	_drive(world, Vector3.ZERO, 4)
+	world.set_action(0.0, 0.0, 0.0, 1.0)
+	world.tick()
+	check_near(world.walker.position.z, -2.7, 1e-3, "stops before the platform at 3 m")
+
+
+func test_smoothness_and_comfort_are_paid_at_every_decision() -> void:
+	var world: NavigationWorld = _world(_plain())
+	_drive(world, Vector3.ZERO, world.settings.rules.ticks_per_decision)
+	check_near(world.rewards.terms[2], 0.1, 1e-6, "smooth")
+	check_near(world.rewards.terms[3], 2.0, 1e-6, "comfort")
+
+
 func test_comfort_loses_what_it_should() -> void:
 	var world: NavigationWorld = _world(_plain(45.0))
 	check_near(NavigationRewards.comfort_of(world.walker, world.settings), 1.0, 1e-9, "at rest")

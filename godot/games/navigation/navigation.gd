@@ -144,7 +144,7 @@ func _walk(delta: float) -> void:
 
 func _act_by_hand() -> void:
 	var action: Vector3 = ScriptedWalker.act(world) if _options.demo else rig.wanted()
-	world.set_action(action.x, action.y, action.z)
+	world.set_action(action.x, action.y, action.z, 0.0 if _options.demo else rig.trigger())
 
 
 ## A client has taken over.

@@ -133,7 +133,10 @@ class Worlds(abc.ABC):
         raise GodojoError("this engine has no privileged state; use engine='sim'")
 
     def change_settings(self, settings: Any) -> None:  # noqa: ARG002 - engines that can, use it
-        """Changes the game's settings; observation and action spaces must stay the same."""
+        """Changes the game's settings from the next decision or round on; observation and action spaces stay the same.
+
+        An engine that has to start new rounds for it reports the current ones as truncated, in its next step.
+        """
         raise GodojoError("this engine cannot change a game's settings while it plays; use engine='sim'")
 
     def save_state(self) -> dict[str, np.ndarray] | None:

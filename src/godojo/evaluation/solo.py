@@ -29,6 +29,8 @@ class SoloEvaluation(Printable, msgspec.Struct, frozen=True):
     """How long the policy had trained."""
     measures: dict[str, Proportion]
     """Of all rounds, how many were of each kind (success, without a collision, ...)."""
+    means: dict[str, Mean]
+    """Of the measures that are numbers (comfort warnings per minute, ...), over all rounds."""
     targets: dict[str, float]
     by_arena: dict[str, dict[str, Proportion]]
     terms: dict[str, Mean]
@@ -80,6 +82,7 @@ def evaluate_solo(
         deterministic=deterministic,
         agent_steps=card.agent_steps,
         measures=shares(results.measures),
+        means={name: Mean.of(values) for name, values in results.measures.items() if values.dtype != np.bool_},
         targets=dict(GAMES[card.game].targets),
         by_arena=by_arena(results),
         terms=terms,
@@ -102,7 +105,12 @@ def judged_rounds(
 
 
 def shares(found: Mapping[str, np.ndarray], here: np.ndarray | slice = slice(None)) -> dict[str, Proportion]:
-    return {name: Proportion.of(int(held[here].sum()), len(held[here])) for name, held in found.items()}
+    """Of the measures that are bools."""
+    return {
+        name: Proportion.of(int(held[here].sum()), len(held[here]))
+        for name, held in found.items()
+        if held.dtype == np.bool_
+    }
 
 
 def by_arena(results: MatchResults) -> dict[str, dict[str, Proportion]]:

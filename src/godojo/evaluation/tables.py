@@ -94,6 +94,11 @@ def solo_table(found: "SoloEvaluation") -> RenderableType:
         target = f"{100 * found.targets[name]:.0f} %" if name in found.targets else ""
         table.add_row(name, percent(share), interval(share), target)
     parts: list[Any] = [table]
+    if found.means:
+        numbers = plain_table(("\nmean of a round",), ("", "\n95 % interval"))
+        for name, mean in found.means.items():
+            numbers.add_row(name, f"{mean.mean:.2f}", mean_interval(mean))
+        parts.append(numbers)
     if len(found.by_arena) > 1:
         places = plain_table(("\nby course",), (f"\n{escape(title)}" for title in found.by_arena))
         for name in found.measures:

@@ -110,7 +110,7 @@ class Game:
     """From settings, those options and a seed: further options that make the twin play where Godot would."""
     measures: Callable[[Any, PlayedRounds], dict[str, np.ndarray]] | None = None
     """From settings and rounds: further measures of a round besides winning, by name. A bool a round is reported as a
-    share of rounds, a number as a mean. A game without `opponents` is evaluated by them alone, and they are bools."""
+    share of rounds, a number as a mean. A game without `opponents` is evaluated by them alone, the first a bool."""
     targets: Mapping[str, float] = field(default_factory=dict)
     """Shares of rounds that a good policy reaches, by measure."""
     shared_score: str = ""

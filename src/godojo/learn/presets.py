@@ -53,7 +53,8 @@ def preset_names(game: str) -> list[str]:
 
 
 def read_preset(game: str, name: str) -> Preset:
-    """A preset; one that names another in `extends` has its values, too, unless it has its own."""
+    """A preset; one that names another in `extends` has its values, too, unless it has its own: a whole budget, or
+    single values of the other sections."""
     names = preset_names(game)
     if name not in names:
         raise GodojoError(f"{game} has no preset {name!r}; {known(name, names)}")
@@ -62,7 +63,8 @@ def read_preset(game: str, name: str) -> Preset:
     if parent := tree.pop("extends", None):
         for section, values in msgspec.to_builtins(read_preset(game, parent)).items():
             own = tree.get(section)
-            tree[section] = {**values, **(own or {})} if isinstance(values, dict) else own or values
+            is_merged = isinstance(values, dict) and section != "budget"
+            tree[section] = {**values, **(own or {})} if is_merged else own or values
     return preset_from(tree, f"preset {name}")
 
 

@@ -263,6 +263,7 @@ class SacSelfPlay(Algorithm):
     ) -> None:
         check_worlds(worlds)
         self.worlds, self.settings = worlds, settings
+        self.checkpoint_steps = settings.checkpoint_steps or None
         self.modes: dict[str, Mode] = dict.fromkeys(worlds.roles, "train")
         self.modes.update(modes or {})
         self.agents: dict[str, SacAgent] = {}

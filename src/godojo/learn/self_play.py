@@ -106,6 +106,7 @@ class PpoSelfPlay(Algorithm):
         backend: Backend | None = None,
     ) -> None:
         self.worlds, self.settings, backend = worlds, settings, backend or backend_for("cpu")
+        self.checkpoint_steps = settings.checkpoint_steps or None
         self.modes: dict[str, Mode] = dict.fromkeys(worlds.roles, "train")
         self.modes.update(modes or {})
         names = list(worlds.roles)

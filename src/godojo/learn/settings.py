@@ -63,6 +63,8 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     exploiter_interval: int = 500
     """Updates after which an exploiter joins the opponent pool and starts again; a multiple of
     `opponent_resample_interval`."""
+    checkpoint_steps: int = 0
+    """Agent-steps between two checkpoints; 0: one every 30 seconds."""
 
     def check(self) -> None:
         """Reject values that cannot be trained with."""
@@ -72,6 +74,7 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         check_fractions(self, "gamma", "gae_lambda", *OPPONENT_FRACTIONS)
         check_positive(self, "learning_rate", "final_learning_rate", "clip_range", "max_grad_norm")
         check_net_arch(self.net_arch)
+        check_checkpoint_steps(self.checkpoint_steps)
         if self.memory and self.memory_size < 1:
             raise GodojoError(f"memory_size must be 1 or more, not {self.memory_size}")
         cells = self.egocentric_memory_size
@@ -121,6 +124,8 @@ class SacSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Widths of the hidden layers, for both policy and critics."""
     egocentric: bool = True
     """Express observations and actions relative to the agent's heading, where the game declares one."""
+    checkpoint_steps: int = 0
+    """Agent-steps between two checkpoints; 0: one every 30 seconds."""
 
     def check(self) -> None:
         """Reject values that cannot be trained with."""
@@ -135,6 +140,7 @@ class SacSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 " learning would never start"
             )
         check_net_arch(self.net_arch)
+        check_checkpoint_steps(self.checkpoint_steps)
 
 
 def check_counts(settings: msgspec.Struct, *names: str) -> None:
@@ -158,3 +164,8 @@ def check_positive(settings: msgspec.Struct, *names: str) -> None:
 def check_net_arch(net_arch: tuple[int, ...]) -> None:
     if not net_arch or min(net_arch) < 1:
         raise GodojoError(f"net_arch must be the widths of one layer or more, not {list(net_arch)}")
+
+
+def check_checkpoint_steps(steps: int) -> None:
+    if steps < 0:
+        raise GodojoError(f"checkpoint_steps must be 0 or more, not {steps}")

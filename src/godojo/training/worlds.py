@@ -45,8 +45,8 @@ def curriculum_of(config: RunConfig) -> Curriculum | None:
     stages = config.more.get("curriculum")
     if not stages:
         return None
-    if config.engine != "sim":
-        raise GodojoError("a curriculum changes the game's settings while it plays, which only engine sim can")
+    if "http" in config.more:
+        raise GodojoError("a curriculum changes the game's settings, which games over HTTP cannot: use engine godot")
     settings = GAMES[config.game].settings.from_values(config.game_settings)
     return Curriculum(msgspec.convert(stages, list[Stage]), settings)
 

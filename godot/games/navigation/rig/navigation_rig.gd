@@ -64,6 +64,13 @@ func wanted() -> Vector3:
 	return Vector3(clampf(move.x, -1.0, 1.0), clampf(move.y, -1.0, 1.0), clampf(turn, -1.0, 1.0))
 
 
+## How far the trigger, the space bar or a gamepad's button is pulled to teleport.
+func trigger() -> float:
+	var pressed: bool = Input.is_physical_key_pressed(KEY_SPACE)
+	pressed = pressed or Input.is_joy_button_pressed(0, JOY_BUTTON_A)
+	return maxf(float(pressed), right.get_float(&"trigger"))
+
+
 ## Goes where the walker of [param world] is, [param ticks] after the last time.
 func follow(world: NavigationWorld, ticks: float = 1.0) -> void:
 	var walker: Walker = world.walker

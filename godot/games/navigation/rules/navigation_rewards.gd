@@ -51,9 +51,9 @@ func note_collision() -> void:
 	collisions += 1
 
 
-## The view jumped.
-func note_jump() -> void:
-	_jumps += 1
+## The view jumped this often.
+func note_jumps(count: int) -> void:
+	_jumps += count
 
 
 ## The decision is over.
@@ -67,8 +67,10 @@ func settle(world: NavigationWorld) -> void:
 		warning = _weights.comfort_warning
 	terms[0] = _weights.goal if world.winner == &"walker" else 0.0
 	terms[1] = _weights.progress_per_m * (_remaining_m - remaining_m)
-	terms[2] = _weights.smooth_per_m * new_ground_m * _smoothness(world.walker.action)
-	terms[3] = _weights.comfort_per_m * new_ground_m * comfort + warning
+	var smooth: float = _weights.smooth + _weights.smooth_per_m * new_ground_m
+	terms[2] = smooth * _smoothness(world.walker.action)
+	var comfortable: float = _weights.comfort + _weights.comfort_per_m * new_ground_m
+	terms[3] = comfortable * comfort + warning
 	terms[4] = _weights.collision * _bumps
 	terms[5] = _weights.fall if world.winner == &"gap" else 0.0
 	terms[6] = _weights.timeout if world.winner == &"clock" else 0.0

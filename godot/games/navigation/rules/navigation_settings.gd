@@ -23,6 +23,7 @@ class Motion:
 	var turn_rate_degps: float
 	var smoothing_s: float
 	var snap_deg: float
+	var teleport_m: float
 	var gravity_mps2: float
 	var fall_speed_mps: float
 	var body_m: float
@@ -76,7 +77,9 @@ class Rewards:
 	extends RefCounted
 	var goal: float
 	var progress_per_m: float
+	var smooth: float
 	var smooth_per_m: float
+	var comfort: float
 	var comfort_per_m: float
 	var comfort_warning: float
 	var collision: float

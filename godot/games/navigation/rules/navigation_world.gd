@@ -73,9 +73,9 @@ func set_marks(new_marks: PackedVector3Array) -> void:
 	_measure()
 
 
-## What the walker wants from now on.
-func set_action(strafe: float, forward: float, rotate: float) -> void:
-	walker.set_action(strafe, forward, rotate)
+## What the walker wants from now on; see [method Walker.set_action].
+func set_action(strafe: float, forward: float, rotate: float, teleport: float = 0.0) -> void:
+	walker.set_action(strafe, forward, rotate, teleport)
 
 
 ## Advances by one physics tick.
@@ -84,8 +84,7 @@ func tick() -> void:
 		return
 	tick_number += 1
 	walker.step()
-	if walker.snapped:
-		rewards.note_jump()
+	rewards.note_jumps(walker.jumps)
 	_until_collision = maxi(_until_collision - 1, 0)
 	if walker.blocked and _until_collision == 0:
 		_until_collision = _again_ticks

@@ -11,6 +11,11 @@ const AXES: Array[int] = [Vector3.AXIS_X, Vector3.AXIS_Z, Vector3.AXIS_Y]
 ## The stick is pushed beyond this for a snap turn, and let go below the other.
 const SNAP_ON := 0.7
 const SNAP_OFF := 0.3
+## The trigger teleports beyond this, once until it is let go.
+const TELEPORT_ON := 0.5
+## A teleport looks for ground at every such step, and so far below the height of a step.
+const TELEPORT_STEP_M := 0.1
+const TELEPORT_DROP_M := 0.25
 
 ## Centre of the cube.
 var position: Vector3
@@ -22,17 +27,17 @@ var roll_rad: float
 var roll_rate_radps: float
 ## Whether it stood on something at the end of the last tick.
 var grounded: bool
-## What it wants: strafe, forward, rotate, each from -1 to 1.
-var action := PackedFloat64Array([0.0, 0.0, 0.0])
-## The same, smoothed: what it does.
+## What it wants: strafe, forward, rotate, teleport, each from -1 to 1.
+var action := PackedFloat64Array([0.0, 0.0, 0.0, 0.0])
+## The first three, smoothed: what it does.
 var smoothed := PackedFloat64Array([0.0, 0.0, 0.0])
 ## The controllers in the rig's frame, left and right.
 var hands := PackedVector3Array([Vector3.ZERO, Vector3.ZERO])
 var hand_velocities := PackedVector3Array([Vector3.ZERO, Vector3.ZERO])
 ## Whether something stopped it on x or z in the last tick.
 var blocked: bool
-## Whether the view jumped in the last tick.
-var snapped: bool
+## How often the view jumped in the last tick: by snap turns and teleports.
+var jumps: int
 
 var _motion: NavigationSettings.Motion
 var _rig: NavigationSettings.Rig
@@ -43,6 +48,7 @@ var _follow: float
 var _turn_radps: float
 var _snap_rad: float
 var _is_stick_free: bool
+var _is_trigger_free: bool
 var _phase_rad: float
 
 
@@ -73,18 +79,20 @@ func place(ground: Vector3, yaw: float, solid: CourseSolid) -> void:
 	action.fill(0.0)
 	smoothed.fill(0.0)
 	blocked = false
-	snapped = false
+	jumps = 0
 	_is_stick_free = true
+	_is_trigger_free = true
 	_phase_rad = 0.0
 	_hold_hands(0.0)
 	hand_velocities.fill(Vector3.ZERO)
 
 
 ## What it wants from now on. Values beyond -1 to 1 are cut, what is not finite counts as 0.
-func set_action(strafe: float, forward: float, rotate: float) -> void:
+func set_action(strafe: float, forward: float, rotate: float, teleport: float = 0.0) -> void:
 	action[0] = _sane(strafe)
 	action[1] = _sane(forward)
 	action[2] = _sane(rotate)
+	action[3] = _sane(teleport)
 	var length: float = sqrt(action[0] * action[0] + action[1] * action[1])
 	if length > 1.0:
 		action[0] /= length
@@ -124,24 +132,57 @@ func own(vector: Vector3) -> Vector3:
 func step() -> void:
 	for number in 3:
 		smoothed[number] += _follow * (action[number] - smoothed[number])
+	jumps = 0
 	_turn()
+	if _motion.teleport_m > 0.0:
+		_teleport()
 	_walk()
 	_sway()
 
 
 func _turn() -> void:
 	var rotate: float = smoothed[2]
-	snapped = false
 	if _motion.turn == "smooth":
 		yaw_rate_radps = -rotate * _turn_radps
 		yaw_rad += yaw_rate_radps * TICK_S
 	elif absf(rotate) > SNAP_ON and _is_stick_free:
 		_is_stick_free = false
-		snapped = true
+		jumps += 1
 		yaw_rad -= signf(rotate) * _snap_rad
 	elif absf(rotate) < SNAP_OFF:
 		_is_stick_free = true
 	yaw_rad = wrapf(yaw_rad, -PI, PI)
+
+
+## Jumps ahead when the trigger is pulled: to the farthest ground before something solid.
+func _teleport() -> void:
+	if action[3] <= TELEPORT_ON:
+		_is_trigger_free = true
+		return
+	if not (_is_trigger_free and grounded):
+		return
+	_is_trigger_free = false
+	var up_m: float = _motion.step_up_m
+	var at: Vector3 = position
+	if up_m > 0.0 and _free_m(at, Vector3.AXIS_Y, up_m) >= up_m:
+		at.y += up_m
+	var step := Vector3(-sin(yaw_rad) * TELEPORT_STEP_M, 0.0, -cos(yaw_rad) * TELEPORT_STEP_M)
+	var landing: Vector3 = position
+	for _step in floori(_motion.teleport_m / TELEPORT_STEP_M + 0.5):
+		var is_free: bool = true
+		for axis: int in [Vector3.AXIS_X, Vector3.AXIS_Z]:
+			var distance: float = step[axis]
+			is_free = is_free and (distance == 0.0 or _free_m(at, axis, distance) >= absf(distance))
+			at[axis] += distance
+		if not is_free:
+			break
+		var drop_m: float = up_m + TELEPORT_DROP_M
+		var free_m: float = _free_m(at, Vector3.AXIS_Y, -drop_m)
+		if free_m < drop_m:
+			landing = at - Vector3.UP * free_m
+	if landing != position:
+		position = landing
+		jumps += 1
 
 
 func _walk() -> void:

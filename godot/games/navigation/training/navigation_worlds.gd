@@ -88,9 +88,12 @@ func describe() -> Dictionary:
 
 
 ## What a walker does, see [DojoObservationLayout].
-static func action_parts(_settings: NavigationSettings) -> Array[Dictionary]:
+static func action_parts(played: NavigationSettings) -> Array[Dictionary]:
+	var names: PackedStringArray = ["strafe", "forward", "rotate"]
+	if played.motion.teleport_m > 0.0:
+		names.append("teleport")
 	var parts: Array[Dictionary] = []
-	for move: String in ["strafe", "forward", "rotate"]:
+	for move in names:
 		parts.append(DojoObservationLayout.move(move, 1))
 	return parts
 
@@ -110,10 +113,12 @@ func reset(seed_number: int) -> void:
 
 
 func act(actions: PackedFloat32Array) -> void:
+	var can_teleport: bool = settings.motion.teleport_m > 0.0
 	var place: int = 0
 	for world in worlds:
-		world.set_action(actions[place], actions[place + 1], actions[place + 2])
-		place += 3
+		var teleport: float = actions[place + 3] if can_teleport else 0.0
+		world.set_action(actions[place], actions[place + 1], actions[place + 2], teleport)
+		place += 4 if can_teleport else 3
 
 
 func advance() -> void:

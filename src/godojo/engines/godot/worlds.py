@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from time import monotonic
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from godojo.bridge.listener import Connection
@@ -83,6 +84,7 @@ class GodotWorlds(Worlds):
         self._options = dict(options or {})
         self._seed: int | None = None
         self._has_started = False
+        self._must_restart = False
         self._asks_for_worlds = worlds_each is not None
         self._games = _seated(seats, worlds_each or [1] * len(seats))
         self._end = weakref.finalize(self, _end_all, os.getpid(), self._games, resources or ExitStack())
@@ -154,8 +156,19 @@ class GodotWorlds(Worlds):
         if not self._has_started:
             raise GodojoError("no decision is pending: call start() first, or step()")
         self._collect_steps()
+        if self._must_restart:
+            self._dismiss()
         self._revive(is_cut_short=True)
         self._has_started = False
+
+    def change_settings(self, settings: Any) -> None:
+        """Plays by these from the end of the next decision on: games are configured once, so others take their places,
+        and their rounds are cut short."""
+        if "settings" not in self._options:
+            raise GodojoError("an external game has no settings to change")
+        if settings != self.settings:
+            self.settings, self._must_restart = settings, True
+            self._options["settings"] = msgspec.to_builtins(settings)
 
     def privileged(self) -> Any:
         if self._truth is None:
@@ -197,6 +210,14 @@ class GodotWorlds(Worlds):
                 self.engine_us[game.number] = frame.engine_us
                 self._quota.good_step(game.number)
                 game.seat.look_after()
+
+    def _dismiss(self) -> None:
+        """Says goodbye to all games; `_revive` calls others."""
+        self._must_restart = False
+        for game in self._games:
+            if game.connection is not None:
+                game.connection.close("the settings change")
+                game.connection = None
 
     def _revive(self, *, is_cut_short: bool) -> None:
         """Replaces lost games; their worlds' rounds end here and new ones start."""

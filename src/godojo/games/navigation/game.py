@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from godojo.show.replay import ReplaySpec
 
 HELD_OUT = "held-out"
+IN_TIME_S = 60.0
+"""A goal reached later is no success, however long the rounds of a preset are."""
 
 
 def load_twin() -> "type[NavigationTwin]":
@@ -34,13 +36,14 @@ def judging_options(settings: NavigationSettings, courses: str) -> dict[str, Any
 
 
 def measures(_: NavigationSettings, rounds: PlayedRounds) -> dict[str, np.ndarray]:
-    """What rounds are judged by. The score of a round is its number of comfort warnings."""
+    """What rounds are judged by. The score of a round is its number of decisions with a comfort warning."""
     found = {
-        "success": rounds.outcome == WALKER,
+        "success": (rounds.outcome == WALKER) & (rounds.length_s <= IN_TIME_S),
         "without a collision": rounds.terms[WALKER]["collision"] == 0.0,
         "without a comfort warning": rounds.score[WALKER] == 0.0,
     }
-    return {**found, "all of these": np.all(list(found.values()), axis=0), "without a fall": rounds.outcome != "gap"}
+    found |= {"all of these": np.all(list(found.values()), axis=0), "without a fall": rounds.outcome != "gap"}
+    return {**found, "comfort warnings per minute": 60.0 * rounds.score[WALKER] / rounds.length_s}
 
 
 def parity() -> "ParityPlan":

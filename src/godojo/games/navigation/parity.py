@@ -103,12 +103,12 @@ def _begun(settings: NavigationSettings, course: Course, starts: np.ndarray) -> 
 
 
 def planned(worlds: Any, seed: int) -> np.ndarray:
-    """Actions [E, D, 3] of walkers who change their minds every now and then."""
+    """Actions [E, D, 3 or 4] of walkers who change their minds every now and then."""
     chance = np.random.default_rng(seed)
     role = worlds.roles[WALKER]
     count = len(role.action)
     decisions = -(-worlds.settings.round_ticks // worlds.ticks_per_decision)
-    actions = np.zeros((count, decisions, 3), np.float32)
+    actions = np.zeros((count, decisions, role.action.shape[-1]), np.float32)
     manner, held = chance.integers(3, size=count), chance.uniform(-1.3, 1.3, (count, 3))
     goes_on = np.ones(count, np.bool_)
     for decision in range(decisions):
@@ -120,7 +120,8 @@ def planned(worlds: Any, seed: int) -> np.ndarray:
         straight = np.stack([0.2 * held[:, 0], np.clip(np.cos(turn), 0.0, 1.0), np.clip(turn, -1.0, 1.0)], axis=1)
         noisy = straight + chance.normal(0.0, 0.3, (count, 3))
         chosen = np.choose(manner[:, None], (straight, noisy, held))
-        actions[:, decision] = np.where(goes_on[:, None], chosen, 0.0)
+        actions[:, decision, :3] = np.where(goes_on[:, None], chosen, 0.0)
+        actions[:, decision, 3:] = chance.random((count, actions.shape[-1] - 3)) < 0.05
         role.action[:, 0] = actions[:, decision]
         worlds.step()
         goes_on &= ~worlds.ended

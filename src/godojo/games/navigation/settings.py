@@ -1,6 +1,6 @@
 """Navigation's settings, typed and checked. Defaults and limits are JSON files beside the Godot game."""
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from godojo.errors import GodojoError
 from godojo.games.parts import ObservationLayout
@@ -35,6 +35,8 @@ class Motion(Section, frozen=True):
     smoothing_s: float
     """Time constant with which the motion follows the action."""
     snap_deg: float
+    teleport_m: float
+    """How far a teleport goes; 0: there is none, and the action has three numbers."""
     gravity_mps2: float
     fall_speed_mps: float
     body_m: float
@@ -93,8 +95,14 @@ class Rewards(Section, frozen=True):
 
     goal: float
     progress_per_m: float
+    smooth: float
+    """For each decision, times how little the action changed."""
     smooth_per_m: float
+    """The same for each metre of new ground."""
+    comfort: float
+    """For each decision, times comfort."""
     comfort_per_m: float
+    """The same for each metre of new ground."""
     comfort_warning: float
     """For each decision with a comfort warning, within the same term."""
     collision: float
@@ -114,6 +122,13 @@ class NavigationSettings(GameSettings, frozen=True):
     sight: Sight
     comfort: Comfort
     rewards: Rewards
+
+    @classmethod
+    def with_defaults(cls, values: dict[str, Any]) -> dict[str, Any]:
+        rewards = values.get("rewards")
+        if isinstance(rewards, dict) and "comfort_per_m" in rewards:  # older files know no reward per decision
+            values = {**values, "rewards": {"smooth": 0.0, "comfort": 0.0, **rewards}}
+        return super().with_defaults(values)
 
     def check(self) -> None:
         super().check()

@@ -1,6 +1,7 @@
 """Role, observation, action and reward terms of navigation: the same in every engine.
 
-The walker acts with three numbers in [-1, 1]: `strafe` (to the right), `forward` and `rotate` (to the right). It
+The walker acts with three numbers in [-1, 1]: `strafe` (to the right), `forward` and `rotate` (to the right), and with
+`teleport` (fires above 0.5) if `motion.teleport_m` is above 0. It
 observes 48 numbers in metres, seconds and radians: `godot/games/navigation/observation.json` declares them and
 docs/games/navigation.md explains each part.
 """
@@ -11,8 +12,6 @@ from godojo.games.navigation.settings import LAYOUT, NavigationSettings
 from godojo.games.parts import ActionPart, ObservationPart, Role
 
 WALKER = "walker"
-ACTION_PARTS = tuple(ActionPart(name, "continuous", 1) for name in ("strafe", "forward", "rotate"))
-ACTION_SIZE = 3
 OBSERVATION_SIZE = LAYOUT.slice(LAYOUT.names[-1]).stop
 REWARD_TERMS = ("goal", "progress", "smooth", "comfort", "collision", "fall", "timeout", "teleport")
 WINNERS = ("nobody", "walker", "gap", "clock")
@@ -22,8 +21,13 @@ def observation_parts(settings: NavigationSettings) -> tuple[ObservationPart, ..
     return LAYOUT.parts(settings)
 
 
+def action_parts(settings: NavigationSettings) -> tuple[ActionPart, ...]:
+    names = ("strafe", "forward", "rotate", *(("teleport",) if settings.motion.teleport_m > 0.0 else ()))
+    return tuple(ActionPart(name, "continuous", 1) for name in names)
+
+
 def roles(settings: NavigationSettings) -> tuple[Role, ...]:
-    return (Role(WALKER, 0, 1, observation_parts(settings), ACTION_PARTS),)
+    return (Role(WALKER, 0, 1, observation_parts(settings), action_parts(settings)),)
 
 
 def ray_directions(settings: NavigationSettings) -> np.ndarray:

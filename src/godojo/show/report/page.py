@@ -218,9 +218,10 @@ def _alone(found: SoloEvaluation) -> str:
     for name, share in found.measures.items():
         target = f"{100 * found.targets[name]:.0f} %" if name in found.targets else ""
         rows.append(f"<tr><td>{html.escape(name)}</td>{''.join(_share_cells(share, colour))}<td>{target}</td></tr>")
+    means = "".join(f", {html.escape(name)} {one.mean:.2f} ({mean_interval(one)})" for name, one in found.means.items())
     about = (
         f"{found.rounds} rounds, seed {found.seed}; median round {found.median_length_s:.1f} s, mean reward"
-        f" {found.reward.mean:.2f}."
+        f" {found.reward.mean:.2f}{means}."
     )
     return _table("Results", about, ("rounds", "", "share", "95 % interval", "target"), rows)
 

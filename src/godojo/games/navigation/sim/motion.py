@@ -12,9 +12,13 @@ TICK_S = 1.0 / 60.0
 MAX_STEP_M = 1.0
 NEAR_SLACK_M = 1.5
 """How far the walker may move before its list of near boxes is made again."""
-STRAFE, FORWARD, ROTATE = 0, 1, 2
+STRAFE, FORWARD, ROTATE, TELEPORT = 0, 1, 2, 3
 SNAP_FROM, LET_GO_BELOW = 0.7, 0.3
 """The stick turns at once beyond the first, and must come back below the second before it does again."""
+TELEPORT_FROM = 0.5
+"""The trigger teleports beyond this, once until it is let go."""
+TELEPORT_STEP_M, TELEPORT_DROP_M = 0.1, 0.25
+"""A teleport looks for ground at every such step, and so far below the height of a step."""
 
 
 @kernel
@@ -27,8 +31,8 @@ def cut(value: float) -> float:
 
 @kernel
 def cut_action(given: np.ndarray, action: np.ndarray) -> None:
-    """Each number from -1 to 1, and where to go no longer than 1."""
-    for number in range(3):
+    """Each number from -1 to 1, and where to go no longer than 1. A teleport that is not given is 0."""
+    for number in range(len(given)):
         action[number] = cut(float(given[number]))
     length = math.sqrt(action[STRAFE] * action[STRAFE] + action[FORWARD] * action[FORWARD])
     if length > 1.0:
@@ -59,6 +63,47 @@ def turn(n: Any, walker: Any) -> None:
         walker.yaw_rate = -rotate * n.turn_rate
         walker.yaw += walker.yaw_rate * TICK_S
     walker.yaw = wrapped(walker.yaw)
+
+
+@kernel
+def teleport(n: Any, course: Any, walker: Any) -> None:
+    """Jumps ahead when the trigger is pulled: to the farthest ground before something solid."""
+    if walker.action[TELEPORT] <= TELEPORT_FROM:
+        walker.may_teleport = 1
+        return
+    if walker.may_teleport == 0 or walker.grounded == 0:
+        return
+    walker.may_teleport = 0
+    start_x, start_y, start_z = walker.position[X], walker.position[Y], walker.position[Z]
+    land_x, land_y, land_z = start_x, start_y, start_z
+    up_m = float(np.float32(n.step_up_m))
+    if up_m > 0.0 and free_along(n, course, walker, Y, up_m) >= up_m:
+        go(walker, Y, n.step_up_m)
+    step_x = np.float32(-math.sin(walker.yaw) * TELEPORT_STEP_M)
+    step_z = np.float32(-math.cos(walker.yaw) * TELEPORT_STEP_M)
+    drop_m = float(np.float32(n.step_up_m + TELEPORT_DROP_M))
+    for _ in range(math.floor(n.teleport_m / TELEPORT_STEP_M + 0.5)):
+        if not (slides(n, course, walker, X, step_x) and slides(n, course, walker, Z, step_z)):
+            break
+        free = free_along(n, course, walker, Y, -drop_m)
+        if free < drop_m:
+            land_x, land_z = walker.position[X], walker.position[Z]
+            land_y = np.float32(walker.position[Y] - np.float32(free))
+    walker.position[X], walker.position[Y], walker.position[Z] = land_x, land_y, land_z
+    walker.near_slack_m = -1.0
+    if land_x != start_x or land_y != start_y or land_z != start_z:
+        walker.teleports += 1
+
+
+@kernel
+def slides(n: Any, course: Any, walker: Any, axis: int, distance: np.float32) -> bool:
+    """Goes this far if nothing is in the way; says whether."""
+    if distance == np.float32(0.0):
+        return True
+    if free_along(n, course, walker, axis, float(distance)) < abs(float(distance)):
+        return False
+    go(walker, axis, float(distance))
+    return True
 
 
 @kernel

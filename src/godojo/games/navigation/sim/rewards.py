@@ -68,8 +68,9 @@ def settle(n: Any, course: Any, walker: Any, outcome: int, terms: np.ndarray) ->
         warning = n.comfort_warning
     terms[GOAL] = n.weights[GOAL] if outcome == WALKER else 0.0
     terms[PROGRESS] = n.weights[PROGRESS] * (walker.remaining_m - now_m)
-    terms[SMOOTH] = n.weights[SMOOTH] * new_ground_m * smoothness(walker.action, walker.last_action)
-    terms[COMFORT] = n.weights[COMFORT] * new_ground_m * comfort + warning
+    smooth = n.weights[SMOOTH] + n.smooth_per_m * new_ground_m
+    terms[SMOOTH] = smooth * smoothness(walker.action, walker.last_action)
+    terms[COMFORT] = (n.weights[COMFORT] + n.comfort_per_m * new_ground_m) * comfort + warning
     terms[COLLISION] = n.weights[COLLISION] * walker.collisions
     terms[FALL] = n.weights[FALL] if outcome == GAP else 0.0
     terms[TIMEOUT] = n.weights[TIMEOUT] if outcome == CLOCK else 0.0

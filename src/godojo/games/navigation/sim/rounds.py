@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from godojo.games.navigation.sim.motion import TELEPORT
 from godojo.games.navigation.sim.rewards import between_m, remaining_m
 from godojo.games.navigation.sim.state import TERMS
 from godojo.kernels.bodies import X, Y, Z, wrapped
@@ -56,6 +57,7 @@ def rest(n: Any, course: Any, walker: Any) -> None:
         walker.action[axis] = 0.0
         walker.last_action[axis] = 0.0
         walker.smoothed[axis] = 0.0
+    walker.action[TELEPORT] = 0.0
     walker.left[X] = -n.hand_side_m
     walker.right[X] = n.hand_side_m
     walker.left[Y] = n.hand_height_m
@@ -69,6 +71,7 @@ def rest(n: Any, course: Any, walker: Any) -> None:
     walker.near_slack_m = -1.0
     walker.grounded = 1
     walker.may_snap = 1
+    walker.may_teleport = 1
     walker.contact = 0
     walker.collisions = 0
     walker.teleports = 0

@@ -28,7 +28,7 @@ WALKER = np.dtype(
         ("roll", "f8"),
         ("roll_rate", "f8"),
         ("phase", "f8"),  # of the gait
-        ("action", "f8", 3),  # as cut
+        ("action", "f8", 4),  # as cut
         ("last_action", "f8", 3),
         ("smoothed", "f8", 3),
         ("left", "f4", 3),  # hands, in the rig's frame
@@ -40,6 +40,7 @@ WALKER = np.dtype(
         ("near_slack_m", "f4"),
         ("grounded", "u1"),
         ("may_snap", "u1"),  # the stick was let go since the last snap turn
+        ("may_teleport", "u1"),  # likewise the trigger
         ("contact", "i4"),  # ticks until a contact counts again
         ("collisions", "i4"),  # of the decision under way; likewise the next
         ("teleports", "i4"),
@@ -83,7 +84,7 @@ class Tables(NamedTuple):
 
 def _values(settings: NavigationSettings, truncate_after: int) -> dict[str, Any]:
     rules, motion, rig, sight, own = settings.rules, settings.motion, settings.rig, settings.sight, settings.rewards
-    per_m = own.progress_per_m, own.smooth_per_m, own.comfort_per_m
+    events = own.collision, own.fall, own.timeout, own.teleport
     return {
         "truncate_after": truncate_after,  # decisions after which a round is cut short; 0 for never
         "ticks_per_decision": rules.ticks_per_decision,
@@ -99,6 +100,7 @@ def _values(settings: NavigationSettings, truncate_after: int) -> dict[str, Any]
         # Fraction of the wish followed within a tick.
         "smoothing": 1.0 - math.exp(-TICK_S / motion.smoothing_s) if motion.smoothing_s > 0.0 else 1.0,
         "snap_rad": math.radians(motion.snap_deg),
+        "teleport_m": motion.teleport_m,
         "gravity": motion.gravity_mps2,
         "fall_speed": motion.fall_speed_mps,
         "half_m": np.float32(motion.body_m / 2),
@@ -110,7 +112,9 @@ def _values(settings: NavigationSettings, truncate_after: int) -> dict[str, Any]
         "range_m": np.float32(sight.range_m),
         **msgspec.structs.asdict(settings.comfort),
         "comfort_warning": own.comfort_warning,
-        "weights": np.array((own.goal, *per_m, own.collision, own.fall, own.timeout, own.teleport)),
+        "smooth_per_m": own.smooth_per_m,
+        "comfort_per_m": own.comfort_per_m,
+        "weights": np.array((own.goal, own.progress_per_m, own.smooth, own.comfort, *events)),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from godojo.games.navigation.sim.motion import cut_action, move, move_rig, smooth, turn
+from godojo.games.navigation.sim.motion import cut_action, move, move_rig, smooth, teleport, turn
 from godojo.games.navigation.sim.rewards import CLOCK, GAP, NOBODY, WALKER, settle
 from godojo.games.navigation.sim.rounds import begin_round
 from godojo.games.navigation.sim.sight import observe
@@ -113,6 +113,8 @@ def tick(n: Any, course: Any, walker: Any) -> int:
     walker.ticks += 1
     smooth(walker.smoothed, walker.action, n.smoothing)
     turn(n, walker)
+    if n.teleport_m > 0.0:
+        teleport(n, course, walker)
     is_blocked = move(n, course, walker)
     walker.contact = max(walker.contact - 1, 0)
     if is_blocked and walker.contact == 0:

@@ -10,7 +10,7 @@ from godojo.games.navigation.courses import Course
 from godojo.games.navigation.options import checked_options
 from godojo.games.navigation.settings import NavigationSettings
 from godojo.games.navigation.sim import state, step
-from godojo.games.navigation.spec import ACTION_SIZE, OBSERVATION_SIZE, REWARD_TERMS, WINNERS, roles
+from godojo.games.navigation.spec import OBSERVATION_SIZE, REWARD_TERMS, WINNERS, roles
 from godojo.kernels.random import seed_streams
 from godojo.kernels.results import new_results
 
@@ -58,7 +58,7 @@ class NavigationTwin:
         self.catalogue = state.catalogue(self.courses)
         self.walkers = np.zeros(worlds, state.WALKER)
         self.tables = state.tables(self.settings)
-        self.actions = np.zeros((worlds, ACTION_SIZE), np.float32)
+        self.actions = np.zeros((worlds, len(self.roles[0].action_parts)), np.float32)
         self.results = new_results(worlds, 1, OBSERVATION_SIZE, state.TERMS)
 
     def begin(self, seed: int) -> None:
