@@ -82,6 +82,8 @@ func _show_keys() -> void:
 	var keys: Dictionary[String, String] = {}
 	if _trained == null and not _options.demo:
 		keys = {"W A S D": "walk", "Q E": "turn"}
+		if _options.settings.motion.teleport_m > 0.0:
+			keys["Space"] = "teleport"
 	keys.merge({"Tab": "camera", "R": "restart", "Esc": "quit"})
 	hud.show_keys(keys)
 
