@@ -1,6 +1,6 @@
 """Draws the pictures of README and gallery from a run: an animation, stills of the film, the cameras, and its charts.
 
-python3 dojo.py run scripts/make_pictures.py RUN
+python3 dojo.py run scripts/make_pictures.py RUN       (pictures of navigation begin with navigation-)
 python3 dojo.py run scripts/make_pictures.py arenas    (generated arenas of tag from above; needs no run)
 """
 
@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from godojo.api.replays import Replays
 from godojo.cli.console import progress_report, say
 from godojo.files import atomic_write
 from godojo.games.tag import Arena, generate_arena
@@ -22,10 +23,11 @@ from godojo.show.colours import BACKDROP, BLOCKS, EYES, FLOOR, INK
 from godojo.show.curves import RunTables
 from godojo.show.film import other_modes, story_of
 from godojo.show.frame_renderer import Scene, drawing, painted, plain_scene
-from godojo.show.policies_to_show import run_to_show
+from godojo.show.policies_to_show import PoliciesToShow, run_to_show
 from godojo.show.progress import Progress
+from godojo.show.replay import replay_spec
 from godojo.show.scratch import scratch
-from godojo.show.shots import PRESETS, Format, Shot, steadily
+from godojo.show.shots import PRESETS, Format, Shot, is_alone, steadily
 from godojo.show.storyboard import Story
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
@@ -38,6 +40,8 @@ QUALITY = 88
 MOMENTS = {"opening": 0.5, "end": 0.8}
 """How far into a scene its still is taken; elsewhere shortly after the middle."""
 CAMERAS = (("follow", STILL), ("side", STILL), ("overview", STILL), ("tracking", PRESETS["portrait-720p30"]))
+PATHS = 12
+"""Rounds whose paths are drawn from above."""
 TILE_PX, LABEL_PX, ARENAS_PER_KIND, ARENAS_PER_ROW = 200, 22, 2, 6
 
 
@@ -53,28 +57,41 @@ def main(run: str) -> None:
 
 
 def _draw(story: Story, progress: Progress) -> None:
+    game = story.run.config.game
+    prefix = "" if game == "tag" else f"{game}-"
     scenes = [replace(story, film=CLIP).scenes()[0]]
-    names = ["clip.webp"]
+    names = [f"{prefix}clip.webp"]
     for name, scene in stills(story).items():
         scenes.append(_still(scene))
-        names.append(f"film-{name.replace(' ', '-')}.jpg")
+        names.append(f"{prefix}film-{name.replace(' ', '-')}.jpg")
     moment = story.scenes()[0].shots[0]
-    for camera, film in CAMERAS:
-        until = moment.seconds[moment.frames // 2]
+    for camera, film in cameras(game):
+        until = moment.replay.seconds / 2 if is_alone(moment.replay) else moment.seconds[moment.frames // 2]
         moments = steadily(until - LEAD_FRAMES / film.fps, until, film.fps)
         scenes.append(plain_scene(Shot(moment.replay, moments, camera), film))
-        names.append(f"camera-{'portrait' if camera == 'tracking' else camera}.jpg")
+        names.append(f"{prefix}camera-{'portrait' if film.height > film.width else camera}.jpg")
     drawn: list[list[np.ndarray]] = [[] for _ in scenes]
     with scratch(FOLDER) as frames, drawing(frames) as crew:
         for scene, picture in painted(crew, frames, scenes, progress):
             drawn[scenes.index(scene)].append(picture)
     for name, pictures in zip(names, drawn, strict=True):
-        atomic_write(FOLDER / name, _clip(pictures) if name == "clip.webp" else _jpeg(pictures[-1]))
+        atomic_write(FOLDER / name, _clip(pictures) if name.endswith(".webp") else _jpeg(pictures[-1]))
+    names.append(f"{prefix}learning.png")
     content = io.BytesIO()
     with style.look():
         charts.learning(RunTables(story.run)).savefig(content, format="png")
-    atomic_write(FOLDER / "learning.png", content.getvalue())
-    say(f"{FOLDER}: {', '.join(names)}, learning.png")
+    atomic_write(FOLDER / names[-1], content.getvalue())
+    if replay_spec(game).tracks is not None:
+        names.append(f"{prefix}paths.png")
+        lineup = PoliciesToShow.of(str(story.run.path.absolute()), verb="film")
+        Replays(FOLDER, lineup.record(PATHS, arenas=lineup.arenas(None))).draw_map(FOLDER / names[-1])
+    say(f"{FOLDER}: {', '.join(names)}")
+
+
+def cameras(game: str) -> Sequence[tuple[str, Format]]:
+    """Those that the game has, and the usual one in portrait."""
+    own = replay_spec(game).cameras
+    return CAMERAS if not own else [*((camera, STILL) for camera in own), (own[0], PRESETS["portrait-720p30"])]
 
 
 def stills(story: Story) -> dict[str, Scene]:

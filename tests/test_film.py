@@ -395,15 +395,18 @@ def test_a_role_that_is_alone_has_a_success_rate(tmp_path: Path) -> None:
     assert "seeker" not in f"{story.measure} {story._footnote('walker')}"
     scenes = story.scenes()
     assert [scene.name for scene in scenes] == ["opening", "stage-1-walker", "stage-2-walker", "end"]
-    assert {shot.camera for scene in scenes for shot in scene.shots} == {"follow"}, "walkers are small on a long course"
+    assert {shot.camera for scene in scenes for shot in scene.shots} == {"first"}, "as the game's own scene shows it"
     paint_all(scenes, TINY)
     last = story.takes[-1].replay
-    for winner, title in (("walker", "Success"), ("gap", "Ended by the gap")):
+    for winner, title in (("walker", "At the goal"), ("gap", "Fell into the gap")):
         shown = replace(last, outcome=Outcome(winner, int(last.tick[-1]), (0.0,)))
         write_job(tmp_path / "job.json", [Shot(shown, np.zeros(1), wins={"walker": 2})], TINY)
         (shot,) = msgspec.json.decode((tmp_path / "job.json").read_bytes())["shots"]
         assert shot["end_title"] == title
-        assert [party["after"] for party in shot["parties"]] == ["3" if winner == "walker" else "2"]
+        successes = "3" if winner == "walker" else "2"
+        assert [(party["title"], party["after"]) for party in shot["parties"]] == [("Success", successes)]
+        assert shot["settings"]["rules"]["round_s"] == 30.0
+        assert {len(numbers) for numbers in shot["tracks"].values()} == {len(last.decision_frame) + 1}
         assert not shot["layout"]["has_floor"]
         assert {mark["kind"] for mark in shot["layout"]["marks"]} == {"waypoint", "goal"}
 

@@ -12,7 +12,7 @@ from godojo.engines.godot.find import Engine
 from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
 from godojo.formats import REPLAY
-from godojo.games.navigation.settings import NavigationSettings
+from godojo.games.navigation.settings import LAYOUT, NavigationSettings
 from godojo.games.tag.arenas import Arena, hand_made_arenas
 from godojo.games.tag.replay import HIDER, SEEKER, TEAMS, catch_of
 from godojo.games.tag.settings import TICK_S, TagSettings
@@ -261,6 +261,48 @@ class Forward(Opponent):
 def walks(engine: str = "sim") -> list[Replay]:
     settings = NavigationSettings.defaults().override(**{"rules.round_s": 2.0})
     return record_rounds("navigation", {"walker": Forward("walker", 0)}, settings=settings, episodes=3, engine=engine)
+
+
+class Toward(Opponent):
+    """Turns to the next mark and walks there."""
+
+    def begin(self, worlds: Worlds) -> None: ...
+
+    def act(self, worlds: Worlds, out: np.ndarray) -> None:
+        right, _, back = np.moveaxis(LAYOUT.view(worlds.roles["walker"].observation, "goal_position"), -1, 0)
+        off = np.arctan2(right, -back)
+        out[..., 0], out[..., 1], out[..., 2] = 0.0, np.abs(off) < 0.35, np.clip(2.0 * off, -1.0, 1.0)
+
+
+def test_the_tracks_of_a_walk_are_what_the_game_counts() -> None:
+    check_tracks("sim")
+
+
+@pytest.mark.engine
+@pytest.mark.usefixtures("engine")
+def test_the_tracks_of_a_walk_in_the_real_engine_are_what_it_counts() -> None:
+    check_tracks("godot")
+
+
+def check_tracks(engine: str) -> None:
+    players = {"walker": Toward("walker", 0)}
+    found = record_rounds("navigation", players, episodes=6, seed=2, engine=engine)
+    goals, warnings = 0, 0
+    for replay in found:
+        assert replay.outcome is not None
+        tracks = replay.header.spec.tracks(replay)  # type: ignore[misc]
+        ends = np.append(replay.decision_frame[1:], len(replay.tick) - 1)
+        below = tracks["comfort"][ends, 0] < replay.settings.comfort.warn_below
+        assert np.count_nonzero(below) == replay.outcome.scores[0]
+        hits = replay.terms[..., replay.header.reward_terms.index("collision")].sum() / -10.0
+        assert tracks["collisions"][-1, 0] == pytest.approx(hits)
+        assert (np.diff(tracks["marks"][:, 0]) >= 0).all()
+        is_there = replay.outcome.winner == "walker"
+        assert (tracks["marks"][-1, 0] == len(replay.layout.marks)) == is_there
+        assert [mark.kind for mark in replay.layout.marks].count("goal") == 1, "those of its route alone"
+        goals, warnings = goals + is_there, warnings + int(below.sum())
+    assert goals > 0
+    assert warnings > 0
 
 
 def walks_forward(replay: Replay, first: int, last: int) -> bool:

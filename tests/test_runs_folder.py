@@ -13,6 +13,7 @@ from godojo.errors import GodojoError
 from godojo.runs.config import Environment, RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import split_reference
+from tests.judged_runs import make_run, make_solo_run
 
 CONFIG = RunConfig(
     game="tag",
@@ -165,6 +166,18 @@ def test_the_latest_is_the_one_trained_last(root: Path) -> None:
     assert RunFolder.open().run_id == "b"
     (root / "c/metrics.csv").touch()
     assert RunFolder.open("latest").run_id == "c"
+
+
+def test_a_game_stands_for_its_latest_run(root: Path) -> None:
+    make_solo_run(root, "walks")
+    for name in ("a", "b"):
+        make_run(root, name)
+    assert RunFolder.open("navigation").run_id == "walks"
+    assert RunFolder.open("tag").run_id == "b"
+    make_run(root, "navigation")
+    assert RunFolder.open("navigation").config.game == "tag", "a run of that name comes first"
+    with pytest.raises(GodojoError, match="no run of tag with a saved policy"):
+        RunFolder.open("tag", root=root / "empty")
 
 
 def test_a_run_without_a_policy_is_never_the_latest_and_can_be_removed(root: Path) -> None:

@@ -183,8 +183,12 @@ def test_play_needs_a_display_for_it_too(verb: Verb, monkeypatch: pytest.MonkeyP
 
 
 def test_it_is_recorded(verb: Verb, place: Path) -> None:
-    verb("replay", "one", "--episodes", "2", "--out", str(place / "replays"))
+    picture = place / "paths.png"
+    assert "map: " in verb("replay", NAME, "--episodes", "2", "--out", str(place / "replays"), "--map", str(picture))
     assert list((place / "replays").rglob("*"))
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    said = verb("replay", str(place / "replays"), "--map", "paths.jpg", status=2)
+    assert "--map paths.jpg: maps are PNG" in said
 
 
 def test_it_is_reported(verb: Verb) -> None:

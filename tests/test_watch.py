@@ -36,10 +36,10 @@ from godojo.show.watch.access import AccessProxy
 from godojo.show.watch.board import NO_ROUNDS, rates_html, training_status
 from godojo.show.watch.page import Page, curve_data, last_win_rates
 from godojo.show.watch.rounds import GENERATED, NEWEST, Choice, RunRounds
-from godojo.show.watch.scene import FOV_RAD, view_of
+from godojo.show.watch.scene import FOV_RAD, PATH_STEPS, view_of
 from godojo.show.watch.serve import document, opened
 from tests.browser import Tab, browser, chromium
-from tests.judged_runs import ROLES, make_run
+from tests.judged_runs import ROLES, make_run, make_solo_run
 
 VIEWERS, STALLED = 12, 3
 CAMERA = {
@@ -334,6 +334,21 @@ def coloured(picture: bytes, right: float, bottom: float) -> tuple[int, int, int
     deep = (blue > 0.55) & (red < 0.3) & (green < 0.5)
     straw = (np.abs(red - 0.83) < 0.12) & (np.abs(green - 0.78) < 0.12) & (np.abs(blue - 0.68) < 0.14)
     return int(orange.sum()), int(deep.sum()), int(straw.sum())
+
+
+def test_an_agent_that_is_alone_has_a_path_a_rating_and_successes(tmp_path: Path) -> None:
+    with shown(make_solo_run(tmp_path).path) as (page, _):
+        wait(lambda: bool(page.scene._bodies))
+        page._ended, page._wins = 2, {"walker": 1}
+        page._tell(page.scene.show(3.0, rays=True, trails=True))
+        assert "comfort 80 % · succeeded in 1 of 2 shown" in page._board.content, "it walks fast"
+        way = page.scene._bodies[0]._trail
+        assert len(way.points) == PATH_STEPS - 1
+        assert np.abs(way.points[0, 0] - page.replay.position_m[0, 0]).max() < 0.3, "from the start"  # type: ignore[union-attr]
+        assert len(np.unique(way.colors.reshape(-1, 3), axis=0)) == 2, "comfortable until it was fast"
+        page._tell(page.scene.show(60.0, rays=False, trails=True))
+        assert "Time is up" in page._board.content
+        assert list(page._titles.values()) == ["Success rate, % by seconds of training"]
 
 
 @pytest.mark.slow

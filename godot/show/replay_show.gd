@@ -1,22 +1,16 @@
 class_name ReplayShow
 extends Node3D
-## Draws recorded rounds of any game, shot by shot: every frame of a [ShowJob] says where all agents
-## are, so time may run at any speed, and the number of frames is exact.
+## Goes through the shots of a [ShowJob], frame by frame: every frame says where all agents are, so
+## time may run at any speed, and the number of frames is exact.
 ##
 ## Every shot begins with a few frames of warming up, in which nothing moves and which are not part
-## of the film.
+## of the film. [ArenaShow] draws any game; a game may bring a scene of its own.
 
-## Slower than this going up, feet left the ground without a jump.
-const JUMP_MPS: float = 1.0
-## Where clock and score are magnified, names are only by this share of it.
-const NAMES_GROW: float = 0.6
 ## Of the film, in times the round's own speed.
 const FASTEST: float = 4.0
 
 ## What is to be shown; to be set before the scene enters the tree.
 var job: ShowJob
-## How it looks.
-var look: RoundLook
 ## Whether the frame that is drawn now belongs to the film.
 var is_on: bool = false
 ## Whether the last frame has been shown.
@@ -26,11 +20,6 @@ var _shot: ShowJob.Shot
 var _shot_number: int = -1
 ## Frame of the shot; below 0 while it warms up.
 var _frame: int = 0
-## Score of every agent in this frame.
-var _scores: PackedFloat32Array = []
-
-@onready var hud: ShowHud = $Hud
-@onready var _tags: NameTags = $NameTags
 
 
 func _ready() -> void:
@@ -43,10 +32,9 @@ func _process(_delta: float) -> void:
 	is_on = _shot != null and _frame >= 0
 	if _shot == null:
 		return
-	_stand(maxi(_frame, 0), _frame > 0)
-	_aim_camera(maxi(_frame, 0))
+	_show_frame(maxi(_frame, 0), _frame > 0)
 	if _frame == 0:
-		look.cut()
+		_cut()
 	_frame += 1
 	# What moves by itself (dust, springs, cameras) runs as fast as the round does, but does not leap
 	# where a part of the round is left out.
@@ -55,99 +43,36 @@ func _process(_delta: float) -> void:
 	Engine.time_scale = speed if _frame > 0 else 0.0
 
 
+## Prepares for the shot that begins.
+func _begin_shot() -> void:
+	pass
+
+
+## Shows a frame; [param continues] when it follows another of the same shot.
+func _show_frame(_number: int, _continues: bool) -> void:
+	pass
+
+
+## Forgets all motion: the frame just shown is the first of the shot.
+func _cut() -> void:
+	pass
+
+
+## Whether the round has ended by this [param second].
+func _has_ended(second: float) -> bool:
+	return _shot.end_s >= 0.0 and second >= _shot.end_s
+
+
+## What the clock shows at this [param second]: the time left, or the time since the start.
+func _clock_s(second: float) -> float:
+	var played_s: float = _shot.end_s if _has_ended(second) else second
+	return maxf(_shot.round_s - played_s, 0.0) if _shot.round_s > 0.0 else played_s
+
+
 func _next_shot() -> void:
 	_shot_number += 1
 	_shot = job.shots[_shot_number] if _shot_number < job.shots.size() else null
 	is_over = _shot == null
-	if is_over:
-		return
-	if look != null:
-		remove_child(look)
-		look.queue_free()
-	look = RoundLook.new()
-	look.physics_interpolation_mode = Node.PHYSICS_INTERPOLATION_MODE_OFF
-	add_child(look)
-	for index in _shot.agents.size():
-		var body := ShowBody.new()
-		body.index = index
-		body.title = _shot.agents[index]
-		look.bodies.append(body)
-	_scores.resize(_shot.agents.size())
-	_stand_agents(0, false)
-	look.hero = _shot.hero
-	look.rig.mode = _shot.camera
-	look.rig.zoom = _shot.zoom
-	look.show_round(_shot.layout)
-	hud.visible = _shot.hud > 0.0
-	hud.magnified = _shot.hud if _shot.hud > 0.0 else 1.0
-	hud.hide_banner()
-	_tags.visible = _shot.is_tagged_by_name
-	_tags.name_agents(look.bodies, _shot.layout.body_m, look.rig.camera)
-	_tags.factor = hud.factor / hud.magnified * lerpf(1.0, hud.magnified, NAMES_GROW)
-	_frame = -ShowJob.WARM_UP
-
-
-## Shows a frame; [param continues] when it follows another of the same shot.
-func _stand(frame: int, continues: bool) -> void:
-	var second: float = job.second(_shot, frame)
-	var has_ended: bool = _shot.end_s >= 0.0 and second >= _shot.end_s
-	var played_s: float = _shot.end_s if has_ended else second
-	_stand_agents(frame, continues)
-	if has_ended and not look.is_over and not _shot.end_title.is_empty():
-		var keep_clear: PackedVector2Array = look.screen_points()
-		hud.show_banner(_shot.end_title, _shot.end_text, _shot.end_color, keep_clear)
-	look.is_over = has_ended
-	hud.show_time(maxf(_shot.round_s - played_s, 0.0) if _shot.round_s > 0.0 else played_s)
-	var titles: PackedStringArray = []
-	var colors: PackedColorArray = []
-	var scores: PackedStringArray = []
-	for party: Dictionary in _shot.parties:
-		var agent: int = roundi(party["agent"] as float)
-		titles.append(party["title"] as String)
-		colors.append(look.bodies[agent].color if agent >= 0 else Color(party["colour"] as String))
-		var text: String = party["after"] if has_ended else party["before"]
-		scores.append("%.1f" % _scores[agent] if agent >= 0 else text)
-	hud.show_parties(titles, colors, scores)
-
-
-func _aim_camera(frame: int) -> void:
-	if _shot.camera == CameraRig.Mode.PLANNED:
-		var numbers: PackedFloat32Array = job.camera(_shot, frame)
-		look.rig.aim_at(Vector3(numbers[0], numbers[1], numbers[2]), numbers[3], numbers[4])
-
-
-func _stand_agents(frame: int, continues: bool) -> void:
-	for body in look.bodies:
-		_stand_agent(body, job.numbers(_shot, frame, body.index), continues)
-
-
-func _stand_agent(body: ShowBody, numbers: PackedFloat32Array, continues: bool) -> void:
-	var was_grounded: bool = body.grounded
-	var was_active: bool = body.active
-	var was_color: Color = body.color
-	var fall_mps: float = maxf(-body.velocity.y, 0.0)
-	body.middle = Vector3(numbers[0], numbers[1], numbers[2])
-	body.velocity = Vector3(numbers[3], numbers[4], numbers[5])
-	body.heading_rad = numbers[6]
-	body.grounded = numbers[7] > 0.5
-	body.active = numbers[8] > 0.5
-	body.color = _shot.teams[clampi(roundi(numbers[9]), 0, _shot.teams.size() - 1)]
-	_scores[body.index] = numbers[10]
-	if not continues:
-		return
-	if was_grounded and not body.grounded and body.velocity.y > JUMP_MPS:
-		look.show_jump(body.index)
-	elif body.grounded and not was_grounded:
-		look.show_landing(body.index, fall_mps)
-	if was_active and not body.active:
-		look.show_catch(body.index, _other_color(body.color))
-	elif body.color != was_color:
-		look.show_catch(body.index, body.color)
-
-
-## The colour of another team: the one that made the catch.
-func _other_color(color: Color) -> Color:
-	for other in _shot.teams:
-		if other != color:
-			return other
-	return color
+	if not is_over:
+		_frame = -ShowJob.WARM_UP
+		_begin_shot()

@@ -45,6 +45,8 @@ class Shot:
 	var frames: int
 	var first: int
 	var camera: CameraRig.Mode
+	## The same by name; a game's own scene may know others.
+	var camera_name: String
 	## How much closer than usual the side camera may come.
 	var zoom: float
 	## Index of the agent that the follow camera follows.
@@ -64,6 +66,11 @@ class Shot:
 	var end_title: String
 	var end_text: String
 	var end_color: Color
+	## What a game's own scene may need besides: the game's settings, its arena, and numbers in the
+	## course of the whole round ([ShowTracks]).
+	var settings: Dictionary
+	var arena: Dictionary
+	var tracks: ShowTracks
 
 
 ## What is wrong, in one line; empty when all is well.
@@ -145,7 +152,8 @@ static func _read_shot(source: Dictionary) -> Shot:
 	for title: String in source["agents"]:
 		shot.agents.append(title)
 	shot.frames = roundi(source["frames"] as float)
-	var mode: int = CameraRig.NAMES.find(source["camera"] as String)
+	shot.camera_name = source["camera"]
+	var mode: int = CameraRig.NAMES.find(shot.camera_name)
 	shot.camera = (mode if mode >= 0 else CameraRig.Mode.PLANNED) as CameraRig.Mode
 	shot.zoom = maxf(source["zoom"] as float, 0.1)
 	shot.hero = clampi(roundi(source["hero"] as float), 0, shot.agents.size() - 1)
@@ -157,4 +165,7 @@ static func _read_shot(source: Dictionary) -> Shot:
 	shot.end_title = source["end_title"]
 	shot.end_text = source["end_text"]
 	shot.end_color = Color(source["end_colour"] as String)
+	shot.settings = source.get("settings", {})
+	shot.arena = source.get("arena", {})
+	shot.tracks = ShowTracks.new(source.get("tracks", {}) as Dictionary)
 	return shot

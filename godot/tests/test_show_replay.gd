@@ -11,7 +11,7 @@ var _path: String = "user://test_replay_%d.json" % OS.get_process_id()
 
 
 func test_agents_are_drawn_where_the_frame_says() -> void:
-	var show: ReplayShow = await _start(_job({}))
+	var show: ArenaShow = await _start(_job({}))
 	for frame in FRAMES:
 		await get_tree().process_frame
 		check_near(show.look.bodies[0].middle.x, frame * 0.1, 1e-4, "x in frame %d" % frame)
@@ -28,7 +28,7 @@ func test_agents_are_drawn_where_the_frame_says() -> void:
 
 
 func test_clock_score_and_banner_follow_the_round() -> void:
-	var show: ReplayShow = await _start(_job({"end_s": 0.5, "end_title": "Red wins"}))
+	var show: ArenaShow = await _start(_job({"end_s": 0.5, "end_title": "Red wins"}))
 	await get_tree().process_frame
 	check_equal(show.hud.shown_time(), ShowHud.clock_text(10.0), "clock")
 	check_equal(show.hud.shown_banner(), "", "banner")
@@ -43,7 +43,7 @@ func test_clock_score_and_banner_follow_the_round() -> void:
 
 
 func test_a_course_of_boxes_has_no_outer_walls_and_its_marks_are_passed() -> void:
-	var show: ReplayShow = await _start(_job({"layout": _course()}))
+	var show: ArenaShow = await _start(_job({"layout": _course()}))
 	var arena: ArenaLook = show.look.get(&"_arena")
 	check((arena.get(&"_walls") as Array).is_empty(), "no outer walls")
 	check_near(show.look.rig.position.z, -4.0, 1e-4, "the camera aims at the middle of the course")
@@ -72,7 +72,7 @@ func test_time_does_not_leap_where_a_part_is_left_out() -> void:
 
 
 func test_names_do_not_lie_over_each_other() -> void:
-	var show: ReplayShow = await _start(_job({}))
+	var show: ArenaShow = await _start(_job({}))
 	for body in show.look.bodies:
 		body.middle = Vector3(0.2 * body.index, 0.45, 0.0)
 	var tags: NameTags = show.get(&"_tags")
@@ -85,7 +85,7 @@ func test_names_do_not_lie_over_each_other() -> void:
 
 
 func test_the_planned_camera_goes_where_the_frame_says() -> void:
-	var show: ReplayShow = await _start(_job({"camera": "tracking"}))
+	var show: ArenaShow = await _start(_job({"camera": "tracking"}))
 	var camera: Camera3D = show.look.rig.camera
 	for frame in FRAMES:
 		await get_tree().process_frame
@@ -99,7 +99,7 @@ func test_the_planned_camera_goes_where_the_frame_says() -> void:
 
 
 func test_ribbons_follow_those_who_run() -> void:
-	var show: ReplayShow = await _start(_job({}))
+	var show: ArenaShow = await _start(_job({}))
 	var trails: Trails = show.look.get(&"_trails")
 	for _frame in 10:
 		await get_tree().process_frame
@@ -200,10 +200,10 @@ func _write(job: Variant, numbers: Array[float]) -> void:
 
 
 ## Shows a job up to the frame before the first; what a frame shows is there when the next begins.
-func _start(_written: Dictionary) -> ReplayShow:
+func _start(_written: Dictionary) -> ArenaShow:
 	var job: ShowJob = ShowJob.load_file(_path)
 	check_equal(job.error, "", "job")
-	var show: ReplayShow = SHOW.instantiate()
+	var show: ArenaShow = SHOW.instantiate()
 	show.job = job
 	add_child(show)
 	for _frame in ShowJob.WARM_UP + 1:
@@ -211,7 +211,7 @@ func _start(_written: Dictionary) -> ReplayShow:
 	return show
 
 
-func _scores(show: ReplayShow) -> Array[String]:
+func _scores(show: ArenaShow) -> Array[String]:
 	var found: Array[String] = []
 	for plate: HudPlate in show.hud.get(&"_plates"):
 		found.append(plate.shown_score())

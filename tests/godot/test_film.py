@@ -110,7 +110,7 @@ def test_a_whole_film_from_nothing_but_a_run(engine: Engine, run: RunFolder) -> 
 
 @pytest.mark.slow
 def test_navigation_is_filmed_through_the_same_code(engine: Engine, tmp_path: Path) -> None:
-    """The walker stays in the middle of the picture, and a waypoint or the goal is in sight."""
+    """Hands and waypoints are in sight, and in the corner a map and a comfort meter."""
     assert engine
     run = make_solo_run(tmp_path, round_s=2.0)
     lineup = PoliciesToShow.of(str(run.path), verb="film")
@@ -120,10 +120,12 @@ def test_navigation_is_filmed_through_the_same_code(engine: Engine, tmp_path: Pa
     found = pictures(path)
     assert len(found) == round((2.0 + PAUSE_S) * TINY.fps)
     red, green, blue = np.moveaxis(found[2].astype(int), -1, 0)
-    teal = (green > red + 50) & (green > 90) & (blue < green + 10)
-    assert teal[60:150, 120:200].mean() > 0.02, "the walker"
-    cyan = (blue > 220) & (green > 190) & (red < 150)
-    assert cyan.mean() > 0.0003, "a waypoint"
+    cyan = (blue > 180) & (green > 150) & (red < 150)
+    assert cyan[40:, :240].mean() > 0.0003, "waypoints, and rings of the controllers"
+    corner = slice(5, 120), slice(270, 316)
+    assert np.mean(red[corner] + green[corner] + blue[corner]) < 330, "the map is dark"
+    bright = found[2].max(axis=2).astype(int) - found[2].min(axis=2) > 60
+    assert bright[130:140, 264:312].mean() > 0.15, "the bar of the meter"
 
 
 def test_a_full_disk_ends_the_drawing(engine: Engine, run: RunFolder, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from godojo.cli.play import with_policies
 from godojo.engines.godot import display, run_project
 from godojo.engines.godot.find import Engine
 from godojo.engines.godot.project import problem_lines
@@ -18,13 +19,14 @@ from godojo.learn.policy_file import PolicyCard
 from godojo.processes import Finished, finish
 from tests.conftest import ROOT
 from tests.dojo_policies import drawn_policy
+from tests.judged_runs import make_solo_run
 from tests.nightly import repeats
 
 pytestmark = pytest.mark.engine
 
 
-def play(engine: Engine, *options: str, frames: int = 120) -> Finished:
-    words = ["--headless", "--no-header", "--fixed-fps", "60", "--quit-after", str(frames), "res://games/tag/tag.tscn"]
+def play(engine: Engine, *options: str, frames: int = 120, scene: str = "res://games/tag/tag.tscn") -> Finished:
+    words = ["--headless", "--no-header", "--fixed-fps", "60", "--quit-after", str(frames), scene]
     return run_project(engine, [*words, "--", *options], timeout_s=60)
 
 
@@ -129,6 +131,31 @@ def test_a_policy_that_cannot_play_is_one_line_and_a_script_plays(
     assert len(lines) == 1, done.output
     assert lines[0].startswith("the hider is played by a script: ")
     assert why in lines[0]
+
+
+def test_a_trained_walker_walks(engine: Engine, tmp_path: Path) -> None:
+    """As `play navigation --policy RUN` starts it: the run's settings, and its policy exported for Godot."""
+    scene, run = "res://games/navigation/navigation.tscn", make_solo_run(tmp_path, round_s=3.0)
+    words = with_policies("navigation", [f"--policy={run.path}", "--camera=follow"])
+    assert words[0] == "--set=rules.round_s=3.0"
+    assert words[1].endswith("walker.dojo")
+    done = play(engine, *words, frames=700, scene=scene)
+    assert (done.code, done.output.strip()) == (0, "")
+    script = ["--headless", "--no-header", "--fixed-fps", "60", "--script", "res://tests/navigation/walk.gd"]
+    walked = run_project(engine, [*script, "--", "2", *words], timeout_s=60)
+    ends = [line.split() for line in walked.output.splitlines()]
+    assert [winner for winner, _, _ in ends] == ["clock", "clock"], walked.output
+    assert all(float(metres) > 1.0 for _, metres, _ in ends), "it walks straight on"
+    (tmp_path / "other.dojo").write_bytes(dojo_bytes(*drawn_policy()))
+    for option, why in (
+        (f"--policy={tmp_path / 'other.dojo'}", "it plays drawn, not navigation"),
+        ("--policy=/nowhere/mine.dojo", "/nowhere/mine.dojo cannot be read"),
+        ("--set=sight.range_m=4", "it was trained with another sight.range_m"),
+    ):
+        refused = play(engine, *words[:2], option, scene=scene)
+        assert refused.code == 2
+        assert len(refused.output.strip().splitlines()) == 1, refused.output
+        assert why in refused.output
 
 
 def test_a_person_plays_beside_trained_team_mates(engine: Engine) -> None:

@@ -1,6 +1,6 @@
 class_name NavigationScene
 extends Node3D
-## A course to walk: by hand, by a script, or by a client over HTTP.
+## A course to walk: by hand, by a trained policy, by a script, or by a client over HTTP.
 ##
 ## [NavigationOptions] lists the options of the command line.
 
@@ -25,6 +25,7 @@ var world: NavigationWorld
 var rounds_played: int = 0
 
 var _options: NavigationOptions
+var _trained: TrainedWalker
 var _is_by_hand: bool = true
 var _pause_s: float = 0.0
 
@@ -46,16 +47,45 @@ func _ready() -> void:
 		get_tree().change_scene_to_file.call_deferred(SCENES[_options.course])
 		return
 	_has_chosen = true
+	if not _load_policy():
+		return
 	worlds.course_names = [course_name]
 	worlds.usual_settings = _options.settings
 	worlds.configured.connect(_on_configured)
-	look.show_course(CourseData.load_named(course_name))
+	var course: CourseData = CourseData.load_named(course_name)
+	look.show_course(course)
+	hud.show_course(course)
 	rig.start(_options.wants_xr)
 	look.choose_camera(_options.camera, rig)
-	hud.show_hints(not OS.has_feature("movie"))
+	if not OS.has_feature("movie"):
+		_show_keys()
 	# Nobody sits before a game without a window that is played over HTTP.
 	if not (_options.is_served and DisplayServer.get_name() == "headless"):
 		_play_by_hand.call_deferred()
+
+
+## Whether there is no policy to load, or it can walk here.
+func _load_policy() -> bool:
+	if _options.policy.is_empty():
+		return true
+	var policy: DojoPolicy = DojoPolicyReader.load_file(_options.policy)
+	var complaint: String = TrainedWalker.complaint_about(policy, _options.settings)
+	if not complaint.is_empty():
+		printerr("--policy: %s: %s" % [DojoUntrustedText.quoted(_options.policy), complaint])
+		get_tree().quit(BAD_OPTIONS)
+		return false
+	_trained = TrainedWalker.new(policy)
+	return true
+
+
+func _show_keys() -> void:
+	var keys: Dictionary[String, String] = {}
+	if _trained == null and not _options.demo:
+		keys = {"W A S D": "walk", "Q E": "turn"}
+		if _options.settings.motion.teleport_m > 0.0:
+			keys["Space"] = "teleport"
+	keys.merge({"Tab": "camera", "R": "restart", "Esc": "quit"})
+	hud.show_keys(keys)
 
 
 func _physics_process(delta: float) -> void:
@@ -94,6 +124,8 @@ func _begin_round() -> void:
 	worlds.reset(_options.random_seed + rounds_played)
 	world = worlds.worlds[0]
 	rig.cut()
+	if _trained != null:
+		_trained.begin_round()
 
 
 func _walk(delta: float) -> void:
@@ -103,11 +135,18 @@ func _walk(delta: float) -> void:
 			rounds_played += 1
 			_begin_round()
 		return
-	var action: Vector3 = ScriptedWalker.act(world) if _options.demo else rig.wanted()
-	world.set_action(action.x, action.y, action.z, 0.0 if _options.demo else rig.trigger())
+	if _trained != null:
+		_trained.act(world)
+	else:
+		_act_by_hand()
 	world.tick()
 	if world.round_over:
 		_pause_s = PAUSE_S
+
+
+func _act_by_hand() -> void:
+	var action: Vector3 = ScriptedWalker.act(world) if _options.demo else rig.wanted()
+	world.set_action(action.x, action.y, action.z, 0.0 if _options.demo else rig.trigger())
 
 
 ## A client has taken over.

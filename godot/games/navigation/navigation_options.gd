@@ -8,13 +8,22 @@ extends RefCounted
 ## --set=motion.speed_mps=1.5  any setting; may be given many times
 ## --seed=7                    starts the random numbers
 ## --camera=follow             first (default), follow or overview
+## --policy=FILE.dojo          nobody at the keys: a trained policy walks
 ## --demo                      nobody at the keys: a script walks
 ## --xr                        look for a headset
 ## --http                      let programs play; see docs/http.md
 ## [/codeblock]
 
 const KNOWN: PackedStringArray = [
-	"--course=", "--turn=", "--set=", "--seed=", "--camera=", "--demo", "--xr", "--http"
+	"--course=",
+	"--turn=",
+	"--set=",
+	"--seed=",
+	"--camera=",
+	"--policy=",
+	"--demo",
+	"--xr",
+	"--http"
 ]
 const CAMERAS: PackedStringArray = ["first", "follow", "overview"]
 
@@ -25,6 +34,8 @@ var settings: NavigationSettings = NavigationSettings.load_defaults()
 var course: String = ""
 var random_seed: int = 1
 var camera: String = "first"
+## The file of a policy that walks; empty for none.
+var policy: String = ""
 var demo: bool = false
 var wants_xr: bool = false
 ## Whether it is played over HTTP.
@@ -60,6 +71,8 @@ func _read(word: String) -> String:
 		"--camera":
 			complaint = _unless_known(value, CAMERAS)
 			camera = value
+		"--policy":
+			policy = value
 		"--turn":
 			complaint = settings.apply_override("motion.turn=" + value)
 		"--set":

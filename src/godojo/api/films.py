@@ -89,7 +89,7 @@ def record(
     run = RunFolder.open(split_reference(text)[0])
     if episodes < 1:
         raise GodojoError(f"{option('episodes')} must be 1 or more, not {episodes}")
-    check_camera(camera)
+    check_camera(camera, run.config.game)
     if hero is not None and hero not in run.config.roles:
         raise unknown("role", hero, run.config.roles)
     from godojo.show import record as recording

@@ -26,7 +26,7 @@ def is_file(text: str) -> bool:
 
 
 def resolved(text: str, say: Callable[[str], None] = lambda _: None) -> str:
-    """`RUN`, `RUN@SNAPSHOT` or a file, with `latest` replaced by its run; rejects what does not exist."""
+    """`RUN`, `RUN@SNAPSHOT` or a file; `latest` and games become their latest run. Rejects what does not exist."""
     if is_file(text):
         return text
     name, snapshot = split_reference(text)
@@ -34,7 +34,7 @@ def resolved(text: str, say: Callable[[str], None] = lambda _: None) -> str:
     if snapshot is not None:
         for role in run.config.roles:
             run.policy(role, snapshot)
-    if name != LATEST:
+    if name not in (LATEST, run.config.game):
         return text
     return run.name if snapshot is None else f"{run.name}@{snapshot}"
 

@@ -1,14 +1,19 @@
 """Replays: episodes of a run's policies, recorded tick by tick."""
 
+import io
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from godojo.api.references import reference, resolved
 from godojo.errors import GodojoError, option
+from godojo.files import atomic_write
 
 if TYPE_CHECKING:
     from godojo.show.replay import Replay
+
+
+MAP_DPI = 100
 
 
 class Replays(NamedTuple):
@@ -16,6 +21,19 @@ class Replays(NamedTuple):
 
     folder: Path
     episodes: "list[Replay]"
+
+    def draw_map(self, path: str | Path) -> Path:
+        """Draw where the agents went, seen from above, as a PNG file."""
+        from godojo.show import maps, style  # loads matplotlib
+
+        path, content = Path(path), io.BytesIO()
+        if path.suffix != ".png":
+            raise GodojoError(f"{path}: maps are PNG; let the name end with .png")
+        with style.look():
+            maps.draw(self.episodes).savefig(content, format="png", dpi=MAP_DPI)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write(path, content.getvalue())
+        return path
 
 
 def replay(

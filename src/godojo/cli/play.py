@@ -49,12 +49,14 @@ def play(
       --course course|obstacle_course|maze
       --turn smooth|snap
       --camera first|follow|overview
+      --policy RUN|FILE.dojo     watch a trained walker
       --seed N, --set KEY=VALUE, --demo, --http
 
     Examples:
 
       godojo play tag --level hard --role hider
       godojo play tag --teams 2v6 --policy latest
+      godojo play navigation --policy navigation
     """
     scenes, folder = game_scenes(), None
     if game not in scenes and game in GAMES:

@@ -8,15 +8,20 @@ from rich.markup import escape
 from rich.table import Table
 
 from godojo.api.references import is_file, named_players
+from godojo.api.replays import Replays
+from godojo.api.replays import replay as record
 from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import out, progress_report
+from godojo.errors import GodojoError
 
 if TYPE_CHECKING:
     from godojo.show.replay import Replay
 
 
 def replay(
-    run: Annotated[str, typer.Argument(help="RUN or RUN@SNAPSHOT, or a replay's file or folder to list.")] = "latest",
+    run: Annotated[
+        str, typer.Argument(help="RUN or RUN@SNAPSHOT, a game for its latest run, or a replay's file or folder.")
+    ] = "latest",
     player: Annotated[
         list[str] | None,
         typer.Option(
@@ -42,25 +47,30 @@ def replay(
     output: Annotated[
         Path | None, typer.Option("--out", "-o", help="The folder; by default trajectories/ of the run.")
     ] = None,
+    map_file: Annotated[
+        Path | None, typer.Option("--map", help="Also draw the paths from above.", metavar="FILE.png")
+    ] = None,
 ) -> None:
     """Play rounds and keep them as replays: trajectories/ep_*.jsonl in the run's folder, or one packed file.
 
     Given a replay's file or folder, list the rounds in it.
 
-    Example:
+    Examples:
 
       godojo replay latest@10s --player hider=sighted -n 20
+      godojo replay navigation --map paths.png
     """
+    if map_file is not None and map_file.suffix != ".png":
+        raise GodojoError(f"--map {map_file}: maps are PNG; let the name end with .png")
     run = chosen_run(run)
     if is_file(run):
         from godojo.show.replay_file import read_any
 
-        _show(read_any(Path(run).expanduser()))
+        folder = Path(run).expanduser()
+        _show(Replays(folder, read_any(folder)), map_file)
         return
-    from godojo.api.replays import replay as record
-
     with progress_report() as shown:
-        folder, replays = record(
+        found = record(
             run,
             output,
             episodes=episodes,
@@ -72,11 +82,15 @@ def replay(
             packed=packed,
             progress=shown.progress,
         )
-    _show(replays)
-    out.print(f"\n{len(replays)} rounds in {escape(str(folder))}")
+    _show(found, map_file)
+    out.print(f"\n{len(found.episodes)} rounds in {escape(str(found.folder))}")
 
 
-def _show(replays: "list[Replay]") -> None:
+def _show(found: Replays, map_file: Path | None) -> None:
+    """A table of them and, if asked for, a map."""
+    replays = found.episodes
+    if map_file is not None:
+        out.print(f"map: {escape(str(found.draw_map(map_file)))}\n")
     table = Table(box=None, pad_edge=False, header_style="dim")
     has_teams = any(role.agents > 1 for one in replays for role in one.header.roles)
     for title in ("arena", "players", "engine", "winner", *(["out"] if has_teams else [])):

@@ -16,6 +16,7 @@ from godojo.documents import read_document, write_document
 from godojo.errors import GodojoError, command, known, option
 from godojo.files import atomic_write, sweep
 from godojo.formats import ENVIRONMENT
+from godojo.games.base import GAMES
 from godojo.runs.config import Environment, Environments, RunConfig
 from godojo.runs.names import checked_name, runs_root
 from godojo.runs.readme import readme
@@ -99,14 +100,13 @@ class RunFolder:
 
     @classmethod
     def open(cls, run: str | Path | None = None, *, root: Path | None = None) -> "RunFolder":
-        """A run by its id or its path; the latest one for None or `latest`."""
+        """A run by its id or its path; the latest one for None or `latest`, the latest of a game for its name."""
         root = runs_root() if root is None else root
         _settle(root)
         if run is None or run == LATEST:
-            runs = [path for path in _runs(root) if _is_usable(path)]
-            if not runs:
-                raise GodojoError(f"there is no run with a saved policy in {root} yet; {command('train')} makes one")
-            path = max(runs, key=_last_written)
+            path = _latest(root)
+        elif run in GAMES and not (root / run / CONFIG).is_file():
+            path = _latest(root, str(run))
         elif isinstance(run, Path) or "/" in run or os.sep in run or run.startswith(("~", ".")):
             path = Path(run).expanduser()
             if not (path / CONFIG).is_file():
@@ -213,10 +213,10 @@ class RunFolder:
 
 
 def open_run(name: str, say: Say) -> RunFolder:
-    """A run by its id or path; says which one is the latest."""
+    """A run by its id or path; says which one is the latest, or a game's latest."""
     run = RunFolder.open(name)
-    if name == LATEST:
-        say(f"using the latest run: {run.name}")
+    if name in (LATEST, run.config.game) and name != run.name:
+        say(f"using the latest run{'' if name == LATEST else f' of {name}'}: {run.name}")
     return run
 
 
@@ -242,6 +242,23 @@ def _runs(root: Path) -> list[Path]:
 def _is_usable(run: Path) -> bool:
     """Whether a policy was saved in it."""
     return bool(policies_in(run))
+
+
+def _latest(root: Path, game: str = "") -> Path:
+    """The run that was last written to among those with a policy; with a game, among those of the game."""
+    runs = [path for path in _runs(root) if _is_usable(path) and (not game or _game_of(path) == game)]
+    if not runs:
+        train = command(f"train {game}".strip())
+        raise GodojoError(
+            f"there is no run {f'of {game} ' if game else ''}with a saved policy in {root} yet; {train} makes one"
+        )
+    return max(runs, key=_last_written)
+
+
+def _game_of(run: Path) -> str:
+    with suppress(GodojoError):  # damaged, or of a newer version
+        return RunConfig.read(run / CONFIG).game
+    return ""
 
 
 def _last_written(run: Path) -> float:

@@ -29,7 +29,7 @@ from godojo.show.progress import Progress, frame_progress
 from godojo.show.replay import Replay
 from godojo.show.scratch import PREFIX as SCRATCH
 from godojo.show.scratch import scratch
-from godojo.show.shots import Format, Shot, steadily, usual_camera
+from godojo.show.shots import Format, Shot, is_alone, steadily, usual_camera
 
 PAUSE_S = 2.0
 """How long a round's end stays on screen."""
@@ -61,7 +61,7 @@ def shots_of(
                 steadily(0.0, replay.seconds + PAUSE_S, film.fps),
                 camera=camera or usual_camera(replay),
                 hero=followed[0] if followed else 0,
-                names=names,
+                names=names and not is_alone(replay),
                 wins=dict(wins),
             )
         )

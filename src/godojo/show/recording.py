@@ -204,6 +204,9 @@ class _Round:
 
     def replay(self, header: Header, spec: ReplaySpec) -> Replay:
         observations = {name: np.stack([one[name] for one in self.observations]) for name in self.observations[0]}
+        if spec.marks is not None:
+            marks = spec.marks(header.settings, header.arena, observations)
+            header = msgspec.structs.replace(header, layout=msgspec.structs.replace(header.layout, marks=marks))
         blind = np.zeros((len(self.actions), header.agents, 0))
         sight_m, kinds = spec.read_sight(header.settings, observations) if spec.read_sight else (blind, blind)
         states = States(*(np.stack(arrays) for arrays in zip(*self.states, strict=True)))

@@ -5,7 +5,7 @@
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -196,6 +196,18 @@ class ReplaySpec:
     """Moments of a round that are worth showing."""
     mode: Callable[[Any], str] = lambda _: ""
     """From settings: the mode that is played, in words, for a game that has several."""
+    marks: Callable[[Any, Any, Observations], tuple[Mark, ...]] | None = None
+    """From settings, an arena and the observations of a round's decisions: the marks of this round, in their order,
+    where they are not those of the layout."""
+    tracks: "Callable[[Replay], Mapping[str, np.ndarray]] | None" = None
+    """From a replay: further numbers of every frame by name, float32 [F, A], for maps and the game's own film scene.
+    The first is a rating from 0 to 1 that colours paths; where `collisions` grows, maps have a cross."""
+    warn_below: Callable[[Any], float] = lambda _: 0.0
+    """From settings: below this, the rating is a bad one."""
+    cameras: tuple[str, ...] = ()
+    """Of the game's own film scene (`Game.film_scene`), the usual one first."""
+    endings: Mapping[str, str] = field(default_factory=dict)
+    """In words, by winner: how a round ended."""
 
 
 def can_replay(game: str) -> bool:

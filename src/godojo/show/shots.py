@@ -12,13 +12,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from godojo.errors import GodojoError, known
+from godojo.errors import GodojoError, known, unknown
 from godojo.files import atomic_write
 from godojo.games.base import game_named
 from godojo.games.settings import TICK_S
 from godojo.show.camera import ALL, Area, CameraPath, plan
 from godojo.show.colours import rgb
-from godojo.show.replay import Replay, ReplayRole
+from godojo.show.replay import Replay, ReplayRole, can_replay, replay_spec
 
 TRACKING = "tracking"
 """The camera whose path is planned here (`camera`); Godot knows the others."""
@@ -57,9 +57,14 @@ def preset(name: str) -> Format:
     return PRESETS[name]
 
 
-def check_camera(name: str | None) -> None:
-    if name is not None and name not in CAMERAS:
-        raise GodojoError(f"there is no camera {name!r}; there is: {', '.join(CAMERAS)}")
+def cameras_of(game: str) -> tuple[str, ...]:
+    """Those of the game's own film scene, or of the neutral one."""
+    return (replay_spec(game).cameras if can_replay(game) else ()) or CAMERAS
+
+
+def check_camera(name: str | None, game: str) -> None:
+    if name is not None and name not in cameras_of(game):
+        raise unknown("camera", name, cameras_of(game))
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,8 @@ class Shot:
     replay: Replay
     seconds: np.ndarray
     """float [frames]: the moment of the round that each frame shows; after its end, nothing moves."""
-    camera: str = TRACKING
+    camera: str = ""
+    """One of `cameras_of` the game; the usual one by default."""
     area: Area = ALL
     """Where `tracking` keeps the agents."""
     zoom: float = 1.0
@@ -86,7 +92,9 @@ class Shot:
     """Whether a banner announces the winner, and the score counts it."""
 
     def __post_init__(self) -> None:
-        check_camera(self.camera)
+        if not self.camera:
+            object.__setattr__(self, "camera", usual_camera(self.replay))
+        check_camera(self.camera, self.replay.header.game)
 
     @property
     def frames(self) -> int:
@@ -94,8 +102,10 @@ class Shot:
 
 
 def usual_camera(replay: Replay) -> str:
-    """Close to the agents; over the shoulder of one that is alone, so that one sees where it goes."""
-    return TRACKING if replay.header.agents > 1 else "follow"
+    """The first of the game's own cameras, if it has any. Otherwise close to the agents; over the shoulder of one that
+    is alone, so that one sees where it goes."""
+    own = replay.header.spec.cameras
+    return own[0] if own else TRACKING if replay.header.agents > 1 else "follow"
 
 
 def camera_path(shot: Shot, film: Format) -> CameraPath:
@@ -148,7 +158,27 @@ def _described(shot: Shot) -> dict[str, Any]:
         "end_title": title,
         "end_text": text,
         "end_colour": letter_colour(colours[agent]) if agent >= 0 else PAPER,
+        "settings": msgspec.to_builtins(header.settings),
+        "arena": header.arena,
+        "tracks": _tracks(shot),
     }
+
+
+def _tracks(shot: Shot) -> dict[str, list[float]]:
+    """The hero's numbers from the start of the round to its end, at every decision (`ShowTracks`)."""
+    replay, tracks = shot.replay, shot.replay.header.spec.tracks
+    if tracks is None:
+        return {}
+    frames = np.union1d(replay.decision_frame, len(replay.tick) - 1)
+    x, y, z = replay.position_m[frames, shot.hero].T
+    found = {"seconds": replay.tick[frames] * TICK_S, "x": x, "y": y, "z": z}
+    found |= {name: numbers[frames, shot.hero] for name, numbers in tracks(replay).items()}
+    return {name: [round(float(number), 4) for number in numbers] for name, numbers in found.items()}
+
+
+def is_alone(replay: Replay) -> bool:
+    """One agent: it succeeds or fails, and nobody opposes it."""
+    return replay.header.agents == 1
 
 
 def is_free_for_all(replay: Replay) -> bool:
@@ -171,7 +201,7 @@ def _parties(shot: Shot, names: Sequence[str], colours: Sequence[str]) -> Iterab
         won = shot.wins.get(role.name, 0)
         has_won = outcome is not None and outcome.winner == role.name
         before, after = (str(won), str(won + has_won)) if shot.announced else ("", "")
-        yield _plural(role), colours[role.first], before, after, -1
+        yield "Success" if is_alone(replay) else _plural(role), colours[role.first], before, after, -1
 
 
 def _plural(role: ReplayRole) -> str:
@@ -198,11 +228,12 @@ def result(replay: Replay) -> tuple[str, str, int]:
             return "A draw", "", -1
         return f"{names[best[0]]} wins", f"with a score of {outcome.scores[best[0]]:.1f}", best[0]
     after = f"after {outcome.seconds:.1f} seconds"
+    title = replay.header.spec.endings.get(outcome.winner, "")
     for role in roles:
         if role.name == outcome.winner:
             wins = f"{_plural(role)} {'win' if role.agents > 1 else 'wins'}"
-            return "Success" if len(roles) == 1 else wins, after, role.first
-    return f"Ended by the {outcome.winner}", after, -1
+            return title or ("Success" if len(roles) == 1 else wins), after, role.first
+    return title or f"Ended by the {outcome.winner}", after, -1
 
 
 def letter_colour(colour: str) -> str:

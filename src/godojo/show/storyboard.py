@@ -16,12 +16,24 @@ from godojo.show.frame_renderer import Paint, Scene
 from godojo.show.highlights import standing_still
 from godojo.show.learning_curve import Figures, Measure, in_words
 from godojo.show.replay import Highlight, Replay
-from godojo.show.shots import TRACKING, Format, Shot, camera_path, letter_colour, result, steadily, usual_camera
+from godojo.show.shots import (
+    TRACKING,
+    Format,
+    Shot,
+    camera_path,
+    is_alone,
+    letter_colour,
+    result,
+    steadily,
+    usual_camera,
+)
 from godojo.show.style import counted
 from godojo.show.titles import Course, Layout, lay
 
 FIRST_S, STAGE_S, LAST_S = 1.6, 3.2, 4.0
 """How much of a round is shown: of the first stage, of those in between, and of the last one."""
+ALONE_TAKES = 2.0
+"""Times as much of an agent that is alone: one looks at its way, not at a duel."""
 AFTER_S = 0.8
 """How long a round's end stays on screen."""
 STILL_S = 1.5
@@ -131,6 +143,7 @@ class Story:
         fps, (figures, role, replay) = self.film.fps, self.takes[place]
         number = [one.snapshot for one in self.stages].index(figures.snapshot)
         length_s = FIRST_S if number == 0 else LAST_S if number == len(self.stages) - 1 else STAGE_S
+        length_s *= ALONE_TAKES if is_alone(replay) else 1.0
         seconds, area = last_seconds(replay, length_s, fps), layout.beside_panels
         shot = self._shot(replay, seconds, area)
         below = "before training" if figures.is_untrained else "of training"
@@ -205,7 +218,7 @@ class Story:
 
     def _shot(self, replay: Replay, seconds: np.ndarray, area: Area, zoom: float = 1.0) -> Shot:
         """A shot without its beginning, if agents are so far apart in it that they would be small."""
-        names = replay.header.agents <= MOST_NAMES
+        names = 1 < replay.header.agents <= MOST_NAMES
         shot = Shot(replay, seconds, usual_camera(replay), area=area, zoom=zoom, names=names, announced=False)
         if shot.camera != TRACKING:
             return shot

@@ -22,6 +22,8 @@ const INDOOR: Dictionary[StringName, Array] = {
 	&"block": [Color("d2725a"), Color("c8684f"), Color("94463a"), 0.6],
 }
 
+var _built: Array[Node] = []
+var _solids: Array[AABB] = []
 var _marks: Array[MarkLook] = []
 var _shown_marks := PackedVector3Array()
 var _person := WalkerLook.new()
@@ -41,13 +43,19 @@ func _ready() -> void:
 	add_child(_outside)
 
 
-## Puts up what is seen of [param course].
+## Puts up what is seen of [param course], in place of another one.
 func show_course(course: CourseData) -> void:
+	for old in _built:
+		old.queue_free()
+	_built.clear()
+	_solids.clear()
 	_is_outdoor = course.look == "outdoor"
 	var colours: Dictionary[StringName, Array] = OUTDOOR if _is_outdoor else INDOOR
 	var bounds := AABB(course.boxes[0].position, Vector3.ZERO)
 	for box in course.boxes:
-		bounds = bounds.merge(AABB(box.position - box.size * 0.5, box.size))
+		var solid := AABB(box.position - box.size * 0.5, box.size)
+		_solids.append(solid)
+		bounds = bounds.merge(solid)
 		_add_box(box, _material(colours[box.kind]))
 	_middle = bounds.get_center()
 	_extent_m = Vector2(bounds.size.x, bounds.size.z).length()
@@ -57,16 +65,17 @@ func show_course(course: CourseData) -> void:
 
 ## Shows where everybody and everything is in [param world].
 func follow(world: NavigationWorld) -> void:
+	var passed: int = world.marks.size() if world.winner == &"walker" else world.mark
 	if world.marks != _shown_marks:
 		_put_marks(world)
 	for number in _marks.size():
-		_marks[number].tell(number == world.mark, number < world.mark)
+		_marks[number].tell(number == world.mark, number < passed)
 	_person.visible = _mode != "first"
 	_person.follow(world)
 	if _mode == "follow":
 		var behind: Vector3 = Vector3(1.1, 2.5, 3.3).rotated(Vector3.UP, world.walker.yaw_rad)
-		var eye: Vector3 = world.walker.feet() + behind
 		var ahead: Vector3 = world.walker.feet() + Vector3.UP * 1.1
+		var eye: Vector3 = _before_walls(ahead, world.walker.feet() + behind)
 		_outside.global_transform = Transform3D(Basis.IDENTITY, eye).looking_at(ahead)
 	elif _mode == "overview":
 		var from := Vector3(0.52, 0.46, 0.52) * _extent_m
@@ -82,13 +91,21 @@ func choose_camera(mode: String, rig: NavigationRig) -> void:
 		rig.camera.make_current()
 	else:
 		_outside.make_current()
-	rig.left.visible = mode == "first"
-	rig.right.visible = mode == "first"
+	rig.show_view(mode == "first")
 
 
 ## The next camera.
 func cycle_camera(rig: NavigationRig) -> void:
 	choose_camera(CAMERAS[(CAMERAS.find(_mode) + 1) % CAMERAS.size()], rig)
+
+
+## The point nearest to [param eye] from which [param aim] is seen.
+func _before_walls(aim: Vector3, eye: Vector3) -> Vector3:
+	for solid in _solids:
+		var met: Variant = solid.intersects_segment(aim, eye)
+		if met != null:
+			eye = aim.lerp(met as Vector3, 0.92)
+	return eye
 
 
 func _add_box(box: CourseData.Box, material: Material) -> void:
@@ -166,3 +183,4 @@ func _add(mesh: Mesh, material: Material, at: Vector3) -> void:
 	shown.material_override = material
 	shown.position = at
 	add_child(shown)
+	_built.append(shown)

@@ -7,19 +7,15 @@ const DARK := Color("23252f")
 const SKIN := Color("e9c3a2")
 
 var _head := Node3D.new()
-var _hands: Array[MeshInstance3D] = []
+var _hands: Array[Node3D] = []
 
 
 func _init() -> void:
 	_add(self, _capsule(0.2, 0.75), SUIT, Vector3(0.0, 1.0, 0.02))
 	for side: float in [-1.0, 1.0]:
 		_add(self, _capsule(0.085, 0.75), DARK, Vector3(0.1 * side, 0.38, 0.02))
-		var hand := _add(self, RoundedBox.build(Vector3(0.09, 0.09, 0.2), 0.04, 3), DARK)
-		var ring := TorusMesh.new()
-		ring.inner_radius = 0.06
-		ring.outer_radius = 0.08
-		_add(hand, ring, Color("4fd6ff"), Vector3(0.0, 0.05, -0.08), true)
-		_hands.append(hand)
+		_hands.append(new_hand())
+		add_child(_hands[-1])
 	add_child(_head)
 	var ball := SphereMesh.new()
 	ball.radius = 0.135
@@ -39,6 +35,17 @@ func _init() -> void:
 	)
 
 
+## A hand that holds a controller.
+static func new_hand() -> Node3D:
+	var hand := Node3D.new()
+	_add(hand, RoundedBox.build(Vector3(0.09, 0.09, 0.2), 0.04, 3), DARK)
+	var ring := TorusMesh.new()
+	ring.inner_radius = 0.06
+	ring.outer_radius = 0.08
+	_add(hand, ring, Color("4fd6ff"), Vector3(0.0, 0.05, -0.08), true)
+	return hand
+
+
 ## Goes where the walker of [param world] is.
 func follow(world: NavigationWorld) -> void:
 	var walker: Walker = world.walker
@@ -49,14 +56,14 @@ func follow(world: NavigationWorld) -> void:
 		_hands[hand].position = walker.hands[hand]
 
 
-func _capsule(radius_m: float, height_m: float) -> CapsuleMesh:
+static func _capsule(radius_m: float, height_m: float) -> CapsuleMesh:
 	var mesh := CapsuleMesh.new()
 	mesh.radius = radius_m
 	mesh.height = height_m
 	return mesh
 
 
-func _add(
+static func _add(
 	parent: Node3D, mesh: Mesh, colour: Color, at := Vector3.ZERO, glows: bool = false
 ) -> MeshInstance3D:
 	var material := StandardMaterial3D.new()

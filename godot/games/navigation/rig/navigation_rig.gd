@@ -6,16 +6,33 @@ extends XROrigin3D
 ## do. The rules see the walker only, so both walk alike.
 
 const DEAD_ZONE := 0.15
+## A walker that is this much farther on has teleported: the view goes dark and opens again.
+const JUMP_M := 0.5
+const BLINK := 2.0
+## How fast the view narrows and opens, as shares of the way in a tick.
+const NARROWS := 0.25
+const OPENS := 0.06
+## Hands are drawn this much higher and farther ahead than the controllers are, so that a camera
+## that does not look down sees them.
+const RAISED := Vector3(0.0, 0.16, -0.3)
 
-## How strongly the edge of the view is darkened, from 0 to 1.
+## How strongly the edge of the view is darkened, from 0 to 1; beyond it all of the view is dark.
 var vignette: float = 0.0
 
 var _has_headset: bool = false
+var _is_cut: bool = true
 
 @onready var camera: XRCamera3D = $Camera
 @onready var left: XRController3D = $Left
 @onready var right: XRController3D = $Right
 @onready var _shade: MeshInstance3D = $Camera/Vignette
+
+
+func _ready() -> void:
+	for controller: XRController3D in [left, right]:
+		var hand: Node3D = WalkerLook.new_hand()
+		hand.position = RAISED
+		controller.add_child(hand)
 
 
 ## Looks for a headset if [param wants_xr]; without one the mock takes its place.
@@ -28,6 +45,12 @@ func start(wants_xr: bool) -> void:
 		return
 	_has_headset = true
 	get_viewport().use_xr = true
+
+
+## Whether one looks through its eyes, past its hands.
+func show_view(is_seen: bool) -> void:
+	for part: Node3D in [left, right, _shade]:
+		part.visible = is_seen
 
 
 ## What the thumbsticks, the keys or a gamepad ask for: strafe, forward, rotate.
@@ -48,33 +71,39 @@ func trigger() -> float:
 	return maxf(float(pressed), right.get_float(&"trigger"))
 
 
-## Goes where the walker of [param world] is.
-func follow(world: NavigationWorld) -> void:
+## Goes where the walker of [param world] is, [param ticks] after the last time.
+func follow(world: NavigationWorld, ticks: float = 1.0) -> void:
 	var walker: Walker = world.walker
+	if not _is_cut and position.distance_to(walker.feet()) > JUMP_M:
+		vignette = BLINK
+		reset_physics_interpolation.call_deferred()
+	_is_cut = false
 	transform = Transform3D(Basis(Vector3.UP, walker.yaw_rad), walker.feet())
 	if not _has_headset:
 		camera.position = Vector3.UP * world.settings.rig.eye_height_m
 		camera.rotation = Vector3(0.0, 0.0, walker.roll_rad)
 		left.position = walker.hands[0]
 		right.position = walker.hands[1]
-	_darken(world)
+	_darken(world, ticks)
 
 
 ## The next place has nothing to do with the last one.
 func cut() -> void:
 	vignette = 0.0
+	_is_cut = true
 	reset_physics_interpolation()
 
 
 ## Turning and speed narrow the view, which keeps people from getting sick; it opens again slowly.
-func _darken(world: NavigationWorld) -> void:
+func _darken(world: NavigationWorld, ticks: float) -> void:
 	var walker: Walker = world.walker
 	var speed_mps: float = Vector2(walker.velocity.x, walker.velocity.z).length()
 	var comfort: NavigationSettings.Comfort = world.settings.comfort
 	var fast: float = speed_mps / world.settings.motion.speed_mps - comfort.speed_share
 	var turning: float = absf(walker.smoothed[2])
 	var wanted_share: float = clampf(maxf(turning * 0.9, fast * 3.0), 0.0, 1.0)
-	vignette = lerpf(vignette, wanted_share, 0.25 if wanted_share > vignette else 0.06)
+	var rate: float = NARROWS if wanted_share > vignette else OPENS
+	vignette = lerpf(wanted_share, vignette, pow(1.0 - rate, ticks))
 	(_shade.material_override as ShaderMaterial).set_shader_parameter(&"strength", vignette)
 
 

@@ -53,8 +53,7 @@ func begin_round(new_course: CourseData, new_solid: CourseSolid) -> void:
 	solid = new_solid
 	var route: PackedVector3Array = course.routes[rng.randi_range(0, course.routes.size() - 1)]
 	var start: CourseData.Start = course.starts[rng.randi_range(0, course.starts.size() - 1)]
-	marks = route.slice(0, _goal_of(route, start) + 1)
-	_measure()
+	set_marks(route.slice(0, _goal_of(route, start) + 1))
 	var ground: Vector3 = start.position
 	ground.x += (rng.randf() - 0.5) * start.size.x
 	ground.z += (rng.randf() - 0.5) * start.size.y
@@ -66,6 +65,12 @@ func begin_round(new_course: CourseData, new_solid: CourseSolid) -> void:
 	_until_collision = 0
 	rewards.begin_round(self)
 	round_started.emit()
+
+
+## The marks to be reached from now on; the last one is the goal.
+func set_marks(new_marks: PackedVector3Array) -> void:
+	marks = new_marks
+	_measure()
 
 
 ## What the walker wants from now on; see [method Walker.set_action].

@@ -257,10 +257,19 @@ func _sway() -> void:
 
 
 func _hold_hands(walked: float) -> void:
-	var sway: float = _rig.swing_m * sin(_phase_rad) * walked
-	var height_m: float = _rig.hand_height_m + _rig.lift_m * cos(2.0 * _phase_rad) * walked
-	hands[0] = Vector3(-_rig.hand_side_m, height_m, sway - _rig.hand_ahead_m)
-	hands[1] = Vector3(_rig.hand_side_m, height_m, -sway - _rig.hand_ahead_m)
+	hands = hands_of(_rig, _phase_rad, walked)
+
+
+## Both hands in the rig's frame at this moment of the gait.
+static func hands_of(
+	rig: NavigationSettings.Rig, phase_rad: float, walked: float
+) -> PackedVector3Array:
+	var sway: float = rig.swing_m * sin(phase_rad) * walked
+	var height_m: float = rig.hand_height_m + rig.lift_m * cos(2.0 * phase_rad) * walked
+	return [
+		Vector3(-rig.hand_side_m, height_m, sway - rig.hand_ahead_m),
+		Vector3(rig.hand_side_m, height_m, -sway - rig.hand_ahead_m)
+	]
 
 
 static func _sane(value: float) -> float:

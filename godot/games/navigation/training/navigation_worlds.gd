@@ -69,16 +69,11 @@ func describe() -> Dictionary:
 	var names: PackedStringArray = []
 	for course in _courses:
 		names.append(course.name)
-	var moves: Array[Dictionary] = []
-	for move_name: String in ["strafe", "forward", "rotate"]:
-		moves.append(DojoObservationLayout.move(move_name, 1))
-	if settings.motion.teleport_m > 0.0:
-		moves.append(DojoObservationLayout.move("teleport", 1))
 	var walker: Dictionary = {
 		"name": "walker",
 		"agents": 1,
 		"observation": NavigationObservation.layout.parts(settings),
-		"action": moves,
+		"action": action_parts(settings),
 	}
 	return {
 		"roles": [walker],
@@ -88,6 +83,17 @@ func describe() -> Dictionary:
 		"model": null,
 		"ticks_per_decision": _ticks,
 	}
+
+
+## What a walker does, see [DojoObservationLayout].
+static func action_parts(played: NavigationSettings) -> Array[Dictionary]:
+	var names: PackedStringArray = ["strafe", "forward", "rotate"]
+	if played.motion.teleport_m > 0.0:
+		names.append("teleport")
+	var parts: Array[Dictionary] = []
+	for move in names:
+		parts.append(DojoObservationLayout.move(move, 1))
+	return parts
 
 
 func reset(seed_number: int) -> void:

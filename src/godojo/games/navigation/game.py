@@ -95,4 +95,5 @@ GAME = Game(
     replay=replay,
     advice=advice,
     config_form=config_form,
+    film_scene="res://games/navigation/show/navigation_show.tscn",
 )

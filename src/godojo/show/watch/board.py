@@ -92,6 +92,10 @@ class RoleLine:
     """Of its agents, those that have not been put out of the round."""
     score: str = ""
     """Where each agent has a score of its own: that, instead of rounds won."""
+    is_alone: bool = False
+    """Whether nobody opposes it: it succeeds in a round, or not."""
+    rating: str = ""
+    """What the game rates, as of now: `comfort 80 %`."""
 
 
 def agent_lines(replay: Replay, moment: Moment, sees: np.ndarray) -> list[RoleLine]:
@@ -132,7 +136,9 @@ def board_html(
 
 def _role_html(role: RoleLine, rounds: int) -> str:
     words = ["role", *(["dark"] if role.colour == style.FIRST else []), *(["sees"] if role.sees else [])]
-    won = role.score or (f"won {role.wins} of {rounds} shown" if rounds else NO_ROUNDS)
+    verb = "succeeded in" if role.is_alone else "won"
+    won = role.score or (f"{verb} {role.wins} of {rounds} shown" if rounds else NO_ROUNDS)
+    won = f"{role.rating} · {won}" if role.rating else won
     left = f"{role.still_in} of {role.agents} in play · " if role.agents > 1 else ""
     return (
         f'<div class="{" ".join(words)}" style="background:{role.colour}"><b>{html.escape(role.name)}</b>'
@@ -141,9 +147,14 @@ def _role_html(role: RoleLine, rounds: int) -> str:
 
 
 def rates_html(
-    rates: Mapping[str, float], colours: Mapping[str, str], window: int, measures: Mapping[str, float] | None = None
+    rates: Mapping[str, float],
+    colours: Mapping[str, str],
+    window: int,
+    measures: Mapping[str, float] | None = None,
+    *,
+    kind: str = "Win rate",
 ) -> str:
-    """Each role's win rate in training. A rate that is absent or no number means no rounds, never 0 %.
+    """Each role's win rate in training, or `kind`. A rate that is absent or no number means no rounds, never 0 %.
 
     `measures` are the means of what the game measures besides, as of the last update.
     """
@@ -152,7 +163,7 @@ def rates_html(
         f'<span style="color:{colours[role]}">{html.escape(role)} {100 * rate:.0f} %</span>'
         for role, rate in known.items()
     )
-    title = f"Win rate in training, last {window:,} rounds"
+    title = f"{kind} in training, last {window:,} rounds"
     means = " · ".join(f"{html.escape(name)} {mean:.2f}" for name, mean in (measures or {}).items())
     line = f"<small>Mean of a round, last update: {means}</small>" if means else ""
     return f'<div class="rates"><small>{title}</small><div>{shown or NO_ROUNDS}</div>{line}</div>'

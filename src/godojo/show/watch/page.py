@@ -13,14 +13,16 @@ import viser
 from viser import uplot
 
 from godojo.errors import GodojoError
+from godojo.evaluation.evaluation import has_opponents
 from godojo.games.settings import TICK_S
 from godojo.learn.training import WIN_RATE_ROUNDS
 from godojo.runs.folder import RunFolder
 from godojo.show import style
 from godojo.show.colours import rgb
 from godojo.show.curves import Table, read_table, smooth
+from godojo.show.maps import rating_text
 from godojo.show.replay import Moment, Replay
-from godojo.show.shots import result
+from godojo.show.shots import is_alone, result
 from godojo.show.watch.board import RECORDED, RoleLine, agent_lines, board_html, rates_html, training_status
 from godojo.show.watch.rounds import Choice, Rounds
 from godojo.show.watch.scene import Scene
@@ -35,7 +37,7 @@ NOBODY_S = 0.2
 RUN_EVERY_S = 5.0
 """How often the run's files are read: status, win rates, curves, snapshots."""
 CURVE_POINTS = 200
-CURVES = {"win_rate": "Win rate, % by seconds of training", "rating": "Rating by seconds of training"}
+CURVES = {"win_rate": "{kind}, % by seconds of training", "rating": "Rating by seconds of training"}
 """Columns of updates.csv, after the role's name."""
 PLAY, PAUSE, BACK, STEP, NEXT = "Play", "Pause", "Back", "Step", "Next round"
 
@@ -46,6 +48,11 @@ class Page:
     def __init__(self, rounds: Rounds, run: RunFolder | None = None) -> None:
         self._rounds, self._run = rounds, run
         self._colours = style.role_colours(rounds.game, rounds.roles)
+        self._is_contest = run is None or has_opponents(run.config)
+        self._kind = "Win rate" if self._is_contest else "Success rate"
+        self._titles = {name: title.format(kind=self._kind) for name, title in CURVES.items()}
+        if not self._is_contest:
+            del self._titles["rating"]
         with redirect_stdout(io.StringIO()):  # it would print an address that is not ours
             self.server = viser.ViserServer(host="127.0.0.1", port=0, label=rounds.title, verbose=False)
         self.server.gui.configure_theme(
@@ -134,10 +141,9 @@ class Page:
             for dropdown in (self._arena, *self._players.values()):
                 dropdown.on_update(self._chosen)
         with gui.add_folder("Display"):
-            self._rays = gui.add_checkbox(
-                "All rays", initial_value=False, hint="A ray that meets an opponent is red and always shown."
-            )
-            self._trails = gui.add_checkbox("Trails", initial_value=True)
+            hint = "A ray that meets an opponent is red and always shown." if self._is_contest else None
+            self._rays = gui.add_checkbox("All rays", initial_value=False, hint=hint)
+            self._trails = gui.add_checkbox("Trails" if self._is_contest else "Path", initial_value=True)
         self._curves: dict[str, Any] = {}
         self._learning = gui.add_folder("Training progress", visible=self._run is not None)
         with self._learning:
@@ -227,7 +233,7 @@ class Page:
         is_over = outcome is not None and moment.seconds >= replay.seconds - 1e-6
         where = f"{header.arena_title} · round {self.rounds_shown}"
         if is_over and outcome is not None:
-            where = f"{outcome.winner} wins" if outcome.winner in self._rounds.roles else "round over"
+            where = result(replay)[0]
             self._count(outcome.winner)
         seen = replay.sees()[moment.decision] if moment.decision >= 0 else np.zeros(header.agents, bool)
         roles = []
@@ -242,11 +248,12 @@ class Page:
                     sees=bool(seen[own].any()) and not is_over,
                     agents=role.agents,
                     still_in=int(np.count_nonzero(moment.active[own])),
+                    is_alone=is_alone(replay),
+                    rating=rating_text(replay, moment.seconds),
                 )
             )
         if len(header.roles) == 1 and header.agents > 1:
             roles = agent_lines(replay, moment, seen & (not is_over))
-            where = result(replay)[0] if is_over else where
         self._board.content = board_html(
             self._status, clock, where, roles, self._ended, self._complaint, counts_down=header.round_s > 0
         )
@@ -277,8 +284,9 @@ class Page:
             self._board.content = board_html(self._status, trouble=self._complaint)
         roles = self._rounds.roles
         light = {role: _on_dark(colour) for role, colour in self._colours.items()}
-        self._rates.content = rates_html(last_win_rates(table, roles), light, WIN_RATE_ROUNDS, last_measures(table))
-        for name, title in CURVES.items():
+        rates = last_win_rates(table, roles)
+        self._rates.content = rates_html(rates, light, WIN_RATE_ROUNDS, last_measures(table), kind=self._kind)
+        for name, title in self._titles.items():
             data = curve_data(table, roles, name)
             if data is None:
                 continue

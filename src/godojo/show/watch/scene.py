@@ -8,12 +8,16 @@ import viser
 
 from godojo.show import colours
 from godojo.show.colours import rgb
+from godojo.show.maps import rating_colours
 from godojo.show.replay import Layout, Moment, Replay, opponents_met
+from godojo.show.shots import is_alone
 
 MAT_M = 2.0
 WALL_M = 0.4
 TRAIL_S = 2.5
 TRAIL_STEPS = 40
+PATH_STEPS = 160
+"""Of the whole way, which an agent that is alone has in place of a trail."""
 FOV_RAD = math.radians(45.0)
 VIEW_FROM = np.array([0.0, 0.83, 0.56])
 """The direction the camera looks from, about 56 degrees above the floor."""
@@ -137,8 +141,8 @@ class Body:
         for part in (*self._parts, self._rays, self._spots, self._eyes, self._trail, self._frame):
             part.remove()
 
-    def show(self, moment: Moment, trail: np.ndarray, *, rays: bool, trails: bool) -> None:
-        """`trail`: where it was, the newest place last."""
+    def show(self, moment: Moment, trail: np.ndarray, shades: np.ndarray | None, *, rays: bool, trails: bool) -> None:
+        """`trail`: where it was, the newest place last, and in which colours, if not in the agent's own."""
         number = self.number
         self._frame.position = moment.position_m[number]
         self._frame.wxyz = quaternion(float(moment.heading_rad[number]))
@@ -154,7 +158,7 @@ class Body:
             self._eyes.position = moment.position_m[number]
         self._trail.visible = trails
         if trails:
-            self._walk(trail, tint)
+            self._walk(trail, tint, shades)
 
     def _look(self, moment: Moment, tint: Colour, *, rays: bool) -> bool:
         """Draws the rays; returns whether one of them meets an opponent."""
@@ -178,11 +182,11 @@ class Body:
             self._spots.colors = np.broadcast_to(as_lines(np.array(SPOTTED)), bright.shape).copy()
         return bool(spotted.any())
 
-    def _walk(self, trail: np.ndarray, tint: Colour) -> None:
+    def _walk(self, trail: np.ndarray, tint: Colour, shades: np.ndarray | None) -> None:
         places = trail - np.array([0.0, self._half_m - 0.04, 0.0], np.float32)
         lines = np.stack([places[:-1], places[1:]], axis=1)
         fade = np.linspace(0.95, 0.1, len(places))[:, None]
-        shades = as_lines(np.array(tint) * (1 - fade) + np.array(FLOOR) * fade)
+        shades = as_lines(np.array(tint) * (1 - fade) + np.array(FLOOR) * fade if shades is None else shades)
         self._trail.points = lines.astype(np.float32)
         self._trail.colors = np.stack([shades[:-1], shades[1:]], axis=1)
 
@@ -195,6 +199,8 @@ class Scene:
         self._stage = Stage(server)
         self._bodies: list[Body] = []
         self._replay: Replay | None = None
+        self._shades: np.ndarray | None = None
+        """Of the way: uint8 [F, A, 3], where the game rates it."""
         self._aspects: dict[int, float] = {}
         """Width by height of each viewer's picture, as the camera was last fitted to it."""
         server.on_client_connect(self._greet)
@@ -212,7 +218,7 @@ class Scene:
 
     def begin(self, replay: Replay) -> None:
         before = self._replay
-        self._replay = replay
+        self._replay, self._shades = replay, rating_colours(replay)
         with self._server.atomic():
             if self._stage.put_up(replay.layout):
                 self._aim(replay.layout)
@@ -253,14 +259,17 @@ class Scene:
         assert self._replay is not None
         replay = self._replay
         moment = replay.at(seconds)
-        times = (
-            np.linspace(max(seconds - TRAIL_S, 0.0), max(seconds, 1e-3), TRAIL_STEPS) * replay.header.ticks_per_second
-        )
+        alone = is_alone(replay)
+        begin_s, steps = (0.0, PATH_STEPS) if alone else (max(seconds - TRAIL_S, 0.0), TRAIL_STEPS)
+        times = np.linspace(begin_s, max(seconds, 1e-3), steps) * replay.header.ticks_per_second
         with self._server.atomic():
             for body in self._bodies:
                 way = replay.position_m[:, body.number]
                 trail = np.stack([np.interp(times, replay.tick, way[:, axis]) for axis in range(3)], axis=1)
-                body.show(moment, trail, rays=rays, trails=trails)
+                shades = None
+                if alone and self._shades is not None:
+                    shades = self._shades[np.searchsorted(replay.tick, times, side="right") - 1, body.number]
+                body.show(moment, trail, shades, rays=rays, trails=trails)
         return moment
 
 
