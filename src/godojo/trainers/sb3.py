@@ -99,8 +99,9 @@ class Sb3Ppo(Algorithm):
             return
         path = run.policy(self.role.name)
         found = evaluate_solo(str(path), rounds=self.settings.best_rounds, seed=self._seed)
-        if found.reward.mean > self.best:
-            self.best = found.reward.mean
+        success = next(iter(found.measures.values())).rate  # a reward per step may be highest for standing still
+        if success >= self.best:
+            self.best = success
             self._save_model(run, "best_model")
             run.snapshots().save("best", {self.role.name: path.read_bytes()}, self.agent_steps, seconds, {})
         self._evaluated_at = self.agent_steps
@@ -157,6 +158,7 @@ class _Callback(BaseCallback):
 def _model(env: VecNormalize, settings: Sb3Settings, seed: int) -> PPO:
     names = set(signature(PPO).parameters) & set(settings.__struct_fields__)
     values = {name: getattr(settings, name) for name in names}
+    values["batch_size"] = min(settings.batch_size, settings.num_envs * settings.n_steps)
     network = {"net_arch": list(settings.net_arch), "activation_fn": nn.ReLU}
     return PPO("MlpPolicy", env, **values, policy_kwargs=network, seed=seed, device="cpu", verbose=0)
 
