@@ -30,8 +30,7 @@ from godojo.trainers.sb3_settings import Sb3Settings
 from tests.conftest import ROOT
 
 SB3 = (
-    *("--trainer", "sb3", "--set", "n_steps=32", "--set", "batch_size=64", "--num-envs", "4", "--eval", "0"),
-    *("--set", "n_epochs=2"),
+    *("--trainer", "sb3", "--set", "n_steps=32", "--set", "n_epochs=2", "--num-envs", "4", "--eval", "0"),
     *("--set", "best_rounds=4", "--set", "rules.round_s=2"),
 )
 SMALL = ("--set", "num_worlds=16", "--set", "n_steps=16", "--set", "net_arch=[16,16]", "--eval", "0")
@@ -90,7 +89,6 @@ def test_stable_baselines3_trains_in_a_run_and_goes_on() -> None:
     run = RunFolder.open("mine")
     assert (run.config.learner, run.config.roles) == ("sb3", (WALKER,))
     assert run.config.learner_settings["net_arch"] == [256, 256]
-    assert run.config.learner_settings["learning_rate"] == 3e-4
     assert {entry.name for entry in run.snapshots().entries()} == {"start", "best", "final"}
     for name in ("best_models/best_model.zip", "metrics.csv", "policy_walker.pt", "README.md"):
         assert (run.path / name).is_file()
@@ -214,6 +212,24 @@ def test_a_reward_of_a_users_own(runs: Path) -> None:
         CustomReward(f"{file}:Hury")
     train(*SMALL, "--steps", "256", "--reward", f"{file}:Hurry", "--run-id", "own", "--set", "rules.round_s=1")
     assert {"walker_speed", "walker_end"} <= set(rows(runs / "own/metrics.csv")[0])
+
+
+def test_the_hyperparameters_of_stable_baselines3_are_its_usual_ones() -> None:
+    own = Sb3Settings()
+    assert (own.learning_rate, own.batch_size, own.n_epochs, own.gamma, own.net_arch) == (
+        3e-4,
+        64,
+        10,
+        0.99,
+        (256, 256),
+    )
+
+
+@pytest.mark.slow
+def test_a_batch_is_at_most_a_rollout() -> None:
+    train(*SB3, "--steps", "128", "--run-id", "small", "--set", "batch_size=512")
+    model = PPO.load(RunFolder.open("small").path / "model.zip", device="cpu")
+    assert model.batch_size == 128
 
 
 def test_stable_baselines3_is_for_one_agent_and_no_run_is_left(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

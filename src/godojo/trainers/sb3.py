@@ -135,8 +135,9 @@ class Sb3Ppo(Algorithm):
             return
         path = run.policy(self.role.name)
         found = evaluate_solo(str(path), rounds=self.settings.best_rounds, seed=self._seed)
-        if found.reward.mean > self.best:
-            self.best = found.reward.mean
+        success = next(iter(found.measures.values())).rate  # a reward per step may be highest for standing still
+        if success >= self.best:
+            self.best = success
             self.save_model(run.path / "best_models", "best_model")
             run.snapshots().save("best", {self.role.name: path.read_bytes()}, self.agent_steps, seconds, {})
         self._evaluated_at = self.agent_steps
@@ -233,6 +234,7 @@ def settings_of(model: Sb3Model) -> dict[str, Any]:
 def _model(env: VecNormalize, settings: Sb3Settings, seed: int) -> PPO:
     names = set(signature(PPO).parameters) & set(settings.__struct_fields__)
     values = {name: getattr(settings, name) for name in names}
+    values["batch_size"] = min(settings.batch_size, settings.num_envs * settings.n_steps)
     network = {"net_arch": list(settings.net_arch), "activation_fn": ACTIVATIONS[settings.activation_fn]}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*PPO on the GPU.*")  # as was asked for

@@ -7,6 +7,8 @@ import msgspec
 from godojo.errors import GodojoError
 from godojo.learn.settings import check_counts, check_fractions, check_net_arch, check_positive
 
+MAX_BATCH = 1_000_000
+
 
 class Sb3Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Stable-Baselines3's PPO with an MlpPolicy, under its own parameter names."""
@@ -16,6 +18,7 @@ class Sb3Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     n_steps: int = 256
     """Steps in each copy between two updates."""
     batch_size: int = 64
+    """Steps of a gradient step; at most a whole rollout, `num_envs * n_steps`."""
     n_epochs: int = 10
     learning_rate: float = 3e-4
     gamma: float = 0.99
@@ -47,9 +50,8 @@ class Sb3Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         check_fractions(self, "gamma", "gae_lambda")
         check_positive(self, "learning_rate", "clip_range", "max_grad_norm", "clip_obs")
         check_net_arch(self.net_arch)
-        most = self.num_envs * self.n_steps
-        if not 2 <= self.batch_size <= most:
-            raise GodojoError(f"batch_size must be from 2 to num_envs * n_steps ({most}), not {self.batch_size}")
+        if not 2 <= self.batch_size <= MAX_BATCH:
+            raise GodojoError(f"batch_size must be from 2 to {MAX_BATCH}, not {self.batch_size}")
         for name in ("ent_coef", "vf_coef", "best_rounds"):
             if not 0 <= getattr(self, name) < 1e6:
                 raise GodojoError(f"{name} must be 0 or more, not {getattr(self, name)}")
