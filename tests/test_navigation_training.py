@@ -228,7 +228,9 @@ def test_the_hyperparameters_of_stable_baselines3_are_its_usual_ones() -> None:
 @pytest.mark.slow
 def test_a_batch_is_at_most_a_rollout() -> None:
     train(*SB3, "--steps", "128", "--run-id", "small", "--set", "batch_size=512")
-    model = PPO.load(RunFolder.open("small").path / "model.zip", device="cpu")
+    from stable_baselines3 import PPO
+
+    model = PPO.load(RunFolder.open("small").path / "checkpoints/vr_nav_model_128_steps.zip", device="cpu")
     assert model.batch_size == 128
 
 
