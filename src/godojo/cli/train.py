@@ -53,9 +53,21 @@ def train(
     judge_rounds: Annotated[
         int, basic("Rounds of each evaluation match at the end; 0 for none.", "N", "--eval", "--judge", min=0)
     ] = 500,
-    project: Annotated[
-        Path | None, own_game("Train in this Godot project or exported game (dojo/1 or godot_rl).", "PATH")
+    project: Annotated[Path | None, own_game("Train in this Godot project (dojo/1 or godot_rl).", "DIR")] = None,
+    binary: Annotated[Path | None, own_game("Train in this exported game.", "FILE")] = None,
+    scene: Annotated[
+        str | None, own_game("The project's training scene; defaults to its main scene. Also for --http.", "SCENE")
     ] = None,
+    window: Annotated[
+        bool, own_game("Let the game draw, as camera sensors need; on Xvfb where there is no display.", None, "--window")
+    ] = False,
+    speedup: Annotated[
+        float | None, own_game("With --window: ticks of a godot_rl game between two frames; defaults to 1.", "N")
+    ] = None,
+    action_repeat: Annotated[
+        int | None, own_game("Physics ticks per decision; defaults to the scene's.", "N", min=1)
+    ] = None,
+    strict: Annotated[bool, own_game("Stop at the first error in the game's scripts.", None, "--strict")] = False,
     connect: Annotated[
         bool, own_game("Wait for a game that you start; without GAME, for any game.", None, "--connect")
     ] = False,
@@ -65,7 +77,6 @@ def train(
         Path | None, own_game("With --connect: a file with the token that the game must send.", "FILE")
     ] = None,
     http: Annotated[str | None, over_http("Train in running games (see serve-game), one world each.", "URL,…")] = None,
-    scene: Annotated[str | None, over_http("The scene to load first.", "NAME")] = None,
     reload_every: Annotated[
         int, over_http("Reload the scene after every N decisions, to test its stability.", "N", min=0)
     ] = 0,
@@ -81,7 +92,9 @@ def train(
     reward: Annotated[str | None, expert("Your own reward function.", "FILE.py:Class")] = None,
     tasks: Annotated[str | None, expert("Arenas or courses to mix; policies observe which one.", "NAME,…")] = None,
     num_envs: Annotated[int | None, expert("Worlds played in parallel.", "N", min=1)] = None,
-    processes: Annotated[int | None, expert("Godot processes; defaults to 2.", "N", min=1)] = None,
+    processes: Annotated[
+        int | None, expert("Godot processes; defaults to 2.", "N", "--engines", "--processes", min=1)
+    ] = None,
     step_timeout: Annotated[
         float | None,
         expert("A game that is silent for longer counts as frozen; defaults to 10.", "SECONDS"),
@@ -101,6 +114,7 @@ def train(
       godojo train tag --mode classic
       godojo train tag --engine godot --set num_worlds=64
       godojo train navigation --trainer sb3 --preset quick_test
+      godojo train --project path/to/project --minutes 5
       godojo train --connect
     """
     from godojo.training.args import ListenAddress, TrainArgs
@@ -124,6 +138,11 @@ def train(
         processes=processes,
         step_timeout=step_timeout,
         project=project,
+        binary=binary,
+        window=window,
+        speedup=speedup,
+        action_repeat=action_repeat,
+        strict=strict,
         listen=ListenAddress.from_options(connect, host, port, token_in(token_file)),
         trainer=trainer,
         config=config,

@@ -109,6 +109,12 @@ class GodotWorlds(Worlds):
         return len(self._quota.incidents)
 
     @property
+    def script_errors(self) -> tuple[int, str]:
+        """How many errors the games' scripts have caused, and the first of them."""
+        first = next((seat.first_script_error for seat in self.seats if seat.first_script_error), "")
+        return sum(seat.script_errors for seat in self.seats), first
+
+    @property
     def hellos(self) -> list[Hello]:
         """The games' hello messages."""
         return [game.connection.hello for game in self._games if game.connection is not None]
