@@ -9,6 +9,7 @@ from godojo.api.references import resolved
 from godojo.engines.godot.display import check_screen
 from godojo.engines.godot.find import find
 from godojo.errors import GodojoError, option, unknown
+from godojo.runs.external import is_external, refuse_external
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import split_reference
 from godojo.show.shots import Format, check_camera
@@ -46,6 +47,7 @@ def film(
     """See `Run.film`."""
     text = resolved(text)
     size, run = format_of(preset), RunFolder.open(text)
+    refuse_external("film", run)
     for name in stages:
         run.snapshots().find(name)
     others = None if clips is None else [RunFolder.open(name) for name in clips]

@@ -165,6 +165,8 @@ def train(
             outcome = run_training(training, report)
         if outcome.stability is not None:
             _say_stability(outcome.stability)
+        if outcome.script_errors[0]:
+            note("the game's scripts caused {:,} errors; the first: {}".format(*outcome.script_errors))
     if not outcome.is_spent:
         note(f"stopped and saved; continue with: {command(f'train {resume_words(run)}')}")
         raise typer.Exit(130)
