@@ -250,7 +250,7 @@ class Run:
         fine: bool = False,
         progress: Callable[..., None] = _ignore,
     ) -> "Film":
-        """Film some episodes of the policies, played in Godot.
+        """Film some episodes of the policies, played in Godot; an external game as it draws itself.
 
         Args:
             path: An `.mp4`; `recording-DATE.mp4` in the run's folder by default.

@@ -110,8 +110,10 @@ def solo_table(found: "SoloEvaluation") -> RenderableType:
 def external_table(found: "ExternalEvaluation") -> RenderableType:
     """Returns, lengths and successes of an external game, by role and player."""
     reports_success = any(one.success is not None for one in found.performances)
-    titles = ("episodes", "return", "steps", *(("success",) if reports_success else ()), "reward/step")
-    table = plain_table(("role", "played by"), titles)
+    has_endless = any(one.reward is None for one in found.performances)
+    titles = ["episodes", "return", "steps"]
+    titles += ["success"] * reports_success + ["reward/step"] * has_endless
+    table = plain_table(("role", "played by", *titles), ())
     last = ""
     for one in found.performances:
         success = "" if one.success is None else f"{percent(one.success)} ({interval(one.success)})"
@@ -122,7 +124,7 @@ def external_table(found: "ExternalEvaluation") -> RenderableType:
             plus_minus(one.reward),
             plus_minus(one.length),
             *((success,) if reports_success else ()),
-            f"{one.reward_per_step:.3g}",
+            *((f"{one.reward_per_step:.3g}",) if has_endless else ()),
         )
         last = one.role
     steps = ", ".join(f"{escape(role)} {count:,}" for role, count in found.agent_steps.items())

@@ -12,8 +12,10 @@ from godojo.engines.godot.project import prepared_project
 from godojo.engines.godot.templates import drawing_env
 from godojo.errors import GodojoError, option, unknown
 
+FPS = 60
+"""Frames a second by a game's own clock."""
 # One tick per iteration of the main loop, without sleeping. They must be two words.
-_FAST = ("--fixed-fps", "60")
+_FAST = ("--fixed-fps", str(FPS))
 # A game that draws still needs no sound card.
 _QUIETLY = ("--audio-driver", "Dummy")
 
