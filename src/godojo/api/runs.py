@@ -163,7 +163,7 @@ class Run:
         Args:
             snapshot: A moment of the training; the newest policies by default.
             role: Export this role only.
-            format: `"godot"` (`.dojo`, played in pure GDScript) or `"onnx"`.
+            format: `"godot"` (`.dojo`, played in pure GDScript), `"onnx"`, or `"godot-rl"` (ONNX for its plugin).
             out: The folder to write to; `export` in the run's folder by default.
             levels: Snapshots by level, such as `{"easy": "10s", "hard": "final"}`.
             int8: Also write an ONNX model with 8-bit weights, and measure what it costs in win rate.
