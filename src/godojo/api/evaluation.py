@@ -74,7 +74,7 @@ def evaluate(
 
     how: dict[str, Any] = {"arenas": arenas, "rounds": episodes, "seed": seed, "deterministic": deterministic}
     how |= {"files": SHIPPED, "progress": progress}
-    external = {"project": project, "binary": binary, "connect": connect}
+    external: dict[str, Any] = {"project": project, "binary": binary, "connect": connect}
     if is_external(next(iter(players_of(text, files=SHIPPED).values())).card.game):
         if opponents or engine == "both":
             raise GodojoError(f"{text} plays an external game: remove {option('opponents')} and {option('engine')}")

@@ -139,7 +139,9 @@ def _record_external(
     source, target = source_of(text, project=project, binary=binary), film_path(run.path, "recording", path)
     check_screen()
     find()
-    return Film(target, film_external(text, source, target, size, episodes=episodes, seed=seed, progress=progress), size)
+    return Film(
+        target, film_external(text, source, target, size, episodes=episodes, seed=seed, progress=progress), size
+    )
 
 
 def encode(folder: Path, path: Path | None = None, *, fps: int | None = None, progress: Progress) -> Film:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from godojo.api.policies import TrainedPolicy
     from godojo.api.replays import Replays
     from godojo.evaluation.evaluation import Evaluation
+    from godojo.evaluation.external import ExternalEvaluation
     from godojo.evaluation.sim_vs_godot import Comparison
     from godojo.evaluation.solo import SoloEvaluation
     from godojo.learn.training import TrainingStatus
@@ -96,7 +97,7 @@ class Run:
         seed: int = 0,
         deterministic: bool = True,
         progress: Callable[[str, float | None], None] | None = None,
-    ) -> "Evaluation | SoloEvaluation | Comparison":
+    ) -> "Evaluation | SoloEvaluation | Comparison | ExternalEvaluation":
         """Measure how good the policies are, as `godojo.evaluate` does.
 
         Args:

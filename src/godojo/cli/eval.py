@@ -58,8 +58,8 @@ def evaluate(
     """Evaluate a trained policy: how often each role wins against each opponent, with 95 % intervals.
 
     Of an external game (train --project): returns, lengths and successes, compared with random actions and with the
-    first policies. In classic tag: how much of the round it is not "it". Played in arenas that training does not use. With
-    --engine both, the same on the embedded game and in the real one, and by how much they differ.
+    first policies. In classic tag: how much of the round it is not "it". Played in arenas that training does not use.
+    With --engine both, the same on the embedded game and in the real one, and by how much they differ.
 
     Examples:
 

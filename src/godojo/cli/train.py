@@ -59,7 +59,8 @@ def train(
         str | None, own_game("The project's training scene; defaults to its main scene. Also for --http.", "SCENE")
     ] = None,
     window: Annotated[
-        bool, own_game("Let the game draw, as camera sensors need; on Xvfb where there is no display.", None, "--window")
+        bool,
+        own_game("Let the game draw, as camera sensors need; on Xvfb where there is no display.", None, "--window"),
     ] = False,
     speedup: Annotated[
         float | None, own_game("With --window: ticks of a godot_rl game between two frames; defaults to 1.", "N")

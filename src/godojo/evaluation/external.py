@@ -221,9 +221,9 @@ class _RoleTally:
     def __init__(self, worlds: Worlds, name: str, episodes: int) -> None:
         self._name, rows = name, worlds.roles[name].reward.shape
         agents = math.prod(rows)
-        self._wanted = np.full(agents, episodes // agents)
-        self._wanted[: episodes % agents] += 1
-        self._wanted = self._wanted.reshape(rows)
+        wanted = np.full(agents, episodes // agents)
+        wanted[: episodes % agents] += 1
+        self._wanted = wanted.reshape(rows)
         self._played = np.zeros(rows, np.int64)
         self._returns, self._steps = np.zeros(rows), np.zeros(rows, np.int64)
         self._rewards, self._decisions = 0.0, 0

@@ -30,7 +30,8 @@ def godot_rl_bytes(policy: Policy, card: PolicyCard) -> tuple[bytes, float]:
     content = _renamed(build(check_dojo(dojo_bytes(policy, card))), card).SerializeToString()
     vectors = make_vectors(policy, card, CHECKED_DECISIONS, streams=CHECKED_STREAMS)
     rows = vectors.observation.reshape(-1, vectors.observation.shape[-1])
-    difference = float(np.abs(played(content, rows, card.shape.action_parts).reshape(vectors.action.shape) - vectors.action).max())
+    found = played(content, rows, card.shape.action_parts).reshape(vectors.action.shape)
+    difference = float(np.abs(found - vectors.action).max())
     if not difference <= TOLERANCE:
         raise GodojoError(
             f"the ONNX model of the {card.role} differs from torch by {difference:.1e}; nothing is written"
@@ -61,11 +62,14 @@ def _check_fits(card: PolicyCard) -> None:
     instead = "export it as a .dojo file and play it with a DojoGodotRlPlayer"
     if card.shape.memory_size:
         without = option("settings", "memory=")
-        raise GodojoError(f"godot_rl's runtime has no memory, and the {card.role} has one: train with {without}, or {instead}")
+        raise GodojoError(
+            f"godot_rl's runtime has no memory, and the {card.role} has one: train with {without}, or {instead}"
+        )
     names = [part.name for part in card.observation_parts]
     if names != [OBS] or card.observation_parts[0].kind == "image":
         raise GodojoError(
-            f"godot_rl's runtime feeds the key {OBS!r} alone, and the {card.role} observes {', '.join(names)}; {instead}"
+            f"godot_rl's runtime feeds the key {OBS!r} alone, and the {card.role} observes {', '.join(names)}; "
+            f"{instead}"
         )
 
 
@@ -84,7 +88,8 @@ def _renamed(model: onnx.ModelProto, card: PolicyCard) -> onnx.ModelProto:
         nodes.append(helper.make_node("Gather", [source, f"{name}.places"], [name], name=name, axis=1))
         return name
 
-    constants.append(numpy_helper.from_array(np.float32(1.0), "above_zero"))
+    if any(part.kind == "discrete" for part in parts):
+        constants.append(numpy_helper.from_array(np.array(1.0, np.float32), "above_zero"))
     column = logit = 0
     for part in parts:
         if part.kind == "continuous":

@@ -17,8 +17,8 @@ _LAST_BREATH_S = 1.0
 _PARSE_PATIENCE_S = 5.0
 """A game whose scripts do not parse may still connect, but not much later."""
 _LOG_CHECK_S = 1.0
-_NO_TRAINING = " (is the control mode of its Sync node Training, and is this its training scene? scene=… takes another)"
-
+_NO_TRAINING = "is the control mode of its Sync node Training, and is this its training scene?"
+_NO_SYNC = "does its scene have a DojoSync, or godot_rl's Sync node with the control mode Training?"
 _NOT_PORTABLE = "if it was exported with Debian's templates, export it here (docs/exporting.md)"
 
 
@@ -79,7 +79,7 @@ class LaunchedGame(GameSlot):
         self._number = number
         self._seed = seed
         self._strict, self._say = strict, say
-        self._errors_before, self._has_reported = 0, False
+        self._errors_before, self._has_reported, self._has_connected = 0, False, False
         self._listener: Listener | None = None
         self._process: GameProcess | None = None
         self._next_look_s = 0.0
@@ -104,10 +104,17 @@ class LaunchedGame(GameSlot):
         assert self._listener is not None
         begun = time.monotonic()
         try:
-            return self._listener.accept(timeout_s, until=lambda: self._check_alive(time.monotonic() - begun))
+            guest = self._listener.accept(timeout_s, until=lambda: self._check_alive(time.monotonic() - begun))
+            self._has_connected = True
+            return guest
         except PeerTimeout:
-            hint = _NO_TRAINING if self._recipe.wire == "godot_rl" else ""
-            raise PeerTimeout(f"did not connect within {timeout_s:g} s{hint}") from None
+            asked = {"godot_rl": _NO_TRAINING, "any": _NO_SYNC}.get(self._recipe.wire)
+            hint = f" ({asked} {option('scene')} takes another scene)" if asked else ""
+            what = f"did not connect within {timeout_s:g} s{hint}"
+            if self._has_connected:
+                raise PeerTimeout(what) from None
+            self.check_can_play()
+            raise GodojoError(f"the game {what}; {self.last_words()}") from None
         finally:
             self._listener.close()
             self._listener = None

@@ -1,5 +1,6 @@
 """Where an external game comes from, as its run's configuration keeps it, so that every verb opens the same game."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,8 @@ from godojo.errors import GodojoError, option
 
 WORLDS_EACH = 16
 """Worlds of one process, for a scene that can play several, unless the user asks for another number."""
-_ONE_WORLD = "this scene is one world"
-"""What a scene without a `world_scene` answers."""
+_OWN_NUMBER = re.compile(r"this scene is one world|\d+ worlds in (one|each) process")
+"""About a game that has a number of worlds of its own."""
 
 
 class GameSource(msgspec.Struct, frozen=True):
@@ -63,12 +64,11 @@ class GameSource(msgspec.Struct, frozen=True):
         if self.worlds is not None and wire == "godot_rl":
             more = f"for more of them use {option('processes')} in place of {option('num_envs')}"
             raise GodojoError(f"a godot_rl game plays the copies that its scene holds; {more}")
-        asked = self.worlds or (usual_worlds if wire == "dojo/1" else None)
-        if asked is not None or wire != "dojo/1":
-            return open_game(num_worlds=asked, **shared)
+        if wire == "godot_rl":
+            return open_game(**shared)
         try:
-            return open_game(num_worlds=WORLDS_EACH * self.processes, **shared)
+            return open_game(num_worlds=self.worlds or usual_worlds or WORLDS_EACH * self.processes, **shared)
         except GodojoError as error:
-            if _ONE_WORLD not in str(error):
+            if self.worlds is not None or not _OWN_NUMBER.search(str(error)):
                 raise
         return open_game(**shared)

@@ -9,6 +9,7 @@ from pathlib import Path
 from godojo.bridge.listener import WIRES, Wire
 from godojo.engines.godot.find import Engine, find
 from godojo.engines.godot.project import prepared_project
+from godojo.engines.godot.project_check import check_project, warnings_about
 from godojo.engines.godot.templates import drawing_env
 from godojo.errors import GodojoError, option, unknown
 
@@ -65,9 +66,13 @@ def from_project(
     if not (place / "project.godot").is_file():
         raise GodojoError(f"{place} is no Godot project: it has no project.godot")
     engine = find()
+    check_project(engine, place, scene)
     if say is not None and not (place / ".godot").is_dir():
         say(f"importing {place} as the editor does, which may take minutes the first time")
     prepared_project(engine, place)
+    if say is not None:
+        for warning in warnings_about(engine, place):
+            say(warning)
     return Recipe(
         _engine_words(engine, place, scene, window=window),
         checked_wire(wire) or wire_of(place),

@@ -291,7 +291,8 @@ class GodotWorlds(Worlds):
         cause = game.seat.clear(error)
         if connection is not None:  # afterwards, since one who is gone does not keep us waiting for a farewell
             connection.close("lost")
-        self._quota.note(game.number, cause, game.seat.log, game.seat.last_words(), game.seat.remedy)
+        about = (game.seat.log, game.seat.last_words(), game.seat.remedy)
+        self._quota.note(game.number, cause, *about, by_its_messages=isinstance(error, WireError))
 
     def _seed_of(self, game: _Game) -> int:
         assert self._seed is not None
