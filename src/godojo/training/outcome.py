@@ -113,5 +113,7 @@ def next_commands(run: RunFolder) -> list[str]:
         "league": has_opponents(run.config) and "tasks" not in run.config.more,
         "export": True,
     }
+    by_hand = is_external(run.config.game) and "connect" in run.config.more
     commands = [f"{name} {run.name}" for name, is_offered in offered.items() if is_offered]
+    commands = [f"{words} --connect" if by_hand and words.startswith("eval ") else words for words in commands]
     return [*commands, f"train {resume_words(run)} --minutes 10"]

@@ -292,7 +292,9 @@ class GodotWorlds(Worlds):
         if connection is not None:  # afterwards, since one who is gone does not keep us waiting for a farewell
             connection.close("lost")
         about = (game.seat.log, game.seat.last_words(), game.seat.remedy)
-        self._quota.note(game.number, cause, *about, by_its_messages=isinstance(error, WireError))
+        # Text that a script wrote will be the same again; damaged bytes need not be.
+        by_its_messages = isinstance(error, WireError) and connection is not None and connection.wire == "godot_rl"
+        self._quota.note(game.number, cause, *about, by_its_messages=by_its_messages)
 
     def _seed_of(self, game: _Game) -> int:
         assert self._seed is not None
