@@ -70,6 +70,7 @@ def _alone(run: str, *, is_ours: bool) -> str:
 {command(f"export {run}")}
 ```
 
-`train --resume` continues from the newest checkpoint. `eval` measures the newest policy, or that of a snapshot. `report`
-writes everything as one page, and `export` writes the policy as a file for games. `{run}@NAME` is the snapshot NAME.
+`train --resume` continues from the newest checkpoint. `eval` measures the newest policy, or that of a snapshot.
+`report` writes everything as one page, and `export` writes the policy as a file for games.
+`{run}@NAME` is the snapshot NAME.
 """
