@@ -128,6 +128,8 @@ def evaluate_external(
     if role is not None and role not in trained:
         raise unknown("role", role, trained)
     first = _first_policies(policy, seed, deterministic)
+    if source.connect is None:
+        how = {"say": lambda _: None, **how}  # the result has the script errors
     with source.open(seed=judging_seed(seed) + _GAME_SEED, **how) as worlds:
         found: list[Performance] = []
         is_complete, lost = True, 0
