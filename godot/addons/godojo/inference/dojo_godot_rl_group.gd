@@ -107,7 +107,9 @@ static func _shape(key: String, space: Dictionary) -> Array[int]:
 		shape.append(int(length))
 	if key.contains("2d") and shape.size() == 3:
 		# Declared channels first, or columns first by the oldest cameras; sent as rows of pixels.
-		return [shape[1], shape[2], shape[0]] if shape[0] <= 4 else [shape[1], shape[0], shape[2]]
+		if shape[0] <= 4:
+			return [shape[1], shape[2], shape[0]]
+		return [shape[1], shape[0], shape[2]]
 	return shape
 
 
