@@ -29,7 +29,8 @@ func _ready() -> void:
 
 func _note(agent: Node, observation: PackedFloat32Array, action: PackedFloat32Array) -> void:
 	_lines.append(JSON.stringify([agent.name, Array(observation), Array(action)], "", false, true))
-	if _lines.size() == most:
+	if _lines.size() >= most:
+		player.set_physics_process(false)
 		FileAccess.open("res://decisions.jsonl", FileAccess.WRITE).store_string("\\n".join(_lines))
 		get_tree().quit()
 """
