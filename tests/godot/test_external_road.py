@@ -160,7 +160,7 @@ def test_errors_of_scripts_are_shown_once_counted_and_fatal_if_strict(tmp_path: 
     count, first = worlds.script_errors
     assert count > 100
     assert re.match(r"res://walker\.gd:2[56]: ", first)
-    errors = [line for line in said if "script" in line]
+    errors = [line for line in said if line.startswith("a script")]
     assert len(errors) == 1
     assert first in errors[0]
     with pytest.raises(GodojoError, match=r"a script of the game failed: .*walker\.gd:\d+.*strict"):
