@@ -353,7 +353,7 @@ def test_a_step_that_cannot_be(change: dict[str, Any], words: str) -> None:
 @pytest.mark.parametrize(
     ("picture", "words"),
     [
-        (None, "draws nothing; open the game with window=True"),
+        (None, "draws nothing; add window=True"),
         ("0", "not hexadecimal"),
         ("zz", "not hexadecimal"),
         ("ü", "not hexadecimal"),

@@ -317,7 +317,7 @@ def test_an_example_goes_out_and_in_again(tmp_path: Path, capsys: pytest.Capture
         (("--config", "nowhere.json"), "No such file"),
         (("--config", "x.json", "--preset", "default"), "not both"),
         (("--trainer", "sb3", "--algorithm", "sac"), "trains new policies, by PPO"),
-        (("--reload-every", "5"), "--reload-every need --http"),
+        (("--reload-every", "5"), "--reload-every needs --http"),
         (("--http", "http://127.0.0.1:9", "--processes", "3"), "remove --processes"),
         (("--http", "http://a:1,http://b:1", "--num-envs", "3"), "3 worlds cannot be spread evenly over 2 addresses"),
     ],

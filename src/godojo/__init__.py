@@ -16,6 +16,7 @@ __all__ = [
     "Comparison",
     "Evaluation",
     "Exported",
+    "ExternalEvaluation",
     "Film",
     "GodojoError",
     "League",
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from godojo.api.training import train
     from godojo.engines.make import make_vec, open_game
     from godojo.evaluation.evaluation import Evaluation
+    from godojo.evaluation.external import ExternalEvaluation
     from godojo.evaluation.sim_vs_godot import Comparison
     from godojo.evaluation.solo import SoloEvaluation
     from godojo.show.behaviours import Behaviours
@@ -52,6 +54,7 @@ _HOMES = {
     "Comparison": "godojo.evaluation.sim_vs_godot",
     "Evaluation": "godojo.evaluation.evaluation",
     "Exported": "godojo.api.exports",
+    "ExternalEvaluation": "godojo.evaluation.external",
     "Film": "godojo.api.films",
     "League": "godojo.api.league",
     "Replays": "godojo.api.replays",

@@ -244,11 +244,13 @@ def test_logs_are_kept_small_and_few(tmp_path: Path, monkeypatch: pytest.MonkeyP
         output.write(b"\x1b[31mred\x1b[0m\n" + b"x" * 999 + b"\n\x07 last\n")
     assert kept.last_lines(2) == ["x" * 300, "last"]
     assert kept.last_lines(3)[0] == "red"
-    monkeypatch.setattr(logs, "MOST_BYTES", 100)
+    assert kept.new_lines()[-1] == "last"
+    monkeypatch.setattr(logs, "MOST_BYTES", 12)
     with kept.opened() as output:
         kept.keep_small()
-        output.write(b"after\n")
-    assert kept.last_lines(9) == ["after"]
+        output.write(b"\nafter\nhalf a li")
+    assert kept.last_lines(9) == ["red", "after", "half a li"], "its beginning is kept"
+    assert kept.new_lines() == ["", "after"]
 
 
 def test_a_log_that_cannot_be_written_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

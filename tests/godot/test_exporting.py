@@ -73,9 +73,11 @@ def test_the_code_of_the_page_steps_it(followed: Path, monkeypatch: pytest.Monke
 
 def test_it_can_be_trained_in(followed: Path, godojo: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(followed)
-    words = re.search(r"^python3 dojo\.py (train --project .*) --minutes 1$", PAGE, re.MULTILINE)
+    words = re.search(r"^python3 dojo\.py (train --binary .*) --minutes 1$", PAGE, re.MULTILINE)
     assert words is not None
-    done = godojo(*words[1].split(), "--steps", "64", "--processes", "1", "--set", "n_steps=16", timeout_s=300)
+    done = godojo(
+        *words[1].split(), "--steps", "64", "--processes", "1", "--set", "n_steps=16", "--judge", "0", timeout_s=300
+    )
     assert done.returncode == 0, done.stderr
     assert list(followed.glob("runs/*/policy_ball.pt"))
 

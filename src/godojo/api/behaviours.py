@@ -9,6 +9,7 @@ from godojo.engines.godot.display import check_screen
 from godojo.engines.godot.find import find
 from godojo.errors import GodojoError, option
 from godojo.games.base import game_named
+from godojo.runs.external import refuse_external
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import split_reference
 from godojo.show.shots import preset as format_of
@@ -37,7 +38,9 @@ def behaviours(
         raise GodojoError(f"{option('episodes')} must be 1 or more, not {episodes}")
     text, film = resolved(reference(source)), format_of(preset)
     if not is_file(text):
-        game_named(RunFolder.open(split_reference(text)[0]).config.game).require("behaviours", "behaviours")
+        run = RunFolder.open(split_reference(text)[0])
+        refuse_external("behaviours", run)
+        game_named(run.config.game).require("behaviours", "behaviours")
     if clips is not None:
         check_screen()
         find()

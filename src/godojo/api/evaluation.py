@@ -1,6 +1,7 @@
 """`godojo.evaluate`: how good a trained policy is, with 95 % confidence intervals."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from godojo.api.references import check_opponents, reference, resolved
@@ -8,6 +9,7 @@ from godojo.errors import GodojoError, option, unknown
 
 if TYPE_CHECKING:
     from godojo.evaluation.evaluation import Evaluation
+    from godojo.evaluation.external import ExternalEvaluation
     from godojo.evaluation.sim_vs_godot import Comparison
     from godojo.evaluation.solo import SoloEvaluation
 
@@ -24,9 +26,13 @@ def evaluate(
     engine: str = "sim",
     seed: int = 0,
     deterministic: bool = True,
+    project: str | Path | None = None,
+    binary: str | Path | None = None,
+    connect: bool = False,
+    seconds: float | None = None,
     progress: Callable[[str, float | None], None] | None = None,
-) -> "Evaluation | SoloEvaluation | Comparison":
-    """Play a trained policy on arenas that training does not use.
+) -> "Evaluation | SoloEvaluation | Comparison | ExternalEvaluation":
+    """Play a trained policy on arenas that training does not use; in an external game, in that game.
 
     Args:
         policy: A run (a `godojo.Run`, an id, a path, `"latest"` or `RUN@SNAPSHOT`), or a policy file (`.pt`, `.dojo`,
@@ -39,11 +45,15 @@ def evaluate(
         engine: `"sim"`, `"godot"`, or `"both"` to compare them.
         seed: The same seed plays the same episodes.
         deterministic: Take the most likely actions; otherwise sample as in training.
+        project: The Godot project of an external game; by default the one that the run was trained in.
+        binary: The exported game, instead.
+        connect: Wait for the external game, which you start.
+        seconds: In an external game: the most that each player takes; 30 by default.
         progress: Called with the match in progress and the fraction of it that is done.
 
     Returns:
-        `Evaluation` (win rates by role and opponent), `SoloEvaluation` for a game that is played alone, or `Comparison`
-        for `engine="both"`.
+        `Evaluation` (win rates by role and opponent), `SoloEvaluation` for a game that is played alone, `Comparison`
+        for `engine="both"`, or `ExternalEvaluation` (returns, lengths, successes) for an external game.
 
     Raises:
         GodojoError: An argument is wrong, or the game does not offer what it asks for.
@@ -55,12 +65,26 @@ def evaluate(
     text = resolved(reference(policy))
     check_opponents(text, opponents)
     from godojo.evaluation.evaluation import judge  # these load torch and the kernels
+    from godojo.evaluation.external import SECONDS, evaluate_external, source_of
+    from godojo.evaluation.players import players_of
     from godojo.evaluation.sim_vs_godot import compare_engines
     from godojo.evaluation.solo import evaluate_solo, is_solo
     from godojo.export.players import SHIPPED
+    from godojo.runs.external import is_external
 
     how: dict[str, Any] = {"arenas": arenas, "rounds": episodes, "seed": seed, "deterministic": deterministic}
     how |= {"files": SHIPPED, "progress": progress}
+    external: dict[str, Any] = {"project": project, "binary": binary, "connect": connect}
+    if is_external(next(iter(players_of(text, files=SHIPPED).values())).card.game):
+        if opponents or engine == "both":
+            raise GodojoError(f"{text} plays an external game: remove {option('opponents')} and {option('engine')}")
+        del how["arenas"], how["rounds"]
+        source = source_of(text, **external)
+        limit_s = SECONDS if seconds is None else seconds
+        return evaluate_external(text, source, role=role, episodes=episodes, seconds=limit_s, **how)
+    for name, given in (external | {"seconds": seconds}).items():
+        if given:
+            raise GodojoError(f"{text} plays one of Godojo's own games: remove {option(name)}")
     if not is_solo(text, SHIPPED):
         if engine == "both":
             return compare_engines(text, opponents, role=role, references=True, **how)

@@ -9,6 +9,7 @@ from godojo.api.references import resolved
 from godojo.engines.godot.display import check_screen
 from godojo.engines.godot.find import find
 from godojo.errors import GodojoError, option, unknown
+from godojo.runs.external import is_external, refuse_external
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import split_reference
 from godojo.show.shots import Format, check_camera
@@ -46,6 +47,7 @@ def film(
     """See `Run.film`."""
     text = resolved(text)
     size, run = format_of(preset), RunFolder.open(text)
+    refuse_external("film", run)
     for name in stages:
         run.snapshots().find(name)
     others = None if clips is None else [RunFolder.open(name) for name in clips]
@@ -82,6 +84,8 @@ def record(
     seed: int,
     fine: bool,
     frames: Path | None = None,
+    project: Path | None = None,
+    binary: Path | None = None,
     progress: Progress,
 ) -> Film:
     """See `Run.record`. With `frames`, only draws the frames into that folder, as `frame_00000.png` and so on."""
@@ -89,6 +93,14 @@ def record(
     run = RunFolder.open(split_reference(text)[0])
     if episodes < 1:
         raise GodojoError(f"{option('episodes')} must be 1 or more, not {episodes}")
+    if is_external(run.config.game):
+        ours = {"camera": camera, "hero": hero, "player": players, "arena": arena, "frames": frames}
+        for name, given in ours.items():
+            if given:
+                raise GodojoError(f"{option(name)} is for Godojo's own games; {run.config.game} draws itself")
+        return _record_external(text, run, path, size, episodes, seed, project or None, binary or None, progress)
+    if project is not None or binary is not None:
+        raise GodojoError(f"{run.name} plays one of Godojo's own games: remove {option('project')}, {option('binary')}")
     check_camera(camera, run.config.game)
     if hero is not None and hero not in run.config.roles:
         raise unknown("role", hero, run.config.roles)
@@ -107,6 +119,29 @@ def record(
     else:
         recording.dump_shots(shots, frames, size, fine=fine, progress=progress)
     return Film(frames or target, sum(shot.frames for shot in shots), size)
+
+
+def _record_external(
+    text: str,
+    run: RunFolder,
+    path: Path | None,
+    size: Format,
+    episodes: int,
+    seed: int,
+    project: Path | None,
+    binary: Path | None,
+    progress: Progress,
+) -> Film:
+    from godojo.evaluation.external import source_of
+    from godojo.show.external_film import film_external
+    from godojo.show.record import film_path
+
+    source, target = source_of(text, project=project, binary=binary), film_path(run.path, "recording", path)
+    check_screen()
+    find()
+    return Film(
+        target, film_external(text, source, target, size, episodes=episodes, seed=seed, progress=progress), size
+    )
 
 
 def encode(folder: Path, path: Path | None = None, *, fps: int | None = None, progress: Progress) -> Film:

@@ -13,6 +13,7 @@ from godojo.evaluation.league import LeagueReport, play_league
 from godojo.export.players import SHIPPED
 from godojo.files import atomic_write
 from godojo.formats import LEAGUE
+from godojo.runs.external import refuse_external
 from godojo.runs.folder import RunFolder
 from godojo.show.charts import draw_exploitability, draw_league
 
@@ -48,6 +49,7 @@ def league(
 
     With `exploit_minutes`, weaknesses are added to `league.json` as they are found, and drawn in `exploitability.png`.
     """
+    refuse_external("league", run)
     if exploit_minutes is not None:
         exploitability.check_minutes(exploit_minutes)
     where = str(run.path.absolute())

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from godojo.api.policies import TrainedPolicy
     from godojo.api.replays import Replays
     from godojo.evaluation.evaluation import Evaluation
+    from godojo.evaluation.external import ExternalEvaluation
     from godojo.evaluation.sim_vs_godot import Comparison
     from godojo.evaluation.solo import SoloEvaluation
     from godojo.learn.training import TrainingStatus
@@ -96,7 +97,7 @@ class Run:
         seed: int = 0,
         deterministic: bool = True,
         progress: Callable[[str, float | None], None] | None = None,
-    ) -> "Evaluation | SoloEvaluation | Comparison":
+    ) -> "Evaluation | SoloEvaluation | Comparison | ExternalEvaluation":
         """Measure how good the policies are, as `godojo.evaluate` does.
 
         Args:
@@ -163,7 +164,7 @@ class Run:
         Args:
             snapshot: A moment of the training; the newest policies by default.
             role: Export this role only.
-            format: `"godot"` (`.dojo`, played in pure GDScript) or `"onnx"`.
+            format: `"godot"` (`.dojo`, played in pure GDScript), `"onnx"`, or `"godot-rl"` (ONNX for its plugin).
             out: The folder to write to; `export` in the run's folder by default.
             levels: Snapshots by level, such as `{"easy": "10s", "hard": "final"}`.
             int8: Also write an ONNX model with 8-bit weights, and measure what it costs in win rate.
@@ -250,7 +251,7 @@ class Run:
         fine: bool = False,
         progress: Callable[..., None] = _ignore,
     ) -> "Film":
-        """Film some episodes of the policies, played in Godot.
+        """Film some episodes of the policies, played in Godot; an external game as it draws itself.
 
         Args:
             path: An `.mp4`; `recording-DATE.mp4` in the run's folder by default.

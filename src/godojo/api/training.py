@@ -40,6 +40,11 @@ def train(
     processes: int | None = None,
     step_timeout: float | None = None,
     project: str | Path | None = None,
+    binary: str | Path | None = None,
+    window: bool = False,
+    speedup: float | None = None,
+    action_repeat: int | None = None,
+    strict: bool = False,
     connect: bool = False,
     host: str | None = None,
     port: int | None = None,
@@ -77,14 +82,19 @@ def train(
         device: With `"sb3"`: `"auto"` (default; a GPU if there is one), `"cpu"` or `"cuda"`.
         processes: Godot processes; 2 by default.
         step_timeout: Seconds after which a silent game counts as frozen; 10 by default.
-        project: Train in this Godot project or exported game instead of one of ours.
+        project: Train in this Godot project instead of one of our games.
+        binary: Train in this exported game.
+        window: With `project` or `binary`: let the game draw, as camera sensors need; on Xvfb without a display.
+        speedup: With `window`: ticks of a godot_rl game between two frames; 1 by default.
+        action_repeat: With `project`, `binary` or `connect`: physics ticks per decision; the scene's by default.
+        strict: With `project` or `binary`: an error in the game's scripts ends the training.
         connect: Wait for a game that you start yourself; without `game`, for any game.
         host: With `connect`: the address to listen on; 127.0.0.1 by default.
         port: With `connect`: the port; 8765 by default.
         token: With `connect`: the token that the game must send.
         http: Addresses of running games to train in (see `godojo serve-game`); they share `num_envs` evenly, one each
             by default.
-        scene: With `http`: the scene to load first.
+        scene: With `project`: the training scene in place of the main scene. With `http`: the scene to load first.
         reload_every: With `http`: reload the scene after this many decisions.
         progress: Called after each update with a `TrainingStatus`; return False to stop the training.
 
@@ -117,6 +127,11 @@ def train(
         processes=processes,
         step_timeout=step_timeout,
         project=None if project is None else Path(project),
+        binary=None if binary is None else Path(binary),
+        window=window,
+        speedup=speedup,
+        action_repeat=action_repeat,
+        strict=strict,
         listen=ListenAddress.from_options(connect, host, port, token),
         http=(http,) if isinstance(http, str) else tuple(http),
         scene=scene,

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from godojo.bridge.messages import MAX_AGENTS, MAX_NUMBERS, MAX_ROLES, RoleDescription, WireError, shown
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, option
 from godojo.games.parts import ActionPart, ObservationPart
 
 SHARED_POLICY = "shared_policy"
@@ -147,7 +147,7 @@ def numbers_of(value: Any, what: str) -> np.ndarray:
 def _pixels(value: Any, what: str) -> np.ndarray:
     """An image, from hexadecimal bytes; from 0 to 1."""
     if value is None:
-        raise WireError(f"{what} is null: without a screen Godot draws nothing; open the game with window=True")
+        raise WireError(f"{what} is null: without a screen Godot draws nothing; add {option('window', True)}")
     if isinstance(value, str):
         try:
             numbers = np.frombuffer(binascii.unhexlify(value), np.uint8)

@@ -1,11 +1,16 @@
 """`godojo eval`: how good a trained policy is, against any opponent."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from godojo.cli.chosen_run import chosen_run
 from godojo.cli.console import out, print_json, progress_report
+
+
+def external(text: str, metavar: str | None, *flags: str) -> Any:
+    return typer.Option(*flags, help=text, metavar=metavar, rich_help_panel="Your own game")
 
 
 def evaluate(
@@ -43,12 +48,19 @@ def evaluate(
         bool,
         typer.Option("--sampled", help="Policies are stochastic, as in training, instead of deterministic."),
     ] = False,
+    project: Annotated[
+        Path | None, external("The external game's project; by default the one of the run.", "DIR")
+    ] = None,
+    binary: Annotated[Path | None, external("The exported game, instead.", "FILE")] = None,
+    connect: Annotated[bool, external("Wait for the game, which you start.", None, "--connect")] = False,
+    seconds: Annotated[float | None, external("The most that each player takes; defaults to 30.", "N")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
     """Evaluate a trained policy: how often each role wins against each opponent, with 95 % intervals.
 
-    In classic tag: how much of the round it is not "it". Played in arenas that training does not use. With
-    --engine both, the same on the embedded game and in the real one, and by how much they differ.
+    Of an external game (train --project): returns, lengths and successes, compared with random actions and with the
+    first policies. In classic tag: how much of the round it is not "it". Played in arenas that training does not use.
+    With --engine both, the same on the embedded game and in the real one, and by how much they differ.
 
     Examples:
 
@@ -69,6 +81,10 @@ def evaluate(
             engine=engine,
             seed=seed,
             deterministic=not sampled,
+            project=project,
+            binary=binary,
+            connect=connect,
+            seconds=seconds,
             progress=shown.progress,
         )
     if as_json:

@@ -22,7 +22,13 @@ def export(
         typer.Argument(help="RUN, RUN@SNAPSHOT or a policy file (*.pt, *.dojo); defaults to the latest run."),
     ] = "latest",
     role: Annotated[str | None, typer.Option("--role", help="Export this role only, such as seeker.")] = None,
-    kind: Annotated[str, typer.Option("--format", help="godot (*.dojo, played in pure GDScript) or onnx.")] = "godot",
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="godot (*.dojo, played in pure GDScript), onnx, or godot-rl (ONNX for the runtime of its plugin).",
+        ),
+    ] = "godot",
     out: Annotated[
         Path | None,
         typer.Option("--out", help="The folder; defaults to `export` in the run's folder.", metavar="DIR"),

@@ -46,10 +46,17 @@ def record(
     frames: Annotated[
         Path | None, typer.Option("--frames", help="Only draw, and keep frame_00000.png, … in this folder.")
     ] = None,
+    project: Annotated[
+        Path | None, typer.Option("--project", help="An external game's project; defaults to the run's.", metavar="DIR")
+    ] = None,
+    binary: Annotated[
+        Path | None, typer.Option("--binary", help="The exported external game, instead.", metavar="FILE")
+    ] = None,
     output: Annotated[Path | None, typer.Option("--out", "-o", help="The film; defaults to the run's folder.")] = None,
 ) -> None:
     """Film rounds of a run's policies, played in the real Godot.
 
+    An external game (train --project) is filmed as it draws itself: episodes of its first agent, at most a minute.
     Writes recording-DATE.mp4 into the run's folder. Needs no display where Xvfb is installed.
 
     Example:
@@ -74,6 +81,8 @@ def record(
                 seed=seed,
                 fine=fine,
                 frames=frames,
+                project=project,
+                binary=binary,
                 progress=shown.progress,
             ),
             shown,

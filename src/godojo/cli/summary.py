@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from godojo.cli.console import err, out, progress_report
 from godojo.errors import command
+from godojo.runs.external import is_external
 from godojo.runs.folder import RunFolder
 from godojo.runs.snapshots import policy_file
 from godojo.training.outcome import evaluate_training, next_commands
@@ -19,6 +20,8 @@ def conclude(run: RunFolder, judge_rounds: int, log_trajectories: int, *, starte
             )
         if found is not None:
             out.print(found)
+        elif "connect" in run.config.more and is_external(run.config.game):
+            err.print("not evaluated: the game is yours to start", markup=False)
     charts = _attempt("charts", lambda: _charts(run))
     kept = _attempt("trajectories", lambda: _trajectories(run, log_trajectories)) if log_trajectories else 0
     out.print(f"\nsaved in {run.path}", markup=False)

@@ -55,9 +55,22 @@ def train(
     judge_rounds: Annotated[
         int, basic("Rounds of each evaluation match at the end; 0 for none.", "N", "--eval", "--judge", min=0)
     ] = 500,
-    project: Annotated[
-        Path | None, own_game("Train in this Godot project or exported game (dojo/1 or godot_rl).", "PATH")
+    project: Annotated[Path | None, own_game("Train in this Godot project (dojo/1 or godot_rl).", "DIR")] = None,
+    binary: Annotated[Path | None, own_game("Train in this exported game.", "FILE")] = None,
+    scene: Annotated[
+        str | None, own_game("The project's training scene; defaults to its main scene. Also for --http.", "SCENE")
     ] = None,
+    window: Annotated[
+        bool,
+        own_game("Let the game draw, as camera sensors need; on Xvfb where there is no display.", None, "--window"),
+    ] = False,
+    speedup: Annotated[
+        float | None, own_game("With --window: ticks of a godot_rl game between two frames; defaults to 1.", "N")
+    ] = None,
+    action_repeat: Annotated[
+        int | None, own_game("Physics ticks per decision; defaults to the scene's.", "N", min=1)
+    ] = None,
+    strict: Annotated[bool, own_game("Stop at the first error in the game's scripts.", None, "--strict")] = False,
     connect: Annotated[
         bool, own_game("Wait for a game that you start; without GAME, for any game.", None, "--connect")
     ] = False,
@@ -69,7 +82,6 @@ def train(
     http: Annotated[
         str | None, over_http("Train in running games (see serve-game); --num-envs in all.", "URL,…")
     ] = None,
-    scene: Annotated[str | None, over_http("The scene to load first.", "NAME")] = None,
     reload_every: Annotated[
         int, over_http("Reload the scene after every N decisions, to test its stability.", "N", min=0)
     ] = 0,
@@ -88,7 +100,9 @@ def train(
     device: Annotated[
         str | None, expert("For sb3: auto (default; a GPU if there is one), cpu or cuda.", "NAME")
     ] = None,
-    processes: Annotated[int | None, expert("Godot processes; defaults to 2.", "N", min=1)] = None,
+    processes: Annotated[
+        int | None, expert("Godot processes; defaults to 2.", "N", "--engines", "--processes", min=1)
+    ] = None,
     step_timeout: Annotated[
         float | None,
         expert("A game that is silent for longer counts as frozen; defaults to 10.", "SECONDS"),
@@ -109,6 +123,7 @@ def train(
       godojo train tag --mode classic
       godojo train tag --engine godot --set num_worlds=64
       godojo train navigation --trainer sb3 --preset quick_test
+      godojo train --project path/to/project --minutes 5
       godojo train --connect
     """
     from godojo.training.args import ListenAddress, TrainArgs
@@ -132,6 +147,11 @@ def train(
         processes=processes,
         step_timeout=step_timeout,
         project=project,
+        binary=binary,
+        window=window,
+        speedup=speedup,
+        action_repeat=action_repeat,
+        strict=strict,
         listen=ListenAddress.from_options(connect, host, port, token_in(token_file)),
         trainer=trainer,
         config=config,
@@ -155,6 +175,8 @@ def train(
             outcome = run_training(training, report)
         if outcome.stability is not None:
             _say_stability(outcome.stability)
+        if outcome.script_errors[0]:
+            note("the game's scripts caused {:,} errors; the first: {}".format(*outcome.script_errors))
     if not outcome.is_spent:
         note(f"stopped and saved; continue with: {command(f'train {resume_words(run)}')}")
         raise typer.Exit(130)

@@ -1,6 +1,7 @@
 """Evaluations as tables: `rich` prints them, `str()` returns the same text."""
 
 import io
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from godojo.games.base import GAMES
 
 if TYPE_CHECKING:
     from godojo.evaluation.evaluation import Evaluation
+    from godojo.evaluation.external import ExternalEvaluation
     from godojo.evaluation.sim_vs_godot import Comparison
     from godojo.evaluation.solo import SoloEvaluation
 
@@ -110,6 +112,43 @@ def solo_table(found: "SoloEvaluation") -> RenderableType:
     return Group(*heading, *parts, *_lost(found.lost_rounds))
 
 
+def external_table(found: "ExternalEvaluation") -> RenderableType:
+    """Returns, lengths and successes of an external game, by role and player."""
+    reports_success = any(one.success is not None for one in found.performances)
+    has_endless = any(one.reward is None for one in found.performances)
+    titles = ["episodes", "return", "steps"]
+    titles += ["success"] * reports_success + ["reward/step"] * has_endless
+    table = plain_table(("role", "played by", *titles), ())
+    last = ""
+    for one in found.performances:
+        success = "" if one.success is None else f"{percent(one.success)} ({interval(one.success)})"
+        table.add_row(
+            escape(one.role) if one.role != last else "",
+            one.player,
+            f"{one.episodes}",
+            plus_minus(one.reward),
+            plus_minus(one.length),
+            *((success,) if reports_success else ()),
+            *((f"{one.reward_per_step:.3g}",) if has_endless else ()),
+        )
+        last = one.role
+    steps = ", ".join(f"{escape(role)} {count:,}" for role, count in found.agent_steps.items())
+    how = "deterministic" if found.deterministic else "stochastic"
+    notes = []
+    if not found.is_complete:
+        notes.append(f"not all of {found.episodes} episodes ended in time; give more --seconds, or fewer --episodes")
+    if found.lost_episodes:
+        notes.append(f"{found.lost_episodes} episodes were cut short by a lost game and not counted")
+    if found.script_errors:
+        notes.append(f"{found.script_errors} script errors in the game, first {escape(found.first_script_error)}")
+    return Group(
+        f"[bold]{escape(found.policy)}[/], {escape(found.game)} in {escape(found.project)}",
+        f"[dim]{how} actions; agent-steps trained: {steps}; seed {found.seed}; ± and in brackets: 95 % intervals[/]\n",
+        table,
+        *(f"[yellow]note:[/] {note}" for note in notes),
+    )
+
+
 def comparison_table(found: "Comparison") -> RenderableType:
     """Win rates on both engines, and their differences."""
     one = found.sim
@@ -172,6 +211,17 @@ def percent(share: Proportion | Mean | None) -> str:
     if share is None:
         return ""
     return f"{100 * (share.mean if isinstance(share, Mean) else share.rate):.1f} %"
+
+
+def plus_minus(mean: Mean | None) -> str:
+    """A mean and half of its interval, with as many digits as the latter justifies."""
+    if mean is None:
+        return ""
+    half = mean.high - mean.mean
+    if not 0.0 < half < math.inf:
+        return f"{mean.mean:.4g}"
+    digits = max(1 - math.floor(math.log10(half)), 0)
+    return f"{mean.mean:.{digits}f} ± {half:.{digits}f}"
 
 
 def mean_interval(mean: Mean) -> str:

@@ -17,6 +17,7 @@ from godojo.evaluation.players import known_settings, player_from, policies_of
 from godojo.evaluation.shared_role import SharedSeats, seats
 from godojo.export import dojo_file
 from godojo.export.dojo_file import dojo_bytes, layers_of, load_dojo
+from godojo.export.godot_rl_onnx import godot_rl_bytes
 from godojo.export.onnx_file import int8_bytes, onnx_bytes
 from godojo.export.players import OnnxPlayer
 from godojo.files import atomic_write, make_folder
@@ -26,8 +27,8 @@ from godojo.opponents import Opponent, shared_role, yardstick
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import checked_name, split_reference
 
-Format = Literal["godot", "onnx"]
-FORMATS: tuple[Format, ...] = ("godot", "onnx")
+Format = Literal["godot", "onnx", "godot-rl"]
+FORMATS: tuple[Format, ...] = ("godot", "onnx", "godot-rl")
 BLOCK_NS = 22
 """Time of a 4 x 4 block of a matrix product in GDScript."""
 
@@ -59,7 +60,7 @@ class Shipped(msgspec.Struct, frozen=True):
     game: str
     role: str
     format: str
-    """`godot`, `onnx` or `onnx int8`."""
+    """`godot`, `onnx`, `onnx int8` or `onnx for godot_rl`."""
     bytes: int
     sha256: str
     weights: int
@@ -106,7 +107,7 @@ def export(
     rounds: int = 500,
     progress: Progress | None = None,
 ) -> list[Shipped]:
-    """Write `PREFIX_ROLE.dojo` or `.onnx` for each policy; with `int8`, also a quantised model."""
+    """Write `PREFIX_ROLE.dojo`, `.onnx` or `_godot_rl.onnx` for each policy; with `int8`, also a quantised model."""
     if kind not in FORMATS:
         raise GodojoError(f"there is no format {kind!r}; there is: {', '.join(FORMATS)}")
     if int8 and kind != "onnx":
@@ -117,6 +118,10 @@ def export(
         name = f"{prefix}{checked_name('role', card.role)}"
         if kind == "godot":
             written.append(_write(out / f"{name}{dojo_file.SUFFIX}", dojo_bytes(policy, card), card, "godot"))
+            continue
+        if kind == "godot-rl":
+            content, differs = godot_rl_bytes(policy, card)
+            written.append(_write(out / f"{name}_godot_rl.onnx", content, card, "onnx for godot_rl", differs=differs))
             continue
         content, differs = onnx_bytes(policy, card)
         written.append(_write(out / f"{name}.onnx", content, card, "onnx", differs=differs))

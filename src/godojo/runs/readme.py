@@ -29,7 +29,8 @@ def readme(run: str, config: RunConfig) -> bytes:
             ("`checkpoints/*_steps.zip`", "numbered models of Stable-Baselines3, VecNormalize statistics beside them"),
             ("`best_models/best_model.zip`", "the best of them in evaluation"),
         ]
-    plays_itself = config.game in GAMES and bool(GAMES[config.game].shared_score)
+    is_ours = config.game in GAMES
+    plays_itself = is_ours and bool(GAMES[config.game].shared_score)
     files = "\n".join(f"| {name} | {meaning} |" for name, meaning in rows)
     text = f"""# {config.game}, trained by {config.learner}
 
@@ -40,9 +41,9 @@ def readme(run: str, config: RunConfig) -> bytes:
 ## Next steps
 
 ```
-{command(f"train {config.game} --resume {run}")}
+{command(f"train {config.game} --resume {run}" if is_ours else f"train --resume {run}")}
 {command(f"eval {run}")}
-{_against(run) if len(config.roles) > 1 or plays_itself else _alone(run)}"""
+{_against(run) if is_ours and (len(config.roles) > 1 or plays_itself) else _alone(run, is_ours=is_ours)}"""
     return text.encode()
 
 
@@ -61,12 +62,13 @@ training in the browser, `report` writes everything as one page, and `export` wr
 """
 
 
-def _alone(run: str) -> str:
-    return f"""{command(f"eval {run}@start")}
+def _alone(run: str, *, is_ours: bool) -> str:
+    return f"""{command(f"eval {run}@start" if is_ours else f"record {run}")}
 {command(f"report {run}")}
 {command(f"export {run}")}
 ```
 
-`train --resume` continues from the newest checkpoint. `eval` measures the newest policy, or the first one. `report`
-writes everything as one page, and `export` writes the policy as a file for games. `{run}@NAME` is the snapshot NAME.
+`train --resume` continues from the newest checkpoint. `eval` measures the newest policy, or that of a snapshot.
+`report` writes everything as one page, and `export` writes the policy as a file for games.
+`{run}@NAME` is the snapshot NAME.
 """

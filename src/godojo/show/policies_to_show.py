@@ -13,6 +13,7 @@ from godojo.evaluation.players import player_from
 from godojo.evaluation.shared_role import SharedSeats
 from godojo.games.base import game_named
 from godojo.opponents import Opponent
+from godojo.runs.external import refuse_external
 from godojo.runs.folder import CONFIG, RunFolder
 from godojo.runs.names import split_reference
 from godojo.show.recording import Progress, record_rounds
@@ -29,6 +30,7 @@ def can_be_shown(run: RunFolder) -> bool:
 def run_to_show(text: str | Path | None, verb: str = "watch") -> RunFolder:
     """A run whose rounds can be drawn; GodojoError says why they cannot."""
     run = RunFolder.open(text)
+    refuse_external(verb, run)
     if "tasks" in run.config.more:
         raise GodojoError(f"run {run.run_id} plays {run.config.game} in several tasks, which `{verb}` cannot show")
     game_named(run.config.game).require("replay", verb)

@@ -71,6 +71,11 @@ class TrainArgs(NamedTuple):
     processes: int | None = None
     step_timeout: float | None = None
     project: Path | None = None
+    binary: Path | None = None
+    window: bool = False
+    speedup: float | None = None
+    action_repeat: int | None = None
+    strict: bool = False
     listen: ListenAddress | None = None
     http: tuple[str, ...] = ()
     scene: str | None = None
@@ -81,7 +86,13 @@ class TrainArgs(NamedTuple):
     @property
     def is_external_game(self) -> bool:
         """Whether the game is a user's own project, which declares its roles and model itself."""
-        return self.project is not None or (self.listen is not None and self.game is None)
+        return self.place is not None or (self.listen is not None and self.game is None)
+
+    @property
+    def place(self) -> Path | None:
+        """The project's folder or the exported game, as an absolute path."""
+        given = self.project or self.binary
+        return None if given is None else given.expanduser().absolute()
 
     @property
     def resumed_model(self) -> Path | None:
@@ -94,6 +105,21 @@ class TrainArgs(NamedTuple):
     def games(self) -> dict[str, Any]:
         """Options of a game that the user starts which are never stored: its token, or the slot that provides it."""
         return {} if self.listen is None else {"token": self.listen.token, "slot": self.listen.slot}
+
+    def check_game(self) -> None:
+        """Reject options of an external game that contradict each other, or that no external game takes."""
+        if self.project is not None and self.binary is not None:
+            raise GodojoError(f"give either {option('project')} or {option('binary')}, not both")
+        if self.binary is not None and not self.binary.expanduser().is_file():
+            raise GodojoError(f"there is no exported game {self.binary}; {option('project')} takes a folder")
+        for name in ("window", "speedup", "strict", "scene"):
+            if getattr(self, name) and self.place is None and not (name == "scene" and self.http):
+                needed = f"{option('project')} or {option('binary')}" + (f" or {option('http')}" * (name == "scene"))
+                raise GodojoError(f"{option(name)} needs {needed}")
+        if self.action_repeat is not None and not self.is_external_game:
+            raise GodojoError(f"{option('action_repeat')} needs {option('project')}, {option('binary')} or a game")
+        if self.action_repeat is not None and self.action_repeat < 1:
+            raise GodojoError(f"{option('action_repeat')} must be 1 or more, not {self.action_repeat}")
 
     def check_times(self) -> None:
         check_budget(self.minutes, self.steps)

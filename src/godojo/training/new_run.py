@@ -83,7 +83,7 @@ def new_config(
     declared: dict[str, Any] = {}
     worlds: Worlds | None = None
     if args.is_external_game:
-        config, worlds = _open_external(args, config, game_texts, learner_values.get("num_worlds"))
+        config, worlds = _open_external(args, config, game_texts, learner_values.get("num_worlds"), say)
         model = worlds.declared_model or {}
         if args.algorithm is None:
             algorithm = model.get("algorithm", "ppo")
@@ -107,7 +107,7 @@ def new_config(
     _say_advice(config, say)
     if entry.extra:
         require(entry.extra, say)
-    worlds = worlds or worlds_of(config, args.games)
+    worlds = worlds or worlds_of(config, args.games, say)
     entry.check(worlds)
     for role in args.freeze:
         if role not in worlds.roles:
@@ -143,18 +143,19 @@ def _engine_game_and_seed(args: TrainArgs) -> tuple[str, str, int]:
     engine, game, seed = args.engine or "sim", args.game or "tag", 1 if args.seed is None else args.seed
     if engine not in ENGINES:
         raise unknown("engine", engine, ENGINES)
-    if args.project is None and game not in GAMES:
+    args.check_game()
+    if args.place is None and game not in GAMES:
         raise unknown("game", game, GAMES)
     if not 0 <= seed < HELD_OUT_SEED:
         raise GodojoError(
             f"{option('seed')} must be from 0 to {HELD_OUT_SEED - 1}, not {seed}: evaluation uses the seeds above"
         )
     if args.listen is not None:
-        _check_own_game(args, "connect", "waits for one game that you start", "project", "processes", "http")
+        _check_own_game(args, "connect", "waits for one game that you start", "project", "binary", "processes", "http")
     if args.http:
-        _check_own_game(args, "http", "plays in games that you start", "project", "processes")
-    elif args.scene is not None or args.reload_every:
-        raise GodojoError(f"{option('scene')} and {option('reload_every')} need {option('http')}")
+        _check_own_game(args, "http", "plays in games that you start", "project", "binary", "processes")
+    elif args.reload_every:
+        raise GodojoError(f"{option('reload_every')} needs {option('http')}")
     return "godot" if args.listen is not None or args.http else engine, game, seed
 
 
@@ -205,17 +206,20 @@ def _games_of(args: TrainArgs, engine: str, processes: int) -> dict[str, Any]:
     if args.listen is not None:
         from godojo.bridge.listener import DEFAULT_PORT
 
-        return {"connect": {"host": "127.0.0.1", "port": DEFAULT_PORT} | args.listen.place}
+        connect = {"connect": {"host": "127.0.0.1", "port": DEFAULT_PORT} | args.listen.place}
+        return connect if args.action_repeat is None else connect | {"action_repeat": args.action_repeat}
     if args.http:
         return {"http": list(args.http), "scene": args.scene, "reload_every": args.reload_every}
-    more: dict[str, Any] = {}
-    if args.project is not None:
-        more["project"] = str(args.project.expanduser().absolute())
-    if engine == "godot" or args.project is not None:
-        more["processes"] = args.processes or processes
-    elif args.processes is not None:
+    if args.place is not None:
+        from godojo.engines.godot.game_source import GameSource
+
+        how = {name: getattr(args, name) for name in ("scene", "window", "speedup", "action_repeat", "strict")}
+        return GameSource(project=str(args.place), processes=args.processes or processes, **how).kept()
+    if engine == "godot":
+        return {"processes": args.processes or processes}
+    if args.processes is not None:
         raise _only_in_godot("processes")
-    return more
+    return {}
 
 
 def _only_in_godot(name: str) -> GodojoError:
@@ -247,14 +251,19 @@ def _defaults_for_few_worlds(worlds: int, algorithm: str) -> dict[str, Any]:
 
 
 def _open_external(
-    args: TrainArgs, config: RunConfig, game_texts: list[str], num_worlds: int | None
+    args: TrainArgs,
+    config: RunConfig,
+    game_texts: list[str],
+    num_worlds: int | None,
+    say: Callable[[str], None],
 ) -> tuple[RunConfig, Worlds]:
     """Open an external game, which declares its own roles and model; returns the configuration with its name."""
     if game_texts:
         raise GodojoError(f"an external game does not take the setting {game_texts[0]!r}; remove it")
-    config = msgspec.structs.replace(config, game="", engine="godot")
-    worlds = worlds_of(config, args.games, num_worlds)
-    place = None if args.project is None else args.project.expanduser().absolute()
+    more = config.more if num_worlds is None else {**config.more, "worlds": num_worlds}
+    config = msgspec.structs.replace(config, game="", engine="godot", more=more)
+    worlds = worlds_of(config, args.games, say)
+    place = args.place
     name = worlds.hellos[0].game if place is None else place.stem if place.is_file() else place.name
     letters = "".join(letter if letter.isalnum() else "-" for letter in name[:MAX_GAME_NAME])
     return msgspec.structs.replace(config, game=letters if letters and letters not in GAMES else "game"), worlds

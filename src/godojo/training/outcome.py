@@ -6,17 +6,24 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from rich.console import RenderableType
 
+from godojo.engines.godot.worlds import GodotWorlds
 from godojo.evaluation.evaluation import Evaluation, has_opponents, judge
+from godojo.evaluation.external import ExternalEvaluation, evaluate_external, source_of
 from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo_policy
 from godojo.evaluation.stability import Stability, http_worlds, memory_mb, stability
 from godojo.evaluation.tables import progress_table
 from godojo.files import atomic_write
+from godojo.runs.external import is_external
 from godojo.runs.folder import RunFolder
 from godojo.show.policies_to_show import can_be_shown
 from godojo.training.setup import resume_words
 
 if TYPE_CHECKING:
     from godojo.learn.training import Training, TrainingStatus
+
+
+EXTERNAL_EPISODES, EXTERNAL_SECONDS = 100, 15.0
+"""The most of an external game after training, for each player; `eval` plays longer."""
 
 
 class Outcome(NamedTuple):
@@ -26,17 +33,19 @@ class Outcome(NamedTuple):
     """Whether the budget is spent; otherwise the training was stopped."""
     stability: Stability | None
     """Of games that were trained over HTTP; also in the run's `stability.json`."""
+    script_errors: tuple[int, str] = (0, "")
+    """How many errors the game's scripts caused, and the first; also in the run's `script_errors.json`."""
 
 
 class FinalEvaluation(NamedTuple):
     """The evaluation of a run's policies, and of those that it started with; `rich` prints it as a table."""
 
-    after: Evaluation | SoloEvaluation
+    after: Evaluation | SoloEvaluation | ExternalEvaluation
     before: Evaluation | None = None
     """Only for runs that started from the policies of another run."""
 
     def __rich__(self) -> RenderableType:
-        if self.before is None or isinstance(self.after, SoloEvaluation):
+        if self.before is None or not isinstance(self.after, Evaluation):
             return self.after
         return progress_table(self.before, self.after)
 
@@ -47,11 +56,20 @@ def run_training(training: "Training", report: "Callable[[TrainingStatus], None]
     before_mb = 0.0 if games is None else memory_mb(games)
     is_spent = training.train(report)
     if games is None:
-        return Outcome(is_spent, None)
+        return Outcome(is_spent, None, _script_errors(training))
     found = stability(games, training.agent_steps, before_mb)
     text = msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
     atomic_write(training.run.path / "stability.json", text)
     return Outcome(is_spent, found)
+
+
+def _script_errors(training: "Training") -> tuple[int, str]:
+    """Those of the games, also written into the run."""
+    count, first = training.worlds.script_errors if isinstance(training.worlds, GodotWorlds) else (0, "")
+    if count:
+        text = msgspec.json.format(msgspec.json.encode({"count": count, "first": first}), indent=2) + b"\n"
+        atomic_write(training.run.path / "script_errors.json", text)
+    return count, first
 
 
 def evaluate_training(
@@ -66,6 +84,13 @@ def evaluate_training(
     A run that started from another run's policies is also evaluated as it was at its start.
     """
     where = str(run.path)
+    if is_external(run.config.game):
+        if "connect" in run.config.more:
+            return None  # the user may have closed it
+        few, source = min(episodes, EXTERNAL_EPISODES), source_of(where)
+        return FinalEvaluation(
+            evaluate_external(where, source, episodes=few, seconds=EXTERNAL_SECONDS, progress=progress)
+        )
     if is_solo_policy(run.config.game):
         return FinalEvaluation(evaluate_solo(where, rounds=episodes, progress=progress))
     if not has_opponents(run.config):
@@ -83,9 +108,12 @@ def next_commands(run: RunFolder) -> list[str]:
     offered = {
         "watch": can_be_shown(run),
         "film": can_be_shown(run),
-        "eval": is_solo_policy(run.config.game) or has_opponents(run.config),
+        "eval": is_external(run.config.game) or is_solo_policy(run.config.game) or has_opponents(run.config),
+        "record": is_external(run.config.game) and "project" in run.config.more,
         "league": has_opponents(run.config) and "tasks" not in run.config.more,
         "export": True,
     }
+    by_hand = is_external(run.config.game) and "connect" in run.config.more
     commands = [f"{name} {run.name}" for name, is_offered in offered.items() if is_offered]
+    commands = [f"{words} --connect" if by_hand and words.startswith("eval ") else words for words in commands]
     return [*commands, f"train {resume_words(run)} --minutes 10"]

@@ -57,7 +57,7 @@ def _from_run(args: TrainArgs, say: Callable[[str], None]) -> "Iterator[Training
             run = _to_resume(args, say)
             if extra := algorithm_named(run.config.learner).extra:
                 require(extra, say)
-            worlds = worlds_of(_resumed_config(run.config, args), args.games)
+            worlds = worlds_of(_resumed_config(run.config, args), args.games, say)
         else:
             if args.run_id is not None:
                 RunFolder.check_id(args.run_id, force=args.force)  # before any game is started
@@ -91,6 +91,10 @@ def _to_resume(args: TrainArgs, say: Callable[[str], None]) -> RunFolder:
             "run_id",
             "init_from",
             "project",
+            "binary",
+            "window",
+            "speedup",
+            "action_repeat",
             "mode",
             "preset",
             "config",

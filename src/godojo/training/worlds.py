@@ -1,7 +1,6 @@
 """Makes the worlds of a run from its configuration."""
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -15,22 +14,21 @@ from godojo.learn.registry import algorithm_named
 from godojo.runs.config import RunConfig
 
 
-def worlds_of(config: RunConfig, games: Mapping[str, Any] | None = None, num_worlds: int | None = None) -> Any:
+def worlds_of(
+    config: RunConfig, games: Mapping[str, Any] | None = None, say: Callable[[str], None] | None = None
+) -> Any:
     """The worlds to train in.
 
-    `games` are options of a game that the user starts (`TrainArgs.games`). An external game is asked for `num_worlds`
-    if the configuration holds no number yet.
+    `games` are options of a game that the user starts (`TrainArgs.games`). `say` is called with what an external game
+    is waited for, and with the first error of its scripts.
     """
-    from godojo.engines.make import open_game  # loads the kernels
+    from godojo.engines.godot.game_source import GameSource
     from godojo.engines.reward_wrapper import CustomReward, RewardWrapper
 
-    more, connect = config.more, config.more.get("connect")
-    if "project" in more:
-        source = {"binary" if Path(more["project"]).is_file() else "project": more["project"]}
-        return open_game(**source, num_processes=more["processes"], seed=config.seed, **_timeouts(config))
-    if connect is not None and config.game not in GAMES:
-        count = num_worlds or config.learner_settings.get("num_worlds")
-        return open_game(num_worlds=count, seed=config.seed, **games or {}, **connect, **_timeouts(config))
+    more, source = config.more, GameSource.of(config.more)
+    if source is not None and config.game not in GAMES:
+        before = config.learner_settings.get("num_worlds")  # those of a resumed run
+        return source.open(seed=config.seed, usual_worlds=before, say=say, **games or {}, **_timeouts(config))
     worlds = _tasks(config, games or {})
     reward, scale = more.get("reward"), more.get("reward_scale", 1.0)
     if reward is not None or scale != 1.0:

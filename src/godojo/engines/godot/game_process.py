@@ -5,13 +5,14 @@ import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from godojo.engines.godot.complaints import Complaint, ScriptErrors, complaints_in
 from godojo.engines.godot.logs import GameLog
-from godojo.engines.godot.project import problem_lines
 from godojo.errors import GodojoError
 from godojo.processes import GuardedProcess
 
 _QUOTED_LINES = 6
 _QUOTED_COMPLAINTS = 3
+_LAST_LINES = 60
 _CANNOT_START = 127
 """The exit status by which shells and loaders say so."""
 
@@ -22,6 +23,7 @@ class GameProcess:
     def __init__(self, words: Sequence[str | Path], env: Mapping[str, str]) -> None:
         """`env` is added to our environment: secrets go there, never on the command line."""
         self._log = GameLog()
+        self.script_errors = ScriptErrors()
         try:
             with self._log.opened() as output:
                 self._guarded = GuardedProcess(words, env={**os.environ, **env}, output=output)
@@ -49,23 +51,22 @@ class GameProcess:
         if grace_s > 0:
             self._guarded.wait(grace_s)
         self._guarded.end(grace_s=0.0)
+        self.script_errors.feed(self._log.new_lines(), is_end=True)
         self._log.let_go()
 
-    def keep_log_small(self) -> None:
+    def read_log(self) -> None:
+        """Counts new script errors, and keeps the log small."""
+        self.script_errors.feed(self._log.new_lines())
         self._log.keep_small()
 
     def last_lines(self, count: int = _QUOTED_LINES) -> list[str]:
         return self._log.last_lines(count)
 
-    def complaints(self) -> list[str]:
-        """The engine's first errors and warnings, with their locations."""
-        lines = self._log.first_lines()
-        found = []
-        for place, line in enumerate(lines):
-            if problem_lines(line):
-                follows = lines[place + 1] if place + 1 < len(lines) else ""
-                found.append(f"{line} ({follows})" if follows.startswith("at: ") else line)
-        return found
+    def complaints(self) -> list[Complaint]:
+        """The engine's first errors and its last ones, then its warnings; each once, without noise."""
+        found = [*complaints_in(self._log.first_lines()), *complaints_in(self._log.last_lines(_LAST_LINES))]
+        distinct = dict.fromkeys(one for one in found if not one.is_noise)
+        return sorted(distinct, key=lambda one: not one.is_error)
 
     def could_not_start(self) -> bool:
         """Whether the system's loader failed: a library or a loader is missing."""
@@ -87,7 +88,7 @@ class GameProcess:
         """Its last output and its log, for the end of an error."""
         complaints = self.complaints()
         if complaints:
-            return f"it reported: {' | '.join(complaints[:_QUOTED_COMPLAINTS])} (log: {self.log})"
+            return f"it reported: {' | '.join(map(str, complaints[:_QUOTED_COMPLAINTS]))} (log: {self.log})"
         lines = self.last_lines()
         said = f"it last printed: {' | '.join(lines)}" if lines else "it printed nothing"
         return f"{said} (log: {self.log})"

@@ -3,21 +3,22 @@
 import abc
 import secrets
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from godojo.bridge.listener import Connection, Listener
 from godojo.bridge.messages import ConnectionLost, PeerTimeout
 from godojo.engines.godot.game_process import GameProcess
 from godojo.engines.godot.launch import Recipe
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, option
 
 _LAST_BREATH_S = 1.0
 """How long the process of a lost connection has to end by itself, so that we can report how."""
 _PARSE_PATIENCE_S = 5.0
 """A game whose scripts do not parse may still connect, but not much later."""
-_LOG_CHECK_S = 10.0
-_NO_TRAINING = " (is the control mode of its Sync node Training, and is this its training scene? scene=… takes another)"
-
+_LOG_CHECK_S = 1.0
+_NO_TRAINING = "is the control mode of its Sync node Training, and is this its training scene?"
+_NO_SYNC = "does its scene have a DojoSync, or godot_rl's Sync node with the control mode Training?"
 _NOT_PORTABLE = "if it was exported with Debian's templates, export it here (docs/exporting.md)"
 
 
@@ -27,6 +28,10 @@ class GameSlot(abc.ABC):
     log: Path | None = None
     remedy: str
     """What happens after a loss, as in "it is ..."."""
+    script_errors: int = 0
+    """Errors of the game's own scripts so far."""
+    first_script_error: str = ""
+    """File, line and message."""
 
     @abc.abstractmethod
     def call(self) -> None:
@@ -60,10 +65,21 @@ class LaunchedGame(GameSlot):
 
     remedy = "started again"
 
-    def __init__(self, recipe: Recipe, number: int, *, seed: int = 0) -> None:
+    def __init__(
+        self,
+        recipe: Recipe,
+        number: int,
+        *,
+        seed: int = 0,
+        strict: bool = False,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        """`say` is called with the first error of the game's scripts; with `strict` it is an error of ours."""
         self._recipe = recipe
         self._number = number
         self._seed = seed
+        self._strict, self._say = strict, say
+        self._errors_before, self._has_reported, self._has_connected = 0, False, False
         self._listener: Listener | None = None
         self._process: GameProcess | None = None
         self._next_look_s = 0.0
@@ -80,6 +96,7 @@ class LaunchedGame(GameSlot):
         env = {"GODOJO_PROCESS": str(self._number), **self._recipe.env}
         if wire != "godot_rl":
             env |= {"GODOJO_HOST": "127.0.0.1", "GODOJO_PORT": str(self._listener.port), "GODOJO_TOKEN": token}
+        self._errors_before = self.script_errors
         self._process = GameProcess(self._recipe.words(self._listener.port, self._seed + self._number), env)
         self.log = self._process.log
 
@@ -87,10 +104,17 @@ class LaunchedGame(GameSlot):
         assert self._listener is not None
         begun = time.monotonic()
         try:
-            return self._listener.accept(timeout_s, until=lambda: self._check_alive(time.monotonic() - begun))
+            guest = self._listener.accept(timeout_s, until=lambda: self._check_alive(time.monotonic() - begun))
+            self._has_connected = True
+            return guest
         except PeerTimeout:
-            hint = _NO_TRAINING if self._recipe.wire == "godot_rl" else ""
-            raise PeerTimeout(f"did not connect within {timeout_s:g} s{hint}") from None
+            asked = {"godot_rl": _NO_TRAINING, "any": _NO_SYNC}.get(self._recipe.wire)
+            hint = f" ({asked} {option('scene')} takes another scene)" if asked else ""
+            what = f"did not connect within {timeout_s:g} s{hint}"
+            if self._has_connected:
+                raise PeerTimeout(what) from None
+            self.check_can_play()
+            raise GodojoError(f"the game {what}; {self.last_words()}") from None
         finally:
             self._listener.close()
             self._listener = None
@@ -106,8 +130,10 @@ class LaunchedGame(GameSlot):
 
     def check_can_play(self) -> None:
         assert self._process is not None
-        if any("Parse Error" in line for line in self._process.complaints()):
-            raise GodojoError(f"the game cannot run, since its scripts do not parse: {self.last_words()}")
+        broken = [one for one in self._process.complaints() if one.is_parse_error]
+        if broken:
+            tool = "; install Blender and import it again" if ".blend" in broken[0].message else ""
+            raise GodojoError(f"the game cannot run, since its files do not parse: {self.last_words()}{tool}")
 
     def clear(self, error: GodojoError) -> str:
         process = self._process
@@ -122,6 +148,7 @@ class LaunchedGame(GameSlot):
                 said = "" if type(error) is ConnectionLost else f" ({error})"
                 cause = f"{process.how_it_ended()}{said}"
         self.end(0.0)
+        self._report_errors()
         return cause
 
     def last_words(self) -> str:
@@ -133,7 +160,26 @@ class LaunchedGame(GameSlot):
         now = time.monotonic()
         if self._process is not None and now > self._next_look_s:
             self._next_look_s = now + _LOG_CHECK_S
-            self._process.keep_log_small()
+            self._process.read_log()
+            self._count_errors()
+            self._report_errors()
+
+    def _count_errors(self) -> None:
+        assert self._process is not None
+        errors = self._process.script_errors
+        self.script_errors = self._errors_before + errors.count
+        self.first_script_error = self.first_script_error or errors.first
+
+    def _report_errors(self) -> None:
+        """Says the first script error, once."""
+        if not self.script_errors or self._has_reported:
+            return
+        self._has_reported = True
+        what = f"a script of the game failed: {self.first_script_error}"
+        if self._strict:
+            raise GodojoError(f"{what}; fix it, or remove {option('strict', True)} (log: {self.log})")
+        if self._say is not None:
+            self._say(f"{what} (log: {self.log})")
 
     def end(self, grace_s: float) -> None:
         if self._listener is not None:
@@ -141,6 +187,7 @@ class LaunchedGame(GameSlot):
             self._listener = None
         if self._process is not None:
             self._process.end(grace_s=grace_s)
+            self._count_errors()
 
 
 class PendingGame(GameSlot):

@@ -1,18 +1,22 @@
 """How a game is started: our own scenes, a user's project, or an exported binary."""
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from godojo.bridge.listener import WIRES, Wire
 from godojo.engines.godot.find import Engine, find
 from godojo.engines.godot.project import prepared_project
+from godojo.engines.godot.project_check import check_project, warnings_about
 from godojo.engines.godot.templates import drawing_env
-from godojo.errors import GodojoError, unknown
+from godojo.errors import GodojoError, option, unknown
 
+FPS = 60
+"""Frames a second by a game's own clock."""
 # One tick per iteration of the main loop, without sleeping. They must be two words.
-_FAST = ("--fixed-fps", "60")
+_FAST = ("--fixed-fps", str(FPS))
 # A game that draws still needs no sound card.
 _QUIETLY = ("--audio-driver", "Dummy")
 
@@ -27,12 +31,14 @@ class Recipe:
     """The game's own, at the end."""
     ticks_per_decision: int | None = None
     env: Mapping[str, str] = field(default_factory=dict)
+    speedup: float = 1.0
+    """Ticks of a godot_rl game between two frames."""
 
     def words(self, port: int, seed: int) -> list[str]:
         """The command line, with the arguments of godot_rl's games; never with a secret."""
         words = list(self.program)
         if self.wire != "dojo/1":
-            words += [f"--port={port}", f"--env_seed={seed}", "--speedup=1"]
+            words += [f"--port={port}", f"--env_seed={seed}", f"--speedup={self.speedup:g}"]
             if self.ticks_per_decision is not None:
                 words.append(f"--action_repeat={self.ticks_per_decision}")
         return [*words, *self.arguments]
@@ -60,12 +66,16 @@ def from_project(
     if not (place / "project.godot").is_file():
         raise GodojoError(f"{place} is no Godot project: it has no project.godot")
     engine = find()
+    check_project(engine, place, scene)
     if say is not None and not (place / ".godot").is_dir():
         say(f"importing {place} as the editor does, which may take minutes the first time")
     prepared_project(engine, place)
+    if say is not None:
+        for warning in warnings_about(engine, place):
+            say(warning)
     return Recipe(
         _engine_words(engine, place, scene, window=window),
-        checked_wire(wire) or _wire_of(place),
+        checked_wire(wire) or wire_of(place),
         tuple(arguments),
         ticks_per_decision,
         env or {},
@@ -92,13 +102,22 @@ def from_binary(
     return Recipe(words, checked_wire(wire) or "any", tuple(arguments), ticks_per_decision, env)
 
 
+def faster(recipe: Recipe, speedup: float) -> Recipe:
+    """The same game, several ticks a frame."""
+    if not 1.0 <= speedup < math.inf:
+        raise GodojoError(f"{option('speedup')} must be 1 or more, not {speedup:g}")
+    if recipe.wire == "dojo/1":
+        raise GodojoError(f"a DojoSync never waits for the clock under a trainer; remove {option('speedup')}")
+    return replace(recipe, speedup=speedup)
+
+
 def checked_wire(wire: str | None) -> Wire | None:
     if wire is not None and wire not in WIRES:
         raise unknown("wire", wire, WIRES)
     return wire
 
 
-def _wire_of(project: Path) -> Wire:
+def wire_of(project: Path) -> Wire:
     """The protocol of the project's addon."""
     has_dojo = (project / "addons/godojo").is_dir()
     has_godot_rl = (project / "addons/godot_rl_agents").is_dir()

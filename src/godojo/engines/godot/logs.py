@@ -4,6 +4,7 @@ import itertools
 import os
 import re
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,8 +15,9 @@ from godojo.errors import GodojoError
 
 KEPT = 50
 """Logs of games that have ended; older ones are removed when a game starts."""
-MOST_BYTES = 16 * 1024 * 1024
-"""The log of a game that prints more starts over."""
+MOST_BYTES = 4 * 1024 * 1024
+"""A longer log is cut back to its beginning, where the first errors are."""
+_KEPT_BYTES = 64 * 1024
 _READ_BYTES = 16 * 1024
 _NAME = re.compile(r"\A\d{8}-\d{6}-(\d+)-\d+\.log\Z")
 _UNPRINTABLE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -44,6 +46,8 @@ class GameLog:
             raise GodojoError(
                 f"cannot write a game's log to {folder} ({error.strerror}); set GODOJO_HOME to a folder that you own"
             ) from None
+        self._read_to = 0
+        self._broken = b""
         _in_use.add(self.path)
         _sweep(folder)
 
@@ -58,29 +62,47 @@ class GameLog:
     def last_lines(self, count: int) -> list[str]:
         return self._lines(from_end=True)[-count:]
 
+    def new_lines(self) -> list[str]:
+        """The lines that were written since the last call."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self._read_to)
+                content = file.read()
+        except OSError:
+            return []
+        self._read_to += len(content)
+        *lines, self._broken = (self._broken + content).split(b"\n")
+        self._broken = self._broken[-_READ_BYTES:]
+        return _clean(lines)
+
     def _lines(self, *, from_end: bool) -> list[str]:
-        """Lines without colours and unprintable characters."""
         try:
             with self.path.open("rb") as file:
                 length = file.seek(0, os.SEEK_END)
                 file.seek(max(length - _READ_BYTES, 0) if from_end else 0)
-                text = file.read(_READ_BYTES).decode("utf-8", "replace")
+                lines = file.read(_READ_BYTES).splitlines()
         except OSError:
             return []
-        lines = (_UNPRINTABLE.sub("", line).strip() for line in text.splitlines())
-        return [line[:300] for line in lines if line]
+        return [line for line in _clean(lines) if line]
 
     def keep_small(self) -> None:
-        """Truncates the log if it is too large; called now and then."""
+        """Cuts the log back if it is too large; called now and then."""
         try:
             if self.path.stat().st_size > MOST_BYTES:
-                os.truncate(self.path, 0)
+                self._read_to, self._broken = min(_KEPT_BYTES, MOST_BYTES), b""
+                os.truncate(self.path, self._read_to)
         except OSError:
             pass  # no reason to stop
 
     def let_go(self) -> None:
         """The game has ended: an old log may be removed."""
         _in_use.discard(self.path)
+
+
+def _clean(lines: Iterable[bytes]) -> list[str]:
+    """Lines without colours and unprintable characters."""
+    texts = (_UNPRINTABLE.sub("", line.decode("utf-8", "replace")).strip() for line in lines)
+    return [text[:300] for text in texts]
 
 
 def _sweep(folder: Path) -> None:

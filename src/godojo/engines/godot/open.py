@@ -1,6 +1,7 @@
 """Opens games in the real Godot: launches them, or waits for one that the user starts."""
 
 import contextlib
+import itertools
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +13,7 @@ from godojo.bridge.listener import DEFAULT_PORT, Listener, Wire
 from godojo.bridge.messages import MAX_WORLDS
 from godojo.engines.godot.display import display
 from godojo.engines.godot.game_slots import GameSlot, LaunchedGame, PendingGame
-from godojo.engines.godot.launch import Recipe, checked_wire, from_binary, from_project
+from godojo.engines.godot.launch import Recipe, checked_wire, faster, from_binary, from_project
 from godojo.engines.godot.worlds import MAX_RESTARTS, STEP_TIMEOUT_S, GodotWorlds
 from godojo.errors import GodojoError
 
@@ -34,6 +35,8 @@ def open_game(
     options: Mapping[str, Any] | None = None,
     arguments: Sequence[str] = (),
     window: bool = False,
+    speedup: float = 1.0,
+    strict: bool = False,
     host: str = "127.0.0.1",
     port: int | None = None,
     token: str | None = None,
@@ -61,6 +64,8 @@ def open_game(
         options: The game's own options.
         arguments: Command-line arguments for the game.
         window: Let the game draw, on the screen or on a virtual one, as camera sensors need.
+        speedup: Ticks that a godot_rl game with a window plays between two frames; without one it never waits.
+        strict: An error in the game's scripts is an error; by default it is counted, and `say` gets the first.
         host: The address to listen on.
         port: The port; 8765 by default, 11008 with `wire="godot_rl"`.
         token: The token that a game must send.
@@ -98,7 +103,10 @@ def open_game(
             if scene is not None:
                 raise GodojoError("a scene can be chosen in a project only, not in an exported game")
             recipe = from_binary(binary, **how)
+        if speedup != 1.0:
+            recipe = faster(recipe, speedup)
         resources = stack.pop_all()
+    shared |= {"strict": strict, "say": say or _print}
     return launch_games(recipe, num_worlds=num_worlds, num_processes=num_processes, resources=resources, **shared)
 
 
@@ -109,11 +117,14 @@ def launch_games(
     num_processes: int = 1,
     seed: int = 0,
     start_timeout_s: float | None = None,
+    strict: bool = False,
+    say: Callable[[str], None] | None = None,
     **how: Any,
 ) -> GodotWorlds:
     """Launches games and starts their first rounds; `how` are further arguments of `GodotWorlds`."""
+    said: dict[str, Any] = {"seed": seed % 2**31, "strict": strict, "say": None if say is None else _once(say)}
     worlds = GodotWorlds(
-        [LaunchedGame(recipe, number, seed=seed % 2**31) for number in range(_count("num_processes", num_processes))],
+        [LaunchedGame(recipe, number, **said) for number in range(_count("num_processes", num_processes))],
         worlds_each=None if num_worlds is None else spread(num_worlds, num_processes),
         start_timeout_s=60.0 if start_timeout_s is None else start_timeout_s,
         **how,
@@ -156,6 +167,12 @@ def spread(num_worlds: int, num_processes: int) -> list[int]:
     if least + bool(more) > MAX_WORLDS:
         raise GodojoError(f"one process plays at most {MAX_WORLDS} worlds; use more processes (num_processes)")
     return [least + (number < more) for number in range(processes)]
+
+
+def _once(say: Callable[[str], None]) -> Callable[[str], None]:
+    """The first call only: games that run the same scripts have the same errors."""
+    calls = itertools.count()
+    return lambda sentence: say(sentence) if next(calls) == 0 else None
 
 
 def _print(sentence: str) -> None:

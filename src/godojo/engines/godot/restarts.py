@@ -44,19 +44,28 @@ class Restarts:
         self.incidents: list[Incident] = []
         self._window_s = window_s
         self._in_a_row: Counter[int] = Counter()
+        self._same: Counter[str] = Counter()
 
     def good_step(self, game: int) -> None:
         if self._in_a_row[game]:
             del self._in_a_row[game]
 
-    def note(self, game: int, cause: str, log: Path | None, last_words: str, remedy: str) -> None:
-        """Records a loss; raises GameLost, with the cause and the last output, if there are too many."""
+    def note(
+        self, game: int, cause: str, log: Path | None, last_words: str, remedy: str, *, by_its_messages: bool = False
+    ) -> None:
+        """Records a loss; raises GameLost, with the cause and the last output, if there are too many.
+
+        A game that is lost `by_its_messages` would send the same again: it is not restarted for ever.
+        """
         now = time.monotonic()
         self.incidents.append(Incident(game, cause, log, now))
         self._in_a_row[game] += 1
         recent = sum(now - incident.at_s <= self._window_s for incident in self.incidents)
         why = ""
-        if self._in_a_row[game] >= IN_A_ROW:
+        self._same[cause] += by_its_messages
+        if self._same[cause] >= IN_A_ROW:
+            why = f"it happened {self._same[cause]} times"
+        elif self._in_a_row[game] >= IN_A_ROW:
             why = f"it is the {_ordinal(self._in_a_row[game])} loss in a row without a good step"
         elif recent > self.most:
             why = f"max_restarts={self.most} within {self._window_s / 60:g} min are used up"

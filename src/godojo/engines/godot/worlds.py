@@ -111,6 +111,12 @@ class GodotWorlds(Worlds):
         return len(self._quota.incidents)
 
     @property
+    def script_errors(self) -> tuple[int, str]:
+        """How many errors the games' scripts have caused, and the first of them."""
+        first = next((seat.first_script_error for seat in self.seats if seat.first_script_error), "")
+        return sum(seat.script_errors for seat in self.seats), first
+
+    @property
     def hellos(self) -> list[Hello]:
         """The games' hello messages."""
         return [game.connection.hello for game in self._games if game.connection is not None]
@@ -306,7 +312,10 @@ class GodotWorlds(Worlds):
         cause = game.seat.clear(error)
         if connection is not None:  # afterwards, since one who is gone does not keep us waiting for a farewell
             connection.close("lost")
-        self._quota.note(game.number, cause, game.seat.log, game.seat.last_words(), game.seat.remedy)
+        about = (game.seat.log, game.seat.last_words(), game.seat.remedy)
+        # Text that a script wrote will be the same again; damaged bytes need not be.
+        by_its_messages = isinstance(error, WireError) and connection is not None and connection.wire == "godot_rl"
+        self._quota.note(game.number, cause, *about, by_its_messages=by_its_messages)
 
     def _seed_of(self, game: _Game) -> int:
         assert self._seed is not None

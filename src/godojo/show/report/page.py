@@ -13,12 +13,14 @@ import msgspec
 
 from godojo.errors import GodojoError, command
 from godojo.evaluation.evaluation import ITSELF, Evaluation, MatchUp, has_opponents, judge
+from godojo.evaluation.external import ExternalEvaluation, evaluate_external, source_of
 from godojo.evaluation.intervals import Mean, Proportion
 from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo_policy
-from godojo.evaluation.tables import interval, mean_interval, percent
+from godojo.evaluation.tables import interval, mean_interval, percent, plus_minus
 from godojo.files import atomic_write
 from godojo.games.base import GAMES
 from godojo.opponents import scripted_opponents
+from godojo.runs.external import is_external
 from godojo.runs.folder import RunFolder
 from godojo.show import colours, style
 from godojo.show.charts import write_charts
@@ -56,6 +58,11 @@ def write_report(run: RunFolder, path: Path, *, rounds: int = 300, seed: int = 0
         with one_thread() if rounds < FEW_ROUNDS else nullcontext():
             if is_solo_policy(run.config.game):
                 results = _alone(evaluate_solo(str(run.path), rounds=rounds, seed=seed, progress=progress))
+            elif is_external(run.config.game) and "project" in run.config.more:
+                source = source_of(str(run.path))
+                results = _external(
+                    evaluate_external(str(run.path), source, episodes=rounds, seed=seed, progress=progress)
+                )
             elif has_opponents(run.config):
                 judgement = judge(str(run.path), rounds=rounds, seed=seed, progress=progress)
                 results, details = _results(judgement), _details(judgement)
@@ -224,6 +231,20 @@ def _alone(found: SoloEvaluation) -> str:
         f" {found.reward.mean:.2f}{means}."
     )
     return _table("Results", about, ("rounds", "", "share", "95 % interval", "target"), rows)
+
+
+def _external(found: ExternalEvaluation) -> str:
+    """The same for an external game: what each kind of player earns."""
+    rows = []
+    for one in found.performances:
+        cells = (one.role, one.player, str(one.episodes), plus_minus(one.reward), plus_minus(one.length))
+        success = "" if one.success is None else f"{percent(one.success)} ({interval(one.success)})"
+        texts = (*cells, success, f"{one.reward_per_step:.3g}")
+        rows.append(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in texts)}</tr>")
+    about = f"Up to {found.episodes} episodes each, seed {found.seed}, with 95 % intervals."
+    return _table(
+        "Results", about, ("role", "played by", "episodes", "return", "steps", "success", "reward/step"), rows
+    )
 
 
 def _table(title: str, about: str, titles: Sequence[str], rows: Sequence[str]) -> str:
