@@ -96,18 +96,17 @@ RelativeState = Callable[[Tensor, Tensor, np.ndarray, np.ndarray, np.ndarray, Te
 
 
 class PrivilegedObservation:
-    """The privileged input of a role's critic: the own state of all other agents.
+    """The privileged input of a role's critic: the own state of all other agents in its world.
 
     Where the game declares headings, positions, velocities and directions are relative to the observing agent. Without
-    other agents it is a single zero.
+    other agents, and where agents are independent of each other, it is a single zero.
     """
 
-    def __init__(
-        self, roles: Mapping[str, RoleArrays], role: str, relative_state: RelativeState = relative_state
-    ) -> None:
-        self._relative_state = relative_state
+    def __init__(self, worlds: Worlds, role: str, relative_state: RelativeState = relative_state) -> None:
+        self._relative_state, roles = relative_state, worlds.roles
         agents = [(name, index) for name, arrays in roles.items() for index in range(arrays.observation.shape[1])]
-        self._others = [[other for other in agents if other != agent] for agent in agents if agent[0] == role]
+        others = [] if worlds.independent_agents else agents
+        self._others = [[other for other in others if other != agent] for agent in agents if agent[0] == role]
         """For each agent of the role, all other agents as (role, index)."""
         self._columns = {name: np.array(own_state_columns(arrays), np.int64) for name, arrays in roles.items()}
         self.size = max(sum(len(self._columns[name]) for name, _ in self._others[0]), 1)
@@ -267,7 +266,7 @@ class RolloutWorker:
     ) -> None:
         self.arrays = worlds.roles[name]
         self.name, self.policy, self.critic = name, policy, critic
-        self.privileged = PrivilegedObservation(worlds.roles, name, backend.relative_state)
+        self.privileged = PrivilegedObservation(worlds, name, backend.relative_state)
         count, agents, _ = self.arrays.observation.shape
         self.generator, self.deterministic = generator, False
         self.learns = True

@@ -57,10 +57,11 @@ def heading_for(role: RoleArrays, settings: PpoSettings) -> Heading | None:
 def opponent_slots(index: int, role: str, worlds: Worlds, settings: PpoSettings, seed: int) -> OpponentSlots:
     """The opponents that play a role and their worlds, in a block at the start for the first role, else at the end.
 
-    Games without exactly two roles have none, unless agents of their only role play against each other.
+    Games without exactly two roles have none, unless agents of their only role play against each other; nor have
+    independent agents, who meet nobody.
     """
     shared = shared_role(worlds)
-    if len(worlds.roles) != 2 and shared is None:
+    if worlds.independent_agents or (len(worlds.roles) != 2 and shared is None):
         return OpponentSlots(slice(0, 0), slice(0, 0))
     blocks = 2 if shared is None else 1
     past = int(worlds.num_worlds * settings.past_opponent_fraction / blocks)
@@ -112,7 +113,9 @@ class PpoSelfPlay(Algorithm):
         self._shared = shared_role(worlds)
         self.opponent_pool = (
             OpponentPool(names, settings.pool_size)
-            if (len(names) == 2 or self._shared is not None) and settings.past_opponent_fraction > 0.0
+            if (len(names) == 2 or self._shared is not None)
+            and not worlds.independent_agents
+            and settings.past_opponent_fraction > 0.0
             else None
         )
         self.slots = {name: opponent_slots(index, name, worlds, settings, seed) for index, name in enumerate(names)}
@@ -158,7 +161,7 @@ class PpoSelfPlay(Algorithm):
         """A rollout worker with a new critic, its gradient and its optimiser."""
         worlds, settings = self.worlds, self.settings
         size = worlds.roles[role].observation.shape[2]
-        critic = Critic(size, PrivilegedObservation(worlds.roles, role).size, settings.net_arch)
+        critic = Critic(size, PrivilegedObservation(worlds, role).size, settings.net_arch)
         generator = torch.Generator().manual_seed(int(self._rng.integers(2**62)))
         worker = RolloutWorker(worlds, role, policy, critic, settings.n_steps, slots, generator, backend)
         weights = flatten_parameters([*policy.parameters(), *critic.parameters()])
