@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -233,6 +233,21 @@ class RolloutBuffer:
         selected = (getattr(self, name).index_select(0 if name == "memory" else 1, columns) for name in names)
         return RolloutBuffer(*selected)
 
+    def split(self, memory: Tensor) -> "RolloutBuffer":
+        """Shorter sequences, each as a column of its own: [T / S, S * C] in place of [T, C].
+
+        `memory` is [S, C, M]: before the first step of each.
+        """
+        steps = len(self.action)
+        length = steps // len(memory)
+
+        def columns(whole: Tensor) -> Tensor:
+            more = len(whole) - steps  # 1 where there is a value after the last step
+            return torch.cat([whole[first : first + length + more] for first in range(0, steps, length)], dim=1)
+
+        names = [field.name for field in fields(self) if field.name != "memory"]
+        return RolloutBuffer(memory=memory.flatten(0, 1), **{name: columns(getattr(self, name)) for name in names})
+
     @classmethod
     def empty(cls, steps: int, columns: int, role: RoleArrays, privileged_size: int, policy: Policy) -> "RolloutBuffer":
         shapes = {
@@ -250,6 +265,39 @@ class RolloutBuffer:
         return buffer
 
 
+class ReturnScale:
+    """The running standard deviation of the discounted return, which rewards are divided by (`VecNormalize` in SB3)."""
+
+    LIMIT = 10.0
+    """Scaled rewards are clipped to ± this value."""
+
+    def __init__(self, columns: int, gamma: float) -> None:
+        self._gamma = gamma
+        self._returns = torch.zeros(columns)
+        """Discounted, of the current episode of each agent."""
+        self._moments = Normaliser(1)
+
+    def scaled(self, reward: Tensor, done: Tensor) -> Tensor:
+        """The rewards [T, C] of a rollout, which also update the scale; `done` where an episode ended."""
+        returns = torch.empty_like(reward)
+        for step, (earned, over) in enumerate(zip(reward, done, strict=True)):
+            self._returns = self._returns * self._gamma + earned
+            returns[step] = self._returns
+            self._returns = self._returns.masked_fill(over, 0.0)
+        self._moments.update(returns[..., None])
+        scaled: Tensor = reward / (self._moments.variance.sqrt() + 1e-8)
+        return scaled.clamp(-self.LIMIT, self.LIMIT)
+
+    def state(self) -> dict[str, Any]:
+        return {"moments": self._moments.state_dict(), "returns": self._returns}
+
+    def load_state(self, state: Mapping[str, Any], *, same_episodes: bool) -> None:
+        """`same_episodes`: agents continue the episodes that they were in."""
+        self._moments.load_state_dict(state["moments"])
+        if same_episodes:
+            self._returns.copy_(state["returns"])
+
+
 class RolloutWorker:
     """Collects the rollouts of one role. Its policy plays in all worlds except those of its opponent slots."""
 
@@ -263,6 +311,7 @@ class RolloutWorker:
         slots: OpponentSlots,
         generator: torch.Generator,
         backend: "Backend",
+        sequence_length: int = 0,
     ) -> None:
         self.arrays = worlds.roles[name]
         self.name, self.policy, self.critic = name, policy, critic
@@ -288,6 +337,11 @@ class RolloutWorker:
             self._act_scripted(opponent, part)  # compile before training time counts
             opponent.begin(part)
         self.memory = policy.initial_memory(self.buffer.num_columns)
+        self._sequence_length = sequence_length or steps
+        self.sequence_memory = torch.zeros(steps // self._sequence_length, *self.memory.shape)
+        """[S, C, M]: the memory before each sequence of the rollout."""
+        self.return_scale: ReturnScale | None = None
+        """Scales rewards if it is set."""
         self._backend, self._runner = backend, backend.policy_runner(policy, self.buffer.num_columns)
         self._observations = {name: role.observation[self.world_slice] for name, role in worlds.roles.items()}
         observations = torch.from_numpy(self.arrays.observation).view(count * agents, -1)
@@ -334,6 +388,8 @@ class RolloutWorker:
         buffer = self.buffer
         for selection in self._inputs:
             selection.read()
+        if step % self._sequence_length == 0:
+            self.sequence_memory[step // self._sequence_length] = self.memory
         if step == 0:
             buffer.memory.copy_(self.memory)
             self._runner.refresh()
@@ -404,6 +460,8 @@ class RolloutWorker:
     def compute_returns_and_advantage(self, gamma: float, gae_lambda: float) -> None:
         """Compute values, advantages and returns."""
         buffer = self.buffer
+        if self.return_scale is not None:
+            buffer.reward.copy_(self.return_scale.scaled(buffer.reward, buffer.terminated | buffer.truncated))
         for step in range(len(buffer.value)):
             buffer.value[step] = self.critic(buffer.observation[step], buffer.privileged[step])
         buffer.advantage = advantages(

@@ -24,7 +24,7 @@ from godojo.learn.algorithm import Algorithm, Iteration, OpponentAssignment
 from godojo.learn.backend import Backend, backend_for
 from godojo.learn.networks import Critic, Policy, PolicyShape, flatten_parameters
 from godojo.learn.opponent_pool import OpponentPool
-from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, RolloutWorker, collect_rollout
+from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, ReturnScale, RolloutWorker, collect_rollout
 from godojo.learn.settings import PpoSettings
 from godojo.learn.threads import single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error
@@ -163,12 +163,16 @@ class PpoSelfPlay(Algorithm):
         size = worlds.roles[role].observation.shape[2]
         critic = Critic(size, PrivilegedObservation(worlds, role).size, settings.net_arch)
         generator = torch.Generator().manual_seed(int(self._rng.integers(2**62)))
-        worker = RolloutWorker(worlds, role, policy, critic, settings.n_steps, slots, generator, backend)
+        worker = RolloutWorker(
+            worlds, role, policy, critic, settings.n_steps, slots, generator, backend, settings.sequence_length
+        )
         weights = flatten_parameters([*policy.parameters(), *critic.parameters()])
         self.gradients[key] = backend.ppo_gradient(policy, critic, weights, settings)
         # Run the kernels once on an empty buffer, so that compilation does not count as training time.
         worker.compute_returns_and_advantage(settings.gamma, settings.gae_lambda)
         self.gradients[key](worker.buffer, torch.zeros(1, dtype=torch.int64))
+        if settings.normalize_reward:
+            worker.return_scale = ReturnScale(worker.buffer.num_columns, settings.gamma)
         self.optimisers[key] = torch.optim.Adam([weights], lr=settings.learning_rate, eps=1e-5, fused=True)
         return worker
 
@@ -350,6 +354,7 @@ class PpoSelfPlay(Algorithm):
                     "memory": worker.memory.clone(),
                     "past_memory": worker.past_memory.clone(),
                     "scripted": [opponent.state() for opponent, _ in worker.scripted],
+                    "return_scale": None if worker.return_scale is None else worker.return_scale.state(),
                 }
                 for name, worker in self._learners.items()
             },
@@ -366,6 +371,8 @@ class PpoSelfPlay(Algorithm):
             worker.critic.load_state_dict(saved["critic"])
             self.optimisers[name].load_state_dict(saved["optimiser"])
             worker.generator.set_state(saved["generator"])
+            if worker.return_scale is not None:
+                worker.return_scale.load_state(saved["return_scale"], same_episodes=state["worlds"] is not None)
         if self.opponent_pool is not None:
             self.opponent_pool.load_state(
                 state["opponent_pool"], {name: worker.policy.shape for name, worker in self.workers.items()}

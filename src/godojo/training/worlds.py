@@ -25,11 +25,12 @@ def worlds_of(config: RunConfig, games: Mapping[str, Any] | None = None, num_wor
     from godojo.engines.reward_wrapper import CustomReward, RewardWrapper
 
     more, connect = config.more, config.more.get("connect")
+    count = num_worlds or config.learner_settings.get("num_worlds")
     if "project" in more:
         source = {"binary" if Path(more["project"]).is_file() else "project": more["project"]}
-        return open_game(**source, num_processes=more["processes"], seed=config.seed, **_timeouts(config))
+        processes = {"num_processes": more["processes"], "num_worlds": count}
+        return open_game(**source, **processes, seed=config.seed, **_timeouts(config))
     if connect is not None and config.game not in GAMES:
-        count = num_worlds or config.learner_settings.get("num_worlds")
         return open_game(num_worlds=count, seed=config.seed, **games or {}, **connect, **_timeouts(config))
     worlds = _tasks(config, games or {})
     reward, scale = more.get("reward"), more.get("reward_scale", 1.0)
