@@ -1,5 +1,6 @@
 """Defaults of PPO for any game, and what they rest on: shorter sequences and scaled rewards."""
 
+import copy
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -76,9 +77,9 @@ def test_sequences_begin_with_the_memory_that_the_policy_had() -> None:
                 )
                 log_prob, _ = worker.policy.head.evaluate_actions(features, parts.action)
             assert torch.allclose(log_prob, parts.log_prob, atol=1e-4)
-            before = fingerprints(made)[worker.name]
+            before = fingerprints(made)[f"{worker.name} policy"]
             update(worker, made.gradients[worker.name], made.optimisers[worker.name], settings)
-            assert fingerprints(made)[worker.name] != before
+            assert fingerprints(made)[f"{worker.name} policy"] != before
     finally:
         made.close()
 
@@ -107,7 +108,7 @@ def test_a_training_with_scaled_rewards_resumes_bit_by_bit() -> None:
     one, two = learner(settings), learner(settings)
     try:
         one.iterate(0.0)
-        state: dict[str, Any] = one.state()
+        state: dict[str, Any] = copy.deepcopy(one.state())
         one.iterate(0.5)
         two.load_state(state)
         two.iterate(0.5)
