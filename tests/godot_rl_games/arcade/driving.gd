@@ -1,6 +1,6 @@
 extends Controller
-## Drives round a wavy course as fast as it can: a wheel to turn, and pedals to choose. Leaving the
-## road ends the episode.
+## Drives round a wavy course as fast as it can: a wheel to turn, and brake or throttle. Leaving
+## the road ends the episode.
 
 const RADIUS := 30.0
 const HALF_WIDTH := 3.0
@@ -22,7 +22,7 @@ func begin() -> void:
 
 
 func play(delta: float) -> void:
-	speed = clampf(speed + [-8.0, -1.0, 5.0][pedal] * delta, 0.0, TOP)
+	speed = clampf(speed + (5.0 if pedal else -6.0) * delta, 0.0, TOP)
 	heading += steer * delta * minf(speed, 8.0) * 0.3
 	place += Vector2.from_angle(heading) * speed * delta
 	var before := angle
@@ -44,7 +44,7 @@ func get_obs() -> Dictionary:
 func get_action_space() -> Dictionary:
 	return {
 		"steer": {"size": 1, "action_type": "continuous"},
-		"pedal": {"size": 3, "action_type": "discrete"},
+		"pedal": {"size": 2, "action_type": "discrete"},
 	}
 
 
