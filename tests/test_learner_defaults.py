@@ -15,8 +15,6 @@ from godojo.learn.defaults import BATCH, MAX_EPOCHS, ROLLOUT, SEQUENCE, ppo_defa
 from godojo.learn.ppo import update
 from godojo.learn.presets import learner_settings
 from godojo.learn.rollout import ReturnScale
-from godojo.runs.config import RunConfig
-from godojo.training.worlds import worlds_of
 from tests.learning_games import SMALL, fingerprints, learner, one_rollout, tag
 
 
@@ -118,13 +116,3 @@ def test_a_training_with_scaled_rewards_resumes_bit_by_bit() -> None:
     finally:
         one.close()
         two.close()
-
-
-def test_a_project_is_asked_for_as_many_worlds_as_the_user_wants(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("godojo.engines.make.open_game", lambda **asked: asked)
-    more = {"project": "somewhere", "processes": 4}
-    config = RunConfig("mine", "godot", (), "ppo", {}, {}, seed=1, budget={}, more=more)
-    assert worlds_of(config, None, 32)["num_worlds"] == 32
-    assert worlds_of(config)["num_worlds"] is None
-    resumed = msgspec.structs.replace(config, learner_settings={"num_worlds": 8})
-    assert worlds_of(resumed) == {"project": "somewhere", "num_processes": 4, "num_worlds": 8, "seed": 1}

@@ -79,6 +79,11 @@ def test_chasing_is_learnt_with_the_defaults(arcade: Path) -> None:
         assert resumed.worlds.num_worlds == 32
 
 
+def test_the_number_of_worlds_is_taken_or_explained(arcade: Path) -> None:
+    with pytest.raises(godojo.GodojoError, match="16 worlds in each process: 64 worlds need 4 processes"):
+        godojo.train(project=arcade, num_envs=64)
+
+
 def test_episodes_of_two_policies_count_for_each(arcade: Path, tmp_path: Path) -> None:
     project = shutil.copytree(arcade, tmp_path / "escort")
     file = project / "project.godot"
