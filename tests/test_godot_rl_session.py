@@ -74,7 +74,7 @@ def begun(info: dict[str, Any], observations: list[Any]) -> tuple[GodotRlSession
 
 
 def acts(session: GodotRlSession, ready: Ready, value: float = 0.0) -> Any:
-    session.act([np.full((1, role.agents, role.action_size), value, np.float32) for role in ready.roles])
+    session.act([np.full((ready.worlds, role.agents, role.action_size), value, np.float32) for role in ready.roles])
     (message,) = said(session)
     return message
 
@@ -94,9 +94,10 @@ def test_first_generation_one_space_for_all() -> None:
     actions = {"jump": {"size": 2.0, "action_type": "discrete"}, "steer": {"size": 2, "action_type": "continuous"}}
     session, ready, beginning = begun(env_info(space, actions, 2.0), [{"level": 2, "a": [True, 0.5]}] * 2)
     (role,) = ready.roles
-    assert (role.name, role.agents, role.observation_size, role.action_size) == ("shared_policy", 2, 3, 3)
+    assert (role.name, role.agents, role.observation_size, role.action_size) == ("shared_policy", 1, 3, 3)
+    assert (ready.worlds, ready.independent_agents) == (2, False)
     assert [part.name for part in role.action] == ["jump", "steer"]
-    np.testing.assert_array_equal(beginning.roles[0].observation, [[[1, 0.5, 2]] * 2])
+    np.testing.assert_array_equal(beginning.roles[0].observation, [[[1, 0.5, 2]]] * 2)
     message = acts(session, ready, 1.0)
     assert message == {"type": "action", "action": [{"jump": 1, "steer": [1.0, 1.0]}] * 2}
 
@@ -141,6 +142,7 @@ def test_roles_are_policies_in_the_games_order() -> None:
     info = env_info([BOX] * 3, [MOVE] * 3, 3, agent_policy_names=["runner", "guard", "runner"])
     session, ready, beginning = begun(info, [{"obs": [agent, agent]} for agent in range(3)])
     assert [(role.name, role.agents) for role in ready.roles] == [("runner", 2), ("guard", 1)]
+    assert (ready.worlds, ready.independent_agents) == (1, True)
     assert beginning.roles[0].observation[0, :, 0].tolist() == [0, 2]
     session.act([np.array([[[0.25], [0.5]]], np.float32), np.array([[[0.75]]], np.float32)])
     (message,) = said(session)
@@ -172,7 +174,8 @@ def test_an_end_is_a_termination_unless_the_game_says_otherwise() -> None:
     info = env_info([BOX] * 3, [MOVE] * 3, 3)
     session, ready, _ = begun(info, [{"obs": [1, 1]}, {"obs": [2, 2]}, {"obs": [3, 3]}])
     acts(session, ready)
-    infos = [{"TimeLimit.truncated": True, "terminal_observation": {"obs": [8, 9]}}, {}, {"TimeLimit.truncated": True}]
+    cut = {"TimeLimit.truncated": True}
+    infos = [cut | {"terminal_observation": {"obs": [8, 9]}, "is_success": False}, {"is_success": "maybe"}, cut]
     done = [True, True, False]
     session.feed(
         frame({"type": "step", "obs": [{"obs": [0, 0]}] * 3, "reward": [1, 2, 3], "done": done, "info": infos})
@@ -180,26 +183,44 @@ def test_an_end_is_a_termination_unless_the_game_says_otherwise() -> None:
     step = session.events.popleft()
     assert isinstance(step, StepFrame)
     (role,) = step.roles
-    assert role.flags.tolist() == [[ACTED | TRUNCATED, ACTED | TERMINATED, ACTED]]
+    assert role.flags.tolist() == [[ACTED | TRUNCATED], [ACTED | TERMINATED], [ACTED]]
     assert role.final_rows.tolist() == [0, 1]
     assert role.final_observation.tolist() == [[8, 9], [2, 2]]
     assert role.final_score.tolist() == [1, 2]
-    assert role.terms[0, :, 0].tolist() == [1, 2, 3]
-    assert not len(step.ended)
+    np.testing.assert_array_equal(role.final_success, [0, np.nan])
+    assert role.terms[:, 0, 0].tolist() == [1, 2, 3]
+    assert step.ended.tolist() == [[0, 0, 8, -1], [1, 0, 8, -1]]
     assert step.sequence == 1
 
 
-def test_a_world_ends_when_everybody_does() -> None:
-    session, ready, _ = begun(env_info(agents=2), [{"obs": [1, 1]}] * 2)
-    for done in ([False, True], [True, True]):
+def ends_of(info: dict[str, Any], dones: list[list[bool]]) -> list[StepFrame]:
+    """The steps of a game whose agents earn 1 each time and are done like that."""
+    count = len(dones[0])
+    session, ready, _ = begun(info, [{"obs": [1, 1]}] * count)
+    for done in dones:
         acts(session, ready)
-        session.feed(frame({"type": "step", "obs": [{"obs": [0, 0]}] * 2, "reward": [1, 1], "done": done}))
-    first, second = session.events
-    assert isinstance(first, StepFrame)
-    assert isinstance(second, StepFrame)
+        step = {"type": "step", "obs": [{"obs": [0, 0]}] * count, "reward": [1] * count, "done": done}
+        session.feed(frame(step))
+    steps = list(session.events)
+    assert all(isinstance(step, StepFrame) for step in steps)
+    return steps  # type: ignore[return-value]
+
+
+def test_agents_of_one_policy_are_worlds_that_end_one_by_one() -> None:
+    first, second = ends_of(env_info(agents=2), [[False, True], [True, True]])
+    assert first.ended.tolist() == [[1, 0, 8, -1]]
+    assert second.ended.tolist() == [[0, 0, 16, -1], [1, 0, 8, -1]]
+    assert first.roles[0].final_score.tolist() == [1]
+    assert second.roles[0].final_score.tolist() == [2, 1]
+
+
+def test_a_world_of_several_policies_ends_when_everybody_does() -> None:
+    info = env_info([BOX] * 2, [MOVE] * 2, 2, agent_policy_names=["runner", "guard"])
+    first, second = ends_of(info, [[False, True], [True, True]])
     assert not len(first.ended)
     assert second.ended.tolist() == [[0, 0, 16, -1]]
-    assert second.roles[0].final_score.tolist() == [2, 1]
+    assert [role.final_score.tolist() for role in first.roles] == [[], [1]]
+    assert [role.final_score.tolist() for role in second.roles] == [[2], [1]]
 
 
 def test_what_is_not_declared_is_left_aside_and_any_info_will_do() -> None:
@@ -281,7 +302,7 @@ def test_a_game_that_goes_and_a_game_that_refuses() -> None:
         (env_info(agents=1.5), "n_agents: 1.5"),
         (env_info(agents=10**9), "n_agents: 1000000000"),
         (env_info(agents="1"), "cannot be read"),
-        (env_info(agents=2000), "agents: there must be 1 to 1024"),
+        (env_info(agents=5000), "worlds: there must be 1 to 4096"),
         (env_info([BOX]), None),
         (env_info([BOX, BOX]), "describes the observation_space of 2"),
         (env_info(action=[MOVE] * 3), "describes the action_space of 3"),
@@ -444,5 +465,5 @@ def test_a_description_may_be_longer_than_a_newcomers_hello() -> None:
         game.setblocking(True)
         game.sendall(info[sent:])
         ready = connection.configure(Configure(1), 5)
-        assert ready.roles[0].agents == 30
+        assert ready.worlds == 30
         connection.close()

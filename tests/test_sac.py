@@ -248,9 +248,7 @@ def test_a_cut_round_is_valued_by_what_everybody_saw_last() -> None:
     assert cut.mean() > 0.5
     final = {name: torch.from_numpy(said[name]["final_observation"]).flatten(0, 1) for name in said}
     assert torch.equal(batch.next_observation[cut], final["seeker"][cut])
-    others = PrivilegedObservation(made.worlds.roles, "seeker").of(
-        {name: said[name]["final_observation"] for name in said}
-    )
+    others = PrivilegedObservation(made.worlds, "seeker").of({name: said[name]["final_observation"] for name in said})
     assert torch.equal(batch.next_privileged[cut], others[torch.from_numpy(cut)])
     assert (batch.not_done[cut] == 1.0).all()
     assert keep[cut].all()

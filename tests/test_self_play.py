@@ -142,7 +142,7 @@ def test_a_round_that_was_cut_is_worth_what_was_seen_last() -> None:
         for name, worker in made.workers.items():
             buffer = worker.buffer
             assert buffer.truncated.any()
-            others = PrivilegedObservation(made.worlds.roles, name)
+            others = PrivilegedObservation(made.worlds, name)
             for step, (final, truncated) in enumerate(seen):
                 cut = torch.from_numpy(truncated[name].reshape(-1))[worker.columns]
                 assert torch.equal(buffer.truncated[step], cut)
@@ -255,9 +255,7 @@ def test_a_state_goes_on_bit_by_bit_elsewhere() -> None:
 def test_the_critic_of_each_agent_sees_all_the_others() -> None:
     worlds = tag(rules={"rules.seekers": 2, "rules.hiders": 2})
     told = {name: role.observation[:, :, :13].copy() for name, role in worlds.roles.items()}
-    seen = PrivilegedObservation(worlds.roles, "hider").of(
-        {name: role.observation for name, role in worlds.roles.items()}
-    )
+    seen = PrivilegedObservation(worlds, "hider").of({name: role.observation for name, role in worlds.roles.items()})
     rows = seen.reshape(SMALL.num_worlds, 2, 3, 13).numpy()
     for agent in (0, 1):
         own = told["hider"][:, agent]

@@ -88,15 +88,18 @@ def test_no_rounds_are_no_win_rates(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("episodes", "win_rates", "wanted"),
+    ("episodes", "win_rates", "rewards", "wanted"),
     [
-        (0, {}, "no rounds yet"),
-        (6, {}, "6 rounds, no win rates so far"),
-        (99, {"seeker": 0.25, "hider": 0.75}, "99 rounds  seeker wins 25%, hider wins 75%"),
+        (0, {}, {}, "no rounds yet"),
+        (6, {}, {}, "6 rounds, no win rates so far"),
+        (99, {"seeker": 0.25, "hider": 0.75}, {}, "99 rounds  seeker wins 25%, hider wins 75%"),
+        (5, {}, {"ball": -3.25, "bat": 1234.56}, "5 episodes  ball reward -3.25, bat reward 1235"),
     ],
 )
-def test_the_progress_line_says_what_is_known(episodes: int, win_rates: dict[str, float], wanted: str) -> None:
-    line = _line(TrainingStatus(0.5, 60.0, 1234, 20.5, 3, episodes, win_rates, {}))
+def test_the_progress_line_says_what_is_known(
+    episodes: int, win_rates: dict[str, float], rewards: dict[str, float], wanted: str
+) -> None:
+    line = _line(TrainingStatus(0.5, 60.0, 1234, 20.5, 3, episodes, win_rates, {}, rewards))
     assert line.endswith(wanted)
     assert "1.23 k agent-steps" in line
     assert "20.5/s" in line

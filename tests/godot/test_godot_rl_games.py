@@ -61,8 +61,8 @@ def test_first_generation(first: Worlds) -> None:
     ends = 0
     for _ in range(100):
         before = role.observation.copy()
-        role.action[..., 0] = rng.integers(0, 2, (1, 2))
-        role.action[..., 1] = rng.uniform(-1, 1, (1, 2))
+        role.action[..., 0] = rng.integers(0, 2, (2, 1))
+        role.action[..., 1] = rng.uniform(-1, 1, (2, 1))
         first.step()
         done = role.terminated
         ticks = np.round((role.observation - before)[..., clock] * 100)
@@ -76,9 +76,11 @@ def test_first_generation(first: Worlds) -> None:
         np.testing.assert_array_equal(role.final_observation[done], before[done])
         assert not role.truncated.any()
         assert role.acted.all()
-        assert first.ended.all() == done.all()
-        ends += int(done.all())
-    assert ends == 10  # forty ticks an episode
+        np.testing.assert_array_equal(first.ended, done[:, 0])  # every agent is a world of its own
+        # Forty ticks an episode, of which the first has spent a decision on the reset.
+        assert (first.length_ticks[first.ended] == (40 if ends else 32)).all()
+        ends += int(done.sum())
+    assert ends == 20
 
 
 def test_resets_leave_no_trace(first: Worlds) -> None:
@@ -102,6 +104,7 @@ def test_second_generation(games: Path) -> None:
         runner, guard = worlds.roles["runner"], worlds.roles["guard"]
         assert list(worlds.roles) == ["runner", "guard"]
         assert (runner.observation.shape, guard.observation.shape) == ((1, 2, 3), (1, 1, 7))
+        assert worlds.independent_agents  # several policies share a world, and end on their own
         assert [(part.name, part.shape, part.low) for part in guard.observation_parts] == [
             ("obs", (2,), -5.0),
             ("grid", (2, 2), -1.0),
@@ -146,6 +149,8 @@ def test_third_generation(games: Path) -> None:
                 picture[..., 2], np.broadcast_to(eyes.observation[..., :1, None], (1, 2, 2, 3))
             )
             if eyes.terminated[0, 0]:
+                assert eyes.final_success is not None
+                assert eyes.final_success[0, 0] == 1
                 assert eyes.final_observation[0, 0, 0] == 11
                 assert blind.final_observation[0, 0, 0] == 11
                 seen["terminated"] += 1
@@ -160,12 +165,21 @@ def test_third_generation(games: Path) -> None:
 def test_several_processes_play_side_by_side(games: Path) -> None:
     with open_game(games / "first", num_processes=2, ticks_per_decision=4) as worlds:
         role = worlds.roles["shared_policy"]
-        assert role.observation.shape == (2, 2, 5)
+        assert role.observation.shape == (4, 1, 5)
         role.action[:] = 0
-        role.action[1, :, 1] = 1
+        role.action[2:, :, 1] = 1
         for _ in range(3):
             worlds.step()
-        np.testing.assert_allclose(role.observation[..., 1], [[0.0, 0.0], [0.12, 0.12]], atol=1e-6)
+        np.testing.assert_allclose(role.observation[..., 1], [[0.0], [0.0], [0.12], [0.12]], atol=1e-6)
+
+
+def test_a_number_of_worlds_that_the_game_does_not_have_is_explained(games: Path) -> None:
+    with pytest.raises(GodojoError, match="2 worlds in each process: 8 worlds need 4 processes"):
+        open_game(games / "first", num_processes=2, num_worlds=8)
+    with pytest.raises(GodojoError, match="2 worlds in each process: ask for a multiple of that, not for 5"):
+        open_game(games / "first", num_processes=2, num_worlds=5)
+    with open_game(games / "first", num_processes=2, num_worlds=4) as worlds:
+        assert worlds.num_worlds == 4
 
 
 def test_a_game_whose_wire_is_not_known_is_found_out(games: Path) -> None:

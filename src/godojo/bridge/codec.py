@@ -39,6 +39,8 @@ class RoleStep:
     """float32 [F, T]: the terms summed over the round."""
     final_score: np.ndarray
     """float32 [F]: the game's own score."""
+    final_success: np.ndarray | None = None
+    """float32 [F]: 1 for a success, 0 for a failure, NaN where the game does not say; None if it never does."""
 
     @property
     def acted(self) -> np.ndarray:

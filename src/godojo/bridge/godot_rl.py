@@ -1,7 +1,8 @@
 """The wire of godot_rl without sockets: JSON behind a length, all three generations of it, as a `Session`.
 
-The game connects and waits for the first message. It plays one world, whose agents restart their episodes by
-themselves. This module makes up for what the protocol lacks:
+The game connects and waits for the first message. Its agents restart their episodes by themselves, independently of
+each other. Where all of them have one policy, each is a world of its own; agents of several policies share one world.
+This module makes up for what the protocol lacks:
 
 - A reset is answered one action-repeat late, and then another passes before the game listens, both on stale actions. So
   a reset is enclosed by two decisions in which all agents do nothing; the step after them is the first.
@@ -84,9 +85,11 @@ class GodotRlSession(Session):
         self._has_greeted = False
         self._roles: list[AgentRole] = []
         self._count = 0
+        self._worlds = 1
         self._is_ready = False
         self._ticks = DEFAULT_TICKS_PER_DECISION
-        self._round_decisions = 0
+        self._decisions = np.zeros(0, np.int32)
+        """Of each world, since its episode started."""
         self._before: list[np.ndarray] = []
         self._returns: list[np.ndarray] = []
 
@@ -115,7 +118,7 @@ class GodotRlSession(Session):
         return data
 
     def configure(self, request: Configure) -> None:
-        """Nothing is sent: a launched game was configured by its command line, and it plays one world."""
+        """Nothing is sent: a launched game was configured by its command line."""
         if self.closed and self.events:
             return  # the waiting event says what is wrong
         if self.closed:
@@ -178,6 +181,7 @@ class GodotRlSession(Session):
         elif said.type == "env_info" and self._turn is _Turn.ENV_INFO:
             self._roles = read_roles(_read(_env_info, text))
             self._count = sum(len(role.agents) for role in self._roles)
+            self._worlds = self._count if len(self._roles) == 1 else 1
             self._turn = _Turn.NOTHING
             if self._asked is not None:
                 self._get_ready()
@@ -195,7 +199,8 @@ class GodotRlSession(Session):
     def _get_ready(self) -> None:
         asked = self._asked or Configure(1)
         self._ticks = asked.ticks_per_decision or DEFAULT_TICKS_PER_DECISION
-        ready = Ready(1, self._ticks, tuple(role.describe() for role in self._roles))
+        roles = tuple(role.describe(self._agents(role)) for role in self._roles)
+        ready = Ready(self._worlds, self._ticks, roles, independent_agents=len(roles) > 1)
         try:
             check_ready(ready)
         except WireError as error:
@@ -208,12 +213,11 @@ class GodotRlSession(Session):
     def _take_beginning(self, said: _Said) -> None:
         self._before = self._observations(said)
         self._returns = [np.zeros(len(role.agents)) for role in self._roles]
-        self._sequence = self._round_decisions = 0
+        self._sequence, self._decisions = 0, np.zeros(self._worlds, np.int32)
         steps = []
-        for role, observation in zip(self._roles, self._before, strict=True):
-            agents = len(role.agents)
-            flags = np.zeros((1, agents), np.uint8)
-            steps.append(_role_step(observation, np.zeros(agents, np.float32), flags, np.empty(0, np.int32)))
+        for observation in self._before:
+            reward = np.zeros(observation.shape[:2], np.float32)
+            steps.append(_role_step(observation, reward, np.zeros(reward.shape, np.uint8), np.empty(0, np.int32)))
         self._deliver(StepFrame(0, 0, _NOBODY, tuple(steps)))
 
     def _take_step(self, said: _Said) -> None:
@@ -222,34 +226,41 @@ class GodotRlSession(Session):
         dones = self._one_each(said.done, "done") != 0
         has_infos = isinstance(said.info, list) and len(said.info) == self._count
         infos = said.info if has_infos else [None] * self._count
-        self._round_decisions += 1
+        self._decisions += 1
         steps = []
         for role, observation, before, returns in zip(
             self._roles, observations, self._before, self._returns, strict=True
         ):
             reward, done = _single(rewards[role.agents]), dones[role.agents]
-            _check_finite(reward[None, :, None], role, "the reward")
+            _check_finite(reward[:, None, None], role, "the reward")
             returns += reward
             flags = np.where(done, ACTED | TERMINATED, ACTED).astype(np.uint8)
             rows = np.flatnonzero(done).astype(np.int32)
-            last = before[0, rows]
+            last = before.reshape(len(done), -1)[rows]
+            success = np.full(len(rows), np.nan, np.float32)
             for index, row in enumerate(rows):
-                self._take_info(infos[role.agents[row]], role, last[index], flags[row : row + 1])
-            _check_finite(last[None], role, "the last observation")
+                info = infos[role.agents[row]]
+                self._take_info(info, role, last[index], flags[row : row + 1], success[index : index + 1])
+            _check_finite(last[:, None], role, "the last observation")
             score = _single(np.clip(returns[rows], -_LARGEST, _LARGEST))
-            steps.append(_role_step(observation, reward, flags[None], rows, last, score))
+            shape = observation.shape[:2]
+            steps.append(
+                _role_step(observation, reward.reshape(shape), flags.reshape(shape), rows, last, score, success)
+            )
             returns[rows] = 0
-        ended = _NOBODY
-        if dones.all():
-            ended = np.array([[0, 0, self._round_decisions * self._ticks, -1]], np.int32)
-            self._round_decisions = 0
+        over = np.flatnonzero(dones.reshape(self._worlds, -1).all(axis=1))
+        ended = np.zeros((len(over), 4), np.int32)
+        ended[:, 0], ended[:, 2], ended[:, 3] = over, self._decisions[over] * self._ticks, -1
+        self._decisions[over] = 0
         self._before = observations
         self._deliver(StepFrame(self._sequence, 0, ended, tuple(steps)))
 
-    def _take_info(self, info: Any, role: AgentRole, last: np.ndarray, flag: np.ndarray) -> None:
+    def _take_info(self, info: Any, role: AgentRole, last: np.ndarray, flag: np.ndarray, success: np.ndarray) -> None:
         """Reads what some games send about the end of an episode; others send anything here."""
         if not isinstance(info, dict):
             return
+        if info.get("is_success") in (True, False):
+            success[0] = info["is_success"]
         if info.get("TimeLimit.truncated") in (True, 1):
             flag[0] = ACTED | TRUNCATED
         last_seen = info.get("terminal_observation")
@@ -259,18 +270,23 @@ class GodotRlSession(Session):
             role.read_observation(last_seen, last, f"the last observation of {role.name}")
 
     def _observations(self, said: _Said) -> list[np.ndarray]:
-        """The observations of all agents by role: [1, agents, numbers]."""
+        """The observations of all agents by role: [worlds, agents, numbers]."""
         if len(said.obs) != self._count:
             raise WireError(f"the game has {self._count} agents and sent {len(said.obs)} observations")
         observations = []
         for role in self._roles:
-            observed = np.empty((1, len(role.agents), role.observation_size), np.float32)
+            observed = np.empty((len(role.agents), 1, role.observation_size), np.float32)
             for row, agent in enumerate(role.agents):
-                role.read_observation(said.obs[agent], observed[0, row], f"the observation of {role.name} {row}:")
+                role.read_observation(said.obs[agent], observed[row, 0], f"the observation of {role.name} {row}:")
             _check_finite(observed, role, "the observation")
+            observed = observed.reshape(self._worlds, self._agents(role), -1)
             observed.flags.writeable = False
             observations.append(observed)
         return observations
+
+    def _agents(self, role: AgentRole) -> int:
+        """The agents of a role in one world."""
+        return len(role.agents) // self._worlds
 
     def _one_each(self, given: list[Any], what: str) -> np.ndarray:
         numbers = numbers_of(given, what)
@@ -291,7 +307,7 @@ class GodotRlSession(Session):
 
     def _idle(self, turn: _Turn) -> None:
         """Sends a decision in which all agents do nothing."""
-        nothing = [np.zeros((1, len(role.agents), role.action_size), np.float32) for role in self._roles]
+        nothing = [np.zeros((self._worlds, self._agents(role), role.action_size), np.float32) for role in self._roles]
         self._say({"type": "action", "action": self._words(nothing)}, turn)
 
     def _words(self, actions: Sequence[np.ndarray]) -> list[dict[str, Any]]:
@@ -300,12 +316,12 @@ class GodotRlSession(Session):
             raise GodojoError(f"there are {len(self._roles)} roles, and actions for {len(actions)}")
         words: list[dict[str, Any]] = [{} for _ in range(self._count)]
         for role, numbers in zip(self._roles, actions, strict=True):
-            wanted = (1, len(role.agents), role.action_size)
+            wanted = (self._worlds, self._agents(role), role.action_size)
             if numbers.shape != wanted:
                 raise GodojoError(f"actions of {role.name} must have the shape {wanted}, not {numbers.shape}")
             if not np.isfinite(numbers).all():
                 raise GodojoError(f"an action of {role.name} is not a finite number")
-            for agent, row in zip(role.agents, numbers[0].tolist(), strict=True):
+            for agent, row in zip(role.agents, numbers.reshape(len(role.agents), -1).tolist(), strict=True):
                 words[agent] = role.write_action(row)
         return words
 
@@ -322,10 +338,11 @@ def _role_step(
     rows: np.ndarray,
     last: np.ndarray | None = None,
     score: np.ndarray | None = None,
+    success: np.ndarray | None = None,
 ) -> RoleStep:
     if last is None or score is None:
         last, score = np.empty((0, observation.shape[-1]), np.float32), np.empty(0, np.float32)
-    return RoleStep(observation, reward[None, :, None], flags, rows, last, score[:, None], score)
+    return RoleStep(observation, reward[..., None], flags, rows, last, score[:, None], score, success)
 
 
 def _single(numbers: np.ndarray) -> np.ndarray:
@@ -335,7 +352,7 @@ def _single(numbers: np.ndarray) -> np.ndarray:
 
 def _check_finite(numbers: np.ndarray, role: AgentRole, what: str) -> None:
     if not np.isfinite(numbers).all():
-        _, agent, _ = np.argwhere(~np.isfinite(numbers))[0]
+        agent, _, _ = np.argwhere(~np.isfinite(numbers))[0]
         raise WireError(f"{what} of {role.name} {agent} holds something that is not a finite number")
 
 

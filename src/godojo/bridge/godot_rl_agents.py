@@ -55,8 +55,9 @@ class AgentRole:
         self.observation_size = sum(part.size for part in observation)
         self.action_size = sum(part.width for part in action)
 
-    def describe(self) -> RoleDescription:
-        return RoleDescription(self.name, len(self.agents), self.observation, self.action)
+    def describe(self, agents: int) -> RoleDescription:
+        """The role with this many agents in a world."""
+        return RoleDescription(self.name, agents, self.observation, self.action)
 
     def read_observation(self, given: Any, row: np.ndarray, what: str = "the observation") -> None:
         """Writes one agent's observation into its row; ignores keys that were not declared."""

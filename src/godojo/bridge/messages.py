@@ -117,6 +117,8 @@ class Ready(msgspec.Struct, frozen=True, tag_field="type", tag="ready"):
     """The model that the scene declares."""
     truth: tuple[ObservationPart, ...] = ()
     """Parts of the privileged state of each world, if the game sends it."""
+    independent_agents: bool = False
+    """Agents that share a world start and end their episodes on their own, as if each were alone."""
 
 
 class Reset(msgspec.Struct, frozen=True, tag_field="type", tag="reset"):

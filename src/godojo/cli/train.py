@@ -225,7 +225,7 @@ def _line(standing: "TrainingStatus") -> str:
     roles = ", ".join(
         f"{role} wins {rate:.0%}" + (f" (rating {standing.ratings[role][0]:.0f})" if role in standing.ratings else "")
         for role, rate in standing.win_rates.items()
-    )
+    ) or ", ".join(f"{role} reward {mean:.4g}" for role, mean in standing.rewards.items())
     return (
         f"{standing.progress:4.0%}  {standing.seconds:5.0f} s  {counted(standing.agent_steps):>6} agent-steps"
         f"  {counted(standing.steps_per_s):>6}/s  {_rounds(standing)}  {roles}"
@@ -240,6 +240,8 @@ def _metrics(standing: "TrainingStatus") -> list[str]:
 def _rounds(standing: "TrainingStatus") -> str:
     if not standing.episodes:
         return "no rounds yet"
+    if standing.rewards and not standing.win_rates:
+        return f"{standing.episodes:,} episodes"
     return f"{standing.episodes:,} rounds" + ("" if standing.win_rates else ", no win rates so far")
 
 
@@ -247,7 +249,8 @@ def _table(standing: "TrainingStatus", run: str) -> Table:
     table = Table(title=f"run {run}", title_justify="left", box=None, pad_edge=False, header_style="dim")
     left_s = standing.seconds / max(standing.progress, 1e-6) - standing.seconds
     bar = "█" * round(20 * standing.progress) + "░" * (20 - round(20 * standing.progress))
-    for title in ("progress", "time left", "agent-steps", "per second", "rounds", *standing.win_rates):
+    rewards = {} if standing.win_rates else standing.rewards
+    for title in ("progress", "time left", "agent-steps", "per second", "rounds", *standing.win_rates, *rewards):
         table.add_column(title, justify="right")
     table.add_row(
         f"{bar} {standing.progress:4.0%}",
@@ -259,5 +262,6 @@ def _table(standing: "TrainingStatus", run: str) -> Table:
             f"wins {rate:.0%}" + (f"\nrating {standing.ratings[role][0]:.0f}" if role in standing.ratings else "")
             for role, rate in standing.win_rates.items()
         ),
+        *(f"reward {mean:.4g}" for mean in rewards.values()),
     )
     return table

@@ -52,6 +52,9 @@ class RoleArrays:
     """The parts of an action, in order."""
     heading: Heading | None = None
     """The direction an agent faces, if the game declares it."""
+    final_success: np.ndarray | None = None
+    """float32 [N, n]: 1 for a success and 0 for a failure of agents whose episode ended in the last step, NaN where the
+    game does not say; None if its protocol cannot."""
 
 
 class Worlds(abc.ABC):
@@ -65,6 +68,9 @@ class Worlds(abc.ABC):
     ticks_per_decision: int
     declared_model: Mapping[str, Any] | None = None
     """The model that the scene declares, if any."""
+    independent_agents: bool = False
+    """Agents that share a world start and end their episodes on their own, as if each were alone: each agent that is
+    terminated or truncated has finished an episode. `ended` worlds are those in which all agents did so at once."""
     roles: Mapping[str, RoleArrays]
     reward_terms: tuple[str, ...]
     winners: tuple[str, ...]

@@ -28,7 +28,7 @@ class InformedWorlds(Worlds):
         self.reward_terms, self.winners = worlds.reward_terms, worlds.winners
         self.ended, self.winner = worlds.ended, worlds.winner
         self.length_ticks, self.arena = worlds.length_ticks, worlds.arena
-        self._others = PrivilegedObservation(worlds.roles, role, backend_for("cpu").relative_state)
+        self._others = PrivilegedObservation(worlds, role, backend_for("cpu").relative_state)
         own = worlds.roles[role]
         shape = (*own.observation.shape[:2], own.observation.shape[2] + self._others.size)
         part = ObservationPart(OTHERS, (self._others.size,), low=-np.inf, high=np.inf)

@@ -105,7 +105,7 @@ def update(
 ) -> dict[str, float]:
     """Update policy and critic from a worker's buffer; returns the metrics by tag.
 
-    Minibatches are split by agent, not by step, so that a recurrent policy sees whole sequences.
+    Minibatches are split by sequence, not by step, since a recurrent policy is trained through time.
     """
     buffer = worker.buffer
     weight = buffer.acted.float()
@@ -113,9 +113,11 @@ def update(
     mean = (buffer.advantage * weight).sum() / total
     deviation = (((buffer.advantage - mean).square() * weight).sum() / total).sqrt() + 1e-8
     normalised = replace(buffer, advantage=(buffer.advantage - mean) / deviation)
+    if len(worker.sequence_memory) > 1:
+        normalised = normalised.split(worker.sequence_memory)
     history = []
     for _ in range(settings.n_epochs):
-        shuffled = torch.randperm(buffer.num_columns, generator=worker.generator)
+        shuffled = torch.randperm(normalised.num_columns, generator=worker.generator)
         for columns in shuffled.chunk(settings.n_minibatches):
             values = gradient(normalised, columns)
             for name, value in zip(METRICS, values, strict=True):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -97,18 +97,17 @@ RelativeState = Callable[[Tensor, Tensor, np.ndarray, np.ndarray, np.ndarray, Te
 
 
 class PrivilegedObservation:
-    """The privileged input of a role's critic: the own state of all other agents.
+    """The privileged input of a role's critic: the own state of all other agents in its world.
 
     Where the game declares headings, positions, velocities and directions are relative to the observing agent. Without
-    other agents it is a single zero.
+    other agents, and where agents are independent of each other, it is a single zero.
     """
 
-    def __init__(
-        self, roles: Mapping[str, RoleArrays], role: str, relative_state: RelativeState = relative_state
-    ) -> None:
-        self._relative_state = relative_state
+    def __init__(self, worlds: Worlds, role: str, relative_state: RelativeState = relative_state) -> None:
+        self._relative_state, roles = relative_state, worlds.roles
         agents = [(name, index) for name, arrays in roles.items() for index in range(arrays.observation.shape[1])]
-        self._others = [[other for other in agents if other != agent] for agent in agents if agent[0] == role]
+        others = [] if worlds.independent_agents else agents
+        self._others = [[other for other in others if other != agent] for agent in agents if agent[0] == role]
         """For each agent of the role, all other agents as (role, index)."""
         self._columns = {name: np.array(own_state_columns(arrays), np.int64) for name, arrays in roles.items()}
         self.size = max(sum(len(self._columns[name]) for name, _ in self._others[0]), 1)
@@ -238,6 +237,21 @@ class RolloutBuffer:
         selected = (getattr(self, name).index_select(0 if name == "memory" else 1, columns) for name in names)
         return RolloutBuffer(*selected)
 
+    def split(self, memory: Tensor) -> "RolloutBuffer":
+        """Shorter sequences, each as a column of its own: [T / S, S * C] in place of [T, C].
+
+        `memory` is [S, C, M]: before the first step of each.
+        """
+        steps = len(self.action)
+        length = steps // len(memory)
+
+        def columns(whole: Tensor) -> Tensor:
+            more = len(whole) - steps  # 1 where there is a value after the last step
+            return torch.cat([whole[first : first + length + more] for first in range(0, steps, length)], dim=1)
+
+        names = [field.name for field in fields(self) if field.name != "memory"]
+        return RolloutBuffer(memory=memory.flatten(0, 1), **{name: columns(getattr(self, name)) for name in names})
+
     @classmethod
     def empty(cls, steps: int, columns: int, role: RoleArrays, privileged_size: int, policy: Policy) -> "RolloutBuffer":
         shapes = {
@@ -256,6 +270,39 @@ class RolloutBuffer:
         return buffer
 
 
+class ReturnScale:
+    """The running standard deviation of the discounted return, which rewards are divided by (`VecNormalize` in SB3)."""
+
+    LIMIT = 10.0
+    """Scaled rewards are clipped to ± this value."""
+
+    def __init__(self, columns: int, gamma: float) -> None:
+        self._gamma = gamma
+        self._returns = torch.zeros(columns)
+        """Discounted, of the current episode of each agent."""
+        self._moments = Normaliser(1)
+
+    def scaled(self, reward: Tensor, done: Tensor) -> Tensor:
+        """The rewards [T, C] of a rollout, which also update the scale; `done` where an episode ended."""
+        returns = torch.empty_like(reward)
+        for step, (earned, over) in enumerate(zip(reward, done, strict=True)):
+            self._returns = self._returns * self._gamma + earned
+            returns[step] = self._returns
+            self._returns = self._returns.masked_fill(over, 0.0)
+        self._moments.update(returns[..., None])
+        scaled: Tensor = reward / (self._moments.variance.sqrt() + 1e-8)
+        return scaled.clamp(-self.LIMIT, self.LIMIT)
+
+    def state(self) -> dict[str, Any]:
+        return {"moments": self._moments.state_dict(), "returns": self._returns}
+
+    def load_state(self, state: Mapping[str, Any], *, same_episodes: bool) -> None:
+        """`same_episodes`: agents continue the episodes that they were in."""
+        self._moments.load_state_dict(state["moments"])
+        if same_episodes:
+            self._returns.copy_(state["returns"])
+
+
 class RolloutWorker:
     """Collects the rollouts of one role. Its policy plays in all worlds except those of its opponent slots."""
 
@@ -269,10 +316,11 @@ class RolloutWorker:
         slots: OpponentSlots,
         generator: torch.Generator,
         backend: "Backend",
+        sequence_length: int = 0,
     ) -> None:
         self.arrays = worlds.roles[name]
         self.name, self.policy, self.critic = name, policy, critic
-        self.privileged = PrivilegedObservation(worlds.roles, name, backend.relative_state)
+        self.privileged = PrivilegedObservation(worlds, name, backend.relative_state)
         count, agents, _ = self.arrays.observation.shape
         self.generator, self.deterministic = generator, False
         self.learns = True
@@ -294,6 +342,11 @@ class RolloutWorker:
             self._act_scripted(opponent, part)  # compile before training time counts
             opponent.begin(part)
         self.memory = policy.initial_memory(self.buffer.num_columns)
+        self._sequence_length = sequence_length or steps
+        self.sequence_memory = torch.zeros(steps // self._sequence_length, *self.memory.shape)
+        """[S, C, M]: the memory before each sequence of the rollout."""
+        self.return_scale: ReturnScale | None = None
+        """Scales rewards if it is set."""
         self._backend, self._runner = backend, backend.policy_runner(policy, self.buffer.num_columns)
         self._observations = {name: role.observation[self.world_slice] for name, role in worlds.roles.items()}
         observations = torch.from_numpy(self.arrays.observation).view(count * agents, -1)
@@ -341,6 +394,8 @@ class RolloutWorker:
         buffer = self.buffer
         for selection in self._inputs:
             selection.read()
+        if step % self._sequence_length == 0:
+            self.sequence_memory[step // self._sequence_length] = self.memory
         if step == 0:
             buffer.memory.copy_(self.memory)
             self._runner.refresh()
@@ -413,6 +468,8 @@ class RolloutWorker:
     def compute_returns_and_advantage(self, gamma: float, gae_lambda: float) -> None:
         """Compute values, advantages and returns."""
         buffer = self.buffer
+        if self.return_scale is not None:
+            buffer.reward.copy_(self.return_scale.scaled(buffer.reward, buffer.terminated | buffer.truncated))
         for step in range(len(buffer.value)):
             buffer.value[step] = self.critic(buffer.observation[step], buffer.privileged[step])
         buffer.advantage = advantages(

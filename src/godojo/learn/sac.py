@@ -108,7 +108,7 @@ class SacAgent:
         self.name, self.policy, self.settings, self.generator = name, policy, settings, generator
         backend = backend_for("cpu")
         self.arrays = worlds.roles[name]
-        self._privileged = PrivilegedObservation(worlds.roles, name, backend.relative_state)
+        self._privileged = PrivilegedObservation(worlds, name, backend.relative_state)
         self.mode: Mode = "train"
         count, agents, size = self.arrays.observation.shape
         actions = self.arrays.action.shape[2]

@@ -26,7 +26,7 @@ from godojo.learn.backend import Backend, backend_for
 from godojo.learn.imitation import Imitation
 from godojo.learn.networks import Critic, Policy, PolicyShape, flatten_parameters
 from godojo.learn.opponent_pool import OpponentPool
-from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, RolloutWorker, collect_rollout
+from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, ReturnScale, RolloutWorker, collect_rollout
 from godojo.learn.settings import PpoSettings
 from godojo.learn.threads import single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error
@@ -59,10 +59,11 @@ def heading_for(role: RoleArrays, settings: PpoSettings) -> Heading | None:
 def opponent_slots(index: int, role: str, worlds: Worlds, settings: PpoSettings, seed: int) -> OpponentSlots:
     """The opponents that play a role and their worlds, in a block at the start for the first role, else at the end.
 
-    Games without exactly two roles have none, unless agents of their only role play against each other.
+    Games without exactly two roles have none, unless agents of their only role play against each other; nor have
+    independent agents, who meet nobody.
     """
     shared = shared_role(worlds)
-    if len(worlds.roles) != 2 and shared is None:
+    if worlds.independent_agents or (len(worlds.roles) != 2 and shared is None):
         return OpponentSlots(slice(0, 0), slice(0, 0))
     blocks = 2 if shared is None else 1
     past = int(worlds.num_worlds * settings.past_opponent_fraction / blocks)
@@ -118,7 +119,9 @@ class PpoSelfPlay(Algorithm):
         self._shared = shared_role(worlds)
         self.opponent_pool = (
             OpponentPool(names, settings.pool_size)
-            if (len(names) == 2 or self._shared is not None) and settings.past_opponent_fraction > 0.0
+            if (len(names) == 2 or self._shared is not None)
+            and not worlds.independent_agents
+            and settings.past_opponent_fraction > 0.0
             else None
         )
         self.slots = {name: opponent_slots(index, name, worlds, settings, seed) for index, name in enumerate(names)}
@@ -168,14 +171,18 @@ class PpoSelfPlay(Algorithm):
         """A rollout worker with a new critic, its gradient and its optimiser."""
         worlds, settings = self.worlds, self.settings
         size = worlds.roles[role].observation.shape[2]
-        critic = Critic(size, PrivilegedObservation(worlds.roles, role).size, settings.net_arch)
+        critic = Critic(size, PrivilegedObservation(worlds, role).size, settings.net_arch)
         generator = torch.Generator().manual_seed(int(self._rng.integers(2**62)))
-        worker = RolloutWorker(worlds, role, policy, critic, settings.n_steps, slots, generator, backend)
+        worker = RolloutWorker(
+            worlds, role, policy, critic, settings.n_steps, slots, generator, backend, settings.sequence_length
+        )
         weights = flatten_parameters([*policy.parameters(), *critic.parameters()])
         self.gradients[key] = backend.ppo_gradient(policy, critic, weights, settings)
         # Run the kernels once on an empty buffer, so that compilation does not count as training time.
         worker.compute_returns_and_advantage(settings.gamma, settings.gae_lambda)
         self.gradients[key](worker.buffer, torch.zeros(1, dtype=torch.int64))
+        if settings.normalize_reward:
+            worker.return_scale = ReturnScale(worker.buffer.num_columns, settings.gamma)
         self.optimisers[key] = torch.optim.Adam([weights], lr=settings.learning_rate, eps=1e-5, fused=True)
         return worker
 
@@ -360,6 +367,7 @@ class PpoSelfPlay(Algorithm):
                     "past_memory": worker.past_memory.clone(),
                     "scripted": [opponent.state() for opponent, _ in worker.scripted],
                     "imitated": None if worker.imitation is None else worker.imitation.opponent.state(),
+                    "return_scale": None if worker.return_scale is None else worker.return_scale.state(),
                 }
                 for name, worker in self._learners.items()
             },
@@ -376,6 +384,8 @@ class PpoSelfPlay(Algorithm):
             worker.critic.load_state_dict(saved["critic"])
             self.optimisers[name].load_state_dict(saved["optimiser"])
             worker.generator.set_state(saved["generator"])
+            if worker.return_scale is not None:
+                worker.return_scale.load_state(saved["return_scale"], same_episodes=state["worlds"] is not None)
         if self.opponent_pool is not None:
             self.opponent_pool.load_state(
                 state["opponent_pool"], {name: worker.policy.shape for name, worker in self.workers.items()}

@@ -20,7 +20,11 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     n_epochs: int = 1
     """Passes over each rollout."""
     n_minibatches: int = 32
-    """Gradient steps per epoch; each uses some of the worlds with all their decision steps."""
+    """Gradient steps per epoch; each uses some of the sequences."""
+    sequence_length: int = 0
+    """Decision steps of a sequence, through which memory is trained; must divide `n_steps`, which 0 stands for."""
+    normalize_reward: bool = False
+    """Divide rewards by the running standard deviation of the discounted return, as SB3's `VecNormalize` does."""
     learning_rate: float = 2e-3
     final_learning_rate: float = 2e-4
     """The learning rate decays linearly to this value over the budget."""
@@ -83,6 +87,8 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def check(self) -> None:
         """Reject values that cannot be trained with."""
         check_counts(self, "num_worlds", "n_steps", "n_epochs", "n_minibatches")
+        if self.sequence_length < 0 or (self.sequence_length and self.n_steps % self.sequence_length):
+            raise GodojoError(f"sequence_length must divide n_steps ({self.n_steps}), not {self.sequence_length}")
         check_counts(self, "pool_size", "snapshot_interval", "opponent_resample_interval")
         check_counts(self, "exploiter_interval")
         check_fractions(self, "gamma", "gae_lambda", "imitation_fraction", "imitation_end", *OPPONENT_FRACTIONS)

@@ -1,11 +1,12 @@
 """The training loop around an algorithm: budget, checkpoints, snapshots, logs and curriculum, in a run folder."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from godojo.engines.agent_episodes import AgentEpisodes
 from godojo.engines.base import Worlds
 from godojo.engines.measures import measured
 from godojo.errors import GodojoError
@@ -50,6 +51,8 @@ class TrainingStatus(NamedTuple):
     game has no winners."""
     ratings: dict[str, tuple[float, float]]
     """By role: openskill's mu and sigma."""
+    rewards: dict[str, float]
+    """By role: the mean reward of the latest finished episodes, in games in which no role wins."""
     metrics: Mapping[str, float] = {}
     """Of the update, by tag."""
 
@@ -103,6 +106,7 @@ class Training:
         if curriculum is not None:
             worlds.change_settings(curriculum.settings[curriculum.at])
         self._statistics = RolloutStatistics(worlds)
+        self._has_winners = self._shared is not None or any(name in worlds.winners for name in worlds.roles)
         self._begun = time.monotonic()
         self._steps_before = self.learner.agent_steps
         self._saved_at = self._begun, self._steps_before
@@ -210,6 +214,7 @@ class Training:
             self._recent.pop(0)
         rounds = sum(rounds for rounds, _ in self._recent)
         seconds = self.seconds
+        means = self._statistics.means()
         speed = (learner.agent_steps - self._steps_before) / max(seconds - self._seconds_before, 1e-9)
         status = TrainingStatus(
             progress=progress,
@@ -224,13 +229,14 @@ class Training:
                 if rounds and (name in self.worlds.winners or (self._shared is not None and learner.assignments))
             },
             ratings={} if pool is None else {name: (rating.mu, rating.sigma) for name, rating in pool.now.items()},
+            rewards={} if self._has_winners else self._statistics.latest,
         )
         metrics = {
             f"{role}/{name}": value for role, found in iteration.metrics.items() for name, value in found.items()
         }
         metrics |= {f"{role}/rollout/win_rate": rate for role, rate in status.win_rates.items()}
         metrics |= {f"{role}/rollout/rating": rating[0] for role, rating in status.ratings.items()}
-        metrics |= self._statistics.means()
+        metrics |= means
         if self.curriculum is not None:
             metrics["curriculum/stage"] = self.curriculum.at
         metrics |= {"time/fps": speed, "progress": progress}
@@ -258,42 +264,75 @@ class Training:
 
 
 class RolloutStatistics:
-    """Mean reward (total and by term), length and measures of the episodes that ended since the last call of `means`.
+    """Mean reward (total and by term), length, success and measures of the episodes that ended since the last call of
+    `means`.
 
     A measure of the game (`Game.measures`) is `rollout/NAME`, such as `rollout/catches`: it is no role's own.
     """
 
     def __init__(self, worlds: Worlds) -> None:
         self._terms = worlds.reward_terms
-        self._sums = {name: np.zeros(len(self._terms)) for name in worlds.roles}
-        self._rounds, self._steps = 0, 0.0
+        self._by_agent = AgentEpisodes(worlds) if worlds.independent_agents else None
+        self._episodes = {name: _EpisodeSums(len(self._terms)) for name in worlds.roles}
+        self._rounds = 0
         self._measures: dict[str, float] = {}
+        self.latest: dict[str, float] = {}
+        """The last known mean reward of an episode, by role."""
 
     def collect(self, worlds: Worlds) -> None:
-        if worlds.ended.any():
+        if self._by_agent is not None:
+            for name, found in self._by_agent.finished(worlds).items():
+                self._episodes[name].add(found.terms, found.length_ticks / worlds.ticks_per_decision, found.success)
+        elif worlds.ended.any():
             played = worlds.played
             self._rounds += int(np.count_nonzero(played))
-            self._steps += float(worlds.length_ticks[played].sum()) / worlds.ticks_per_decision
+            steps = worlds.length_ticks[played] / worlds.ticks_per_decision
             for name, role in worlds.roles.items():
-                self._sums[name] += role.final_terms[played].mean(axis=1, dtype=np.float64).sum(axis=0)
+                success = None if role.final_success is None else role.final_success[played, 0]
+                self._episodes[name].add(role.final_terms[played].mean(axis=1, dtype=np.float64), steps, success)
             for name, values in measured(worlds, played).items():
                 self._measures[name] = self._measures.get(name, 0.0) + float(values.sum())
 
     def means(self) -> dict[str, float]:
-        if not self._rounds:
-            return {}
-        means = {}
-        for role, sums in self._sums.items():
-            means[f"{role}/rollout/ep_rew_mean"] = float(sums.sum() / self._rounds)
-            means[f"{role}/rollout/ep_len_mean"] = self._steps / self._rounds
-            for term, total in zip(self._terms, sums, strict=True):
-                means[f"{role}/rollout/reward_{term}"] = float(total / self._rounds)
-            sums[:] = 0.0
+        means: dict[str, float] = {}
+        for role, sums in self._episodes.items():
+            means |= {f"{role}/rollout/{name}": value for name, value in sums.means(self._terms).items()}
+            if sums.episodes:
+                self.latest[role] = means[f"{role}/rollout/ep_rew_mean"]
+            self._episodes[role] = _EpisodeSums(len(self._terms))
         for name, summed in self._measures.items():
             means[f"rollout/{name.replace(' ', '_')}"] = summed / self._rounds
         self._measures.clear()
-        self._rounds, self._steps = 0, 0.0
+        self._rounds = 0
         return means
+
+
+class _EpisodeSums:
+    """Sums over finished episodes of one role."""
+
+    def __init__(self, terms: int) -> None:
+        self.episodes, self.steps, self.terms = 0, 0.0, np.zeros(terms)
+        self.successes = [0.0, 0]
+        """Their number, and that of the episodes whose success is known."""
+
+    def add(self, terms: np.ndarray, steps: np.ndarray, success: np.ndarray | None) -> None:
+        """Terms [K, T], decision steps [K] and success [K] of K episodes."""
+        self.episodes += len(terms)
+        self.steps += float(steps.sum())
+        self.terms += terms.sum(axis=0)
+        if success is not None:
+            self.successes[0] += float(np.nansum(success))
+            self.successes[1] += int(np.isfinite(success).sum())
+
+    def means(self, terms: Sequence[str]) -> dict[str, float]:
+        if not self.episodes:
+            return {}
+        means = {"ep_rew_mean": float(self.terms.sum()) / self.episodes, "ep_len_mean": self.steps / self.episodes}
+        if self.successes[1]:
+            means["success_rate"] = self.successes[0] / self.successes[1]
+        return means | {
+            f"reward_{term}": float(total) / self.episodes for term, total in zip(terms, self.terms, strict=True)
+        }
 
 
 def make_learner(

@@ -1,10 +1,11 @@
-"""`metrics.csv`: one row per episode."""
+"""`metrics.csv`: one row per episode, of a world or of an agent that is independent of the others in its world."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 
+from godojo.engines.agent_episodes import AgentEpisodes, FinishedEpisodes
 from godojo.engines.base import Worlds
 from godojo.runs.tables import Column, Words, append, csv_rows, open_table, sync
 
@@ -12,14 +13,18 @@ NOW = "now"
 """The opponent is the current policy, not a past checkpoint."""
 GENERATED = "generated"
 """The arena was generated for the round."""
+REWARD, SCORE, SUCCESS, AGAINST = "reward", "score", "success", "against"
+"""Columns of every role besides the terms of its reward; `success` only of games that report it."""
 _TICKS_PER_S = 60
+_WORLD = ""
+"""In place of a role: episodes of whole worlds."""
 
 
 class EpisodeLog:
     """Collects finished rounds and writes them in batches.
 
     Rewards, their terms and the score are sums over the round, and means over the role's agents: over `agents` of them
-    where opponents play the others.
+    where opponents play the others. The row of an independent agent has values of its own role only.
     """
 
     def __init__(
@@ -34,13 +39,15 @@ class EpisodeLog:
         self._agents = {role: (agents or {}).get(role, slice(None)) for role in worlds.roles}
         self._path = path
         self._roles = tuple(worlds.roles)
-        self._terms = worlds.reward_terms
+        self._terms = term_columns(worlds.reward_terms)
+        self._reports_success = any(role.final_success is not None for role in worlds.roles.values())
         self._winners = worlds.winners
         self._arenas = worlds.arena_names
         self._opponents = [NOW]
         self._all_now = np.zeros(worlds.num_worlds, np.int64)
-        self._when: list[tuple[int, int, float]] = []
-        self._waiting: list[list[np.ndarray]] = []
+        self._by_agent = AgentEpisodes(worlds) if worlds.independent_agents else None
+        self._waiting: dict[str, list[tuple[int, float, list[np.ndarray]]]] = {}
+        """Agent-steps, seconds and arrays of episodes that are not written yet, by role."""
         self.episodes = episodes or 0
         """Rounds written so far."""
         self._file = open_table(path, self.header(), episodes, say)
@@ -48,8 +55,11 @@ class EpisodeLog:
     def header(self) -> list[str]:
         names = ["episode", "agent_steps", "seconds", "arena", "length_s", "winner"]
         for role in self._roles:
-            names += [f"{role}_{part}" for part in ("reward", *self._terms, "score", "against")]
+            names += [f"{role}_{part}" for part in self._role_parts()]
         return names
+
+    def _role_parts(self) -> list[str]:
+        return [REWARD, *self._terms, SCORE, *([SUCCESS] if self._reports_success else []), AGAINST]
 
     def opponent(self, name: str) -> int:
         """The number of an opponent in `against`; 0 is the current policy."""
@@ -60,49 +70,73 @@ class EpisodeLog:
     def collect(
         self, worlds: Worlds, agent_steps: int, seconds: float, against: Mapping[str, np.ndarray] | None = None
     ) -> None:
-        """Adds the rounds that ended in the last step, except those lost with a game.
+        """Adds the episodes that ended in the last step, except those lost with a game.
 
         `against`: the opponent's number by role and world.
         """
+        if self._by_agent is not None:
+            for name, finished in self._by_agent.finished(worlds).items():
+                self._waiting.setdefault(name, []).append((agent_steps, seconds, list(finished)))
+            return
         if not worlds.ended.any():
             return
         ended = np.flatnonzero(worlds.played)
         if not len(ended):
             return
         # Nothing is computed here: this runs at every step, and a batch is faster.
-        self._when.append((len(ended), agent_steps, seconds))
         arrays = [worlds.arena, worlds.length_ticks, worlds.winner]
         for name in self._roles:
             role, agents = worlds.roles[name], self._agents[name]
-            arrays += [
-                role.final_terms[:, agents],
-                role.final_score[:, agents],
-                (against or {}).get(name, self._all_now),
-            ]
-        self._waiting.append([array.take(ended, axis=0) for array in arrays])
+            success = role.final_score if role.final_success is None else role.final_success
+            arrays += [role.final_terms[:, agents], role.final_score[:, agents], success[:, 0]]
+            arrays.append((against or {}).get(name, self._all_now))
+        taken = [array.take(ended, axis=0) for array in arrays]
+        self._waiting.setdefault(_WORLD, []).append((agent_steps, seconds, taken))
 
     def write(self) -> None:
-        if not self._waiting:
-            return
-        counts, steps, seconds = (np.array(column) for column in zip(*self._when, strict=True))
-        arena, ticks, winner, *of_roles = [np.concatenate(parts) for parts in zip(*self._waiting, strict=True)]
-        self._when.clear()
-        self._waiting.clear()
-        rows = len(arena)
+        waiting, self._waiting = self._waiting, {}
+        for role, batches in waiting.items():
+            steps, seconds, parts = zip(*batches, strict=True)
+            counts = [len(arrays[0]) for arrays in parts]
+            arrays = [np.concatenate(each) for each in zip(*parts, strict=True)]
+            rows = sum(counts)
+            columns: list[Column] = [
+                np.arange(self.episodes + 1, self.episodes + rows + 1),
+                np.repeat(steps, counts),
+                np.repeat(seconds, counts),
+                *(self._of_worlds(arrays) if role == _WORLD else self._of_agents(role, FinishedEpisodes(*arrays))),
+            ]
+            append(self._file, self._path, csv_rows(columns))
+            self.episodes += rows
+
+    def _of_worlds(self, arrays: list[np.ndarray]) -> list[Column]:
+        arena, ticks, winner, *of_roles = arrays
         columns: list[Column] = [
-            np.arange(self.episodes + 1, self.episodes + rows + 1),
-            steps.repeat(counts),
-            seconds.repeat(counts),
             Words(np.where(arena < 0, len(self._arenas), arena), (*self._arenas, GENERATED)),
             ticks / _TICKS_PER_S,
             Words(winner, self._winners),
         ]
-        for terms, score, opponent in zip(*(of_roles[part::3] for part in range(3)), strict=True):
-            mean = terms.mean(axis=1, dtype=np.float64)
-            columns += [mean.sum(axis=1), *mean.T, score.mean(axis=1, dtype=np.float64)]
-            columns.append(Words(opponent, self._opponents))
-        append(self._file, self._path, csv_rows(columns))
-        self.episodes += rows
+        for terms, score, success, opponent in zip(*(of_roles[part::4] for part in range(4)), strict=True):
+            mean, scores = terms.mean(axis=1, dtype=np.float64), score.mean(axis=1, dtype=np.float64)
+            columns += self._of_role(mean, scores, success, opponent)
+        return columns
+
+    def _of_agents(self, role: str, found: FinishedEpisodes) -> list[Column]:
+        rows = len(found.score)
+        nothing = Words(np.full(rows, -1), ())
+        columns: list[Column] = [nothing, found.length_ticks / _TICKS_PER_S, nothing]
+        for name in self._roles:
+            if name == role:
+                columns += self._of_role(found.terms, found.score, found.success, np.zeros(rows, np.int64))
+            else:
+                columns += [nothing] * len(self._role_parts())
+        return columns
+
+    def _of_role(self, terms: np.ndarray, score: np.ndarray, success: np.ndarray, opponent: np.ndarray) -> list[Column]:
+        columns: list[Column] = [terms.sum(axis=1), *(terms.T if self._terms else ()), score]
+        if self._reports_success:
+            columns.append(Words(np.nan_to_num(success, nan=-1.0).astype(np.int64), ("0", "1")))
+        return [*columns, Words(opponent, self._opponents)]
 
     def sync(self) -> int:
         """Writes everything to disk; returns the number of rounds, which the checkpoint keeps."""
@@ -115,3 +149,10 @@ class EpisodeLog:
             self.write()
         finally:
             self._file.close()
+
+
+def term_columns(terms: tuple[str, ...]) -> list[str]:
+    """The columns of a reward's terms; none of a single one that is called `reward`, which would be there twice."""
+    if terms == (REWARD,):
+        return []
+    return [f"{term}_term" if term in (REWARD, SCORE, SUCCESS, AGAINST) else term for term in terms]

@@ -12,7 +12,7 @@ import numpy as np
 
 from godojo.errors import GodojoError
 from godojo.evaluation.intervals import Mean, wilson
-from godojo.runs.episodes import NOW
+from godojo.runs.episodes import AGAINST, NOW, REWARD, SCORE, SUCCESS
 from godojo.runs.folder import RunFolder
 from godojo.runs.tables import columns_of
 from godojo.show.style import role_colours
@@ -55,7 +55,7 @@ class RunTables:
 
     def terms(self, role: str) -> list[str]:
         """Names of the terms that the role's reward is the sum of."""
-        others = {f"{role}_{name}" for name in ("reward", "score", "against")}
+        others = {f"{role}_{name}" for name in (REWARD, SCORE, SUCCESS, AGAINST)}
         names = [name for name in self.rounds if name.startswith(f"{role}_") and name not in others]
         return [name.removeprefix(f"{role}_") for name in names]
 
@@ -112,8 +112,9 @@ class RunTables:
 
     def _binned(self, x: str, values: np.ndarray, summary: Summary, where: np.ndarray | None = None) -> Curve:
         places, at, rows = self._bins, self.numbers(x), []
+        known = np.isfinite(values) if where is None else np.isfinite(values) & where
         for number in range(int(places.max()) + 1):
-            here = places == number if where is None else (places == number) & where
+            here = (places == number) & known
             if np.count_nonzero(here) >= FEWEST:
                 rows.append((float(at[here].mean()), *summary(values[here])))
         found = np.array(rows).T if rows else np.zeros((4, 0))

@@ -33,7 +33,9 @@ class Truth(Protocol):
 class WorldArrays:
     """All arrays of N worlds; each game writes the worlds that it plays."""
 
-    def __init__(self, ready: Ready, num_worlds: int, truth: Truth | None = None) -> None:
+    def __init__(
+        self, ready: Ready, num_worlds: int, truth: Truth | None = None, *, reports_success: bool = False
+    ) -> None:
         self.num_worlds = num_worlds
         self._truth = truth
         self.privileged = None if truth is None else truth.make(num_worlds)
@@ -57,6 +59,7 @@ class WorldArrays:
                 observation_parts=role.observation,
                 action_parts=role.action,
                 heading=role.heading,
+                final_success=np.full(rows, np.nan, np.float32) if reports_success else None,
             )
         self.roles: Mapping[str, RoleArrays] = MappingProxyType(roles)
         self.ended = np.zeros(num_worlds, np.bool_)
@@ -98,6 +101,8 @@ class WorldArrays:
                 role.final_observation[world, agent] = said.final_observation
                 role.final_terms[world, agent] = said.final_terms
                 role.final_score[world, agent] = said.final_score
+                if role.final_success is not None:
+                    role.final_success[world, agent] = said.final_success
         if len(frame.ended):
             ended = frame.ended[:, 0] + worlds.start
             self.ended[ended] = True
@@ -113,6 +118,8 @@ class WorldArrays:
             role.final_observation[worlds] = role.observation[worlds]
             role.final_terms[worlds] = 0
             role.final_score[worlds] = 0
+            if role.final_success is not None:
+                role.final_success[worlds] = np.nan
         length_ticks = self._decisions[worlds] * self.ticks_per_decision
         self.begin(worlds, frame)
         for role in self.roles.values():
@@ -127,12 +134,14 @@ class WorldArrays:
             self._truth.write(worlds, frame.truth)
 
 
-def make_arrays(worlds: Worlds, ready: Ready, truth: Truth | None = None) -> WorldArrays:
+def make_arrays(
+    worlds: Worlds, ready: Ready, truth: Truth | None = None, *, reports_success: bool = False
+) -> WorldArrays:
     """The arrays of a game that describes itself; also sets them, and the description, as attributes of `worlds`."""
     worlds.ticks_per_decision = ready.ticks_per_decision
-    worlds.declared_model = ready.model
+    worlds.declared_model, worlds.independent_agents = ready.model, ready.independent_agents
     worlds.reward_terms, worlds.winners, worlds.arena_names = ready.reward_terms, ready.winners, ready.arenas
-    arrays = WorldArrays(ready, worlds.num_worlds, truth)
+    arrays = WorldArrays(ready, worlds.num_worlds, truth, reports_success=reports_success)
     worlds.roles = arrays.roles
     worlds.ended, worlds.winner = arrays.ended, arrays.winner
     worlds.length_ticks, worlds.arena = arrays.length_ticks, arrays.arena

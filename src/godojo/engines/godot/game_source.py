@@ -10,7 +10,7 @@ import msgspec
 from godojo.engines.godot.launch import wire_of
 from godojo.engines.godot.open import open_game
 from godojo.engines.godot.worlds import GodotWorlds
-from godojo.errors import GodojoError, option
+from godojo.errors import GodojoError
 
 WORLDS_EACH = 16
 """Worlds of one process, for a scene that can play several, unless the user asks for another number."""
@@ -61,11 +61,8 @@ class GameSource(msgspec.Struct, frozen=True):
         shared |= {"scene": self.scene, "window": self.window, "num_processes": self.processes, "strict": self.strict}
         shared |= {"speedup": self.speedup or 1.0, "binary" if place.is_file() else "project": place}
         wire = "any" if place.is_file() else wire_of(place)
-        if self.worlds is not None and wire == "godot_rl":
-            more = f"for more of them use {option('processes')} in place of {option('num_envs')}"
-            raise GodojoError(f"a godot_rl game plays the copies that its scene holds; {more}")
         if wire == "godot_rl":
-            return open_game(**shared)
+            return open_game(num_worlds=self.worlds, **shared)
         try:
             return open_game(num_worlds=self.worlds or usual_worlds or WORLDS_EACH * self.processes, **shared)
         except GodojoError as error:

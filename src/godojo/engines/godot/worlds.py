@@ -48,7 +48,7 @@ class GodotWorlds(Worlds):
     """Worlds in one or several games. A game that dies, freezes or violates the protocol is ended and restarted.
 
     `seats` provide the games; each plays the same number of worlds, or one more. `worlds_each=None` requests one world
-    per game and accepts what the game has. A game that takes longer than `step_timeout_s` for a step counts as frozen.
+    per game and accepts what each has. A game that takes longer than `step_timeout_s` for a step counts as frozen.
     `max_restarts` losses within ten minutes are restarted; a game that is lost three times without a good step is
     broken, and raises GodojoError. `incidents` lists the losses.
     """
@@ -272,9 +272,8 @@ class GodotWorlds(Worlds):
                 return frame
 
     def _request(self, game: _Game) -> Configure:
-        worlds = game.worlds.stop - game.worlds.start
         return Configure(
-            worlds=worlds,
+            worlds=_size(game),
             ticks_per_decision=self._ticks_per_decision,
             options=self._options,
             truth=self._truth is not None,
@@ -282,26 +281,29 @@ class GodotWorlds(Worlds):
 
     def _check_ready(self, game: _Game, ready: Ready) -> None:
         """A game must play what was requested, and the same as all others."""
-        asked = game.worlds.stop - game.worlds.start
-        if ready.worlds != asked and (self._asks_for_worlds or len(self._games) > 1):
-            raise GodojoError(
-                f"the game plays {ready.worlds} worlds in one process, not {asked}; spread worlds over num_processes"
-            )
+        asked = _size(game)
+        if ready.worlds != asked and self._asks_for_worlds:
+            raise _wrong_number(sum(_size(each) for each in self._games), ready.worlds)
         if self._truth is not None and ready.truth != self._truth.parts:
             raise GodojoError(
                 "the game does not tell what oracles have to know: copy the addon and the game of this Godojo"
             )
         known = next((each.ready for each in self._games if each.ready is not None), None)
-        if known is not None and ready != known and _without_worlds(ready) != _without_worlds(known):
+        is_changed = game.ready is not None and ready.worlds != game.ready.worlds
+        if is_changed or (known is not None and ready != known and _without_worlds(ready) != _without_worlds(known)):
             raise GodojoError(f"game {game.number} describes itself otherwise than the others, or than before")
 
     def _make_arrays(self) -> None:
-        ready = self._games[0].ready
-        assert ready is not None
-        if len(self._games) == 1:
-            self._games[0].worlds = slice(0, ready.worlds)
-        self.num_worlds = self._games[-1].worlds.stop
-        self._arrays = make_arrays(self, ready, self._truth)
+        self.num_worlds = 0
+        for game in self._games:
+            assert game.ready is not None
+            game.worlds = slice(self.num_worlds, self.num_worlds + game.ready.worlds)
+            self.num_worlds = game.worlds.stop
+        first = self._games[0]
+        assert first.ready is not None
+        assert first.connection is not None
+        reports_success = first.connection.wire == "godot_rl"
+        self._arrays = make_arrays(self, first.ready, self._truth, reports_success=reports_success)
 
     def _lose(self, game: _Game, error: GodojoError) -> None:
         game.is_acting = False
@@ -330,8 +332,19 @@ def _seated(seats: Sequence[GameSlot], worlds_each: Sequence[int]) -> list[_Game
     return games
 
 
+def _size(game: _Game) -> int:
+    return int(game.worlds.stop - game.worlds.start)
+
+
+def _wrong_number(asked: int, each: int) -> GodojoError:
+    """A game that has a number of worlds of its own was asked for another one."""
+    if asked % each:
+        return GodojoError(f"the game has {each} worlds in each process: ask for a multiple of that, not for {asked}")
+    return GodojoError(f"the game has {each} worlds in each process: {asked} worlds need {asked // each} processes")
+
+
 def _without_worlds(ready: Ready) -> tuple[object, ...]:
-    return (ready.ticks_per_decision, ready.roles, ready.reward_terms, ready.winners, ready.arenas, ready.truth)
+    return msgspec.structs.astuple(msgspec.structs.replace(ready, worlds=0))
 
 
 def _end_all(owner: int, games: Sequence[_Game], resources: ExitStack) -> None:

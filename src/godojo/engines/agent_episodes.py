@@ -1,0 +1,41 @@
+"""Episodes of agents that share a world and end independently of each other (`Worlds.independent_agents`)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from godojo.engines.base import Worlds
+
+
+class FinishedEpisodes(NamedTuple):
+    """K episodes of one role's agents that ended in the last step."""
+
+    terms: np.ndarray
+    """float32 [K, T]: the terms summed over the episode."""
+    score: np.ndarray
+    """float32 [K]"""
+    success: np.ndarray
+    """float32 [K]: 1, 0, or NaN where the game does not say."""
+    length_ticks: np.ndarray
+    """int32 [K]"""
+
+
+class AgentEpisodes:
+    """Counts the length of every agent's episode; call `finished` after every step."""
+
+    def __init__(self, worlds: Worlds) -> None:
+        self._ticks = {name: np.zeros(role.acted.shape, np.int32) for name, role in worlds.roles.items()}
+
+    def finished(self, worlds: Worlds) -> dict[str, FinishedEpisodes]:
+        """The episodes that ended in the last step by role, except those lost with a game."""
+        found = {}
+        for name, role in worlds.roles.items():
+            ticks, over = self._ticks[name], role.terminated | role.truncated
+            ticks += worlds.ticks_per_decision
+            done = over & role.acted
+            if done.any():
+                score = role.final_score[done]
+                success = np.full_like(score, np.nan) if role.final_success is None else role.final_success[done]
+                found[name] = FinishedEpisodes(role.final_terms[done], score, success, ticks[done])
+            ticks[over] = 0
+        return found

@@ -1,0 +1,118 @@
+"""Defaults of PPO for any game, and what they rest on: shorter sequences and scaled rewards."""
+
+import copy
+from types import SimpleNamespace
+from typing import Any, cast
+
+import msgspec
+import numpy as np
+import pytest
+import torch
+
+from godojo.engines.base import Worlds
+from godojo.errors import GodojoError
+from godojo.learn.defaults import BATCH, MAX_EPOCHS, ROLLOUT, SEQUENCE, ppo_defaults
+from godojo.learn.ppo import update
+from godojo.learn.presets import learner_settings
+from godojo.learn.rollout import ReturnScale
+from tests.learning_games import SMALL, fingerprints, learner, one_rollout, tag
+
+
+def worlds_with(agents: int, **others: int) -> Worlds:
+    """As many worlds as agents, and further roles with agents of their own."""
+    counts = {"one": agents, **others}
+    roles = {name: SimpleNamespace(acted=np.zeros((count, 1))) for name, count in counts.items()}
+    return cast(Worlds, SimpleNamespace(num_worlds=agents, roles=roles))
+
+
+@pytest.mark.parametrize("agents", [1, 2, 8, 32, 72, 300, 2000])
+def test_every_game_gets_many_gradient_steps_from_few_samples(agents: int) -> None:
+    settings = learner_settings("ppo", ppo_defaults(worlds_with(agents), {}))
+    samples = settings.n_steps * agents
+    gradient_steps = settings.n_epochs * settings.n_minibatches
+    assert settings.num_worlds == agents
+    assert samples >= min(ROLLOUT, 1024 * agents)
+    if agents <= 72:
+        assert settings.n_epochs == MAX_EPOCHS
+        assert samples * settings.n_epochs / gradient_steps <= 2 * BATCH
+    else:
+        assert settings.n_epochs < MAX_EPOCHS
+    sequences = agents * settings.n_steps // (settings.sequence_length or settings.n_steps)
+    assert sequences >= settings.n_minibatches  # one each, at least
+
+
+def test_settings_that_are_given_win_and_the_others_fit_them() -> None:
+    found = ppo_defaults(worlds_with(16), {"n_steps": 50, "learning_rate": 0.5, "net_arch": (8,)})
+    assert (found["n_steps"], found["learning_rate"], found["sequence_length"]) == (50, 0.5, 0)
+    assert found["n_minibatches"] == 16 * 50 // BATCH
+    assert "net_arch" not in found
+    assert learner_settings("ppo", found).n_steps == 50
+
+
+def test_the_role_with_the_fewest_agents_decides() -> None:
+    assert ppo_defaults(worlds_with(64, other=2), {})["n_steps"] == ppo_defaults(worlds_with(2), {})["n_steps"]
+
+
+def test_a_sequence_has_to_fit_into_the_rollout() -> None:
+    with pytest.raises(GodojoError, match="sequence_length must divide n_steps"):
+        learner_settings("ppo", {"n_steps": 50, "sequence_length": SEQUENCE})
+
+
+def test_sequences_begin_with_the_memory_that_the_policy_had() -> None:
+    """Before the first gradient step all ratios are 1, in every sequence."""
+    settings = msgspec.structs.replace(SMALL, sequence_length=SMALL.n_steps // 2)
+    made = learner(settings, worlds=tag(truncate_after=3))
+    try:
+        one_rollout(made)
+        for worker in made.workers.values():
+            whole = worker.buffer
+            parts = whole.split(worker.sequence_memory)
+            half = settings.sequence_length
+            assert parts.num_columns == 2 * whole.num_columns
+            assert torch.equal(parts.reward[:, : whole.num_columns], whole.reward[:half])
+            assert torch.equal(parts.observation[:, whole.num_columns :], whole.observation[half:])
+            with torch.no_grad():
+                features = worker.policy.features_of_sequence(
+                    parts.observation[:-1], parts.memory, parts.not_done, parts.heading
+                )
+                log_prob, _ = worker.policy.head.evaluate_actions(features, parts.action)
+            assert torch.allclose(log_prob, parts.log_prob, atol=1e-4)
+            before = fingerprints(made)[f"{worker.name} policy"]
+            update(worker, made.gradients[worker.name], made.optimisers[worker.name], settings)
+            assert fingerprints(made)[f"{worker.name} policy"] != before
+    finally:
+        made.close()
+
+
+def test_rewards_are_divided_by_the_deviation_of_the_return() -> None:
+    rng = torch.Generator().manual_seed(0)
+    reward = torch.randn(400, 8, generator=rng) * 50.0
+    done = torch.rand(400, 8, generator=rng) < 0.1
+    returns, running = [], np.zeros(8)
+    for earned, over in zip(reward.numpy(), done.numpy(), strict=True):
+        running = running * 0.9 + earned
+        returns.append(running.copy())
+        running[over] = 0.0
+    scale = ReturnScale(8, 0.9)
+    scaled = torch.cat([scale.scaled(reward[:200], done[:200]), scale.scaled(reward[200:], done[200:])])
+    wanted = reward[200:] / float(np.std(returns))
+    assert torch.allclose(scaled[200:], wanted, rtol=1e-3)
+    other = ReturnScale(8, 0.9)
+    other.load_state(scale.state(), same_episodes=True)
+    assert torch.equal(other.scaled(reward, done), scale.scaled(reward, done))
+    assert ReturnScale(1, 0.9).scaled(torch.full((3, 1), 1e9), torch.zeros(3, 1, dtype=torch.bool)).max() <= 10.0
+
+
+def test_a_training_with_scaled_rewards_resumes_bit_by_bit() -> None:
+    settings = msgspec.structs.replace(SMALL, normalize_reward=True, sequence_length=SMALL.n_steps // 2)
+    one, two = learner(settings), learner(settings)
+    try:
+        one.iterate(0.0)
+        state: dict[str, Any] = copy.deepcopy(one.state())
+        one.iterate(0.5)
+        two.load_state(state)
+        two.iterate(0.5)
+        assert fingerprints(one) == fingerprints(two)
+    finally:
+        one.close()
+        two.close()
