@@ -16,7 +16,7 @@ from godojo.engines.base import Worlds
 from godojo.engines.godot.arrays import Truth, checked_seed, game_seed, make_arrays
 from godojo.engines.godot.game_slots import GameSlot
 from godojo.engines.godot.restarts import Incident, Restarts
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, option
 
 MAX_RESTARTS = 200
 STEP_TIMEOUT_S = 10.0
@@ -340,7 +340,8 @@ def _wrong_number(asked: int, each: int) -> GodojoError:
     """A game that has a number of worlds of its own was asked for another one."""
     if asked % each:
         return GodojoError(f"the game has {each} worlds in each process: ask for a multiple of that, not for {asked}")
-    return GodojoError(f"the game has {each} worlds in each process: {asked} worlds need {asked // each} processes")
+    needed = f"{asked} worlds need {asked // each} processes ({option('processes', asked // each)})"
+    return GodojoError(f"the game has {each} worlds in each process: {needed}")
 
 
 def _without_worlds(ready: Ready) -> tuple[object, ...]:
