@@ -82,6 +82,8 @@ def test_a_source_survives_the_run_s_configuration() -> None:
     assert GameSource(project="/games/chase").kept() == {"project": "/games/chase", "processes": 1}
     assert GameSource.of({"processes": 2}) is None
     assert GameSource.of({"connect": {"port": 1}}) == GameSource(connect={"port": 1})
+    with pytest.raises(GodojoError, match="processes must be a whole number, not 'two'"):
+        GameSource.of({"project": "/games/chase", "processes": "two"})
 
 
 @pytest.fixture
