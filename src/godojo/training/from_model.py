@@ -38,6 +38,7 @@ def continued_from_model(args: TrainArgs, path: Path, say: Callable[[str], None]
     args = args._replace(resume=None, trainer=args.trainer or (None if args.algorithm else SB3))
     if algorithm_asked_for(args) != SB3:
         raise GodojoError(f"{path} is continued by Stable-Baselines3: use {option('trainer', SB3)}")
+    args.check_game()
     if args.run_id is not None:
         RunFolder.check_id(args.run_id, force=args.force)
     require(algorithm_named(SB3).extra, say)
