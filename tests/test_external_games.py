@@ -1,5 +1,6 @@
 """External games without an engine: where they come from, what is wrong with them, and who is judged how."""
 
+import math
 from pathlib import Path
 
 import msgspec
@@ -8,6 +9,7 @@ import onnx
 import onnxruntime
 import pytest
 
+import godojo
 from godojo.cli import main
 from godojo.engines.godot import launch
 from godojo.engines.godot.complaints import ScriptErrors, complaints_in
@@ -138,7 +140,6 @@ def test_what_a_project_may_lack_is_named(project: Path) -> None:
         (("train", "--strict"), "--strict needs --project or --binary"),
         (("train", "--resume", "mine", "--strict"), "with its own configuration; remove --strict"),
         (("train", "navigation", "--resume", "some.zip", "--window"), "--window needs --project or --binary"),
-        (("eval", "mine", "--seconds", "0"), "--seconds must be above 0"),
         (("train", "tag", "--action-repeat", "4"), "--action-repeat needs"),
         (("train", "--project", "a", "--binary", "b"), "give either --project or --binary"),
         (("train", "--binary", "nowhere"), "there is no exported game nowhere"),
@@ -157,6 +158,12 @@ def test_options_of_external_games_are_checked(
         main(list(words))
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seconds", [0.0, math.nan, math.inf])
+def test_the_time_of_an_evaluation_is_checked(seconds: float) -> None:
+    with pytest.raises(GodojoError, match="seconds must be above 0"):
+        godojo.evaluate("mine", seconds=seconds)
 
 
 def test_speed_is_for_games_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
