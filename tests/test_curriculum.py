@@ -33,6 +33,13 @@ def test_a_stage_ends_by_steps_or_by_success() -> None:
     assert [settings.rules.goal_within_m for settings in made().settings] == [10.0, 20.0, 0.0]
 
 
+def test_steps_of_a_model_that_is_continued_are_of_no_stage() -> None:
+    continued = made()
+    continued.begin(50_000)
+    assert not continued.after(50_999, 10, 0)
+    assert continued.after(51_000, 10, 0)
+
+
 def test_it_goes_on_where_it_was() -> None:
     one, other = made(), made()
     one.after(1000, 10, 0)

@@ -119,9 +119,10 @@ def test_files_are_checked(tmp_path: Path) -> None:
     with pytest.raises(GodojoError, match="no 'frame_stack'"):
         ObservationPreprocessor().load_state({})
     np.savez(tmp_path / "pickled.npz", frame_stack=np.array([object()], object))
+    np.savez(tmp_path / "list.npz", frame_stack=np.array([2, 2]))
     for name, content in (("text.npz", b"not a state"), ("empty.npz", b""), ("cut.npz", file.read_bytes()[:-30])):
         (tmp_path / name).write_bytes(content)
-    for name in ("pickled", "text", "empty", "cut", "missing"):
+    for name in ("pickled", "list", "text", "empty", "cut", "missing"):
         with pytest.raises(GodojoError, match=name):
             made.load(tmp_path / f"{name}.npz")
 

@@ -1,5 +1,6 @@
 """External games without an engine: where they come from, what is wrong with them, and who is judged how."""
 
+import math
 from pathlib import Path
 
 import msgspec
@@ -8,6 +9,7 @@ import onnx
 import onnxruntime
 import pytest
 
+import godojo
 from godojo.cli import main
 from godojo.engines.godot import launch
 from godojo.engines.godot.complaints import ScriptErrors, complaints_in
@@ -82,6 +84,8 @@ def test_a_source_survives_the_run_s_configuration() -> None:
     assert GameSource(project="/games/chase").kept() == {"project": "/games/chase", "processes": 1}
     assert GameSource.of({"processes": 2}) is None
     assert GameSource.of({"connect": {"port": 1}}) == GameSource(connect={"port": 1})
+    with pytest.raises(GodojoError, match="processes must be a whole number, not 'two'"):
+        GameSource.of({"project": "/games/chase", "processes": "two"})
 
 
 @pytest.fixture
@@ -134,6 +138,8 @@ def test_what_a_project_may_lack_is_named(project: Path) -> None:
         (("train", "--window"), "--window needs --project or --binary"),
         (("train", "--scene", "x"), "--scene needs --project or --binary or --http"),
         (("train", "--strict"), "--strict needs --project or --binary"),
+        (("train", "--resume", "mine", "--strict"), "with its own configuration; remove --strict"),
+        (("train", "navigation", "--resume", "some.zip", "--window"), "--window needs --project or --binary"),
         (("train", "tag", "--action-repeat", "4"), "--action-repeat needs"),
         (("train", "--project", "a", "--binary", "b"), "give either --project or --binary"),
         (("train", "--binary", "nowhere"), "there is no exported game nowhere"),
@@ -152,6 +158,12 @@ def test_options_of_external_games_are_checked(
         main(list(words))
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seconds", [0.0, math.nan, math.inf])
+def test_the_time_of_an_evaluation_is_checked(seconds: float) -> None:
+    with pytest.raises(GodojoError, match="seconds must be above 0"):
+        godojo.evaluate("mine", seconds=seconds)
 
 
 def test_speed_is_for_games_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -320,6 +320,7 @@ def test_an_example_goes_out_and_in_again(tmp_path: Path, capsys: pytest.Capture
         (("--reload-every", "5"), "--reload-every needs --http"),
         (("--http", "http://127.0.0.1:9", "--processes", "3"), "remove --processes"),
         (("--http", "http://a:1,http://b:1", "--num-envs", "3"), "3 worlds cannot be spread evenly over 2 addresses"),
+        (("--http", "http://a:1,http://b:1,http://c:1", "--num-envs", "2"), "2 worlds cannot be spread evenly over 3"),
     ],
 )
 def test_mistakes_are_answered_in_one_line(

@@ -290,7 +290,7 @@ def check_tracks(engine: str) -> None:
     goals, warnings = 0, 0
     for replay in found:
         assert replay.outcome is not None
-        tracks = replay.header.spec.tracks(replay)  # type: ignore[misc]
+        tracks = replay.tracks
         ends = np.append(replay.decision_frame[1:], len(replay.tick) - 1)
         below = tracks["comfort"][ends, 0] < replay.settings.comfort.warn_below
         assert np.count_nonzero(below) == replay.outcome.scores[0]

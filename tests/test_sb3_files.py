@@ -115,6 +115,9 @@ def test_a_resumed_run_has_new_curves_and_goes_on_counting() -> None:
     assert sorted(path.name for path in (run.path / "logs").iterdir()) == ["PPO_1", "PPO_2"]
     assert zips(run)[-1] == "vr_nav_model_512_steps.zip"
     assert "vr_nav_model_400_steps.zip" in zips(run)
+    updates = [read_sb3_model(run.path / "checkpoints" / name).updates for name in zips(run)]
+    assert updates == sorted(updates)
+    assert updates[-1] > updates[0]
 
 
 def test_stable_baselines3_itself_loads_them(trained: RunFolder) -> None:
@@ -371,6 +374,10 @@ def test_other_statistics_are_refused(plain: Callable[..., Path], tmp_path: Path
     env = VecNormalize(make_vec_env("Pendulum-v1"))
     env.save(str(tmp_path / "mine_vecnormalize.pkl"))
     with pytest.raises(GodojoError, match=r"is of 3 observations, and mine\.zip has 48"):
+        read_sb3_model(path)
+    env.clip_obs = 0.0
+    env.save(str(tmp_path / "mine_vecnormalize.pkl"))
+    with pytest.raises(GodojoError, match=r"no statistics of VecNormalize .*out of range"):
         read_sb3_model(path)
     env.close()
 

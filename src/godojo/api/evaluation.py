@@ -1,5 +1,6 @@
 """`godojo.evaluate`: how good a trained policy is, with 95 % confidence intervals."""
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,6 +61,8 @@ def evaluate(
     """
     if episodes < 1:
         raise GodojoError(f"{option('episodes')} must be 1 or more, not {episodes}")
+    if seconds is not None and not 0.0 < seconds < math.inf:
+        raise GodojoError(f"{option('seconds')} must be above 0, not {seconds:g}")
     if engine not in ENGINES:
         raise unknown("engine", engine, ENGINES)
     text = resolved(reference(policy))

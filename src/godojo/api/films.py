@@ -98,7 +98,7 @@ def record(
         for name, given in ours.items():
             if given:
                 raise GodojoError(f"{option(name)} is for Godojo's own games; {run.config.game} draws itself")
-        return _record_external(text, run, path, size, episodes, seed, project or None, binary or None, progress)
+        return _record_external(text, run, path, size, episodes, seed, project, binary, progress)
     if project is not None or binary is not None:
         raise GodojoError(f"{run.name} plays one of Godojo's own games: remove {option('project')}, {option('binary')}")
     check_camera(camera, run.config.game)

@@ -91,7 +91,7 @@ def _in_godot(
     }
     if http is not None:
         urls = [http] if isinstance(http, str) else list(http)
-        shared["num_worlds"] = max(num_worlds, len(urls))
+        shared["num_worlds"] = len(urls) if num_worlds == 1 else num_worlds
         shared |= {"start_timeout_s": 10.0 if start_timeout_s is None else start_timeout_s, "reconnect_s": reconnect_s}
         return HttpWorlds(urls, token=token, scene=scene, reload_every=reload_every, **shared)
     if scene is not None or reload_every:

@@ -49,7 +49,7 @@ class _Processor(ABC):
             raise GodojoError(f"{path} holds no state of a {type(self).__name__} ({error})") from None
         try:
             self.load_state(state)
-        except GodojoError as error:
+        except (GodojoError, TypeError, ValueError) as error:
             raise GodojoError(f"{path}: {error}") from None
         return self
 

@@ -19,7 +19,7 @@ from godojo.evaluation.intervals import Mean, Proportion
 from godojo.evaluation.matches import Player
 from godojo.evaluation.players import PlayerFile, TrainedPlayer, players_of
 from godojo.evaluation.tables import Printable, external_table
-from godojo.opponents import Opponent
+from godojo.opponents.base import Opponent, check_role
 from godojo.runs.folder import CONFIG, RunFolder
 from godojo.runs.names import split_reference
 
@@ -163,19 +163,20 @@ def _line_ups(
 ) -> Iterator[tuple[str, dict[str, Player], list[str]]]:
     """A title, who plays, and the roles that are judged; roles without a policy act at random."""
     for name in trained:
-        if name not in worlds.roles:
-            raise GodojoError(f"the game has no role {name!r}; it has: {', '.join(worlds.roles)}")
-
-    def random() -> dict[str, Player]:
-        return {name: RandomPlayer(name, seed + place) for place, name in enumerate(worlds.roles)}
-
-    yield RANDOM, random(), list(trained)
+        check_role(worlds, name)
+    random = random_players(worlds, seed)
+    yield RANDOM, random, list(trained)
     if first:
-        yield BEFORE, random() | dict(first), list(trained)
-    yield TRAINED, random() | dict(trained), list(trained)
+        yield BEFORE, random | dict(first), list(trained)
+    yield TRAINED, random | dict(trained), list(trained)
     if len(worlds.roles) > 1:
         for name, player in trained.items():
-            yield f"{TRAINED}, others random", random() | {name: player}, [name]
+            yield f"{TRAINED}, others random", random | {name: player}, [name]
+
+
+def random_players(worlds: Worlds, seed: int) -> dict[str, Player]:
+    """One for every role."""
+    return {name: RandomPlayer(name, seed + place) for place, name in enumerate(worlds.roles)}
 
 
 class RandomPlayer(Opponent):
@@ -255,9 +256,8 @@ class _RoleTally:
     def _success(self, worlds: Worlds) -> np.ndarray:
         """1, 0, or NaN where the game does not say."""
         role = worlds.roles[self._name]
-        reported: np.ndarray | None = getattr(role, "final_success", None)
-        if reported is not None:
-            return reported
+        if role.final_success is not None:
+            return role.final_success
         if self._name not in worlds.winners:
             return np.full(role.reward.shape, np.nan)
         won = np.where(worlds.ended, worlds.winner == worlds.winners.index(self._name), np.nan)
@@ -301,7 +301,7 @@ class _Tally:
 
 def _first_policies(policy: str, seed: int, deterministic: bool) -> dict[str, TrainedPlayer]:
     """The policies that a run started with; none for a policy file, and for those policies themselves."""
-    if Path(policy).suffix and not (Path(policy).expanduser() / CONFIG).is_file():
+    if _first_path(policy).is_file():
         return {}
     name, snapshot = split_reference(policy)
     run = RunFolder.open(name)
@@ -312,7 +312,12 @@ def _first_policies(policy: str, seed: int, deterministic: bool) -> dict[str, Tr
 
 def _run_of(policy: str) -> RunFolder | None:
     """The run that a text names, or in whose folder a policy file lies."""
-    path = Path(policy.split(",")[0]).expanduser()
+    path = _first_path(policy)
     if path.is_file():
         return next((RunFolder.open(folder) for folder in path.absolute().parents if (folder / CONFIG).is_file()), None)
     return RunFolder.open(split_reference(policy)[0])
+
+
+def _first_path(policy: str) -> Path:
+    """Of a policy file, or of the first of several; no file's path for a run."""
+    return Path(policy.split(",")[0]).expanduser()

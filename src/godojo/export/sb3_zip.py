@@ -6,6 +6,7 @@ makes arrays and nothing else. So a file from anywhere may be resumed and evalua
 """
 
 import io
+import math
 import pickle
 import re
 import zipfile
@@ -144,7 +145,7 @@ def read_normalization(path: Path) -> Normalization:
             file.seek(0)
             state = vars(_ArraysOnly(file).load())
         norm_obs, norm_reward = bool(state["norm_obs"]), bool(state["norm_reward"])
-        return Normalization(
+        found = Normalization(
             obs=_moments(vars(state["obs_rms"])) if norm_obs else None,
             ret=_moments(vars(state["ret_rms"])),
             norm_obs=norm_obs,
@@ -152,6 +153,9 @@ def read_normalization(path: Path) -> Normalization:
             clip_obs=float(state["clip_obs"]),
             epsilon=float(state["epsilon"]),
         )
+        if found.ret.mean.shape != () or not 0.0 < found.clip_obs < math.inf or not 0.0 <= found.epsilon < math.inf:
+            raise ValueError("its numbers are out of range")
+        return found
     except OSError as error:
         raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
     except GodojoError:
@@ -165,9 +169,11 @@ def read_normalization(path: Path) -> Normalization:
 
 def _moments(kept: Mapping[str, Any]) -> Moments:
     mean, var = np.asarray(kept["mean"], np.float64), np.asarray(kept["var"], np.float64)
-    if mean.shape != var.shape or not np.isfinite(mean).all() or not (var >= 0.0).all():
+    count = float(kept["count"])
+    is_finite = np.isfinite(mean).all() and np.isfinite(var).all() and math.isfinite(count)
+    if mean.shape != var.shape or not is_finite or not (var >= 0.0).all() or count <= 0.0:
         raise ValueError("there is no mean and variance")
-    return Moments(mean, var, float(kept["count"]))
+    return Moments(mean, var, count)
 
 
 def policy_layers(weights: Mapping[str, Tensor]) -> list[Tensor]:
@@ -249,8 +255,10 @@ def _entries(file: BinaryIO, *, checksums: bool) -> dict[str, bytes]:
 def _tensors(content: bytes) -> dict[str, Any]:
     if not content:
         return {}
-    found = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
-    return dict(found)
+    found = dict(torch.load(io.BytesIO(content), map_location="cpu", weights_only=True))
+    if not all(isinstance(name, str) for name in found):
+        raise Damaged("its names are no texts")
+    return found
 
 
 def _activation(kwargs: Any) -> str:
@@ -283,7 +291,7 @@ def _check_weights(path: Path, weights: Mapping[str, Any]) -> None:
             raise ValueError("its actions are not independent and continuous")
         if not all(bool(torch.isfinite(tensor).all()) for tensor in weights.values()):
             raise ValueError("it holds weights that are not numbers")
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, RuntimeError) as error:
         raise GodojoError(f"{path} is no PPO with an MlpPolicy and continuous actions: {error}") from None
 
 

@@ -56,6 +56,10 @@ class Curriculum:
         rounds = sum(count for count, _ in self._rounds)
         return sum(won for _, won in self._rounds) / rounds if rounds >= RECENT_ROUNDS else None
 
+    def begin(self, agent_steps: int) -> None:
+        """The first stage starts; a model that is continued has played `agent_steps` before."""
+        self._begun_at = agent_steps
+
     def after(self, agent_steps: int, rounds: int, won: int) -> bool:
         """Counts the rounds of an update; returns whether the next stage starts."""
         self._rounds.append((rounds, won))

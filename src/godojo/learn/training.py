@@ -86,6 +86,8 @@ class Training:
         update: int | None = None
         agent_steps = 0
         start(self.learner)
+        if curriculum is not None:
+            curriculum.begin(self.learner.agent_steps)
         if resume:
             state, entry = self.checkpoints.newest()
             with self.checkpoints.fitting(entry):

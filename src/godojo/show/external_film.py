@@ -11,9 +11,8 @@ import numpy as np
 from godojo.engines.godot.game_source import GameSource
 from godojo.engines.godot.launch import FPS as GAME_FPS
 from godojo.errors import GodojoError, command
-from godojo.evaluation.external import RandomPlayer
+from godojo.evaluation.external import random_players
 from godojo.evaluation.held_out import judging_seed
-from godojo.evaluation.matches import Player
 from godojo.evaluation.players import players_of
 from godojo.show.encoding import film_writer
 from godojo.show.frame_renderer import check_room
@@ -57,9 +56,7 @@ def _play(
     with alone.open(
         seed=judging_seed(seed), usual_worlds=1, arguments=arguments, step_timeout_s=_STEP_TIMEOUT_S
     ) as worlds:
-        players: dict[str, Player] = {
-            name: RandomPlayer(name, seed + place) for place, name in enumerate(worlds.roles)
-        } | dict(players_of(text, seed=seed))
+        players = random_players(worlds, seed) | dict(players_of(text, seed=seed))
         for player in players.values():
             player.begin(worlds)
         first, watched, ended, steps = _frames_in(movie), next(iter(worlds.roles.values())), 0, 0

@@ -28,8 +28,7 @@ NEAR_BEST = 0.95
 
 def rating(replay: Replay) -> tuple[str, np.ndarray] | None:
     """What the game rates, its name and float32 [F, A]; None where it rates nothing."""
-    tracks = replay.header.spec.tracks
-    return None if tracks is None else next(iter(tracks(replay).items()))
+    return next(iter(replay.tracks.items()), None)
 
 
 def rating_text(replay: Replay, seconds: float) -> str:
@@ -125,13 +124,9 @@ def _path(axes: Axes, replay: Replay, agent: int) -> None:
 
 def _hits(replay: Replay, agent: int) -> np.ndarray:
     """Frames with a collision."""
-    tracks = replay.header.spec.tracks
-    counted = {} if tracks is None else tracks(replay)
-    return (
-        np.flatnonzero(np.diff(counted["collisions"][:, agent]) > 0) + 1
-        if "collisions" in counted
-        else np.zeros(0, int)
-    )
+    if "collisions" not in replay.tracks:
+        return np.zeros(0, int)
+    return np.flatnonzero(np.diff(replay.tracks["collisions"][:, agent]) > 0) + 1
 
 
 def _legend(replay: Replay) -> list[Line2D]:

@@ -289,6 +289,12 @@ class Replay:
         """float32 [3, R]: the rays' directions in a body's frame: +z ahead, +x to its left, +y up."""
         return self.header.spec.rays(self.settings)
 
+    @functools.cached_property
+    def tracks(self) -> Mapping[str, np.ndarray]:
+        """See `ReplaySpec.tracks`; empty where the game has none."""
+        tracks = self.header.spec.tracks
+        return {} if tracks is None else tracks(self)
+
     def at(self, seconds: float) -> Moment:
         """The moment at a time, limited to the round.
 

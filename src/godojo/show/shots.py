@@ -166,13 +166,13 @@ def _described(shot: Shot) -> dict[str, Any]:
 
 def _tracks(shot: Shot) -> dict[str, list[float]]:
     """The hero's numbers from the start of the round to its end, at every decision (`ShowTracks`)."""
-    replay, tracks = shot.replay, shot.replay.header.spec.tracks
-    if tracks is None:
+    replay = shot.replay
+    if not replay.tracks:
         return {}
     frames = np.union1d(replay.decision_frame, len(replay.tick) - 1)
     x, y, z = replay.position_m[frames, shot.hero].T
     found = {"seconds": replay.tick[frames] * TICK_S, "x": x, "y": y, "z": z}
-    found |= {name: numbers[frames, shot.hero] for name, numbers in tracks(replay).items()}
+    found |= {name: numbers[frames, shot.hero] for name, numbers in replay.tracks.items()}
     return {name: [round(float(number), 4) for number in numbers] for name, numbers in found.items()}
 
 

@@ -159,6 +159,7 @@ class Sb3Ppo(Algorithm):
             "parameters": self.model.get_parameters(),
             "agent_steps": self.agent_steps,
             "updates": self.updates,
+            "n_updates": self.model._n_updates,
             "observed": vars(_moments(self.env.obs_rms)) if self.settings.norm_obs else None,
             "rewarded": vars(_moments(self.env.ret_rms)),
             "best": float(self.best),
@@ -168,6 +169,7 @@ class Sb3Ppo(Algorithm):
         self.model.set_parameters(state["parameters"], device=self.model.device)
         self.model.num_timesteps = self.agent_steps = self._evaluated_at = int(state["agent_steps"])
         self.updates, self.best = int(state["updates"]), float(state["best"])
+        self.model._n_updates = int(state.get("n_updates", self.updates * self.settings.n_epochs))
         observed, rewarded = state["observed"], state["rewarded"]
         self._restore(None if observed is None else Moments(**observed), Moments(**rewarded))
 

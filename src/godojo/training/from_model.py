@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SB3 = "sb3"
 CONFIGURATION = (
     *("engine", "mode", "preset", "config", "values", "seed", "freeze", "reward", "tasks"),
-    *("processes", "step_timeout", "project", "listen", "http", "scene"),
+    *("processes", "step_timeout", "project", "binary", "listen", "http", "scene"),
 )
 """Arguments that replace the configuration of the run that a zip is from."""
 
@@ -38,6 +38,7 @@ def continued_from_model(args: TrainArgs, path: Path, say: Callable[[str], None]
     args = args._replace(resume=None, trainer=args.trainer or (None if args.algorithm else SB3))
     if algorithm_asked_for(args) != SB3:
         raise GodojoError(f"{path} is continued by Stable-Baselines3: use {option('trainer', SB3)}")
+    args.check_game()
     if args.run_id is not None:
         RunFolder.check_id(args.run_id, force=args.force)
     require(algorithm_named(SB3).extra, say)
@@ -72,11 +73,8 @@ def _config(args: TrainArgs, model: "Sb3Model", say: Callable[[str], None]) -> t
     from godojo.export.sb3_zip import card_of, run_of
     from godojo.trainers.sb3 import settings_of
 
-    args, source, demanded = (
-        args._replace(game=args.game or card_of(model).game),
-        run_of(model.path),
-        settings_of(model),
-    )
+    args = args._replace(game=args.game or card_of(model).game)
+    source, demanded = run_of(model.path), settings_of(model)
     is_configured = any(getattr(args, name) not in (None, ()) for name in CONFIGURATION)
     if source is None or source.config.game != args.game or is_configured:
         config, worlds = new_config(args, None, say, demanded)

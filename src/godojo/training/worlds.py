@@ -79,8 +79,9 @@ def _game_source(config: RunConfig, games: Mapping[str, Any]) -> dict[str, Any]:
 
     if "http" in more:
         return {name: more[name] for name in ("http", "scene", "reload_every")}
-    scripted = config.learner_settings.get("scripted_opponents", ())
-    truth = {"truth": any(may_need_privileged_state(name, config.game) for name in scripted)}
+    learner = config.learner_settings
+    asked = (*learner.get("scripted_opponents", ()), *learner.get("imitated_opponents", {}).values())
+    truth = {"truth": any(may_need_privileged_state(name, config.game) for name in asked)}
     if "connect" in more:
         return {"connect": True, **games, **more["connect"], **truth}
     return {"num_processes": more["processes"], **truth}

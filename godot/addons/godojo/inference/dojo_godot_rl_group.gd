@@ -50,11 +50,14 @@ func forget_ended() -> Array[Node]:
 func decide(decided: Signal) -> void:
 	var size: int = policy.net.inputs
 	var observations := PackedFloat32Array()
-	for agent in agents:
-		var seen: PackedFloat32Array = _observed(agent)
-		if seen.size() != size:
-			push_error("%s observes %d numbers, not %d" % [agent, seen.size(), size])
-			seen.resize(size)
+	for index in agents.size():
+		var seen := PackedFloat32Array()
+		# A freed agent keeps its row, and cannot be passed on.
+		if is_instance_valid(agents[index]):
+			seen = _observed(agents[index])
+			if seen.size() != size:
+				push_error("%s observes %d numbers, not %d" % [agents[index], seen.size(), size])
+		seen.resize(size)
 		observations.append_array(seen)
 	var actions: PackedFloat32Array = _inference.decide(observations)
 	var width: int = policy.sampler.width
@@ -115,8 +118,6 @@ static func _shape(key: String, space: Dictionary) -> Array[int]:
 
 func _observed(agent: Node) -> PackedFloat32Array:
 	var seen := PackedFloat32Array()
-	if not is_instance_valid(agent):
-		return seen
 	var given: Dictionary = agent.call("get_obs")
 	for part in policy.observation_parts:
 		var value: Variant = given.get(part["name"])

@@ -11,10 +11,11 @@ from godojo.engines.godot.launch import wire_of
 from godojo.engines.godot.open import open_game
 from godojo.engines.godot.worlds import GodotWorlds
 from godojo.errors import GodojoError
+from godojo.validation import converted
 
 WORLDS_EACH = 16
 """Worlds of one process, for a scene that can play several, unless the user asks for another number."""
-_OWN_NUMBER = re.compile(r"this scene is one world|\d+ worlds in (one|each) process")
+_OWN_NUMBER = re.compile(r"this scene is one world|\d+ worlds in each process")
 """About a game that has a number of worlds of its own."""
 
 
@@ -39,7 +40,7 @@ class GameSource(msgspec.Struct, frozen=True):
         """The source in `RunConfig.more`; None for one of our games."""
         if "project" not in more and "connect" not in more:
             return None
-        return msgspec.convert({name: more[name] for name in cls.__struct_fields__ if name in more}, cls)
+        return converted({name: more[name] for name in cls.__struct_fields__ if name in more}, cls)
 
     def kept(self) -> dict[str, Any]:
         """The values that differ from the defaults, for `RunConfig.more`."""

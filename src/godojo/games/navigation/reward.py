@@ -39,8 +39,8 @@ class RewardCalculator:
     """The game's own reward, term by term. Override `weigh` to change it, for `--reward file.py:Class`, too.
 
     `calculate` takes one decision, observation `[48]` and action `[3]`, or a batch, `[..., 48]` and `[..., 3]` (4 with
-    a teleport). It remembers the last
-    action and the ground covered in the episode; `reset` begins new episodes everywhere.
+    a teleport). It remembers the last action and the ground covered in the episode; `reset` begins new episodes
+    everywhere.
 
     Args:
         settings: The game's settings; by default those of the training, or the game's defaults.
