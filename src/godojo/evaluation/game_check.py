@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -92,7 +93,7 @@ def check(
         raise GodojoError(f"{option('seconds')} must be more than 0, not {seconds:g}")
     source = GameSource(project=str(place), scene=scene, window=window)
     said = progress or (lambda _what, _share: None)
-    played = _play(source, seed, seconds, lambda share: said("random actions", share))
+    played = _play(source, seed, seconds, partial(said, "random actions"))
     findings = [*_about_game(played)]
     for one in played.roles.values():
         findings += findings_about(one)
@@ -176,7 +177,7 @@ def _about_game(played: _Play) -> Iterator[Finding]:
     if played.loss is not None:
         cause = played.loss.cause
         cure = "run the project in the editor and look at its output"
-        if "finite" in cause:
+        if "finite" in cause or "not a number" in cause:
             cure = "look for a division by zero, or the direction of a zero vector, in observations and rewards"
         yield Finding("game", "bad", f"was lost: it {cause}", cure)
     count, first = played.script_errors
@@ -203,7 +204,7 @@ def _about_game(played: _Play) -> Iterator[Finding]:
 def _replays(source: GameSource, played: _Play, seed: int, seconds: float, said: Progress) -> Iterator[Finding]:
     """Whether the game is deterministic and, if so, which actions have an effect."""
     count = len(played.first)
-    again = _play(source, seed, seconds, lambda share: said("the same again", share), most=count)
+    again = _play(source, seed, seconds, partial(said, "the same again"), most=count)
     difference = _first_difference(played, again)
     if again.loss is not None or difference is not None:
         what = "was lost" if again.loss is not None else f"differs from decision {difference} on"
@@ -211,18 +212,16 @@ def _replays(source: GameSource, played: _Play, seed: int, seconds: float, said:
             "determinism",
             "note",
             f"the same seed and actions again: it {what}; whether actions have an effect cannot be told",
-            "take random numbers from a generator that the seed sets, and no time from the clock, if you want it",
+            "for reproducible episodes: a random generator that the seed sets, and no time from the clock",
         )
         return
     yield Finding("determinism", "good", f"the same seed and actions give the same {count} decisions")
     columns = {name: action_columns(one.action_parts) for name, one in played.roles.items()}
     effects: dict[str, dict[str, bool]] = {name: {} for name in columns}
-    tried = [(name, index) for name, names in columns.items() for index in range(len(names))][:MAX_TRIED]
-    for name, index in tried:
-        title = f"effect of {name} {columns[name][index]}"
-        other = _play(
-            source, seed, seconds, lambda share, title=title: said(title, share), most=count, constant=(name, index)
-        )  # type: ignore[misc]
+    tried = sorted((index, name) for name, names in columns.items() for index in range(len(names)))[:MAX_TRIED]
+    for index, name in tried:
+        report = partial(said, f"effect of {name} {columns[name][index]}")
+        other = _play(source, seed, seconds, report, most=count, constant=(name, index))
         if other.loss is None:
             effects[name][columns[name][index]] = _first_difference(played, other) is not None
     for name, names in columns.items():

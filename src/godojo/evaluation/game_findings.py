@@ -69,7 +69,8 @@ def findings_about(found: RoleStatistics) -> list[Finding]:
     """All about one role but its actions; at least one line for observations, rewards and episodes each."""
     if not found.decisions:
         return [Finding("agents", "bad", "never acted", "let its agents take part in the game", found.name)]
-    wrong = [*_constant(found), *_out_of_bounds(found), *_scales(found)]
+    outside = list(_out_of_bounds(found))
+    wrong = [*_constant(found), *(outside or _scales(found))]
     if not wrong:
         low, high = found.low.min(), found.high.max()
         wrong = [
@@ -91,6 +92,8 @@ def action_findings(role: str, columns: Sequence[str], effects: dict[str, bool],
             role,
             idle,
         )
+    if not effects:
+        return Finding("actions", "note", "effects were not tried", "", role)
     untried = len(columns) - len(effects)
     rest = f"; {untried} more were not tried" if untried else ""
     return Finding("actions", "good", f"{_listed(list(effects))} have an effect{rest}", "", role)
@@ -102,6 +105,11 @@ def _numbered(name: str, size: int) -> list[str]:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+
+
+def _rounded(number: float) -> str:
+    """To one digit."""
+    return f"{float(f'{number:.0e}'):,.6g}"
 
 
 def _slices(parts: Iterable[ObservationPart]) -> Iterator[tuple[ObservationPart, slice]]:
@@ -134,7 +142,7 @@ def _constant(found: RoleStatistics) -> Iterator[Finding]:
     )
     if not names:
         return
-    values = sorted(set(found.low[is_constant].tolist()))
+    values = sorted(set((found.low[is_constant] + 0.0).tolist()))  # -0 becomes 0
     always = f"always {values[0]:.4g}" if len(values) == 1 else "constant"
     whole = len(names) == len(found.low)
     yield Finding(
@@ -162,16 +170,16 @@ def _out_of_bounds(found: RoleStatistics) -> Iterator[Finding]:
             "observation",
             "note",
             f"{_listed(names)}: from {low:.4g} to {high:.4g}, but declared {part.low:g} to {part.high:g}",
-            f"divide by {max(abs(low), abs(high)):.2g} or so, or declare the bounds",
+            f"divide by {_rounded(max(abs(low), abs(high)))} or so, or declare the bounds",
             found.name,
             names,
         )
 
 
 def _scales(found: RoleStatistics) -> Iterator[Finding]:
-    is_box = np.concatenate([np.full(part.size, part.kind == "box") for part in found.observation_parts] or [[]])
+    is_box = np.array([part.kind == "box" for part in found.observation_parts for _ in range(part.size)], np.bool_)
     spread = found.high - found.low
-    varies = np.flatnonzero(is_box.astype(bool) & (spread > 0))
+    varies = np.flatnonzero(is_box & (spread > 0))
     if len(varies) < 2:
         return
     most, least = varies[spread[varies].argmax()], varies[spread[varies].argmin()]
@@ -200,7 +208,7 @@ def _rewards(found: RoleStatistics) -> Finding:
         cure = "let it depend on what the agent does"
         return Finding("reward", "note", f"always {low:.4g}, in {found.decisions:,} decisions", cure, found.name)
     if max(-low, high) > HUGE_REWARD:
-        cure = f"divide it by {max(-low, high):.2g} or so"
+        cure = f"divide it by {_rounded(max(-low, high))} or so"
         return Finding("reward", "note", f"from {low:.4g} to {high:.4g} in a decision", cure, found.name)
     return Finding("reward", "good", f"from {low:.3g} to {high:.3g} in a decision", "", found.name)
 
