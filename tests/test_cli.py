@@ -128,6 +128,7 @@ MISTAKES = [
     ["config", "example", "chess"],
     ["play", "chess"],
     ["serve-game", "chess"],
+    ["check", "nothing"],
 ]
 ANSWERS = [["--help"], *([name, "--help"] for name in VERBS), ["doctor"]]
 LOADED = f"""
