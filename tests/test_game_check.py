@@ -161,9 +161,11 @@ def test_actions_without_effect(effects: dict[str, bool], state: str, columns: t
 
 def test_it_prints_marks_cures_and_the_next_step() -> None:
     good = Finding("reward", "good", "from [0] to 1", role="mouse")
-    assert str(GameCheck("game", 0, [good])).splitlines()[0] == "✓ reward       mouse: from [0] to 1"
-    assert "train --project game" in str(GameCheck("game", 0, [good]))
-    bad = GameCheck("game", 0, [good, Finding("scripts", "bad", "2 errors", "fix it")])
+    assert str(GameCheck("game", None, False, 0, [good])).splitlines()[0] == "✓ reward       mouse: from [0] to 1"
+    own = GameCheck("my game", "res://a.tscn", True, 0, [good])
+    assert str(own).endswith("train --project 'my game' --scene res://a.tscn --window")
+    assert "train --project game" in str(GameCheck("game", None, False, 0, [good]))
+    bad = GameCheck("game", None, False, 0, [good, Finding("scripts", "bad", "2 errors", "fix it")])
     assert not bad.healthy
     assert str(bad).splitlines()[1:] == [
         "✗ scripts      2 errors",

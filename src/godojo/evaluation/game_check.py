@@ -1,5 +1,6 @@
 """`godojo.check`: plays a game for a few seconds and reports what keeps agents from learning in it."""
 
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -39,6 +40,9 @@ class GameCheck(Printable, msgspec.Struct, frozen=True):
 
     project: str
     """The project's folder or the exported game."""
+    scene: str | None
+    """None: the main scene."""
+    window: bool
     seed: int
     findings: list[Finding]
 
@@ -54,8 +58,10 @@ class GameCheck(Printable, msgspec.Struct, frozen=True):
             lines.append(f"{_MARKS[one.state]} {one.name:<12} {who}{escape(one.detail)}")
             if one.cure:
                 lines.append(f"               [dim]→ {escape(one.cure)}[/]")
-        train = "--binary" if Path(self.project).is_file() else "--project"
-        end = f"Ready: {command(f'train {train} {self.project}')}"
+        words = ["train", "--binary" if Path(self.project).is_file() else "--project", self.project]
+        words += ["--scene", self.scene] if self.scene else []
+        words += ["--window"] if self.window else []
+        end = f"Ready: {command(shlex.join(words))}"
         return Group(
             *lines, f"[green]{escape(end)}[/]" if self.healthy else "[red]Fix the lines with ✗ before training.[/]"
         )
@@ -99,7 +105,7 @@ def check(
         findings += findings_about(one)
     if played.loss is None:
         findings += _replays(source, played, seed, seconds, said)
-    return GameCheck(str(project), seed, findings)
+    return GameCheck(str(project), scene, window, seed, findings)
 
 
 @dataclass

@@ -96,7 +96,7 @@ def action_findings(role: str, columns: Sequence[str], effects: dict[str, bool],
         return Finding("actions", "note", "effects were not tried", "", role)
     untried = len(columns) - len(effects)
     rest = f"; {untried} more were not tried" if untried else ""
-    return Finding("actions", "good", f"{_listed(list(effects))} have an effect{rest}", "", role)
+    return Finding("actions", "good", f"{_listed(list(effects))}: with effect{rest}", "", role)
 
 
 def _numbered(name: str, size: int) -> list[str]:
