@@ -48,6 +48,7 @@ ELSEWHERE = {
     "serve-game": "listens until it is stopped; tests/godot/test_http_docs.py",
     "engine install": "loads from the network; tests/test_engine_install.py",
     "engine run": "is the engine itself, often its editor; tests/godot/test_godot_engine.py",
+    "check": "needs a game with agents; tests/godot/test_game_check.py",
     "train build/gems.x86_64": "needs an exported game; tests/godot/test_exporting.py",
     "train path/to/project": "needs a godot_rl game; tests/godot/test_external_road.py",
     "export godot-rl": "needs a policy of a godot_rl game; tests/test_external_games.py",
@@ -144,6 +145,16 @@ def test_scripts_know_their_words(command: Command) -> None:
     assert os.access(script, os.X_OK)
     for word in command.arguments:
         assert word in STANDS_FOR or word in script.read_text(encoding="utf-8"), f"{command.page}: {command}"
+
+
+def test_the_options_of_the_page_for_godot_rl_users_exist() -> None:
+    """In the right column of its tables, where options stand without their command."""
+    known = {name for verb in ("train", "export", "eval", "record") for one in load(verb).params for name in one.opts}
+    page = (ROOT / "docs/from-godot-rl.md").read_text(encoding="utf-8")
+    ours = " ".join(row.split(" | ")[1] for row in page.splitlines() if row.startswith("| `") and " | " in row)
+    options = set(re.findall(r"`(--[\w-]+)", ours))
+    assert len(options) >= 10
+    assert options <= known
 
 
 def test_every_reason_is_needed() -> None:

@@ -18,6 +18,7 @@ __all__ = [
     "Exported",
     "ExternalEvaluation",
     "Film",
+    "GameCheck",
     "GodojoError",
     "League",
     "Replays",
@@ -25,6 +26,7 @@ __all__ = [
     "SoloEvaluation",
     "TrainedPolicy",
     "__version__",
+    "check",
     "evaluate",
     "exploit",
     "load_policy",
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from godojo.engines.make import make_vec, open_game
     from godojo.evaluation.evaluation import Evaluation
     from godojo.evaluation.external import ExternalEvaluation
+    from godojo.evaluation.game_check import GameCheck, check
     from godojo.evaluation.sim_vs_godot import Comparison
     from godojo.evaluation.solo import SoloEvaluation
     from godojo.show.behaviours import Behaviours
@@ -56,11 +59,13 @@ _HOMES = {
     "Exported": "godojo.api.exports",
     "ExternalEvaluation": "godojo.evaluation.external",
     "Film": "godojo.api.films",
+    "GameCheck": "godojo.evaluation.game_check",
     "League": "godojo.api.league",
     "Replays": "godojo.api.replays",
     "SoloEvaluation": "godojo.evaluation.solo",
     "Run": "godojo.api.runs",
     "TrainedPolicy": "godojo.api.policies",
+    "check": "godojo.evaluation.game_check",
     "evaluate": "godojo.api.evaluation",
     "exploit": "godojo.api.league",
     "load_policy": "godojo.api.policies",

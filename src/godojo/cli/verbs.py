@@ -41,6 +41,7 @@ VERBS = {
     "encode": Verb("record:encode", FILM, "Encode the frames of `record --frames` as a film."),
     "export": Verb("export:export", SHIP, "Export policies as files for games: .dojo (pure GDScript) or ONNX."),
     "distil": Verb("distil:distil", SHIP, "Train a smaller network that imitates a policy, and measure the cost."),
+    "check": Verb("check:check", OWN_GAME, "Play your game for some seconds and report what is wrong with it."),
     "addon": Verb("addon:app", OWN_GAME, "Install the addon into your Godot project."),
     "serve": Verb("serve:serve", TRAIN, "Train live in the Godot editor, or play scenes that connect to port 8765."),
     "serve-game": Verb(

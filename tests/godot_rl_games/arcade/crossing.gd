@@ -24,12 +24,12 @@ func begin() -> void:
 func play(delta: float) -> void:
 	for index in LANES:
 		cars[index] = fposmod(cars[index] + speeds[index] * delta, WIDTH)
-	if lane > 0 and absf(cars[lane - 1] - WIDTH / 2.0) < 0.9:
-		reward -= 1.0
-		finish(false)
-	elif lane > LANES:
+	if lane > LANES:
 		reward += 2.0
 		finish(true)
+	elif lane > 0 and absf(cars[lane - 1] - WIDTH / 2.0) < 0.9:
+		reward -= 1.0
+		finish(false)
 
 
 func get_obs() -> Dictionary:
