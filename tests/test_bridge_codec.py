@@ -81,7 +81,7 @@ def test_a_step_arrives_as_it_was_sent(case: tuple[GameLayout, StepFrame]) -> No
     if came.truth is not None and sent.truth is not None:
         assert_same(came.truth, sent.truth)
     for one, other in zip(came.roles, sent.roles, strict=True):
-        for name in RoleStep.__dataclass_fields__:
+        for name in RoleStep.__dataclass_fields__.keys() - {"final_success"}:  # which godot_rl games send
             assert_same(getattr(one, name), getattr(other, name))
         assert_same(one.acted, (other.flags & ACTED) != 0)
         assert_same(one.terminated, (other.flags & TERMINATED) != 0)

@@ -10,10 +10,6 @@ const _HUGE := "[0-9.][eE](?:[+]?[0-9]{3,}|-(?:[5-9][0-9]{2}|[0-9]{4,}))"
 ## The engine complains about the character 0.
 const _ZERO := "(?<!\\\\)(?:\\\\\\\\)*\\\\u0000"
 
-static var _text := RegEx.create_from_string(_TEXT)
-static var _huge := RegEx.create_from_string(_HUGE)
-static var _zero := RegEx.create_from_string(_ZERO)
-
 ## What was read; nothing when [member error] is set.
 var data: Variant
 ## Why the text was refused; empty when it was read.
@@ -24,12 +20,16 @@ var error: String
 static func read(text: String) -> DojoSafeJson:
 	var result := new()
 	var json := JSON.new()
-	if _zero.search(text) != null:
+	if text.contains("u0000") and RegEx.create_from_string(_ZERO).search(text) != null:
 		result.error = "a text has the character 0"
-	elif _huge.search(_text.sub(text, '""', true)) != null:
+	elif RegEx.create_from_string(_HUGE).search(_without_texts(text)) != null:
 		result.error = "a number is too large"
 	elif json.parse(text) == OK:
 		result.data = json.data
 	else:
 		result.error = "no valid JSON in line %d" % (json.get_error_line() + 1)
 	return result
+
+
+static func _without_texts(text: String) -> String:
+	return RegEx.create_from_string(_TEXT).sub(text, '""', true)

@@ -10,8 +10,7 @@ const UNSEEN := "\\x00-\\x1f\\x7f-\\x9f\\x{2028}\\x{2029}"
 const WHOLE := "must be a whole number of at most 15 digits, not %s"
 
 # Hexadecimal digits of ASCII without the character 0.
-static var _ascii := RegEx.create_from_string("\\A(?:0[1-9a-f]|[1-7][0-9a-f])*+\\z")
-
+const _ASCII := "(?:0[1-9a-f]|[1-7][0-9a-f])*+"
 
 ## [param value] as text for a complaint: short, and without anything that would break its line.
 static func quoted(value: Variant, most_letters: int = MOST_LETTERS) -> String:
@@ -33,7 +32,7 @@ static func is_whole(text: String) -> bool:
 ## Whether [param bytes] are UTF-8 without the character 0; the engine would complain about others.
 static func is_utf8(bytes: PackedByteArray) -> bool:
 	# Nearly all texts are ASCII, which the engine can check at once.
-	if _ascii.search(bytes.hex_encode()) != null:
+	if is_like(bytes.hex_encode(), _ASCII):
 		return true
 	var following: int = 0
 	# What the next byte may be: not every start goes with every second byte.
