@@ -237,7 +237,7 @@ def test_a_reward_that_cannot_be_learnt_from_is_named(tmp_path: Path, algorithm:
 def test_how_long_a_game_may_be_silent_is_a_runs_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, Any] = {}
     (tmp_path / "project.godot").write_text('config_version=5\n[application]\nrun/main_scene="uid://main"\n')
-    monkeypatch.setattr("godojo.engines.make.open_game", lambda *_, **more: given.update(more))
+    monkeypatch.setattr("godojo.engines.godot.game_source.open_game", lambda *_, **more: given.update(more))
     more = {"project": str(tmp_path), "processes": 1, "step_timeout_s": 3.0}
     worlds_of(RunConfig("theirs", "godot", (), "ppo", {}, {}, 1, {"minutes": 1}, more=more))
     assert given["step_timeout_s"] == 3.0

@@ -22,7 +22,7 @@ static func read(text: String) -> DojoSafeJson:
 	var json := JSON.new()
 	if text.contains("u0000") and RegEx.create_from_string(_ZERO).search(text) != null:
 		result.error = "a text has the character 0"
-	elif RegEx.create_from_string(_HUGE).search(_without_texts(text)) != null:
+	elif _has_huge_number(text):
 		result.error = "a number is too large"
 	elif json.parse(text) == OK:
 		result.data = json.data
@@ -31,5 +31,8 @@ static func read(text: String) -> DojoSafeJson:
 	return result
 
 
-static func _without_texts(text: String) -> String:
-	return RegEx.create_from_string(_TEXT).sub(text, '""', true)
+static func _has_huge_number(text: String) -> bool:
+	if not text.containsn("e"):
+		return false
+	var without_texts := RegEx.create_from_string(_TEXT).sub(text, '""', true)
+	return RegEx.create_from_string(_HUGE).search(without_texts) != null

@@ -12,6 +12,7 @@ const WHOLE := "must be a whole number of at most 15 digits, not %s"
 # Hexadecimal digits of ASCII without the character 0.
 const _ASCII := "(?:0[1-9a-f]|[1-7][0-9a-f])*+"
 
+
 ## [param value] as text for a complaint: short, and without anything that would break its line.
 static func quoted(value: Variant, most_letters: int = MOST_LETTERS) -> String:
 	var text: String = str(value).left(most_letters)
