@@ -35,7 +35,7 @@ def trained(project: Path, steps: int, **how: object) -> "godojo.Run":
 
 
 def evaluated(policy: object, episodes: int) -> ExternalEvaluation:
-    found = godojo.evaluate(policy, episodes=episodes, seconds=15)
+    found = godojo.evaluate(policy, episodes=episodes, seconds=6)
     assert isinstance(found, ExternalEvaluation)
     return found
 
