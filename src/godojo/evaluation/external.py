@@ -93,8 +93,8 @@ def source_of(
         return msgspec.structs.replace(usual, project=str(place))
     if kept is None:
         raise GodojoError(
-            f"{policy} plays an external game and lies in no run's folder: give {option('project')} or"
-            f" {option('binary')}"
+            f"{policy} was trained in another project and is not in a run folder: name its game with"
+            f" {option('project')} or {option('binary')}"
         )
     if kept.connect is not None and not connect:
         raise GodojoError(
