@@ -16,6 +16,7 @@ var _sheet := DojoTrainingSheet.new()
 
 func _ready() -> void:
 	layer = 50
+	set_process(DisplayServer.get_name() != "headless")
 	_sheet.mouse_filter = Control.MOUSE_FILTER_IGNORE
 	_sheet.colors = colors
 	add_child(_sheet)

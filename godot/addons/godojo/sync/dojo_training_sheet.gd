@@ -134,7 +134,8 @@ func _draw_role(left: float, role: String, tint: Color) -> void:
 	_write(role.capitalize(), base, 14, ink, _font)
 	var room: float = 0.0
 	if status.rewards.has(role):
-		_write_right("reward %.3g" % status.rewards[role], base, ink)
+		var reward: float = status.rewards[role]
+		_write_right(("reward %.2f" if absf(reward) < 100.0 else "%.0f") % reward, base, ink)
 		room = 88.0
 	if status.win_rates.has(role):
 		var rate: float = status.win_rates[role]
