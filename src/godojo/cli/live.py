@@ -142,17 +142,19 @@ class GuestSlot(GameSlot):
         """Takes the game, unless there is one already."""
         with self._lock:
             is_taken, self.is_free = self.is_free, False
-        if is_taken:
-            self._arrived.put(guest)
+            if is_taken:
+                self._arrived.put(guest)
         return is_taken
 
     def call(self) -> None:
         """The user starts it."""
 
     def has_arrived(self, timeout_s: float) -> bool:
-        if self._arrived.empty():
+        with self._lock:
+            if not self._arrived.empty():
+                return True
             self.is_free = True
-            time.sleep(timeout_s)
+        time.sleep(timeout_s)
         return not self._arrived.empty()
 
     def receive(self, timeout_s: float) -> Connection:  # noqa: ARG002 - a person may be slower

@@ -175,7 +175,8 @@ class RunFolder:
         """Copies of a role's policy, `checkpoints/ROLE_EPOCH.pt`, by epoch."""
         name = self._role(role)
         found = {file.stem.removeprefix(f"{name}_"): file for file in (self.path / "checkpoints").glob(f"{name}_*.pt")}
-        return {int(number): found[number] for number in sorted(found, key=len) if number.isdecimal()}
+        numbers = sorted(int(number) for number in found if number.isdecimal())
+        return {number: found[str(number)] for number in numbers if str(number) in found}
 
     def save_numbered(self, role: str, epoch: int, content: bytes) -> None:
         """Keeps a copy of a role's policy under its name and this number, as in `seeker_1000.pt`."""

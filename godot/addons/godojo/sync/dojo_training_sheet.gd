@@ -7,7 +7,7 @@ const COLORS: PackedColorArray = [
 	Color("ff7810"), Color("4d86ff"), Color("57c785"), Color("c678dd"), Color("e5c07b")
 ]
 
-const _WIDTH := 292.0
+const _WIDTH := 330.0
 const _MARGIN := 16.0
 ## Below what games show at the top.
 const _TOP := 92.0
@@ -136,7 +136,7 @@ func _draw_role(left: float, role: String, tint: Color) -> void:
 	if status.rewards.has(role):
 		var reward: float = status.rewards[role]
 		_write_right(("reward %.2f" if absf(reward) < 100.0 else "%.0f") % reward, base, ink)
-		room = 88.0
+		room = 100.0
 	if status.win_rates.has(role):
 		var rate: float = status.win_rates[role]
 		var groove := Rect2(left + 78.0, _y + 6.5, _WIDTH - 2.0 * _ROOM - 78.0 - 50.0 - room, _BAR)
