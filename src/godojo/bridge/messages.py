@@ -134,6 +134,8 @@ class Ready(msgspec.Struct, frozen=True, tag_field="type", tag="ready"):
     """Agents that share a world start and end their episodes on their own, as if each were alone."""
     agent_episodes: bool = False
     """An agent's episode may end without those of the others in its world: episodes are counted by agent."""
+    reconfigures: bool = False
+    """It may be configured again, for the same worlds with other options."""
     loop: Loop | None = None
     """If the scene drives the training: each epoch begins with its plan."""
 

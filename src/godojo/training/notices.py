@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from godojo.bridge.messages import Curve, Status
 
 if TYPE_CHECKING:
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
     from godojo.learn.training import Training, TrainingStatus
 
 CURVE_POINTS = 240
-REPORTED_EVERY_S = 0.25
+REPORTED_EVERY_S = 0.5
 """Of epochs that follow each other faster, only some are shown."""
 
 
@@ -24,11 +26,13 @@ class StatusBoard:
         self._stride_s = 0.0
         self._latest: TrainingStatus | None = None
         self._rates: dict[str, float] = {}
+        self._written: Status | None = None
+        """The status of the latest report, once it was needed."""
         self._phase = "training"
 
     def report(self, status: "TrainingStatus") -> None:
         """Takes the report of an update."""
-        self._latest = status
+        self._latest, self._written = status, None
         # Short rounds end first, so the first ones to end say little about who wins; and some games know no winner.
         has_rates = status.episodes >= self._training.worlds.num_worlds and any(status.win_rates.values())
         rates = self._rates = status.win_rates if has_rates else {}
@@ -43,13 +47,18 @@ class StatusBoard:
 
     @property
     def status(self) -> Status:
-        status, rates = self._latest, self._rates
+        if self._written is None:
+            self._written = self._write()
+        return msgspec.structs.replace(self._written, phase=self._phase, learns=self._learns)
+
+    def _write(self) -> Status:
+        name, status, rates = self._training.run.name, self._latest, self._rates
         if status is None:
-            return Status(self._phase, self._training.run.name, self._learns, epoch=self._training.learner.updates)
+            return Status("", name, epoch=self._training.learner.updates)
         return Status(
-            self._phase,
-            self._training.run.name,
-            self._learns,
+            "",
+            name,
+            (),
             status.episodes,
             round(status.seconds, 1),
             round(status.progress, 4),
@@ -59,12 +68,12 @@ class StatusBoard:
                 tuple(round(seconds, 1) for seconds, *_ in self._curve),
                 {role: tuple(round(then.get(role, 0.0), 3) for _, then, _ in self._curve) for role in rates},
                 {
-                    role: tuple(_short(then.get(role, mean)) for *_, then in self._curve)
+                    role: tuple(round(then.get(role, mean), 3) for *_, then in self._curve)
                     for role, mean in status.rewards.items()
                 },
             ),
             status.updates,
-            {role: _short(mean) for role, mean in status.rewards.items()},
+            {role: round(mean, 3) for role, mean in status.rewards.items()},
         )
 
     def turn_to(self, phase: str) -> None:
@@ -105,8 +114,3 @@ class TrainingNotices:
         if self._is_shown or phase == "done training":
             self._board.turn_to(phase)
             self._training.worlds.notice(self._board.status)
-
-
-def _short(number: float) -> float:
-    """Four digits are enough to look at."""
-    return float(f"{number:.4g}")

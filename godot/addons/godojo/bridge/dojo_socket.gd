@@ -129,8 +129,8 @@ func _read_text(content: PackedByteArray) -> Dictionary:
 		_sequence = 0
 	elif message["type"] == "epoch" and not _is_described:
 		_wire.error = "an epoch came before the worlds were configured"
-	elif message["type"] == "configure" and _is_described:
-		_wire.error = "the worlds were configured twice; call again for others"
+	elif message["type"] == "configure":
+		_is_playing = false
 	return message
 
 

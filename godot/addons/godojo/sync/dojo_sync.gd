@@ -287,7 +287,7 @@ func _obey(message: Dictionary) -> bool:
 		"notice":
 			notice = message["text"]
 			trainer_said.emit(notice)
-			if message.has("status"):
+			if message.has("status") and training_reported.has_connections():
 				training_reported.emit(DojoTrainingStatus.read(message["status"] as Dictionary))
 		"close":
 			_link.hang_up("as the trainer wished")
@@ -296,6 +296,7 @@ func _obey(message: Dictionary) -> bool:
 
 
 func _configure(request: Dictionary) -> void:
+	_stand_still(false)
 	if request["ticks_per_decision"] == null:
 		request["ticks_per_decision"] = ticks_per_decision
 	var complaint: String = worlds.configure(request)
@@ -304,16 +305,16 @@ func _configure(request: Dictionary) -> void:
 		return
 	var description: Dictionary = worlds.describe()
 	if loop != null:
-		var names: PackedStringArray = []
-		for role: Dictionary in description["roles"]:
-			names.append(role["name"] as String)
-		complaint = loop.complaint_about(names)
+		complaint = loop.join(description)
 		if not complaint.is_empty():
 			_refuse(complaint)
 			return
-		description["loop"] = loop.describe(names)
 	description.merge(
-		{"worlds": request["worlds"], "ticks_per_decision": request["ticks_per_decision"]}
+		{
+			"worlds": request["worlds"],
+			"ticks_per_decision": request["ticks_per_decision"],
+			"reconfigures": true
+		}
 	)
 	_ticks = description["ticks_per_decision"]
 	_phase = Phase.READY

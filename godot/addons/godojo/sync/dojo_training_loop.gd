@@ -95,7 +95,19 @@ func is_stopping() -> bool:
 	return _is_stopping
 
 
-## What the trainer has to know before it begins, for worlds with these roles; for [DojoSync].
+## Adds itself to the description of the worlds; returns why it cannot, or an empty text. For
+## [DojoSync].
+func join(description: Dictionary) -> String:
+	var roles: PackedStringArray = []
+	for role: Dictionary in description["roles"]:
+		roles.append(role["name"] as String)
+	var complaint: String = complaint_about(roles)
+	if complaint.is_empty():
+		description["loop"] = describe(roles)
+	return complaint
+
+
+## What the trainer has to know before it begins, for worlds with these roles.
 func describe(roles: PackedStringArray) -> Dictionary:
 	_roles = roles
 	_names = agent_names if not agent_names.is_empty() else roles

@@ -175,13 +175,13 @@ class GodotWorlds(Worlds):
             raise GodojoError("no decision is pending: call start() first, or step()")
         self._collect_steps()
         if self._must_restart:
-            self._dismiss("the settings change")
+            self._reconfigure()
         self._revive(is_cut_short=True)
         self._has_started = False
 
     def change_settings(self, settings: Any) -> None:
-        """Plays by these from the end of the next decision on: games are configured once, so others take their places,
-        and their rounds are cut short."""
+        """Plays by these from the end of the next decision on; rounds are cut short. Games that cannot be configured
+        again are replaced."""
         if "settings" not in self._options:
             raise GodojoError("an external game has no settings to change")
         if settings != self.settings:
@@ -265,9 +265,29 @@ class GodotWorlds(Worlds):
                 self._quota.good_step(game.number)
                 game.seat.look_after()
 
+    def _reconfigure(self) -> None:
+        """Lets games that can play by other settings; `_revive` calls others in place of those that cannot."""
+        self._must_restart = False
+        for game in self._games:
+            if game.connection is None or game.ready is None:
+                continue
+            if not game.ready.reconfigures:
+                game.connection.close("the settings change")
+                game.connection = None
+                continue
+            try:
+                self._check_ready(game, game.connection.configure(self._request(game), self._start_timeout_s))
+                game.cuts += 1
+                frame = game.connection.reset(self._seed_of(game), self._start_timeout_s)
+            except GameRefused as error:
+                raise GodojoError(f"game {game.number} refused to play: {error}") from None
+            except _Lost as error:
+                self._lose(game, error)
+            else:
+                self._arrays.cut_short(game.worlds, frame)
+
     def _dismiss(self, reason: str) -> None:
         """Says goodbye to all games; `_revive` calls others."""
-        self._must_restart = False
         for game in self._games:
             if game.connection is not None:
                 game.connection.close(reason)
