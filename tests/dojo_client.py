@@ -13,6 +13,7 @@ import select
 import socket
 import sys
 import time
+from collections.abc import Callable
 from typing import Self
 
 import numpy as np
@@ -28,8 +29,10 @@ from godojo.bridge.messages import (
     Close,
     Configure,
     Control,
+    Epoch,
     HandshakeRejected,
     Hello,
+    Plan,
     Ready,
     Reset,
     RoleDescription,
@@ -261,8 +264,12 @@ def play(
     freeze_after: int = -1,
     babble_after: int = -1,
     refuse: str = "",
+    plan: Callable[[int], Plan] = lambda _: Plan(),
 ) -> int:
-    """Answers the trainer until it goes away; the number of decisions played. The hello has been said."""
+    """Answers the trainer until it goes away; the number of decisions played. The hello has been said.
+
+    `plan` is what a game with a training loop wants of each epoch.
+    """
     decisions = 0
     while True:
         try:
@@ -287,6 +294,8 @@ def play(
                 client.send(game.layout.pack_step(game.step(actions)))
                 assert sequence == game.decision, (sequence, game.decision)
                 decisions += 1
+            elif isinstance(message, Epoch):
+                client.send(plan(message.epoch))
             elif isinstance(message, Close):
                 return decisions
         except Gone:

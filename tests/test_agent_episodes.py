@@ -23,13 +23,13 @@ TICKS = 4
 class ScriptedWorlds(Worlds):
     """One world with two runners and a guard, whose steps are given as `{role: [(reward, done, success), …]}`."""
 
-    def __init__(self, *, independent: bool = True) -> None:
+    def __init__(self, *, independent: bool = True, alone: bool = False) -> None:
         self.num_worlds = 1
         roles = tuple(
             RoleDescription(name, agents, (ObservationPart("obs", (3,)),), (ActionPart("move", "continuous", 1),))
             for name, agents in AGENTS.items()
         )
-        ready = Ready(1, TICKS, roles, independent_agents=independent)
+        ready = Ready(1, TICKS, roles, independent_agents=independent, agent_episodes=alone)
         self.arrays = make_arrays(self, ready, reports_success=True)
         self._returns = {name: np.zeros(agents) for name, agents in AGENTS.items()}
 
@@ -64,8 +64,10 @@ SCRIPT: list[dict[str, list[tuple[float, bool, float]]]] = [
 """The second runner ends after one decision with 2, the first after three with 3, the guard after three with 1.5."""
 
 
-def test_every_agents_episode_is_a_row(tmp_path: Path) -> None:
-    worlds = ScriptedWorlds()
+@pytest.mark.parametrize("independent", [True, False])
+def test_every_agents_episode_is_a_row(tmp_path: Path, independent: bool) -> None:
+    """Of agents that meet nobody, and of those that end on their own in a world that they share (`ends_world`)."""
+    worlds = ScriptedWorlds(independent=independent, alone=not independent)
     log = EpisodeLog(tmp_path / "metrics.csv", worlds)
     for results in SCRIPT:
         worlds.play(results)

@@ -312,7 +312,7 @@ def test_the_example_of_the_protocol_page_is_what_is_sent() -> None:
 def test_every_control_message_of_the_protocol_page_is_understood() -> None:
     found = re.findall(r"```json\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     kinds = {msgspec.json.decode(text)["type"] for text in found if decode_control(text)}
-    assert kinds == {"hello", "configure", "ready", "reset", "notice", "close", "error"}
+    assert kinds == {"hello", "configure", "ready", "reset", "epoch", "plan", "notice", "close", "error"}
 
 
 def block(text: str, name: str) -> str:

@@ -49,6 +49,8 @@ TESTED = {
     ("docs/runs.md", "json"): [HERE],
     ("docs/runs.md", "python"): [HERE],
     ("docs/shipping.md", "python"): ["tests/test_shipping_docs.py"],
+    ("docs/training-loop.md", "gdscript"): ["tests/godot/test_training_loop.py"],
+    ("docs/training-loop.md", "python"): ["tests/test_training_loop.py"],
 }
 """Tests by page and language. Shell blocks are the matter of tests/test_docs_commands.py."""
 
@@ -113,7 +115,7 @@ def test_scripted_opponents() -> None:
 
 @pytest.mark.usefixtures("place")
 def test_runs() -> None:
-    _, reader, writer = programs("docs/runs.md")
+    modes, _, reader, writer = programs("docs/runs.md")
     about = RunConfig("tag", "sim", ROLES, "ppo", {}, {}, 1, {"minutes": 1.0})
     known = {"RunFolder": RunFolder, "config": about, "worlds": make_vec("tag", num_worlds=2), "state": {}}
     names = run(writer, "docs/runs.md", known | {"agent_steps": 4, "seconds": 1.0, "update": 1})
@@ -126,6 +128,8 @@ def test_runs() -> None:
         written.save_policy(role, content)
     written.snapshots().save("1m", policies, 4, 60.0)
     assert run(reader, "docs/runs.md", {})["entry"].agent_steps == 4
+    run(modes, "docs/runs.md", {})
+    assert written.role_map().read() == {"seeker": "train", "hider": "frozen"}
 
 
 def test_roles_that_are_frozen(place: Path) -> None:

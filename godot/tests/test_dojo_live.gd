@@ -18,6 +18,16 @@ const STATUS := {
 		"win_rates": {"seeker": [0.0, 0.5, 0.25], "hider": [1.0, 0.5, 0.75]}
 	},
 }
+const EPOCHS := {
+	"phase": "submitting",
+	"epoch": 64,
+	"rewards": {"seeker": 3.0, "hider": -1.5},
+	"curve":
+	{
+		"seconds": [1.0, 40.0, 83.5],
+		"rewards": {"seeker": [0.0, 2.0, 3.0], "hider": [0.0, -1.0, -1.5]}
+	},
+}
 const FOLDER := "user://test_frames"
 
 
@@ -30,14 +40,37 @@ func test_a_status_is_read() -> void:
 	check_equal(status.curves["seeker"].size(), 3, "points of a curve")
 
 
+func test_epochs_and_rewards_are_read_and_drawn_where_nobody_wins() -> void:
+	var message: Dictionary = STATUS.duplicate(true)
+	message.merge(EPOCHS, true)
+	message.erase("win_rates")
+	var status: DojoTrainingStatus = DojoTrainingStatus.read(message)
+	check_equal([status.phase, status.epoch], ["submitting", 64], "phase and epoch")
+	check_near(status.rewards["hider"], -1.5, 1e-6, "reward")
+	check_equal(status.reward_curves["seeker"], PackedFloat32Array([0, 2, 3]), "curve")
+	var sync := DojoSync.new()
+	sync.mode = DojoSync.Mode.HUMAN
+	add_child(sync)
+	var panel := DojoTrainingPanel.new()
+	panel.sync = sync
+	panel.colors = {"seeker": Color.RED, "hider": Color.GREEN}
+	add_child(panel)
+	sync.training_reported.emit(status)
+	var image: Image = await _picture()
+	check(_count(image, Color.RED) > 200, "the seeker's curve")
+	check(_count(image, Color.GREEN) > 200, "the hider's curve")
+
+
 func test_nonsense_in_a_status_does_no_harm() -> void:
-	for key: String in STATUS:
+	var whole: Dictionary = STATUS.merged(EPOCHS)
+	for key: String in whole:
 		for nonsense: Variant in [null, true, -7, 1e300, "x".repeat(9999), [[]], {"seeker": {}}]:
-			var message: Dictionary = STATUS.duplicate(true)
+			var message: Dictionary = whole.duplicate(true)
 			message[key] = nonsense
 			var status: DojoTrainingStatus = DojoTrainingStatus.read(message)
 			check(status.phase.length() <= 32 and status.title.length() <= 64, "%s: text" % key)
 			check(status.episode >= 0 and status.progress <= 1.0, "%s: numbers" % key)
+			check(status.epoch >= 0, "%s: epoch" % key)
 			for role in status.curves:
 				check_equal(status.curves[role].size(), status.curve_s.size(), "%s: curve" % key)
 

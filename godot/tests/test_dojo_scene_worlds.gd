@@ -50,9 +50,12 @@ func test_an_end_ends_the_world() -> void:
 
 func test_an_agent_may_end_alone() -> void:
 	_seat(["a", "a"])
+	_begin()
+	check_equal(worlds.describe()["agent_episodes"], false, "episodes of worlds")
 	for agent in agents:
 		agent.ends_world = false
 	_begin()
+	check_equal(worlds.describe()["agent_episodes"], true, "episodes of agents")
 	agents[1].truncate_episode()
 	agents[1].end_episode()
 	var results: DojoResults = _decide()
@@ -61,7 +64,7 @@ func test_an_agent_may_end_alone() -> void:
 	)
 	check_equal(results.ended, PackedInt32Array(), "no world has ended")
 	check_equal(results.final_rows[0], PackedInt32Array([1]), "final rows")
-	check_equal([agents[0].get("resets"), agents[1].get("resets")], [1, 2], "resets")
+	check_equal([agents[0].get("resets"), agents[1].get("resets")], [2, 3], "resets")
 
 
 func test_rounds_are_cut_short() -> void:

@@ -9,6 +9,7 @@ import pytest
 
 from godojo.cli import main
 from godojo.engines.godot.find import Engine
+from godojo.engines.godot.worlds import GodotWorlds
 from godojo.engines.make import make_vec
 from godojo.evaluation.stability import Stability
 from godojo.games.navigation.parity import check_walks, planned, played
@@ -17,6 +18,7 @@ from godojo.games.navigation.spec import REWARD_TERMS, WALKER, WINNERS
 from godojo.runs.folder import RunFolder
 from tests.http_games import started_game
 from tests.nightly import repeats
+from tests.watched_games import pid_of
 
 pytestmark = pytest.mark.engine
 
@@ -71,6 +73,8 @@ def test_settings_change_between_two_decisions() -> None:
     ahead = {WALKER: np.tile(np.array([0.0, 1.0, 0.0], np.float32), (3, 1, 1))}
     with make_vec("navigation", engine="godot", num_worlds=3, num_processes=2, seed=2) as worlds:
         role = worlds.roles[WALKER]
+        assert isinstance(worlds, GodotWorlds)
+        processes = [pid_of(worlds, game) for game in range(2)]
         worlds.step(ahead)
         worlds.change_settings(NavigationSettings.defaults())  # the same: nothing happens
         worlds.step(ahead)
@@ -85,6 +89,7 @@ def test_settings_change_between_two_decisions() -> None:
             worlds.step(ahead)
         assert worlds.length_ticks.tolist() == [30] * 3
         assert worlds.settings.rules.round_s == 0.5
+        assert [pid_of(worlds, game) for game in range(2)] == processes, "games are kept"
 
 
 @pytest.mark.usefixtures("engine")

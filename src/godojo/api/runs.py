@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from godojo.evaluation.sim_vs_godot import Comparison
     from godojo.evaluation.solo import SoloEvaluation
     from godojo.learn.training import TrainingStatus
+    from godojo.runs.role_map import FileMode
     from godojo.show.behaviours import Behaviours
 
 log = logging.getLogger("godojo")
@@ -68,6 +69,23 @@ class Run:
     def snapshots(self) -> list[str]:
         """The moments of the training that were kept, such as `start`, `1m` and `final`."""
         return [entry.name for entry in self._folder.snapshots().entries()]
+
+    @property
+    def modes(self) -> "dict[str, FileMode]":
+        """The mode of each role: `"train"`, `"frozen"`, `"deterministic"`, or `"scene"`, as its training loop says."""
+        return dict(self._folder.role_map().read())
+
+    def set_modes(self, modes: "Mapping[str, FileMode]") -> None:
+        """Freeze or unfreeze roles, also while the run is trained, in this or in another process.
+
+        Takes effect at the next update. The modes are in `roles.json` of the run's folder.
+
+        Args:
+            modes: By role: `"train"`; `"frozen"`, which plays without learning; `"deterministic"`, which does so by its
+                most likely actions; or `"scene"`, what the training loop of the scene says. Roles that are not named
+                go back to the default: `"scene"` if the scene drives the training, else `"train"`.
+        """
+        self._folder.role_map().write(modes)
 
     @property
     def policies(self) -> "dict[str, TrainedPolicy]":

@@ -10,7 +10,7 @@ from typing import Self, TypeVar
 import numpy as np
 
 from godojo.bridge.codec import StepFrame
-from godojo.bridge.messages import Configure, ConnectionLost, Hello, PeerTimeout, Ready, Status
+from godojo.bridge.messages import Configure, ConnectionLost, Hello, PeerTimeout, Plan, Ready, Status
 from godojo.bridge.session import Closed, Session
 from godojo.errors import GodojoError
 
@@ -18,7 +18,7 @@ _CHUNK = 256 * 1024
 _SEND_S = 30.0
 _LONGEST_S = 3600.0  # of one call to the system, which knows no endless numbers; the deadline itself may be later
 _FAREWELL_S = 0.25
-_Answer = TypeVar("_Answer", Ready, StepFrame)
+_Answer = TypeVar("_Answer", Ready, Plan, StepFrame)
 
 
 class Connection:
@@ -60,6 +60,16 @@ class Connection:
     def receive_step(self, timeout_s: float) -> StepFrame:
         """The answer to `send_actions`."""
         return self._answer(StepFrame, timeout_s)
+
+    def ask_plan(self, epoch: int) -> None:
+        """Asks a scene that drives the training for its plan of an epoch; `receive_plan` waits for the answer."""
+        self._check_open()
+        self._session.plan(epoch)
+        self._flush(_SEND_S)
+
+    def receive_plan(self, timeout_s: float) -> Plan:
+        """The answer to `ask_plan`."""
+        return self._answer(Plan, timeout_s)
 
     def notice(self, text: str, status: Status | None = None) -> None:
         """Shows a text, and how the training goes, to people who watch the game."""

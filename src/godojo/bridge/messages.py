@@ -104,6 +104,19 @@ class RoleDescription(msgspec.Struct, frozen=True):
         return action_size(self.action)
 
 
+class Loop(msgspec.Struct, frozen=True):
+    """A scene that drives its training (`DojoTrainingLoop`)."""
+
+    agents: tuple[str, ...]
+    """Roles that it trains; the others play without learning."""
+    steps_in_round: int = 0
+    """Decisions in every world between two updates; 0: the trainer's choice."""
+    train_steps: dict[str, int] = {}
+    """By role: gradient steps per update, where it is not the trainer's choice."""
+    checkpoint_every: int = 1000
+    """Epochs between two numbered copies of each policy; 0: none."""
+
+
 class Ready(msgspec.Struct, frozen=True, tag_field="type", tag="ready"):
     """The game's description, which fixes the shape of every step."""
 
@@ -119,6 +132,12 @@ class Ready(msgspec.Struct, frozen=True, tag_field="type", tag="ready"):
     """Parts of the privileged state of each world, if the game sends it."""
     independent_agents: bool = False
     """Agents that share a world start and end their episodes on their own, as if each were alone."""
+    agent_episodes: bool = False
+    """An agent's episode may end without those of the others in its world: episodes are counted by agent."""
+    reconfigures: bool = False
+    """It may be configured again, for the same worlds with other options."""
+    loop: Loop | None = None
+    """If the scene drives the training: each epoch begins with its plan."""
 
 
 class Reset(msgspec.Struct, frozen=True, tag_field="type", tag="reset"):
@@ -127,19 +146,38 @@ class Reset(msgspec.Struct, frozen=True, tag_field="type", tag="reset"):
     seed: int
 
 
-class Curve(msgspec.Struct, frozen=True):
-    """Win rates over the time of a training."""
+class Epoch(msgspec.Struct, frozen=True, tag_field="type", tag="epoch"):
+    """Asks a scene that drives the training for its plan; an epoch is a rollout and its update."""
+
+    epoch: int
+    """Updates so far."""
+
+
+class Plan(msgspec.Struct, frozen=True, tag_field="type", tag="plan"):
+    """What a scene wants of an epoch."""
+
+    running: bool = True
+    """Whether to train it; if not, the run is saved, and the trainer leaves."""
+    deterministic: dict[str, bool] = {}
+    """By role: whether it plays its most likely actions without learning; roles that are not named learn."""
+
+
+class Curve(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Win rates and rewards over the time of a training."""
 
     seconds: tuple[float, ...] = ()
     win_rates: dict[str, tuple[float, ...]] = {}
     """By role, one for each of `seconds`."""
+    rewards: dict[str, tuple[float, ...]] = {}
+    """The same of the mean reward of an episode."""
 
 
 class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     """How a training goes, for people who watch the game."""
 
     phase: str
-    """`preparing`, `training`, `done training`, or `playing` where nothing is trained."""
+    """`preparing`, then in each epoch `playing`, `submitting` and `training`; at the end `done training`. Where the
+    twin learns in the background, always `training`; where nothing is trained, `playing`."""
     title: str = ""
     """Who plays or learns, such as the name of the run."""
     learns: tuple[str, ...] = ()
@@ -154,6 +192,19 @@ class Status(msgspec.Struct, frozen=True, omit_defaults=True):
     win_rates: dict[str, float] = {}
     """By role, over the latest rounds."""
     curve: Curve = Curve()
+    epoch: int = 0
+    """Updates so far."""
+    rewards: dict[str, float] = {}
+    """By role: the mean reward of the latest finished episodes."""
+
+    @property
+    def text(self) -> str:
+        """One line."""
+        rates = ", ".join(f"{role} wins {rate:.0%}" for role, rate in self.win_rates.items())
+        rewards = ", ".join(f"{role} reward {mean:.4g}" for role, mean in self.rewards.items())
+        epoch = f"epoch {self.epoch:,}" if self.epoch else ""
+        rounds = f"{self.episode:,} rounds" if self.episode else ""
+        return ", ".join(filter(None, (f"{self.phase}: {self.title}", epoch, rounds, rates or rewards)))
 
 
 class Notice(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type", tag="notice"):
@@ -175,7 +226,7 @@ class HandshakeRejected(msgspec.Struct, frozen=True, tag_field="type", tag="erro
     message: str
 
 
-Control = Hello | Configure | Ready | Reset | Notice | Close | HandshakeRejected
+Control = Hello | Configure | Ready | Reset | Epoch | Plan | Notice | Close | HandshakeRejected
 
 # Not strict: engines without integers in JSON send 4.0 for 4.
 _decoder = msgspec.json.Decoder(Control, strict=False)
@@ -221,6 +272,8 @@ def check_ready(ready: Ready) -> None:
     if ready.truth:
         _check_parts("truth", ready.truth)
         _check_count("numbers of the truth", observation_size(ready.truth), MAX_NUMBERS)
+    if ready.loop is not None:
+        _check_loop(ready.loop, {role.name for role in ready.roles})
 
 
 def shown(text: str, length: int = MAX_NAME) -> str:
@@ -248,6 +301,19 @@ def _check_role(role: RoleDescription) -> None:
             raise WireError(f"{of}: heading names a place that the action does not have")
         if role.heading.remembered:
             raise WireError(f"{of}: heading names remembered values, which only a policy has")
+
+
+def _check_loop(loop: Loop, roles: set[str]) -> None:
+    for name in (*loop.agents, *loop.train_steps):
+        if name not in roles:
+            raise WireError(f"loop: there is no role {shown(name)!r}")
+    for what, count in (
+        ("steps_in_round", loop.steps_in_round),
+        ("checkpoint_every", loop.checkpoint_every),
+        *((f"train_steps of {name!r}", steps) for name, steps in loop.train_steps.items()),
+    ):
+        if not 0 <= count <= MAX_NUMBERS:
+            raise WireError(f"loop: {what} must be 0 to {MAX_NUMBERS}, not {shown(str(count), 20)}")
 
 
 def _check_parts(of: str, parts: tuple[ObservationPart, ...]) -> None:

@@ -27,11 +27,13 @@ from godojo.bridge.messages import (
     Configure,
     ConnectionLost,
     Control,
+    Epoch,
     GameRefused,
     HandshakeRejected,
     Hello,
     Limits,
     Notice,
+    Plan,
     Ready,
     Reset,
     Status,
@@ -66,7 +68,7 @@ class Closed(NamedTuple):
         return str(self.error)
 
 
-Event = Hello | Ready | StepFrame | Visitor | Closed
+Event = Hello | Ready | Plan | StepFrame | Visitor | Closed
 
 
 class Session(abc.ABC):
@@ -74,7 +76,8 @@ class Session(abc.ABC):
 
     The order: `begin`; Hello comes; `configure`; Ready comes; `reset`; a StepFrame comes; then `act` and a StepFrame
     each, or `reset` again. Calls out of turn raise GodojoError.
-    Exactly one event answers `configure`, `reset` and `act`; it is Closed when things go wrong.
+    A game whose Ready has a loop may be asked to `plan` wherever it may be asked to act.
+    Exactly one event answers `configure`, `reset`, `plan` and `act`; it is Closed when things go wrong.
     """
 
     wire: str
@@ -119,6 +122,10 @@ class Session(abc.ABC):
         """Sends one decision: an array [worlds, agents, numbers] for each role of Ready, in order; copies them. A
         StepFrame follows, numbered 1, 2, … since the last reset."""
 
+    def plan(self, epoch: int) -> None:  # noqa: ARG002 - games of other protocols never have a loop
+        """Asks a scene that drives the training for its plan of an epoch; a Plan follows."""
+        raise GodojoError(f"a game that speaks {self.wire} does not drive the training")
+
     def notice(self, text: str, status: Status | None = None) -> None:  # noqa: B027 - not every protocol can
         """Shows a text, and how the training goes, to people who watch the game, if the protocol can."""
 
@@ -146,6 +153,7 @@ class _Turn(enum.Enum):
     NOTHING = "nothing"
     READY = "ready"
     STEP = "a step"
+    PLAN = "its plan"
 
 
 class DojoSession(Session):
@@ -163,6 +171,7 @@ class DojoSession(Session):
         self._opcode = Opcode.TEXT
         self._pings = 0
         self._layout: StepLayout | None = None
+        self._roles: frozenset[str] = frozenset()
 
     def feed(self, data: bytes | bytearray | memoryview) -> None:
         if self.closed:
@@ -203,6 +212,11 @@ class DojoSession(Session):
         data = self._described().pack_actions(sequence, actions)
         self._sequence, self._turn, self._pings = sequence, _Turn.STEP, 0
         self._protocol.send_binary(data)
+
+    def plan(self, epoch: int) -> None:
+        self._my_turn("ask for a plan")
+        self._described()
+        self._say(Epoch(int(epoch)), _Turn.PLAN)
 
     def notice(self, text: str, status: Status | None = None) -> None:
         if not self.closed and self._turn not in (_Turn.REQUEST, _Turn.HELLO):
@@ -312,6 +326,12 @@ class DojoSession(Session):
             self._take_hello(message)
         elif isinstance(message, Ready) and self._turn is _Turn.READY:
             self._take_ready(message)
+        elif isinstance(message, Plan) and self._turn is _Turn.PLAN:
+            for name in message.deterministic:
+                if name not in self._roles:
+                    raise WireError(f"the game's plan names {shown(name)!r}, which is no role")
+            self._turn = _Turn.NOTHING
+            self.events.append(message)
         else:
             said = type(message).__name__.lower()
             raise WireError(f"the game said {said!r}, and was expected to say {self._turn.value}")
@@ -338,6 +358,7 @@ class DojoSession(Session):
         if ready.truth and not (self._asked is not None and self._asked.truth):
             raise WireError("the game sends a privileged state that was not requested")
         self._layout = StepLayout(ready, self._limits)
+        self._roles = frozenset(role.name for role in ready.roles)
         self._protocol.max_message_size = max(self._limits.control_bytes, self._layout.most_step_bytes)
         self._turn = _Turn.NOTHING
         self.events.append(ready)

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.status import Status as Spinner
 
 from godojo.bridge.listener import Connection, Listener
-from godojo.bridge.messages import PeerTimeout, Status
+from godojo.bridge.messages import PeerTimeout
 from godojo.cli.console import err, say
 from godojo.cli.players import Players, Seat
 from godojo.engines.godot.game_slots import ConnectedGame
@@ -164,17 +164,10 @@ def play(
         if time.monotonic() - told_at > _REPORTED_EVERY_S:
             told_at = time.monotonic()
             status = seat.status()
-            worlds.notice(in_words(status), status)
+            worlds.notice(status)
         worlds.step()
         score.count()
     say(score.summary())
-
-
-def in_words(status: Status) -> str:
-    """A status as one line."""
-    rates = ", ".join(f"{role} wins {rate:.0%}" for role, rate in status.win_rates.items())
-    rounds = f"{status.episode:,} rounds" if status.episode else ""
-    return ", ".join(filter(None, (f"{status.phase}: {status.title}", rounds, rates)))
 
 
 class Score:

@@ -8,14 +8,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import typer
 
 from godojo.bridge.connection import Connection
 from godojo.bridge.listener import Listener
-from godojo.bridge.messages import ConnectionLost, Curve, Hello, PeerTimeout, Status, WireError
+from godojo.bridge.messages import ConnectionLost, Hello, PeerTimeout, Status, WireError
 from godojo.cli.console import note, say
-from godojo.cli.hosting import Host, in_words
+from godojo.cli.hosting import Host
 from godojo.cli.players import NewestPlayers, Players, Seat, scene_settings, shown_game
 from godojo.cli.signals import stopping
 from godojo.engines.godot.game_slots import GameSlot
@@ -24,6 +23,7 @@ from godojo.errors import GodojoError, command
 from godojo.games.base import GAMES
 from godojo.runs.folder import RunFolder, open_run
 from godojo.training.args import ListenAddress, TrainArgs
+from godojo.training.notices import StatusBoard
 from godojo.training.setup import prepared
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from godojo.learn.training import Training, TrainingStatus
 
-CURVE_POINTS = 240
 _WAIT_S = 0.25
 _SWITCH_S = 0.001
 """How soon threads take turns: a scene that waits for its next action should not have to wait long."""
@@ -50,49 +49,26 @@ class Board:
         self.weights: Mapping[str, Mapping[str, torch.Tensor]] = {}
         self.is_open = threading.Event()
         """Set when there are weights."""
-        self._curve: list[tuple[float, dict[str, float]]] = []
-        self._stride_s = 0.0
 
     def open(self, training: "Training") -> None:
         """Shows a training that is about to start."""
         self.training, self.run = training, training.run
+        self._board = StatusBoard(training)
         self._publish()
-        self.status = Status("training", self.run.name, learns=self._learns())
         self.is_open.set()
 
     def report(self, status: "TrainingStatus") -> None:
         """Shows an update of the training."""
-        # Short rounds end first, so the first ones to end say little about who wins.
-        rates = status.win_rates if status.episodes >= self.training.worlds.num_worlds else {}
-        if rates and (not self._curve or status.seconds - self._curve[-1][0] >= self._stride_s):
-            self._curve.append((status.seconds, rates))
-        if len(self._curve) > CURVE_POINTS:
-            del self._curve[1::2]
-            self._stride_s = status.seconds / CURVE_POINTS * 2
+        self._board.report(status)
         self._publish()
-        self.status = Status(
-            "training",
-            self.run.name,
-            self._learns(),
-            status.episodes,
-            round(status.seconds, 1),
-            round(status.progress, 4),
-            round(status.steps_per_s),
-            {role: round(rate, 4) for role, rate in rates.items()},
-            Curve(
-                tuple(round(seconds, 1) for seconds, _ in self._curve),
-                {role: tuple(round(then.get(role, 0.0), 3) for _, then in self._curve) for role in rates},
-            ),
-        )
 
     def close(self, phase: str) -> None:
         """Says that the training is over; its last policies play on."""
-        self.status = msgspec.structs.replace(self.status, phase=phase, learns=())
-
-    def _learns(self) -> tuple[str, ...]:
-        return tuple(role for role, mode in self.training.learner.modes.items() if mode == "train")
+        self._board.turn_to(phase)
+        self.status = self._board.status
 
     def _publish(self) -> None:
+        self.status = self._board.status
         self.weights = {
             role: {name: tensor.clone() for name, tensor in policy.state_dict().items()}
             for role, policy in self.training.learner.policies.items()
@@ -155,6 +131,7 @@ class GuestSlot(GameSlot):
     """A training's place for one of the games that a `Host` accepts."""
 
     remedy = "waited for"
+    is_started_by_hand = True
 
     def __init__(self) -> None:
         self.is_free = True
@@ -165,12 +142,20 @@ class GuestSlot(GameSlot):
         """Takes the game, unless there is one already."""
         with self._lock:
             is_taken, self.is_free = self.is_free, False
-        if is_taken:
-            self._arrived.put(guest)
+            if is_taken:
+                self._arrived.put(guest)
         return is_taken
 
     def call(self) -> None:
         """The user starts it."""
+
+    def has_arrived(self, timeout_s: float) -> bool:
+        with self._lock:
+            if not self._arrived.empty():
+                return True
+            self.is_free = True
+        time.sleep(timeout_s)
+        return not self._arrived.empty()
 
     def receive(self, timeout_s: float) -> Connection:  # noqa: ARG002 - a person may be slower
         deadline = time.monotonic() + PATIENCE_S
@@ -236,7 +221,7 @@ class LiveTraining:
             if time.monotonic() - told_at > 1.0:
                 told_at = time.monotonic()
                 with suppress(ConnectionLost, PeerTimeout, WireError):
-                    guest.notice(in_words(self._board.status), self._board.status)
+                    guest.notice(self._board.status.text, self._board.status)
         if self._is_learned_from(hello) and self._board.status.phase == "training":
             say("learning goes on in another game; this one is played by what it has learned so far")
         return LearningPlayers(self._board, self._seed)
@@ -266,8 +251,6 @@ class LiveTraining:
 
                 def tell(status: "TrainingStatus") -> None:
                     self._board.report(status)
-                    if isinstance(training.worlds, GodotWorlds):
-                        training.worlds.notice(in_words(self._board.status), self._board.status)
                     report(status)
 
                 outcome = run_training(training, tell)

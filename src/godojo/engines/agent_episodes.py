@@ -1,4 +1,4 @@
-"""Episodes of agents that share a world and end independently of each other (`Worlds.independent_agents`)."""
+"""Episodes of agents that share a world and end independently of each other (`Worlds.agent_episodes`)."""
 
 from typing import NamedTuple
 

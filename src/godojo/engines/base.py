@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from godojo.bridge.messages import Loop, Plan, Status
 from godojo.errors import GodojoError, unknown
 from godojo.games.parts import ActionPart, Heading, ObservationPart
 
@@ -69,8 +70,13 @@ class Worlds(abc.ABC):
     declared_model: Mapping[str, Any] | None = None
     """The model that the scene declares, if any."""
     independent_agents: bool = False
-    """Agents that share a world start and end their episodes on their own, as if each were alone: each agent that is
-    terminated or truncated has finished an episode. `ended` worlds are those in which all agents did so at once."""
+    """Agents that share a world start and end their episodes on their own, as if each were alone (then
+    `agent_episodes` is true, too)."""
+    agent_episodes: bool = False
+    """An agent's episode may end without those of the others in its world: each agent that is terminated or truncated
+    has finished an episode, and `ended` worlds are those in which all agents did so at once."""
+    declared_loop: Loop | None = None
+    """How the scene drives the training, if it does: each epoch begins with `plan`."""
     roles: Mapping[str, RoleArrays]
     reward_terms: tuple[str, ...]
     winners: tuple[str, ...]
@@ -144,6 +150,22 @@ class Worlds(abc.ABC):
         An engine that has to start new rounds for it reports the current ones as truncated, in its next step.
         """
         raise GodojoError("this engine cannot change a game's settings while it plays; use engine='sim'")
+
+    def plan(self, epoch: int) -> Plan:  # noqa: ARG002 - engines whose scenes drive the training use it
+        """What a scene that drives the training wants of the epoch that is about to begin; others want to learn."""
+        return Plan()
+
+    def pause(self, reason: str) -> bool:  # noqa: ARG002 - the same
+        """Releases games that a scene's plan has stopped and that the user can start again; false if there are none.
+        Their rounds are cut short in the next step."""
+        return False
+
+    def is_resumed(self, timeout_s: float) -> bool:  # noqa: ARG002 - the same
+        """Whether all games that `pause` released are back, after a wait of at most `timeout_s`."""
+        return True
+
+    def notice(self, status: Status) -> None:  # noqa: B027 - engines that people can watch use it
+        """Shows people who watch the games what the trainer does."""
 
     def save_state(self) -> dict[str, np.ndarray] | None:
         """Everything that `load_state` needs to continue bit-exactly; None if an engine cannot."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from godojo.bridge.messages import Status
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.errors import GodojoError
 from godojo.plugins import load_class, split_class, told
@@ -167,6 +168,9 @@ class RewardWrapper(Worlds):
 
     def privileged(self) -> Any:
         return self.inner.privileged()
+
+    def notice(self, status: Status) -> None:
+        self.inner.notice(status)
 
     def change_settings(self, settings: Any) -> None:
         self.inner.change_settings(settings)

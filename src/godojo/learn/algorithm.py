@@ -2,13 +2,16 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from godojo.engines.base import Worlds
 from godojo.learn.networks import Policy
 from godojo.learn.opponent_pool import OpponentPool
 from godojo.runs.folder import RunFolder
 from godojo.runs.role_map import Mode
+
+Phase = Literal["playing", "submitting", "training", "done training"]
+"""What a trainer does: `playing` collects a rollout, `submitting` hands it to the learner, `training` updates."""
 
 
 class Iteration(NamedTuple):
@@ -44,6 +47,10 @@ class Algorithm(Protocol):
     """Decision steps so far, summed over all agents."""
     checkpoint_steps: int | None = None
     """Agent-steps between two checkpoints; None for checkpoints by the clock."""
+    copy_interval: int = 1000
+    """Updates between two numbered copies of each policy; 0: none."""
+    on_phase: Callable[[Phase], None] = staticmethod(lambda _: None)
+    """Called when another phase of an iteration begins, for people who watch."""
 
     @property
     @abstractmethod

@@ -1,6 +1,8 @@
 """Proximal policy optimisation (Schulman et al. 2017): the update of one role from one rollout."""
 
+import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
@@ -100,6 +102,15 @@ class TorchPpoGradient:
         return metrics
 
 
+def minibatches(columns: int, settings: PpoSettings, train_steps: int, generator: torch.Generator) -> Iterator[Tensor]:
+    """The columns of each gradient step: `n_epochs` passes over all of them, or passes until `train_steps` are done."""
+    passes = itertools.count() if train_steps else range(settings.n_epochs)
+    batches = (
+        batch for _ in passes for batch in torch.randperm(columns, generator=generator).chunk(settings.n_minibatches)
+    )
+    return itertools.islice(batches, train_steps or None)
+
+
 def update(
     worker: RolloutWorker, gradient: PpoGradient, optimiser: torch.optim.Optimizer, settings: PpoSettings
 ) -> dict[str, float]:
@@ -116,15 +127,14 @@ def update(
     if len(worker.sequence_memory) > 1:
         normalised = normalised.split(worker.sequence_memory)
     history = []
-    for _ in range(settings.n_epochs):
-        shuffled = torch.randperm(normalised.num_columns, generator=worker.generator)
-        for columns in shuffled.chunk(settings.n_minibatches):
-            values = gradient(normalised, columns)
-            for name, value in zip(METRICS, values, strict=True):
-                if not math.isfinite(value):
-                    raise NonFiniteLoss(f"the {name} term is {value}")
-            optimiser.step()
-            history.append(values)
+    train_steps = settings.train_steps.get(worker.name, 0)
+    for columns in minibatches(normalised.num_columns, settings, train_steps, worker.generator):
+        values = gradient(normalised, columns)
+        for name, value in zip(METRICS, values, strict=True):
+            if not math.isfinite(value):
+                raise NonFiniteLoss(f"the {name} term is {value}")
+        optimiser.step()
+        history.append(values)
     means = dict(zip(METRICS, torch.tensor(history).mean(0).tolist(), strict=True))
     means["entropy_loss"] = -means.pop("entropy")
     if not settings.imitated_opponents:

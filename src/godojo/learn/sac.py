@@ -169,7 +169,8 @@ class SacAgent:
         for optimiser in self.optimisers.values():
             for group in optimiser.param_groups:
                 group["lr"] = rate
-        history = [self._gradient_step() for _ in range(self.settings.gradient_steps)]
+        steps = self.settings.train_steps.get(self.name, self.settings.gradient_steps)
+        history = [self._gradient_step() for _ in range(steps)]
         means = {name: sum(values[name] for values in history) / len(history) for name in history[0]}
         return means | {"train/learning_rate": rate}
 
@@ -263,7 +264,7 @@ class SacSelfPlay(Algorithm):
     ) -> None:
         check_worlds(worlds)
         self.worlds, self.settings = worlds, settings
-        self.checkpoint_steps = settings.checkpoint_steps or None
+        self.checkpoint_steps, self.copy_interval = settings.checkpoint_steps or None, settings.copy_interval
         self.modes: dict[str, Mode] = dict.fromkeys(worlds.roles, "train")
         self.modes.update(modes or {})
         self.agents: dict[str, SacAgent] = {}
@@ -291,7 +292,9 @@ class SacSelfPlay(Algorithm):
         modules = [module for agent in agents for module in (agent.policy, agent.critics, agent.target_critics)]
         optimisers = [optimiser for agent in agents for optimiser in agent.optimisers.values()]
         with restore_on_error(modules, optimisers, [agent.log_ent_coef for agent in agents]):
-            rounds, wins = self._play(on_step)
+            rounds, wins = self._play(on_step)  # the transitions are in the replay buffers, too
+            self.on_phase("submitting")
+            self.on_phase("training")
             updates = {name: self._threads.submit(self._update, name, rate) for name in learning}
             wait(updates.values())  # even if one fails: no update may still be running afterwards
             metrics = {name: update.result() for name, update in updates.items()}

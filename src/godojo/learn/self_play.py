@@ -109,7 +109,7 @@ class PpoSelfPlay(Algorithm):
         backend: Backend | None = None,
     ) -> None:
         self.worlds, self.settings, backend = worlds, settings, backend or backend_for("cpu")
-        self.checkpoint_steps = settings.checkpoint_steps or None
+        self.checkpoint_steps, self.copy_interval = settings.checkpoint_steps or None, settings.copy_interval
         self.modes: dict[str, Mode] = dict.fromkeys(worlds.roles, "train")
         self.modes.update(modes or {})
         names = list(worlds.roles)
@@ -223,6 +223,9 @@ class PpoSelfPlay(Algorithm):
         modules = [module for key in learning for module in (learners[key].policy, learners[key].critic)]
         with restore_on_error(modules, self.optimisers.values()):
             rounds = self._collect_rollout(on_step)
+            self.on_phase("submitting")
+            list(self._threads.map(self._prepare, learning))
+            self.on_phase("training")
             updates = {name: self._threads.submit(self._update, name, rate) for name in learning}
             wait(updates.values())  # for all, even if one fails: no update may still be running afterwards
             metrics = {name: update.result() for name, update in updates.items()}
@@ -239,11 +242,13 @@ class PpoSelfPlay(Algorithm):
         self._threads.shutdown(cancel_futures=True)
         self.worlds.close()
 
+    def _prepare(self, name: str) -> None:
+        self._learners[name].compute_returns_and_advantage(self.settings.gamma, self.settings.gae_lambda)
+
     def _update(self, name: str, rate: float) -> dict[str, float]:
         worker, optimiser = self._learners[name], self.optimisers[name]
         for group in optimiser.param_groups:
             group["lr"] = rate
-        worker.compute_returns_and_advantage(self.settings.gamma, self.settings.gae_lambda)
         try:
             metrics = ppo.update(worker, self.gradients[name], optimiser, self.settings)
         except ppo.NonFiniteLoss as error:

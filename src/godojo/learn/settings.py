@@ -77,6 +77,10 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `opponent_resample_interval`."""
     checkpoint_steps: int = 0
     """Agent-steps between two checkpoints; 0: one every 30 seconds."""
+    copy_interval: int = 1000
+    """Updates between two numbered copies of each policy, `checkpoints/ROLE_UPDATE.pt`; 0: none."""
+    train_steps: dict[str, int] = {}
+    """By role: gradient steps per update, in place of `n_epochs` passes."""
 
     def imitation_weight(self, progress: float) -> float:
         """The weight of the imitation loss at this share of the budget."""
@@ -94,7 +98,8 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         check_fractions(self, "gamma", "gae_lambda", "imitation_fraction", "imitation_end", *OPPONENT_FRACTIONS)
         check_positive(self, "learning_rate", "final_learning_rate", "clip_range", "max_grad_norm", "imitation_coef")
         check_net_arch(self.net_arch)
-        check_checkpoint_steps(self.checkpoint_steps)
+        check_saving(self)
+        check_train_steps(self.train_steps)
         if self.memory and self.memory_size < 1:
             raise GodojoError(f"memory_size must be 1 or more, not {self.memory_size}")
         cells = self.egocentric_memory_size
@@ -146,6 +151,10 @@ class SacSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Express observations and actions relative to the agent's heading, where the game declares one."""
     checkpoint_steps: int = 0
     """Agent-steps between two checkpoints; 0: one every 30 seconds."""
+    copy_interval: int = 1000
+    """Updates between two numbered copies of each policy, `checkpoints/ROLE_UPDATE.pt`; 0: none."""
+    train_steps: dict[str, int] = {}
+    """By role: gradient steps per update, in place of `gradient_steps`."""
 
     def check(self) -> None:
         """Reject values that cannot be trained with."""
@@ -160,7 +169,8 @@ class SacSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 " learning would never start"
             )
         check_net_arch(self.net_arch)
-        check_checkpoint_steps(self.checkpoint_steps)
+        check_saving(self)
+        check_train_steps(self.train_steps)
 
 
 def check_counts(settings: msgspec.Struct, *names: str) -> None:
@@ -186,6 +196,13 @@ def check_net_arch(net_arch: tuple[int, ...]) -> None:
         raise GodojoError(f"net_arch must be the widths of one layer or more, not {list(net_arch)}")
 
 
-def check_checkpoint_steps(steps: int) -> None:
-    if steps < 0:
-        raise GodojoError(f"checkpoint_steps must be 0 or more, not {steps}")
+def check_saving(settings: PpoSettings | SacSettings) -> None:
+    for name in ("checkpoint_steps", "copy_interval"):
+        if getattr(settings, name) < 0:
+            raise GodojoError(f"{name} must be 0 or more, not {getattr(settings, name)}")
+
+
+def check_train_steps(train_steps: dict[str, int]) -> None:
+    for role, steps in train_steps.items():
+        if steps < 1:
+            raise GodojoError(f"train_steps of {role} must be 1 or more, not {steps}")

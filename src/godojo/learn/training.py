@@ -11,7 +11,7 @@ from godojo.engines.base import Worlds
 from godojo.engines.measures import measured
 from godojo.errors import GodojoError
 from godojo.games.curriculum import Curriculum
-from godojo.learn.algorithm import Algorithm, Iteration
+from godojo.learn.algorithm import Algorithm, Iteration, Phase
 from godojo.learn.budget import Budget
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard, load_policy, policy_bytes
@@ -28,6 +28,8 @@ CHECKPOINT_S = 30.0
 """Seconds between two checkpoints, for algorithms without `checkpoint_steps`."""
 SNAPSHOTS_S = {"10s": 10, "30s": 30} | {f"{minute}m": 60 * minute for minute in (1, 2, 3, 4, 5, 10, 15, 20, 30, 45, 60)}
 """Seconds of training after which snapshots are saved, by name; besides `start` and `final`."""
+PAUSE_CHECK_S = 0.25
+"""How often a paused training looks whether its scene has started again, or whether it has to stop."""
 WIN_RATE_ROUNDS = 4000
 """Win rates are computed over about this many of the latest rounds."""
 
@@ -52,7 +54,9 @@ class TrainingStatus(NamedTuple):
     ratings: dict[str, tuple[float, float]]
     """By role: openskill's mu and sigma."""
     rewards: dict[str, float]
-    """By role: the mean reward of the latest finished episodes, in games in which no role wins."""
+    """By role: the mean reward of the latest finished episodes."""
+    modes: Mapping[str, Mode] = {}
+    """By role: whether it learned in this update."""
     metrics: Mapping[str, float] = {}
     """Of the update, by tag."""
 
@@ -79,7 +83,7 @@ class Training:
         self.curriculum = curriculum
         self.run, self.worlds, self.budget, self._say = run, worlds, budget, say
         self._role_map = run.role_map(say)
-        self.learner = make_learner(run.config, worlds, policies, self._role_map.read())
+        self.learner = make_learner(run.config, worlds, policies, self._role_map.modes({}))
         self.checkpoints = run.checkpoints(say)
         self._seconds_before, self._resumed, episodes = 0.0, resume, None
         self._recent: list[tuple[int, dict[str, int]]] = []
@@ -98,6 +102,7 @@ class Training:
                     curriculum.load_state(state["curriculum"])
             update, agent_steps = entry.update, entry.agent_steps
             run.snapshots(say).cut_back(agent_steps)
+            run.cut_back_numbered(update)
         run.add_environment(Environment.here(getattr(worlds, "godot_version", "")))
         self._shared = shared_role(worlds)
         own = {} if self._shared is None else {self._shared.name: self._shared.own}
@@ -108,7 +113,6 @@ class Training:
         if curriculum is not None:
             worlds.change_settings(curriculum.settings[curriculum.at])
         self._statistics = RolloutStatistics(worlds)
-        self._has_winners = self._shared is not None or any(name in worlds.winners for name in worlds.roles)
         self._begun = time.monotonic()
         self._steps_before = self.learner.agent_steps
         self._saved_at = self._begun, self._steps_before
@@ -127,14 +131,19 @@ class Training:
     def stop(self) -> None:
         self._is_stopping = True
 
-    def train(self, report: Callable[[TrainingStatus], None]) -> bool:
-        """Train until the budget is spent or `stop` is called; returns whether it was spent. Saves in either case.
+    def train(
+        self, report: Callable[[TrainingStatus], None], on_phase: Callable[[Phase], None] = lambda _: None
+    ) -> bool:
+        """Train until the budget is spent, a scene ends its loop or `stop` is called; returns false after `stop`.
+        Saves in any case.
 
-        Also saves when an update fails, but not when interrupted, since an update may be incomplete.
+        Also saves when an update fails, but not when interrupted, since an update may be incomplete. `on_phase` is
+        called when the trainer turns to something else.
         """
         self._begun = time.monotonic()
         self._saved_at = self._begun, self.learner.agent_steps
         self.learner.on_start(self.run)
+        self.learner.on_phase = on_phase
         if not self._resumed:
             self._snapshot("start")
             self.save()
@@ -143,7 +152,16 @@ class Training:
             while (progress := self.budget.progress(self.seconds, self.learner.agent_steps)) < 1.0:
                 if self._is_stopping:
                     break
-                self.learner.modes.update(self._role_map.read())
+                plan = self.worlds.plan(self.learner.updates)
+                if not plan.running:
+                    on_phase("done training")
+                    if self._resumes_after_pause():
+                        continue
+                    if not self._is_stopping:
+                        progress = 1.0  # the scene has ended the training
+                    break
+                self.learner.modes.update(self._role_map.modes(plan.deterministic))
+                on_phase("playing")
                 iteration = self.learner.iterate(progress, self._after_step)
                 report(self._log(progress, iteration))
                 self._advance_curriculum(iteration)
@@ -151,6 +169,9 @@ class Training:
                     if name not in taken and self.seconds >= due_s > self._seconds_before:
                         taken.add(name)
                         self._snapshot(name)
+                if self.learner.copy_interval and self.learner.updates % self.learner.copy_interval == 0:
+                    for role, content in self._policy_files().items():
+                        self.run.save_numbered(role, self.learner.updates, content)
                 if self._is_checkpoint_due():
                     self.save()
         except OutOfTime:
@@ -160,6 +181,7 @@ class Training:
             raise
         self.save()
         self.learner.on_end(self.run)
+        on_phase("done training")
         is_spent = progress >= 1.0
         if is_spent:
             self._snapshot("final")
@@ -178,6 +200,20 @@ class Training:
         self.run.save_ratings({} if learner.opponent_pool is None else learner.opponent_pool.ratings())
         learner.on_checkpoint(self.run, self.seconds)
         self._saved_at = time.monotonic(), learner.agent_steps
+
+    def _resumes_after_pause(self) -> bool:
+        """Save, release a game that the user started, and wait until its scene starts again; false if it cannot, or if
+        `stop` is called. The wait is no training time."""
+        paused_at = time.monotonic()
+        self.save()
+        if not self.worlds.pause("the scene stopped the training; the run is saved"):
+            return False
+        self._say(f"the scene stopped the training; run {self.run.name} is saved and waits for its next start")
+        while not self.worlds.is_resumed(PAUSE_CHECK_S):
+            if self._is_stopping:
+                return False
+        self._begun += time.monotonic() - paused_at
+        return True
 
     def _is_checkpoint_due(self) -> bool:
         seconds, agent_steps = self._saved_at
@@ -231,7 +267,8 @@ class Training:
                 if rounds and (name in self.worlds.winners or (self._shared is not None and learner.assignments))
             },
             ratings={} if pool is None else {name: (rating.mu, rating.sigma) for name, rating in pool.now.items()},
-            rewards={} if self._has_winners else self._statistics.latest,
+            rewards=dict(self._statistics.latest),
+            modes=dict(learner.modes),
         )
         metrics = {
             f"{role}/{name}": value for role, found in iteration.metrics.items() for name, value in found.items()
@@ -274,7 +311,7 @@ class RolloutStatistics:
 
     def __init__(self, worlds: Worlds) -> None:
         self._terms = worlds.reward_terms
-        self._by_agent = AgentEpisodes(worlds) if worlds.independent_agents else None
+        self._by_agent = AgentEpisodes(worlds) if worlds.agent_episodes else None
         self._episodes = {name: _EpisodeSums(len(self._terms)) for name in worlds.roles}
         self._rounds = 0
         self._measures: dict[str, float] = {}

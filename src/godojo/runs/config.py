@@ -18,6 +18,8 @@ from godojo.formats import RUN
 
 CONTINUED_BY = "goes_on_by"
 """Key of `RunConfig.more`: the algorithm that can continue the policies, if it is not the one that made them."""
+SCENE_LOOP = "scene_loop"
+"""Key of `RunConfig.more`: the scene drives the training (`DojoTrainingLoop`)."""
 _PACKAGES = ("torch", "numpy", "numba", "msgspec", "openskill", "tensorboard")
 
 

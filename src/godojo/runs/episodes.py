@@ -1,4 +1,4 @@
-"""`metrics.csv`: one row per episode, of a world or of an agent that is independent of the others in its world."""
+"""`metrics.csv`: one row per episode, of a world, or of an agent where agents end on their own."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -24,7 +24,7 @@ class EpisodeLog:
     """Collects finished rounds and writes them in batches.
 
     Rewards, their terms and the score are sums over the round, and means over the role's agents: over `agents` of them
-    where opponents play the others. The row of an independent agent has values of its own role only.
+    where opponents play the others. The row of an agent has values of its own role only.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class EpisodeLog:
         self._arenas = worlds.arena_names
         self._opponents = [NOW]
         self._all_now = np.zeros(worlds.num_worlds, np.int64)
-        self._by_agent = AgentEpisodes(worlds) if worlds.independent_agents else None
+        self._by_agent = AgentEpisodes(worlds) if worlds.agent_episodes else None
         self._waiting: dict[str, list[tuple[int, float, list[np.ndarray]]]] = {}
         """Agent-steps, seconds and arrays of episodes that are not written yet, by role."""
         self.episodes = episodes or 0

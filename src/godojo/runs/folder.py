@@ -14,13 +14,13 @@ import msgspec
 
 from godojo.documents import read_document, write_document
 from godojo.errors import GodojoError, command, known, option
-from godojo.files import atomic_write, sweep
+from godojo.files import atomic_write, make_folder, sweep
 from godojo.formats import ENVIRONMENT
 from godojo.games.base import GAMES
-from godojo.runs.config import Environment, Environments, RunConfig
+from godojo.runs.config import SCENE_LOOP, Environment, Environments, RunConfig
 from godojo.runs.names import checked_name, runs_root
 from godojo.runs.readme import readme
-from godojo.runs.role_map import RoleMap
+from godojo.runs.role_map import FileMode, RoleMap
 from godojo.runs.snapshots import SnapshotStore, find_policy, policies_in, policy_file
 
 if TYPE_CHECKING:
@@ -168,7 +168,26 @@ class RunFolder:
         return SnapshotStore(self.path / "snapshots", say)
 
     def role_map(self, say: Say = lambda _: None) -> RoleMap:
-        return RoleMap(self.path / "roles.json", self.config.roles, say)
+        default: FileMode = "scene" if SCENE_LOOP in self.config.more else "train"
+        return RoleMap(self.path / "roles.json", self.config.roles, say, default)
+
+    def numbered_policies(self, role: str) -> dict[int, Path]:
+        """Copies of a role's policy, `checkpoints/ROLE_EPOCH.pt`, by epoch."""
+        name = self._role(role)
+        found = {file.stem.removeprefix(f"{name}_"): file for file in (self.path / "checkpoints").glob(f"{name}_*.pt")}
+        numbers = sorted(int(number) for number in found if number.isdecimal())
+        return {number: found[str(number)] for number in numbers if str(number) in found}
+
+    def save_numbered(self, role: str, epoch: int, content: bytes) -> None:
+        """Keeps a copy of a role's policy under its name and this number, as in `seeker_1000.pt`."""
+        atomic_write(make_folder(self.path / "checkpoints") / f"{self._role(role)}_{epoch}.pt", content)
+
+    def cut_back_numbered(self, epoch: int) -> None:
+        """Deletes copies from later epochs: the resumed training makes them again."""
+        for role in self.config.roles:
+            for number, file in self.numbered_policies(role).items():
+                if number > epoch:
+                    file.unlink(missing_ok=True)
 
     def save_policy(self, role: str, content: bytes) -> None:
         """Replaces the role's newest policy."""

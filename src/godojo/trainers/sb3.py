@@ -106,6 +106,7 @@ class Sb3Ppo(Algorithm):
             # As in `PPO.learn`; the learning rate is constant, so that the number of steps does not matter.
             _, callbacks = model._setup_learn(2**40, callback, reset_num_timesteps=False)
             model.collect_rollouts(self.env, callbacks, model.rollout_buffer, model.n_steps)
+            self.on_phase("training")
             model.train()
         self.updates, self.agent_steps = self.updates + 1, model.num_timesteps
         metrics = {

@@ -22,10 +22,10 @@ from godojo.learn.presets import (
     split_settings,
 )
 from godojo.learn.registry import ALGORITHMS, algorithm_named
-from godojo.runs.config import CONTINUED_BY, RunConfig
+from godojo.runs.config import CONTINUED_BY, SCENE_LOOP, RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.training.args import TrainArgs
-from godojo.training.worlds import curriculum_of, worlds_of
+from godojo.training.worlds import curriculum_of, loop_values, worlds_of
 
 GODOT_WORLDS = 64
 """The default number of worlds on the real engine."""
@@ -91,7 +91,10 @@ def new_config(
             entry, config = algorithm_named(algorithm), msgspec.structs.replace(config, learner=algorithm)
             if entry.extra:
                 raise GodojoError(f"{config.game} asks for algorithm {algorithm!r}, which cannot train external games")
-        declared = _external_defaults(worlds, algorithm, declared_values(model, algorithm), learner_values, say)
+        wanted = declared_values(model, algorithm) | loop_values(worlds)
+        declared = _external_defaults(worlds, algorithm, wanted, learner_values, say)
+        if worlds.declared_loop is not None:
+            config = msgspec.structs.replace(config, more={**config.more, SCENE_LOOP: True})
     else:
         rules = GAMES[game].settings.defaults().override(**preset.game | _mode(args, game)).override_texts(game_texts)
         config = msgspec.structs.replace(config, game_settings=msgspec.to_builtins(rules))

@@ -16,6 +16,7 @@ from godojo.files import atomic_write
 from godojo.runs.external import is_external
 from godojo.runs.folder import RunFolder
 from godojo.show.policies_to_show import can_be_shown
+from godojo.training.notices import TrainingNotices
 from godojo.training.setup import resume_words
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Outcome(NamedTuple):
     """How a training ended."""
 
     is_spent: bool
-    """Whether the budget is spent; otherwise the training was stopped."""
+    """Whether the budget is spent, or the scene has ended the training; otherwise the training was stopped."""
     stability: Stability | None
     """Of games that were trained over HTTP; also in the run's `stability.json`."""
     script_errors: tuple[int, str] = (0, "")
@@ -54,7 +55,10 @@ def run_training(training: "Training", report: "Callable[[TrainingStatus], None]
     """Train until the budget is spent or the training is stopped; the run is saved either way."""
     games = http_worlds(training.worlds)
     before_mb = 0.0 if games is None else memory_mb(games)
-    is_spent = training.train(report)
+    if training.run.config.engine == "godot":
+        is_spent = TrainingNotices(training).train(report)
+    else:
+        is_spent = training.train(report)
     if games is None:
         return Outcome(is_spent, None, _script_errors(training))
     found = stability(games, training.agent_steps, before_mb)

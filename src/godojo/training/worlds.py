@@ -47,6 +47,16 @@ def curriculum_of(config: RunConfig) -> Curriculum | None:
     return Curriculum(msgspec.convert(stages, list[Stage]), settings)
 
 
+def loop_values(worlds: Worlds) -> dict[str, Any]:
+    """The settings that a scene's training loop declares (`DojoTrainingLoop`), under the learner's names."""
+    loop = worlds.declared_loop
+    if loop is None:
+        return {}
+    steps = {"n_steps": loop.steps_in_round} if loop.steps_in_round else {}
+    train_steps = {role: count for role, count in loop.train_steps.items() if count}
+    return steps | {"train_steps": train_steps, "copy_interval": loop.checkpoint_every}
+
+
 def _tasks(config: RunConfig, games: Mapping[str, Any]) -> Worlds:
     """The worlds of one of our games, or of several of its tasks in parallel."""
     from godojo.engines.make import make_vec

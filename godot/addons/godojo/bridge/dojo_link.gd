@@ -13,6 +13,8 @@ extends RefCounted
 ## [br]- [code]reset[/code]: [code]seed[/code] (int); answered by [method send_step];
 ## [br]- [code]act[/code]: [code]actions[/code] (PackedFloat32Array, of the right size, finite);
 ## answered by [method send_step];
+## [br]- [code]epoch[/code]: [code]epoch[/code] (int), only where the description has a
+## [code]loop[/code]; answered by [method send_plan];
 ## [br]- [code]notice[/code]: [code]text[/code]; what the trainer is doing; may have a
 ## [code]status[/code] (Dictionary, see [DojoTrainingStatus]); no answer;
 ## [br]- [code]close[/code]: [code]reason[/code]; the trainer is about to leave; no answer.
@@ -64,6 +66,11 @@ func send_ready(_description: Dictionary) -> void:
 
 ## Answers the last [code]reset[/code] or [code]act[/code].
 func send_step(_results: DojoResults) -> void:
+	pass
+
+
+## Answers an [code]epoch[/code]: what [method DojoTrainingLoop.plan] says.
+func send_plan(_plan: Dictionary) -> void:
 	pass
 
 

@@ -93,6 +93,10 @@ func send_step(results: DojoResults) -> void:
 		_send()
 
 
+func send_plan(plan: Dictionary) -> void:
+	_send_control("plan", plan)
+
+
 func send_error(message: String) -> void:
 	_send_control("error", {"message": message})
 
@@ -123,8 +127,10 @@ func _read_text(content: PackedByteArray) -> Dictionary:
 			_wire.error = "a reset came before the worlds were configured"
 		_is_playing = true
 		_sequence = 0
-	elif message["type"] == "configure" and _is_described:
-		_wire.error = "the worlds were configured twice; call again for others"
+	elif message["type"] == "epoch" and not _is_described:
+		_wire.error = "an epoch came before the worlds were configured"
+	elif message["type"] == "configure":
+		_is_playing = false
 	return message
 
 

@@ -138,6 +138,8 @@ func read_control(text: String) -> Dictionary:
 			return _read_configure(message)
 		"reset":
 			return _read_reset(message)
+		"epoch":
+			return _read_epoch(message)
 	if not _SAID.has(type):
 		return _refuse("a message has an unknown type")
 	var said: Dictionary = {"type": type, _SAID[type]: _text(message.get(_SAID[type]))}
@@ -161,6 +163,13 @@ func _refuse(why: String) -> Dictionary:
 func _read_reset(message: Dictionary) -> Dictionary:
 	var number: Variant = _whole(message.get("seed"), 0, MAX_SEED)
 	return _refuse("a reset has no seed") if number == null else {"type": "reset", "seed": number}
+
+
+func _read_epoch(message: Dictionary) -> Dictionary:
+	var number: Variant = _whole(message.get("epoch"), 0, MAX_SEED)
+	if number == null:
+		return _refuse("an epoch has no number")
+	return {"type": "epoch", "epoch": number}
 
 
 func _read_configure(message: Dictionary) -> Dictionary:

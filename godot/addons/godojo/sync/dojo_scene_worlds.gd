@@ -42,6 +42,8 @@ func describe() -> Dictionary:
 		"winners": winners,
 		"arenas": [],
 		"model": sync.model.describe() if sync.model != null else null,
+		"agent_episodes":
+		all_agents().any(func(agent: DojoAgent) -> bool: return not agent.ends_world),
 	}
 
 

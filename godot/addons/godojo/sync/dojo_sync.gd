@@ -74,6 +74,8 @@ const _IDLE_US := 1000
 ## How many times faster than the clock a game with a window is played under a trainer.
 @export_range(0.1, 16.0, 0.1, "or_greater") var speed: float = 1.0
 
+## Drives the training, if the scene has one; it registers itself.
+var loop: DojoTrainingLoop
 ## What the trainer said last.
 var notice: String = ""
 ## More for the trainer to know before it asks for anything; to be set before the node is ready.
@@ -186,7 +188,21 @@ func is_trained() -> bool:
 
 ## Whether it calls a trainer while there is none.
 func looks_for_trainer() -> bool:
-	return _dialer.is_launched or (mode == Mode.TRAINING and not _dialer.is_off)
+	if _dialer.is_launched:
+		return true
+	return mode == Mode.TRAINING and not _dialer.is_off and (loop == null or loop.running)
+
+
+## Whether a trainer started this game.
+func is_launched() -> bool:
+	return _dialer.is_launched
+
+
+## Takes leave of the trainer, if there is one.
+func leave_trainer(reason: String) -> void:
+	if _link != null:
+		_link.hang_up(reason)
+		_lose_trainer(reason, 0)
 
 
 ## Where it looks for a trainer, for people.
@@ -266,10 +282,12 @@ func _obey(message: Dictionary) -> bool:
 		"configure":
 			_configure(message)
 			return true
+		"epoch":
+			_send_plan(message["epoch"])
 		"notice":
 			notice = message["text"]
 			trainer_said.emit(notice)
-			if message.has("status"):
+			if message.has("status") and training_reported.has_connections():
 				training_reported.emit(DojoTrainingStatus.read(message["status"] as Dictionary))
 		"close":
 			_link.hang_up("as the trainer wished")
@@ -278,6 +296,7 @@ func _obey(message: Dictionary) -> bool:
 
 
 func _configure(request: Dictionary) -> void:
+	_stand_still(false)
 	if request["ticks_per_decision"] == null:
 		request["ticks_per_decision"] = ticks_per_decision
 	var complaint: String = worlds.configure(request)
@@ -285,8 +304,17 @@ func _configure(request: Dictionary) -> void:
 		_refuse(complaint)
 		return
 	var description: Dictionary = worlds.describe()
+	if loop != null:
+		complaint = loop.join(description)
+		if not complaint.is_empty():
+			_refuse(complaint)
+			return
 	description.merge(
-		{"worlds": request["worlds"], "ticks_per_decision": request["ticks_per_decision"]}
+		{
+			"worlds": request["worlds"],
+			"ticks_per_decision": request["ticks_per_decision"],
+			"reconfigures": true
+		}
 	)
 	_ticks = description["ticks_per_decision"]
 	_phase = Phase.READY
@@ -309,6 +337,14 @@ func _act(actions: PackedFloat32Array) -> void:
 	else:
 		_ticks_left = _ticks
 		_phase = Phase.TICKING
+
+
+func _send_plan(epoch: int) -> void:
+	var plan: Dictionary = loop.plan(epoch) if loop != null else {"running": true}
+	if plan.has("complaint"):
+		_refuse(plan["complaint"] as String)
+	elif _link != null:  # who listens to the loop may have taken leave of the trainer
+		_link.send_plan(plan)
 
 
 func _send_results() -> void:

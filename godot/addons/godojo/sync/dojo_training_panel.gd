@@ -1,10 +1,10 @@
 @icon("res://addons/godojo/icons/dojo_sync.svg")
 class_name DojoTrainingPanel
 extends CanvasLayer
-## Shows in a corner what the server of a [DojoSync] does: who learns, rounds, win rates, speed and
-## a curve. Without a server, one line says how to start one.
+## Shows in a corner what the trainer of a [DojoSync] does: epoch and phase, who learns, rounds, win
+## rates or rewards with their curve, and speed. Without one, a line says how to start one.
 
-## The node that looks for a server.
+## The node that looks for a trainer.
 @export var sync: DojoSync
 ## What starts a server.
 @export var command: String = "python3 dojo.py serve --train"
@@ -16,6 +16,7 @@ var _sheet := DojoTrainingSheet.new()
 
 func _ready() -> void:
 	layer = 50
+	set_process(DisplayServer.get_name() != "headless")
 	_sheet.mouse_filter = Control.MOUSE_FILTER_IGNORE
 	_sheet.colors = colors
 	add_child(_sheet)
@@ -50,6 +51,9 @@ func _on_connected() -> void:
 
 
 func _on_disconnected(reason: String) -> void:
+	if sync.loop != null and not sync.loop.running:
+		_sheet.line = "Training is stopped; its run is saved."
+		return
 	_say("The server has left: %s." % reason.left(60).trim_suffix("."))
 
 

@@ -7,7 +7,7 @@ const COLORS: PackedColorArray = [
 	Color("ff7810"), Color("4d86ff"), Color("57c785"), Color("c678dd"), Color("e5c07b")
 ]
 
-const _WIDTH := 292.0
+const _WIDTH := 330.0
 const _MARGIN := 16.0
 ## Below what games show at the top.
 const _TOP := 92.0
@@ -28,6 +28,7 @@ const _BUSY := Color("e5c07b")
 const _BEAT_S := 1.6
 const _PHASES: Dictionary[String, String] = {
 	"preparing": "Getting ready",
+	"submitting": "Learning live",
 	"training": "Learning live",
 	"done training": "Trained",
 	"playing": "Playing",
@@ -73,7 +74,7 @@ func _draw_line(bottom: float, width: float) -> void:
 
 
 func _draw_card() -> void:
-	var roles: Array[String] = status.win_rates.keys()
+	var roles: Array[String] = _roles()
 	var has_curve: bool = status.curve_s.size() > 1
 	var high: float = 2.0 * _ROOM + 2.0 * _LINE + roles.size() * _LINE
 	high += (_PLOT + 8.0 if has_curve else 0.0) + (_LINE if status.episode > 0 else 0.0)
@@ -94,40 +95,72 @@ func _draw_card() -> void:
 
 
 func _draw_title(left: float) -> void:
-	var is_live: bool = status.phase == "training"
+	var is_live: bool = not status.learns.is_empty()
 	var beat: float = fmod(Time.get_ticks_msec() * 1e-3, _BEAT_S) / _BEAT_S
 	var dot := Vector2(left + 6.0, _y + 9.5)
 	var tint: Color = _LIVE if is_live else _BUSY if status.phase == "preparing" else _READY
 	if is_live:
 		draw_circle(dot, 5.0 + 5.0 * beat, Color(tint, 0.5 * (1.0 - beat)), true, -1.0, true)
 	draw_circle(dot, 5.0, tint, true, -1.0, true)
-	var title: String = _PHASES.get(status.phase, status.phase.capitalize())
+	var title: String = _PHASES.get("training" if is_live else status.phase, status.phase)
 	_write(title, Vector2(left + 20.0, _y + 15.5), 17, _INK, _bold)
 	if status.seconds > 0.0:
 		_write_right(_clock(status.seconds), Vector2(left, _y + 15.5), _INK)
 	_y += _LINE
-	var who: String = status.title
+	_write(_state(), Vector2(left, _y + 14.5), 13, _FAINT, _font)
+	_y += _LINE
+
+
+## Epoch and phase, who learns, and what is shown of each role.
+func _state() -> String:
+	var words: PackedStringArray = []
+	if status.epoch > 0:
+		words.append("epoch %s, %s" % [_grouped(status.epoch), status.phase])
 	if not status.learns.is_empty():
 		var verb: String = " learns" if status.learns.size() == 1 else " learn"
-		who = " and ".join(status.learns) + verb
-	if not status.win_rates.is_empty():
-		who += " · win rates"
-	_write(who, Vector2(left, _y + 14.5), 13, _FAINT, _font)
-	_y += _LINE
+		words.append(" and ".join(status.learns) + verb)
+	elif words.is_empty():
+		words.append(status.title)
+	if status.epoch == 0 and not status.win_rates.is_empty():
+		words.append("win rates")
+	return " · ".join(words)
 
 
+## A role's win rate as a bar, and its reward; faint while others learn.
 func _draw_role(left: float, role: String, tint: Color) -> void:
-	var rate: float = status.win_rates[role]
-	_write(role.capitalize(), Vector2(left, _y + 15.0), 14, _INK, _font)
-	var groove := Rect2(left + 78.0, _y + 6.5, _WIDTH - 2.0 * _ROOM - 78.0 - 50.0, _BAR)
-	draw_rect(groove, _GROOVE)
-	draw_rect(Rect2(groove.position, Vector2(groove.size.x * rate, _BAR)), tint)
-	_write_right("%.0f %%" % (100.0 * rate), Vector2(left, _y + 15.0), _INK)
+	var is_frozen: bool = not status.learns.is_empty() and not status.learns.has(role)
+	var ink: Color = _FAINT if is_frozen else _INK
+	var base := Vector2(left, _y + 15.0)
+	_write(role.capitalize(), base, 14, ink, _font)
+	var room: float = 0.0
+	if status.rewards.has(role):
+		var reward: float = status.rewards[role]
+		_write_right(("reward %.2f" if absf(reward) < 100.0 else "%.0f") % reward, base, ink)
+		room = 100.0
+	if status.win_rates.has(role):
+		var rate: float = status.win_rates[role]
+		var groove := Rect2(left + 78.0, _y + 6.5, _WIDTH - 2.0 * _ROOM - 78.0 - 50.0 - room, _BAR)
+		draw_rect(groove, _GROOVE)
+		draw_rect(Rect2(groove.position, Vector2(groove.size.x * rate, _BAR)), tint)
+		_write_right("%.0f %%" % (100.0 * rate), base, ink, room)
+	elif status.rewards.has(role):
+		draw_circle(base + Vector2(84.0, -4.5), 4.0, tint, true, -1.0, true)
 	_y += _LINE
 
 
-## Win rates over time, from 0 to 100 %.
+## Win rates over time, from 0 to 100 %; rewards between their extremes where nobody wins.
 func _draw_curves(plot: Rect2) -> void:
+	var curves: Dictionary[String, PackedFloat32Array] = status.curves
+	var low: float = 0.0
+	var high: float = 1.0
+	if curves.is_empty():
+		curves = status.reward_curves
+		low = INF
+		high = -INF
+		for role in curves:
+			for value in curves[role]:
+				low = minf(low, value)
+				high = maxf(high, value)
 	draw_rect(plot, Color(_GROOVE, 0.05))
 	for level: float in [0.0, 0.5, 1.0]:
 		var y: float = plot.end.y - plot.size.y * level
@@ -135,17 +168,26 @@ func _draw_curves(plot: Rect2) -> void:
 	var first_s: float = status.curve_s[0]
 	var long_s: float = maxf(status.curve_s[-1] - first_s, 1.0)
 	var index: int = 0
-	for role in status.curves:
+	for role in curves:
 		var points: PackedVector2Array = []
-		var rates: PackedFloat32Array = status.curves[role]
-		for place in rates.size():
+		var values: PackedFloat32Array = curves[role]
+		for place in values.size():
 			var x: float = clampf((status.curve_s[place] - first_s) / long_s, 0.0, 1.0)
-			var share := Vector2(x, 1.0 - clampf(rates[place], 0.0, 1.0))
-			points.append(plot.position + plot.size * share)
+			var y: float = (values[place] - low) / maxf(high - low, 1e-6)
+			points.append(plot.position + plot.size * Vector2(x, 1.0 - clampf(y, 0.0, 1.0)))
 		var tint: Color = _color(role, index)
 		draw_polyline(points, tint, 2.0, true)
 		draw_circle(points[-1], 3.5, tint, true, -1.0, true)
 		index += 1
+
+
+## All roles, those of the first report first.
+func _roles() -> Array[String]:
+	var roles: Array[String] = status.win_rates.keys()
+	for role in status.rewards:
+		if not roles.has(role):
+			roles.append(role)
+	return roles
 
 
 func _color(role: String, index: int) -> Color:
@@ -156,9 +198,9 @@ func _write(text: String, at: Vector2, letters: int, tint: Color, font: Font) ->
 	draw_string(font, at, text, HORIZONTAL_ALIGNMENT_LEFT, -1.0, letters, tint)
 
 
-## Writes up to the right edge of the card, on the line of [param at].
-func _write_right(text: String, at: Vector2, tint: Color) -> void:
-	var end := Vector2(_MARGIN + _WIDTH - _ROOM - _width(text, 14, _font), at.y)
+## Writes up to the right edge of the card, or [param room] before it, on the line of [param at].
+func _write_right(text: String, at: Vector2, tint: Color, room: float = 0.0) -> void:
+	var end := Vector2(_MARGIN + _WIDTH - _ROOM - room - _width(text, 14, _font), at.y)
 	_write(text, end, 14, tint, _font)
 
 

@@ -4,6 +4,7 @@ import abc
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from godojo.bridge.listener import Connection, Listener
@@ -32,6 +33,8 @@ class GameSlot(abc.ABC):
     """Errors of the game's own scripts so far."""
     first_script_error: str = ""
     """File, line and message."""
+    is_started_by_hand: bool = False
+    """Whether the user starts its games, and may start another after a pause."""
 
     @abc.abstractmethod
     def call(self) -> None:
@@ -40,6 +43,10 @@ class GameSlot(abc.ABC):
     @abc.abstractmethod
     def receive(self, timeout_s: float) -> Connection:
         """The connected game. Raises ConnectionLost or PeerTimeout if it does not connect."""
+
+    def has_arrived(self, timeout_s: float) -> bool:  # noqa: ARG002 - a game that we start always comes
+        """Whether `receive` has a game at once, after a wait of at most `timeout_s`."""
+        return True
 
     def clear(self, error: GodojoError) -> str:
         """Ends what is left of a lost game; returns what happened to it, as in "it ..."."""
@@ -195,13 +202,25 @@ class PendingGame(GameSlot):
 
     remedy = "waited for"
 
+    is_started_by_hand = True
+
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
+        self._arrived: Connection | None = None
 
     def call(self) -> None:
         """The user starts it."""
 
+    def has_arrived(self, timeout_s: float) -> bool:
+        if self._arrived is None:
+            with suppress(PeerTimeout):
+                self._arrived = self._listener.accept(timeout_s)
+        return self._arrived is not None
+
     def receive(self, timeout_s: float) -> Connection:
+        arrived, self._arrived = self._arrived, None
+        if arrived is not None and arrived.is_alive():
+            return arrived
         try:
             return self._listener.accept(timeout_s)
         except PeerTimeout:
@@ -211,6 +230,8 @@ class PendingGame(GameSlot):
             ) from None
 
     def end(self, grace_s: float) -> None:  # noqa: ARG002 - the user ends it
+        if self._arrived is not None:
+            self._arrived.close()
         self._listener.close()
 
 

@@ -11,7 +11,17 @@ import msgspec
 import numpy as np
 
 from godojo.bridge.listener import Connection
-from godojo.bridge.messages import Configure, ConnectionLost, GameRefused, Hello, PeerTimeout, Ready, Status, WireError
+from godojo.bridge.messages import (
+    Configure,
+    ConnectionLost,
+    GameRefused,
+    Hello,
+    PeerTimeout,
+    Plan,
+    Ready,
+    Status,
+    WireError,
+)
 from godojo.engines.base import Worlds
 from godojo.engines.godot.arrays import Truth, checked_seed, game_seed, make_arrays
 from godojo.engines.godot.game_slots import GameSlot
@@ -85,6 +95,8 @@ class GodotWorlds(Worlds):
         self._seed: int | None = None
         self._has_started = False
         self._must_restart = False
+        self._plan = Plan()
+        """The last one of a scene that drives the training."""
         self._asks_for_worlds = worlds_each is not None
         self._games = _seated(seats, worlds_each or [1] * len(seats))
         self._end = weakref.finalize(self, _end_all, os.getpid(), self._games, resources or ExitStack())
@@ -163,13 +175,13 @@ class GodotWorlds(Worlds):
             raise GodojoError("no decision is pending: call start() first, or step()")
         self._collect_steps()
         if self._must_restart:
-            self._dismiss()
+            self._reconfigure()
         self._revive(is_cut_short=True)
         self._has_started = False
 
     def change_settings(self, settings: Any) -> None:
-        """Plays by these from the end of the next decision on: games are configured once, so others take their places,
-        and their rounds are cut short."""
+        """Plays by these from the end of the next decision on; rounds are cut short. Games that cannot be configured
+        again are replaced."""
         if "settings" not in self._options:
             raise GodojoError("an external game has no settings to change")
         if settings != self.settings:
@@ -181,14 +193,50 @@ class GodotWorlds(Worlds):
             raise GodojoError("these games do not send their privileged state; use engine='sim' or truth=True")
         return self._arrays.privileged
 
-    def notice(self, text: str, status: Status | None = None) -> None:
-        """Shows a text, and how the training goes, to people who watch the games."""
+    def notice(self, status: Status) -> None:
         for game in self._games:
             if game.connection is not None:
                 try:
-                    game.connection.notice(text, status)
+                    game.connection.notice(status.text, status)
                 except _Lost as error:
                     self._lose(game, error)
+
+    def plan(self, epoch: int) -> Plan:
+        """Asks all games; the first one decides who learns, and any of them may stop."""
+        if self.declared_loop is None:
+            return Plan()
+        asked: list[_Game] = []
+        plans: list[Plan] = []
+        for game in self._games:
+            if game.connection is not None:
+                try:
+                    game.connection.ask_plan(epoch)
+                    asked.append(game)
+                except _Lost as error:
+                    self._lose(game, error)
+        for game in asked:
+            assert game.connection is not None
+            try:
+                plans.append(game.connection.receive_plan(self._step_timeout_s))
+            except GameRefused as error:
+                raise GodojoError(f"game {game.number} refused to continue: {error}") from None
+            except _Lost as error:
+                self._lose(game, error)
+        if plans:
+            trained = self.declared_loop.agents
+            wanted = {role: plans[0].deterministic.get(role, role not in trained) for role in self.roles}
+            self._plan = Plan(all(plan.running for plan in plans), wanted)
+        return self._plan
+
+    def pause(self, reason: str) -> bool:
+        if not all(game.seat.is_started_by_hand for game in self._games):
+            return False
+        self._plan = Plan(deterministic=self._plan.deterministic)
+        self._dismiss(reason)
+        return True
+
+    def is_resumed(self, timeout_s: float) -> bool:
+        return all(game.connection is not None or game.seat.has_arrived(timeout_s) for game in self._games)
 
     def close(self) -> None:
         """Says goodbye to every game and ends those that we started."""
@@ -217,12 +265,32 @@ class GodotWorlds(Worlds):
                 self._quota.good_step(game.number)
                 game.seat.look_after()
 
-    def _dismiss(self) -> None:
-        """Says goodbye to all games; `_revive` calls others."""
+    def _reconfigure(self) -> None:
+        """Lets games that can play by other settings; `_revive` calls others in place of those that cannot."""
         self._must_restart = False
         for game in self._games:
-            if game.connection is not None:
+            if game.connection is None or game.ready is None:
+                continue
+            if not game.ready.reconfigures:
                 game.connection.close("the settings change")
+                game.connection = None
+                continue
+            try:
+                self._check_ready(game, game.connection.configure(self._request(game), self._start_timeout_s))
+                game.cuts += 1
+                frame = game.connection.reset(self._seed_of(game), self._start_timeout_s)
+            except GameRefused as error:
+                raise GodojoError(f"game {game.number} refused to play: {error}") from None
+            except _Lost as error:
+                self._lose(game, error)
+            else:
+                self._arrays.cut_short(game.worlds, frame)
+
+    def _dismiss(self, reason: str) -> None:
+        """Says goodbye to all games; `_revive` calls others."""
+        for game in self._games:
+            if game.connection is not None:
+                game.connection.close(reason)
                 game.connection = None
 
     def _revive(self, *, is_cut_short: bool) -> None:
