@@ -26,7 +26,8 @@ from godojo.learn.backend import Backend, backend_for
 from godojo.learn.imitation import Imitation
 from godojo.learn.networks import Critic, Policy, PolicyShape, flatten_parameters
 from godojo.learn.opponent_pool import OpponentPool
-from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, ReturnScale, RolloutWorker, collect_rollout
+from godojo.learn.return_scale import ReturnScale
+from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, RolloutWorker, collect_rollout
 from godojo.learn.settings import PpoSettings
 from godojo.learn.threads import single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error
