@@ -34,6 +34,11 @@ class ConnectionLost(GodojoError):
 class GameRefused(ConnectionLost):
     """The game said why it cannot continue; it would refuse the same request again."""
 
+    def __init__(self, message: str, worlds: int | None = None) -> None:
+        super().__init__(message)
+        self.worlds = worlds
+        """How many worlds the game has, if another number was the reason."""
+
 
 class PeerTimeout(GodojoError):
     """Nothing came before the deadline."""
@@ -173,6 +178,8 @@ class HandshakeRejected(msgspec.Struct, frozen=True, tag_field="type", tag="erro
     """Why one side cannot continue, in a sentence; it then closes the connection."""
 
     message: str
+    worlds: int | None = None
+    """How many worlds the game has, if it refused another number."""
 
 
 Control = Hello | Configure | Ready | Reset | Notice | Close | HandshakeRejected

@@ -142,6 +142,7 @@ func views() -> Array[DojoView]:
 ## Makes this many worlds and finds their agents; returns an error message, or an empty text.
 func _build(count: int) -> String:
 	trouble = ""
+	fixed_count = 1 if sync.world_scene == null else 0
 	if sync.world_scene == null:
 		if count != 1:
 			return (

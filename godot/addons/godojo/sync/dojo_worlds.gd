@@ -17,6 +17,8 @@ var advances_itself: bool = false
 ## Whether the worlds stand still by themselves from [method collect] to [method act]. If not, a
 ## game with a window is paused while its trainer computes.
 var stands_still_itself: bool = false
+## How many worlds there are, if [method configure] refused another number; 0 where any will do.
+var fixed_count: int = 0
 ## A sentence on why the worlds cannot go on, looked at after each [method collect]; empty while
 ## they can.
 var trouble: String = ""
