@@ -99,6 +99,8 @@ class RoleDescription(msgspec.Struct, frozen=True):
     action: tuple[ActionPart, ...]
     heading: Heading | None = None
     """The direction an agent faces, if the game declares it."""
+    model: dict[str, Any] | None = None
+    """The model that its agents declare, in place of the scene's."""
 
     @property
     def observation_size(self) -> int:

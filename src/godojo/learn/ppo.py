@@ -115,10 +115,13 @@ def update(
     normalised = replace(buffer, advantage=(buffer.advantage - mean) / deviation)
     if len(worker.sequence_memory) > 1:
         normalised = normalised.split(worker.sequence_memory)
+    minibatches = settings.n_minibatches
+    if settings.batch_size:
+        minibatches = -(-weight.numel() // settings.batch_size)
     history = []
     for _ in range(settings.n_epochs):
         shuffled = torch.randperm(normalised.num_columns, generator=worker.generator)
-        for columns in shuffled.chunk(settings.n_minibatches):
+        for columns in shuffled.chunk(minibatches):
             values = gradient(normalised, columns)
             for name, value in zip(METRICS, values, strict=True):
                 if not math.isfinite(value):

@@ -41,7 +41,7 @@ func describe() -> Dictionary:
 		"reward_terms": _terms,
 		"winners": winners,
 		"arenas": [],
-		"model": sync.model.describe() if sync.model != null else null,
+		"model": DojoSceneRole.declaration(sync.model, sync) if sync.model != null else null,
 	}
 
 

@@ -36,10 +36,12 @@ func configure(_request: Dictionary) -> String:
 
 ## The worlds' description for the trainer. Keys:
 ## [br]- [code]roles[/code]: Array of Dictionary with [code]name[/code], [code]agents[/code] (of one
-## world), [code]observation[/code] and [code]action[/code], see [DojoObservationLayout];
+## world), [code]observation[/code] and [code]action[/code], see [DojoObservationLayout], and
+## [code]model[/code] where it declares its own;
 ## [br]- [code]reward_terms[/code], [code]winners[/code], [code]arenas[/code]: names
 ## (PackedStringArray or Array); winner 0 is "nobody";
-## [br]- [code]model[/code]: a Dictionary, or null;
+## [br]- [code]model[/code]: what the scene declares, see [method DojoModel.describe], with the path
+## of its node as [code]node[/code], or null;
 ## [br]- [code]truth[/code]: only if it was asked for and the game can tell: what
 ## [member DojoResults.truth] is made of, as parts of an observation;
 ## [br]- [code]ticks_per_decision[/code]: int, only if it is not what was asked for.
