@@ -162,7 +162,7 @@ func test_the_model_is_told() -> void:
 	sync.model.ent_coef = 0.0
 	var want: Dictionary = {"algorithm": "sac", "net_arch": [128], "ent_coef": 0.0}
 	check_equal(sync.model.describe(), want, "only what was set")
-	check_equal(worlds.describe()["model"], want.merged({"node": sync.name}), "and where")
+	check_equal(worlds.describe()["model"], want.merged({"node": String(sync.name)}), "and where")
 
 
 func test_every_property_of_a_model_is_told() -> void:

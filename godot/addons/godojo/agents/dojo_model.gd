@@ -73,9 +73,10 @@ enum Algorithm {
 ## defaults.
 func describe() -> Dictionary:
 	var declared: Dictionary = {}
+	var untouched: Resource = (get_script() as GDScript).new()
 	for name: String in declared_properties():
 		var value: Variant = get(name)
-		if value != (get_script() as Script).get_property_default_value(name):
+		if value != untouched.get(name):
 			declared[name] = (
 				Array(value as PackedInt32Array) if value is PackedInt32Array else value
 			)
