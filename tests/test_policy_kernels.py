@@ -231,7 +231,7 @@ def test_sequences_shorter_than_the_rollout_have_the_gradients_of_torch() -> Non
             gradient(buffer, torch.arange(buffer.num_columns))
             assert weights.grad is not None
             found.append(weights.grad.clone())
-        assert torch.allclose(*found, rtol=1e-4, atol=1e-6)
+        assert torch.allclose(found[0], found[1], rtol=1e-4, atol=1e-6)
 
 
 def test_a_loss_that_is_no_number_is_told() -> None:
