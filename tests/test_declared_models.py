@@ -69,7 +69,12 @@ def test_another_algorithm_keeps_the_network_only() -> None:
 def test_stable_baselines3_takes_what_it_has() -> None:
     found = declared({"a": model(net_arch=[8], learning_rate=1e-3, memory="none", batch_size=32)}, "sb3")
     assert learner_settings("sb3", found.layer).batch_size == 32
-    for own in ({"memory": "gru"}, {"learning_rate": 0.1, "final_learning_rate": 0.01}, {"activation_fn": "silu"}):
+    wrong: list[dict[str, Any]] = [
+        {"memory": "gru"},
+        {"learning_rate": 0.1, "final_learning_rate": 0.01},
+        {"activation_fn": "silu"},
+    ]
+    for own in wrong:
         with pytest.raises(GodojoError, match=f"^{NODE}: "):
             declared({"a": model(**own)}, "sb3")
 
@@ -111,7 +116,7 @@ def test_a_wrong_model_is_refused_with_the_node_that_declares_it(properties: dic
 
 @pytest.mark.parametrize("algorithm", OF_ALGORITHM)
 def test_a_property_is_taken_by_its_algorithms_and_refused_by_the_others(algorithm: str) -> None:
-    values = {"net_arch": [8], "activation_fn": "tanh", "memory": "gru"}
+    values: dict[str, Any] = {"net_arch": [8], "activation_fn": "tanh", "memory": "gru"}
     for name in PROPERTIES - {"algorithm"}:
         own = model(algorithm, **{name: values.get(name, 1)})
         if name in (*COMMON, *OF_ALGORITHM[algorithm]):

@@ -84,7 +84,7 @@ def _runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def trained(project: Path, scene: str, steps: int = 600, **how: Any) -> "godojo.Run":
-    given = {"project": project, "scene": f"res://{scene}.tscn", "processes": 1, "num_envs": 16}
+    given: dict[str, Any] = {"project": project, "scene": f"res://{scene}.tscn", "processes": 1, "num_envs": 16}
     return godojo.train(**given, steps=steps, run_id="declared", **how)
 
 

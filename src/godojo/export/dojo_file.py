@@ -10,7 +10,7 @@ import math
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, cast
 
 import msgspec
 import numpy as np
@@ -33,6 +33,7 @@ from godojo.learn.networks import (
     PolicyShape,
 )
 from godojo.learn.policy_file import PolicyCard, heading_complaint
+from godojo.learn.settings import Activation
 
 SUFFIX = ".dojo"
 MAGIC = b"DOJO"
@@ -112,6 +113,7 @@ class DojoHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def shape(self) -> PolicyShape:
+        activations = [layer.kind for layer in self.layers if layer.kind in ACTIVATIONS]
         return PolicyShape(
             observation_size=self.observation_size,
             action_parts=self.action_parts,
@@ -120,7 +122,7 @@ class DojoHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             memory_size=self.memory_size,
             heading=self.heading,
             squashed=self.squashed,
-            activation=next((layer.kind for layer in self.layers if layer.kind in ACTIVATIONS), "relu"),  # type: ignore[arg-type]
+            activation=cast("Activation", activations[0] if activations else "relu"),
         )
 
     @property

@@ -170,7 +170,7 @@ def filled(kind: type[AnySettings], *layers: Mapping[str, Any]) -> AnySettings:
         for name in layer:
             if name not in names:
                 raise GodojoError(_unknown(name, names))
-        values |= layer | _roles(values, layer)
+        values |= {**layer, **_roles(values, layer)}
     settings = converted(values, kind)
     settings.check()  # type: ignore[attr-defined]
     return settings
