@@ -11,8 +11,10 @@ from godojo.learn.declared import COMMON, OF_ALGORITHM, PROPERTIES, declared
 from godojo.learn.presets import learner_settings
 from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings, SacSettings
+from godojo.training.external_game import _external_defaults
 from tests.conftest import ROOT
 from tests.learning_games import SMALL, learner, tag
+from tests.test_learner_defaults import worlds_with
 
 NODE = "Main/DojoSync"
 
@@ -171,6 +173,15 @@ def test_wrong_settings_of_a_role_are_refused() -> None:
     with pytest.raises(GodojoError, match="there is no role 'ghost'"):
         PpoSelfPlay(tag(4), msgspec.structs.replace(SMALL, num_worlds=4, roles={"ghost": {"gamma": 0.5}}), 1)
     assert SacSettings(roles={"a": {"tau": 0.5}}).for_role("a").tau == 0.5
+
+
+def test_sequences_are_as_short_as_a_declared_batch_needs() -> None:
+    scene = declared({"one": model(n_steps=96, batch_size=20)})
+    said: list[str] = []
+    defaults = _external_defaults(worlds_with(16), "ppo", scene, {}, said.append)
+    settings = learner_settings("ppo", defaults, scene.layer)
+    assert (settings.n_steps, settings.sequence_length, settings.batch_size) == (96, 16, 20)
+    assert "n_minibatches" not in said[0], "which follows of the batch"
 
 
 def test_a_batch_is_at_least_a_sequence_and_at_most_a_rollout() -> None:

@@ -5,10 +5,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 import godojo
+from godojo.engines.godot.game_source import GameSource
+from godojo.engines.godot.worlds import FixedWorldCount
 from godojo.errors import GodojoError
 from godojo.learn.declared import COMMON, LEARNER_NAMES, OF_ALGORITHM
 from godojo.learn.networks import PolicyShape
@@ -75,6 +78,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = declared_project(tmp_path_factory.mktemp("declared"))
     for name, (agents, model) in SCENES.items():
         write_scene(folder, name, agents, model)
+    single = (folder / "choices_world.tscn").read_text(encoding="utf-8")
+    sync = '[ext_resource type="Script" path="res://addons/godojo/sync/dojo_sync.gd" id="sync"]\n[node name="World"'
+    single = single.replace('[node name="World"', sync) + '\n[node name="Sync" type="Node" parent="."]\n'
+    (folder / "single.tscn").write_text(f'{single}script = ExtResource("sync")\n', encoding="utf-8")
     return folder
 
 
@@ -137,6 +144,14 @@ def test_roles_declare_models_of_their_own_and_the_user_wins(project: Path, tmp_
         "plain": (64, 64),
     }
     assert {role: shape.memory for role, shape in shapes.items()} == {"small": "", "large": "gru", "plain": "leaky"}
+
+
+def test_a_scene_that_is_one_world_is_opened_with_one(project: Path) -> None:
+    source = GameSource(project=str(project), scene="res://single.tscn")
+    with source.open(seed=1) as worlds:
+        assert worlds.num_worlds == 1, "although it was asked for more at first"
+    with pytest.raises(FixedWorldCount, match="4 worlds were asked for, but this scene is one world"):
+        msgspec.structs.replace(source, worlds=4).open(seed=1)
 
 
 @pytest.mark.parametrize(

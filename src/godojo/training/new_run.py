@@ -68,7 +68,8 @@ def new_config(
     with ExitStack() as stack:
         worlds: Worlds | None = None
         if args.is_external_game:
-            config, worlds = open_external(args, config, game_texts, given.get("num_worlds"), say)
+            num_worlds = given.get("num_worlds", preset.learner(algorithm).get("num_worlds"))
+            config, worlds = open_external(args, config, game_texts, num_worlds, say)
             stack.callback(worlds.close)
             config, defaults = from_scene(config, worlds, requested, preset, given, say)
         else:
@@ -121,8 +122,13 @@ def _given(args: TrainArgs, algorithm: str) -> tuple[dict[str, Any], list[str]]:
 
 def _check_worlds(args: TrainArgs, config: RunConfig, worlds: Worlds) -> None:
     """Reject worlds that the algorithm cannot train in, and settings that do not fit them."""
-    algorithm_named(config.learner).check(worlds)
+    entry = algorithm_named(config.learner)
+    entry.check(worlds)
     settings = learner_settings(config.learner, config.learner_settings)
+    if (wanted := entry.world_count(settings)) != worlds.num_worlds:
+        raise GodojoError(
+            f"there are {worlds.num_worlds} worlds, and {entry.num_worlds} is {wanted}; remove the setting"
+        )
     agents = {name: role.acted.size for name, role in worlds.roles.items()}
     if isinstance(settings, PpoSettings | SacSettings):
         check_role_names(settings, list(agents))
