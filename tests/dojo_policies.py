@@ -9,6 +9,7 @@ import torch
 from godojo.games.parts import ActionPart, Heading, ObservationPart, observation_size
 from godojo.learn.networks import Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard
+from godojo.learn.settings import Activation
 
 MOVES = (
     ActionPart("move_x", "continuous", 1),
@@ -32,6 +33,7 @@ def drawn_policy(
     observation_parts: tuple[ObservationPart, ...] = SEEN,
     heading: Heading | None = None,
     squashed: bool = False,
+    activation: Activation = "relu",
     game: str = "drawn",
     role: str = "agent",
     seed: int = 0,
@@ -45,6 +47,7 @@ def drawn_policy(
         memory_size=memory_size,
         heading=heading,
         squashed=squashed,
+        activation=activation,
     )
     with torch.random.fork_rng():
         torch.manual_seed(seed)

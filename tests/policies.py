@@ -27,9 +27,10 @@ def trained(
     heading: Heading | None = HEADING,
     squashed: bool = False,
     net_arch: tuple[int, ...] = (9, 7, 6),
+    activation: Any = "relu",
 ) -> tuple[Policy, PolicyCard]:
     """A policy, and what it says about itself."""
-    shape = PolicyShape(13, parts, net_arch, memory, 5 if memory else 0, heading, squashed)
+    shape = PolicyShape(13, parts, net_arch, memory, 5 if memory else 0, heading, squashed, activation)
     torch.manual_seed(1)
     policy = Policy(shape)
     with torch.no_grad():
@@ -49,4 +50,6 @@ KINDS: dict[str, dict[str, Any]] = {
     "choices": {"parts": MIXED, "heading": None},
     "only choices": {"parts": (ActionPart("turn", "discrete", 3),), "heading": None},
     "squashed": {"squashed": True, "memory": ""},
+    "tanh": {"activation": "tanh"},
+    "silu": {"activation": "silu", "memory": "gru"},
 }

@@ -70,7 +70,8 @@ def by_the_page(content: bytes, fresh: np.ndarray, observation: np.ndarray) -> n
                 h = n + z * (h - n)
                 v = np.concatenate((v, h))
             else:
-                v = np.maximum(t, 0.0) if kind == "relu" else t
+                after = {"relu": np.maximum(t, 0.0), "tanh": np.tanh(t), "silu": t * sigmoid(t), "linear": t}
+                v = after[kind]
         actions.append(decided(v, header, raw))
     return np.array(actions)
 

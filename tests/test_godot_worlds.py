@@ -91,7 +91,7 @@ def test_what_is_known_of_the_game(launch: Launch) -> None:
     assert worlds.winners == ("nobody", "role0", "role1")
     assert worlds.arena_names == ("yard",)
     assert worlds.ticks_per_decision == 6
-    assert worlds.declared_model is None
+    assert worlds.declared_models == {}
     assert worlds.roles["role1"].action_parts[0].name == "move"
     assert worlds.hellos[0].game == "pretend"
     for role in worlds.roles.values():

@@ -14,7 +14,7 @@ from godojo.errors import GodojoError
 from godojo.learn.defaults import BATCH, MAX_EPOCHS, ROLLOUT, SEQUENCE, ppo_defaults
 from godojo.learn.ppo import update
 from godojo.learn.presets import learner_settings
-from godojo.learn.rollout import ReturnScale
+from godojo.learn.return_scale import ReturnScale
 from tests.learning_games import SMALL, fingerprints, learner, one_rollout, tag
 
 

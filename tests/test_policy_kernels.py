@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Literal
 
+import msgspec
 import numpy as np
 import pytest
 import torch
@@ -16,7 +17,7 @@ from godojo.learn.kernels.ppo import KernelPpoGradient
 from godojo.learn.networks import ActionHead, Critic, Normaliser, Policy, PolicyShape, flatten_parameters
 from godojo.learn.ppo import METRICS, TorchPpoGradient
 from godojo.learn.rollout import PolicyInput, PolicyOutput, PolicyRunner, RolloutBuffer
-from godojo.learn.settings import PpoSettings
+from godojo.learn.settings import Activation, PpoSettings
 
 OBSERVED, OTHERS = 29, 7
 MOVE = ActionPart("move", "continuous", 2)
@@ -25,22 +26,25 @@ TOOL = ActionPart("tool", "discrete", 4)
 HEADING = Heading(forward=(0, 1), observed=((2, 4),), acted=((0, 1),))
 TURNING = Heading(forward=(0, 1), observed=((2, 4),), acted=((0, 1),), remembered=((1, 2), (8, 5)))
 Memory = Literal["", "leaky", "gru", "turning"]
-SHAPES: list[tuple[tuple[int, ...], Memory]] = [
-    ((64, 64), "leaky"),
-    ((64, 64), "turning"),
-    ((20,), "turning"),
-    ((64, 64), ""),
-    ((24,), "leaky"),
-    ((17,), ""),
-    ((33, 48, 20), "leaky"),
+SHAPES: list[tuple[tuple[int, ...], Memory, Activation]] = [
+    ((64, 64), "leaky", "relu"),
+    ((64, 64), "turning", "relu"),
+    ((20,), "turning", "relu"),
+    ((64, 64), "", "relu"),
+    ((24,), "leaky", "relu"),
+    ((17,), "", "relu"),
+    ((33, 48, 20), "leaky", "relu"),
+    ((33, 48, 20), "leaky", "tanh"),
+    ((17,), "", "tanh"),
 ]
 
 
-def policy_of(net_arch: tuple[int, ...], memory: Memory, *parts: ActionPart) -> Policy:
+def policy_of(net_arch: tuple[int, ...], memory: Memory, *parts: ActionPart, activation: Activation = "relu") -> Policy:
     torch.manual_seed(len(net_arch) + net_arch[0])
     kind: Literal["", "leaky", "gru"] = "leaky" if memory == "turning" else memory
     heading = TURNING if memory == "turning" else HEADING
-    policy = Policy(PolicyShape(OBSERVED, parts or (MOVE, JUMP), net_arch, kind, 9 if memory else 0, heading))
+    shape = PolicyShape(OBSERVED, parts or (MOVE, JUMP), net_arch, kind, 9 if memory else 0, heading)
+    policy = Policy(msgspec.structs.replace(shape, activation=activation))
     with torch.no_grad():
         policy.head.linear.weight.normal_(std=0.2)
         if isinstance(policy.head, ActionHead):
@@ -69,9 +73,11 @@ def played_by(runner: PolicyRunner, policy: Policy, rows: int, deterministic: bo
 
 @pytest.mark.parametrize("deterministic", [False, True])
 @pytest.mark.parametrize("rows", [1, 8, 77])
-@pytest.mark.parametrize(("net_arch", "memory"), SHAPES)
-def test_plays_as_torch_does(net_arch: tuple[int, ...], memory: Memory, rows: int, deterministic: bool) -> None:
-    policy = policy_of(net_arch, memory)
+@pytest.mark.parametrize(("net_arch", "memory", "activation"), SHAPES)
+def test_plays_as_torch_does(
+    net_arch: tuple[int, ...], memory: Memory, activation: Activation, rows: int, deterministic: bool
+) -> None:
+    policy = policy_of(net_arch, memory, activation=activation)
     quick = backend_for("cpu").policy_runner(policy, rows)
     assert isinstance(quick, KernelPolicyRunner)
     ours = played_by(quick, policy, rows, deterministic)
@@ -92,7 +98,7 @@ def test_many_numbers_are_written_where_they_belong_and_nowhere_else(rows: int) 
     assert len(quick._mean) % 8 == 0, "there is room for whole fours"
 
 
-@pytest.mark.parametrize(("net_arch", "memory"), SHAPES[:2])
+@pytest.mark.parametrize(("net_arch", "memory"), [shape[:2] for shape in SHAPES[:2]])
 def test_observations_and_actions_have_the_bits_of_torch(net_arch: tuple[int, ...], memory: Memory) -> None:
     policy, rows = policy_of(net_arch, memory), 200
     kernels, reference = backend_for("cpu"), Backend()
@@ -141,8 +147,9 @@ def test_plays_by_new_weights_once_it_is_told() -> None:
 
 
 def test_what_kernels_do_not_know_goes_through_torch() -> None:
-    for policy in (policy_of((16, 16), "gru"), policy_of((16, 16), "", MOVE, TOOL)):
-        critic, settings = Critic(OBSERVED, OTHERS, (16, 16)), PpoSettings(n_steps=8)
+    silu = policy_of((16, 16), "leaky", activation="silu")
+    for policy in (policy_of((16, 16), "gru"), policy_of((16, 16), "", MOVE, TOOL), silu):
+        critic, settings = Critic(OBSERVED, OTHERS, (16, 16), policy.shape.activation), PpoSettings(n_steps=8)
         weights = flatten_parameters([*policy.parameters(), *critic.parameters()])
         backend = backend_for("cpu")
         assert not isinstance(backend.policy_runner(policy, 4), KernelPolicyRunner)
@@ -179,11 +186,17 @@ def buffer_of(policy: Policy, steps: int, columns: int) -> RolloutBuffer:
 
 @pytest.mark.parametrize("max_grad_norm", [0.3, 1e3])
 @pytest.mark.parametrize(("steps", "columns"), [(32, 12), (7, 5), (1, 1)])
-@pytest.mark.parametrize(("net_arch", "memory"), SHAPES)
+@pytest.mark.parametrize(("net_arch", "memory", "activation"), SHAPES)
 def test_gradients_are_those_of_torch(
-    net_arch: tuple[int, ...], memory: Memory, steps: int, columns: int, max_grad_norm: float
+    net_arch: tuple[int, ...],
+    memory: Memory,
+    activation: Activation,
+    steps: int,
+    columns: int,
+    max_grad_norm: float,
 ) -> None:
-    policy, critic = policy_of(net_arch, memory), Critic(OBSERVED, OTHERS, net_arch)
+    policy = policy_of(net_arch, memory, activation=activation)
+    critic = Critic(OBSERVED, OTHERS, net_arch, activation)
     settings = PpoSettings(n_steps=steps, max_grad_norm=max_grad_norm)
     weights = flatten_parameters([*policy.parameters(), *critic.parameters()])
     buffer = buffer_of(policy, steps, columns)
@@ -203,6 +216,22 @@ def test_gradients_are_those_of_torch(
     if steps == 32:
         assert 0.1 < our_figures["clip_fraction"] < 0.9, "the case has rows on both sides of the clip"
         assert (our_figures["grad_norm"] > max_grad_norm) == (max_grad_norm < 1.0)
+
+
+def test_sequences_shorter_than_the_rollout_have_the_gradients_of_torch() -> None:
+    """The same object is called with whole rollouts and with their pieces."""
+    policy, critic, settings = policy_of((24, 20), "leaky"), Critic(OBSERVED, OTHERS, (24, 20)), PpoSettings(n_steps=32)
+    weights = flatten_parameters([*policy.parameters(), *critic.parameters()])
+    whole = buffer_of(policy, 32, 5)
+    parts = whole.split(torch.randn(4, 5, policy.memory_size))
+    kernels, reference = (kind(policy, critic, weights, settings) for kind in (KernelPpoGradient, TorchPpoGradient))
+    for buffer in (whole, parts, whole):
+        found = []
+        for gradient in (kernels, reference):
+            gradient(buffer, torch.arange(buffer.num_columns))
+            assert weights.grad is not None
+            found.append(weights.grad.clone())
+        assert torch.allclose(found[0], found[1], rtol=1e-4, atol=1e-6)
 
 
 def test_a_loss_that_is_no_number_is_told() -> None:

@@ -159,13 +159,49 @@ func test_the_model_is_told() -> void:
 	_begin()
 	check_equal(worlds.describe()["model"], null, "no model")
 	sync.model = DojoModel.new()
+	check_equal(sync.model.describe(), {"algorithm": "ppo"}, "a model as it is made")
 	sync.model.algorithm = DojoModel.Algorithm.SAC
-	sync.model.hidden_sizes = [128]
-	sync.model.replay_size = 1000
-	var want: Dictionary = {
-		"algorithm": "sac", "hidden_sizes": [128], "activation": "tanh", "replay_size": 1000
-	}
-	check_equal(worlds.describe()["model"], want, "model")
+	sync.model.net_arch = [128]
+	sync.model.ent_coef = 0.0
+	var want: Dictionary = {"algorithm": "sac", "net_arch": [128], "ent_coef": 0.0}
+	check_equal(sync.model.describe(), want, "only what was set")
+	check_equal(worlds.describe()["model"], want.merged({"node": String(sync.name)}), "and where")
+
+
+func test_every_property_of_a_model_is_told() -> void:
+	var model := DojoModel.new()
+	var names: PackedStringArray = model.declared_properties()
+	check(names.size() > 20, "properties: %s" % names)
+	for property in names:
+		var default: Variant = model.get(property)
+		match typeof(default):
+			TYPE_INT:
+				model.set(property, 1)
+			TYPE_FLOAT:
+				model.set(property, 0.5)
+			TYPE_STRING:
+				model.set(property, "relu")
+			TYPE_PACKED_INT32_ARRAY:
+				model.set(property, PackedInt32Array([3]))
+		check(model.get(property) != default, "%s was set" % property)
+		check(model.describe().has(property), "%s is told" % property)
+	check_equal(model.describe().size(), names.size(), "and nothing else")
+
+
+func test_agents_declare_models_of_their_own() -> void:
+	_seat(["a", "b", "b"])
+	agents[2].model = DojoModel.new()
+	agents[2].model.net_arch = [8]
+	_begin()
+	var roles: Array = worlds.describe()["roles"]
+	check(not roles[0].has("model"), "a declares nothing")
+	check_equal(roles[1]["model"]["net_arch"], [8], "one of the agents b is enough")
+	check_equal(roles[1]["model"]["node"], String(agents[2].name), "its node")
+	agents[1].model = DojoModel.new()
+	_refused(1, "declare different models, but learn one policy: both have the policy_name b")
+	agents[1].model.net_arch = [8]
+	_begin()
+	check_equal(worlds.fixed_count, 1, "the scene around the sync is the one world")
 
 
 func test_without_a_trainer_people_play() -> void:

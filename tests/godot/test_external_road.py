@@ -123,9 +123,9 @@ def played_by(scene: str) -> str:
     """The scene of the page with the policy on its DojoSync, as the page says, and a counter."""
     resources = (
         '[ext_resource type="Resource" path="res://ball.dojo" id="3"]\n'
-        '[ext_resource type="Script" path="res://count.gd" id="4"]\n\n[node name="Main"'
+        '[ext_resource type="Script" path="res://count.gd" id="4"]\n[ext_resource'
     )
-    scene = scene.replace('[node name="Main"', resources, 1)
+    scene = scene.replace("[ext_resource", resources, 1)
     policies = 'world_spacing = 16.0\nmode = 2\npolicies = Dictionary[String, Resource]({"ball": ExtResource("3")})'
     return (
         scene.replace("world_spacing = 16.0", policies)

@@ -33,6 +33,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "gru": {"memory": "gru", "memory_size": 30, "net_arch": (33, 41), "action_parts": MIXED},
     "choices": {"net_arch": (32, 32), "action_parts": MIXED},
     "squashed": {"net_arch": (30, 50, 22), "squashed": True, "heading": HEADING},
+    "tanh": {"net_arch": (33, 41), "activation": "tanh", "memory": "leaky", "memory_size": 6},
+    "silu": {"net_arch": (30, 22), "activation": "silu"},
     "narrow": {"net_arch": (7,), "memory": "leaky", "memory_size": 3},
 }
 

@@ -1,5 +1,6 @@
 """A connected game: the blocking shell around a session. Every wait has a deadline."""
 
+import copy
 import select
 import socket
 import time
@@ -181,7 +182,7 @@ class Connection:
 
     def _check_open(self) -> None:
         if self._end is not None:
-            raise type(self._end)(*self._end.args)
+            raise copy.copy(self._end)
 
 
 def wait_for(sock: socket.socket, timeout_s: float) -> tuple[bool, bool]:

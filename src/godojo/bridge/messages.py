@@ -34,6 +34,11 @@ class ConnectionLost(GodojoError):
 class GameRefused(ConnectionLost):
     """The game said why it cannot continue; it would refuse the same request again."""
 
+    def __init__(self, message: str, worlds: int | None = None) -> None:
+        super().__init__(message)
+        self.worlds = worlds
+        """How many worlds the game has, if another number was the reason."""
+
 
 class PeerTimeout(GodojoError):
     """Nothing came before the deadline."""
@@ -94,6 +99,8 @@ class RoleDescription(msgspec.Struct, frozen=True):
     action: tuple[ActionPart, ...]
     heading: Heading | None = None
     """The direction an agent faces, if the game declares it."""
+    model: dict[str, Any] | None = None
+    """The model that its agents declare, in place of the scene's."""
 
     @property
     def observation_size(self) -> int:
@@ -224,6 +231,8 @@ class HandshakeRejected(msgspec.Struct, frozen=True, tag_field="type", tag="erro
     """Why one side cannot continue, in a sentence; it then closes the connection."""
 
     message: str
+    worlds: int | None = None
+    """How many worlds the game has, if it refused another number."""
 
 
 Control = Hello | Configure | Ready | Reset | Epoch | Plan | Notice | Close | HandshakeRejected

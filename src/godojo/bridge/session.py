@@ -321,7 +321,7 @@ class DojoSession(Session):
         message = decode_control(text)
         if isinstance(message, HandshakeRejected):
             self._leave(CloseCode.NORMAL_CLOSURE, "")
-            self._end(GameRefused(f"the game says: {shown(message.message, 1000)}"))
+            self._end(GameRefused(f"the game says: {shown(message.message, 1000)}", message.worlds))
         elif isinstance(message, Hello) and self._turn is _Turn.HELLO:
             self._take_hello(message)
         elif isinstance(message, Ready) and self._turn is _Turn.READY:

@@ -67,8 +67,8 @@ class Worlds(abc.ABC):
     settings: Any
     """The game's current settings."""
     ticks_per_decision: int
-    declared_model: Mapping[str, Any] | None = None
-    """The model that the scene declares, if any."""
+    declared_models: Mapping[str, Mapping[str, Any]] = {}
+    """By role: the model that the scene declares (`learn/declared.py`), if any."""
     independent_agents: bool = False
     """Agents that share a world start and end their episodes on their own, as if each were alone (then
     `agent_episodes` is true, too)."""

@@ -106,7 +106,15 @@ class RewardWrapper(Worlds):
 
     def __init__(self, worlds: Worlds, *, reward: CustomReward | None = None, scale: float = 1.0) -> None:
         self.inner, self._own, self._scale = worlds, reward, np.float32(scale)
-        described = ("game", "num_worlds", "settings", "ticks_per_decision", "declared_model", "winners", "arena_names")
+        described = (
+            "game",
+            "num_worlds",
+            "settings",
+            "ticks_per_decision",
+            "declared_models",
+            "winners",
+            "arena_names",
+        )
         for name in (*described, "ended", "winner", "length_ticks", "arena"):
             setattr(self, name, getattr(worlds, name))
         self.reward_terms = worlds.reward_terms if reward is None else reward.terms

@@ -10,7 +10,7 @@ import math
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, cast
 
 import msgspec
 import numpy as np
@@ -18,12 +18,13 @@ import torch
 from torch import nn
 
 from godojo import __version__
-from godojo.errors import GodojoError, command
+from godojo.errors import GodojoError
 from godojo.files import atomic_write
 from godojo.formats import DOJO, Format
 from godojo.games.parts import ActionPart, Heading, ObservationPart, action_size, observation_size
 from godojo.learn.memory import GruMemory
 from godojo.learn.networks import (
+    ACTIVATIONS,
     LOG_STD_LIMITS,
     NORMALISED_LIMIT,
     VARIANCE_FLOOR,
@@ -32,6 +33,7 @@ from godojo.learn.networks import (
     PolicyShape,
 )
 from godojo.learn.policy_file import PolicyCard, heading_complaint
+from godojo.learn.settings import Activation
 
 SUFFIX = ".dojo"
 MAGIC = b"DOJO"
@@ -53,7 +55,8 @@ class Layer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A layer of the network."""
 
     name: Literal["encoder", "memory", "trunk", "head"]
-    kind: Literal["relu", "leaky", "gru", "linear"]
+    kind: Literal["relu", "tanh", "silu", "leaky", "gru", "linear"]
+    """`relu`, `tanh` and `silu` are linear layers with that activation."""
     inputs: Annotated[int, msgspec.Meta(ge=1, le=MAX_OBSERVATION)]
     outputs: Width
 
@@ -110,6 +113,7 @@ class DojoHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def shape(self) -> PolicyShape:
+        activations = [layer.kind for layer in self.layers if layer.kind in ACTIVATIONS]
         return PolicyShape(
             observation_size=self.observation_size,
             action_parts=self.action_parts,
@@ -118,6 +122,7 @@ class DojoHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             memory_size=self.memory_size,
             heading=self.heading,
             squashed=self.squashed,
+            activation=cast("Activation", activations[0] if activations else "relu"),
         )
 
     @property
@@ -144,11 +149,11 @@ def layers_of(shape: PolicyShape) -> tuple[Layer, ...]:
     """The layers of a policy's network, first to last."""
     *first, last = shape.net_arch
     widths = [shape.observation_size, *first]
-    layers = [Layer("encoder", "relu", *pair) for pair in itertools.pairwise(widths)]
+    layers = [Layer("encoder", shape.activation, *pair) for pair in itertools.pairwise(widths)]
     cells = shape.memory_size if shape.memory else 0
     if shape.memory:
         layers.append(Layer("memory", shape.memory, widths[-1], cells))
-    layers.append(Layer("trunk", "relu", widths[-1] + cells, last))
+    layers.append(Layer("trunk", shape.activation, widths[-1] + cells, last))
     outputs = sum(part.size for part in shape.action_parts)
     layers.append(Layer("head", "linear", last, 2 * outputs if shape.squashed else outputs))
     return tuple(layers)
@@ -163,11 +168,6 @@ def header_text(header: DojoHeader) -> bytes:
 
 
 def dojo_bytes(policy: Policy, card: PolicyCard) -> bytes:
-    if card.shape.activation != "relu":
-        raise GodojoError(
-            f"the policy of the {card.role} has {card.shape.activation} layers, and exported ones have ReLU; "
-            f"{command('distil')} makes such a policy of it"
-        )
     header = DojoHeader(
         game=card.game,
         role=card.role,

@@ -63,8 +63,7 @@ def build(file: DojoFile) -> onnx.ModelProto:
             rows = graph.add("Concat", [rows, cells], axis=1)
         else:
             rows = graph.linear(name, rows, next(weights), next(weights))
-            if layer.kind == "relu":
-                rows = graph.add("Relu", [rows])
+            rows = _activated(graph, layer.kind, rows)
     _decide(graph, header, rows, next(weights, None), outputs)
     model = helper.make_model(
         helper.make_graph(graph.nodes, f"{header.game} {header.role}", inputs, outputs, graph.constants),
@@ -76,6 +75,13 @@ def build(file: DojoFile) -> onnx.ModelProto:
     helper.set_model_props(model, _metadata(header))
     onnx.checker.check_model(model, full_check=True)
     return model
+
+
+def _activated(graph: "_Graph", kind: str, rows: str) -> str:
+    """The rows after a layer's activation; the head has none."""
+    if kind == "silu":
+        return graph.add("Mul", [rows, graph.add("Sigmoid", [rows])])
+    return graph.add(kind.capitalize(), [rows]) if kind in ("relu", "tanh") else rows
 
 
 class _Graph:

@@ -14,6 +14,7 @@ from godojo.errors import GodojoError, option
 from godojo.games.parts import ActionPart, Heading, action_size
 from godojo.learn.memory import MEMORIES
 from godojo.learn.rotation import exact_sqrt, replace_pairs, rotate, to_world
+from godojo.learn.settings import Activation
 from godojo.learn.threads import orthogonal
 
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
@@ -38,7 +39,7 @@ class PolicyShape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     heading: Heading | None = None
     squashed: bool = False
     """Actions are squashed by tanh, with a state-dependent standard deviation (SAC)."""
-    activation: Literal["relu", "tanh"] = "relu"
+    activation: Activation = "relu"
     """After every layer; `tanh` is Stable-Baselines3's default."""
 
 
@@ -195,7 +196,7 @@ def continuous_columns(parts: Sequence[ActionPart]) -> Iterator[int]:
         at += part.width
 
 
-ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
+ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "silu": nn.SiLU}
 
 
 def mlp(sizes: Sequence[int], activation: str = "relu") -> nn.Sequential:
@@ -303,21 +304,24 @@ class Policy(nn.Module):
 class Critic(nn.Module):
     """The value function of the agent's own observation and the privileged one."""
 
-    def __init__(self, observation_size: int, privileged_size: int, net_arch: Sequence[int]) -> None:
+    def __init__(
+        self, observation_size: int, privileged_size: int, net_arch: Sequence[int], activation: Activation = "relu"
+    ) -> None:
         super().__init__()
         self.normaliser = Normaliser(privileged_size)
+        self.activation = ACTIVATIONS[activation]()
         self.own = nn.Linear(observation_size, net_arch[0])
         self.privileged = nn.Linear(privileged_size, net_arch[0], bias=False)
         orthogonal(self.own.weight, math.sqrt(2.0))
         nn.init.zeros_(self.own.bias)
         orthogonal(self.privileged.weight, math.sqrt(2.0))
-        self.trunk = mlp(net_arch)
+        self.trunk = mlp(net_arch, activation)
         self.value = nn.Linear(net_arch[-1], 1)
         orthogonal(self.value.weight, 1.0)
         nn.init.zeros_(self.value.bias)
 
     def forward(self, normalised: Tensor, privileged: Tensor) -> Tensor:
-        hidden = torch.relu(self.own(normalised) + self.privileged(privileged))
+        hidden = self.activation(self.own(normalised) + self.privileged(privileged))
         value: Tensor = self.value(self.trunk(hidden))[..., 0]
         return value
 

@@ -102,12 +102,11 @@ class TorchPpoGradient:
         return metrics
 
 
-def minibatches(columns: int, settings: PpoSettings, train_steps: int, generator: torch.Generator) -> Iterator[Tensor]:
+def minibatches(columns: int, count: int, settings: PpoSettings, worker: RolloutWorker) -> Iterator[Tensor]:
     """The columns of each gradient step: `n_epochs` passes over all of them, or passes until `train_steps` are done."""
+    train_steps = settings.train_steps.get(worker.name, 0)
     passes = itertools.count() if train_steps else range(settings.n_epochs)
-    batches = (
-        batch for _ in passes for batch in torch.randperm(columns, generator=generator).chunk(settings.n_minibatches)
-    )
+    batches = (batch for _ in passes for batch in torch.randperm(columns, generator=worker.generator).chunk(count))
     return itertools.islice(batches, train_steps or None)
 
 
@@ -126,9 +125,11 @@ def update(
     normalised = replace(buffer, advantage=(buffer.advantage - mean) / deviation)
     if len(worker.sequence_memory) > 1:
         normalised = normalised.split(worker.sequence_memory)
+    count = settings.n_minibatches
+    if settings.batch_size:
+        count = -(-weight.numel() // settings.batch_size)
     history = []
-    train_steps = settings.train_steps.get(worker.name, 0)
-    for columns in minibatches(normalised.num_columns, settings, train_steps, worker.generator):
+    for columns in minibatches(normalised.num_columns, count, settings, worker):
         values = gradient(normalised, columns)
         for name, value in zip(METRICS, values, strict=True):
             if not math.isfinite(value):

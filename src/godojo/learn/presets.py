@@ -88,7 +88,7 @@ def read_preset(game: str, name: str) -> Preset:
 
 
 def read_config(path: Path, game: str) -> Preset:
-    """A user's configuration in JSON, in our own form or the game's."""
+    """A user's configuration in JSON, in our own form or the game's, if it is one of ours."""
     try:
         tree = msgspec.json.decode(path.read_bytes())
     except OSError as error:
@@ -106,7 +106,7 @@ def read_config(path: Path, game: str) -> Preset:
 
 def config_form(game: str) -> ConfigForm | None:
     """The game's own form of configuration files, if it has one."""
-    load = GAMES[game].config_form
+    load = GAMES[game].config_form if game in GAMES else None
     return None if load is None else load()
 
 
@@ -170,10 +170,23 @@ def filled(kind: type[AnySettings], *layers: Mapping[str, Any]) -> AnySettings:
         for name in layer:
             if name not in names:
                 raise GodojoError(_unknown(name, names))
-        values |= layer
+        values |= {**layer, **_roles(values, layer)}
     settings = converted(values, kind)
     settings.check()  # type: ignore[attr-defined]
     return settings
+
+
+def _roles(values: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of single roles in both, where the layer has any; its own win."""
+    before, own = values.get("roles"), layer.get("roles")
+    if not isinstance(before, dict) or not isinstance(own, dict):
+        return {}
+    both = {role: [branch[role] for branch in (before, own) if role in branch] for role in before | own}
+    if not all(isinstance(branch, dict) for branches in both.values() for branch in branches):
+        return {}
+    return {
+        "roles": {role: {k: v for branch in branches for k, v in branch.items()} for role, branches in both.items()}
+    }
 
 
 def _unknown(name: str, names: Sequence[str]) -> str:
@@ -181,14 +194,6 @@ def _unknown(name: str, names: Sequence[str]) -> str:
         if renamed.get(name) in names:
             return f"`{name}` is now `{renamed[name]}`"
     return f"the learner has no setting {name!r}; {known(name, names)}"
-
-
-def declared_values(model: Mapping[str, Any], algorithm: str) -> dict[str, Any]:
-    """The settings that a scene declares (`DojoModel`), under the learner's names."""
-    names = {"hidden_sizes": "net_arch", "learning_rate": "learning_rate", "discount": "gamma"}
-    if algorithm == "sac":
-        names |= {"batch_size": "batch_size", "replay_size": "buffer_size"}
-    return {own: model[name] for name, own in names.items() if model.get(name)}
 
 
 def _value(text: str) -> Any:

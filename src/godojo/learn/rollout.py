@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from godojo.games.parts import Heading
 from godojo.learn.gae import advantages
 from godojo.learn.imitation import Imitation
 from godojo.learn.networks import Critic, Normaliser, Policy
+from godojo.learn.return_scale import ReturnScale
 from godojo.learn.rotation import relative_state
 from godojo.opponents.base import Opponent
 
@@ -268,39 +269,6 @@ class RolloutBuffer:
         buffer = cls(*(torch.zeros(shapes.get(name, (steps, columns)), dtype=flags.get(name)) for name in names))
         buffer.not_done.fill_(1.0)
         return buffer
-
-
-class ReturnScale:
-    """The running standard deviation of the discounted return, which rewards are divided by (`VecNormalize` in SB3)."""
-
-    LIMIT = 10.0
-    """Scaled rewards are clipped to ± this value."""
-
-    def __init__(self, columns: int, gamma: float) -> None:
-        self._gamma = gamma
-        self._returns = torch.zeros(columns)
-        """Discounted, of the current episode of each agent."""
-        self._moments = Normaliser(1)
-
-    def scaled(self, reward: Tensor, done: Tensor) -> Tensor:
-        """The rewards [T, C] of a rollout, which also update the scale; `done` where an episode ended."""
-        returns = torch.empty_like(reward)
-        for step, (earned, over) in enumerate(zip(reward, done, strict=True)):
-            self._returns = self._returns * self._gamma + earned
-            returns[step] = self._returns
-            self._returns = self._returns.masked_fill(over, 0.0)
-        self._moments.update(returns[..., None])
-        scaled: Tensor = reward / (self._moments.variance.sqrt() + 1e-8)
-        return scaled.clamp(-self.LIMIT, self.LIMIT)
-
-    def state(self) -> dict[str, Any]:
-        return {"moments": self._moments.state_dict(), "returns": self._returns}
-
-    def load_state(self, state: Mapping[str, Any], *, same_episodes: bool) -> None:
-        """`same_episodes`: agents continue the episodes that they were in."""
-        self._moments.load_state_dict(state["moments"])
-        if same_episodes:
-            self._returns.copy_(state["returns"])
 
 
 class RolloutWorker:

@@ -24,7 +24,7 @@ from godojo.learn.networks import Critic, Policy, PolicyShape
 from godojo.learn.ppo import NonFiniteLoss, divergence_error
 from godojo.learn.replay_buffer import ReplayBuffer, Transitions
 from godojo.learn.rollout import NORMALISER_STRIDE, PrivilegedObservation
-from godojo.learn.settings import SacSettings
+from godojo.learn.settings import Activation, SacSettings, check_role_names
 from godojo.learn.threads import orthogonal, single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error
 from godojo.runs.role_map import Mode
@@ -52,6 +52,7 @@ def shape_for(role: RoleArrays, settings: SacSettings) -> PolicyShape:
         net_arch=settings.net_arch,
         heading=role.heading if settings.egocentric else None,
         squashed=True,
+        activation=settings.activation_fn,
     )
 
 
@@ -59,11 +60,16 @@ class TwinCritics(nn.Module):
     """Two action-value functions."""
 
     def __init__(
-        self, observation_size: int, privileged_size: int, action_size: int, net_arch: tuple[int, ...]
+        self,
+        observation_size: int,
+        privileged_size: int,
+        action_size: int,
+        net_arch: tuple[int, ...],
+        activation: Activation = "relu",
     ) -> None:
         super().__init__()
-        self.one = Critic(observation_size + action_size, privileged_size, net_arch)
-        self.other = Critic(observation_size + action_size, privileged_size, net_arch)
+        self.one = Critic(observation_size + action_size, privileged_size, net_arch, activation)
+        self.other = Critic(observation_size + action_size, privileged_size, net_arch, activation)
         # Start near zero: random values would be far larger than the advantage of a single step.
         for critic in (self.one, self.other):
             orthogonal(critic.value.weight, 0.01)
@@ -114,7 +120,7 @@ class SacAgent:
         actions = self.arrays.action.shape[2]
         self.num_agents = count * agents
         self._runner = backend.policy_runner(policy, self.num_agents)
-        self.critics = TwinCritics(size, self._privileged.size, actions, settings.net_arch)
+        self.critics = TwinCritics(size, self._privileged.size, actions, settings.net_arch, policy.shape.activation)
         self.target_critics = copy.deepcopy(self.critics).requires_grad_(False)
         self.privileged_normaliser = self.critics.one.normaliser
         self.log_ent_coef = torch.tensor(math.log(settings.ent_coef), requires_grad=True)
@@ -162,14 +168,16 @@ class SacAgent:
         )
         self.replay_buffer.add(batch, acted)
 
-    def update(self, rate: float) -> dict[str, float]:
+    def update(self, progress: float) -> dict[str, float]:
         """One update; returns its metrics, or none before `learning_starts`."""
-        if len(self.replay_buffer) < self.settings.learning_starts:
+        settings = self.settings
+        if len(self.replay_buffer) < settings.learning_starts:
             return {}
+        rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
         for optimiser in self.optimisers.values():
             for group in optimiser.param_groups:
                 group["lr"] = rate
-        steps = self.settings.train_steps.get(self.name, self.settings.gradient_steps)
+        steps = settings.train_steps.get(self.name, settings.gradient_steps)
         history = [self._gradient_step() for _ in range(steps)]
         means = {name: sum(values[name] for values in history) / len(history) for name in history[0]}
         return means | {"train/learning_rate": rate}
@@ -263,6 +271,7 @@ class SacSelfPlay(Algorithm):
         modes: Mapping[str, Mode] | None = None,
     ) -> None:
         check_worlds(worlds)
+        check_role_names(settings, list(worlds.roles))
         self.worlds, self.settings = worlds, settings
         self.checkpoint_steps, self.copy_interval = settings.checkpoint_steps or None, settings.copy_interval
         self.modes: dict[str, Mode] = dict.fromkeys(worlds.roles, "train")
@@ -272,9 +281,10 @@ class SacSelfPlay(Algorithm):
         for name, role in worlds.roles.items():
             torch.manual_seed(int(rng.integers(2**62)))
             given = (policies or {}).get(name)
-            policy = given if given is not None else Policy(shape_for(role, settings))
+            own = settings.for_role(name)
+            policy = given if given is not None else Policy(shape_for(role, own))
             generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
-            self.agents[name] = SacAgent(worlds, name, policy, settings, generator)
+            self.agents[name] = SacAgent(worlds, name, policy, own, generator)
         self.updates, self.agent_steps = 0, 0
         self._threads = single_threaded_pool(len(self.agents))
 
@@ -286,7 +296,6 @@ class SacSelfPlay(Algorithm):
         settings = self.settings
         for name, mode in self.modes.items():
             self.agents[name].mode = mode
-        rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
         learning = [name for name, mode in self.modes.items() if mode == "train"]
         agents = [self.agents[name] for name in learning]
         modules = [module for agent in agents for module in (agent.policy, agent.critics, agent.target_critics)]
@@ -295,7 +304,7 @@ class SacSelfPlay(Algorithm):
             rounds, wins = self._play(on_step)  # the transitions are in the replay buffers, too
             self.on_phase("submitting")
             self.on_phase("training")
-            updates = {name: self._threads.submit(self._update, name, rate) for name in learning}
+            updates = {name: self._threads.submit(self._update, name, progress) for name in learning}
             wait(updates.values())  # even if one fails: no update may still be running afterwards
             metrics = {name: update.result() for name, update in updates.items()}
         self.updates += 1
@@ -321,9 +330,9 @@ class SacSelfPlay(Algorithm):
                     wins[name] += int((played & (worlds.winner == worlds.winners.index(name))).sum())
         return rounds, wins
 
-    def _update(self, name: str, rate: float) -> dict[str, float]:
+    def _update(self, name: str, progress: float) -> dict[str, float]:
         try:
-            return self.agents[name].update(rate)
+            return self.agents[name].update(progress)
         except NonFiniteLoss as error:
             raise divergence_error(name, error, self.agents[name].replay_buffer.rewards) from None
 

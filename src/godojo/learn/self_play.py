@@ -26,8 +26,9 @@ from godojo.learn.backend import Backend, backend_for
 from godojo.learn.imitation import Imitation
 from godojo.learn.networks import Critic, Policy, PolicyShape, flatten_parameters
 from godojo.learn.opponent_pool import OpponentPool
-from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, ReturnScale, RolloutWorker, collect_rollout
-from godojo.learn.settings import PpoSettings
+from godojo.learn.return_scale import ReturnScale
+from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, RolloutWorker, collect_rollout
+from godojo.learn.settings import PpoSettings, check_role_names
 from godojo.learn.threads import single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error
 from godojo.opponents import SharedRole, make_opponent, shared_role
@@ -43,6 +44,7 @@ def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
         memory=settings.memory,
         memory_size=settings.memory_size if settings.memory else 0,
         heading=heading_for(role, settings),
+        activation=settings.activation_fn,
     )
 
 
@@ -116,6 +118,8 @@ class PpoSelfPlay(Algorithm):
         for name in settings.imitated_opponents:
             if name not in names:
                 raise GodojoError(f"imitated_opponents: there is no role {name!r}; {known(name, names)}")
+        check_role_names(settings, names)
+        self._role_settings = {name: settings.for_role(name) for name in names}
         self._shared = shared_role(worlds)
         self.opponent_pool = (
             OpponentPool(names, settings.pool_size)
@@ -134,7 +138,7 @@ class PpoSelfPlay(Algorithm):
         for name, role in worlds.roles.items():
             torch.manual_seed(int(self._rng.integers(2**62)))
             given = (policies or {}).get(name)
-            policy = given if given is not None else Policy(shape_for(role, settings))
+            policy = given if given is not None else Policy(shape_for(role, self._role_settings[name]))
             worker = self.workers[name] = self._make_learner(name, name, policy, self.slots[name], backend)
             if name in settings.imitated_opponents and self._shared is None:
                 imitated = make_opponent(settings.imitated_opponents[name], name, seed, game=worlds.game)
@@ -169,9 +173,9 @@ class PpoSelfPlay(Algorithm):
         self, key: str, role: str, policy: Policy, slots: OpponentSlots, backend: Backend
     ) -> RolloutWorker:
         """A rollout worker with a new critic, its gradient and its optimiser."""
-        worlds, settings = self.worlds, self.settings
-        size = worlds.roles[role].observation.shape[2]
-        critic = Critic(size, PrivilegedObservation(worlds, role).size, settings.net_arch)
+        worlds, settings = self.worlds, self._role_settings[role]
+        size, activation = worlds.roles[role].observation.shape[2], policy.shape.activation
+        critic = Critic(size, PrivilegedObservation(worlds, role).size, settings.net_arch, activation)
         generator = torch.Generator().manual_seed(int(self._rng.integers(2**62)))
         worker = RolloutWorker(
             worlds, role, policy, critic, settings.n_steps, slots, generator, backend, settings.sequence_length
@@ -216,7 +220,6 @@ class PpoSelfPlay(Algorithm):
             if (imitation := self.workers[name].imitation) is not None:
                 imitation.weight = settings.imitation_weight(progress) if mode == "train" else 0.0
         self._resample_past_opponents()
-        rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
         learning = [name for name, mode in self.modes.items() if mode == "train"]
         learning += map(exploiter_key, self.exploiters)
         learners = self._learners
@@ -226,7 +229,7 @@ class PpoSelfPlay(Algorithm):
             self.on_phase("submitting")
             list(self._threads.map(self._prepare, learning))
             self.on_phase("training")
-            updates = {name: self._threads.submit(self._update, name, rate) for name in learning}
+            updates = {name: self._threads.submit(self._update, name, progress) for name in learning}
             wait(updates.values())  # for all, even if one fails: no update may still be running afterwards
             metrics = {name: update.result() for name, update in updates.items()}
         for role in self.exploiters:
@@ -243,14 +246,18 @@ class PpoSelfPlay(Algorithm):
         self.worlds.close()
 
     def _prepare(self, name: str) -> None:
-        self._learners[name].compute_returns_and_advantage(self.settings.gamma, self.settings.gae_lambda)
+        worker = self._learners[name]
+        settings = self._role_settings[worker.name]
+        worker.compute_returns_and_advantage(settings.gamma, settings.gae_lambda)
 
-    def _update(self, name: str, rate: float) -> dict[str, float]:
+    def _update(self, name: str, progress: float) -> dict[str, float]:
         worker, optimiser = self._learners[name], self.optimisers[name]
+        settings = self._role_settings[worker.name]
+        rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
         for group in optimiser.param_groups:
             group["lr"] = rate
         try:
-            metrics = ppo.update(worker, self.gradients[name], optimiser, self.settings)
+            metrics = ppo.update(worker, self.gradients[name], optimiser, settings)
         except ppo.NonFiniteLoss as error:
             raise ppo.divergence_error(name, error, worker.buffer.reward) from None
         return metrics | {"train/learning_rate": rate}

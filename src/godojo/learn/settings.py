@@ -1,12 +1,23 @@
 """Hyperparameters of the built-in algorithms, under Stable-Baselines3's names where it has one."""
 
 import math
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, known
+from godojo.validation import converted
 
+Activation = Literal["relu", "tanh", "silu"]
+OF_A_ROLE = ("net_arch", "activation_fn", "learning_rate", "final_learning_rate", "gamma", "ent_coef", "max_grad_norm")
+"""Settings that `roles` may hold, with every algorithm."""
+PPO_OF_A_ROLE = (
+    *OF_A_ROLE,
+    *("memory", "memory_size", "n_epochs", "n_minibatches", "batch_size", "sequence_length", "gae_lambda"),
+    *("clip_range", "vf_coef", "normalize_reward"),
+)
+SAC_OF_A_ROLE = (*OF_A_ROLE, "batch_size", "buffer_size", "learning_starts", "gradient_steps", "tau", "target_entropy")
 OPPONENT_FRACTIONS = ("past_opponent_fraction", "scripted_opponent_fraction", "exploiter_fraction")
 
 
@@ -21,6 +32,8 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Passes over each rollout."""
     n_minibatches: int = 32
     """Gradient steps per epoch; each uses some of the sequences."""
+    batch_size: int = 0
+    """Samples of a role per gradient step, of which `n_minibatches` follows; 0: `n_minibatches` decides."""
     sequence_length: int = 0
     """Decision steps of a sequence, through which memory is trained; must divide `n_steps`, which 0 stands for."""
     normalize_reward: bool = False
@@ -42,6 +55,8 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Gradients are clipped to this norm."""
     net_arch: tuple[int, ...] = (64, 64)
     """Widths of the hidden layers, for both policy and critic."""
+    activation_fn: Activation = "relu"
+    """After each of them; there are no kernels for `silu`, which is slower."""
     memory: Literal["", "leaky", "gru"] = "leaky"
     """Recurrent memory of the policy: none, leaky cells or a gated recurrent unit."""
     memory_size: int = 32
@@ -81,6 +96,12 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Updates between two numbered copies of each policy, `checkpoints/ROLE_UPDATE.pt`; 0: none."""
     train_steps: dict[str, int] = {}
     """By role: gradient steps per update, in place of `n_epochs` passes."""
+    roles: dict[str, dict[str, Any]] = {}
+    """By role: settings of its network and its updates that differ from the others'."""
+
+    def for_role(self, role: str) -> "PpoSettings":
+        """The settings of one role."""
+        return for_role(self, role)
 
     def imitation_weight(self, progress: float) -> float:
         """The weight of the imitation loss at this share of the budget."""
@@ -96,6 +117,10 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         check_counts(self, "pool_size", "snapshot_interval", "opponent_resample_interval")
         check_counts(self, "exploiter_interval")
         check_fractions(self, "gamma", "gae_lambda", "imitation_fraction", "imitation_end", *OPPONENT_FRACTIONS)
+        check_not_negative(self, "ent_coef", "vf_coef", "batch_size")
+        sequence = self.sequence_length or self.n_steps
+        if self.batch_size and self.batch_size < sequence:
+            raise GodojoError(f"batch_size must be at least a sequence, {sequence} steps, not {self.batch_size}")
         check_positive(self, "learning_rate", "final_learning_rate", "clip_range", "max_grad_norm", "imitation_coef")
         check_net_arch(self.net_arch)
         check_saving(self)
@@ -112,6 +137,17 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for name in ("snapshot_interval", "exploiter_interval"):
             if getattr(self, name) % self.opponent_resample_interval:
                 raise GodojoError(f"{name} must be a multiple of opponent_resample_interval")
+        check_roles(self, PPO_OF_A_ROLE)
+
+    def check_batches(self, agents: Mapping[str, int]) -> None:
+        """Reject minibatches larger than the rollout of a role; `agents` are those that play at once."""
+        for role, count in agents.items():
+            batch, samples = self.for_role(role).batch_size, self.n_steps * count
+            if batch > samples:
+                raise GodojoError(
+                    f"batch_size must be at most a rollout of the {role}, {samples:,} samples ({self.n_steps} steps of"
+                    f" {count} agents), not {batch:,}"
+                )
 
 
 class SacSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -147,6 +183,8 @@ class SacSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Gradients are clipped to this norm."""
     net_arch: tuple[int, ...] = (64, 64)
     """Widths of the hidden layers, for both policy and critics."""
+    activation_fn: Activation = "relu"
+    """After each of them."""
     egocentric: bool = True
     """Express observations and actions relative to the agent's heading, where the game declares one."""
     checkpoint_steps: int = 0
@@ -155,6 +193,12 @@ class SacSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Updates between two numbered copies of each policy, `checkpoints/ROLE_UPDATE.pt`; 0: none."""
     train_steps: dict[str, int] = {}
     """By role: gradient steps per update, in place of `gradient_steps`."""
+    roles: dict[str, dict[str, Any]] = {}
+    """By role: settings of its network and its updates that differ from the others'."""
+
+    def for_role(self, role: str) -> "SacSettings":
+        """The settings of one role."""
+        return for_role(self, role)
 
     def check(self) -> None:
         """Reject values that cannot be trained with."""
@@ -171,6 +215,37 @@ class SacSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         check_net_arch(self.net_arch)
         check_saving(self)
         check_train_steps(self.train_steps)
+        check_roles(self, SAC_OF_A_ROLE)
+
+
+AnySettings = TypeVar("AnySettings", PpoSettings, SacSettings)
+
+
+def for_role(settings: AnySettings, role: str) -> AnySettings:
+    """The settings with those that `roles` holds for this role in place of the others'."""
+    own = settings.roles.get(role, {})
+    if not own:
+        return msgspec.structs.replace(settings, roles={})
+    return converted(msgspec.to_builtins(settings) | own | {"roles": {}}, type(settings))
+
+
+def check_roles(settings: PpoSettings | SacSettings, names: Sequence[str]) -> None:
+    """Reject settings in `roles` that all roles share, and wrong values."""
+    for role, own in settings.roles.items():
+        for name in own:
+            if name not in names:
+                raise GodojoError(f"roles.{role}: {name!r} cannot differ between roles; {known(name, names)}")
+        try:
+            settings.for_role(role).check()
+        except GodojoError as error:
+            raise GodojoError(f"roles.{role}: {error}") from None
+
+
+def check_role_names(settings: PpoSettings | SacSettings, roles: Sequence[str]) -> None:
+    """Reject settings for roles that the game does not have."""
+    for name in settings.roles:
+        if name not in roles:
+            raise GodojoError(f"roles: there is no role {name!r}; {known(name, roles)}")
 
 
 def check_counts(settings: msgspec.Struct, *names: str) -> None:
@@ -189,6 +264,12 @@ def check_positive(settings: msgspec.Struct, *names: str) -> None:
     for name in names:
         if not 0.0 < getattr(settings, name) < 1e6:
             raise GodojoError(f"{name} must be above 0, not {getattr(settings, name)}")
+
+
+def check_not_negative(settings: msgspec.Struct, *names: str) -> None:
+    for name in names:
+        if not 0.0 <= getattr(settings, name) < 1e6:
+            raise GodojoError(f"{name} must be 0 or more, not {getattr(settings, name)}")
 
 
 def check_net_arch(net_arch: tuple[int, ...]) -> None:

@@ -30,7 +30,7 @@ class Sb3Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     net_arch: tuple[int, ...] = (256, 256)
     """Widths of the hidden layers of policy and value function."""
     activation_fn: Literal["relu", "tanh"] = "relu"
-    """After each of them; only policies with `relu` are exported."""
+    """After each of them."""
     norm_obs: bool = True
     """VecNormalize normalises observations."""
     norm_reward: bool = True

@@ -1,6 +1,7 @@
 """Configures a new run: checks the arguments, fills in defaults and opens the worlds."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
+from contextlib import ExitStack
 from typing import Any
 
 import msgspec
@@ -11,21 +12,15 @@ from godojo.errors import GodojoError, option, unknown
 from godojo.extras import require
 from godojo.games.base import GAMES, HELD_OUT_SEED
 from godojo.games.settings import flatten
-from godojo.learn.defaults import SHOWN, ppo_defaults
-from godojo.learn.presets import (
-    Preset,
-    declared_values,
-    learner_settings,
-    preset_names,
-    read_config,
-    read_preset,
-    split_settings,
-)
+from godojo.learn.presets import Preset, learner_settings, preset_names, read_config, read_preset, split_settings
 from godojo.learn.registry import ALGORITHMS, algorithm_named
-from godojo.runs.config import CONTINUED_BY, SCENE_LOOP, RunConfig
+from godojo.learn.settings import PpoSettings, SacSettings, check_role_names
+from godojo.runs.config import CONTINUED_BY, RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.training.args import TrainArgs
-from godojo.training.worlds import curriculum_of, loop_values, worlds_of
+from godojo.training.external_game import external_config, from_scene, open_external
+from godojo.training.layers import Layer, defaults_for_few_worlds, with_settings
+from godojo.training.worlds import curriculum_of, worlds_of
 
 GODOT_WORLDS = 64
 """The default number of worlds on the real engine."""
@@ -34,10 +29,9 @@ PROCESSES = 2
 HTTP_PPO = {"n_steps": 512, "n_minibatches": 1, "n_epochs": 4}
 """Defaults for the few worlds of games over HTTP: longer rollouts between updates."""
 TRAINERS = ("built-in", *(name for name, entry in ALGORITHMS.items() if entry.extra))
-MAX_GAME_NAME = 40
 MODE = "rules.mode"
 """The setting of games with several modes; a preset of a mode's name is that mode's default."""
-NETWORK_SETTINGS = ("net_arch", "memory", "memory_size", "egocentric_memory_size", "egocentric")
+NETWORK_SETTINGS = ("net_arch", "activation_fn", "memory", "memory_size", "egocentric_memory_size", "egocentric")
 """Settings that decide the shape of a policy."""
 
 
@@ -54,21 +48,11 @@ def new_config(
     Rejects wrong arguments before torch and the kernels are loaded, which takes seconds.
     """
     engine, game, seed = _engine_game_and_seed(args)
-    asked_for = algorithm_asked_for(args)
     preset = _preset(args, game)
-    algorithm = asked_for or (preset.trainer if args.trainer is None else "") or "ppo"
-    entry = algorithm_named(algorithm)
-    if not entry.can_continue and (args.init_from is not None or args.freeze):
-        raise _only_new_policies()
-    if preset.trainer not in ("", algorithm):
-        say(f"{args.config} has hyperparameters of {preset.trainer}; {algorithm} uses those of the default preset")
-    learner_values, game_texts = split_settings(args.values)
-    if args.num_envs is not None:
-        learner_values.setdefault(entry.num_worlds, args.num_envs)
-    if args.device is not None:
-        if not entry.extra:
-            raise GodojoError(f"{option('device')} is for {option('trainer', 'sb3')}; remove it")
-        learner_values["device"] = args.device
+    requested = algorithm_asked_for(args) or (preset.trainer if args.trainer is None else "") or None
+    algorithm = requested or "ppo"
+    _check_algorithm(args, algorithm, preset, say)
+    given, game_texts = _given(args, algorithm)
     config = RunConfig(
         game=game,
         engine=engine,
@@ -81,42 +65,78 @@ def new_config(
         command=args.command,
         more=_game_source(args, engine, preset) | _world_options(args, preset),
     )
-    declared: dict[str, Any] = {}
-    worlds: Worlds | None = None
-    if args.is_external_game:
-        config, worlds = _open_external(args, config, game_texts, learner_values.get("num_worlds"), say)
-        model = worlds.declared_model or {}
-        if args.algorithm is None:
-            algorithm = model.get("algorithm", "ppo")
-            entry, config = algorithm_named(algorithm), msgspec.structs.replace(config, learner=algorithm)
-            if entry.extra:
-                raise GodojoError(f"{config.game} asks for algorithm {algorithm!r}, which cannot train external games")
-        wanted = declared_values(model, algorithm) | loop_values(worlds)
-        declared = _external_defaults(worlds, algorithm, wanted, learner_values, say)
-        if worlds.declared_loop is not None:
-            config = msgspec.structs.replace(config, more={**config.more, SCENE_LOOP: True})
-    else:
-        rules = GAMES[game].settings.defaults().override(**preset.game | _mode(args, game)).override_texts(game_texts)
-        config = msgspec.structs.replace(config, game_settings=msgspec.to_builtins(rules))
-        declared = _defaults_for_few_worlds(GODOT_WORLDS, algorithm) if engine == "godot" else {}
-    if args.http:
-        defaults = HTTP_PPO if algorithm == "ppo" else {}
-        learner_values = defaults | {entry.num_worlds: len(args.http)} | learner_values
-    networks = _network_settings(source, algorithm, learner_values)
-    learner = learner_settings(
-        algorithm, declared, preset.learner(algorithm), networks, learner_values, model_settings or {}
-    )
-    config = msgspec.structs.replace(config, learner_settings=msgspec.to_builtins(learner))
-    curriculum_of(config)  # rejects a wrong one before there is a run
-    _say_advice(config, say)
-    if entry.extra:
-        require(entry.extra, say)
-    worlds = worlds or worlds_of(config, args.games, say)
+    with ExitStack() as stack:
+        worlds: Worlds | None = None
+        if args.is_external_game:
+            num_worlds = given.get("num_worlds", preset.learner(algorithm).get("num_worlds"))
+            config, worlds = open_external(args, config, game_texts, num_worlds, say)
+            stack.callback(worlds.close)
+            config, defaults = from_scene(config, worlds, requested, preset, given, say)
+        else:
+            rules = GAMES[game].settings.defaults().override(**preset.game | _mode(args, game))
+            rules = rules.override_texts(game_texts)
+            config = msgspec.structs.replace(config, game_settings=msgspec.to_builtins(rules))
+            few = defaults_for_few_worlds(GODOT_WORLDS, algorithm) if engine == "godot" else {}
+            defaults = [Layer("default for this engine", few)]
+        config = with_settings(
+            config,
+            *defaults,
+            Layer(_preset_name(args), preset.learner(config.learner)),
+            Layer("default for games over HTTP", _http_defaults(args, config.learner)),
+            Layer("the run that it starts from", _network_settings(source, config.learner, given)),
+            Layer("command line", given),
+            Layer("the model that it continues", model_settings or {}),
+        )
+        curriculum_of(config)  # rejects a wrong one before there is a run
+        _say_advice(config, say)
+        entry = algorithm_named(config.learner)
+        if entry.extra:
+            require(entry.extra, say)
+        if worlds is None:
+            worlds = worlds_of(config, args.games, say)
+            stack.callback(worlds.close)
+        _check_worlds(args, config, worlds)
+        stack.pop_all()
+    return msgspec.structs.replace(config, roles=tuple(worlds.roles)), worlds
+
+
+def _check_algorithm(args: TrainArgs, algorithm: str, preset: Preset, say: Callable[[str], None]) -> None:
+    if not algorithm_named(algorithm).can_continue and (args.init_from is not None or args.freeze):
+        raise _only_new_policies()
+    if preset.trainer not in ("", algorithm):
+        say(f"{args.config} has hyperparameters of {preset.trainer}; {algorithm} uses those of the default preset")
+
+
+def _given(args: TrainArgs, algorithm: str) -> tuple[dict[str, Any], list[str]]:
+    """The learner's settings on the command line, and the game's as texts."""
+    entry = algorithm_named(algorithm)
+    values, game_texts = split_settings(args.values)
+    if args.num_envs is not None:
+        values.setdefault(entry.num_worlds, args.num_envs)
+    if args.device is not None:
+        if not entry.extra:
+            raise GodojoError(f"{option('device')} is for {option('trainer', 'sb3')}; remove it")
+        values["device"] = args.device
+    return values, game_texts
+
+
+def _check_worlds(args: TrainArgs, config: RunConfig, worlds: Worlds) -> None:
+    """Reject worlds that the algorithm cannot train in, and settings that do not fit them."""
+    entry = algorithm_named(config.learner)
     entry.check(worlds)
+    settings = learner_settings(config.learner, config.learner_settings)
+    if (wanted := entry.world_count(settings)) != worlds.num_worlds:
+        raise GodojoError(
+            f"there are {worlds.num_worlds} worlds, and {entry.num_worlds} is {wanted}; remove the setting"
+        )
+    agents = {name: role.acted.size for name, role in worlds.roles.items()}
+    if isinstance(settings, PpoSettings | SacSettings):
+        check_role_names(settings, list(agents))
+    if isinstance(settings, PpoSettings):
+        settings.check_batches(agents)
     for role in args.freeze:
         if role not in worlds.roles:
             raise unknown("role", role, worlds.roles)
-    return msgspec.structs.replace(config, roles=tuple(worlds.roles)), worlds
 
 
 def _say_advice(config: RunConfig, say: Callable[[str], None]) -> None:
@@ -175,16 +195,20 @@ def _check_own_game(args: TrainArgs, source: str, does: str, *others: str) -> No
 def _preset(args: TrainArgs, game: str) -> Preset:
     """The preset, or the configuration file given in its place."""
     if args.is_external_game:
-        if args.config is not None or algorithm_asked_for(args) in TRAINERS or args.tasks or args.reward or args.mode:
-            given = ", ".join(option(name) for name in ("config", "tasks", "reward", "mode"))
+        if algorithm_asked_for(args) in TRAINERS or args.tasks or args.reward or args.mode:
+            given = ", ".join(option(name) for name in ("tasks", "reward", "mode"))
             raise GodojoError(f"an external game brings its own configuration: remove {given} and sb3")
-        return Preset()
+        return Preset() if args.config is None else external_config(args.config)
     if args.config is None:
         mode = args.mode if args.mode in preset_names(game) else None
         return read_preset(game, args.preset or mode or "default")
     if args.preset is not None:
         raise GodojoError(f"give either {option('preset')} or {option('config')}, not both")
     return read_config(args.config, game)
+
+
+def _preset_name(args: TrainArgs) -> str:
+    return f"preset {args.preset or args.mode or 'default'}" if args.config is None else str(args.config)
 
 
 def _mode(args: TrainArgs, game: str) -> dict[str, Any]:
@@ -247,42 +271,11 @@ def _world_options(args: TrainArgs, preset: Preset) -> dict[str, Any]:
     return more
 
 
-def _defaults_for_few_worlds(worlds: int, algorithm: str) -> dict[str, Any]:
-    """Defaults for the few worlds of the real engine, with fewer minibatches so that each stays large enough."""
-    if ALGORITHMS[algorithm].extra:
+def _http_defaults(args: TrainArgs, algorithm: str) -> dict[str, Any]:
+    """Defaults for games over HTTP: a world for each, and longer rollouts."""
+    if not args.http:
         return {}
-    return {"num_worlds": worlds} | ({"n_minibatches": max(worlds // 16, 1)} if algorithm == "ppo" else {})
-
-
-def _external_defaults(
-    worlds: Worlds, algorithm: str, declared: dict[str, Any], given: dict[str, Any], say: Callable[[str], None]
-) -> dict[str, Any]:
-    """Defaults for a game of the user's own, below what its scene declares; also announces them."""
-    if algorithm != "ppo":
-        return _defaults_for_few_worlds(worlds.num_worlds, algorithm) | declared
-    defaults = ppo_defaults(worlds, declared | given)
-    chosen = ", ".join(f"{name} {defaults[name]}" for name in SHOWN)
-    say(f"defaults for this game, which {option('settings')} changes: {chosen}")
-    return defaults | declared
-
-
-def _open_external(
-    args: TrainArgs,
-    config: RunConfig,
-    game_texts: list[str],
-    num_worlds: int | None,
-    say: Callable[[str], None],
-) -> tuple[RunConfig, Worlds]:
-    """Open an external game, which declares its own roles and model; returns the configuration with its name."""
-    if game_texts:
-        raise GodojoError(f"an external game does not take the setting {game_texts[0]!r}; remove it")
-    more = config.more if num_worlds is None else {**config.more, "worlds": num_worlds}
-    config = msgspec.structs.replace(config, game="", engine="godot", more=more)
-    worlds = worlds_of(config, args.games, say)
-    place = args.place
-    name = worlds.hellos[0].game if place is None else place.stem if place.is_file() else place.name
-    letters = "".join(letter if letter.isalnum() else "-" for letter in name[:MAX_GAME_NAME])
-    return msgspec.structs.replace(config, game=letters if letters and letters not in GAMES else "game"), worlds
+    return {algorithm_named(algorithm).num_worlds: len(args.http)} | (HTTP_PPO if algorithm == "ppo" else {})
 
 
 def _network_settings(source: RunFolder | None, algorithm: str, requested: dict[str, Any]) -> dict[str, Any]:
@@ -292,10 +285,15 @@ def _network_settings(source: RunFolder | None, algorithm: str, requested: dict[
     config = source.config
     if config.more.get(CONTINUED_BY, config.learner) != algorithm:
         raise GodojoError(f"run {source.name} was trained by {config.learner}, and {algorithm} cannot continue it")
-    networks = {name: value for name, value in config.learner_settings.items() if name in NETWORK_SETTINGS}
+    networks = _only(NETWORK_SETTINGS, config.learner_settings)
     for name in networks.keys() & requested.keys():
         if requested[name] != networks[name]:
             raise GodojoError(
                 f"{option('init_from')} keeps the networks of run {source.name}: remove the setting {name!r}"
             )
-    return networks
+    roles = {name: _only(NETWORK_SETTINGS, own) for name, own in config.learner_settings.get("roles", {}).items()}
+    return networks | ({"roles": roles} if roles else {})
+
+
+def _only(names: Container[str], values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name in names}

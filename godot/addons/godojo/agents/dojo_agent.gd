@@ -27,6 +27,10 @@ signal policy_changed
 ## What rewards are made of: [method add_reward] takes one of these names.
 @export var reward_terms: PackedStringArray = PackedStringArray(["reward"])
 
+## The network and algorithm of all agents with this [member policy_name]; without one,
+## [member DojoSync.model] counts.
+@export var model: DojoModel
+
 @export_group("Policy")
 ## Plays this agent while no trainer does: drop a trained [code].dojo[/code] file here. Without one,
 ## [member DojoSync.policies] are looked at, and else it is played by hand.

@@ -93,7 +93,7 @@ func send_step(results: DojoResults) -> void:
 
 ## Its trainers know no errors, but this one they cannot take for an answer: they end instead of
 ## waiting for ever.
-func send_error(message: String) -> void:
+func send_error(message: String, _worlds: int = 0) -> void:
 	if state == State.OPEN:
 		_send(JSON.stringify({"type": "error", "message": message}))
 

@@ -74,8 +74,9 @@ func send_plan(_plan: Dictionary) -> void:
 	pass
 
 
-## Tells the trainer why the game cannot go on.
-func send_error(_message: String) -> void:
+## Tells the trainer why the game cannot go on; [param _worlds] is how many worlds it has, if it was
+## asked for another number.
+func send_error(_message: String, _worlds: int = 0) -> void:
 	pass
 
 

@@ -97,8 +97,11 @@ func send_plan(plan: Dictionary) -> void:
 	_send_control("plan", plan)
 
 
-func send_error(message: String) -> void:
-	_send_control("error", {"message": message})
+func send_error(message: String, worlds: int = 0) -> void:
+	var reason: Dictionary = {"message": message}
+	if worlds > 0:
+		reason["worlds"] = worlds
+	_send_control("error", reason)
 
 
 func hang_up(reason: String) -> void:

@@ -66,7 +66,7 @@ static func _leaky(
 ) -> PackedVector4Array:
 	var found: PackedVector4Array = memory.duplicate()
 	for index in found.size():
-		found[index] += _sigmoid(gates[index]) * (_tanh(fed[index]) - found[index])
+		found[index] += sigmoid_of(gates[index]) * (tanh_of(fed[index]) - found[index])
 	return found
 
 
@@ -79,8 +79,8 @@ static func _gru(
 ) -> PackedVector4Array:
 	var found: PackedVector4Array = memory.duplicate()
 	for index in found.size():
-		var fresh: Vector4 = _tanh(fed[index] + _sigmoid(resets[index]) * own[index])
-		found[index] = fresh + _sigmoid(updates[index]) * (found[index] - fresh)
+		var fresh: Vector4 = tanh_of(fed[index] + sigmoid_of(resets[index]) * own[index])
+		found[index] = fresh + sigmoid_of(updates[index]) * (found[index] - fresh)
 	return found
 
 
@@ -91,11 +91,11 @@ static func _sums(some: PackedVector4Array, others: PackedVector4Array) -> Packe
 	return found
 
 
-static func _tanh(of: Vector4) -> Vector4:
+static func tanh_of(of: Vector4) -> Vector4:
 	return Vector4(tanh(of.x), tanh(of.y), tanh(of.z), tanh(of.w))
 
 
-static func _sigmoid(of: Vector4) -> Vector4:
+static func sigmoid_of(of: Vector4) -> Vector4:
 	return Vector4(
 		1.0 / (1.0 + exp(-of.x)),
 		1.0 / (1.0 + exp(-of.y)),

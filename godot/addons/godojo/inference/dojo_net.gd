@@ -6,6 +6,9 @@ extends RefCounted
 ## Numbers are vectors of four, see [DojoLinear]; for many agents, each vector has a list of its own
 ## with one entry for each agent. docs/dojo-file.md describes the steps.
 
+## What may follow each layer but the head.
+const ACTIVATIONS: PackedStringArray = ["relu", "tanh", "silu"]
+
 ## The first layers, one after the other.
 var encoder: Array[DojoLinear] = []
 ## The recurrent memory; null for a policy without one.
@@ -14,6 +17,8 @@ var memory: DojoMemory
 var trunk: DojoLinear
 ## Gives the parameters of the action distribution.
 var head: DojoLinear
+## What follows each layer but the head, see [constant ACTIVATIONS].
+var activation: String = "relu"
 ## Numbers of an observation.
 var inputs: int
 ## Numbers that the head gives.
@@ -89,14 +94,14 @@ func preprocess_many(observations: PackedFloat32Array) -> Array[PackedVector4Arr
 func forward(values: PackedVector4Array, remembered: PackedVector4Array) -> PackedFloat32Array:
 	for layer in encoder:
 		values = layer.run(values)
-		_relu(values)
+		_activate(values)
 	if memory != null:
 		var fresh: PackedVector4Array = memory.next(values, remembered)
 		for place in fresh.size():
 			remembered[place] = fresh[place]
 		values.append_array(fresh)
 	var combined: PackedVector4Array = trunk.run(values)
-	_relu(combined)
+	_activate(combined)
 	return _flat(head.run(combined))
 
 
@@ -107,13 +112,13 @@ func forward_many(
 	for layer in encoder:
 		values = layer.run_many(values)
 		for column in values:
-			_relu(column)
+			_activate(column)
 	if memory != null:
 		remembered.assign(memory.next_of_many(values, remembered))
 		values = values + remembered
 	var combined: Array[PackedVector4Array] = trunk.run_many(values)
 	for column in combined:
-		_relu(column)
+		_activate(column)
 	var columns: Array[PackedVector4Array] = head.run_many(combined)
 	var found := PackedFloat32Array()
 	for one in columns[0].size():
@@ -142,9 +147,17 @@ func _flat(fours: PackedVector4Array) -> PackedFloat32Array:
 	return numbers
 
 
-static func _relu(values: PackedVector4Array) -> void:
-	for index in values.size():
-		values[index] = values[index].max(Vector4.ZERO)
+func _activate(values: PackedVector4Array) -> void:
+	match activation:
+		"relu":
+			for index in values.size():
+				values[index] = values[index].max(Vector4.ZERO)
+		"tanh":
+			for index in values.size():
+				values[index] = DojoMemory.tanh_of(values[index])
+		"silu":
+			for index in values.size():
+				values[index] *= DojoMemory.sigmoid_of(values[index])
 
 
 ## NaN counts as 0, so that it does not stay in the memory for ever.

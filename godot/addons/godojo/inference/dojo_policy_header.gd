@@ -257,10 +257,13 @@ func _has_order(memory: String) -> bool:
 ## Whether each layer takes the outputs of those before it, and is of its kind.
 func _has_widths(memory: String) -> bool:
 	var kinds: Dictionary[String, String] = {"memory": memory, "head": "linear"}
+	for layer in layers:
+		if layer.name == "trunk" and layer.kind in DojoNet.ACTIVATIONS:
+			kinds.merge({"encoder": layer.kind, "trunk": layer.kind})
 	var wide: int = observation_size
 	for layer in layers:
 		var inputs: int = wide + memory_size if layer.name == "trunk" else wide
-		if layer.inputs != inputs or layer.kind != kinds.get(layer.name, "relu"):
+		if layer.inputs != inputs or layer.kind != kinds.get(layer.name):
 			return false
 		if layer.name != "memory":
 			wide = layer.outputs

@@ -5,7 +5,7 @@ extends RefCounted
 
 ## encoder, memory, trunk or head.
 var name: String
-## relu, leaky, gru or linear.
+## relu, tanh, silu, leaky, gru or linear.
 var kind: String
 ## Number of inputs.
 var inputs: int

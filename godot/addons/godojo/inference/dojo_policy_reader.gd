@@ -147,6 +147,7 @@ func _add_layer(net: DojoNet, layer: DojoPolicyLayer) -> void:
 			if _header.memory_size > 0:
 				ins = [layer.inputs - _header.memory_size, _header.memory_size]
 			net.trunk = _linear([wide], ins)
+			net.activation = layer.kind
 		"head":
 			net.head = _linear([wide], ins)
 			net.outputs = wide

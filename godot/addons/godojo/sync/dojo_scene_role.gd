@@ -24,6 +24,8 @@ var _action_high := PackedFloat32Array()
 var _per_world: int = 1
 ## Where each agent's reward terms stand among those of all roles.
 var _columns: Array[PackedInt32Array] = []
+## The first agent that declares a model.
+var _declares: DojoAgent
 var _plain_columns := PackedInt32Array()
 
 
@@ -50,6 +52,8 @@ func add(agent: DojoAgent) -> String:
 	if complaint.is_empty():
 		complaint = _difference(agent)
 	if complaint.is_empty():
+		complaint = _contradiction(agent)
+	if complaint.is_empty():
 		agents.append(agent)
 	return complaint
 
@@ -68,12 +72,29 @@ func finish(worlds: int, terms: PackedStringArray) -> void:
 
 ## The role's description for the trainer.
 func describe() -> Dictionary:
-	return {
+	var description: Dictionary = {
 		"name": name,
 		"agents": _per_world,
 		"observation": _observation_parts,
 		"action": _action_parts,
 	}
+	if _declares != null:
+		description["model"] = declaration(_declares.model, _declares)
+	return description
+
+
+## What [param model] declares, and the path of the node that has it in its scene.
+static func declaration(model: DojoModel, node: Node) -> Dictionary:
+	var description: Dictionary = model.describe()
+	description["node"] = place_of(node)
+	return description
+
+
+## Where a node is in its scene, for people.
+static func place_of(node: Node) -> String:
+	if node.owner == null or node.owner == node:
+		return node.name
+	return "%s/%s" % [node.owner.name, node.owner.get_path_to(node)]
 
 
 ## The agents of one world.
@@ -151,6 +172,20 @@ func _difference(agent: DojoAgent) -> String:
 			% [agent.name, name]
 		)
 	return ""
+
+
+## Agents of a role learn one policy, so they cannot declare different models.
+func _contradiction(agent: DojoAgent) -> String:
+	if agent.model == null:
+		return ""
+	if _declares == null:
+		_declares = agent
+	if agent.model.describe() == _declares.model.describe():
+		return ""
+	return (
+		"%s and %s declare different models, but learn one policy: both have the policy_name %s"
+		% [place_of(_declares), place_of(agent), name]
+	)
 
 
 func _observation_of(row: int) -> PackedFloat32Array:

@@ -41,7 +41,7 @@ func describe() -> Dictionary:
 		"reward_terms": _terms,
 		"winners": winners,
 		"arenas": [],
-		"model": sync.model.describe() if sync.model != null else null,
+		"model": DojoSceneRole.declaration(sync.model, sync) if sync.model != null else null,
 		"agent_episodes":
 		all_agents().any(func(agent: DojoAgent) -> bool: return not agent.ends_world),
 	}
@@ -144,6 +144,7 @@ func views() -> Array[DojoView]:
 ## Makes this many worlds and finds their agents; returns an error message, or an empty text.
 func _build(count: int) -> String:
 	trouble = ""
+	fixed_count = 1 if sync.world_scene == null else 0
 	if sync.world_scene == null:
 		if count != 1:
 			return (

@@ -301,7 +301,7 @@ func _configure(request: Dictionary) -> void:
 		request["ticks_per_decision"] = ticks_per_decision
 	var complaint: String = worlds.configure(request)
 	if not complaint.is_empty():
-		_refuse(complaint)
+		_refuse(complaint, worlds.fixed_count if request["worlds"] != worlds.fixed_count else 0)
 		return
 	var description: Dictionary = worlds.describe()
 	if loop != null:
@@ -357,8 +357,8 @@ func _send_results() -> void:
 
 
 ## The game cannot go on: tells the trainer and the person at the console why.
-func _refuse(complaint: String) -> void:
-	_link.send_error(complaint)
+func _refuse(complaint: String, worlds_there: int = 0) -> void:
+	_link.send_error(complaint, worlds_there)
 	_link.hang_up(complaint)
 	_lose_trainer(complaint, 1)
 

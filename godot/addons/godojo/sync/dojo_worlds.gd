@@ -17,6 +17,8 @@ var advances_itself: bool = false
 ## Whether the worlds stand still by themselves from [method collect] to [method act]. If not, a
 ## game with a window is paused while its trainer computes.
 var stands_still_itself: bool = false
+## How many worlds there are, if [method configure] refused another number; 0 where any will do.
+var fixed_count: int = 0
 ## A sentence on why the worlds cannot go on, looked at after each [method collect]; empty while
 ## they can.
 var trouble: String = ""
@@ -34,10 +36,12 @@ func configure(_request: Dictionary) -> String:
 
 ## The worlds' description for the trainer. Keys:
 ## [br]- [code]roles[/code]: Array of Dictionary with [code]name[/code], [code]agents[/code] (of one
-## world), [code]observation[/code] and [code]action[/code], see [DojoObservationLayout];
+## world), [code]observation[/code] and [code]action[/code], see [DojoObservationLayout], and
+## [code]model[/code] where it declares its own;
 ## [br]- [code]reward_terms[/code], [code]winners[/code], [code]arenas[/code]: names
 ## (PackedStringArray or Array); winner 0 is "nobody";
-## [br]- [code]model[/code]: a Dictionary, or null;
+## [br]- [code]model[/code]: what the scene declares, see [method DojoModel.describe], with the path
+## of its node as [code]node[/code], or null;
 ## [br]- [code]truth[/code]: only if it was asked for and the game can tell: what
 ## [member DojoResults.truth] is made of, as parts of an observation;
 ## [br]- [code]ticks_per_decision[/code]: int, only if it is not what was asked for.

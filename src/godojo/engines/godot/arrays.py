@@ -139,7 +139,9 @@ def make_arrays(
 ) -> WorldArrays:
     """The arrays of a game that describes itself; also sets them, and the description, as attributes of `worlds`."""
     worlds.ticks_per_decision = ready.ticks_per_decision
-    worlds.declared_model, worlds.declared_loop = ready.model, ready.loop
+    declared = {role.name: ready.model if role.model is None else role.model for role in ready.roles}
+    worlds.declared_models = {role: model for role, model in declared.items() if model is not None}
+    worlds.declared_loop = ready.loop
     worlds.independent_agents = ready.independent_agents
     worlds.agent_episodes = ready.agent_episodes or ready.independent_agents
     worlds.reward_terms, worlds.winners, worlds.arena_names = ready.reward_terms, ready.winners, ready.arenas

@@ -1,6 +1,5 @@
 """Where an external game comes from, as its run's configuration keeps it, so that every verb opens the same game."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,14 +8,12 @@ import msgspec
 
 from godojo.engines.godot.launch import wire_of
 from godojo.engines.godot.open import open_game
-from godojo.engines.godot.worlds import GodotWorlds
+from godojo.engines.godot.worlds import FixedWorldCount, GodotWorlds
 from godojo.errors import GodojoError
 from godojo.validation import converted
 
 WORLDS_EACH = 16
 """Worlds of one process, for a scene that can play several, unless the user asks for another number."""
-_OWN_NUMBER = re.compile(r"this scene is one world|\d+ worlds in each process")
-"""About a game that has a number of worlds of its own."""
 
 
 class GameSource(msgspec.Struct, frozen=True):
@@ -66,7 +63,7 @@ class GameSource(msgspec.Struct, frozen=True):
             return open_game(num_worlds=self.worlds, **shared)
         try:
             return open_game(num_worlds=self.worlds or usual_worlds or WORLDS_EACH * self.processes, **shared)
-        except GodojoError as error:
-            if self.worlds is not None or not _OWN_NUMBER.search(str(error)):
+        except FixedWorldCount:
+            if self.worlds is not None:
                 raise
         return open_game(**shared)

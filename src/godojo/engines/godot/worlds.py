@@ -37,6 +37,10 @@ _READING_S = 1.0
 _Lost = (ConnectionLost, PeerTimeout, WireError)
 
 
+class FixedWorldCount(GodojoError):
+    """The game has a fixed number of worlds, and another one was requested."""
+
+
 class _Game:
     """One of the games, and which worlds it plays."""
 
@@ -325,7 +329,8 @@ class GodotWorlds(Worlds):
                 if self._seed is not None:
                     frame = connection.reset(self._seed_of(game), self._start_timeout_s)
             except GameRefused as error:
-                raise GodojoError(f"game {game.number} refused to play: {error}") from None
+                kind = GodojoError if error.worlds is None else FixedWorldCount
+                raise kind(f"game {game.number} refused to play: {error}") from None
             except _Lost as error:
                 if isinstance(error, PeerTimeout):
                     game.seat.check_can_play()
@@ -407,9 +412,11 @@ def _size(game: _Game) -> int:
 def _wrong_number(asked: int, each: int) -> GodojoError:
     """A game that has a number of worlds of its own was asked for another one."""
     if asked % each:
-        return GodojoError(f"the game has {each} worlds in each process: ask for a multiple of that, not for {asked}")
+        return FixedWorldCount(
+            f"the game has {each} worlds in each process: ask for a multiple of that, not for {asked}"
+        )
     needed = f"{asked} worlds need {asked // each} processes ({option('processes', asked // each)})"
-    return GodojoError(f"the game has {each} worlds in each process: {needed}")
+    return FixedWorldCount(f"the game has {each} worlds in each process: {needed}")
 
 
 def _without_worlds(ready: Ready) -> tuple[object, ...]:

@@ -16,6 +16,9 @@ from godojo.learn.networks import CACHE_LINE, flat_offsets
 
 EIGHT, FEW = 8, 8
 INPUTS, OUTPUTS, WEIGHTS, BIASES = range(4)
+RELU, TANH = range(2)
+ACTIVATIONS = {"relu": RELU, "tanh": TANH}
+"""Those that have kernels, whose derivative follows from their output."""
 LOG2_E = np.float32(1.0 / math.log(2.0))
 # 2 to the power of -0.5 to 0.5, by its Taylor series.
 P1, P2, P3, P4, P5, P6 = (np.float32(math.log(2.0) ** n / math.factorial(n)) for n in range(1, 7))
@@ -97,22 +100,6 @@ def forward(
 
 
 @njit_fastmath
-def relu(numbers: np.ndarray, rows: int, width: int) -> None:
-    """Rectify in place."""
-    for row in range(rows):
-        for n in range(width):
-            numbers[row, n] = max(numbers[row, n], np.float32(0.0))
-
-
-@njit_fastmath
-def relu_backward(numbers: np.ndarray, rows: int, width: int, grad: np.ndarray) -> None:
-    """Backpropagate `grad` through `relu`, given its output."""
-    for row in range(rows):
-        for n in range(width):
-            grad[row, n] = grad[row, n] if numbers[row, n] > np.float32(0.0) else np.float32(0.0)
-
-
-@njit_fastmath
 def back_to_weights(grad: np.ndarray, given: np.ndarray, layer: np.ndarray, rows: int, gradient: np.ndarray) -> None:
     """Accumulate the gradients of weights and biases, eight rows at a time."""
     inputs, outputs = layer[INPUTS], layer[OUTPUTS]
@@ -153,10 +140,41 @@ def sigmoid(x: Any) -> Any:
     return ONE / (ONE + exponential(-x))
 
 
+@kernel
+def tanh(x: Any) -> Any:
+    return TWO * sigmoid(TWO * x) - ONE
+
+
+@njit_fastmath
+def activate(numbers: np.ndarray, rows: int, width: int, activation: int) -> None:
+    """Apply an activation in place."""
+    if activation == RELU:
+        for row in range(rows):
+            for n in range(width):
+                numbers[row, n] = max(numbers[row, n], np.float32(0.0))
+    else:
+        for row in range(rows):
+            for n in range(width):
+                numbers[row, n] = tanh(numbers[row, n])
+
+
+@njit_fastmath
+def activate_backward(numbers: np.ndarray, rows: int, width: int, activation: int, grad: np.ndarray) -> None:
+    """Backpropagate `grad` through `activate`, given its output."""
+    if activation == RELU:
+        for row in range(rows):
+            for n in range(width):
+                grad[row, n] = grad[row, n] if numbers[row, n] > np.float32(0.0) else np.float32(0.0)
+    else:
+        for row in range(rows):
+            for n in range(width):
+                grad[row, n] *= ONE - numbers[row, n] * numbers[row, n]
+
+
 @njit_fastmath
 def squash(numbers: np.ndarray) -> None:
     """Sigmoid of the first half (the gates), tanh of the second (the candidates)."""
     half = len(numbers) // 2
     for number in range(half):
         numbers[number] = sigmoid(numbers[number])
-        numbers[half + number] = TWO * sigmoid(TWO * numbers[half + number]) - ONE
+        numbers[half + number] = tanh(numbers[half + number])

@@ -12,7 +12,18 @@ from torch import Tensor, nn
 from godojo.kernels.compile import njit_fastmath
 from godojo.learn.kernels import frames
 from godojo.learn.kernels.frames import ActionFrame
-from godojo.learn.kernels.layers import INPUTS, ONE, OUTPUTS, aligned, forward, relu, squash, table, transpose
+from godojo.learn.kernels.layers import (
+    ACTIVATIONS,
+    INPUTS,
+    ONE,
+    OUTPUTS,
+    activate,
+    aligned,
+    forward,
+    squash,
+    table,
+    transpose,
+)
 from godojo.learn.kernels.memory import leaky_step
 from godojo.learn.memory import LeakyMemory
 from godojo.learn.networks import (
@@ -42,11 +53,12 @@ class Weights(NamedTuple):
     transposed: np.ndarray
     log_std: np.ndarray
     rotated: np.ndarray
+    activation: int
 
 
 def has_kernels(policy: Policy) -> bool:
-    """Whether the kernels support this policy: ReLU, leaky memory or none, and continuous actions."""
-    is_known = policy.shape.activation == "relu" and (policy.memory is None or isinstance(policy.memory, LeakyMemory))
+    """Whether the kernels support this policy: ReLU or tanh, leaky memory or none, and continuous actions."""
+    is_known = policy.shape.activation in ACTIVATIONS and isinstance(policy.memory, LeakyMemory | None)
     return is_known and isinstance(policy.head, ActionHead) and not policy.head.discrete_sizes
 
 
@@ -103,7 +115,8 @@ class KernelPolicyRunner(KernelPreprocessing):
         row, transposed = aligned(2, size)
         layers, numbers = table(linears(policy), self._from), len(self._log_std)
         log_std, rotated = np.zeros(numbers, np.float32), pairs_of(policy.rotated_cells)
-        self._weights = Weights(layers, len(policy.encoder) // 2, row, transposed, log_std, rotated)
+        activation = ACTIVATIONS[policy.shape.activation]
+        self._weights = Weights(layers, len(policy.encoder) // 2, row, transposed, log_std, rotated, activation)
         width = int(layers[:, [INPUTS, OUTPUTS]].max()) + policy.memory_size
         self._scratch, self._mean = aligned(2, BLOCK, width), aligned(-(-rows // BLOCK) * BLOCK, numbers)
         self._noise = torch.zeros(rows, numbers)
@@ -155,7 +168,7 @@ def _act(
                         heading[1] = observation[start + each, frame.forward[1]]
                     leaky_step(memory_input, ONE, heading, weights.rotated, memory[start + each], held, out)
             else:
-                relu(there, count, layer[OUTPUTS])
+                activate(there, count, layer[OUTPUTS], weights.activation)
                 here, there = there, here
         forward(here, layers[last], row, transposed, count, mean[start : start + BLOCK])
     frames.sample_gaussian(mean[:rows], noise, weights.log_std, LOG_ROOT, action, log_prob)

@@ -11,18 +11,19 @@ from torch import Tensor, nn
 
 from godojo.kernels.compile import njit_fastmath
 from godojo.learn.kernels.layers import (
+    ACTIVATIONS,
     EIGHT,
     INPUTS,
     OUTPUTS,
     WEIGHTS,
+    activate,
+    activate_backward,
     add_product,
     aligned,
     back_to_given,
     back_to_weights,
     exponential,
     forward,
-    relu,
-    relu_backward,
     squash,
     table,
     transpose,
@@ -49,6 +50,7 @@ class Network(NamedTuple):
     log_std_at: int
     row: np.ndarray
     transposed: np.ndarray
+    activation: int
 
 
 class Rollout(NamedTuple):
@@ -113,6 +115,7 @@ class KernelPpoGradient:
             log_std_at=flat_offsets(in_row)[0][id(log_std_of(policy))],
             row=row,
             transposed=aligned(len(row)),
+            activation=ACTIVATIONS[policy.shape.activation],
         )
         self._coefficients = Coefficients(
             clip=np.float32(settings.clip_range),
@@ -121,22 +124,29 @@ class KernelPpoGradient:
             max_grad_norm=settings.max_grad_norm,
         )
         layers = np.concatenate((self._network.policy_layers, self._network.critic_layers))
-        widest, cells = int(layers[:, [INPUTS, OUTPUTS]].max()), policy.memory_size
-        rows, numbers = -(-settings.n_steps // EIGHT) * EIGHT, len(log_std_of(policy))
-        self._scratch = Scratch(
-            activations=aligned(self._network.encoder_layers + 2, rows, widest + cells),
-            critic_activations=aligned(len(self._network.critic_layers), rows, widest),
-            privileged=aligned(rows, critic.privileged.in_features),
-            memory_input=aligned(rows, 2 * cells),
-            memory_input_grad=aligned(rows, 2 * cells),
-            held=aligned(rows, cells),
-            mean=aligned(rows, numbers),
-            mean_grad=aligned(rows, numbers),
-            value=aligned(rows, 1),
-            value_grad=aligned(rows, 1),
-            grad=aligned(rows, widest + cells),
-            other_grad=aligned(rows, widest + cells),
-        )
+        self._widest, self._cells = int(layers[:, [INPUTS, OUTPUTS]].max()), policy.memory_size
+        self._privileged_size, self._numbers = critic.privileged.in_features, len(log_std_of(policy))
+        self._scratches: dict[int, Scratch] = {}
+        """By the number of rows: sequences of a rollout are shorter than the whole."""
+
+    def _scratch(self, steps: int) -> Scratch:
+        rows, cells, widest = -(-steps // EIGHT) * EIGHT, self._cells, self._widest
+        if rows not in self._scratches:
+            self._scratches[rows] = Scratch(
+                activations=aligned(self._network.encoder_layers + 2, rows, widest + cells),
+                critic_activations=aligned(len(self._network.critic_layers), rows, widest),
+                privileged=aligned(rows, self._privileged_size),
+                memory_input=aligned(rows, 2 * cells),
+                memory_input_grad=aligned(rows, 2 * cells),
+                held=aligned(rows, cells),
+                mean=aligned(rows, self._numbers),
+                mean_grad=aligned(rows, self._numbers),
+                value=aligned(rows, 1),
+                value_grad=aligned(rows, 1),
+                grad=aligned(rows, widest + cells),
+                other_grad=aligned(rows, widest + cells),
+            )
+        return self._scratches[rows]
 
     def __call__(self, buffer: RolloutBuffer, columns: Tensor) -> list[float]:
         network, metrics = self._network, np.zeros(len(METRICS))
@@ -144,7 +154,8 @@ class KernelPpoGradient:
         transpose(network.policy_layers, network.row, network.transposed)
         transpose(network.critic_layers, network.row, network.transposed)
         self._gradient[:] = 0.0
-        _ppo_gradient(network, rollout, columns.numpy(), self._coefficients, self._scratch, self._gradient, metrics)
+        scratch = self._scratch(len(rollout.action))
+        _ppo_gradient(network, rollout, columns.numpy(), self._coefficients, scratch, self._gradient, metrics)
         found: list[float] = metrics.tolist()
         return found
 
@@ -233,7 +244,7 @@ def _forward_sequence(net: Network, rollout: Rollout, column: int, s: Scratch) -
     rows, cells, steps = activations.shape[1], rollout.memory.shape[1], rollout.action.shape[0]
     for layer in range(encoder_layers):
         forward(activations[layer], layers[layer], net.row, net.transposed, rows, activations[layer + 1])
-        relu(activations[layer + 1], rows, layers[layer, OUTPUTS])
+        activate(activations[layer + 1], rows, layers[layer, OUTPUTS], net.activation)
     encoded = activations[encoder_layers]
     if cells > 0:
         cells_at = layers[encoder_layers, INPUTS]
@@ -246,7 +257,7 @@ def _forward_sequence(net: Network, rollout: Rollout, column: int, s: Scratch) -
             leaky_step(now, not_done, heading, net.rotated, carried, held, encoded[step, cells_at : cells_at + cells])
     trunk = layers[len(layers) - 2]
     forward(encoded, trunk, net.row, net.transposed, rows, activations[encoder_layers + 1])
-    relu(activations[encoder_layers + 1], rows, trunk[OUTPUTS])
+    activate(activations[encoder_layers + 1], rows, trunk[OUTPUTS], net.activation)
 
 
 @njit_fastmath
@@ -259,7 +270,7 @@ def _backward_sequence(net: Network, rollout: Rollout, column: int, s: Scratch, 
     back_to_weights(s.mean_grad, activations[encoder_layers + 1], head, rows, gradient)
     other_grad[:] = ZERO
     back_to_given(s.mean_grad, head, row, rows, other_grad)
-    relu_backward(activations[encoder_layers + 1], rows, trunk[OUTPUTS], other_grad)
+    activate_backward(activations[encoder_layers + 1], rows, trunk[OUTPUTS], net.activation, other_grad)
     back_to_weights(other_grad, encoded, trunk, rows, gradient)
     grad[:] = ZERO
     back_to_given(other_grad, trunk, row, rows, grad)
@@ -274,7 +285,7 @@ def _backward_sequence(net: Network, rollout: Rollout, column: int, s: Scratch, 
         back_to_weights(s.memory_input_grad, encoded, layers[encoder_layers], rows, gradient)
         back_to_given(s.memory_input_grad, layers[encoder_layers], row, rows, grad)
     for layer in range(encoder_layers - 1, -1, -1):
-        relu_backward(activations[layer + 1], rows, layers[layer, OUTPUTS], grad)
+        activate_backward(activations[layer + 1], rows, layers[layer, OUTPUTS], net.activation, grad)
         back_to_weights(grad, activations[layer], layers[layer], rows, gradient)
         if layer > 0:
             other_grad[:] = ZERO
@@ -290,10 +301,10 @@ def _critic(net: Network, s: Scratch) -> None:
     weights = transposed[split[WEIGHTS] : split[WEIGHTS] + split[INPUTS] * split[OUTPUTS]]
     forward(s.activations[0], layers[0], row, transposed, rows, activations[1])
     add_product(s.privileged, weights, split[INPUTS], split[OUTPUTS], rows, activations[1])
-    relu(activations[1], rows, split[OUTPUTS])
+    activate(activations[1], rows, split[OUTPUTS], net.activation)
     for layer in range(2, len(layers) - 1):
         forward(activations[layer - 1], layers[layer], row, transposed, rows, activations[layer])
-        relu(activations[layer], rows, layers[layer, OUTPUTS])
+        activate(activations[layer], rows, layers[layer, OUTPUTS], net.activation)
     forward(activations[len(layers) - 2], layers[len(layers) - 1], row, transposed, rows, s.value)
 
 
@@ -306,11 +317,11 @@ def _critic_backward(net: Network, s: Scratch, gradient: np.ndarray) -> None:
     grad[:] = ZERO
     back_to_given(s.value_grad, layers[last], row, rows, grad)
     for layer in range(last - 1, 1, -1):
-        relu_backward(activations[layer], rows, layers[layer, OUTPUTS], grad)
+        activate_backward(activations[layer], rows, layers[layer, OUTPUTS], net.activation, grad)
         back_to_weights(grad, activations[layer - 1], layers[layer], rows, gradient)
         other_grad[:] = ZERO
         back_to_given(grad, layers[layer], row, rows, other_grad)
         grad, other_grad = other_grad, grad
-    relu_backward(activations[1], rows, layers[1, OUTPUTS], grad)
+    activate_backward(activations[1], rows, layers[1, OUTPUTS], net.activation, grad)
     back_to_weights(grad, s.activations[0], layers[0], rows, gradient)
     back_to_weights(grad, s.privileged, layers[1], rows, gradient)

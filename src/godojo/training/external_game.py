@@ -1,0 +1,135 @@
+"""Opens a game of the user's own for a new run, and takes the settings that its scene declares."""
+
+from collections.abc import Callable, Container, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from godojo.engines.base import Worlds
+from godojo.errors import GodojoError, option
+from godojo.games.base import GAMES
+from godojo.learn.declared import Declared, declared
+from godojo.learn.defaults import SHOWN, ppo_defaults
+from godojo.learn.presets import Preset, learner_settings, read_config
+from godojo.learn.registry import algorithm_named
+from godojo.runs.config import SCENE_LOOP, RunConfig
+from godojo.training.args import TrainArgs
+from godojo.training.layers import Layer, defaults_for_few_worlds
+from godojo.training.worlds import loop_values, worlds_of
+
+SECTIONS = ("budget", "ppo", "sac", "processes")
+"""Sections of a configuration file that a user's own game takes."""
+MAX_GAME_NAME = 40
+
+
+def external_config(path: Path) -> Preset:
+    """A configuration file for an external game, which has no settings that we know."""
+    preset = read_config(path, "")
+    for section in Preset.__struct_fields__:
+        if section not in SECTIONS and getattr(preset, section) != getattr(Preset(), section):
+            raise GodojoError(f"{path}: an external game has no section {section!r}; there is: {', '.join(SECTIONS)}")
+    return preset
+
+
+def open_external(
+    args: TrainArgs,
+    config: RunConfig,
+    game_texts: list[str],
+    num_worlds: int | None,
+    say: Callable[[str], None],
+) -> tuple[RunConfig, Worlds]:
+    """Open an external game, which declares its own roles and model; returns the configuration with its name."""
+    if game_texts:
+        raise GodojoError(f"an external game does not take the setting {game_texts[0]!r}; remove it")
+    more = config.more if num_worlds is None else {**config.more, "worlds": num_worlds}
+    config = msgspec.structs.replace(config, game="", engine="godot", more=more)
+    worlds = worlds_of(config, args.games, say)
+    place = args.place
+    name = worlds.hellos[0].game if place is None else place.stem if place.is_file() else place.name
+    letters = "".join(letter if letter.isalnum() else "-" for letter in name[:MAX_GAME_NAME])
+    return msgspec.structs.replace(config, game=letters if letters and letters not in GAMES else "game"), worlds
+
+
+def from_scene(
+    config: RunConfig,
+    worlds: Worlds,
+    requested: str | None,
+    preset: Preset,
+    given: dict[str, Any],
+    say: Callable[[str], None],
+) -> tuple[RunConfig, list[Layer]]:
+    """The algorithm of an external game, and its settings below those of the user: defaults, then the scene's.
+
+    `requested` is the algorithm that the user chose, if any; `given` are settings on the command line.
+    """
+    scene = declared(worlds.declared_models, requested)
+    algorithm = requested or scene.algorithm or "ppo"
+    nodes = ", ".join(dict.fromkeys(scene.nodes.values()))
+    if scene.algorithm and algorithm not in (scene.algorithm, "sb3"):
+        say(f"{nodes}: only the network is used, since {algorithm} trains and the scene declares {scene.algorithm}")
+    by_user = {**preset.learner(algorithm), **given}
+    scene = scene.without(by_user)
+    loop = {} if algorithm_named(algorithm).extra else _except(by_user, loop_values(worlds))
+    defaults = _external_defaults(worlds, algorithm, scene, {**loop, **by_user}, say)
+    _check_declared(scene, worlds, algorithm, {**defaults, **by_user})
+    for role, node in scene.nodes.items():
+        values = {**scene.settings, **scene.roles.get(role, {})}
+        shown = "".join(f", {name} {_shown(value)}" for name, value in values.items())
+        say(f"{role}: {algorithm}{shown} (declared by {node})")
+    config = msgspec.structs.replace(config, learner=algorithm)
+    if worlds.declared_loop is not None:
+        config = msgspec.structs.replace(config, more={**config.more, SCENE_LOOP: True})
+    layers = [
+        Layer("default for this game", defaults),
+        Layer(f"scene ({nodes})", scene.layer),
+        Layer("scene (DojoTrainingLoop)", loop),
+    ]
+    return config, layers
+
+
+def _check_declared(scene: Declared, worlds: Worlds, algorithm: str, others: Mapping[str, Any]) -> None:
+    """Reject what the game cannot be trained with; GodojoError names the node."""
+    for role, node in scene.nodes.items():
+        own = {**scene.settings, **scene.roles.get(role, {})}
+        try:
+            if algorithm == scene.algorithm:
+                algorithm_named(algorithm).check(worlds)
+            if algorithm == "ppo" and "batch_size" in own:
+                settings = learner_settings("ppo", {**others, **own})
+                settings.check_batches({role: worlds.roles[role].acted.size})
+        except GodojoError as error:
+            raise GodojoError(f"{node}: {error}") from None
+
+
+def _shown(value: Any) -> str:
+    return str(list(value)) if isinstance(value, list | tuple) else str(value) or "none"
+
+
+def _external_defaults(
+    worlds: Worlds, algorithm: str, scene: Declared, by_user: dict[str, Any], say: Callable[[str], None]
+) -> dict[str, Any]:
+    """Defaults for a game of the user's own, which fit what its scene declares and the user gave; announces them."""
+    if algorithm != "ppo":
+        return defaults_for_few_worlds(worlds.num_worlds, algorithm)
+    chosen = {**scene.settings, **by_user}
+    defaults = ppo_defaults(worlds, chosen)
+    batches = [values["batch_size"] for values in (chosen, *scene.roles.values()) if values.get("batch_size")]
+    if batches:
+        defaults["sequence_length"] = _sequence_length(defaults, min(batches))
+    shown = [name for name in SHOWN if name not in chosen and not (name == "n_minibatches" and batches)]
+    announced = ", ".join(f"{name} {defaults[name]}" for name in shown)
+    say(f"defaults for this game, which {option('settings')} changes: {announced}")
+    return _except(chosen, defaults)
+
+
+def _sequence_length(defaults: dict[str, Any], batch_size: Any) -> int:
+    """The longest sequence, up to the default, of which a minibatch can hold one."""
+    steps, usual = defaults["n_steps"], defaults["sequence_length"] or defaults["n_steps"]
+    if not isinstance(batch_size, int) or batch_size >= usual:
+        return int(defaults["sequence_length"])
+    return max(length for length in range(1, max(batch_size, 1) + 1) if steps % length == 0)
+
+
+def _except(names: Container[str], values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
