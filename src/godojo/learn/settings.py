@@ -70,6 +70,8 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Fraction of worlds in which the scripted opponent is asked what it would do."""
     imitation_end: float = 0.8
     """Share of the budget after which imitation ends."""
+    imitation_epochs: int = 20
+    """Passes over demonstrations before training (behaviour cloning); 0 for none."""
     exploiter_fraction: float = 0.0
     """Fraction of worlds in which one role is played by an exploiter, which learns to beat the current policy."""
     exploiter_interval: int = 500
@@ -95,6 +97,8 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         check_positive(self, "learning_rate", "final_learning_rate", "clip_range", "max_grad_norm", "imitation_coef")
         check_net_arch(self.net_arch)
         check_checkpoint_steps(self.checkpoint_steps)
+        if self.imitation_epochs < 0:
+            raise GodojoError(f"imitation_epochs must be 0 or more, not {self.imitation_epochs}")
         if self.memory and self.memory_size < 1:
             raise GodojoError(f"memory_size must be 1 or more, not {self.memory_size}")
         cells = self.egocentric_memory_size

@@ -25,6 +25,7 @@ from godojo.learn.registry import ALGORITHMS, algorithm_named
 from godojo.runs.config import CONTINUED_BY, RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.training.args import TrainArgs
+from godojo.training.demos import kept_demos
 from godojo.training.worlds import curriculum_of, worlds_of
 
 GODOT_WORLDS = 64
@@ -79,7 +80,7 @@ def new_config(
         seed=seed,
         budget=args.budget(preset.budget or {"minutes": 5.0}).as_config(),
         command=args.command,
-        more=_game_source(args, engine, preset) | _world_options(args, preset),
+        more=_game_source(args, engine, preset) | _world_options(args, preset) | kept_demos(args.demos),
     )
     declared: dict[str, Any] = {}
     worlds: Worlds | None = None
@@ -99,6 +100,8 @@ def new_config(
     if args.http:
         defaults = HTTP_PPO if algorithm == "ppo" else {}
         learner_values = defaults | {entry.num_worlds: len(args.http)} | learner_values
+    if args.demos and algorithm != "ppo":
+        raise GodojoError(f"only PPO imitates demonstrations, not {algorithm}; remove {option('demos')}")
     networks = _network_settings(source, algorithm, learner_values)
     learner = learner_settings(
         algorithm, declared, preset.learner(algorithm), networks, learner_values, model_settings or {}
