@@ -3,16 +3,15 @@
 | line | fields |
 |---|---|
 | header | `format`, `game`, `player`, `ticks_per_decision`, `roles`: `name`, and parts of `observation` and `action` |
-| episode | `role`, `end` (`terminated`, `truncated`), `steps`, `reward` (the sum), `observation`, `action`, `sha256` |
+| episode | `role`, `end` (`terminated`, `truncated`), `steps`, `reward` (the sum), `observation`, `action` |
 
-`observation` (steps by numbers) and `action` are little-endian float32 in base64; `sha256` is that of the two texts
-joined. Observations are those that the agent acted upon. A line is written when its episode ends, so a killed
-recording keeps every finished episode; a last line without its line feed is ignored.
+`observation` (steps by numbers) and `action` are little-endian float32 in base64. Observations are those that the agent
+acted upon. `sha256` is the last field of every line: the hash of the line's bytes before it. A line is written when its
+episode ends, so a killed recording keeps every finished episode; a last line without its line feed is ignored.
 """
 
 import base64
 import binascii
-import hashlib
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -21,11 +20,13 @@ import numpy as np
 
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.errors import GodojoError
+from godojo.files import Damaged, Seal
 from godojo.formats import DEMO
 from godojo.games.parts import ActionPart, ObservationPart, action_size
 
 MAX_BYTES = 2**31
 AGAIN = "record it again"
+_SEAL = Seal(b',"sha256":"', b'"}')
 
 
 class DemoRole(msgspec.Struct, frozen=True):
@@ -74,7 +75,6 @@ class DemoLine(msgspec.Struct, frozen=True):
     reward: float
     observation: str
     action: str
-    sha256: str
 
     @classmethod
     def of(cls, episode: "DemoEpisode") -> "DemoLine":
@@ -82,7 +82,7 @@ class DemoLine(msgspec.Struct, frozen=True):
             base64.b64encode(np.ascontiguousarray(rows, "<f4").tobytes()).decode()
             for rows in (episode.observation, episode.action)
         )
-        return cls(episode.role, episode.end, len(episode.action), episode.reward, seen, done, _hash(seen, done))
+        return cls(episode.role, episode.end, len(episode.action), episode.reward, seen, done)
 
 
 class DemoEpisode(NamedTuple):
@@ -144,12 +144,18 @@ def read_demos(path: str | Path) -> Demos:
     episodes = []
     for number, line in enumerate(lines, start=2):
         try:
+            _check_seal(line)
             episodes.append(_episode(msgspec.json.decode(line, type=DemoLine), roles))
-        except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
+        except (Damaged, msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
             raise GodojoError(f"{path}, line {number}: {error}; remove the line, or {AGAIN}") from None
     if not episodes:
         raise GodojoError(f"{path} has no finished episode; play one to its end")
     return Demos(path, header, episodes, is_cut)
+
+
+def line_bytes(line: DemoLine | dict[str, Any]) -> bytes:
+    """A line of the file, with its hash."""
+    return _SEAL.close(msgspec.json.encode(line).removesuffix(b"}")) + b"\n"
 
 
 def check_rows(observation: np.ndarray, action: np.ndarray, role: DemoRole) -> np.ndarray:
@@ -189,16 +195,15 @@ def _header(path: Path, line: bytes) -> DemoHeader:
         raise GodojoError(f"{path} is no file of demonstrations: its first line is no header of {DEMO.tag}")
     version = DEMO.version_of(tree.pop("format"), path)
     try:
+        _check_seal(line)
         return msgspec.convert(DEMO.migrate(tree, version), DemoHeader)
-    except msgspec.ValidationError as error:
+    except (Damaged, msgspec.ValidationError) as error:
         raise GodojoError(f"{path} is damaged ({error}); {AGAIN}") from None
 
 
 def _episode(line: DemoLine, roles: dict[str, DemoRole]) -> DemoEpisode:
     if line.role not in roles:
         raise ValueError(f"role {line.role[:64]!r} is not in the header")
-    if line.sha256 != _hash(line.observation, line.action):
-        raise ValueError("its content does not match its sha256")
     role = roles[line.role]
     observation = _rows(line.observation, line.steps, role.observation_size, "observation")
     action = _rows(line.action, line.steps, action_size(role.action), "action")
@@ -215,8 +220,9 @@ def _rows(text: str, steps: int, width: int, name: str) -> np.ndarray:
     return np.frombuffer(content, "<f4").astype(np.float32).reshape(steps, width)
 
 
-def _hash(*texts: str) -> str:
-    return hashlib.sha256("".join(texts).encode()).hexdigest()
+def _check_seal(line: bytes) -> None:
+    if _SEAL.check(line) is None:
+        raise Damaged("its sha256 is missing")
 
 
 def _spaces(parts: tuple[ObservationPart, ...] | tuple[ActionPart, ...]) -> str:

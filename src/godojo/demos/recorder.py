@@ -4,12 +4,12 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import msgspec
 import numpy as np
 
-from godojo.demos.file import DemoEpisode, DemoHeader, DemoLine, DemoRole
+from godojo.demos.file import DemoEpisode, DemoHeader, DemoLine, DemoRole, line_bytes
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.formats import DEMO
@@ -42,9 +42,9 @@ class DemoWriter:
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         self.close()
 
-    def _write(self, line: object) -> None:
+    def _write(self, line: DemoLine | dict[str, Any]) -> None:
         try:
-            self._file.write(msgspec.json.encode(line) + b"\n")
+            self._file.write(line_bytes(line))
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:

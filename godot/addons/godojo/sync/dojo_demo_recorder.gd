@@ -107,7 +107,6 @@ func finish(agent: int, is_terminated: bool) -> void:
 				"reward": _rewards[agent],
 				"observation": seen,
 				"action": done,
-				"sha256": (seen + done).sha256_text(),
 			}
 		)
 		episodes += 1
@@ -155,7 +154,8 @@ func _take(row: int, results: DojoResults, terms: int) -> void:
 
 
 func _write(line: Dictionary) -> void:
-	_file.store_line(JSON.stringify(line, "", false, true))
+	var text: String = JSON.stringify(line, "", false, true).trim_suffix("}")
+	_file.store_line('%s,"sha256":"%s"}' % [text, text.sha256_text()])
 	_file.flush()
 	if _file.get_error() != OK:
 		error = "%s cannot be written; finished episodes are intact" % _file.get_path_absolute()
