@@ -21,8 +21,10 @@ from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.games.parts import ActionPart, ObservationPart
 from godojo.learn.imitation import Demonstrations
-from godojo.learn.networks import Policy, PolicyShape
+from godojo.learn.networks import ActionHead, Policy, PolicyShape
 from godojo.opponents import make_opponent
+from tests.conftest import ROOT
+from tests.doc_pages import blocks
 from tests.learning_games import SMALL, STEPS, WORDS, fingerprints, learner, tag
 
 ROLE = DemoRole(
@@ -206,6 +208,7 @@ def test_cloning_learns_what_can_be_known(memory: Any) -> None:
     assert found.accuracy > 0.9
     assert (found.error < 0.5) == bool(memory), found
     assert "accuracy" in str(found)
+    assert isinstance(policy.head, ActionHead)
     log_std = float(policy.head.log_std)
     assert log_std < -0.5 if memory else log_std == -0.5
 
@@ -257,7 +260,7 @@ def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     code, said = call(*train, "--steps", str(STEPS))
     assert code == 0, said
     assert "cloned the seeker from 3 episodes" in " ".join(said.split())  # one is held out
-    (kept,) = godojo.Run("cloned").config.more["demos"]
+    (kept,) = godojo.Run.open("cloned").config.more["demos"]
     assert kept["path"] == str(file)
     assert call("train", "--resume", "cloned", "--steps", str(2 * STEPS), "--judge", "0")[0] == 0
     file.write_bytes(file.read_bytes()[:-1])
@@ -290,6 +293,13 @@ def test_mistakes_are_one_line(
     assert ended.value.code == 1
     assert why in " ".join(said.split())
     assert not (tmp_path / "a.jsonl").exists()
+
+
+def test_the_program_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (program,) = (block.text for block in blocks(ROOT / "docs/imitation.md") if block.language == "python")
+    exec(program, {})
+    assert len(read_demos("sighted.jsonl").episodes) == 40
 
 
 def test_a_bare_demo_is_the_games_own() -> None:

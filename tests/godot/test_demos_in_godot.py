@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 import godojo
 from godojo.demos import Demos, read_demos
-from godojo.engines.godot import prepared_project, run_project
+from godojo.engines.godot import display, prepared_project, run_project
 from godojo.engines.godot.find import Engine
 from godojo.engines.godot.project import problem_lines
 from godojo.processes import started
@@ -66,12 +68,25 @@ def test_tag_and_navigation_are_recorded_as_in_training(
 def test_a_killed_game_keeps_every_finished_episode(engine: Engine, tmp_path: Path) -> None:
     file = tmp_path / "demo.jsonl"
     asked = {"GODOJO_DEMO": str(file), "GODOJO_SERVER": "off", "PRESS_KEYS": "first_agent 1000000"}
-    place = ["--path", prepared_project(engine), "--script", "res://tests/demo/press_keys.gd"]
+    place: list[str | Path] = ["--path", prepared_project(engine), "--script", "res://tests/demo/press_keys.gd"]
     with started([engine.program, "--headless", "--fixed-fps", "60", *place], env={**os.environ, **asked}) as game:
         assert game.stdout is not None
         assert any("episode 3 recorded" in line for line in game.stdout)
         game.kill()
     assert len(read_demos(file).episodes) >= 3
+
+
+@pytest.mark.rendering
+def test_the_command_records_in_a_window_until_it_is_interrupted(tmp_path: Path) -> None:
+    file = tmp_path / "demo.jsonl"
+    words = ["play", "tag", "--role", "hider", "--set", "rules.round_s=2", "--demo", str(file)]
+    with display("640x360") as env, started([sys.executable, "-m", "godojo", *words], env=env) as command:
+        assert command.stdout is not None
+        assert any("episode 1 recorded" in line for line in command.stdout)
+        command.send_signal(signal.SIGINT)
+        said = " ".join(command.stdout.read().split())
+    assert f"train tag --demos {file}" in said.replace("- ", "-"), said
+    assert read_demos(file).episodes[0].role == "hider"
 
 
 class Crosser:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -151,8 +152,12 @@ def _check_addon(folder: Path | None) -> None:
 
 
 def _record_person(program: list[str], game: str | None, ours: Recording) -> None:
-    """Run the game with its output, and sum up what was recorded."""
-    with started(program, env={**os.environ, DEMO_VARIABLE: str(ours.demo)}) as process:
+    """Run the game with its output, and sum up what was recorded; Ctrl-C ends the game."""
+    code = 130
+    with (
+        suppress(KeyboardInterrupt),
+        started(program, env={**os.environ, DEMO_VARIABLE: str(ours.demo)}) as process,
+    ):
         assert process.stdout is not None
         for line in process.stdout:
             sys.stdout.write(line)
