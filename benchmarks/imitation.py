@@ -29,7 +29,7 @@ SPARSE = {
 LEARNER = {"gamma": 0.995, "imitation_end": 0.5}
 WAYS: dict[str, dict[str, Any] | None] = {
     "without demonstrations": None,
-    "cloning only": {"imitation_end": 0.0, "learning_rate": 1e-3},
+    "cloning only": {"imitation_end": 0.0},
     "term of the loss only": {"imitation_epochs": 0},
     "both (the default)": {},
 }
