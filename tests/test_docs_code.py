@@ -39,6 +39,7 @@ TESTED = {
     ("docs/godot-rl.md", "python"): ["tests/godot/test_godot_rl_games.py", "tests/godot/test_godot_rl_package.py"],
     ("docs/http.md", "json"): ["tests/godot/test_http_docs.py"],
     ("docs/http.md", "python"): ["tests/godot/test_http_docs.py"],
+    ("docs/imitation.md", "python"): ["tests/test_demos.py"],
     ("docs/inference.md", "gdscript"): ["tests/godot/test_inference_page.py"],
     ("docs/inference.md", "ini"): ["tests/godot/test_inference_page.py"],
     ("docs/judging.md", "python"): ["tests/test_eval.py"],

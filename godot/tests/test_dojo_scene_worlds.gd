@@ -216,6 +216,31 @@ func test_without_a_trainer_people_play() -> void:
 	check_equal(agents[0].get("resets"), 2, "and another")
 
 
+func test_play_by_hand_is_recorded_where_the_inspector_says() -> void:
+	var path: String = "user://demo-%d.jsonl" % OS.get_process_id()
+	_seat(["a", "b"])
+	sync.demo_path = path
+	sync.ticks_per_decision = 2
+	await ticks(7)
+	agents[1].add_reward(3.0)
+	agents[1].end_episode()
+	await ticks(4)
+	var lines: PackedStringArray = FileAccess.get_file_as_string(path).split("\n", false)
+	DirAccess.remove_absolute(path)
+	check_equal(lines.size(), 3, "a header and an episode of each agent")
+	var header: Dictionary = JSON.parse_string(lines[0])
+	check_equal(header["format"], "godojo-demo/1", "format")
+	check_equal(header["ticks_per_decision"], 2.0, "ticks")
+	check_equal((header["roles"] as Array).size(), 2, "roles")
+	var episode: Dictionary = JSON.parse_string(lines[2])
+	check_equal(episode["role"], "b", "role")
+	check_equal(episode["reward"], 3.0, "reward")
+	check_equal(episode["end"], "terminated", "end")
+	var seen: PackedByteArray = Marshalls.base64_to_raw(episode["observation"] as String)
+	var numbers: int = agents[1].observe().size()
+	check_equal(seen.size(), int(episode["steps"] as float) * numbers * 4, "observations")
+
+
 ## A scene with agents of these policies, and its sync.
 func _seat(policies: PackedStringArray) -> void:
 	if sync != null:

@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Behaviours",
     "Comparison",
+    "Demos",
     "Evaluation",
     "Exported",
     "ExternalEvaluation",
@@ -32,10 +33,13 @@ __all__ = [
     "load_policy",
     "make_vec",
     "open_game",
+    "read_demos",
+    "record_demos",
     "train",
 ]
 
 if TYPE_CHECKING:
+    from godojo.api.demos import record_demos
     from godojo.api.evaluation import evaluate
     from godojo.api.exports import Exported
     from godojo.api.films import Film
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
     from godojo.api.replays import Replays
     from godojo.api.runs import Run
     from godojo.api.training import train
+    from godojo.demos.file import Demos, read_demos
     from godojo.engines.make import make_vec, open_game
     from godojo.evaluation.evaluation import Evaluation
     from godojo.evaluation.external import ExternalEvaluation
@@ -55,6 +60,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Behaviours": "godojo.show.behaviours",
     "Comparison": "godojo.evaluation.sim_vs_godot",
+    "Demos": "godojo.demos.file",
     "Evaluation": "godojo.evaluation.evaluation",
     "Exported": "godojo.api.exports",
     "ExternalEvaluation": "godojo.evaluation.external",
@@ -71,6 +77,8 @@ _HOMES = {
     "load_policy": "godojo.api.policies",
     "make_vec": "godojo.engines.make",
     "open_game": "godojo.engines.make",
+    "read_demos": "godojo.demos.file",
+    "record_demos": "godojo.api.demos",
     "train": "godojo.api.training",
 }
 

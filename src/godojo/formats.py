@@ -259,6 +259,9 @@ FRAMES = Format("godojo-frames", _hash_added)
 """`frames.json`, with the hashes of the frames beside it."""
 REPLAY = Format("godojo-replay", _hash_added, _teams_added)
 """The first line of `ep_*.jsonl`, and the header of each round in a packed file."""
+DEMO = Format("godojo-demo", hashed_since=1)
+"""The first line of a file of demonstrations (`demos/file.py`). The addon writes it too: a new version is also one in
+`dojo_demo_recorder.gd`."""
 ROUNDS = Format("godojo-rounds", _hash_added, _as_npz)
 """`rounds.json` in a packed file of rounds (`*.npz`); before version 3, the first bytes of `*.rounds`."""
 DOJO = Format("dojo", _layers_2, hashed_since=1)

@@ -28,6 +28,8 @@ var _options: NavigationOptions
 var _trained: TrainedWalker
 var _is_by_hand: bool = true
 var _pause_s: float = 0.0
+# Where walks by hand are recorded; null where they are not.
+var _recorder: DojoDemoRecorder
 
 @onready var worlds: NavigationWorlds = $Worlds
 @onready var rig: NavigationRig = $Rig
@@ -114,16 +116,37 @@ func _play_by_hand() -> void:
 	worlds.configured.connect(_on_configured)
 	assert(complaint.is_empty(), complaint)
 	await get_tree().physics_frame
-	if not _is_by_hand:
+	if not _is_by_hand or not _begin_recording():
 		return
 	_begin_round()
 	set_physics_process(true)
+
+
+## Records walks by hand, where the environment asks for it; false if that cannot be done.
+func _begin_recording() -> bool:
+	var path: String = DojoDemoRecorder.path_for("")
+	if path.is_empty():
+		return true
+	var role: Dictionary = {
+		"name": "walker",
+		"agents": 1,
+		"observation": NavigationObservation.layout.parts(worlds.settings),
+		"action": NavigationWorlds.action_parts(worlds.settings),
+	}
+	var ticks: int = worlds.settings.rules.ticks_per_decision
+	_recorder = DojoDemoRecorder.new(path, "navigation", [role], ticks)
+	if not _recorder.error.is_empty():
+		printerr(_recorder.error)
+		get_tree().quit(BAD_OPTIONS)
+	return _recorder.error.is_empty()
 
 
 func _begin_round() -> void:
 	worlds.reset(_options.random_seed + rounds_played)
 	world = worlds.worlds[0]
 	rig.cut()
+	if _recorder != null:
+		_recorder.drop(0)
 	if _trained != null:
 		_trained.begin_round()
 
@@ -142,11 +165,35 @@ func _walk(delta: float) -> void:
 	world.tick()
 	if world.round_over:
 		_pause_s = PAUSE_S
+		if _recorder != null:
+			_take_reward()
+			_recorder.finish(0, world.winner != &"clock")
 
 
 func _act_by_hand() -> void:
+	var is_due: bool = world.tick_number % world.settings.rules.ticks_per_decision == 0
+	if _recorder != null and not is_due:
+		return
 	var action: Vector3 = ScriptedWalker.act(world) if _options.demo else rig.wanted()
-	world.set_action(action.x, action.y, action.z, 0.0 if _options.demo else rig.trigger())
+	var teleport: float = 0.0 if _options.demo else rig.trigger()
+	world.set_action(action.x, action.y, action.z, teleport)
+	if _recorder != null:
+		_record(action, teleport)
+
+
+func _record(action: Vector3, teleport: float) -> void:
+	var seen := PackedFloat32Array()
+	NavigationObservation.append(world, seen)
+	var done := PackedFloat32Array([action.x, action.y, action.z])
+	if world.settings.motion.teleport_m > 0.0:
+		done.append(teleport)
+	_take_reward()
+	_recorder.decide(0, seen, done)
+
+
+func _take_reward() -> void:
+	for term in world.rewards.terms:
+		_recorder.reward(0, term)
 
 
 ## A client has taken over.

@@ -31,6 +31,8 @@ var _overlay: DojoOverlay
 var _own_world: TagWorld
 # Whether a person at the keyboard has moved in this round.
 var _has_moved: bool = false
+# Where the person's play is recorded; null where it is not.
+var _recorder: DojoDemoRecorder
 
 @onready var hud: ShowHud = $Hud
 ## Looks for a server, where no option says otherwise.
@@ -54,6 +56,10 @@ func _ready() -> void:
 		return
 	_show(_own_world)
 	_seat_players()
+	complaint = _begin_recording()
+	if not complaint.is_empty():
+		_give_up(complaint)
+		return
 	if _options.overlay:
 		_show_overlay(false)
 	_show_hints()
@@ -77,8 +83,8 @@ func _physics_process(delta: float) -> void:
 		if _pause_s <= 0.0:
 			world.reset()
 		return
-	if look.human >= 0:
-		_act(look.human, KeyboardPlayer.act(look.rig.yaw()))
+	if look.human >= 0 and (_recorder == null or world.is_decision_due()):
+		_act_by_hand()
 	if world.is_decision_due():
 		for player in _players:
 			_act(player.index, player.act(world))
@@ -110,6 +116,35 @@ func _unhandled_input(event: InputEvent) -> void:
 		_join_live()
 	elif _options.attract and _wants_to_play(event):
 		_join()
+
+
+func _act_by_hand() -> void:
+	var action: Vector3 = KeyboardPlayer.act(look.rig.yaw())
+	_act(look.human, action)
+	if _recorder == null or not world.agents[look.human].active:
+		return
+	var seen := PackedFloat32Array()
+	TagObservation.append(world, look.human, seen)
+	_recorder.reward(0, world.rewards.total(look.human))
+	_recorder.decide(0, seen, PackedFloat32Array([action.x, action.y, action.z]))
+
+
+## Records the person at the keyboard, where the environment asks for it. Returns an error message,
+## or an empty text.
+func _begin_recording() -> String:
+	var path: String = DojoDemoRecorder.path_for("")
+	if path.is_empty():
+		return ""
+	if look.human < 0:
+		return "nobody plays by hand here, so there is nothing to record"
+	var role: Dictionary = {
+		"name": String(world.agents[look.human].role),
+		"agents": 1,
+		"observation": TagObservation.layout.parts(world.settings),
+		"action": TagAction.parts(),
+	}
+	_recorder = DojoDemoRecorder.new(path, "tag", [role], world.settings.rules.ticks_per_decision)
+	return _recorder.error
 
 
 ## What [member training] says holds without a server as well. Returns an error message, or an empty
@@ -290,6 +325,8 @@ func _give_up(complaint: String) -> void:
 func _on_round_started() -> void:
 	for player in _players:
 		player.begin_round()
+	if _recorder != null:
+		_recorder.drop(0)
 	if _pause_s <= 0.0:
 		hud.hide_banner()
 	_has_moved = false
@@ -297,6 +334,9 @@ func _on_round_started() -> void:
 
 func _on_round_ended(_winner: StringName) -> void:
 	rounds_played += 1
+	if _recorder != null and look.human >= 0:
+		_recorder.reward(0, world.rewards.total(look.human))
+		_recorder.finish(0, true)
 	_pause_s = PAUSE_S
 	_score.count_round()
 	_score.announce_on(hud, look.screen_points())

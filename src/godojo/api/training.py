@@ -35,6 +35,7 @@ def train(
     freeze: Sequence[str] = (),
     reward: str | None = None,
     tasks: Sequence[str] = (),
+    demos: str | Path | Sequence[str | Path] = (),
     num_envs: int | None = None,
     device: str | None = None,
     processes: int | None = None,
@@ -78,6 +79,8 @@ def train(
         freeze: Roles that play but do not learn.
         reward: A reward function in place of the game's, as `"file.py:Class"`.
         tasks: Arenas or courses to mix; policies observe which one they play.
+        demos: Files of demonstrations to imitate (`godojo play --demo`, or recorded by godot_rl): cloned before, and a
+            decaying term of the loss during PPO.
         num_envs: Worlds that run in parallel.
         device: With `"sb3"`: `"auto"` (default; a GPU if there is one), `"cpu"` or `"cuda"`.
         processes: Godot processes; 2 by default.
@@ -117,13 +120,14 @@ def train(
         mode=mode,
         preset=preset,
         config=None if config is None else Path(config),
-        values=_texts(settings),
+        values=setting_texts(settings),
         num_envs=num_envs,
         device=device,
         seed=seed,
         freeze=tuple(freeze),
         reward=reward,
         tasks=tuple(tasks),
+        demos=tuple(map(Path, [demos] if isinstance(demos, str | Path) else demos)),
         processes=processes,
         step_timeout=step_timeout,
         project=None if project is None else Path(project),
@@ -148,7 +152,7 @@ def train(
         return Run(training.run)
 
 
-def _texts(settings: Mapping[str, Any] | Sequence[str]) -> tuple[str, ...]:
+def setting_texts(settings: Mapping[str, Any] | Sequence[str]) -> tuple[str, ...]:
     """Settings in the form of `--set`."""
     if isinstance(settings, str):
         raise GodojoError(f"settings={settings!r} must be a mapping, or a list of texts such as 'n_epochs=3'")

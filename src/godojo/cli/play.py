@@ -1,30 +1,46 @@
 """`godojo play`: play a game by hand in Godot."""
 
 import os
+import sys
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 import typer
 
 from godojo.api.references import is_file, resolved
+from godojo.cli.console import note, progress_report
 from godojo.cli.engine import become, ready_engine
+from godojo.demos.file import Demos, read_demos
 from godojo.engines.godot.display import has_screen
 from godojo.engines.godot.project import game_scenes, prepared_project
-from godojo.errors import GodojoError, unknown
+from godojo.errors import GodojoError, command, unknown
 from godojo.games.base import GAMES
 from godojo.games.settings import flatten
+from godojo.processes import started
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import split_reference
 
 POLICY, SUFFIX = "--policy", ".dojo"
 """The option of games that are played by trained policies, and the suffix of their files."""
+DEMO_VARIABLE = "GODOJO_DEMO"
+"""The environment variable that asks a game to record (`dojo_demo_recorder.gd`)."""
 # The games are silent; the dummy driver avoids errors on machines without a sound card.
 _QUIETLY = ("--no-header", "--audio-driver", "Dummy")
 
 
+class Recording(NamedTuple):
+    """The options that are ours and not the game's."""
+
+    demo: Path | None = None
+    project: Path | None = None
+    scene: str | None = None
+    rounds: int | None = None
+
+
 def play(
-    game: Annotated[str, typer.Argument(help="The game, such as tag.")],
+    game: Annotated[str, typer.Argument(help="The game, such as tag; or --project DIR.")],
     options: Annotated[list[str] | None, typer.Argument(help="The game's own options.", metavar="[OPTIONS]")] = None,
 ) -> None:
     """Play a game yourself: WASD to move, Space to jump, Tab for the camera, R to restart, Esc to quit.
@@ -52,24 +68,141 @@ def play(
       --policy RUN|FILE.dojo     watch a trained walker
       --seed N, --set KEY=VALUE, --demo, --http
 
+    Demonstrations, for `train --demos FILE`:
+
+      --demo FILE                record what you do, in any game or project
+      --project DIR              play a project of your own that has the addon
+      --scene SCENE              with --project: this scene
+      --rounds N                 with --demo: --policy plays instead of you, without a window;
+                                 a scripted opponent, a run or a policy file
+                                 (--role, --seed, --set, --engine sim|godot)
+
     Examples:
 
       godojo play tag --level hard --role hider
       godojo play tag --teams 2v6 --policy latest
       godojo play navigation --policy navigation
+      godojo play tag --role hider --demo hider.jsonl
+      godojo play tag --policy sighted --rounds 100 --demo sighted.jsonl
     """
+    named = None if game.startswith("--") else game
+    ours, words = own_options(game_words([*([] if named else [game]), *(options or [])]))
+    if (named is None) == (ours.project is None):
+        raise GodojoError("give either a game or --project DIR")
+    if ours.rounds is not None:
+        _record_policy(named, ours, words)
+        return
+    if ours.demo is not None and ours.demo.exists():
+        raise GodojoError(f"{ours.demo} exists; choose another name, or delete it")
+    folder, scene = (ours.project, ours.scene) if named is None else _scene_of(named)
+    if named is None and ours.demo is not None:
+        _check_addon(folder)
+    if not has_screen():
+        raise GodojoError("there is no display; run this on a machine with a screen")
+    engine = ready_engine()
+    os.environ.setdefault("GODOJO_SERVER", "off")  # a person plays, whatever is being trained meanwhile
+    project = ["--path", str(prepared_project(engine, folder)), *([scene] if scene else [])]
+    words = words if named is None else with_policies(named, words)
+    program = [str(engine.program), *_QUIETLY, *project, "--", *words]
+    if ours.demo is None:
+        become(program)
+    else:
+        _record_person(program, named, ours)
+
+
+def own_options(words: list[str]) -> tuple[Recording, list[str]]:
+    """Our options among a game's; a bare `--demo` is the game's."""
+    found: dict[str, Any] = {}
+    others = []
+    for word in words:
+        name, _, value = word.partition("=")
+        key = name.removeprefix("--")
+        if not value or key not in Recording._fields or not name.startswith("--"):
+            others.append(word)
+        elif key == "rounds":
+            if not value.isdecimal() or int(value) < 1:
+                raise GodojoError(f"--rounds must be a number of 1 or more, not {value!r}")
+            found[key] = int(value)
+        else:
+            found[key] = value if key == "scene" else Path(value).expanduser().absolute()
+    ours = Recording(**found)
+    if ours.rounds is not None and ours.demo is None:
+        raise GodojoError("--rounds needs --demo FILE to record to")
+    if ours.scene is not None and ours.project is None:
+        raise GodojoError("--scene needs --project DIR")
+    return ours, others
+
+
+def _scene_of(game: str) -> tuple[Path | None, str | None]:
+    """The project of a game, None for ours, and its scene."""
     scenes, folder = game_scenes(), None
     if game not in scenes and game in GAMES:
         folder = getattr(GAMES[game].require("in_godot", "play")(), "project", None)
     if game not in scenes and folder is None:
         raise unknown("game", game, scenes)
-    if not has_screen():
-        raise GodojoError("there is no display; run this on a machine with a screen")
-    engine = ready_engine()
-    os.environ.setdefault("GODOJO_SERVER", "off")  # a person plays, whatever is being trained meanwhile
-    project = ["--path", str(prepared_project(engine, folder)), *([scenes[game]] if folder is None else [])]
-    words = with_policies(game, game_words(options or []))
-    become([str(engine.program), *_QUIETLY, *project, "--", *words])
+    return folder, None if folder is not None else scenes[game]
+
+
+def _check_addon(folder: Path | None) -> None:
+    if folder is not None and not (folder / "addons/godojo/sync/dojo_demo_recorder.gd").is_file():
+        install = command(f"addon install {folder}")
+        raise GodojoError(
+            f"{folder} has no addon that records: {install}; or record with godot_rl's own and train with its JSON"
+        )
+
+
+def _record_person(program: list[str], game: str | None, ours: Recording) -> None:
+    """Run the game with its output, and sum up what was recorded; Ctrl-C ends the game."""
+    code = 130
+    with (
+        suppress(KeyboardInterrupt),
+        started(program, env={**os.environ, DEMO_VARIABLE: str(ours.demo)}) as process,
+    ):
+        assert process.stdout is not None
+        for line in process.stdout:
+            sys.stdout.write(line)
+            sys.stdout.flush()
+        code = process.wait()
+    assert ours.demo is not None
+    if not ours.demo.is_file():
+        raise GodojoError("nothing was recorded: the scene has no DojoSync that plays by hand")
+    _sum_up(read_demos(ours.demo), game or f"--project {ours.project}")
+    raise typer.Exit(code)
+
+
+def _record_policy(game: str | None, ours: Recording, words: list[str]) -> None:
+    """Let a policy play without a window, and record it."""
+    from godojo.api.demos import record_demos
+
+    given: dict[str, Any] = {"settings": []}
+    for word in words:
+        name, _, value = word.partition("=")
+        if name == "--set":
+            given["settings"].append(value)
+        elif name in ("--policy", "--role", "--engine", "--seed") and value:
+            given[name.removeprefix("--")] = value
+        else:
+            raise GodojoError(f"{name} is not for --rounds; there is: --policy, --role, --engine, --seed, --set")
+    if "policy" not in given:
+        raise GodojoError("--rounds needs --policy: a scripted opponent, a run or a policy file")
+    seed = given.pop("seed", "1")
+    if not seed.isdecimal():
+        raise GodojoError(f"--seed must be a whole number, not {seed!r}")
+    assert ours.demo is not None
+    where: dict[str, Any] = {"project": ours.project, "scene": ours.scene, "rounds": ours.rounds, "seed": int(seed)}
+    with progress_report() as shown:
+        found = record_demos(ours.demo, game, **where, **given, progress=shown.progress)
+    _sum_up(found, game or f"--project {ours.project}")
+
+
+def _sum_up(found: Demos, game: str) -> None:
+    for role in found.header.roles:
+        own = [episode for episode in found.episodes if episode.role == role.name]
+        if own:
+            steps = sum(len(episode.action) for episode in own)
+            mean = sum(episode.reward for episode in own) / len(own)
+            note(f"{role.name}: {len(own)} episodes, {steps:,} steps, mean reward {mean:.3g}")
+    note(f"recorded in {found.path}; imitate with: {command(f'train {game} --demos {found.path}')}")
 
 
 def game_words(options: list[str]) -> list[str]:

@@ -96,6 +96,9 @@ def train(
     freeze: Annotated[list[str] | None, expert("A role that plays but does not learn.", "ROLE")] = None,
     reward: Annotated[str | None, expert("Your own reward function.", "FILE.py:Class")] = None,
     tasks: Annotated[str | None, expert("Arenas or courses to mix; policies observe which one.", "NAME,…")] = None,
+    demos: Annotated[
+        list[Path] | None, expert("Imitate these demonstrations before and during PPO (see play --demo).", "FILE")
+    ] = None,
     num_envs: Annotated[int | None, expert("Worlds played in parallel.", "N", min=1)] = None,
     device: Annotated[
         str | None, expert("For sb3: auto (default; a GPU if there is one), cpu or cuda.", "NAME")
@@ -159,6 +162,7 @@ def train(
         device=device,
         reward=reward,
         tasks=_words(tasks),
+        demos=tuple(demos or ()),
         http=_words(http),
         scene=scene,
         reload_every=reload_every,

@@ -31,6 +31,7 @@ class Losses(NamedTuple):
 
 METRICS = (*Losses._fields, "grad_norm")
 """Names of the numbers that a `PpoGradient` returns, in order."""
+IMITATION_LOSS = METRICS.index("imitation_loss")
 LARGE_REWARD = 1e6
 """A diverged loss names rewards from this size on as its likely cause."""
 
@@ -131,6 +132,10 @@ def update(
     history = []
     for columns in minibatches(normalised.num_columns, count, settings, worker):
         values = gradient(normalised, columns)
+        if worker.demonstrations is not None:
+            values[IMITATION_LOSS] += worker.demonstrations.add_gradient(
+                worker.policy, worker.generator, settings.max_grad_norm
+            )
         for name, value in zip(METRICS, values, strict=True):
             if not math.isfinite(value):
                 raise NonFiniteLoss(f"the {name} term is {value}")
@@ -138,7 +143,7 @@ def update(
         history.append(values)
     means = dict(zip(METRICS, torch.tensor(history).mean(0).tolist(), strict=True))
     means["entropy_loss"] = -means.pop("entropy")
-    if not settings.imitated_opponents:
+    if not settings.imitated_opponents and worker.demonstrations is None:
         del means["imitation_loss"]
     means["explained_variance"] = explained_variance(buffer.value[:-1], buffer.returns, weight)
     return {f"train/{name}": value for name, value in means.items()}

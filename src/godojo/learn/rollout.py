@@ -13,7 +13,7 @@ from godojo.engines.base import RoleArrays, Worlds
 from godojo.engines.subset import WorldsSubset
 from godojo.games.parts import Heading
 from godojo.learn.gae import advantages
-from godojo.learn.imitation import Imitation
+from godojo.learn.imitation import Demonstrations, Imitation
 from godojo.learn.networks import Critic, Normaliser, Policy
 from godojo.learn.return_scale import ReturnScale
 from godojo.learn.rotation import relative_state
@@ -337,6 +337,7 @@ class RolloutWorker:
         self.set_past_opponent(None)
         self._warm_up()
         self.imitation: Imitation | None = None
+        self.demonstrations: Demonstrations | None = None
 
     def _warm_up(self) -> None:
         """Run every kernel once on empty input, so that compilation does not count as training time."""

@@ -9,7 +9,7 @@ no exploiters.
 """
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import wait
 from typing import Any
 
@@ -17,13 +17,15 @@ import msgspec
 import numpy as np
 import torch
 
+from godojo.demos.file import DemoEpisode
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.errors import GodojoError, known
 from godojo.games.parts import Heading
 from godojo.learn import ppo
 from godojo.learn.algorithm import Algorithm, Iteration, OpponentAssignment
 from godojo.learn.backend import Backend, backend_for
-from godojo.learn.imitation import Imitation
+from godojo.learn.defaults import SEQUENCE
+from godojo.learn.imitation import Cloning, Demonstrations, Imitation
 from godojo.learn.networks import Critic, Policy, PolicyShape, flatten_parameters
 from godojo.learn.opponent_pool import OpponentPool
 from godojo.learn.return_scale import ReturnScale
@@ -111,6 +113,7 @@ class PpoSelfPlay(Algorithm):
         backend: Backend | None = None,
     ) -> None:
         self.worlds, self.settings, backend = worlds, settings, backend or backend_for("cpu")
+        self._backend = backend
         self.checkpoint_steps, self.copy_interval = settings.checkpoint_steps or None, settings.copy_interval
         self.modes: dict[str, Mode] = dict.fromkeys(worlds.roles, "train")
         self.modes.update(modes or {})
@@ -217,8 +220,9 @@ class PpoSelfPlay(Algorithm):
         settings = self.settings
         for name, mode in self.modes.items():
             self.workers[name].learns, self.workers[name].deterministic = mode == "train", mode == "deterministic"
-            if (imitation := self.workers[name].imitation) is not None:
-                imitation.weight = settings.imitation_weight(progress) if mode == "train" else 0.0
+            for imitation in (self.workers[name].imitation, self.workers[name].demonstrations):
+                if imitation is not None:
+                    imitation.weight = settings.imitation_weight(progress) if mode == "train" else 0.0
         self._resample_past_opponents()
         learning = [name for name, mode in self.modes.items() if mode == "train"]
         learning += map(exploiter_key, self.exploiters)
@@ -240,6 +244,19 @@ class PpoSelfPlay(Algorithm):
         if self.opponent_pool is not None:
             self._update_ratings(self.opponent_pool)
         return Iteration(rounds, self._wins, metrics)
+
+    def imitate(self, demonstrations: Mapping[str, Sequence[DemoEpisode]], *, clone: bool) -> dict[str, Cloning]:
+        """Imitate episodes of some roles from now on; with `clone`, also before anything is played."""
+        settings, length = self.settings, min(self.settings.sequence_length or self.settings.n_steps, SEQUENCE)
+        cloned = {}
+        for name, episodes in demonstrations.items():
+            worker = self.workers[name]
+            self._backend.prepare(worker.policy)
+            worker.demonstrations = Demonstrations(episodes, worker.policy, length)
+            if clone and self.modes[name] == "train":
+                arguments = worker.policy, settings.imitation_epochs, settings.learning_rate, worker.generator
+                cloned[name] = self._threads.submit(worker.demonstrations.clone, *arguments)
+        return {name: result.result() for name, result in cloned.items()}
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)

@@ -85,6 +85,8 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Fraction of worlds in which the scripted opponent is asked what it would do."""
     imitation_end: float = 0.8
     """Share of the budget after which imitation ends."""
+    imitation_epochs: int = 20
+    """Passes over demonstrations before training (behaviour cloning); 0 for none."""
     exploiter_fraction: float = 0.0
     """Fraction of worlds in which one role is played by an exploiter, which learns to beat the current policy."""
     exploiter_interval: int = 500
@@ -117,7 +119,7 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         check_counts(self, "pool_size", "snapshot_interval", "opponent_resample_interval")
         check_counts(self, "exploiter_interval")
         check_fractions(self, "gamma", "gae_lambda", "imitation_fraction", "imitation_end", *OPPONENT_FRACTIONS)
-        check_not_negative(self, "ent_coef", "vf_coef", "batch_size")
+        check_not_negative(self, "ent_coef", "vf_coef", "batch_size", "imitation_epochs")
         sequence = self.sequence_length or self.n_steps
         if self.batch_size and self.batch_size < sequence:
             raise GodojoError(f"batch_size must be at least a sequence, {sequence} steps, not {self.batch_size}")

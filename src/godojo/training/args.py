@@ -68,6 +68,7 @@ class TrainArgs(NamedTuple):
     freeze: tuple[str, ...] = ()
     reward: str | None = None
     tasks: tuple[str, ...] = ()
+    demos: tuple[Path, ...] = ()
     processes: int | None = None
     step_timeout: float | None = None
     project: Path | None = None

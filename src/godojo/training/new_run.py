@@ -18,6 +18,7 @@ from godojo.learn.settings import PpoSettings, SacSettings, check_role_names
 from godojo.runs.config import CONTINUED_BY, RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.training.args import TrainArgs
+from godojo.training.demos import kept_demos
 from godojo.training.external_game import external_config, from_scene, open_external
 from godojo.training.layers import Layer, defaults_for_few_worlds, with_settings
 from godojo.training.worlds import curriculum_of, worlds_of
@@ -63,7 +64,7 @@ def new_config(
         seed=seed,
         budget=args.budget(preset.budget or {"minutes": 5.0}).as_config(),
         command=args.command,
-        more=_game_source(args, engine, preset) | _world_options(args, preset),
+        more=_game_source(args, engine, preset) | _world_options(args, preset) | kept_demos(args.demos),
     )
     with ExitStack() as stack:
         worlds: Worlds | None = None
@@ -124,6 +125,8 @@ def _check_worlds(args: TrainArgs, config: RunConfig, worlds: Worlds) -> None:
     """Reject worlds that the algorithm cannot train in, and settings that do not fit them."""
     entry = algorithm_named(config.learner)
     entry.check(worlds)
+    if args.demos and config.learner != "ppo":
+        raise GodojoError(f"only PPO imitates demonstrations, not {config.learner}; remove {option('demos')}")
     settings = learner_settings(config.learner, config.learner_settings)
     if (wanted := entry.world_count(settings)) != worlds.num_worlds:
         raise GodojoError(

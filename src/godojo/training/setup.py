@@ -15,6 +15,7 @@ from godojo.learn.registry import ALGORITHMS, algorithm_named
 from godojo.runs.config import CONTINUED_BY, RunConfig
 from godojo.runs.folder import CONFIG, RunFolder, open_run
 from godojo.training.args import TrainArgs
+from godojo.training.demos import imitation_of
 from godojo.training.from_model import continued_from_model
 from godojo.training.new_run import algorithm_asked_for, new_config
 from godojo.training.worlds import curriculum_of, worlds_of
@@ -74,7 +75,10 @@ def _from_run(args: TrainArgs, say: Callable[[str], None]) -> "Iterator[Training
         from godojo.learn.training import Training, starting_policies  # loads torch
 
         policies = None if source is None else starting_policies(source, worlds)
-        training = Training(run, worlds, budget, resume=resume, policies=policies, curriculum=curriculum, say=say)
+        start = imitation_of(run.config, worlds, say, resume=resume)
+        training = Training(
+            run, worlds, budget, resume=resume, policies=policies, curriculum=curriculum, start=start, say=say
+        )
         stack.callback(training.close)
         yield training
 
@@ -88,7 +92,19 @@ def resume_words(run: RunFolder) -> str:
 def _to_resume(args: TrainArgs, say: Callable[[str], None]) -> RunFolder:
     for name in (
         *("run_id", "init_from", "project", "binary", "window", "speedup", "action_repeat", "strict", "mode", "preset"),
-        *("config", "num_envs", "device", "reward", "tasks", "scene", "reload_every", "values", "freeze", "force"),
+        *(
+            "config",
+            "num_envs",
+            "device",
+            "reward",
+            "tasks",
+            "scene",
+            "reload_every",
+            "values",
+            "freeze",
+            "force",
+            "demos",
+        ),
     ):
         if getattr(args, name):
             given = option("settings" if name == "values" else name)

@@ -22,6 +22,8 @@ var _is_by_hand: bool = false
 # Who plays by policy while no trainer does, and ticks until they decide.
 var _players: DojoPlayers
 var _ticks_left: int = 0
+# Where play by hand is recorded; null where it is not.
+var _recorder: DojoDemoRecorder
 
 
 func configure(request: Dictionary) -> String:
@@ -95,9 +97,13 @@ func play_by_hand() -> void:
 		if sync.mode != DojoSync.Mode.HUMAN:
 			_players = DojoPlayers.new(sync, all_agents())
 		_ticks_left = 0
+		_begin_recording()
 		reset(randi())
-		_is_first = false
+		_is_first = _recorder != null
 	if not trouble.is_empty() or not _agents_are_there():
+		return
+	if _recorder != null:
+		_play_recorded()
 		return
 	_pass_ticks(1)
 	# Where policies play, rounds begin with a decision, as they did in training.
@@ -139,6 +145,46 @@ func views() -> Array[DojoView]:
 		view.action = _players.done_by(agent) if policy != null else PackedFloat32Array()
 		found.append(view)
 	return found
+
+
+func _begin_recording() -> void:
+	_recorder = null
+	var path: String = DojoDemoRecorder.path_for(
+		sync.demo_path if sync.mode == DojoSync.Mode.HUMAN else ""
+	)
+	if path.is_empty():
+		return
+	_ticks = sync.ticks_per_decision
+	var roles: Array = describe()["roles"]
+	_recorder = DojoDemoRecorder.new(path, sync.title(), roles, _ticks)
+	if not _recorder.error.is_empty():
+		trouble = _recorder.error
+		printerr("Godojo: " + trouble)
+
+
+## One physics frame of play that is recorded: people decide as often as policies do in training.
+func _play_recorded() -> void:
+	_ticks_left -= 1
+	if _ticks_left > 0:
+		return
+	_ticks_left = _ticks
+	var results: DojoResults = collect()
+	if not trouble.is_empty():
+		return
+	var has_players: bool = _players != null and not _players.is_empty()
+	if has_players:
+		_players.decide()
+	var actions := PackedFloat32Array()
+	var others := PackedInt32Array()
+	var agents: Array[DojoAgent] = all_agents()
+	for row in agents.size():
+		if has_players and _players.plays(agents[row]):
+			others.append(row)
+			actions.append_array(_players.done_by(agents[row]))
+		else:
+			actions.append_array(agents[row].human_action())
+	act(actions)
+	_recorder.note(results, actions, others)
 
 
 ## Makes this many worlds and finds their agents; returns an error message, or an empty text.

@@ -62,6 +62,11 @@ const _IDLE_US := 1000
 ## for no key. Games that were exported for release have none: they call [method show_overlay].
 @export var overlay_key: Key = KEY_F3
 
+@export_group("Demonstrations")
+## In [constant HUMAN] mode, what people do is recorded to this file, such as
+## [code]user://demo.jsonl[/code], and can be imitated by a trainer; empty: it is not.
+@export var demo_path: String = ""
+
 @export_group("Trainer")
 ## Name of the game for the trainer; empty: the project's name.
 @export var game_name: String = ""
@@ -103,10 +108,7 @@ func _ready() -> void:
 	process_physics_priority = -1_000_000
 	set_process_unhandled_key_input(OS.is_debug_build())
 	_find_worlds()
-	var project_name: String = ProjectSettings.get_setting("application/config/name", "")
-	_dialer = DojoConnector.new(
-		host, port, wire, game_name if game_name else project_name, introduction
-	)
+	_dialer = DojoConnector.new(host, port, wire, title(), introduction)
 	_blocks = _dialer.is_launched or DisplayServer.get_name() == "headless"
 	_usual_ticks_per_second = Engine.physics_ticks_per_second
 	_usual_steps_per_frame = Engine.max_physics_steps_per_frame
@@ -203,6 +205,12 @@ func leave_trainer(reason: String) -> void:
 	if _link != null:
 		_link.hang_up(reason)
 		_lose_trainer(reason, 0)
+
+
+## What the game is called: [member game_name], or the project's name.
+func title() -> String:
+	var project_name: String = ProjectSettings.get_setting("application/config/name", "")
+	return game_name if game_name else project_name
 
 
 ## Where it looks for a trainer, for people.
