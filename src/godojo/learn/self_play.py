@@ -23,6 +23,7 @@ from godojo.games.parts import Heading
 from godojo.learn import ppo
 from godojo.learn.algorithm import Algorithm, Iteration, OpponentAssignment
 from godojo.learn.backend import Backend, backend_for
+from godojo.learn.cnn import check_memory, image_inputs
 from godojo.learn.imitation import Imitation
 from godojo.learn.networks import Critic, Policy, PolicyShape, flatten_parameters
 from godojo.learn.opponent_pool import OpponentPool
@@ -43,6 +44,7 @@ def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
         memory=settings.memory,
         memory_size=settings.memory_size if settings.memory else 0,
         heading=heading_for(role, settings),
+        images=image_inputs(role.observation_parts, settings.cnn_channels),
     )
 
 
@@ -171,7 +173,10 @@ class PpoSelfPlay(Algorithm):
         """A rollout worker with a new critic, its gradient and its optimiser."""
         worlds, settings = self.worlds, self.settings
         size = worlds.roles[role].observation.shape[2]
-        critic = Critic(size, PrivilegedObservation(worlds, role).size, settings.net_arch)
+        images = policy.shape.images
+        samples = (settings.n_steps + 1) * worlds.roles[role].acted.size
+        check_memory("a rollout", images, samples, size, "set a smaller n_steps or play fewer worlds")
+        critic = Critic(size, PrivilegedObservation(worlds, role).size, settings.net_arch, images)
         generator = torch.Generator().manual_seed(int(self._rng.integers(2**62)))
         worker = RolloutWorker(
             worlds, role, policy, critic, settings.n_steps, slots, generator, backend, settings.sequence_length

@@ -42,6 +42,8 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Gradients are clipped to this norm."""
     net_arch: tuple[int, ...] = (64, 64)
     """Widths of the hidden layers, for both policy and critic."""
+    cnn_channels: tuple[int, ...] = (16, 32, 32)
+    """Output channels of the convolutions that images go through, in policy and critic; [] for none."""
     memory: Literal["", "leaky", "gru"] = "leaky"
     """Recurrent memory of the policy: none, leaky cells or a gated recurrent unit."""
     memory_size: int = 32
@@ -94,6 +96,7 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         check_fractions(self, "gamma", "gae_lambda", "imitation_fraction", "imitation_end", *OPPONENT_FRACTIONS)
         check_positive(self, "learning_rate", "final_learning_rate", "clip_range", "max_grad_norm", "imitation_coef")
         check_net_arch(self.net_arch)
+        check_cnn_channels(self.cnn_channels)
         check_checkpoint_steps(self.checkpoint_steps)
         if self.memory and self.memory_size < 1:
             raise GodojoError(f"memory_size must be 1 or more, not {self.memory_size}")
@@ -142,6 +145,8 @@ class SacSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Gradients are clipped to this norm."""
     net_arch: tuple[int, ...] = (64, 64)
     """Widths of the hidden layers, for both policy and critics."""
+    cnn_channels: tuple[int, ...] = (16, 32, 32)
+    """Output channels of the convolutions that images go through, in policy and critics; [] for none."""
     egocentric: bool = True
     """Express observations and actions relative to the agent's heading, where the game declares one."""
     checkpoint_steps: int = 0
@@ -160,6 +165,7 @@ class SacSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 " learning would never start"
             )
         check_net_arch(self.net_arch)
+        check_cnn_channels(self.cnn_channels)
         check_checkpoint_steps(self.checkpoint_steps)
 
 
@@ -184,6 +190,11 @@ def check_positive(settings: msgspec.Struct, *names: str) -> None:
 def check_net_arch(net_arch: tuple[int, ...]) -> None:
     if not net_arch or min(net_arch) < 1:
         raise GodojoError(f"net_arch must be the widths of one layer or more, not {list(net_arch)}")
+
+
+def check_cnn_channels(channels: tuple[int, ...]) -> None:
+    if len(channels) > 8 or any(not 1 <= count <= 512 for count in channels):
+        raise GodojoError(f"cnn_channels must be up to 8 numbers of channels, 512 at most each, not {list(channels)}")
 
 
 def check_checkpoint_steps(steps: int) -> None:

@@ -45,8 +45,9 @@ class Weights(NamedTuple):
 
 
 def has_kernels(policy: Policy) -> bool:
-    """Whether the kernels support this policy: ReLU, leaky memory or none, and continuous actions."""
-    is_known = policy.shape.activation == "relu" and (policy.memory is None or isinstance(policy.memory, LeakyMemory))
+    """Whether the kernels support this policy: no images, ReLU, leaky memory or none, and continuous actions."""
+    has_images = bool(policy.shape.images)
+    is_known = not has_images and policy.shape.activation == "relu" and (policy.memory is None or isinstance(policy.memory, LeakyMemory))
     return is_known and isinstance(policy.head, ActionHead) and not policy.head.discrete_sizes
 
 
