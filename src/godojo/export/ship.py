@@ -166,13 +166,19 @@ def has_rivals(card: PolicyCard) -> bool:
 
 
 def weight_count(shape: PolicyShape) -> int:
-    return sum(math.prod(block) for layer in layers_of(shape) for block in layer.blocks)
+    convolutions = sum(rows * (columns + 1) for image in shape.images for rows, columns in image.blocks)
+    return convolutions + sum(math.prod(block) for layer in layers_of(shape) for block in layer.blocks)
 
 
 def gdscript_us(shape: PolicyShape) -> float:
     """Estimated time of one decision's matrix products in GDScript; activations come on top."""
     matrices = [block for layer in layers_of(shape) for block in layer.blocks if len(block) == 2]
-    return sum(math.ceil(rows / 4) * math.ceil(columns / 4) for rows, columns in matrices) * BLOCK_NS / 1000.0
+    blocks = sum(math.ceil(rows / 4) * math.ceil(columns / 4) for rows, columns in matrices)
+    for image in shape.images:
+        for layer, (_, _, inputs), (rows, columns, _) in zip(image.convolutions, image.shapes, image.shapes[1:]):
+            taps = layer.kernel**2 * math.ceil(inputs / 4)
+            blocks += rows * columns * taps * math.ceil(layer.channels / 4)
+    return blocks * BLOCK_NS / 1000.0
 
 
 def parse_levels(text: str) -> dict[str, str]:

@@ -6,6 +6,8 @@ extends RefCounted
 ## Numbers are vectors of four, see [DojoLinear]; for many agents, each vector has a list of its own
 ## with one entry for each agent. docs/dojo-file.md describes the steps.
 
+## What images go through before the first layer; null for a policy without images.
+var cnn: DojoCnn
 ## The first layers, one after the other.
 var encoder: Array[DojoLinear] = []
 ## The recurrent memory; null for a policy without one.
@@ -87,6 +89,8 @@ func preprocess_many(observations: PackedFloat32Array) -> Array[PackedVector4Arr
 
 ## The output of the head for a normalised observation. [param remembered] is updated in place.
 func forward(values: PackedVector4Array, remembered: PackedVector4Array) -> PackedFloat32Array:
+	if cnn != null:
+		values = cnn.run(values)
 	for layer in encoder:
 		values = layer.run(values)
 		_relu(values)
@@ -104,6 +108,8 @@ func forward(values: PackedVector4Array, remembered: PackedVector4Array) -> Pack
 func forward_many(
 	values: Array[PackedVector4Array], remembered: Array[PackedVector4Array]
 ) -> PackedFloat32Array:
+	if cnn != null:
+		values = cnn.run_many(values)
 	for layer in encoder:
 		values = layer.run_many(values)
 		for column in values:
