@@ -302,8 +302,12 @@ def parse_header(text: bytes, form: Format, version: int) -> DojoHeader:
             raise GodojoError(f"its action {action.name!r} has the size {action.size}")
     if header.squashed and header.numbers != action_size(header.action_parts):
         raise GodojoError("it is squashed, and yet has choices to make")
-    if any(max(image.shape) > MAX_OBSERVATION or len(image.convolutions) > MAX_CONVOLUTIONS for image in header.images):
-        raise GodojoError("its images are too large")
+    ends = itertools.accumulate(part.size for part in header.observation_parts)
+    parts = {(end - part.size, part.shape) for part, end in zip(header.observation_parts, ends, strict=True)}
+    if any((image.first, image.shape) not in parts for image in header.images):
+        raise GodojoError("its images are of observations that are not there")
+    if any(len(image.convolutions) > MAX_CONVOLUTIONS for image in header.images):
+        raise GodojoError(f"it has more than {MAX_CONVOLUTIONS} convolutions for an image")
     if any(layer.channels > MAX_WIDTH for image in header.images for layer in image.convolutions):
         raise GodojoError(f"its convolutions have more than {MAX_WIDTH:,} channels")
     shape = header.shape

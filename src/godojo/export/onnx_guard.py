@@ -122,7 +122,9 @@ def _check_shapes(graph: onnx.GraphProto, header: DojoHeader) -> None:
     total = work = 0
     kernels = {tensor.name: math.prod(tensor.dims[1:]) for tensor in graph.initializer}
     known = {value.name: value for value in (*graph.input, *graph.output, *graph.value_info)}
-    for node, name in ((node, output) for node in graph.node for output in node.output):
+    for kind, weights, name in (
+        (node.op_type, node.input[1:2], output) for node in graph.node for output in node.output
+    ):
         if not name:
             continue
         value = known.get(name)
@@ -135,8 +137,8 @@ def _check_shapes(graph: onnx.GraphProto, header: DojoHeader) -> None:
         if len(dims) > 1 and (dims[0].dim_value > 1 or not all(size.HasField("dim_value") for size in dims[1:])):
             raise GodojoError(f"its {name[:80]!r} does not have one row for each agent")
         total += width
-        if node.op_type == "Conv":
-            work += width * kernels.get(node.input[1], MAX_CONVOLUTION_WORK)
+        if kind == "Conv":
+            work += width * kernels.get("".join(weights), MAX_CONVOLUTION_WORK)
     if work > MAX_CONVOLUTION_WORK:
         raise GodojoError(f"its convolutions take {work:,} multiplications; {MAX_CONVOLUTION_WORK:,} are the most")
     if total > MAX_TOTAL_WIDTH:

@@ -1,6 +1,7 @@
 """Exports the policies of a run, a snapshot or a file to formats that games read."""
 
 import hashlib
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -175,7 +176,9 @@ def gdscript_us(shape: PolicyShape) -> float:
     matrices = [block for layer in layers_of(shape) for block in layer.blocks if len(block) == 2]
     blocks = sum(math.ceil(rows / 4) * math.ceil(columns / 4) for rows, columns in matrices)
     for image in shape.images:
-        for layer, (_, _, inputs), (rows, columns, _) in zip(image.convolutions, image.shapes, image.shapes[1:]):
+        for layer, ((_, _, inputs), (rows, columns, _)) in zip(
+            image.convolutions, itertools.pairwise(image.shapes), strict=True
+        ):
             taps = layer.kernel**2 * math.ceil(inputs / 4)
             blocks += rows * columns * taps * math.ceil(layer.channels / 4)
     return blocks * BLOCK_NS / 1000.0

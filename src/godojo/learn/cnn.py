@@ -94,9 +94,10 @@ def images_complaint(images: Sequence[ImageInput], observation_size: int) -> str
         end = image.first + image.size
         if end > observation_size:
             return "its images are of observations that are not there"
-        for layer, (rows, columns, _) in zip(image.convolutions, image.shapes, strict=False):
-            if min(layer.channels, layer.stride, layer.kernel) < 1 or layer.kernel > min(rows, columns):
-                return "its convolutions do not fit their image"
+        if any(min(layer.channels, layer.stride, layer.kernel) < 1 for layer in image.convolutions):
+            return "its convolutions are nothing sensible"
+        if any(min(shape) < 1 for shape in image.shapes):
+            return "its convolutions do not fit their image"
     return ""
 
 

@@ -282,14 +282,13 @@ class Policy(nn.Module):
         """Headings as x and z, of shape [..., 2]; of shape [..., 0] where the game declares none."""
         return observation[..., self._forward]
 
-    def encode(self, normalised: Tensor) -> Tensor:
-        """The encoder's output for normalised observations."""
-        encoded: Tensor = self.encoder(normalised if self.cnn is None else self.cnn(normalised))
-        return encoded
+    def see(self, normalised: Tensor) -> Tensor:
+        """Normalised observations with features in place of images; PPO's critic takes the same."""
+        return normalised if self.cnn is None else self.cnn(normalised)
 
     def features(self, normalised: Tensor, memory: Tensor, heading: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Features and new memory for one step; `heading` is required if memory cells rotate with it."""
-        encoded = self.encode(normalised)
+        encoded = self.encoder(self.see(normalised))
         if self.memory is not None:
             if not self.rotated_cells:
                 cells = memory = self.memory(encoded, memory)
@@ -301,10 +300,10 @@ class Policy(nn.Module):
         return self.trunk(encoded), memory
 
     def features_of_sequence(
-        self, normalised: Tensor, memory: Tensor, not_done: Tensor, heading: Tensor | None = None
+        self, seen: Tensor, memory: Tensor, not_done: Tensor, heading: Tensor | None = None
     ) -> Tensor:
-        """Features for T steps, [T, rows, D]; the memory is reset before a step where `not_done` is 0."""
-        encoded = self.encode(normalised)
+        """Features for T steps, from `see`, [T, rows, D]; the memory is reset before a step where `not_done` is 0."""
+        encoded = self.encoder(seen)
         if self.memory is not None:
             heading = encoded.new_zeros(*encoded.shape[:2], 0) if heading is None else heading
             cells = self.memory.sequence(encoded, memory, not_done, heading, self.rotated_cells)
@@ -314,7 +313,7 @@ class Policy(nn.Module):
 
 
 class Critic(nn.Module):
-    """The value function of the agent's own observation and the privileged one."""
+    """The value function of the agent's own observation and the privileged one; with `images`, it sees for itself."""
 
     def __init__(
         self, observation_size: int, privileged_size: int, net_arch: Sequence[int], images: Sequence[ImageInput] = ()

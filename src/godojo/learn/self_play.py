@@ -23,7 +23,7 @@ from godojo.games.parts import Heading
 from godojo.learn import ppo
 from godojo.learn.algorithm import Algorithm, Iteration, OpponentAssignment
 from godojo.learn.backend import Backend, backend_for
-from godojo.learn.cnn import check_memory, image_inputs
+from godojo.learn.cnn import check_memory, encoded_size, image_inputs
 from godojo.learn.imitation import Imitation
 from godojo.learn.networks import Critic, Policy, PolicyShape, flatten_parameters
 from godojo.learn.opponent_pool import OpponentPool
@@ -176,7 +176,7 @@ class PpoSelfPlay(Algorithm):
         images = policy.shape.images
         samples = (settings.n_steps + 1) * worlds.roles[role].acted.size
         check_memory("a rollout", images, samples, size, "set a smaller n_steps or play fewer worlds")
-        critic = Critic(size, PrivilegedObservation(worlds, role).size, settings.net_arch, images)
+        critic = Critic(encoded_size(images, size), PrivilegedObservation(worlds, role).size, settings.net_arch)
         generator = torch.Generator().manual_seed(int(self._rng.integers(2**62)))
         worker = RolloutWorker(
             worlds, role, policy, critic, settings.n_steps, slots, generator, backend, settings.sequence_length

@@ -43,7 +43,7 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     net_arch: tuple[int, ...] = (64, 64)
     """Widths of the hidden layers, for both policy and critic."""
     cnn_channels: tuple[int, ...] = (16, 32, 32)
-    """Output channels of the convolutions that images go through, in policy and critic; [] for none."""
+    """Output channels of the convolutions that images go through, shared by policy and critic; [] for none."""
     memory: Literal["", "leaky", "gru"] = "leaky"
     """Recurrent memory of the policy: none, leaky cells or a gated recurrent unit."""
     memory_size: int = 32
@@ -146,7 +146,7 @@ class SacSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     net_arch: tuple[int, ...] = (64, 64)
     """Widths of the hidden layers, for both policy and critics."""
     cnn_channels: tuple[int, ...] = (16, 32, 32)
-    """Output channels of the convolutions that images go through, in policy and critics; [] for none."""
+    """Output channels of the convolutions that images go through, each of policy and critics its own; [] for none."""
     egocentric: bool = True
     """Express observations and actions relative to the agent's heading, where the game declares one."""
     checkpoint_steps: int = 0

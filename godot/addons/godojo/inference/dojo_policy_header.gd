@@ -7,7 +7,6 @@ const _MAX_WIDTH := 4096
 const _MAX_OBSERVATION := 65536
 const _MAX_PARTS := 256
 const _MAX_LAYERS := 16
-const _MAX_CONVOLUTIONS := 8
 const _MAX_NAME := 64
 const _MAX_LIMIT := 1e6
 # The largest whole number that JSON keeps exactly.
@@ -41,10 +40,8 @@ var observation_parts: Array[Dictionary] = []
 var action_parts: Array[Dictionary] = []
 ## Numbers of an observation.
 var observation_size: int
-## Images in the observation: [code]first[/code] (int), [code]shape[/code] (Vector3i: rows, columns,
-## channels) and [code]convolutions[/code], each with [code]channels[/code], [code]kernel[/code] and
-## [code]stride[/code] (int).
-var images: Array[Dictionary] = []
+## Images in the observation, in order.
+var images: Array[DojoPolicyImage] = []
 ## Numbers that remain when images are replaced by their features.
 var encoded_size: int
 ## Empty where a policy is not egocentric.
@@ -60,7 +57,6 @@ var agent_steps: int
 var settings: Dictionary
 
 var _version: int
-var _convolution_weights: int
 
 
 ## The header in these bytes; look at [member error] before using the rest.
@@ -88,7 +84,9 @@ func numbers() -> int:
 
 ## How many numbers follow the header.
 func weights() -> int:
-	var count: int = 2 * observation_size + _convolution_weights
+	var count: int = 2 * observation_size
+	for image in images:
+		count += image.weights()
 	for layer in layers:
 		count += layer.weights()
 	return count if is_squashed else count + numbers()
@@ -176,61 +174,35 @@ func _take_observation(parts: Array) -> String:
 
 func _take_images(given: Variant) -> String:
 	encoded_size = observation_size
-	var end: int = 0
-	if not given is Array or given.size() > _MAX_PARTS or (_version < 3 and not given.is_empty()):
+	if not given is Array or given.size() > _MAX_PARTS:
 		return "its images are nothing sensible"
+	var end: int = 0
 	for fields: Variant in given:
-		var image: Dictionary = _image(fields, end)
-		if image.is_empty():
+		var image: DojoPolicyImage = DojoPolicyImage.read(fields)
+		if image == null or image.first < end:
 			return "its images are nothing sensible"
-		var shape: Vector3i = image["shape"]
-		var size: int = shape.x * shape.y * shape.z
-		end = image["first"] + size
-		if end > observation_size:
+		if not _is_part(image):
 			return "its images are of observations that are not there"
-		for layer: Dictionary in image["convolutions"]:
-			var kernel: int = layer["kernel"]
-			if kernel > mini(shape.x, shape.y):
-				return "its convolutions do not fit their image"
-			_convolution_weights += layer["channels"] * (kernel * kernel * shape.z + 1)
-			shape = DojoConvolution.shape_after(shape, layer["channels"], kernel, layer["stride"])
-		encoded_size += shape.x * shape.y * shape.z - size
+		var shapes: Array[Vector3i] = image.shapes()
+		if shapes.size() <= image.convolutions.size():
+			return "its convolutions do not fit their image"
+		end = image.first + image.size()
+		encoded_size += shapes[-1].x * shapes[-1].y * shapes[-1].z - image.size()
 		images.append(image)
 	return ""
 
 
-## One image with its fields as whole numbers, which begins at [param least] or later; empty when it
-## is nothing sensible.
-static func _image(given: Variant, least: int) -> Dictionary:
-	if not _has_keys(given, ["first", "shape", "convolutions"]):
-		return {}
-	var extents: Variant = given["shape"]
-	var layers_given: Variant = given["convolutions"]
-	if not (_is_whole(given["first"], least, _MAX_OBSERVATION) and extents is Array):
-		return {}
-	if extents.size() != 3 or not layers_given is Array or layers_given.is_empty():
-		return {}
-	var fits: Callable = func(extent: Variant) -> bool: return _is_whole(extent, 1, _MAX_OBSERVATION)
-	if not extents.all(fits) or layers_given.size() > _MAX_CONVOLUTIONS:
-		return {}
-	if extents[0] * extents[1] * extents[2] > _MAX_OBSERVATION:
-		return {}
-	var convolutions: Array[Dictionary] = []
-	for fields: Variant in layers_given:
-		if not _has_keys(fields, ["channels", "kernel", "stride"]):
-			return {}
-		var layer: Dictionary[String, int] = {}
-		for key: String in fields:
-			if not _is_whole(fields[key], 1, _MAX_WIDTH):
-				return {}
-			layer[key] = int(fields[key] as float)
-		convolutions.append(layer)
-	var shape := Vector3i(int(extents[0]), int(extents[1]), int(extents[2]))
-	return {"first": int(given["first"] as float), "shape": shape, "convolutions": convolutions}
-
-
-static func _has_keys(given: Variant, keys: Array) -> bool:
-	return given is Dictionary and given.size() == keys.size() and given.has_all(keys)
+## Whether this is a part of an observation.
+func _is_part(image: DojoPolicyImage) -> bool:
+	var begin: int = 0
+	for part in observation_parts:
+		if begin == image.first and part["shape"] == [image.shape.x, image.shape.y, image.shape.z]:
+			return true
+		var size: int = 1
+		for extent: int in part["shape"]:
+			size *= extent
+		begin += size
+	return false
 
 
 func _take_action(parts: Array) -> String:

@@ -164,8 +164,8 @@ func _cnn() -> DojoCnn:
 	var cnn := DojoCnn.new(_header.observation_size)
 	for image in _header.images:
 		var stack: Array[DojoConvolution] = []
-		for layer: Dictionary in image["convolutions"]:
-			var shape: Vector3i = image["shape"] if stack.is_empty() else stack[-1].shape
+		for layer in image.convolutions:
+			var shape: Vector3i = image.shape if stack.is_empty() else stack[-1].shape
 			var taps := PackedInt32Array()
 			taps.resize(layer["kernel"] * layer["kernel"])
 			taps.fill(shape.z)
@@ -175,7 +175,7 @@ func _cnn() -> DojoCnn:
 					matrix, shape, layer["channels"], layer["kernel"], layer["stride"]
 				)
 			)
-		cnn.add_image(image["first"], image["shape"], stack)
+		cnn.add_image(image.first, image.shape, stack)
 	return cnn
 
 

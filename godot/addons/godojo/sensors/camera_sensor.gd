@@ -5,9 +5,9 @@ extends SubViewport
 ## trainer that has started the game.
 ##
 ## Put a [Camera3D] or [Camera2D] below it; it is carried along by the node above. The picture has
-## the [member SubViewport.size]: 36 x 36 is often enough, 84 x 84 is plenty. Drawing needs a display:
-## an engine that was started headless sees black. The first picture of an episode is still the last
-## one of the episode before.
+## the [member SubViewport.size]: 36 x 36 is often enough, 84 x 84 is plenty. Drawing needs a
+## display: an engine that was started headless sees black. The first picture of an episode is still
+## the last one of the episode before.
 
 ## All cameras.
 const GROUP := &"dojo_cameras"

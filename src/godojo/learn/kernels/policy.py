@@ -46,8 +46,8 @@ class Weights(NamedTuple):
 
 def has_kernels(policy: Policy) -> bool:
     """Whether the kernels support this policy: no images, ReLU, leaky memory or none, and continuous actions."""
-    has_images = bool(policy.shape.images)
-    is_known = not has_images and policy.shape.activation == "relu" and (policy.memory is None or isinstance(policy.memory, LeakyMemory))
+    is_known = policy.cnn is None and policy.shape.activation == "relu"
+    is_known = is_known and (policy.memory is None or isinstance(policy.memory, LeakyMemory))
     return is_known and isinstance(policy.head, ActionHead) and not policy.head.discrete_sizes
 
 
