@@ -3,7 +3,6 @@
 Images are rows, columns, channels, from 0 to 1, and so are features: the order of `docs/dojo-file.md`.
 """
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -128,13 +127,14 @@ class ImageEncoder(nn.Module):
         flat = rows.reshape(-1, rows.shape[-1])
         found = [flat[:, self._others]]
         for image, stack in zip(self.images, self.stacks, strict=True):
-            pixels = flat[:, image.first : image.first + image.size].unflatten(1, image.shape)
+            pixels = flat[:, image.first : image.first + image.size].reshape(-1, *image.shape)
             found.append(stack(pixels.permute(0, 3, 1, 2)).permute(0, 2, 3, 1).flatten(1))
-        return torch.cat(found, -1).unflatten(0, rows.shape[:-1])
+        seen = torch.cat(found, -1)
+        return seen.reshape(*rows.shape[:-1], seen.shape[-1])
 
     def weights(self) -> Iterator[tuple[Tensor, Tensor]]:
         """Of each convolution, in order: its weights [outputs, inputs, rows, columns], and its bias."""
-        for layer in itertools.chain.from_iterable(self.stacks):
+        for layer in self.modules():
             if isinstance(layer, nn.Conv2d):
                 assert layer.bias is not None
                 yield layer.weight, layer.bias
