@@ -93,7 +93,7 @@ def test_an_unmodified_godot_rl_game_is_learnt_from_its_camera(tmp_path: Path, m
     assert [(part.name, part.kind, part.shape) for part in card.observation_parts] == [
         ("camera_2d", "image", (24, 24, 3))
     ]
-    found = godojo.evaluate(run, episodes=24, seconds=8)
+    found = godojo.evaluate(run, episodes=16, seconds=5)
     assert isinstance(found, ExternalEvaluation)
     random, trained = (found.performance("shared_policy", player) for player in (RANDOM, TRAINED))
     assert trained.reward_per_step > 1.5 * random.reward_per_step

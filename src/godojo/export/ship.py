@@ -32,6 +32,8 @@ Format = Literal["godot", "onnx", "godot-rl"]
 FORMATS: tuple[Format, ...] = ("godot", "onnx", "godot-rl")
 BLOCK_NS = 22
 """Time of a 4 x 4 block of a matrix product in GDScript."""
+CONVOLUTION_BLOCK_NS = 110.0
+"""The same in a convolution, which also collects the pixels below its kernel."""
 
 Progress = Callable[[str, float | None], None]
 
@@ -174,14 +176,14 @@ def weight_count(shape: PolicyShape) -> int:
 def gdscript_us(shape: PolicyShape) -> float:
     """Estimated time of one decision's matrix products in GDScript; activations come on top."""
     matrices = [block for layer in layers_of(shape) for block in layer.blocks if len(block) == 2]
-    blocks = sum(math.ceil(rows / 4) * math.ceil(columns / 4) for rows, columns in matrices)
+    found_ns = sum(math.ceil(rows / 4) * math.ceil(columns / 4) for rows, columns in matrices) * BLOCK_NS
     for image in shape.images:
         for layer, ((_, _, inputs), (rows, columns, _)) in zip(
             image.convolutions, itertools.pairwise(image.shapes), strict=True
         ):
             taps = layer.kernel**2 * math.ceil(inputs / 4)
-            blocks += rows * columns * taps * math.ceil(layer.channels / 4)
-    return blocks * BLOCK_NS / 1000.0
+            found_ns += rows * columns * taps * math.ceil(layer.channels / 4) * CONVOLUTION_BLOCK_NS
+    return found_ns / 1000.0
 
 
 def parse_levels(text: str) -> dict[str, str]:
