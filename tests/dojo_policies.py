@@ -7,6 +7,7 @@ from typing import Literal
 import torch
 
 from godojo.games.parts import ActionPart, Heading, ObservationPart, observation_size
+from godojo.learn.cnn import image_inputs
 from godojo.learn.networks import Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard
 from godojo.learn.settings import Activation
@@ -18,6 +19,11 @@ MOVES = (
 )
 MIXED = (ActionPart("gear", "discrete", 5), ActionPart("push", "continuous", 2), ActionPart("horn", "discrete", 2))
 SEEN = (ObservationPart("place", (8,), low=-2.0, high=2.0), ObservationPart("rays", (27, 4), low=0.0))
+PIXELS = (
+    ObservationPart("eye", (13, 18, 3), "image", 0.0, 1.0),
+    ObservationPart("place", (5,)),
+    ObservationPart("map", (7, 6, 1), "image", 0.0, 1.0),
+)
 HEADING = Heading(forward=(6, 7), observed=((0, 2), (3, 5)), acted=((0, 1),))
 TURNING = Heading(
     forward=(6, 7), observed=((0, 2), (3, 5)), acted=((0, 1),), remembered=((0, 1), (2, 5), (9, 4), (12, 13))
@@ -34,6 +40,7 @@ def drawn_policy(
     heading: Heading | None = None,
     squashed: bool = False,
     activation: Activation = "relu",
+    cnn_channels: tuple[int, ...] = (),
     game: str = "drawn",
     role: str = "agent",
     seed: int = 0,
@@ -48,6 +55,7 @@ def drawn_policy(
         heading=heading,
         squashed=squashed,
         activation=activation,
+        images=image_inputs(observation_parts, cnn_channels),
     )
     with torch.random.fork_rng():
         torch.manual_seed(seed)

@@ -180,7 +180,9 @@ def test_wrong_arguments_about_a_run_are_refused_before_torch_is_loaded(tmp_path
 def test_play_knows_its_games(godojo: Run) -> None:
     done = godojo("play", "chess")
     assert done.returncode == 2
-    assert done.stderr == "godojo: there is no game 'chess'; there is: cat_and_mouse, first_agent, navigation, tag\n"
+    assert done.stderr == (
+        "godojo: there is no game 'chess'; there is: cat_and_mouse, first_agent, lookout, navigation, tag\n"
+    )
 
 
 def test_play_needs_a_display(godojo: Run) -> None:

@@ -293,8 +293,8 @@ def test_version_1_is_read_as_before(kind: str) -> None:
 
 def test_other_versions_and_headers_that_are_no_policy_are_refused() -> None:
     header, weights = unpacked(dojo_bytes(*trained()))
-    with pytest.raises(GodojoError, match="version 3"):
-        check_dojo(packed(header, weights, version=3))
+    with pytest.raises(GodojoError, match="version 4"):
+        check_dojo(packed(header, weights, version=4))
     for text in (b"", b"null", b"[]", b"{", b"[" * 100_000, b'{"settings":' * 20_000, b"\xff\xfe"):
         with pytest.raises(GodojoError, match="header"):
             check_dojo(packed(text, weights))

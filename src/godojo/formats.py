@@ -243,6 +243,10 @@ def _layers_2(tree: Tree) -> None:
             layer["name"] = "encoder" if layer["name"] == "eyes" else "trunk"
 
 
+def _images_added(tree: Tree) -> None:
+    """From here on a policy may have images in its observation; older ones have none."""
+
+
 RUN = Format("godojo-run", _run_2, _run_3)
 """`config.json`."""
 POLICY = Format("godojo-policy", _hash_added, _policy_3)
@@ -264,9 +268,9 @@ DEMO = Format("godojo-demo", hashed_since=1)
 `dojo_demo_recorder.gd`."""
 ROUNDS = Format("godojo-rounds", _hash_added, _as_npz)
 """`rounds.json` in a packed file of rounds (`*.npz`); before version 3, the first bytes of `*.rounds`."""
-DOJO = Format("dojo", _layers_2, hashed_since=1)
+DOJO = Format("dojo", _layers_2, _images_added, hashed_since=1)
 """The header of `*.dojo`. The addon reads it too: a new version is also one in `dojo_policy_reader.gd`."""
-ONNX = Format("godojo-onnx", _hash_added, _layers_2)
+ONNX = Format("godojo-onnx", _hash_added, _layers_2, _images_added)
 """The same header in the metadata of `*.onnx`."""
 SETTINGS: dict[str, dict[tuple[str, str], tuple[str, str]]] = {}
 """Settings of games that were renamed, whichever file they are in, by section and name:

@@ -19,7 +19,7 @@ from godojo.engines.godot.project import problem_lines
 from godojo.errors import GodojoError
 from godojo.export.dojo_file import check_dojo, dojo_bytes, write_dojo
 from godojo.export.vectors import make_vectors, write_vectors
-from tests.dojo_policies import HEADING, MIXED, TURNING, as_version_1, drawn_policy
+from tests.dojo_policies import HEADING, MIXED, PIXELS, TURNING, as_version_1, drawn_policy
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(240)]
 
@@ -36,6 +36,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "tanh": {"net_arch": (33, 41), "activation": "tanh", "memory": "leaky", "memory_size": 6},
     "silu": {"net_arch": (30, 22), "activation": "silu"},
     "narrow": {"net_arch": (7,), "memory": "leaky", "memory_size": 3},
+    "pixels": {"observation_parts": PIXELS, "cnn_channels": (8, 6, 10), "memory": "leaky", "memory_size": 6},
+    "features": {"observation_parts": PIXELS[2:], "cnn_channels": (5,), "net_arch": (9,)},
 }
 
 
@@ -124,7 +126,7 @@ def hostile_files() -> dict[str, bytes]:
         "three letters": b"DOJ",
         "a pickle": b"\x80\x04\x95" + good,
         "only the magic": b"DOJO",
-        "a version to come": sealed(text, weights, version=3),
+        "a version to come": sealed(text, weights, version=4),
         "a flag to come": sealed(text, weights, zero=1),
         "cut off": good[:-100],
         "too long": good + b"\0",
@@ -168,7 +170,44 @@ def hostile_files() -> dict[str, bytes]:
         "a choice of none": changed(lambda h: h["action_parts"][0].update(size=0)),
         "a new kind of action": changed(lambda h: h["action_parts"][0].update(kind="dance")),
     }
+    files |= hostile_images()
     return files | {f"no {key}": changed(lambda h, key=key: h.pop(key)) for key in header}  # type: ignore[misc]
+
+
+def hostile_images() -> dict[str, bytes]:
+    """The same for a policy that sees images."""
+    good = dojo_bytes(*drawn_policy(observation_parts=PIXELS, cnn_channels=(4, 4), net_arch=(5, 5)))
+    length = struct.unpack_from("<I", good, 8)[0]
+
+    def changed(change: Callable[[dict[str, Any]], object]) -> bytes:
+        header = msgspec.json.decode(good[48 : 48 + length])
+        change(header)
+        return sealed(msgspec.json.encode(header), good[48 + length :], version=3)
+
+    def image(**fields: Any) -> bytes:
+        return changed(lambda h: h["images"][1].update(fields))
+
+    def layer(**fields: Any) -> bytes:
+        return changed(lambda h: h["images"][0]["convolutions"][0].update(fields))
+
+    return {
+        "images of nothing": changed(lambda h: h.update(images=None)),
+        "an image in an image": image(first=700),
+        "an image elsewhere": image(first=710),
+        "an image with a hole": image(shape=[7, 0, 1]),
+        "an image of two extents": image(shape=[7, 6]),
+        "a huge image": image(shape=[60000, 60000, 60000]),
+        "another image": image(shape=[6, 7, 1]),
+        "no convolutions": image(convolutions=[]),
+        "an image of something new": image(frames=1),
+        "a kernel too large": layer(kernel=14),
+        "no stride": layer(stride=0),
+        "another stride": layer(stride=1),
+        "half a channel": layer(channels=2.5),
+        "endless channels": layer(channels=2**40),
+        "a layer of something new": layer(padding=1),
+        "no images": changed(lambda h: h.pop("images")),
+    }
 
 
 def test_hostile_files_are_refused_with_the_reason(engine: Engine, tmp_path: Path) -> None:
@@ -203,7 +242,7 @@ def test_hostile_files_are_refused_with_the_reason(engine: Engine, tmp_path: Pat
     said = dict(zip(names, refused, strict=True))
     for name, word in {
         "a pickle": "does not begin with DOJO",
-        "a version to come": "version 3",
+        "a version to come": "version 4",
         "cut off": "cut off",
         "too long": "longer than it says",
         "a bit that flipped": "checksum",

@@ -15,8 +15,10 @@ from godojo.engines.godot.report import Report, Silent
 from godojo.errors import GodojoError
 from godojo.export.dojo_file import write_dojo
 from godojo.games.parts import ActionPart, ObservationPart
+from godojo.learn.cnn import image_inputs
 from godojo.learn.networks import Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard
+from godojo.learn.settings import PpoSettings
 
 SCRIPT = "res://bench/inference.gd"
 OBSERVATION_SIZE = 120
@@ -30,6 +32,8 @@ class Net(NamedTuple):
     net_arch: tuple[int, ...]
     memory: Literal["", "leaky", "gru"] = ""
     memory_size: int = 0
+    image: tuple[int, int, int] | None = None
+    """Observes a picture of this shape, in place of numbers."""
 
 
 NETS = (
@@ -38,6 +42,8 @@ NETS = (
     Net("2x256", (256, 256)),
     Net("2x64, 32 leaky cells", (64, 64), "leaky", 32),
     Net("2x64, GRU of 32", (64, 64), "gru", 32),
+    Net("2x64, 36x36 pixels", (64, 64), image=(36, 36, 3)),
+    Net("2x64, 84x84 pixels", (64, 64), image=(84, 84, 3)),
 )
 
 
@@ -85,9 +91,12 @@ def measure(*, seconds: float = 2.0, crowd: int = 64, report: Report | None = No
 
 def _write(path: Path, net: Net) -> Path:
     """A net as training begins with it: what its weights are does not change how long it takes."""
-    shape = PolicyShape(OBSERVATION_SIZE, ACTIONS, net.net_arch, net.memory, net.memory_size)
-    parts = (ObservationPart("observation", (OBSERVATION_SIZE,)),)
-    write_dojo(path, Policy(shape), PolicyCard("bench", "agent", parts, shape, 0))
+    part = ObservationPart("observation", (OBSERVATION_SIZE,))
+    if net.image is not None:
+        part = ObservationPart("picture", net.image, "image", 0.0, 1.0)
+    images = image_inputs((part,), PpoSettings().cnn_channels)
+    shape = PolicyShape(part.size, ACTIONS, net.net_arch, net.memory, net.memory_size, images=images)
+    write_dojo(path, Policy(shape), PolicyCard("bench", "agent", (part,), shape, 0))
     return path
 
 

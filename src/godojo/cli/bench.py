@@ -260,7 +260,7 @@ def _train_words(found: "TrainReport") -> str:
 
 
 def _inference_table(found: "InferenceReport") -> Table:
-    title = f"One decision in GDScript, {found.observation_size} numbers observed, in microseconds"
+    title = f"One decision in GDScript, {found.observation_size} numbers or a picture observed, in microseconds"
     table = _table(title, "alone", "quickest", f"in a crowd of {found.crowd}", "quickest", "loads in ms")
     for net in found.nets:
         times = (net.alone_us, net.alone_quickest_us, net.crowd_us, net.crowd_quickest_us, net.load_ms)

@@ -73,6 +73,9 @@ def _origin(source: str, policies: Sequence[Trained]) -> str:
     if card.shape.heading and (pairs := len(card.shape.heading.remembered)):
         memory += f" ({2 * pairs} of them turn with the agent)"
     widths = " and ".join(str(width) for width in card.shape.net_arch)
+    if card.shape.images:
+        stacks = ["-".join(str(layer.channels) for layer in image.convolutions) for image in card.shape.images]
+        memory += f", convolutions with {' and '.join(stacks)} channels before them"
     frame = "thinks in the agent's own frame" if card.shape.heading else "thinks along the world's axes"
     lines.append(f"The network has layers of {widths}{memory}, and {frame}.")
     return "\n".join(lines)

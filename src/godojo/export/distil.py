@@ -141,7 +141,7 @@ class ImitationBuffer:
             for rows in torch.randperm(self.rows, generator=self.generator).chunk(settings.n_minibatches):
                 heading = self._heading[:, rows] if self.student.rotated_cells else None
                 features = self.student.features_of_sequence(
-                    self._seen[:, rows], self._first_memory[rows], self._not_done[:, rows], heading
+                    self.student.see(self._seen[:, rows]), self._first_memory[rows], self._not_done[:, rows], heading
                 )
                 given, wanted = self.student.head.linear(features), self._wanted[:, rows]
                 loss = imitation_loss(self.teacher, given, wanted, self._counts[:, rows])

@@ -22,6 +22,7 @@ from godojo.errors import GodojoError
 from godojo.files import atomic_write
 from godojo.formats import DOJO, Format
 from godojo.games.parts import ActionPart, Heading, ObservationPart, action_size, observation_size
+from godojo.learn.cnn import ImageInput, encoded_size, images_complaint
 from godojo.learn.memory import GruMemory
 from godojo.learn.networks import (
     ACTIVATIONS,
@@ -43,6 +44,10 @@ MAX_WIDTH = 4096
 MAX_OBSERVATION = 65_536
 MAX_LAYERS = 16
 MAX_PARTS = 256
+MAX_CONVOLUTIONS = 8
+"""Of one image."""
+WITHOUT_IMAGES = 2
+"""The version of files without images, so that older readers accept them."""
 
 _PROLOGUE = struct.Struct("<4sHHII32s")
 """Magic, version, zero, bytes of the header, bytes of the weights, SHA-256 of both together."""
@@ -94,6 +99,7 @@ class DojoHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The version that wrote it."""
     settings: dict[str, Any]
     """The game's settings it was trained with."""
+    images: Annotated[tuple[ImageInput, ...], msgspec.Meta(max_length=MAX_PARTS)] = ()
 
     @property
     def observation_size(self) -> int:
@@ -109,6 +115,8 @@ class DojoHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The shapes of all weights, in the order of the file."""
         ends: list[tuple[int, ...]] = [(self.numbers,)] if self.log_std else []
         normaliser: list[tuple[int, ...]] = [(self.observation_size,)] * 2
+        matrices = itertools.chain.from_iterable(image.blocks for image in self.images)
+        normaliser += itertools.chain.from_iterable((matrix, matrix[:1]) for matrix in matrices)
         return [*normaliser, *itertools.chain.from_iterable(layer.blocks for layer in self.layers), *ends]
 
     @property
@@ -123,6 +131,7 @@ class DojoHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             heading=self.heading,
             squashed=self.squashed,
             activation=cast("Activation", activations[0] if activations else "relu"),
+            images=self.images,
         )
 
     @property
@@ -148,7 +157,7 @@ class DojoFile(NamedTuple):
 def layers_of(shape: PolicyShape) -> tuple[Layer, ...]:
     """The layers of a policy's network, first to last."""
     *first, last = shape.net_arch
-    widths = [shape.observation_size, *first]
+    widths = [encoded_size(shape.images, shape.observation_size), *first]
     layers = [Layer("encoder", shape.activation, *pair) for pair in itertools.pairwise(widths)]
     cells = shape.memory_size if shape.memory else 0
     if shape.memory:
@@ -160,8 +169,10 @@ def layers_of(shape: PolicyShape) -> tuple[Layer, ...]:
 
 
 def header_text(header: DojoHeader) -> bytes:
-    """The header as JSON; without rotated memory cells it omits their key, so that older readers accept it."""
+    """The header as JSON; without rotated memory cells or images it omits their keys: older readers accept it."""
     fields = msgspec.to_builtins(header)
+    if not header.images:
+        del fields["images"]
     if header.heading is not None and not header.heading.remembered:
         del fields["heading"]["remembered"]
     return msgspec.json.encode(fields)
@@ -184,12 +195,14 @@ def dojo_bytes(policy: Policy, card: PolicyCard) -> bytes:
         agent_steps=card.agent_steps,
         godojo=__version__,
         settings=card.settings,
+        images=card.shape.images,
     )
     text = header_text(header)
     text += b" " * (-len(text) % 4)
     weights = b"".join(np.ascontiguousarray(block, _FLOAT).tobytes() for block in _weights(policy))
     digest = hashlib.sha256(text + weights).digest()
-    content = _PROLOGUE.pack(MAGIC, DOJO.version, 0, len(text), len(weights), digest) + text + weights
+    version = DOJO.version if header.images else WITHOUT_IMAGES
+    content = _PROLOGUE.pack(MAGIC, version, 0, len(text), len(weights), digest) + text + weights
     try:
         check_dojo(content)
     except GodojoError as error:
@@ -233,7 +246,7 @@ def load_dojo(path: Path) -> tuple[Policy, PolicyCard]:
         policy.normaliser.variance.copy_(torch.from_numpy(1.0 / scale.astype(np.float64) ** 2 - VARIANCE_FLOOR))
         policy.normaliser.mean.copy_(torch.from_numpy(-offset / scale))
         for tensor, block in zip(_tensors(policy), others, strict=True):
-            tensor.copy_(torch.from_numpy(block.copy()))
+            tensor.copy_(torch.from_numpy(block.copy()).view(tensor.shape))
     policy.eval()
     return policy, header.card
 
@@ -289,8 +302,16 @@ def parse_header(text: bytes, form: Format, version: int) -> DojoHeader:
             raise GodojoError(f"its action {action.name!r} has the size {action.size}")
     if header.squashed and header.numbers != action_size(header.action_parts):
         raise GodojoError("it is squashed, and yet has choices to make")
+    ends = itertools.accumulate(part.size for part in header.observation_parts)
+    parts = {(end - part.size, part.shape) for part, end in zip(header.observation_parts, ends, strict=True)}
+    if any((image.first, image.shape) not in parts for image in header.images):
+        raise GodojoError("its images are of observations that are not there")
+    if any(len(image.convolutions) > MAX_CONVOLUTIONS for image in header.images):
+        raise GodojoError(f"it has more than {MAX_CONVOLUTIONS} convolutions for an image")
+    if any(layer.channels > MAX_WIDTH for image in header.images for layer in image.convolutions):
+        raise GodojoError(f"its convolutions have more than {MAX_WIDTH:,} channels")
     shape = header.shape
-    if complaint := heading_complaint(shape):
+    if complaint := images_complaint(shape.images, shape.observation_size) or heading_complaint(shape):
         raise GodojoError(complaint)
     if header.log_std != (not header.squashed and header.numbers > 0):
         raise GodojoError("it says the wrong thing about its log_std")
@@ -309,7 +330,9 @@ def _weights(policy: Policy) -> Iterator[np.ndarray]:
 
 
 def _tensors(policy: Policy) -> Iterator[torch.Tensor]:
-    """All weights behind the normaliser, in the order of the file."""
+    """All weights behind the normaliser, in the order of the file; of convolutions, channels come last."""
+    for weight, bias in policy.cnn.weights() if policy.cnn is not None else ():
+        yield from (weight.permute(0, 2, 3, 1), bias)
     for layer in policy.encoder:
         if isinstance(layer, nn.Linear):
             yield from (layer.weight, layer.bias)

@@ -6,7 +6,7 @@ strangers. This graph has a few dozen plain operators; `onnx_file` compares each
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -19,6 +19,7 @@ from godojo.export.dojo_file import DojoFile, DojoHeader, header_text
 from godojo.files import Seal
 from godojo.formats import ONNX
 from godojo.games.parts import Heading, action_size
+from godojo.learn.cnn import other_columns
 from godojo.learn.networks import continuous_columns
 
 OPSET = 17
@@ -49,6 +50,8 @@ def build(file: DojoFile) -> onnx.ModelProto:
     limit = header.normalised_limit
     rows = graph.add("Add", [graph.add("Mul", [rows, graph.keep("scale", scale)]), graph.keep("offset", offset)])
     rows = graph.add("Clip", [rows, graph.keep("low", np.float32(-limit)), graph.keep("high", np.float32(limit))])
+    if header.images:
+        rows = _with_features(graph, header, rows, weights)
     for number, layer in enumerate(header.layers):
         name = f"{layer.name}{number}" if layer.name == "encoder" else layer.name
         if layer.kind in ("leaky", "gru"):
@@ -150,6 +153,27 @@ def _replaced(
             end += 1
     together = graph.add("Concat", [rows, *(name for name, _ in columns)], axis=1)
     return graph.columns(together, places, output)
+
+
+def _with_features(graph: _Graph, header: DojoHeader, rows: str, weights: Iterator[np.ndarray]) -> str:
+    """The rows with features in place of images: all other numbers, then the features of each image."""
+    pieces = []
+    if others := other_columns(header.images, header.observation_size):
+        pieces.append(graph.columns(rows, others))
+    for number, image in enumerate(header.images):
+        pixels = graph.columns(rows, range(image.first, image.first + image.size))
+        pixels = graph.add("Reshape", [pixels, graph.keep(f"image{number}.shape", np.array([0, *image.shape]))])
+        pixels = graph.add("Transpose", [pixels], perm=[0, 3, 1, 2])
+        for place, (layer, (_, _, inputs)) in enumerate(zip(image.convolutions, image.shapes, strict=False)):
+            name, kernel = f"image{number}.convolution{place}", (layer.kernel, layer.kernel)
+            matrix = next(weights).reshape(layer.channels, *kernel, inputs).transpose(0, 3, 1, 2)
+            kept = graph.keep(f"{name}.weight", np.ascontiguousarray(matrix)), graph.keep(f"{name}.bias", next(weights))
+            strides = (layer.stride, layer.stride)
+            pixels = graph.add("Conv", [pixels, *kept], f"{name}.sum", kernel_shape=kernel, strides=strides)
+            pixels = graph.add("Relu", [pixels])
+        pixels = graph.add("Transpose", [pixels], perm=[0, 2, 3, 1])
+        pieces.append(graph.add("Reshape", [pixels, graph.keep(f"image{number}.size", np.array([0, image.features]))]))
+    return graph.add("Concat", pieces, axis=1)
 
 
 def _leaky(graph: _Graph, header: DojoHeader, fed: str, size: int) -> str:

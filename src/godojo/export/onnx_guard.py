@@ -2,9 +2,10 @@
 
 A model from outside could name files to read (external data), loop, or fill all memory with a few operators. So before
 a runtime sees it: a limit on its bytes, no external data, no subgraphs, no functions, a short list of plain operators,
-and no value wider than an observation.
+and no value larger than an observation.
 """
 
+import math
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -27,10 +28,15 @@ PLAIN = frozenset(
     (
         *("Add", "Sub", "Mul", "Div", "Sqrt", "Max", "Min", "Clip", "MatMul"),
         *("Relu", "Sigmoid", "Tanh", "ArgMax", "Cast", "Concat", "Gather"),
+        *("Conv", "Reshape", "Transpose"),
         *("DynamicQuantizeLinear", "MatMulInteger"),
     )
 )
-"""Operators whose results are no larger than their inputs; the last ones are those of an int8 model."""
+"""Operators whose results `_check_shapes` can bound; the last ones are those of an int8 model."""
+MAX_DIMENSIONS = 4
+"""Of weights and images of a convolution."""
+MAX_CONVOLUTION_WORK = 2**28
+"""Multiplications of all convolutions for one agent, together."""
 DOMAINS = ("", "ai.onnx")
 
 
@@ -90,7 +96,7 @@ def _check_constants(model: onnx.ModelProto) -> None:
     for tensor in model.graph.initializer:
         if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
             raise GodojoError("it wants numbers from other files (external data); only what is inside it is taken")
-        if len(tensor.dims) > 2 or any(not 0 <= size <= MAX_OBSERVATION for size in tensor.dims):
+        if len(tensor.dims) > MAX_DIMENSIONS or any(not 0 <= size <= MAX_OBSERVATION for size in tensor.dims):
             raise GodojoError(f"its constant {tensor.name[:80]!r} has the shape {tuple(tensor.dims)[:8]}")
 
 
@@ -113,20 +119,28 @@ def _check_shapes(graph: onnx.GraphProto, header: DojoHeader) -> None:
         inputs["memory"] = outputs["next_memory"] = header.memory_size
     _check_widths("inputs", inputs, (value for value in graph.input if value.name not in names), exact=True)
     _check_widths("outputs", outputs, graph.output, exact=False)
-    total = 0
+    total = work = 0
+    kernels = {tensor.name: math.prod(tensor.dims[1:]) for tensor in graph.initializer}
     known = {value.name: value for value in (*graph.input, *graph.output, *graph.value_info)}
-    for name in (output for node in graph.node for output in node.output):
+    for kind, weights, name in (
+        (node.op_type, node.input[1:2], output) for node in graph.node for output in node.output
+    ):
         if not name:
             continue
         value = known.get(name)
         if value is None or not value.type.tensor_type.HasField("shape"):
             raise GodojoError(f"it does not say how large {name[:80]!r} gets")
         dims = value.type.tensor_type.shape.dim
-        if len(dims) > 2 or any(size.dim_value > MAX_OBSERVATION for size in dims):
+        width = math.prod(size.dim_value for size in dims[min(len(dims) - 1, 1) :])
+        if len(dims) > MAX_DIMENSIONS or any(size.dim_value > MAX_OBSERVATION for size in dims):
             raise GodojoError(f"its {name[:80]!r} gets too large")
-        if len(dims) == 2 and (dims[0].dim_value > 1 or not dims[1].HasField("dim_value")):
+        if len(dims) > 1 and (dims[0].dim_value > 1 or not all(size.HasField("dim_value") for size in dims[1:])):
             raise GodojoError(f"its {name[:80]!r} does not have one row for each agent")
-        total += dims[-1].dim_value if dims else 1
+        total += width
+        if kind == "Conv":
+            work += width * kernels.get("".join(weights), MAX_CONVOLUTION_WORK)
+    if work > MAX_CONVOLUTION_WORK:
+        raise GodojoError(f"its convolutions take {work:,} multiplications; {MAX_CONVOLUTION_WORK:,} are the most")
     if total > MAX_TOTAL_WIDTH:
         raise GodojoError(f"it computes {total:,} numbers for each agent; {MAX_TOTAL_WIDTH:,} are the most")
 

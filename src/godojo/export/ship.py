@@ -1,6 +1,7 @@
 """Exports the policies of a run, a snapshot or a file to formats that games read."""
 
 import hashlib
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -31,6 +32,8 @@ Format = Literal["godot", "onnx", "godot-rl"]
 FORMATS: tuple[Format, ...] = ("godot", "onnx", "godot-rl")
 BLOCK_NS = 22
 """Time of a 4 x 4 block of a matrix product in GDScript."""
+CONVOLUTION_BLOCK_NS = 110.0
+"""The same in a convolution, which also collects the pixels below its kernel."""
 
 Progress = Callable[[str, float | None], None]
 
@@ -166,13 +169,21 @@ def has_rivals(card: PolicyCard) -> bool:
 
 
 def weight_count(shape: PolicyShape) -> int:
-    return sum(math.prod(block) for layer in layers_of(shape) for block in layer.blocks)
+    convolutions = sum(rows * (columns + 1) for image in shape.images for rows, columns in image.blocks)
+    return convolutions + sum(math.prod(block) for layer in layers_of(shape) for block in layer.blocks)
 
 
 def gdscript_us(shape: PolicyShape) -> float:
     """Estimated time of one decision's matrix products in GDScript; activations come on top."""
     matrices = [block for layer in layers_of(shape) for block in layer.blocks if len(block) == 2]
-    return sum(math.ceil(rows / 4) * math.ceil(columns / 4) for rows, columns in matrices) * BLOCK_NS / 1000.0
+    found_ns = sum(math.ceil(rows / 4) * math.ceil(columns / 4) for rows, columns in matrices) * BLOCK_NS
+    for image in shape.images:
+        for layer, ((_, _, inputs), (rows, columns, _)) in zip(
+            image.convolutions, itertools.pairwise(image.shapes), strict=True
+        ):
+            taps = layer.kernel**2 * math.ceil(inputs / 4)
+            found_ns += rows * columns * taps * math.ceil(layer.channels / 4) * CONVOLUTION_BLOCK_NS
+    return found_ns / 1000.0
 
 
 def parse_levels(text: str) -> dict[str, str]:

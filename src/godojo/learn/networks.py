@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from godojo.errors import GodojoError, option
 from godojo.games.parts import ActionPart, Heading, action_size
+from godojo.learn.cnn import ImageEncoder, ImageInput, encoded_size
 from godojo.learn.memory import MEMORIES
 from godojo.learn.rotation import exact_sqrt, replace_pairs, rotate, to_world
 from godojo.learn.settings import Activation
@@ -41,6 +42,8 @@ class PolicyShape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Actions are squashed by tanh, with a state-dependent standard deviation (SAC)."""
     activation: Activation = "relu"
     """After every layer; `tanh` is Stable-Baselines3's default."""
+    images: tuple[ImageInput, ...] = ()
+    """Images in the observation, in order."""
 
 
 class SampledAction(NamedTuple):
@@ -51,14 +54,15 @@ class SampledAction(NamedTuple):
 
 
 class Normaliser(nn.Module):
-    """Normalises observations by their running mean and variance."""
+    """Normalises observations by their running mean and variance; images, already from 0 to 1, are left as they are."""
 
     mean: Tensor
     variance: Tensor
     count: Tensor
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, images: Sequence[ImageInput] = ()) -> None:
         super().__init__()
+        self._images = [slice(image.first, image.first + image.size) for image in images]
         self.register_buffer("mean", torch.zeros(size))
         self.register_buffer("variance", torch.ones(size))
         self.register_buffer("count", torch.zeros((), dtype=torch.float64))
@@ -82,6 +86,8 @@ class Normaliser(nn.Module):
         weight, shift = count / total, mean - self.mean
         self.variance.mul_(1.0 - weight).add_(variance * weight).add_(shift.square() * (weight * (1.0 - weight)))
         self.mean.add_(shift * weight)
+        for image in self._images:
+            self.mean[image], self.variance[image] = 0.0, 1.0
         self.count.fill_(total)
 
 
@@ -213,8 +219,8 @@ def mlp(sizes: Sequence[int], activation: str = "relu") -> nn.Sequential:
 class Policy(nn.Module):
     """The policy of one role: encoder, optional memory, trunk and action head.
 
-    The memory is fed by the encoder; the trunk takes the output of both. All layers but the last of `net_arch` are the
-    encoder's.
+    Images go through convolutions first. The memory is fed by the encoder; the trunk takes the output of both. All
+    layers but the last of `net_arch` are the encoder's.
     """
 
     def __init__(self, shape: PolicyShape) -> None:
@@ -222,9 +228,11 @@ class Policy(nn.Module):
         self.shape = shape
         self.memory_size = shape.memory_size if shape.memory else 0
         *encoder_sizes, trunk_size = shape.net_arch
-        self.normaliser = Normaliser(shape.observation_size)
-        self.encoder = mlp([shape.observation_size, *encoder_sizes], shape.activation)
-        width = encoder_sizes[-1] if encoder_sizes else shape.observation_size
+        self.normaliser = Normaliser(shape.observation_size, shape.images)
+        self.cnn = ImageEncoder(shape.images, shape.observation_size) if shape.images else None
+        encoded = encoded_size(shape.images, shape.observation_size)
+        self.encoder = mlp([encoded, *encoder_sizes], shape.activation)
+        width = encoder_sizes[-1] if encoder_sizes else encoded
         self.memory = MEMORIES[shape.memory](width, self.memory_size) if shape.memory else None
         self.trunk = mlp([width + self.memory_size, trunk_size], shape.activation)
         self.head = (SquashedHead if shape.squashed else ActionHead)(trunk_size, shape.action_parts)
@@ -275,9 +283,13 @@ class Policy(nn.Module):
         """Headings as x and z, of shape [..., 2]; of shape [..., 0] where the game declares none."""
         return observation[..., self._forward]
 
+    def see(self, normalised: Tensor) -> Tensor:
+        """Normalised observations with features in place of images; PPO's critic takes the same."""
+        return normalised if self.cnn is None else self.cnn(normalised)
+
     def features(self, normalised: Tensor, memory: Tensor, heading: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Features and new memory for one step; `heading` is required if memory cells rotate with it."""
-        encoded = self.encoder(normalised)
+        encoded = self.encoder(self.see(normalised))
         if self.memory is not None:
             if not self.rotated_cells:
                 cells = memory = self.memory(encoded, memory)
@@ -289,10 +301,10 @@ class Policy(nn.Module):
         return self.trunk(encoded), memory
 
     def features_of_sequence(
-        self, normalised: Tensor, memory: Tensor, not_done: Tensor, heading: Tensor | None = None
+        self, seen: Tensor, memory: Tensor, not_done: Tensor, heading: Tensor | None = None
     ) -> Tensor:
-        """Features for T steps, [T, rows, D]; the memory is reset before a step where `not_done` is 0."""
-        encoded = self.encoder(normalised)
+        """Features for T steps, from `see`, [T, rows, D]; the memory is reset before a step where `not_done` is 0."""
+        encoded = self.encoder(seen)
         if self.memory is not None:
             heading = encoded.new_zeros(*encoded.shape[:2], 0) if heading is None else heading
             cells = self.memory.sequence(encoded, memory, not_done, heading, self.rotated_cells)
@@ -302,15 +314,21 @@ class Policy(nn.Module):
 
 
 class Critic(nn.Module):
-    """The value function of the agent's own observation and the privileged one."""
+    """The value function of the agent's own observation and the privileged one; with `images`, it sees for itself."""
 
     def __init__(
-        self, observation_size: int, privileged_size: int, net_arch: Sequence[int], activation: Activation = "relu"
+        self,
+        observation_size: int,
+        privileged_size: int,
+        net_arch: Sequence[int],
+        activation: Activation = "relu",
+        images: Sequence[ImageInput] = (),
     ) -> None:
         super().__init__()
         self.normaliser = Normaliser(privileged_size)
         self.activation = ACTIVATIONS[activation]()
-        self.own = nn.Linear(observation_size, net_arch[0])
+        self.cnn = ImageEncoder(images, observation_size) if images else None
+        self.own = nn.Linear(encoded_size(images, observation_size), net_arch[0])
         self.privileged = nn.Linear(privileged_size, net_arch[0], bias=False)
         orthogonal(self.own.weight, math.sqrt(2.0))
         nn.init.zeros_(self.own.bias)
@@ -321,7 +339,8 @@ class Critic(nn.Module):
         nn.init.zeros_(self.value.bias)
 
     def forward(self, normalised: Tensor, privileged: Tensor) -> Tensor:
-        hidden = self.activation(self.own(normalised) + self.privileged(privileged))
+        own = normalised if self.cnn is None else self.cnn(normalised)
+        hidden = self.activation(self.own(own) + self.privileged(privileged))
         value: Tensor = self.value(self.trunk(hidden))[..., 0]
         return value
 

@@ -18,6 +18,7 @@ from godojo.errors import GodojoError
 from godojo.files import TRAILER, Damaged, atomic_write
 from godojo.formats import POLICY
 from godojo.games.parts import ObservationPart
+from godojo.learn.cnn import images_complaint
 from godojo.learn.networks import Policy, PolicyShape, continuous_columns
 
 MAX_BYTES = 256 * 2**20
@@ -124,6 +125,10 @@ def _check_sizes(shape: PolicyShape, weights: Mapping[str, Tensor]) -> None:
     """Reject a card that does not fit the weights, before memory is allocated for it."""
     if len(shape.net_arch) > MAX_LAYERS:
         raise ValueError(f"{len(shape.net_arch)} layers; {MAX_LAYERS} are the most")
+    if complaint := images_complaint(shape.images, shape.observation_size):
+        raise ValueError(complaint)
+    if sum(len(image.convolutions) for image in shape.images) > MAX_LAYERS:
+        raise ValueError(f"more convolutions than {MAX_LAYERS}")
     with torch.device("meta"):  # shapes only, no memory
         wanted = {name: tensor.shape for name, tensor in Policy(shape).state_dict().items()}
     if {name: tensor.shape for name, tensor in weights.items()} != wanted:

@@ -38,14 +38,14 @@ LARGE_REWARD = 1e6
 
 def losses(policy: Policy, critic: Critic, batch: RolloutBuffer, clip_range: float) -> Losses:
     """The clipped surrogate, the squared error of the value, and the entropy; means over the steps with an action."""
-    observation, privileged = batch.observation[:-1], batch.privileged[:-1]
-    features = policy.features_of_sequence(observation, batch.memory, batch.not_done, batch.heading)
+    seen, privileged = policy.see(batch.observation[:-1]), batch.privileged[:-1]
+    features = policy.features_of_sequence(seen, batch.memory, batch.not_done, batch.heading)
     log_prob, entropy = policy.head.evaluate_actions(features, batch.action)
     log_ratio = log_prob - batch.log_prob
     ratio = log_ratio.exp()
     clipped_ratio = ratio.clamp(1.0 - clip_range, 1.0 + clip_range)
     surrogate = torch.minimum(ratio * batch.advantage, clipped_ratio * batch.advantage)
-    value_error = critic(observation, privileged) - batch.returns
+    value_error = critic(seen, privileged) - batch.returns
     assert isinstance(policy.head, ActionHead), "`evaluate_actions` refuses others"
     imitation = policy.head.imitation_loss(features, batch.imitated) * batch.imitation_weight
     weight = batch.acted.to(ratio.dtype)

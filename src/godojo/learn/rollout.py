@@ -440,7 +440,7 @@ class RolloutWorker:
         if self.return_scale is not None:
             buffer.reward.copy_(self.return_scale.scaled(buffer.reward, buffer.terminated | buffer.truncated))
         for step in range(len(buffer.value)):
-            buffer.value[step] = self.critic(buffer.observation[step], buffer.privileged[step])
+            buffer.value[step] = self.critic(self.policy.see(buffer.observation[step]), buffer.privileged[step])
         buffer.advantage = advantages(
             buffer.reward,
             buffer.value,
@@ -460,7 +460,8 @@ class RolloutWorker:
         final = final[self._of_worlds][truncated]
         finals = {name: role.final_observation[self.world_slice] for name, role in worlds.roles.items()}
         privileged = self.critic.normaliser(self.privileged.of(finals)[self._of_worlds][truncated])
-        self.buffer.bootstrap_value[step, truncated] = self.critic(self.policy.preprocess(final), privileged)
+        seen = self.policy.see(self.policy.preprocess(final))
+        self.buffer.bootstrap_value[step, truncated] = self.critic(seen, privileged)
 
 
 def collect_rollout(

@@ -7,7 +7,7 @@ coefficient is tuned automatically, as in the authors' second paper.
 
 import copy
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import wait
 from functools import partial
 from typing import Any
@@ -20,6 +20,7 @@ from godojo.engines.base import RoleArrays, Worlds
 from godojo.errors import GodojoError, option
 from godojo.learn.algorithm import Algorithm, Iteration
 from godojo.learn.backend import backend_for
+from godojo.learn.cnn import ImageInput, check_memory, image_inputs
 from godojo.learn.networks import Critic, Policy, PolicyShape
 from godojo.learn.ppo import NonFiniteLoss, divergence_error
 from godojo.learn.replay_buffer import ReplayBuffer, Transitions
@@ -51,6 +52,7 @@ def shape_for(role: RoleArrays, settings: SacSettings) -> PolicyShape:
         action_parts=role.action_parts,
         net_arch=settings.net_arch,
         heading=role.heading if settings.egocentric else None,
+        images=image_inputs(role.observation_parts, settings.cnn_channels),
         squashed=True,
         activation=settings.activation_fn,
     )
@@ -66,10 +68,11 @@ class TwinCritics(nn.Module):
         action_size: int,
         net_arch: tuple[int, ...],
         activation: Activation = "relu",
+        images: Sequence[ImageInput] = (),
     ) -> None:
         super().__init__()
-        self.one = Critic(observation_size + action_size, privileged_size, net_arch, activation)
-        self.other = Critic(observation_size + action_size, privileged_size, net_arch, activation)
+        self.one = Critic(observation_size + action_size, privileged_size, net_arch, activation, images)
+        self.other = Critic(observation_size + action_size, privileged_size, net_arch, activation, images)
         # Start near zero: random values would be far larger than the advantage of a single step.
         for critic in (self.one, self.other):
             orthogonal(critic.value.weight, 0.01)
@@ -120,7 +123,10 @@ class SacAgent:
         actions = self.arrays.action.shape[2]
         self.num_agents = count * agents
         self._runner = backend.policy_runner(policy, self.num_agents)
-        self.critics = TwinCritics(size, self._privileged.size, actions, settings.net_arch, policy.shape.activation)
+        shape = policy.shape
+        self.critics = TwinCritics(
+            size, self._privileged.size, actions, settings.net_arch, shape.activation, shape.images
+        )
         self.target_critics = copy.deepcopy(self.critics).requires_grad_(False)
         self.privileged_normaliser = self.critics.one.normaliser
         self.log_ent_coef = torch.tensor(math.log(settings.ent_coef), requires_grad=True)
@@ -130,6 +136,7 @@ class SacAgent:
             "value": torch.optim.Adam(self.critics.parameters(), lr=settings.learning_rate),
             "ent_coef": torch.optim.Adam([self.log_ent_coef], lr=settings.learning_rate),
         }
+        check_memory("the replay buffer", shape.images, 2 * settings.buffer_size, size, "set a smaller buffer_size")
         self.replay_buffer = ReplayBuffer(settings.buffer_size, size, self._privileged.size, actions)
         self._observation = torch.from_numpy(self.arrays.observation).view(self.num_agents, -1)
         self._action = torch.from_numpy(self.arrays.action).view(self.num_agents, -1)

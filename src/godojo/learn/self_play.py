@@ -24,6 +24,7 @@ from godojo.games.parts import Heading
 from godojo.learn import ppo
 from godojo.learn.algorithm import Algorithm, Iteration, OpponentAssignment
 from godojo.learn.backend import Backend, backend_for
+from godojo.learn.cnn import check_memory, encoded_size, image_inputs
 from godojo.learn.defaults import SEQUENCE
 from godojo.learn.imitation import Cloning, Demonstrations, Imitation
 from godojo.learn.networks import Critic, Policy, PolicyShape, flatten_parameters
@@ -47,6 +48,7 @@ def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
         memory_size=settings.memory_size if settings.memory else 0,
         heading=heading_for(role, settings),
         activation=settings.activation_fn,
+        images=image_inputs(role.observation_parts, settings.cnn_channels),
     )
 
 
@@ -176,9 +178,12 @@ class PpoSelfPlay(Algorithm):
         self, key: str, role: str, policy: Policy, slots: OpponentSlots, backend: Backend
     ) -> RolloutWorker:
         """A rollout worker with a new critic, its gradient and its optimiser."""
-        worlds, settings = self.worlds, self._role_settings[role]
-        size, activation = worlds.roles[role].observation.shape[2], policy.shape.activation
-        critic = Critic(size, PrivilegedObservation(worlds, role).size, settings.net_arch, activation)
+        worlds, settings, shape = self.worlds, self._role_settings[role], policy.shape
+        samples = (settings.n_steps + 1) * worlds.roles[role].acted.size
+        size = worlds.roles[role].observation.shape[2]
+        check_memory("a rollout", shape.images, samples, size, "set a smaller n_steps or play fewer worlds")
+        privileged_size = PrivilegedObservation(worlds, role).size
+        critic = Critic(encoded_size(shape.images, size), privileged_size, settings.net_arch, shape.activation)
         generator = torch.Generator().manual_seed(int(self._rng.integers(2**62)))
         worker = RolloutWorker(
             worlds, role, policy, critic, settings.n_steps, slots, generator, backend, settings.sequence_length

@@ -57,6 +57,8 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Widths of the hidden layers, for both policy and critic."""
     activation_fn: Activation = "relu"
     """After each of them; there are no kernels for `silu`, which is slower."""
+    cnn_channels: tuple[int, ...] = (16, 32, 32)
+    """Output channels of the convolutions that images go through, shared by policy and critic; [] for none."""
     memory: Literal["", "leaky", "gru"] = "leaky"
     """Recurrent memory of the policy: none, leaky cells or a gated recurrent unit."""
     memory_size: int = 32
@@ -125,6 +127,7 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise GodojoError(f"batch_size must be at least a sequence, {sequence} steps, not {self.batch_size}")
         check_positive(self, "learning_rate", "final_learning_rate", "clip_range", "max_grad_norm", "imitation_coef")
         check_net_arch(self.net_arch)
+        check_cnn_channels(self.cnn_channels)
         check_saving(self)
         check_train_steps(self.train_steps)
         if self.memory and self.memory_size < 1:
@@ -187,6 +190,8 @@ class SacSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Widths of the hidden layers, for both policy and critics."""
     activation_fn: Activation = "relu"
     """After each of them."""
+    cnn_channels: tuple[int, ...] = (16, 32, 32)
+    """Output channels of the convolutions that images go through, each of policy and critics its own; [] for none."""
     egocentric: bool = True
     """Express observations and actions relative to the agent's heading, where the game declares one."""
     checkpoint_steps: int = 0
@@ -215,6 +220,7 @@ class SacSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 " learning would never start"
             )
         check_net_arch(self.net_arch)
+        check_cnn_channels(self.cnn_channels)
         check_saving(self)
         check_train_steps(self.train_steps)
         check_roles(self, SAC_OF_A_ROLE)
@@ -289,3 +295,8 @@ def check_train_steps(train_steps: dict[str, int]) -> None:
     for role, steps in train_steps.items():
         if steps < 1:
             raise GodojoError(f"train_steps of {role} must be 1 or more, not {steps}")
+
+
+def check_cnn_channels(channels: tuple[int, ...]) -> None:
+    if len(channels) > 8 or any(not 1 <= count <= 512 for count in channels):
+        raise GodojoError(f"cnn_channels must be up to 8 numbers of channels, 512 at most each, not {list(channels)}")

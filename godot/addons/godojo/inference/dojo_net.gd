@@ -9,6 +9,8 @@ extends RefCounted
 ## What may follow each layer but the head.
 const ACTIVATIONS: PackedStringArray = ["relu", "tanh", "silu"]
 
+## What images go through before the first layer; null for a policy without images.
+var cnn: DojoCnn
 ## The first layers, one after the other.
 var encoder: Array[DojoLinear] = []
 ## The recurrent memory; null for a policy without one.
@@ -92,6 +94,8 @@ func preprocess_many(observations: PackedFloat32Array) -> Array[PackedVector4Arr
 
 ## The output of the head for a normalised observation. [param remembered] is updated in place.
 func forward(values: PackedVector4Array, remembered: PackedVector4Array) -> PackedFloat32Array:
+	if cnn != null:
+		values = cnn.run(values)
 	for layer in encoder:
 		values = layer.run(values)
 		_activate(values)
@@ -109,6 +113,8 @@ func forward(values: PackedVector4Array, remembered: PackedVector4Array) -> Pack
 func forward_many(
 	values: Array[PackedVector4Array], remembered: Array[PackedVector4Array]
 ) -> PackedFloat32Array:
+	if cnn != null:
+		values = cnn.run_many(values)
 	for layer in encoder:
 		values = layer.run_many(values)
 		for column in values:

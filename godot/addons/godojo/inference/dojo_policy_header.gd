@@ -40,6 +40,10 @@ var observation_parts: Array[Dictionary] = []
 var action_parts: Array[Dictionary] = []
 ## Numbers of an observation.
 var observation_size: int
+## Images in the observation, in order.
+var images: Array[DojoPolicyImage] = []
+## Numbers that remain when images are replaced by their features.
+var encoded_size: int
 ## Empty where a policy is not egocentric.
 var heading: Dictionary
 var layers: Array[DojoPolicyLayer] = []
@@ -81,6 +85,8 @@ func numbers() -> int:
 ## How many numbers follow the header.
 func weights() -> int:
 	var count: int = 2 * observation_size
+	for image in images:
+		count += image.weights()
 	for layer in layers:
 		count += layer.weights()
 	return count if is_squashed else count + numbers()
@@ -92,7 +98,7 @@ func _take(fields: Dictionary) -> String:
 			return "its header does not say its %s" % key
 		if _KEYS[key] != TYPE_NIL and typeof(fields[key]) != _KEYS[key]:
 			return "its header says nothing sensible about its %s" % key
-	if fields.size() != _KEYS.size():
+	if fields.size() != _KEYS.size() + (1 if fields.has("images") else 0):
 		return "its header says something that is not known here: update the addon, or export it again"
 	for key: String in ["game", "role", "godojo"]:
 		if (fields[key] as String).length() > _MAX_NAME:
@@ -104,6 +110,8 @@ func _take(fields: Dictionary) -> String:
 	var complaint: String = _take_numbers(fields)
 	if complaint.is_empty():
 		complaint = _take_observation(fields["observation_parts"])
+	if complaint.is_empty():
+		complaint = _take_images(fields.get("images", []))
 	if complaint.is_empty():
 		complaint = _take_action(fields["action_parts"])
 	if complaint.is_empty():
@@ -162,6 +170,39 @@ func _take_observation(parts: Array) -> String:
 			)
 		)
 	return ""
+
+
+func _take_images(given: Variant) -> String:
+	encoded_size = observation_size
+	if not given is Array or given.size() > _MAX_PARTS:
+		return "its images are nothing sensible"
+	var end: int = 0
+	for fields: Variant in given:
+		var image: DojoPolicyImage = DojoPolicyImage.read(fields)
+		if image == null or image.first < end:
+			return "its images are nothing sensible"
+		if not _is_part(image):
+			return "its images are of observations that are not there"
+		var shapes: Array[Vector3i] = image.shapes()
+		if shapes.size() <= image.convolutions.size():
+			return "its convolutions do not fit their image"
+		end = image.first + image.size()
+		encoded_size += shapes[-1].x * shapes[-1].y * shapes[-1].z - image.size()
+		images.append(image)
+	return ""
+
+
+## Whether this is a part of an observation.
+func _is_part(image: DojoPolicyImage) -> bool:
+	var begin: int = 0
+	for part in observation_parts:
+		if begin == image.first and part["shape"] == [image.shape.x, image.shape.y, image.shape.z]:
+			return true
+		var size: int = 1
+		for extent: int in part["shape"]:
+			size *= extent
+		begin += size
+	return false
 
 
 func _take_action(parts: Array) -> String:
@@ -260,7 +301,7 @@ func _has_widths(memory: String) -> bool:
 	for layer in layers:
 		if layer.name == "trunk" and layer.kind in DojoNet.ACTIVATIONS:
 			kinds.merge({"encoder": layer.kind, "trunk": layer.kind})
-	var wide: int = observation_size
+	var wide: int = encoded_size
 	for layer in layers:
 		var inputs: int = wide + memory_size if layer.name == "trunk" else wide
 		if layer.inputs != inputs or layer.kind != kinds.get(layer.name):

@@ -10,7 +10,7 @@ const MAX_BYTES := 64 << 20
 # Longest path that is repeated in a complaint.
 const _MOST_LETTERS := 300
 const _MAGIC := "DOJO"
-const _VERSION := 2
+const _VERSION := 3
 const _PROLOGUE := 48
 const _MAX_HEADER_BYTES := 1 << 20
 const _NOT_OURS := "it is no policy file: it does not begin with DOJO"
@@ -20,6 +20,8 @@ const _CURE := "update the addon, or export it again"
 var _bytes: PackedByteArray
 var _at: int
 var _header: DojoPolicyHeader
+# Widths of what the next layer takes, each of which begins at a vector of its own.
+var _fed: PackedInt32Array
 
 
 ## The policy in this file, in the project, in an exported pack or anywhere else.
@@ -120,6 +122,10 @@ func _fill(policy: DojoPolicy) -> void:
 	policy.net = DojoNet.new()
 	var size: int = _header.observation_size
 	policy.net.normalise(_take(size), _take(size), _header.normalised_limit)
+	_fed = [size]
+	if not _header.images.is_empty():
+		policy.net.cnn = _cnn()
+		_fed = policy.net.cnn.widths()
 	for layer in _header.layers:
 		_add_layer(policy.net, layer)
 	var log_std: PackedFloat32Array = _header.log_std_limits
@@ -132,10 +138,11 @@ func _fill(policy: DojoPolicy) -> void:
 
 func _add_layer(net: DojoNet, layer: DojoPolicyLayer) -> void:
 	var wide: int = layer.outputs
-	var ins: PackedInt32Array = [layer.inputs]
+	var ins: PackedInt32Array = _fed
 	match layer.name:
 		"encoder":
 			net.encoder.append(_linear([wide], ins))
+			_fed = [wide]
 		"memory":
 			if layer.kind == "leaky":
 				net.memory = DojoMemory.new(wide, _linear([wide, wide], ins))
@@ -145,12 +152,32 @@ func _add_layer(net: DojoNet, layer: DojoPolicyLayer) -> void:
 				net.memory = DojoMemory.new(wide, seen, _linear(rows, [wide]))
 		"trunk":
 			if _header.memory_size > 0:
-				ins = [layer.inputs - _header.memory_size, _header.memory_size]
+				ins = ins + PackedInt32Array([_header.memory_size])
 			net.trunk = _linear([wide], ins)
 			net.activation = layer.kind
+			_fed = [wide]
 		"head":
 			net.head = _linear([wide], ins)
 			net.outputs = wide
+
+
+func _cnn() -> DojoCnn:
+	var cnn := DojoCnn.new(_header.observation_size)
+	for image in _header.images:
+		var stack: Array[DojoConvolution] = []
+		for layer in image.convolutions:
+			var shape: Vector3i = image.shape if stack.is_empty() else stack[-1].shape
+			var taps := PackedInt32Array()
+			taps.resize(layer["kernel"] * layer["kernel"])
+			taps.fill(shape.z)
+			var matrix: DojoLinear = _linear([layer["channels"]], taps)
+			stack.append(
+				DojoConvolution.new(
+					matrix, shape, layer["channels"], layer["kernel"], layer["stride"]
+				)
+			)
+		cnn.add_image(image.first, image.shape, stack)
+	return cnn
 
 
 func _linear(outputs: PackedInt32Array, inputs: PackedInt32Array) -> DojoLinear:

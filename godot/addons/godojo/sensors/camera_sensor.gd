@@ -1,11 +1,16 @@
 @icon("res://addons/godojo/icons/camera_sensor.svg")
 class_name DojoCameraSensor
 extends SubViewport
-## Sees pixels: a small picture of the world, drawn in every frame.
+## Sees pixels: a small picture of the world, drawn in every frame, or before every decision of a
+## trainer that has started the game.
 ##
 ## Put a [Camera3D] or [Camera2D] below it; it is carried along by the node above. The picture has
-## the [member SubViewport.size]: 84 x 84 is plenty. Drawing needs a display: an engine that was
-## started headless sees black.
+## the [member SubViewport.size]: 36 x 36 is often enough, 84 x 84 is plenty. Drawing needs a
+## display: an engine that was started headless sees black. The first picture of an episode is still
+## the last one of the episode before.
+
+## All cameras.
+const GROUP := &"dojo_cameras"
 
 ## Whether the picture has one channel instead of three.
 @export var is_grey: bool = false
@@ -14,7 +19,13 @@ var _camera: Node
 
 
 func _ready() -> void:
+	add_to_group(GROUP)
 	render_target_update_mode = SubViewport.UPDATE_ALWAYS
+	if OS.has_environment("GODOJO_HIDDEN") and Engine.get_write_movie_path().is_empty():
+		# Nobody looks at the window, and on a CPU it costs ten times as much as the cameras.
+		RenderingServer.viewport_set_update_mode(
+			get_tree().root.get_viewport_rid(), RenderingServer.VIEWPORT_UPDATE_DISABLED
+		)
 	for child in get_children():
 		if _camera == null and (child is Camera3D or child is Camera2D):
 			_camera = child
@@ -25,6 +36,16 @@ func _ready() -> void:
 
 func _process(_delta: float) -> void:
 	_carry_camera()
+
+
+## Draws in the next frame and then no more, until it is called again.
+func draw_once() -> void:
+	render_target_update_mode = SubViewport.UPDATE_ONCE
+
+
+## Draws in every frame again.
+func draw_always() -> void:
+	render_target_update_mode = SubViewport.UPDATE_ALWAYS
 
 
 ## The picture that was drawn last: rows, columns, channels, from 0 to 1.

@@ -134,6 +134,7 @@ func _physics_process(_delta: float) -> void:
 		return
 	if _phase == Phase.TICKING:
 		_ticks_left -= 1
+		_draw_cameras()
 		if _ticks_left > 0 or worlds.holds_answer():
 			return
 		_send_results()
@@ -345,6 +346,14 @@ func _act(actions: PackedFloat32Array) -> void:
 	else:
 		_ticks_left = _ticks
 		_phase = Phase.TICKING
+		_draw_cameras()
+
+
+## In a game that a trainer has started every tick is a frame, and only the one before a decision is
+## looked at.
+func _draw_cameras() -> void:
+	if _dialer.is_launched and _ticks_left == 1:
+		get_tree().call_group(DojoCameraSensor.GROUP, &"draw_once")
 
 
 func _send_plan(epoch: int) -> void:
@@ -376,6 +385,7 @@ func _lose_trainer(reason: String, exit_code: int) -> void:
 	_phase = Phase.ALONE
 	_stand_still(false)
 	_hurry(false)
+	get_tree().call_group(DojoCameraSensor.GROUP, &"draw_always")
 	print("Godojo: the trainer is gone: %s" % reason)
 	disconnected.emit(reason)
 	if _dialer.is_launched:

@@ -11,6 +11,8 @@ from godojo.errors import GodojoError, command
 from godojo.processes import started
 
 _START_TIMEOUT_S = 15.0
+HIDDEN = "GODOJO_HIDDEN"
+"""Set for a game on a virtual display, which nobody looks at; see `camera_sensor.gd`."""
 XVFB_CURE = "sudo apt install xvfb"
 
 
@@ -44,4 +46,4 @@ def display(size: str = "1920x1080") -> Iterator[dict[str, str]]:
         screen = number.readline().strip() if ready else ""
         if not screen:
             raise GodojoError(f"Xvfb did not start within {_START_TIMEOUT_S:.0f} s; try it by hand: Xvfb :99")
-        yield {**os.environ, "DISPLAY": f":{screen}"}
+        yield {**os.environ, "DISPLAY": f":{screen}", HIDDEN: "1"}

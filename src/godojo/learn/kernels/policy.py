@@ -57,8 +57,9 @@ class Weights(NamedTuple):
 
 
 def has_kernels(policy: Policy) -> bool:
-    """Whether the kernels support this policy: ReLU or tanh, leaky memory or none, and continuous actions."""
-    is_known = policy.shape.activation in ACTIVATIONS and isinstance(policy.memory, LeakyMemory | None)
+    """Whether the kernels support a policy: no images, ReLU or tanh, leaky memory or none, continuous actions."""
+    is_known = policy.cnn is None and policy.shape.activation in ACTIVATIONS
+    is_known = is_known and isinstance(policy.memory, LeakyMemory | None)
     return is_known and isinstance(policy.head, ActionHead) and not policy.head.discrete_sizes
 
 
