@@ -11,7 +11,7 @@ from godojo.errors import GodojoError, option, unknown
 from godojo.extras import require
 from godojo.games.base import GAMES, HELD_OUT_SEED
 from godojo.games.settings import flatten
-from godojo.learn.defaults import SHOWN, ppo_defaults
+from godojo.learn.defaults import SHOWN, ppo_defaults, samples_per_s
 from godojo.learn.presets import (
     Preset,
     declared_values,
@@ -91,7 +91,7 @@ def new_config(
             entry, config = algorithm_named(algorithm), msgspec.structs.replace(config, learner=algorithm)
             if entry.extra:
                 raise GodojoError(f"{config.game} asks for algorithm {algorithm!r}, which cannot train external games")
-        declared = _external_defaults(worlds, algorithm, declared_values(model, algorithm), learner_values, say)
+        declared = _external_defaults(worlds, algorithm, declared_values(model, algorithm), learner_values, seed, say)
     else:
         rules = GAMES[game].settings.defaults().override(**preset.game | _mode(args, game)).override_texts(game_texts)
         config = msgspec.structs.replace(config, game_settings=msgspec.to_builtins(rules))
@@ -252,14 +252,20 @@ def _defaults_for_few_worlds(worlds: int, algorithm: str) -> dict[str, Any]:
 
 
 def _external_defaults(
-    worlds: Worlds, algorithm: str, declared: dict[str, Any], given: dict[str, Any], say: Callable[[str], None]
+    worlds: Worlds,
+    algorithm: str,
+    declared: dict[str, Any],
+    given: dict[str, Any],
+    seed: int,
+    say: Callable[[str], None],
 ) -> dict[str, Any]:
     """Defaults for a game of the user's own, below what its scene declares; also announces them."""
     if algorithm != "ppo":
         return _defaults_for_few_worlds(worlds.num_worlds, algorithm) | declared
-    defaults = ppo_defaults(worlds, declared | given)
+    speed = samples_per_s(worlds, seed)
+    defaults = ppo_defaults(worlds, declared | given, speed)
     chosen = ", ".join(f"{name} {defaults[name]}" for name in SHOWN)
-    say(f"defaults for this game, which {option('settings')} changes: {chosen}")
+    say(f"defaults for {speed:,.0f} decisions per second, which {option('settings')} changes: {chosen}")
     return defaults | declared
 
 
