@@ -3,9 +3,9 @@
     python3 dojo.py run benchmarks/any_game_speed.py
     python3 dojo.py run benchmarks/any_game_speed.py --games chase crowd --seconds 5 --turns 7
 
-The games are scenes of tests/godot_rl_games/arcade with action_repeat 4, played at random in one process each. A turn measures both
-clients once, one right after the other. The table has medians over the turns, in decisions of all agents per second;
-the last column is the median of the turns' ratios, which other work on the machine changes less than the speeds.
+The games are scenes of tests/godot_rl_games/arcade with action_repeat 4, played at random in one process each. A turn
+measures both clients once, one right after the other. The table has medians over the turns, in decisions of all agents
+per second; the last column is the median of the turns' ratios, which other work on the machine changes less.
 """
 
 import argparse
