@@ -10,11 +10,13 @@ per second; the last column is the median of the turns' ratios, which other work
 
 import argparse
 import statistics
+import sys
 import tempfile
 from pathlib import Path
 
-from any_game import one_game, say
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from benchmarks.any_game import one_game, say
 from godojo import open_game
 from godojo.bench.bridge import fetched_package, game_by_godot_rl
 from godojo.bench.measure import RING, agent_count, random_actions, speed

@@ -11,7 +11,6 @@ import torch
 
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
-from godojo.learn import defaults
 from godojo.learn.defaults import (
     BATCH,
     MAX_BATCH,
@@ -56,14 +55,15 @@ def test_the_slower_a_game_the_more_is_learnt_from_each_sample() -> None:
 
 
 def test_the_speed_is_the_usual_one_and_the_game_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    worlds, now_s, resets = cast(Any, worlds_with(8, other=8)), [0.0], []
+    worlds, now_s = cast(Any, worlds_with(8, other=8)), [0.0]
+    resets: list[int] = []
     steps = iter([3.0, *[0.01] * (TIMED_DECISIONS - 1)])  # the first is slow
 
     def step() -> None:
         now_s[0] += next(steps)
 
     worlds.step, worlds.reset = step, resets.append
-    monkeypatch.setattr(defaults.time, "perf_counter", lambda: now_s[0])
+    monkeypatch.setattr("godojo.learn.defaults.time.perf_counter", lambda: now_s[0])
     assert samples_per_s(worlds, 5) == pytest.approx(1600.0)
     assert resets == [5]
     assert next(steps, None) is None

@@ -211,7 +211,7 @@ def test_a_script_that_fails_is_an_answer(engine: Engine, tmp_path: Path) -> Non
     (project / "main.tscn").write_text(SCENE, encoding="utf-8")
     (project / "worlds.gd").write_text(WORLDS, encoding="utf-8")
     prepared_project(engine, project)
-    words = [engine.program, "--headless", "--fixed-fps", "60", "--path", project]
+    words: list[str | Path] = [engine.program, "--headless", "--fixed-fps", "60", "--path", project]
     with listening(words) as game, httpx.Client(base_url=game.url, timeout=20, trust_env=False) as client:
         client.headers["Authorization"] = f"Bearer {game.token}"
         assert "collect() of Worlds failed" in refused(client.get("/rl/observation"), 409)
