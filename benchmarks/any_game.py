@@ -2,9 +2,12 @@
 
     python3 dojo.py run benchmarks/any_game.py                                  all six games, 90 s each
     python3 dojo.py run benchmarks/any_game.py --games chase jumper --seconds 60 --seed 2
+    python3 dojo.py run benchmarks/any_game.py --steps 100000 --learners godojo sb3      the same number of decisions
 
 The games are scenes of tests/godot_rl_games/arcade. Each learner plays two processes of a game for the same time on the
-clock, starts and compilation excluded. A reward is the mean over the last 100 episodes.
+clock, starts and compilation excluded; or, with --steps, for the same number of decisions, which does not depend on
+what else the machine does, and says how they compare in games that are slow whoever plays. A reward is the mean over
+the last 100 episodes.
 SB3 is PPO with the settings of godot_rl's own example (n_steps 32, ent_coef 0.0001, else SB3's defaults), through the
 `godot-rl` package from PyPI, which takes one policy.
 """
@@ -20,7 +23,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +33,8 @@ ARCADE = Path(__file__).parent.parent / "tests/godot_rl_games/arcade"
 GAMES = ("chase", "jumper", "escort", "crossing", "driving", "recall")
 PROCESSES = 2
 EPISODES = 100
+SLOWEST_PER_S = 100
+"""A learner that makes fewer decisions per second has failed."""
 FORMER = {
     "n_steps": 32,
     "sequence_length": 0,
@@ -42,6 +47,15 @@ FORMER = {
     "normalize_reward": False,
 }
 """The defaults that games of the user's own had before they were derived from the game."""
+
+
+class Budget(NamedTuple):
+    """How long a learner may train: by the clock, unless there is a number of decisions."""
+
+    seconds: float
+    steps: int | None
+
+
 Result = tuple[dict[str, float], float]
 """The mean reward by role, and decisions a second."""
 
@@ -51,6 +65,7 @@ def main() -> None:
     parser.add_argument("--games", nargs="+", choices=GAMES, default=GAMES)
     parser.add_argument("--learners", nargs="+", choices=("random", "former", "godojo", "sb3"), default=None)
     parser.add_argument("--seconds", type=float, default=90.0)
+    parser.add_argument("--steps", type=int, help="decisions of all agents, instead of seconds")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--child", help=argparse.SUPPRESS)
     wanted = parser.parse_args()
@@ -64,7 +79,8 @@ def main() -> None:
         os.environ["GODOJO_RUNS"] = str(Path(folder) / "runs")
         for game in wanted.games:
             project = one_game(game, Path(folder) / game)
-            found = [measured(learner, project, wanted.seconds, wanted.seed) for learner in learners]
+            budget = Budget(wanted.seconds, wanted.steps)
+            found = [measured(learner, project, budget, wanted.seed) for learner in learners]
             say(f"| {game} | " + " | ".join(map(words, found)) + " |")
 
 
@@ -80,12 +96,12 @@ def one_game(name: str, folder: Path) -> Path:
     return project
 
 
-def measured(learner: str, project: Path, seconds: float, seed: int) -> Result | None:
+def measured(learner: str, project: Path, budget: Budget, seed: int) -> Result | None:
     if learner == "random":
-        return at_random(project, seconds / 5, seed)
+        return at_random(project, budget.seconds / 5, seed)
     if learner == "sb3":
-        return None if project.name == "escort" else sb3_in_a_process(project, seconds, seed)
-    return godojo_trained(project, seconds, seed, FORMER if learner == "former" else {})
+        return None if project.name == "escort" else sb3_in_a_process(project, budget, seed)
+    return godojo_trained(project, budget, seed, FORMER if learner == "former" else {})
 
 
 def at_random(project: Path, seconds: float, seed: int) -> Result:
@@ -107,7 +123,7 @@ def at_random(project: Path, seconds: float, seed: int) -> Result:
     return {name: float(np.mean(values)) for name, values in returns.items()}, steps * agents / passed
 
 
-def godojo_trained(project: Path, seconds: float, seed: int, settings: dict[str, Any]) -> Result:
+def godojo_trained(project: Path, budget: Budget, seed: int, settings: dict[str, Any]) -> Result:
     import godojo
 
     steps_per_s = 0.0
@@ -116,7 +132,8 @@ def godojo_trained(project: Path, seconds: float, seed: int, settings: dict[str,
         nonlocal steps_per_s
         steps_per_s = status.steps_per_s
 
-    run = godojo.train(project=project, minutes=seconds / 60, settings=settings, seed=seed, progress=note, force=True)
+    how: dict[str, Any] = {"minutes": budget.seconds / 60} if budget.steps is None else {"steps": budget.steps}
+    run = godojo.train(project=project, settings=settings, seed=seed, progress=note, force=True, **how)
     with (run.path / "metrics.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     returns = {
@@ -125,7 +142,7 @@ def godojo_trained(project: Path, seconds: float, seed: int, settings: dict[str,
     return {role: float(np.mean(values[-EPISODES:])) for role, values in returns.items()}, steps_per_s
 
 
-def sb3_in_a_process(project: Path, seconds: float, seed: int) -> Result | None:
+def sb3_in_a_process(project: Path, budget: Budget, seed: int) -> Result | None:
     """SB3 with the package's wrapper, which launches the game by itself."""
     from godojo.bench.bridge import fetched_package
     from godojo.engines.godot.find import find
@@ -138,10 +155,10 @@ def sb3_in_a_process(project: Path, seconds: float, seed: int) -> Result | None:
     game = project / "game.x86_64"  # it starts nothing with another ending
     game.write_text(f'#!/bin/sh\nexec {shlex.join([str(find().program), "--path", str(project)])} "$@"\n', "utf-8")
     game.chmod(0o755)
-    child = json.dumps({"game": str(game), "seconds": seconds, "seed": seed, "port": free_port()})
+    child = json.dumps({"game": str(game), "budget": budget, "seed": seed, "port": free_port()})
     done = finish(
         [sys.executable, __file__, "--child", child],
-        timeout_s=seconds + 120.0,
+        timeout_s=120.0 + (budget.seconds if budget.steps is None else budget.steps / SLOWEST_PER_S),
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])},
     )
     if done.code:
@@ -150,7 +167,7 @@ def sb3_in_a_process(project: Path, seconds: float, seed: int) -> Result | None:
     return {"shared_policy": reward}, speed
 
 
-def sb3(game: str, seconds: float, seed: int, port: int) -> tuple[float, float]:
+def sb3(game: str, budget: list[Any], seed: int, port: int) -> tuple[float, float]:
     """In the child: the mean reward, and decisions a second. One thread, which is faster for such small networks."""
     import torch
     from godot_rl.wrappers.stable_baselines_wrapper import StableBaselinesGodotEnv  # type: ignore[import-not-found]
@@ -170,8 +187,9 @@ def sb3(game: str, seconds: float, seed: int, port: int) -> tuple[float, float]:
         def _on_step(self) -> bool:
             self.passed = time.monotonic() - self.begun
             self.rewards += [info["episode"]["r"] for info in self.locals["infos"] if "episode" in info]
-            return self.passed < seconds
+            return steps is not None or self.passed < seconds
 
+    seconds, steps = budget
     torch.set_num_threads(1)
     set_random_seed(seed)
     env = VecMonitor(
@@ -179,7 +197,7 @@ def sb3(game: str, seconds: float, seed: int, port: int) -> tuple[float, float]:
     )
     clock = Clock()
     model = PPO("MultiInputPolicy", env, ent_coef=0.0001, n_steps=32, device="cpu")
-    model.learn(10**9, callback=clock)
+    model.learn(steps or 10**9, callback=clock)
     env.close()
     return float(np.mean(clock.rewards[-EPISODES:])), model.num_timesteps / clock.passed
 

@@ -42,12 +42,20 @@ def started_game(
     options: Sequence[str] = (),
     timeout_s: float = 60.0,
 ) -> Iterator[HttpGame]:
-    """A headless game on a free port, until the block ends."""
+    """One of our games without a window, on a free port, until the block ends."""
+    words = http_words(find(), game, port=port, paced=paced, options=options)
+    with listening(words, timeout_s=timeout_s) as started:
+        yield started
+
+
+@contextmanager
+def listening(words: Sequence[str | Path], *, timeout_s: float = 60.0) -> Iterator[HttpGame]:
+    """Any game, started by this command, until the block ends."""
     token = secrets.token_urlsafe(24)
     with tempfile.TemporaryDirectory(prefix="godojo-http-") as folder:
         note = Path(folder) / "note.json"
-        words = http_words(find(), game, port=port, paced=paced, options=[*options, f"--http-note={note}"])
-        process = GameProcess(words, {TOKEN_VARIABLE: token})
+        more = [] if "--" in words else ["--", "--http", "--http-port=0"]
+        process = GameProcess([*words, *more, f"--http-note={note}"], {TOKEN_VARIABLE: token})
         try:
             yield HttpGame(_url_in(note, process, timeout_s), token, process)
         finally:

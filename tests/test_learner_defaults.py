@@ -11,11 +11,23 @@ import torch
 
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
-from godojo.learn.defaults import BATCH, MAX_EPOCHS, ROLLOUT, SEQUENCE, ppo_defaults
+from godojo.learn.defaults import (
+    BATCH,
+    MAX_BATCH,
+    MAX_EPOCHS,
+    ROLLOUT,
+    SEQUENCE,
+    TIMED_DECISIONS,
+    ppo_defaults,
+    samples_per_s,
+)
 from godojo.learn.ppo import update
 from godojo.learn.presets import learner_settings
 from godojo.learn.return_scale import ReturnScale
 from tests.learning_games import SMALL, fingerprints, learner, one_rollout, tag
+
+SLOW = 500.0
+"""Samples per second."""
 
 
 def worlds_with(agents: int, **others: int) -> Worlds:
@@ -26,23 +38,39 @@ def worlds_with(agents: int, **others: int) -> Worlds:
 
 
 @pytest.mark.parametrize("agents", [1, 2, 8, 32, 72, 300, 2000])
-def test_every_game_gets_many_gradient_steps_from_few_samples(agents: int) -> None:
-    settings = learner_settings("ppo", ppo_defaults(worlds_with(agents), {}))
+def test_minibatches_are_small_whatever_the_number_of_agents(agents: int) -> None:
+    settings = learner_settings("ppo", ppo_defaults(worlds_with(agents), {}, SLOW))
     samples = settings.n_steps * agents
-    gradient_steps = settings.n_epochs * settings.n_minibatches
     assert settings.num_worlds == agents
     assert samples >= min(ROLLOUT, 1024 * agents)
-    if agents <= 72:
-        assert settings.n_epochs == MAX_EPOCHS
-        assert samples * settings.n_epochs / gradient_steps <= 2 * BATCH
-    else:
-        assert settings.n_epochs < MAX_EPOCHS
+    assert samples / settings.n_minibatches <= (2 * BATCH if agents <= 72 else 2 * MAX_BATCH)
     sequences = agents * settings.n_steps // (settings.sequence_length or settings.n_steps)
     assert sequences >= settings.n_minibatches  # one each, at least
 
 
+def test_the_slower_a_game_the_more_is_learnt_from_each_sample() -> None:
+    epochs = [ppo_defaults(worlds_with(32), {}, speed)["n_epochs"] for speed in (20, SLOW, 20_000, 60_000, 1e6)]
+    assert epochs == [MAX_EPOCHS, MAX_EPOCHS, MAX_EPOCHS, 4, 1]
+    assert ppo_defaults(worlds_with(32), {"n_epochs": 3}, SLOW)["n_epochs"] == 3
+
+
+def test_the_speed_is_the_usual_one_and_the_game_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    worlds, now_s = cast(Any, worlds_with(8, other=8)), [0.0]
+    resets: list[int] = []
+    steps = iter([3.0, *[0.01] * (TIMED_DECISIONS - 1)])  # the first is slow
+
+    def step() -> None:
+        now_s[0] += next(steps)
+
+    worlds.step, worlds.reset = step, resets.append
+    monkeypatch.setattr("godojo.learn.defaults.time.perf_counter", lambda: now_s[0])
+    assert samples_per_s(worlds, 5) == pytest.approx(1600.0)
+    assert resets == [5]
+    assert next(steps, None) is None
+
+
 def test_settings_that_are_given_win_and_the_others_fit_them() -> None:
-    found = ppo_defaults(worlds_with(16), {"n_steps": 50, "learning_rate": 0.5, "net_arch": (8,)})
+    found = ppo_defaults(worlds_with(16), {"n_steps": 50, "learning_rate": 0.5, "net_arch": (8,)}, SLOW)
     assert (found["n_steps"], found["learning_rate"], found["sequence_length"]) == (50, 0.5, 0)
     assert found["n_minibatches"] == 16 * 50 // BATCH
     assert "net_arch" not in found
@@ -50,7 +78,8 @@ def test_settings_that_are_given_win_and_the_others_fit_them() -> None:
 
 
 def test_the_role_with_the_fewest_agents_decides() -> None:
-    assert ppo_defaults(worlds_with(64, other=2), {})["n_steps"] == ppo_defaults(worlds_with(2), {})["n_steps"]
+    both, few = (ppo_defaults(worlds, {}, SLOW) for worlds in (worlds_with(64, other=2), worlds_with(2)))
+    assert both["n_steps"] == few["n_steps"]
 
 
 def test_a_sequence_has_to_fit_into_the_rollout() -> None:

@@ -1,18 +1,21 @@
 """What a stranger can do to a game that listens for HTTP: nothing but get the right status and a sentence."""
 
 import re
+import shutil
 import socket
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
 
 from godojo.bridge.http import GameClient
-from godojo.engines.godot.find import find
-from godojo.engines.godot.project import problem_lines
+from godojo.engines.godot.find import Engine, find
+from godojo.engines.godot.project import prepared_project, problem_lines
 from godojo.errors import GodojoError
-from tests.http_games import HttpGame, started_game
+from tests.conftest import ROOT
+from tests.http_games import HttpGame, listening, started_game
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 JSON = {"Content-Type": "application/json"}
@@ -167,3 +170,52 @@ def test_frames_go_on_while_it_is_busy(game: HttpGame) -> None:
         while time.monotonic() < until:
             client.act([0.0, 0.5, 0.3])
         assert client.get_performance_metrics().engine.physics_frames > before
+
+
+WORLDS = """extends DojoWorlds
+## Its decisions fail.
+
+func configure(_request: Dictionary) -> String:
+	return ""
+
+
+func describe() -> Dictionary:
+	var part: Array = [{"name": "place", "kind": "continuous", "size": 1}]
+	var role: Dictionary = {"name": "one", "agents": 1, "observation": part, "action": part}
+	return {"roles": [role], "reward_terms": [], "winners": ["nobody"], "arenas": [], "model": null}
+
+
+func collect() -> DojoResults:
+	return ([] as Array[DojoResults])[1]
+"""
+SCENE = """[gd_scene format=3]
+
+[ext_resource type="Script" path="res://addons/godojo/http/dojo_http.gd" id="1"]
+[ext_resource type="Script" path="res://worlds.gd" id="2"]
+
+[node name="Main" type="Node"]
+
+[node name="Http" type="Node" parent="."]
+script = ExtResource("1")
+
+[node name="Worlds" type="Node" parent="."]
+script = ExtResource("2")
+"""
+
+
+def test_a_script_that_fails_is_an_answer(engine: Engine, tmp_path: Path) -> None:
+    """Neither its client nor the next one waits for ever."""
+    project = tmp_path / "broken"
+    shutil.copytree(ROOT / "godot/addons/godojo", project / "addons/godojo")
+    (project / "project.godot").write_text('config_version=5\n\n[application]\nrun/main_scene="res://main.tscn"\n')
+    (project / "main.tscn").write_text(SCENE, encoding="utf-8")
+    (project / "worlds.gd").write_text(WORLDS, encoding="utf-8")
+    prepared_project(engine, project)
+    words: list[str | Path] = [engine.program, "--headless", "--fixed-fps", "60", "--path", project]
+    with listening(words) as game, httpx.Client(base_url=game.url, timeout=20, trust_env=False) as client:
+        client.headers["Authorization"] = f"Bearer {game.token}"
+        assert "collect() of Worlds failed" in refused(client.get("/rl/observation"), 409)
+        for _ in range(2):
+            assert "a script failed" in refused(client.get("/rl/observation"), 500)
+            assert "collect() of Worlds failed" in refused(client.post("/rl/step", json={"actions": [[0.0]]}), 500)
+        assert client.get("/status").status_code == 200

@@ -167,6 +167,23 @@ def test_errors_of_scripts_are_shown_once_counted_and_fatal_if_strict(tmp_path: 
         play(project, 100_000, strict=True, say=said.append)
 
 
+def test_errors_of_the_last_second_count(tmp_path: Path) -> None:
+    """The log is looked at once a second, and a last time when somebody asks."""
+    late = "\tclock += 1\n\tif clock == 30:\n\t\tget_node(^'No').free()\n"
+    project = broken(godot_rl_game("first", tmp_path), "\tclock += 1\n", late)
+    with open_game(project, strict=True) as worlds:
+        assert worlds.script_errors == (0, "")
+        for seat in worlds.seats:
+            seat.look_after()  # and not again within a second
+        for _ in range(8):
+            worlds.step()
+        with pytest.raises(GodojoError, match=r"a script of the game failed: res://walker\.gd:\d+"):
+            _ = worlds.script_errors
+        assert worlds.script_errors[0] >= 1
+    with pytest.raises(GodojoError, match=r"a script of the game failed: res://walker\.gd:\d+"):
+        trained(project, 64, strict=True)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -12,6 +12,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import filelock
@@ -191,11 +192,16 @@ def through_bridge(worlds: GodotWorlds, seconds: float) -> tuple[float, Split]:
 
 
 def by_godot_rl(engine: Engine, package: Path, scene: str, worlds: int, seconds: float) -> float:
-    """godot_rl's own client, in a Python of its own, with the training scene as its game."""
-    words = shlex.join([str(engine.program), "--path", str(prepared_project(engine)), scene])
+    """godot_rl's own client with the training scene as its game."""
+    words = [str(engine.program), "--path", str(prepared_project(engine)), scene]
+    return game_by_godot_rl(words, package, worlds, seconds)
+
+
+def game_by_godot_rl(words: Sequence[str], package: Path, worlds: int, seconds: float) -> float:
+    """godot_rl's own client, in a Python of its own, with the game that this command starts."""
     with tempfile.TemporaryDirectory() as folder:
         game = Path(folder) / "game.x86_64"  # it starts nothing with another ending
-        game.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
+        game.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
         game.chmod(0o755)
         script = Path(__file__).with_name("godot_rl_client.py")
         done = finish(

@@ -10,7 +10,7 @@ from godojo.engines.base import Worlds
 from godojo.errors import GodojoError, option
 from godojo.games.base import GAMES
 from godojo.learn.declared import Declared, declared
-from godojo.learn.defaults import SHOWN, ppo_defaults
+from godojo.learn.defaults import SHOWN, ppo_defaults, samples_per_s
 from godojo.learn.presets import Preset, learner_settings, read_config
 from godojo.learn.registry import algorithm_named
 from godojo.runs.config import SCENE_LOOP, RunConfig
@@ -71,7 +71,7 @@ def from_scene(
     by_user = {**preset.learner(algorithm), **given}
     scene = scene.without(by_user)
     loop = {} if algorithm_named(algorithm).extra else _except(by_user, loop_values(worlds))
-    defaults = _external_defaults(worlds, algorithm, scene, {**loop, **by_user}, say)
+    defaults = _external_defaults(worlds, config.seed, algorithm, scene, {**loop, **by_user}, say)
     _check_declared(scene, worlds, algorithm, {**defaults, **by_user})
     for role, node in scene.nodes.items():
         values = {**scene.settings, **scene.roles.get(role, {})}
@@ -107,19 +107,20 @@ def _shown(value: Any) -> str:
 
 
 def _external_defaults(
-    worlds: Worlds, algorithm: str, scene: Declared, by_user: dict[str, Any], say: Callable[[str], None]
+    worlds: Worlds, seed: int, algorithm: str, scene: Declared, by_user: dict[str, Any], say: Callable[[str], None]
 ) -> dict[str, Any]:
     """Defaults for a game of the user's own, which fit what its scene declares and the user gave; announces them."""
     if algorithm != "ppo":
         return defaults_for_few_worlds(worlds.num_worlds, algorithm)
     chosen = {**scene.settings, **by_user}
-    defaults = ppo_defaults(worlds, chosen)
+    speed = samples_per_s(worlds, seed)
+    defaults = ppo_defaults(worlds, chosen, speed)
     batches = [values["batch_size"] for values in (chosen, *scene.roles.values()) if values.get("batch_size")]
     if batches:
         defaults["sequence_length"] = _sequence_length(defaults, min(batches))
     shown = [name for name in SHOWN if name not in chosen and not (name == "n_minibatches" and batches)]
     announced = ", ".join(f"{name} {defaults[name]}" for name in shown)
-    say(f"defaults for this game, which {option('settings')} changes: {announced}")
+    say(f"defaults for {speed:,.0f} decisions per second, which {option('settings')} changes: {announced}")
     return _except(chosen, defaults)
 
 

@@ -20,6 +20,7 @@ const _NO_TOKEN := (
 	"the token is missing or wrong; set GODOJO_HTTP_TOKEN to the one that the game printed at its"
 	+ " start, or send it as Authorization: Bearer TOKEN"
 )
+const _BROKEN := "a script failed while it answered; the game's output names the error"
 ## After a request the next one is soon to come: so long it is waited for within frames.
 const _SOON_US := 50_000
 ## Meanwhile the server sleeps for a quarter of the time that it has waited, within these limits.
@@ -227,6 +228,9 @@ func _answer(line: DojoHttpConnection, request: DojoHttpRequest) -> void:
 		reply = await _routes.answer(request)
 		if is_exclusive:
 			_is_busy = false
+		if reply == null:
+			# A script error ends a function without a result; its caller goes on.
+			reply = DojoHttpReply.fail(500, _BROKEN)
 	if reply.status != 200:
 		_routes.counts["refused"] += 1
 	line.answer(reply, request.keeps_alive)

@@ -95,11 +95,11 @@ func configure(envs: int, options: Dictionary, ticks: Variant) -> String:
 ## Begins a round in every environment. Returns an error message, or an empty text.
 func reset(seed_number: int) -> String:
 	_worlds.reset(seed_number)
-	_results = _worlds.collect()
+	var trouble: String = _collect()
 	_stand_still(true)
 	rounds += num_envs
 	_begin_first()
-	return _worlds.trouble
+	return trouble
 
 
 ## The observation of each environment.
@@ -123,11 +123,12 @@ func play(actions: PackedFloat32Array) -> String:
 		_stand_still(true)
 	if not is_instance_valid(_worlds):
 		return "the scene is gone"
-	_results = _worlds.collect()
+	var trouble: String = _collect()
 	decisions += 1
-	for number in round_terms.size():
-		round_terms[number] += _results.terms[number]
-	return _worlds.trouble
+	if trouble.is_empty():
+		for number in round_terms.size():
+			round_terms[number] += _results.terms[number]
+	return trouble
 
 
 ## What the last decision brought in [param env].
@@ -154,6 +155,14 @@ func step_of(env: int) -> Dictionary:
 		if env == 0:
 			_begin_first()
 	return step
+
+
+func _collect() -> String:
+	_results = _worlds.collect()
+	# A script error ends collect() without a result.
+	if _results == null:
+		return "collect() of %s failed; the game's output names the error" % _worlds.name
+	return _worlds.trouble
 
 
 func _final(env: int) -> Dictionary:

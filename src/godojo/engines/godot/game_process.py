@@ -54,9 +54,9 @@ class GameProcess:
         self.script_errors.feed(self._log.new_lines(), is_end=True)
         self._log.let_go()
 
-    def read_log(self) -> None:
-        """Counts new script errors, and keeps the log small."""
-        self.script_errors.feed(self._log.new_lines())
+    def read_log(self, *, is_end: bool = False) -> None:
+        """Counts new script errors, and keeps the log small. `is_end`: an error counts without a line after it."""
+        self.script_errors.feed(self._log.new_lines(), is_end=is_end)
         self._log.keep_small()
 
     def last_lines(self, count: int = _QUOTED_LINES) -> list[str]:

@@ -59,8 +59,8 @@ class GameSlot(abc.ABC):
     def check_can_play(self) -> None:  # noqa: B027 - not every slot knows
         """Raises if the game has a problem that a restart would not fix."""
 
-    def look_after(self) -> None:  # noqa: B027 - not every slot needs it
-        """Called now and then while the game plays."""
+    def look_after(self, *, is_end: bool = False) -> None:  # noqa: B027 - not every slot needs it
+        """Called now and then while the game plays, and at the end; raises if a script failed and that is an error."""
 
     @abc.abstractmethod
     def end(self, grace_s: float) -> None:
@@ -163,11 +163,11 @@ class LaunchedGame(GameSlot):
             return "it never started"
         return self._process.quoted()
 
-    def look_after(self) -> None:
+    def look_after(self, *, is_end: bool = False) -> None:
         now = time.monotonic()
-        if self._process is not None and now > self._next_look_s:
+        if self._process is not None and (is_end or now > self._next_look_s):
             self._next_look_s = now + _LOG_CHECK_S
-            self._process.read_log()
+            self._process.read_log(is_end=is_end)
             self._count_errors()
             self._report_errors()
 

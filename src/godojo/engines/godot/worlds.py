@@ -128,7 +128,9 @@ class GodotWorlds(Worlds):
 
     @property
     def script_errors(self) -> tuple[int, str]:
-        """How many errors the games' scripts have caused, and the first of them."""
+        """How many errors the games' scripts have caused up to now, and the first of them; raises if it is `strict`."""
+        for seat in self.seats:
+            seat.look_after(is_end=True)
         first = next((seat.first_script_error for seat in self.seats if seat.first_script_error), "")
         return sum(seat.script_errors for seat in self.seats), first
 
