@@ -103,7 +103,7 @@ class Training:
         own = {} if self._shared is None else {self._shared.name: self._shared.own}
         self._episode_log = EpisodeLog(run.metrics, worlds, episodes, say, own)
         self._update_log = UpdateLog(
-            run.updates, run.tensorboard(), update, agent_steps, say, roles=tuple(worlds.roles)
+            run.updates, run.tensorboard(), update, agent_steps, say, roles=run.config.roles
         )
         if curriculum is not None:
             worlds.change_settings(curriculum.settings[curriculum.at])

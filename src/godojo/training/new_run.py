@@ -21,8 +21,8 @@ from godojo.learn.presets import (
     read_preset,
     split_settings,
 )
-from godojo.learn.registry import ALGORITHMS, algorithm_named
-from godojo.runs.config import CONTINUED_BY, RunConfig
+from godojo.learn.registry import ALGORITHMS, SB3, algorithm_named
+from godojo.runs.config import CONTINUED_BY, OPPONENTS, RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.training.args import TrainArgs
 from godojo.training.worlds import curriculum_of, worlds_of
@@ -33,7 +33,9 @@ PROCESSES = 2
 """The default number of Godot processes."""
 HTTP_PPO = {"n_steps": 512, "n_minibatches": 1, "n_epochs": 4}
 """Defaults for the few worlds of games over HTTP: longer rollouts between updates."""
-TRAINERS = ("built-in", *(name for name, entry in ALGORITHMS.items() if entry.extra))
+TRAINERS = ("built-in", *dict.fromkeys(entry.extra for entry in ALGORITHMS.values() if entry.extra))
+SB3_ROLLOUT = 2048
+"""Stable-Baselines3's default `n_steps`, for one environment."""
 MAX_GAME_NAME = 40
 MODE = "rules.mode"
 """The setting of games with several modes; a preset of a mode's name is that mode's default."""
@@ -65,10 +67,11 @@ def new_config(
     learner_values, game_texts = split_settings(args.values)
     if args.num_envs is not None:
         learner_values.setdefault(entry.num_worlds, args.num_envs)
-    if args.device is not None:
-        if not entry.extra:
-            raise GodojoError(f"{option('device')} is for {option('trainer', 'sb3')}; remove it")
-        learner_values["device"] = args.device
+    for name in ("device", "role", "opponent"):
+        if (value := getattr(args, name)) is not None:
+            if not entry.extra:
+                raise GodojoError(f"{option(name)} is for {option('trainer', 'sb3')}; remove it")
+            learner_values[name] = value
     config = RunConfig(
         game=game,
         engine=engine,
@@ -84,13 +87,12 @@ def new_config(
     declared: dict[str, Any] = {}
     worlds: Worlds | None = None
     if args.is_external_game:
-        config, worlds = _open_external(args, config, game_texts, learner_values.get("num_worlds"), say)
+        config, worlds = _open_external(args, config, game_texts, learner_values.get(entry.num_worlds), say)
         model = worlds.declared_model or {}
         if args.algorithm is None:
-            algorithm = model.get("algorithm", "ppo")
+            declared_algorithm = model.get("algorithm", "ppo")
+            algorithm = SB3.get(declared_algorithm, algorithm) if entry.extra else declared_algorithm
             entry, config = algorithm_named(algorithm), msgspec.structs.replace(config, learner=algorithm)
-            if entry.extra:
-                raise GodojoError(f"{config.game} asks for algorithm {algorithm!r}, which cannot train external games")
         declared = _external_defaults(worlds, algorithm, declared_values(model, algorithm), learner_values, say)
     else:
         rules = GAMES[game].settings.defaults().override(**preset.game | _mode(args, game)).override_texts(game_texts)
@@ -109,11 +111,27 @@ def new_config(
     if entry.extra:
         require(entry.extra, say)
     worlds = worlds or worlds_of(config, args.games, say)
-    entry.check(worlds)
+    try:
+        entry.check(worlds, learner)
+    except GodojoError:
+        worlds.close()
+        raise
     for role in args.freeze:
         if role not in worlds.roles:
             raise unknown("role", role, worlds.roles)
-    return msgspec.structs.replace(config, roles=tuple(worlds.roles)), worlds
+    return _with_roles(config, entry.trained_roles(worlds, learner), worlds), worlds
+
+
+def _with_roles(config: RunConfig, trained: tuple[str, ...], worlds: Worlds) -> RunConfig:
+    """The roles that learn, and who plays the others."""
+    others = [name for name in worlds.roles if name not in trained]
+    if not others:
+        return msgspec.structs.replace(config, roles=trained)
+    from godojo.trainers.sb3 import opponent_of
+
+    settings = learner_settings(config.learner, config.learner_settings)
+    opponents = dict.fromkeys(others, opponent_of(worlds.game, settings))
+    return msgspec.structs.replace(config, roles=trained, more={**config.more, OPPONENTS: opponents})
 
 
 def _say_advice(config: RunConfig, say: Callable[[str], None]) -> None:
@@ -128,16 +146,17 @@ def algorithm_asked_for(args: TrainArgs) -> str | None:
     """The algorithm that `algorithm` or `trainer` (for another library's) names, if any."""
     if args.trainer is not None and args.trainer not in TRAINERS:
         raise unknown("trainer", args.trainer, TRAINERS)
-    if args.trainer not in ALGORITHMS:
+    if args.trainer in (None, "built-in") or args.algorithm == args.trainer:
         return args.algorithm
-    if args.algorithm not in (None, "ppo", args.trainer):
-        raise _only_new_policies()
-    return args.trainer
+    algorithm = args.algorithm or "ppo"
+    if algorithm not in SB3:
+        raise unknown("algorithm of Stable-Baselines3", algorithm, SB3)
+    return SB3[algorithm]
 
 
 def _only_new_policies() -> GodojoError:
-    given = ", ".join(option(name) for name in ("init_from", "freeze", "algorithm"))
-    return GodojoError(f"Stable-Baselines3 trains new policies, by PPO: remove {given}")
+    given = ", ".join(option(name) for name in ("init_from", "freeze"))
+    return GodojoError(f"Stable-Baselines3 trains new policies: remove {given}")
 
 
 def _engine_game_and_seed(args: TrainArgs) -> tuple[str, str, int]:
@@ -172,9 +191,9 @@ def _check_own_game(args: TrainArgs, source: str, does: str, *others: str) -> No
 def _preset(args: TrainArgs, game: str) -> Preset:
     """The preset, or the configuration file given in its place."""
     if args.is_external_game:
-        if args.config is not None or algorithm_asked_for(args) in TRAINERS or args.tasks or args.reward or args.mode:
+        if args.config is not None or args.tasks or args.reward or args.mode:
             given = ", ".join(option(name) for name in ("config", "tasks", "reward", "mode"))
-            raise GodojoError(f"an external game brings its own configuration: remove {given} and sb3")
+            raise GodojoError(f"an external game brings its own configuration: remove {given}")
         return Preset()
     if args.config is None:
         mode = args.mode if args.mode in preset_names(game) else None
@@ -255,12 +274,22 @@ def _external_defaults(
     worlds: Worlds, algorithm: str, declared: dict[str, Any], given: dict[str, Any], say: Callable[[str], None]
 ) -> dict[str, Any]:
     """Defaults for a game of the user's own, below what its scene declares; also announces them."""
+    if ALGORITHMS[algorithm].extra:
+        return _sb3_defaults(worlds, algorithm, given) | declared
     if algorithm != "ppo":
         return _defaults_for_few_worlds(worlds.num_worlds, algorithm) | declared
     defaults = ppo_defaults(worlds, declared | given)
     chosen = ", ".join(f"{name} {defaults[name]}" for name in SHOWN)
     say(f"defaults for this game, which {option('settings')} changes: {chosen}")
     return defaults | declared
+
+
+def _sb3_defaults(worlds: Worlds, algorithm: str, given: dict[str, Any]) -> dict[str, Any]:
+    """For Stable-Baselines3 every agent of the role is an environment: PPO's rollouts are of about `SB3_ROLLOUT`."""
+    name = given.get("role") or next(iter(worlds.roles))
+    agents = worlds.roles[name].action[..., 0].size if name in worlds.roles else 1
+    rollout = {"n_steps": min(max(SB3_ROLLOUT // agents, 32), SB3_ROLLOUT)} if algorithm == "sb3" else {}
+    return {"num_envs": worlds.num_worlds, **rollout}
 
 
 def _open_external(
