@@ -108,9 +108,7 @@ def train(
     device: Annotated[
         str | None, expert("For sb3: auto (default; a GPU if there is one), cpu or cuda.", "NAME")
     ] = None,
-    processes: Annotated[
-        int | None, expert("Godot processes; defaults to 2.", "N", "--engines", min=1)
-    ] = None,
+    processes: Annotated[int | None, expert("Godot processes; defaults to 2.", "N", "--engines", min=1)] = None,
     num_processes: Annotated[int | None, typer.Option("--processes", hidden=True, min=1)] = None,
     step_timeout: Annotated[
         float | None,
@@ -191,7 +189,9 @@ def train(
     if not outcome.is_spent:
         note(f"stopped and saved; continue with: {command(f'train {resume_words(run)}')}")
         raise typer.Exit(130)
-    conclude(run, judge_rounds if judge is None else judge, log_trajectories, started_from_policies=init_from is not None)
+    conclude(
+        run, judge_rounds if judge is None else judge, log_trajectories, started_from_policies=init_from is not None
+    )
 
 
 def _words(text: str | None) -> tuple[str, ...]:

@@ -20,7 +20,6 @@ from godojo.errors import GodojoError
 from godojo.games.settings import TICK_S
 from godojo.opponents import Opponent, is_scripted, make_opponent, scripted_opponents
 
-
 RANDOM = "random"
 """An opponent of every game: random actions where the game has none of that name."""
 

@@ -223,7 +223,9 @@ def actor_layers(weights: Mapping[str, Tensor]) -> tuple[list[Tensor], list[Tens
     names = [f"{actor.layers}{number}" for number in sorted(found)]
     heads = actor.head or tuple(names[-1:])
     hidden = names if actor.head else names[:-1]
-    layers, head = ([weights[f"{name}.{kind}"] for name in each for kind in ("weight", "bias")] for each in (hidden, heads))
+    layers, head = (
+        [weights[f"{name}.{kind}"] for name in each for kind in ("weight", "bias")] for each in (hidden, heads)
+    )
     return layers, head
 
 
@@ -355,7 +357,9 @@ def _check_weights(path: Path, algorithm: str, weights: Mapping[str, Any]) -> No
             raise ValueError(f"it has {', '.join(sorted(weights)[:2])}")
         actor = _ACTORS[algorithm]
         known = (actor.layers, *(f"{name}." for name in actor.head), *actor.others)
-        strange = [name for name, tensor in weights.items() if not name.startswith(known) or not isinstance(tensor, Tensor)]
+        strange = [
+            name for name, tensor in weights.items() if not name.startswith(known) or not isinstance(tensor, Tensor)
+        ]
         if strange:
             raise ValueError(f"it has {', '.join(sorted(strange)[:3])}")
         hidden, head = actor_layers(weights)

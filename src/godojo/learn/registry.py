@@ -41,8 +41,6 @@ class AlgorithmEntry(NamedTuple):
         return tuple(worlds.roles) if self.can_continue else (settings.role or next(iter(worlds.roles)),)
 
 
-
-
 def _sb3(settings: str) -> AlgorithmEntry:
     return AlgorithmEntry(
         f"godojo.trainers.sb3_settings:{settings}",

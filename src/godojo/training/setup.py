@@ -88,7 +88,20 @@ def resume_words(run: RunFolder) -> str:
 def _to_resume(args: TrainArgs, say: Callable[[str], None]) -> RunFolder:
     for name in (
         *("run_id", "init_from", "project", "binary", "window", "speedup", "action_repeat", "strict", "mode", "preset"),
-        *("config", "num_envs", "device", "role", "opponent", "reward", "tasks", "scene", "reload_every", "values", "freeze", "force"),
+        *(
+            "config",
+            "num_envs",
+            "device",
+            "role",
+            "opponent",
+            "reward",
+            "tasks",
+            "scene",
+            "reload_every",
+            "values",
+            "freeze",
+            "force",
+        ),
     ):
         if getattr(args, name):
             given = option("settings" if name == "values" else name)
