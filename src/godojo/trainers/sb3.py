@@ -199,7 +199,7 @@ class Sb3(Algorithm):
     def on_end(self, run: RunFolder) -> None:  # noqa: ARG002 - `on_start` had it
         """The last weights are a checkpoint, too."""
         assert self._checkpoints is not None
-        self._checkpoints.save()
+        self._checkpoints.save_last()
 
     def after_step(self) -> None:
         if self._checkpoints is not None:
@@ -293,19 +293,23 @@ class _Checkpoints:
         game = run.config.game
         self._folder, self._learner = run.path / "checkpoints", learner
         self._prefix = (GAMES[game].checkpoint_prefix if game in GAMES else "") or game
-        self._saved_at = learner.model.num_timesteps
+        self._started_at = self._saved_at = learner.model.num_timesteps
 
     def save_if_due(self) -> None:
         """All environments step together, so the number is rounded up to a multiple of `num_envs`."""
         interval = self._learner.settings.checkpoint_steps
         if self._learner.model.num_timesteps // interval > self._saved_at // interval:
-            self.save()
+            self._save()
 
-    def save(self) -> None:
+    def save_last(self) -> None:
+        """Also where the last step was saved, since an update may have come after it."""
+        if self._learner.model.num_timesteps > self._started_at:
+            self._save()
+
+    def _save(self) -> None:
         steps = self._learner.model.num_timesteps
-        if steps > self._saved_at:
-            self._learner.save_model(self._folder, f"{self._prefix}_model_{steps}_steps")
-            self._saved_at = steps
+        self._learner.save_model(self._folder, f"{self._prefix}_model_{steps}_steps")
+        self._saved_at = steps
 
 
 class _Callback(BaseCallback):
