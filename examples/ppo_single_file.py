@@ -37,9 +37,9 @@ class Args:
     """Training time."""
     total_timesteps: int = 0
     """Train for this many steps instead."""
-    num_envs: int = 64
+    num_envs: int = 256
     """Worlds that run in parallel; a project may have its own number."""
-    num_steps: int = 64
+    num_steps: int = 32
     """Steps in each of them between two updates."""
     num_minibatches: int = 8
     update_epochs: int = 4

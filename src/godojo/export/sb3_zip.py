@@ -7,23 +7,19 @@ makes arrays and nothing else. So a file from anywhere may be resumed and evalua
 """
 
 import io
-import math
-import pickle
-import re
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
-import numpy as np
 import torch
 from torch import Tensor
 
 from godojo.engines.make import GAMES, make_vec
 from godojo.errors import GodojoError
 from godojo.evaluation.players import PolicyPlayer, TrainedPlayer, known_settings
+from godojo.export.sb3_statistics import MAX_BYTES, Normalization, read_normalization, statistics_file
 from godojo.files import TRAILER, Damaged
 from godojo.games.parts import ActionPart
 from godojo.learn.networks import LOG_STD_LIMITS, NORMALISED_LIMIT, VARIANCE_FLOOR, Policy, PolicyShape
@@ -31,11 +27,9 @@ from godojo.learn.policy_file import PolicyCard, load_policy
 from godojo.runs.folder import RunFolder, run_around
 
 SUFFIX = ".zip"
-MAX_BYTES = 256 * 2**20
 MAX_LAYERS = 16
 FAR = 1e4
 """Observations that are not normalised are expected within ± this value."""
-_NUMBERED = re.compile(r"(.+)_(\d+)_steps")
 _READ = ("data", "policy.pth", "pytorch_variables.pth")
 _OPTIMIZERS = ("policy.optimizer", "actor.optimizer", "critic.optimizer", "ent_coef_optimizer")
 
@@ -62,27 +56,6 @@ _ACTORS = {
     "dqn": _Actor("q_net.q_net.", (), ("q_net_target.",), "ReLU"),
 }
 """By algorithm; A2C is like PPO."""
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Of a running mean."""
-
-    mean: np.ndarray
-    var: np.ndarray
-    count: float
-
-
-class Normalization(NamedTuple):
-    """What VecNormalize does, under its own names."""
-
-    obs: Moments | None
-    """None without `norm_obs`."""
-    ret: Moments
-    norm_obs: bool = True
-    norm_reward: bool = True
-    clip_obs: float = NORMALISED_LIMIT
-    epsilon: float = VARIANCE_FLOOR
 
 
 class Sb3Model(NamedTuple):
@@ -157,63 +130,10 @@ def read_sb3_model(path: Path) -> Sb3Model:
     return model._replace(normalization=normalization)
 
 
-def statistics_name(name: str) -> str:
-    """The statistics of a zip, by their names without suffix, as Stable-Baselines3's CheckpointCallback has them."""
-    numbered = _NUMBERED.fullmatch(name)
-    return f"{numbered[1]}_vecnormalize_{numbered[2]}_steps" if numbered else f"{name}_vecnormalize"
-
-
-def statistics_file(path: Path) -> Path | None:
-    """The statistics beside a zip, if there are any."""
-    names = (statistics_name(path.stem), f"{path.stem}_normalize", "vecnormalize", "vec_normalize")
-    return next((found for name in names if (found := path.parent / f"{name}.pkl").is_file()), None)
-
-
 def run_of(path: Path) -> RunFolder | None:
     """The run of Stable-Baselines3 in whose folder a zip is, if any."""
     run = run_around(path)
     return run if run is not None and run.config.is_sb3 else None
-
-
-def read_normalization(path: Path) -> Normalization:
-    """Reads a `VecNormalize.save`, without making a VecNormalize of it."""
-    try:
-        with path.open("rb") as file:
-            if file.seek(0, io.SEEK_END) > MAX_BYTES:
-                raise GodojoError(f"{path} is larger than statistics are")
-            TRAILER.check(file)
-            file.seek(0)
-            state = vars(_ArraysOnly(file).load())
-        norm_obs, norm_reward = bool(state["norm_obs"]), bool(state["norm_reward"])
-        found = Normalization(
-            obs=_moments(vars(state["obs_rms"])) if norm_obs else None,
-            ret=_moments(vars(state["ret_rms"])),
-            norm_obs=norm_obs,
-            norm_reward=norm_reward,
-            clip_obs=float(state["clip_obs"]),
-            epsilon=float(state["epsilon"]),
-        )
-        if found.ret.mean.shape != () or not 0.0 < found.clip_obs < math.inf or not 0.0 <= found.epsilon < math.inf:
-            raise ValueError("its numbers are out of range")
-        return found
-    except OSError as error:
-        raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
-    except GodojoError:
-        raise
-    except Exception as error:  # pickle raises nearly anything on what is damaged
-        why = " ".join(str(error).split())[:160]
-        raise GodojoError(
-            f"{path} holds no statistics of VecNormalize ({why}); restore it, or move it away to go on without"
-        ) from None
-
-
-def _moments(kept: Mapping[str, Any]) -> Moments:
-    mean, var = np.asarray(kept["mean"], np.float64), np.asarray(kept["var"], np.float64)
-    count = float(kept["count"])
-    is_finite = np.isfinite(mean).all() and np.isfinite(var).all() and math.isfinite(count)
-    if mean.shape != var.shape or not is_finite or not (var >= 0.0).all() or count <= 0.0:
-        raise ValueError("there is no mean and variance")
-    return Moments(mean, var, count)
 
 
 def actor_layers(weights: Mapping[str, Tensor]) -> tuple[list[Tensor], list[Tensor]]:
@@ -379,34 +299,3 @@ def _check_weights(path: Path, algorithm: str, weights: Mapping[str, Any]) -> No
             raise ValueError("it holds weights that are not numbers")
     except (KeyError, IndexError, TypeError, ValueError, RuntimeError) as error:
         raise GodojoError(f"{path} is no PPO, SAC, TD3 or DQN with an MlpPolicy: {error}") from None
-
-
-class _Inert:
-    """Stands for an object of any class: keeps what it is given, and does nothing."""
-
-    def __new__(cls, *_: Any, **__: Any) -> "_Inert":
-        return super().__new__(cls)
-
-    def __init__(self, *_: Any, **__: Any) -> None: ...
-
-    def __setstate__(self, state: Any) -> None:
-        if isinstance(state, dict):
-            vars(self).update(state)
-
-    def append(self, _: Any) -> None: ...
-
-    def extend(self, _: Any) -> None: ...
-
-    def __setitem__(self, *_: Any) -> None: ...
-
-
-class _ArraysOnly(pickle.Unpickler):
-    """Makes NumPy arrays and numbers; everything else becomes `_Inert`, whatever the file asks for."""
-
-    _MODULES = ("numpy", "numpy.core.multiarray", "numpy._core.multiarray", "numpy.core.numeric", "numpy._core.numeric")
-    _NAMES = ("ndarray", "dtype", "_reconstruct", "scalar", "_frombuffer")
-
-    def find_class(self, module: str, name: str) -> Any:
-        if module in self._MODULES and name in self._NAMES:
-            return super().find_class(module, name)
-        return _Inert

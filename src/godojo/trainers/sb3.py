@@ -20,7 +20,8 @@ from godojo.envs.versus import RANDOM, Match
 from godojo.errors import GodojoError, option, unknown
 from godojo.evaluation.evaluation import judge
 from godojo.evaluation.solo import evaluate_solo, is_solo_policy
-from godojo.export.sb3_zip import Moments, Normalization, Sb3Model, statistics_name, to_policy
+from godojo.export.sb3_statistics import Moments, Normalization, statistics_name
+from godojo.export.sb3_zip import Sb3Model, to_policy
 from godojo.extras import missing
 from godojo.files import TRAILER, atomic_write, make_folder
 from godojo.games.base import GAMES
