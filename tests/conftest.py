@@ -36,6 +36,13 @@ def engine() -> Engine:
 
 
 @pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a test's own runs."""
+    monkeypatch.setenv("GODOJO_RUNS", str(tmp_path / "runs"))
+    return tmp_path / "runs"
+
+
+@pytest.fixture
 def godojo() -> Run:
     """Runs the command line as a user does: `godojo("engine", "status", GODOT_BIN="...")`."""
 

@@ -133,7 +133,9 @@ def test_words_fit_the_launcher(command: Command) -> None:
     source = "".join((ROOT / name).read_text(encoding="utf-8") for name in files if (ROOT / name).is_file())
     if command.verb == "run" and source:
         for option in (word for word in command.arguments if word.startswith("--")):
-            assert f'"{option}"' in source, f"{command.page}: {command}: no option {option}"
+            field = option.removeprefix("--").replace("-", "_")  # of a dataclass whose fields are the options
+            is_there = f'"{option}"' in source or re.search(rf"^    {field}: \w+ = ", source, re.MULTILINE)
+            assert is_there, f"{command.page}: {command}: no option {option}"
     if "-k" in command.arguments:
         names = re.findall(r"\b(?:def|func) (test_\w+)", source)
         for part in command.arguments[command.arguments.index("-k") + 1].split(" or "):
@@ -257,6 +259,8 @@ def more_words(command: Command) -> list[str]:
             learner = ["--set=num_worlds=32", "--set=n_steps=8"]
             if "sb3" in words:
                 learner = ["--num-envs=4", "--set=n_steps=64", "--set=batch_size=64"]
+                if {"sac", "td3", "dqn"} & set(words):
+                    learner = ["--num-envs=4", "--set=learning_starts=100", "--set=gradient_steps=1"]
                 learner += ["--set=checkpoint_steps=100", "--set=best_rounds=2"]
             elif "sac" in words:
                 learner += ["--set=net_arch=[8]"]

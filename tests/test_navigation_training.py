@@ -28,24 +28,15 @@ from godojo.learn.training import make_learner
 from godojo.runs.folder import RunFolder
 from godojo.trainers.sb3_settings import Sb3Settings
 from tests.conftest import ROOT
+from tests.training_cli import train
+
+pytestmark = pytest.mark.usefixtures("runs")
 
 SB3 = (
     *("--trainer", "sb3", "--set", "n_steps=32", "--set", "n_epochs=2", "--num-envs", "4", "--eval", "0"),
     *("--set", "best_rounds=4", "--set", "rules.round_s=2"),
 )
 SMALL = ("--set", "num_worlds=16", "--set", "n_steps=16", "--set", "net_arch=[16,16]", "--eval", "0")
-
-
-@pytest.fixture(autouse=True)
-def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("GODOJO_RUNS", str(tmp_path / "runs"))
-    return tmp_path / "runs"
-
-
-def train(*words: str, status: int = 0) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["train", "navigation", *words])
-    assert ended.value.code == status
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -236,9 +227,8 @@ def test_a_batch_is_at_most_a_rollout() -> None:
 
 
 def test_stable_baselines3_is_for_one_agent_and_no_run_is_left(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["train", "tag", "--trainer", "sb3", "--num-envs", "4"])
-    assert "not played by one agent alone" in capsys.readouterr().err
+    train("--trainer", "sb3", "--num-envs", "4", "--role", "hider", "--preset", "2v2", game="tag", status=2)
+    assert "trains one agent of a role, and here are 2 of the hider" in capsys.readouterr().err
     assert not list(runs.glob("*"))
 
 
@@ -317,9 +307,14 @@ def test_an_example_goes_out_and_in_again(tmp_path: Path, capsys: pytest.Capture
         (("--reward", "nowhere.py:Own"), "no such file"),
         (("--config", "nowhere.json"), "No such file"),
         (("--config", "x.json", "--preset", "default"), "not both"),
-        (("--trainer", "sb3", "--algorithm", "sac"), "trains new policies, by PPO"),
+        (("--trainer", "sb3", "--algorithm", "a2c"), "there is no algorithm of Stable-Baselines3 'a2c'"),
+        (("--trainer", "sb3", "--algorithm", "dqn"), "DQN learns one discrete action, and the walker has continuous"),
+        (("--algorithm", "td3"), "td3 is an algorithm of Stable-Baselines3; add --trainer sb3"),
+        (("--trainer", "sb3", "--role", "hider"), "there is no role 'hider'"),
+        (("--role", "walker"), "--role is for --trainer sb3"),
+        (("--trainer", "sb3", "--init-from", "x"), "there is no run 'x'"),
         (("--reload-every", "5"), "--reload-every needs --http"),
-        (("--http", "http://127.0.0.1:9", "--processes", "3"), "remove --processes"),
+        (("--http", "http://127.0.0.1:9", "--processes", "3"), "remove --engines"),
         (("--http", "http://a:1,http://b:1", "--num-envs", "3"), "3 worlds cannot be spread evenly over 2 addresses"),
         (("--http", "http://a:1,http://b:1,http://c:1", "--num-envs", "2"), "2 worlds cannot be spread evenly over 3"),
     ],

@@ -35,6 +35,9 @@ from godojo.trainers.sb3_settings import Sb3Settings
 from godojo.training.args import TrainArgs
 from godojo.training.setup import prepared
 from tests.conftest import ROOT
+from tests.training_cli import train
+
+pytestmark = pytest.mark.usefixtures("runs")
 
 SB3 = (
     *("--trainer", "sb3", "--set", "n_steps=64", "--set", "n_epochs=1", "--num-envs", "4", "--eval", "0"),
@@ -50,18 +53,6 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
         patch.setenv("GODOJO_RUNS", str(root))
         train(*SB3, "--steps", "512", "--run-id", "mine", "--set", "checkpoint_steps=100")
         return RunFolder.open(root / "mine")
-
-
-@pytest.fixture(autouse=True)
-def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("GODOJO_RUNS", str(tmp_path / "runs"))
-    return tmp_path / "runs"
-
-
-def train(*words: str, status: int = 0) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["train", "navigation", *words])
-    assert ended.value.code == status
 
 
 def zips(run: RunFolder) -> list[str]:
@@ -331,7 +322,7 @@ def saved(kind: Any, path: Path, **how: Any) -> Path:
         (lambda path, old: path.write_bytes(old.read_bytes()[:-400]) and path, "no model of Stable-Baselines3"),
         (lambda path, old: rewritten(old, path, policy_pth=b""), "has no 'policy.pth'"),
         (lambda path, old: rewritten(old, path, data=b"{nothing"), "damaged or no model"),
-        (lambda path, _: saved(SAC, path, buffer_size=10), "no PPO with an MlpPolicy"),
+        (lambda path, _: saved(SAC, path, buffer_size=10, use_sde=True), "no PPO, SAC, TD3 or DQN with an MlpPolicy"),
         (lambda path, _: saved(PPO, path, use_sde=True), "not independent and continuous"),
         (lambda path, _: saved(PPO, path, policy_kwargs={"activation_fn": nn.ELU}), "there is ReLU and Tanh"),
         (

@@ -170,7 +170,7 @@ def test_resuming(godojo: Run, runs: Path) -> None:
         (("--preset", "quick"), "remove --preset"),
         (("--engine", "godot"), "--init-from one --engine godot"),
         (("--seed", "5"), "keeps its seed 1"),
-        (("--processes", "3"), "remove --processes"),
+        (("--processes", "3"), "remove --engines"),
         (("--connect",), "remove --connect"),
         (("--tasks", "generated"), "remove --tasks"),
         (("--num-envs", "3"), "remove --num-envs"),
@@ -352,7 +352,7 @@ def test_a_game_that_was_started_by_hand(godojo: Run, runs: Path) -> None:
     ("words", "answer"),
     [
         (("--project", "somewhere"), "remove --project"),
-        (("--processes", "2"), "remove --processes"),
+        (("--processes", "2"), "remove --engines"),
         (("--engine", "sim"), "--connect is for the real engine"),
         (("--http", "http://127.0.0.1:9"), "remove --http"),
         (("--host", "0.0.0.0"), "token"),

@@ -45,7 +45,13 @@ def command(words: str) -> str:
     return f"{os.environ.get('GODOJO_LAUNCHED_AS', 'godojo')} {words}"
 
 
-_FLAGS = {"settings": "set", "opponents": "opponent", "stages": "stage", "deterministic": "sampled"}
+_FLAGS = {
+    "settings": "set",
+    "opponents": "opponent",
+    "stages": "stage",
+    "deterministic": "sampled",
+    "processes": "engines",
+}
 """Flags with another name than the parameter."""
 _names_flags = False
 

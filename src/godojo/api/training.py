@@ -26,6 +26,9 @@ def train(
     settings: Mapping[str, Any] | Sequence[str] = (),
     config: str | Path | None = None,
     algorithm: str | None = None,
+    trainer: str | None = None,
+    role: str | None = None,
+    opponent: str | None = None,
     engine: str | None = None,
     seed: int | None = None,
     run_id: str | None = None,
@@ -69,7 +72,10 @@ def train(
         settings: Settings of the algorithm (`{"learning_rate": 1e-3}`) and of the game
             (`{"motion.gravity_mps2": 20}`), above those of the preset; or texts such as `"learning_rate=1e-3"`.
         config: A JSON file in place of a preset; `godojo config example` prints one.
-        algorithm: `"ppo"` (default), `"sac"` or `"sb3"`.
+        algorithm: `"ppo"` (default) or `"sac"`; with `trainer="sb3"` also `"td3"` or `"dqn"`.
+        trainer: `"built-in"` (default) or `"sb3"`, Stable-Baselines3, which trains one role.
+        role: With `"sb3"`: the role that learns; the game's first by default.
+        opponent: With `"sb3"`: plays all other agents; a scripted opponent, a run, a policy file or `"file.py:Class"`.
         engine: `"sim"`, the embedded twin (default), or `"godot"`, the real engine, headless.
         seed: On `sim` the same seed trains the same policies, bit for bit; 1 by default.
         run_id: The run's name; game, date and time by default.
@@ -111,6 +117,9 @@ def train(
         game=game,
         engine=engine,
         algorithm=algorithm,
+        trainer=trainer,
+        role=role,
+        opponent=opponent,
         minutes=minutes,
         steps=steps,
         run_id=run_id,

@@ -53,8 +53,9 @@ def train(
     ] = None,
     force: Annotated[bool, basic("Replace a run of the same name.", None, "--force")] = False,
     judge_rounds: Annotated[
-        int, basic("Rounds of each evaluation match at the end; 0 for none.", "N", "--eval", "--judge", min=0)
+        int, basic("Rounds of each evaluation match at the end; 0 for none.", "N", "--eval", min=0)
     ] = 500,
+    judge: Annotated[int | None, typer.Option("--judge", hidden=True, min=0)] = None,
     project: Annotated[Path | None, own_game("Train in this Godot project (dojo/1 or godot_rl).", "DIR")] = None,
     binary: Annotated[Path | None, own_game("Train in this exported game.", "FILE")] = None,
     scene: Annotated[
@@ -90,8 +91,15 @@ def train(
         expert("A setting of the algorithm (n_epochs=3) or the game (motion.gravity_mps2=20).", "KEY=VALUE", "--set"),
     ] = None,
     config: Annotated[Path | None, expert("A configuration; `config example` prints one.", "FILE.json")] = None,
-    algorithm: Annotated[str | None, expert("ppo (default) or sac.", "NAME")] = None,
+    algorithm: Annotated[
+        str | None, expert("ppo (default) or sac; with --trainer sb3 also td3 or dqn.", "NAME")
+    ] = None,
     trainer: Annotated[str | None, expert("built-in (default) or sb3, Stable-Baselines3.", "NAME")] = None,
+    role: Annotated[str | None, expert("For sb3: the role that learns; defaults to the game's first.", "ROLE")] = None,
+    opponent: Annotated[
+        str | None,
+        expert("For sb3: plays all others: a scripted one, RUN, a policy file or FILE.py:Class.", "PLAYER"),
+    ] = None,
     init_from: Annotated[str | None, expert("Start with the policies of this run.", "RUN")] = None,
     freeze: Annotated[list[str] | None, expert("A role that plays but does not learn.", "ROLE")] = None,
     reward: Annotated[str | None, expert("Your own reward function.", "FILE.py:Class")] = None,
@@ -103,9 +111,8 @@ def train(
     device: Annotated[
         str | None, expert("For sb3: auto (default; a GPU if there is one), cpu or cuda.", "NAME")
     ] = None,
-    processes: Annotated[
-        int | None, expert("Godot processes; defaults to 2.", "N", "--engines", "--processes", min=1)
-    ] = None,
+    processes: Annotated[int | None, expert("Godot processes; defaults to 2.", "N", "--engines", min=1)] = None,
+    num_processes: Annotated[int | None, typer.Option("--processes", hidden=True, min=1)] = None,
     step_timeout: Annotated[
         float | None,
         expert("A game that is silent for longer counts as frozen; defaults to 10.", "SECONDS"),
@@ -125,7 +132,7 @@ def train(
       godojo train --resume first --minutes 5
       godojo train tag --mode classic
       godojo train tag --engine godot --set num_worlds=64
-      godojo train navigation --trainer sb3 --preset quick_test
+      godojo train navigation --trainer sb3 --algorithm sac
       godojo train --project path/to/project --minutes 5
       godojo train --connect
     """
@@ -147,7 +154,7 @@ def train(
         values=tuple(values or ()),
         seed=seed,
         freeze=tuple(freeze or ()),
-        processes=processes,
+        processes=processes if num_processes is None else num_processes,
         step_timeout=step_timeout,
         project=project,
         binary=binary,
@@ -160,6 +167,8 @@ def train(
         config=config,
         num_envs=num_envs,
         device=device,
+        role=role,
+        opponent=opponent,
         reward=reward,
         tasks=_words(tasks),
         demos=tuple(demos or ()),
@@ -184,7 +193,9 @@ def train(
     if not outcome.is_spent:
         note(f"stopped and saved; continue with: {command(f'train {resume_words(run)}')}")
         raise typer.Exit(130)
-    conclude(run, judge_rounds, log_trajectories, started_from_policies=init_from is not None)
+    conclude(
+        run, judge_rounds if judge is None else judge, log_trajectories, started_from_policies=init_from is not None
+    )
 
 
 def _words(text: str | None) -> tuple[str, ...]:

@@ -7,9 +7,10 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
+from godojo.engines.base import Worlds
 from godojo.envs.render import NO_PICTURES
 from godojo.envs.spaces import checked_render_mode, checked_seed
-from godojo.envs.versus import Match
+from godojo.envs.versus import RANDOM, Match
 from godojo.errors import GodojoError
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -97,8 +98,10 @@ class GameEnv(gymnasium.Env[Array, Array]):
         self.match.close()
 
 
-class GameVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
-    """Many rounds at once, each like a `GameEnv`, stepped by one call of the engine.
+class WorldsVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
+    """A vector environment over worlds that exist: `WorldsVectorEnv(godojo.open_game("my_project"))`.
+
+    In an external game every agent of the first role is an environment, and others act at random.
 
     A round that ends restarts within the same step (`AutoresetMode.SAME_STEP`): the observation is already the next
     round's, and `infos` holds `final_obs` and `final_info` for the worlds that ended, as Gymnasium has it. One seed
@@ -112,24 +115,14 @@ class GameVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
 
-    def __init__(
-        self,
-        game: str,
-        num_envs: int = 1,
-        role: str | None = None,
-        opponent: str | None = None,
-        *,
-        engine: str = "sim",
-        render_mode: str | None = None,
-        max_episode_steps: int | None = None,
-        **options: Any,
-    ) -> None:
+    def __init__(self, worlds: Worlds | Match, render_mode: str | None = None) -> None:
         self.closed = True  # there is nothing to close until everything is made
-        self.render_mode = checked_render_mode(render_mode, engine)
-        if max_episode_steps:
-            options["truncate_after"] = max_episode_steps
-        self.match = Match.make(game, num_envs, role, opponent, engine=engine, **options)
-        self.num_envs = self.match.num_worlds
+        self.render_mode = render_mode
+        if isinstance(worlds, Match):
+            self.match = worlds
+        else:
+            self.match = Match(worlds, opponent=RANDOM, game=worlds.game, every_agent=not worlds.game)
+        self.num_envs = self.match.num_rows
         self.single_observation_space = self.match.observation_space
         self.single_action_space = self.match.action_space
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -159,8 +152,8 @@ class GameVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         if self._camera:
             self._camera.advance()
         infos: dict[str, Any] = {}
-        if match.worlds.ended.any():
-            infos = self._final_infos(np.flatnonzero(match.worlds.ended))
+        if match.over.any():
+            infos = self._final_infos(np.flatnonzero(match.over))
         return match.observed(), match.reward.copy(), match.terminated.copy(), match.truncated.copy(), infos
 
     def _final_infos(self, ended: Array) -> dict[str, Any]:
@@ -197,6 +190,28 @@ class GameVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
 
     def close_extras(self, **_: Any) -> None:
         self.match.close()
+
+
+class GameVectorEnv(WorldsVectorEnv):
+    """Many rounds at once, each like a `GameEnv`, stepped by one call of the engine; see `WorldsVectorEnv`."""
+
+    def __init__(
+        self,
+        game: str,
+        num_envs: int = 1,
+        role: str | None = None,
+        opponent: str | None = None,
+        *,
+        engine: str = "sim",
+        render_mode: str | None = None,
+        max_episode_steps: int | None = None,
+        **options: Any,
+    ) -> None:
+        self.closed = True
+        mode = checked_render_mode(render_mode, engine)
+        if max_episode_steps:
+            options["truncate_after"] = max_episode_steps
+        super().__init__(Match.make(game, num_envs, role, opponent, engine=engine, **options), mode)
 
 
 def _first(values: dict[str, Any]) -> dict[str, Any]:

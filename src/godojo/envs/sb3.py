@@ -31,7 +31,7 @@ class WorldsVecEnv(VecEnv):
         """`seed` holds for the first `reset`, like a call of `seed()`."""
         self.match = worlds if isinstance(worlds, Match) else Match(worlds)
         self.render_mode = render_mode
-        super().__init__(self.match.num_worlds, self.match.observation_space, self.match.action_space)
+        super().__init__(self.match.num_rows, self.match.observation_space, self.match.action_space)
         self._camera = self.match.camera() if render_mode else None
         self._has_begun = False
         if seed is not None:
@@ -61,8 +61,8 @@ class WorldsVecEnv(VecEnv):
         if self._camera:
             self._camera.advance()
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]  # Stable-Baselines3 wants one each, to keep
-        if match.worlds.ended.any():
-            ended = np.flatnonzero(match.worlds.ended)
+        if match.over.any():
+            ended = np.flatnonzero(match.over)
             rounds = match.final_info(ended)
             terms = rounds.pop("terms")
             columns = {**rounds, **{f"terms/{name}": values for name, values in terms.items()}}

@@ -20,6 +20,8 @@ ArenasLike = Any
 ActionSpace = Box | Discrete | MultiDiscrete
 
 MAX_SEED = 2**63 - 1
+CHOICE_LIMIT = 10.0
+"""Bounds of the numbers of a choice in a flattened space: so wide that clipping makes no two of them equal."""
 
 
 def observation_space(role: RoleArrays) -> Box:
@@ -29,22 +31,32 @@ def observation_space(role: RoleArrays) -> Box:
     return Box(low, high, dtype=np.float32)
 
 
-def action_space(role: RoleArrays) -> ActionSpace:
-    """Continuous parts are a Box, one choice is Discrete, several are MultiDiscrete."""
+def action_space(role: RoleArrays, *, flatten: bool = False) -> ActionSpace:
+    """Continuous parts are a Box, one choice is Discrete, several are MultiDiscrete.
+
+    With `flatten`, continuous and discrete parts together are a Box with a number for each choice, the largest of which
+    is taken (`unflattened`); otherwise no space holds them.
+    """
     sizes = [part.size for part in role.action_parts if part.kind == "discrete"]
     if not sizes:
         return Box(-1.0, 1.0, (role.action.shape[2],), np.float32)
-    if len(sizes) < len(role.action_parts):
+    if len(sizes) == len(role.action_parts):
+        return Discrete(sizes[0]) if len(sizes) == 1 else MultiDiscrete(sizes)
+    if not flatten:
         raise GodojoError(f"the {role.name} has continuous and discrete actions at once, which no single space holds")
-    return Discrete(sizes[0]) if len(sizes) == 1 else MultiDiscrete(sizes)
+    limits = [1.0 if part.kind == "continuous" else CHOICE_LIMIT for part in role.action_parts]
+    high = np.repeat(np.float32(limits), [part.size for part in role.action_parts])
+    return Box(-high, high, dtype=np.float32)
 
 
-def only_agent(worlds: Worlds) -> RoleArrays:
-    """The one role, of one agent with continuous actions; GodojoError where there are others."""
-    role, *others = worlds.roles.values()
-    if others or role.action.shape[1] != 1 or any(part.kind != "continuous" for part in role.action_parts):
-        raise GodojoError("this game is not played by one agent alone with continuous actions")
-    return role
+def unflattened(actions: np.ndarray, role: RoleArrays) -> np.ndarray:
+    """Actions [N, A] of the game from those of a flattened space."""
+    columns, at = [], 0
+    for part in role.action_parts:
+        numbers = actions[:, at : at + part.size]
+        columns.append(numbers if part.kind == "continuous" else numbers.argmax(axis=1, keepdims=True))
+        at += part.size
+    return np.concatenate(columns, axis=1, dtype=np.float32)
 
 
 def make_worlds(

@@ -67,12 +67,13 @@ class Evaluation(Printable, msgspec.Struct, frozen=True):
 
 def has_opponents(config: RunConfig) -> bool:
     """Whether a run's policies are judged by whom they beat."""
-    return config.game in GAMES and (len(config.roles) == 2 or plays_itself(config))
+    return config.game in GAMES and (len(config.roles) == 2 or bool(config.opponents) or plays_itself(config))
 
 
 def plays_itself(config: RunConfig) -> bool:
     """Whether the agents of a run's only role play against each other."""
-    return len(config.roles) == 1 and config.game in GAMES and bool(GAMES[config.game].shared_score)
+    is_alone = len(config.roles) == 1 and not config.opponents
+    return is_alone and config.game in GAMES and bool(GAMES[config.game].shared_score)
 
 
 def default_opponents(game: str, roles: int, *, references: bool = False) -> list[str]:

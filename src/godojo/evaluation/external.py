@@ -20,7 +20,7 @@ from godojo.evaluation.matches import Player
 from godojo.evaluation.players import PlayerFile, TrainedPlayer, players_of
 from godojo.evaluation.tables import Printable, external_table
 from godojo.opponents.base import Opponent, check_role
-from godojo.runs.folder import CONFIG, RunFolder
+from godojo.runs.folder import RunFolder, run_around
 from godojo.runs.names import split_reference
 
 RANDOM, BEFORE, TRAINED = "random actions", "before training", "trained"
@@ -314,7 +314,7 @@ def _run_of(policy: str) -> RunFolder | None:
     """The run that a text names, or in whose folder a policy file lies."""
     path = _first_path(policy)
     if path.is_file():
-        return next((RunFolder.open(folder) for folder in path.absolute().parents if (folder / CONFIG).is_file()), None)
+        return run_around(path)
     return RunFolder.open(split_reference(policy)[0])
 
 

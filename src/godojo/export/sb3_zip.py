@@ -1,4 +1,5 @@
-"""Models of Stable-Baselines3 (`PPO.save`) and the VecNormalize statistics beside them, read without running code.
+"""Models of Stable-Baselines3 (PPO, SAC, TD3, DQN) and the VecNormalize statistics beside them, read without running
+code.
 
 Both formats hold pickles, which run whatever they say when Stable-Baselines3 loads them. Nothing is unpickled here:
 weights are read with torch's `weights_only`, the description from its JSON alone, and statistics by an unpickler that
@@ -6,68 +7,69 @@ makes arrays and nothing else. So a file from anywhere may be resumed and evalua
 """
 
 import io
-import math
-import pickle
-import re
 import zipfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
-import numpy as np
 import torch
 from torch import Tensor
 
 from godojo.engines.make import GAMES, make_vec
 from godojo.errors import GodojoError
 from godojo.evaluation.players import PolicyPlayer, TrainedPlayer, known_settings
+from godojo.export.sb3_statistics import MAX_BYTES, Normalization, read_normalization, statistics_file
 from godojo.files import TRAILER, Damaged
 from godojo.games.parts import ActionPart
-from godojo.learn.networks import NORMALISED_LIMIT, VARIANCE_FLOOR, Policy, PolicyShape
+from godojo.learn.networks import LOG_STD_LIMITS, NORMALISED_LIMIT, VARIANCE_FLOOR, Policy, PolicyShape
 from godojo.learn.policy_file import PolicyCard, load_policy
-from godojo.runs.folder import CONFIG, RunFolder
+from godojo.runs.folder import RunFolder, run_around
 
 SUFFIX = ".zip"
-MAX_BYTES = 256 * 2**20
 MAX_LAYERS = 16
 FAR = 1e4
 """Observations that are not normalised are expected within ± this value."""
-_LAYER = re.compile(r"mlp_extractor\.policy_net\.(\d+)\.weight")
-_NUMBERED = re.compile(r"(.+)_(\d+)_steps")
-_OTHERS = {"log_std", "action_net.weight", "action_net.bias", "value_net.weight", "value_net.bias"}
+_READ = ("data", "policy.pth", "pytorch_variables.pth")
+_OPTIMIZERS = ("policy.optimizer", "actor.optimizer", "critic.optimizer", "ent_coef_optimizer")
 
 
-@dataclass(frozen=True)
-class Moments:
-    """Of a running mean."""
+class _Actor(NamedTuple):
+    """Where an algorithm keeps the network that acts."""
 
-    mean: np.ndarray
-    var: np.ndarray
-    count: float
+    layers: str
+    """Prefix of its numbered layers."""
+    head: tuple[str, ...]
+    """The layers behind them; the last numbered one if empty."""
+    others: tuple[str, ...]
+    """Prefixes of what else it keeps."""
+    activation: str
+    """By default."""
 
 
-class Normalization(NamedTuple):
-    """What VecNormalize does, under its own names."""
-
-    obs: Moments | None
-    """None without `norm_obs`."""
-    ret: Moments
-    norm_obs: bool = True
-    norm_reward: bool = True
-    clip_obs: float = NORMALISED_LIMIT
-    epsilon: float = VARIANCE_FLOOR
+_ACTORS = {
+    "ppo": _Actor(
+        "mlp_extractor.policy_net.", ("action_net",), ("mlp_extractor.value_net.", "value_net.", "log_std"), "Tanh"
+    ),
+    "sac": _Actor("actor.latent_pi.", ("actor.mu", "actor.log_std"), ("critic.", "critic_target."), "ReLU"),
+    "td3": _Actor("actor.mu.", (), ("actor_target.", "critic.", "critic_target."), "ReLU"),
+    "dqn": _Actor("q_net.q_net.", (), ("q_net_target.",), "ReLU"),
+}
+"""By algorithm; A2C is like PPO."""
 
 
 class Sb3Model(NamedTuple):
     """The checked content of a zip, and of the statistics beside it."""
 
     path: Path
+    algorithm: str
+    """`ppo`, `sac`, `td3` or `dqn`."""
     weights: dict[str, Tensor]
     """`policy.pth`."""
-    optimizer: dict[str, Any]
-    """`policy.optimizer.pth`; empty without one."""
+    optimizers: dict[str, Any]
+    """Their states by name."""
+    variables: dict[str, Tensor]
+    """`pytorch_variables.pth`: SAC's entropy coefficient."""
     agent_steps: int
     updates: int
     activation: str
@@ -76,12 +78,23 @@ class Sb3Model(NamedTuple):
 
     @property
     def net_arch(self) -> tuple[int, ...]:
-        return tuple(len(matrix) for matrix in policy_layers(self.weights)[::2])
+        return tuple(len(matrix) for matrix in actor_layers(self.weights)[0][::2])
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """Numbers of an observation and of an action."""
-        return policy_layers(self.weights)[0].shape[1], len(self.weights["log_std"])
+        """Numbers of an observation, and of an action with one for each choice."""
+        hidden, (head, *_) = actor_layers(self.weights)
+        return hidden[0].shape[1], len(head)
+
+    def fits(self, observation_size: int, parts: Sequence[ActionPart]) -> bool:
+        """Whether it plays with such observations and actions."""
+        kinds = {part.kind for part in parts}
+        if self.algorithm == "ppo":
+            is_right_kind = ("log_std" in self.weights) == ("continuous" in kinds)
+        else:
+            is_right_kind = kinds == {"discrete"} if self.algorithm == "dqn" else kinds == {"continuous"}
+            is_right_kind &= self.algorithm != "dqn" or len(parts) == 1
+        return is_right_kind and self.sizes == (observation_size, sum(part.size for part in parts))
 
 
 def read_sb3_model(path: Path) -> Sb3Model:
@@ -90,9 +103,11 @@ def read_sb3_model(path: Path) -> Sb3Model:
         with path.open("rb") as file:
             sealed = TRAILER.check(file) is not None
             entries = _entries(file, checksums=not sealed)
-        weights, optimizer = _tensors(entries["policy.pth"]), _tensors(entries.get("policy.optimizer.pth", b""))
+        weights, variables = _tensors(entries["policy.pth"]), _tensors(entries.get("pytorch_variables.pth", b""))
+        optimizers = {name: _tensors(entries[file]) for name in _OPTIMIZERS if (file := f"{name}.pth") in entries}
         data = msgspec.json.decode(entries["data"])
-        activation = _activation(data.get("policy_kwargs"))
+        algorithm = _algorithm_of(weights)
+        activation = _activation(data.get("policy_kwargs"), _ACTORS[algorithm or "ppo"].activation)
         steps, updates = int(data.get("num_timesteps", 0)), int(data.get("_n_updates", 0))
     except OSError as error:
         raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
@@ -103,8 +118,8 @@ def read_sb3_model(path: Path) -> Sb3Model:
     except Exception as error:  # zip, torch and JSON raise nearly anything on what is damaged
         why = " ".join(str(error).split())[:160]
         raise GodojoError(f"{path} is damaged or no model of Stable-Baselines3 ({why})") from None
-    _check_weights(path, weights)
-    model = Sb3Model(path, weights, optimizer, steps, updates, activation, None)
+    _check_weights(path, algorithm, weights)
+    model = Sb3Model(path, algorithm, weights, optimizers, variables, steps, updates, activation, None)
     found = statistics_file(path)
     if found is None:
         return model
@@ -115,71 +130,23 @@ def read_sb3_model(path: Path) -> Sb3Model:
     return model._replace(normalization=normalization)
 
 
-def statistics_name(name: str) -> str:
-    """The statistics of a zip, by their names without suffix, as Stable-Baselines3's CheckpointCallback has them."""
-    numbered = _NUMBERED.fullmatch(name)
-    return f"{numbered[1]}_vecnormalize_{numbered[2]}_steps" if numbered else f"{name}_vecnormalize"
-
-
-def statistics_file(path: Path) -> Path | None:
-    """The statistics beside a zip, if there are any."""
-    names = (statistics_name(path.stem), f"{path.stem}_normalize", "vecnormalize", "vec_normalize")
-    return next((found for name in names if (found := path.parent / f"{name}.pkl").is_file()), None)
-
-
 def run_of(path: Path) -> RunFolder | None:
-    """The run whose training wrote a zip, if its folder is still there."""
-    for folder in (path.absolute().parent.parent, path.absolute().parent):
-        if (folder / CONFIG).is_file() and (run := RunFolder.open(folder)).config.learner == "sb3":
-            return run
-    return None
+    """The run of Stable-Baselines3 in whose folder a zip is, if any."""
+    run = run_around(path)
+    return run if run is not None and run.config.is_sb3 else None
 
 
-def read_normalization(path: Path) -> Normalization:
-    """Reads a `VecNormalize.save`, without making a VecNormalize of it."""
-    try:
-        with path.open("rb") as file:
-            if file.seek(0, io.SEEK_END) > MAX_BYTES:
-                raise GodojoError(f"{path} is larger than statistics are")
-            TRAILER.check(file)
-            file.seek(0)
-            state = vars(_ArraysOnly(file).load())
-        norm_obs, norm_reward = bool(state["norm_obs"]), bool(state["norm_reward"])
-        found = Normalization(
-            obs=_moments(vars(state["obs_rms"])) if norm_obs else None,
-            ret=_moments(vars(state["ret_rms"])),
-            norm_obs=norm_obs,
-            norm_reward=norm_reward,
-            clip_obs=float(state["clip_obs"]),
-            epsilon=float(state["epsilon"]),
-        )
-        if found.ret.mean.shape != () or not 0.0 < found.clip_obs < math.inf or not 0.0 <= found.epsilon < math.inf:
-            raise ValueError("its numbers are out of range")
-        return found
-    except OSError as error:
-        raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
-    except GodojoError:
-        raise
-    except Exception as error:  # pickle raises nearly anything on what is damaged
-        why = " ".join(str(error).split())[:160]
-        raise GodojoError(
-            f"{path} holds no statistics of VecNormalize ({why}); restore it, or move it away to go on without"
-        ) from None
-
-
-def _moments(kept: Mapping[str, Any]) -> Moments:
-    mean, var = np.asarray(kept["mean"], np.float64), np.asarray(kept["var"], np.float64)
-    count = float(kept["count"])
-    is_finite = np.isfinite(mean).all() and np.isfinite(var).all() and math.isfinite(count)
-    if mean.shape != var.shape or not is_finite or not (var >= 0.0).all() or count <= 0.0:
-        raise ValueError("there is no mean and variance")
-    return Moments(mean, var, count)
-
-
-def policy_layers(weights: Mapping[str, Tensor]) -> list[Tensor]:
-    """The matrices and biases of the policy's hidden layers, first to last."""
-    numbers = sorted(int(found[1]) for name in weights if (found := _LAYER.fullmatch(name)))
-    return [weights[f"mlp_extractor.policy_net.{number}.{kind}"] for number in numbers for kind in ("weight", "bias")]
+def actor_layers(weights: Mapping[str, Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+    """Matrices and biases of the network that acts: of its hidden layers, first to last, and of its head."""
+    actor = _ACTORS[_algorithm_of(weights)]
+    found = {int(name[len(actor.layers) :].partition(".")[0]) for name in weights if name.startswith(actor.layers)}
+    names = [f"{actor.layers}{number}" for number in sorted(found)]
+    heads = actor.head or tuple(names[-1:])
+    hidden = names if actor.head else names[:-1]
+    layers, head = (
+        [weights[f"{name}.{kind}"] for name in each for kind in ("weight", "bias")] for each in (hidden, heads)
+    )
+    return layers, head
 
 
 def to_policy(
@@ -188,15 +155,23 @@ def to_policy(
     action_parts: tuple[ActionPart, ...],
     activation: str,
 ) -> Policy:
-    """An MlpPolicy and its normalisation as our `Policy`, which gives the same actions.
+    """An MlpPolicy and its normalisation as our `Policy`, which gives the same actions if it is deterministic.
 
     Ours clips normalised observations to `NORMALISED_LIMIT`. Where Stable-Baselines3's limit is k times as large, the
     observations are divided by k and the first matrix is multiplied by it.
     """
+    algorithm = _algorithm_of(weights)
     weights = {name: tensor.detach().cpu() for name, tensor in weights.items()}
-    layers = policy_layers(weights)
+    layers, head = actor_layers(weights)
     size, net_arch = layers[0].shape[1], tuple(len(matrix) for matrix in layers[::2])
-    policy = Policy(PolicyShape(size, action_parts, net_arch, activation=activation))  # type: ignore[arg-type]
+    shape = PolicyShape(
+        size,
+        action_parts,
+        net_arch,
+        squashed=algorithm in ("sac", "td3"),
+        activation=activation,  # type: ignore[arg-type]
+    )
+    policy = Policy(shape)
     ours = [name for name in policy.state_dict() if name.startswith(("encoder.", "trunk."))]
     mean, variance, count, factor = torch.zeros(size), torch.ones(size), 0.0, FAR / NORMALISED_LIMIT
     if normalization is None or normalization.obs is None:
@@ -207,11 +182,26 @@ def to_policy(
         variance = (variance * factor**2 + (normalization.epsilon * factor**2 - VARIANCE_FLOOR)).clamp(min=0.0)
     policy.load_state_dict(
         dict(zip(ours, [layers[0] * factor, *layers[1:]], strict=True))
-        | {"head.linear.weight": weights["action_net.weight"], "head.linear.bias": weights["action_net.bias"]}
-        | {"head.log_std": weights["log_std"], "normaliser.count": torch.tensor(count).double()}
+        | _our_head(algorithm, head, weights.get("log_std"), action_parts)
+        | {"normaliser.count": torch.tensor(count).double()}
         | {"normaliser.mean": mean, "normaliser.variance": variance}
     )
     return policy
+
+
+def _our_head(
+    algorithm: str, head: list[Tensor], log_std: Tensor | None, parts: Sequence[ActionPart]
+) -> dict[str, Tensor]:
+    """The weights of our head: a squashed one has standard deviations in its latter half, which TD3 does not have;
+    any other has its continuous numbers first, then the choices."""
+    matrix, bias, *more = head
+    if algorithm in ("sac", "td3"):
+        spread = more or [torch.zeros_like(matrix), torch.full_like(bias, LOG_STD_LIMITS[0])]
+        return {"head.linear.weight": torch.cat((matrix, spread[0])), "head.linear.bias": torch.cat((bias, spread[1]))}
+    is_choice = torch.tensor([part.kind == "discrete" for part in parts for _ in range(part.size)])
+    order = torch.argsort(is_choice.int(), stable=True)
+    found = {"head.linear.weight": matrix[order], "head.linear.bias": bias[order]}
+    return found | {"head.log_std": matrix.new_zeros(0) if log_std is None else log_std[~is_choice]}
 
 
 def read_zip_player(path: Path, *, seed: int, deterministic: bool, name: str) -> TrainedPlayer:
@@ -233,12 +223,15 @@ def card_of(model: Sb3Model) -> PolicyCard:
         if GAMES[name].opponents is None and GAMES[name].measures is not None:
             with make_vec(name, num_worlds=1) as worlds:
                 (role,) = worlds.roles.values()
-                if (role.observation.shape[2], role.action.shape[2]) == model.sizes:
+                if model.fits(role.observation.shape[2], role.action_parts):
                     shape = PolicyShape(model.sizes[0], role.action_parts, model.net_arch)
                     settings = msgspec.to_builtins(worlds.settings)
                     return PolicyCard(name, role.name, role.observation_parts, shape, model.agent_steps, settings)
     observed, acted = model.sizes
-    raise GodojoError(f"{model.path} observes {observed} numbers and acts by {acted}; no game played alone does so")
+    raise GodojoError(
+        f"{model.path} observes {observed} numbers and acts by {acted}; no game played alone does so, and it is in no"
+        " run's folder"
+    )
 
 
 def _entries(file: BinaryIO, *, checksums: bool) -> dict[str, bytes]:
@@ -248,7 +241,7 @@ def _entries(file: BinaryIO, *, checksums: bool) -> dict[str, bytes]:
             raise GodojoError(f"unpacks to {size:,} bytes; a model has {MAX_BYTES:,} at most")
         if checksums and (damaged := archive.testzip()) is not None:
             raise Damaged(f"the checksum of {damaged} fails")
-        wanted = ("data", "policy.pth", "policy.optimizer.pth")
+        wanted = (*_READ, *(f"{name}.pth" for name in _OPTIMIZERS))
         return {name: archive.read(name) for name in wanted if name in archive.namelist()}
 
 
@@ -261,25 +254,36 @@ def _tensors(content: bytes) -> dict[str, Any]:
     return found
 
 
-def _activation(kwargs: Any) -> str:
+def _algorithm_of(weights: Mapping[str, Any]) -> str:
+    """Empty for others than those that are read."""
+    return next((name for name, actor in _ACTORS.items() if f"{actor.layers}0.weight" in weights), "")
+
+
+def _activation(kwargs: Any, usual: str) -> str:
     """From the JSON, which describes pickled classes as text, too."""
     kwargs = kwargs if isinstance(kwargs, dict) else {}
     if kwargs.get("squash_output"):
         raise GodojoError("squashes its actions, which is not supported")
-    text = str(kwargs.get("activation_fn", "Tanh"))
+    text = str(kwargs.get("activation_fn", usual))
     for name in ("ReLU", "Tanh"):
         if text.rstrip("'>").rsplit(".", 1)[-1] == name:
             return name.lower()
     raise GodojoError(f"has the activation {text[:80]}; there is ReLU and Tanh")
 
 
-def _check_weights(path: Path, weights: Mapping[str, Any]) -> None:
-    values = {name for name in weights if name.startswith("mlp_extractor.value_net.")}
-    known = _OTHERS | values | {name for name in weights if name.startswith("mlp_extractor.policy_net.")}
+def _check_weights(path: Path, algorithm: str, weights: Mapping[str, Any]) -> None:
     try:
-        if set(weights) != known or not all(isinstance(tensor, Tensor) for tensor in weights.values()):
-            raise ValueError(f"it has {', '.join(sorted(set(weights) ^ known)[:3]) or 'other values than tensors'}")
-        layers = [*policy_layers(weights), weights["action_net.weight"], weights["action_net.bias"]]
+        if not algorithm:
+            raise ValueError(f"it has {', '.join(sorted(weights)[:2])}")
+        actor = _ACTORS[algorithm]
+        known = (actor.layers, *(f"{name}." for name in actor.head), *actor.others)
+        strange = [
+            name for name, tensor in weights.items() if not name.startswith(known) or not isinstance(tensor, Tensor)
+        ]
+        if strange:
+            raise ValueError(f"it has {', '.join(sorted(strange)[:3])}")
+        hidden, head = actor_layers(weights)
+        layers = [*hidden, *head[:2]]
         if not 4 <= len(layers) <= 2 * MAX_LAYERS + 2:
             raise ValueError(f"it has {len(layers) // 2} layers")
         width = layers[0].shape[1]
@@ -287,40 +291,11 @@ def _check_weights(path: Path, weights: Mapping[str, Any]) -> None:
             if matrix.shape != (len(bias), width):
                 raise ValueError("its layers do not fit together")
             width = len(bias)
-        if weights["log_std"].shape != (width,):
+        if any(more.shape != own.shape for more, own in zip(head[2:], head[:2], strict=False)):
+            raise ValueError("its layers do not fit together")
+        if "log_std" in weights and weights["log_std"].shape != (width,):
             raise ValueError("its actions are not independent and continuous")
         if not all(bool(torch.isfinite(tensor).all()) for tensor in weights.values()):
             raise ValueError("it holds weights that are not numbers")
     except (KeyError, IndexError, TypeError, ValueError, RuntimeError) as error:
-        raise GodojoError(f"{path} is no PPO with an MlpPolicy and continuous actions: {error}") from None
-
-
-class _Inert:
-    """Stands for an object of any class: keeps what it is given, and does nothing."""
-
-    def __new__(cls, *_: Any, **__: Any) -> "_Inert":
-        return super().__new__(cls)
-
-    def __init__(self, *_: Any, **__: Any) -> None: ...
-
-    def __setstate__(self, state: Any) -> None:
-        if isinstance(state, dict):
-            vars(self).update(state)
-
-    def append(self, _: Any) -> None: ...
-
-    def extend(self, _: Any) -> None: ...
-
-    def __setitem__(self, *_: Any) -> None: ...
-
-
-class _ArraysOnly(pickle.Unpickler):
-    """Makes NumPy arrays and numbers; everything else becomes `_Inert`, whatever the file asks for."""
-
-    _MODULES = ("numpy", "numpy.core.multiarray", "numpy._core.multiarray", "numpy.core.numeric", "numpy._core.numeric")
-    _NAMES = ("ndarray", "dtype", "_reconstruct", "scalar", "_frombuffer")
-
-    def find_class(self, module: str, name: str) -> Any:
-        if module in self._MODULES and name in self._NAMES:
-            return super().find_class(module, name)
-        return _Inert
+        raise GodojoError(f"{path} is no PPO, SAC, TD3 or DQN with an MlpPolicy: {error}") from None

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from godojo.errors import GodojoError, known
 from godojo.learn.presets import learner_settings
+from godojo.learn.registry import SB3
 from godojo.learn.settings import SacSettings
 
 Model = Mapping[str, Any]
@@ -46,6 +47,11 @@ class Declared(NamedTuple):
             settings=_except(names, self.settings), roles={role: own for role, own in roles.items() if own}
         )
 
+    def only(self, role: str) -> "Declared":
+        """What it declares for one role, for a trainer that trains no other."""
+        nodes = {name: node for name, node in self.nodes.items() if name == role}
+        return self._replace(settings={**self.settings, **self.roles.get(role, {})}, roles={}, nodes=nodes)
+
     @property
     def layer(self) -> dict[str, Any]:
         """All of it, as `learner_settings` takes it."""
@@ -67,8 +73,8 @@ def declared(models: Mapping[str, Model], algorithm: str | None = None) -> Decla
     scene_algorithm = str(next(iter(models.values()))["algorithm"])
     for name in ("algorithm", *SHARED):
         _check_agreement(models, nodes, name)
-    if algorithm == "sb3" and scene_algorithm == "ppo":
-        found = {role: _for_sb3(nodes[role], own) for role, own in found.items()}
+    if algorithm is not None and algorithm == SB3[scene_algorithm]:
+        found = {role: _for_sb3(nodes[role], algorithm, own) for role, own in found.items()}
     elif algorithm not in (None, scene_algorithm):
         found = {role: {name: own[name] for name in NETWORK if name in own} for role, own in found.items()}
     shared = {name: own[name] for own in found.values() for name in SHARED if name in own}
@@ -108,15 +114,17 @@ def _checked(node: str, model: Model) -> dict[str, Any]:
     return settings
 
 
-def _for_sb3(node: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of PPO for Stable-Baselines3, whose policies have no memory and whose learning rate is constant."""
+def _for_sb3(node: str, algorithm: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings for Stable-Baselines3, whose policies have no memory and whose learning rate is constant."""
     if settings.get("memory"):
         raise GodojoError(f"{node}: policies of Stable-Baselines3 have no memory; set memory to none")
     if settings.get("final_learning_rate") != settings.get("learning_rate"):
         raise GodojoError(f"{node}: Stable-Baselines3's learning rate is constant; remove final_learning_rate")
     found = _except(("memory", "memory_size", "final_learning_rate"), settings)
+    if algorithm != "sb3" and "n_steps" in found:
+        found["train_freq"] = found.pop("n_steps")
     try:
-        learner_settings("sb3", found)
+        learner_settings(algorithm, found)
     except GodojoError as error:
         raise GodojoError(f"{node}: {error}") from None
     return found

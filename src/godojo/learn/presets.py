@@ -20,6 +20,11 @@ from godojo.validation import converted
 AnySettings = TypeVar("AnySettings", bound=msgspec.Struct)
 """Settings of a learner: a struct with a `check()`."""
 BUDGETS = ("minutes", "agent_steps")
+SB3_SHARED = (
+    *("num_envs", "gamma", "net_arch", "activation_fn", "norm_obs", "norm_reward", "clip_obs"),
+    *("device", "checkpoint_steps", "best_rounds"),
+)
+"""Settings of Stable-Baselines3's PPO that its other algorithms take over from a preset."""
 
 
 class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,7 +36,13 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sac: dict[str, Any] = {}
     """The same for SAC."""
     sb3: dict[str, Any] = {}
-    """The same for Stable-Baselines3 (`--trainer sb3`)."""
+    """The same for Stable-Baselines3's PPO (`--trainer sb3`); its other algorithms share what `SB3_SHARED` names."""
+    sb3_sac: dict[str, Any] = {}
+    """The same for Stable-Baselines3's SAC."""
+    sb3_td3: dict[str, Any] = {}
+    """The same for Stable-Baselines3's TD3."""
+    sb3_dqn: dict[str, Any] = {}
+    """The same for Stable-Baselines3's DQN."""
     game: dict[str, Any] = {}
     """Values of the game's settings that differ, by path."""
     options: dict[str, Any] = {}
@@ -50,7 +61,9 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def learner(self, algorithm: str) -> dict[str, Any]:
         values: dict[str, Any] = getattr(self, algorithm, {})
-        return values
+        if not algorithm.startswith("sb3_"):
+            return values
+        return {name: value for name, value in self.sb3.items() if name in SB3_SHARED} | values
 
 
 _SECTIONS = {field.name for field in msgspec.structs.fields(Preset)}

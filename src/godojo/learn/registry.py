@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from godojo.engines.base import Worlds
-from godojo.errors import GodojoError, known
+from godojo.errors import GodojoError, known, option
 
 
 class AlgorithmEntry(NamedTuple):
@@ -17,13 +17,13 @@ class AlgorithmEntry(NamedTuple):
     factory: str
     """`(worlds, settings, seed, policies, modes) -> Algorithm` (`learn/algorithm.py`)."""
     check_worlds: str = ""
-    """A function of the worlds that raises GodojoError if the algorithm cannot train in them."""
+    """A function of the worlds and the settings that raises GodojoError if the algorithm cannot train in them."""
     num_worlds: str = "num_worlds"
     """The setting that holds the number of parallel worlds."""
     extra: str = ""
     """The optional package that it needs (`godojo.extras`)."""
     can_continue: bool = True
-    """Whether it can start from the policies of another run and keep roles frozen."""
+    """Whether it can start from the policies of another run and keep roles frozen; it trains all roles then."""
 
     def settings_type(self) -> type[Any]:
         settings: type[msgspec.Struct] = load(self.settings)
@@ -32,9 +32,24 @@ class AlgorithmEntry(NamedTuple):
     def world_count(self, settings: Any) -> int:
         return int(getattr(settings, self.num_worlds))
 
-    def check(self, worlds: Worlds) -> None:
+    def check(self, worlds: Worlds, settings: Any) -> None:
         if self.check_worlds:
-            load(self.check_worlds)(worlds)
+            load(self.check_worlds)(worlds, settings)
+
+    def trained_roles(self, worlds: Worlds, settings: Any) -> tuple[str, ...]:
+        """The roles that learn: all, or the one that the settings name."""
+        return tuple(worlds.roles) if self.can_continue else (settings.role or next(iter(worlds.roles)),)
+
+
+def _sb3(settings: str) -> AlgorithmEntry:
+    return AlgorithmEntry(
+        f"godojo.trainers.sb3_settings:{settings}",
+        "godojo.trainers.sb3:Sb3",
+        check_worlds="godojo.trainers.sb3:check_worlds",
+        num_worlds="num_envs",
+        extra="sb3",
+        can_continue=False,
+    )
 
 
 ALGORITHMS = {
@@ -44,18 +59,20 @@ ALGORITHMS = {
         "godojo.learn.sac:SacSelfPlay",
         check_worlds="godojo.learn.sac:check_worlds",
     ),
-    "sb3": AlgorithmEntry(
-        "godojo.trainers.sb3_settings:Sb3Settings",
-        "godojo.trainers.sb3:Sb3Ppo",
-        check_worlds="godojo.envs.spaces:only_agent",
-        num_worlds="num_envs",
-        extra="sb3",
-        can_continue=False,
-    ),
+    "sb3": _sb3("Sb3Settings"),
+    "sb3_sac": _sb3("Sb3SacSettings"),
+    "sb3_td3": _sb3("Sb3Td3Settings"),
+    "sb3_dqn": _sb3("Sb3DqnSettings"),
 }
 
 
+SB3 = {"ppo": "sb3", "sac": "sb3_sac", "td3": "sb3_td3", "dqn": "sb3_dqn"}
+"""Stable-Baselines3's algorithms: their names in `ALGORITHMS`."""
+
+
 def algorithm_named(name: str) -> AlgorithmEntry:
+    if name not in ALGORITHMS and name in SB3:
+        raise GodojoError(f"{name} is an algorithm of Stable-Baselines3; add {option('trainer', 'sb3')}")
     if name not in ALGORITHMS:
         raise GodojoError(f"there is no algorithm {name!r}; {known(name, ALGORITHMS)}")
     return ALGORITHMS[name]

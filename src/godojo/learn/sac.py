@@ -34,7 +34,7 @@ SAVED_REPLAY_BYTES = 64 * 2**20
 """Replay buffers are saved in checkpoints up to this total size; beyond it, a resumed run refills them."""
 
 
-def check_worlds(worlds: Worlds) -> None:
+def check_worlds(worlds: Worlds, _: SacSettings | None = None) -> None:
     """Reject games with discrete actions."""
     for name, role in worlds.roles.items():
         for part in role.action_parts:

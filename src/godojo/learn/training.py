@@ -107,9 +107,7 @@ class Training:
         self._shared = shared_role(worlds)
         own = {} if self._shared is None else {self._shared.name: self._shared.own}
         self._episode_log = EpisodeLog(run.metrics, worlds, episodes, say, own)
-        self._update_log = UpdateLog(
-            run.updates, run.tensorboard(), update, agent_steps, say, roles=tuple(worlds.roles)
-        )
+        self._update_log = UpdateLog(run.updates, run.tensorboard(), update, agent_steps, say, roles=run.config.roles)
         if curriculum is not None:
             worlds.change_settings(curriculum.settings[curriculum.at])
         self._statistics = RolloutStatistics(worlds)

@@ -20,6 +20,8 @@ CONTINUED_BY = "goes_on_by"
 """Key of `RunConfig.more`: the algorithm that can continue the policies, if it is not the one that made them."""
 SCENE_LOOP = "scene_loop"
 """Key of `RunConfig.more`: the scene drives the training (`DojoTrainingLoop`)."""
+OPPONENTS = "opponents"
+"""Another: see `RunConfig.opponents`."""
 _PACKAGES = ("torch", "numpy", "numba", "msgspec", "openskill", "tensorboard")
 
 
@@ -41,6 +43,21 @@ class RunConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The command line."""
     more: dict[str, Any] = {}
     """Further values that a learner or an engine needs to resume."""
+
+    @property
+    def is_sb3(self) -> bool:
+        """Whether Stable-Baselines3 trains it."""
+        return self.learner.partition("_")[0] == "sb3"
+
+    @property
+    def sb3_name(self) -> str:
+        """Stable-Baselines3's name of its algorithm."""
+        return self.learner.partition("_")[2].upper() or "PPO"
+
+    @property
+    def opponents(self) -> dict[str, str]:
+        """Who plays the game's other roles, where only `roles` learn, by role."""
+        return dict(self.more.get(OPPONENTS, {}))
 
     def to_json(self) -> bytes:
         return document_bytes(RUN, self)

@@ -154,10 +154,11 @@ class RunFolder:
 
     def tensorboard(self) -> Path:
         """Where a session's event files go: for Stable-Baselines3 a new `logs/PPO_N` each, as it does itself."""
-        if self.config.learner != "sb3":
+        if not self.config.is_sb3:
             return self.path / "tensorboard"
-        numbers = (path.name.removeprefix("PPO_") for path in (self.path / "logs").glob("PPO_*"))
-        return self.path / "logs" / f"PPO_{max((int(one) for one in numbers if one.isdecimal()), default=0) + 1}"
+        prefix = f"{self.config.sb3_name}_"
+        numbers = (path.name.removeprefix(prefix) for path in (self.path / "logs").glob(f"{prefix}*"))
+        return self.path / "logs" / f"{prefix}{max((int(one) for one in numbers if one.isdecimal()), default=0) + 1}"
 
     def checkpoints(self, say: Say = lambda _: None) -> "CheckpointStore":
         from godojo.runs.checkpoints import CheckpointStore  # loads torch
@@ -237,6 +238,11 @@ def open_run(name: str, say: Say) -> RunFolder:
     if name in (LATEST, run.config.game) and name != run.name:
         say(f"using the latest run{'' if name == LATEST else f' of {name}'}: {run.name}")
     return run
+
+
+def run_around(file: Path) -> RunFolder | None:
+    """The run in whose folder a file is, if any."""
+    return next((RunFolder.open(folder) for folder in file.absolute().parents if (folder / CONFIG).is_file()), None)
 
 
 def _checked(run_id: str) -> str:

@@ -14,7 +14,7 @@ def readme(run: str, config: RunConfig) -> bytes:
         *((f"`{policy_file(role)}`", f"the newest policy of the {role}") for role in config.roles),
         ("`metrics.csv`", "one row per episode: time, arena, length, winner, reward terms, opponent"),
         ("`updates.csv`", "one row per update: speed, losses, win rates, ratings"),
-        (f"`{'logs/PPO_N' if config.learner == 'sb3' else 'tensorboard'}/`", "the same metrics for TensorBoard"),
+        (f"`{f'logs/{config.sb3_name}_N' if config.is_sb3 else 'tensorboard'}/`", "the same metrics for TensorBoard"),
         ("`ratings.json`", "ratings of every policy and past checkpoint"),
         ("`roles.json`", "the mode of each role: `train`, `frozen`, `deterministic` or `scene`; yours to edit"),
         ("`snapshots/`", "policies from moments of the training, listed in `snapshots.json`"),
@@ -23,7 +23,7 @@ def readme(run: str, config: RunConfig) -> bytes:
         ("`config.json`", "the game, the learner and all their settings, the seed, the command"),
         ("`environment.json`", "versions and the machine, one entry per stretch of training"),
     ]
-    if config.learner == "sb3":
+    if config.is_sb3:
         rows = [
             *rows,
             ("`checkpoints/*_steps.zip`", "numbered models of Stable-Baselines3, VecNormalize statistics beside them"),

@@ -70,7 +70,8 @@ def story_of(
     takes: list[Take] = []
     for place, (one, role) in enumerate(wanted):
         progress("playing", place / (len(wanted) + 1))
-        rivals = [RIVAL] if plays_itself(run.config) else [other for other in roles if other != role]
+        others_there = (*roles, *run.config.opponents)
+        rivals = [RIVAL] if plays_itself(run.config) else [other for other in others_there if other != role]
         others = dict.fromkeys(rivals, measure.opponent or None)
         lineup = PoliciesToShow.of(f"{run.path.absolute()}@{one.snapshot.name}", others, seed=seed, verb="film")
         played = lineup.record(rounds, arenas=lineup.arenas(arena), seed=seed, label=one.snapshot.name)

@@ -77,7 +77,9 @@ class PoliciesToShow:
         run = run_to_show(name, verb)
         where = str(run.path.absolute())
         asked = {role: text for role, text in (others or {}).items() if text}
-        known_roles = (*run.config.roles, RIVAL) if plays_itself(run.config) else run.config.roles
+        trained_against = run.config.opponents
+        roles = (*run.config.roles, *trained_against)
+        known_roles = (*roles, RIVAL) if plays_itself(run.config) else roles
         for role in asked:
             if role not in known_roles:
                 raise GodojoError(f"there is no role {role!r} in run {run.run_id}; {known(role, known_roles)}")
@@ -88,8 +90,8 @@ class PoliciesToShow:
             return player_from(text, role, game=run.config.game, seed=seed + place, deterministic=deterministic)
 
         players, names = {}, {}
-        for place, role in enumerate(run.config.roles):
-            text = asked.get(role, usual)
+        for place, role in enumerate(roles):
+            text = asked.get(role, trained_against.get(role, usual))
             players[role] = player(text, role, place)
             names[role] = _called(text)
             if RIVAL in asked:

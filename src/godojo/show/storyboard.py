@@ -184,7 +184,8 @@ class Story:
             return ""
         if not self.measure.opponent:
             return "in rounds that training has not seen"
-        others = " and ".join(one for one in self.run.config.roles if one != role)
+        config = self.run.config
+        others = " and ".join(one for one in (*config.roles, *config.opponents) if one != role)
         return f"against {self.measure.against(others)}, in arenas not trained in"
 
     def _end(self, layout: Layout) -> Scene:

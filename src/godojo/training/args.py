@@ -64,6 +64,8 @@ class TrainArgs(NamedTuple):
     values: tuple[str, ...] = ()
     num_envs: int | None = None
     device: str | None = None
+    role: str | None = None
+    opponent: str | None = None
     seed: int | None = None
     freeze: tuple[str, ...] = ()
     reward: str | None = None

@@ -12,7 +12,7 @@ from godojo.games.base import GAMES
 from godojo.learn.declared import Declared, declared
 from godojo.learn.defaults import SHOWN, ppo_defaults, samples_per_s
 from godojo.learn.presets import Preset, learner_settings, read_config
-from godojo.learn.registry import algorithm_named
+from godojo.learn.registry import SB3, algorithm_named
 from godojo.runs.config import SCENE_LOOP, RunConfig
 from godojo.training.args import TrainArgs
 from godojo.training.layers import Layer, defaults_for_few_worlds
@@ -21,6 +21,8 @@ from godojo.training.worlds import loop_values, worlds_of
 SECTIONS = ("budget", "ppo", "sac", "processes")
 """Sections of a configuration file that a user's own game takes."""
 MAX_GAME_NAME = 40
+SB3_ROLLOUT = 2048
+"""Stable-Baselines3's default `n_steps`, for one environment."""
 
 
 def external_config(path: Path) -> Preset:
@@ -66,10 +68,12 @@ def from_scene(
     scene = declared(worlds.declared_models, requested)
     algorithm = requested or scene.algorithm or "ppo"
     nodes = ", ".join(dict.fromkeys(scene.nodes.values()))
-    if scene.algorithm and algorithm not in (scene.algorithm, "sb3"):
+    if scene.algorithm and algorithm not in (scene.algorithm, SB3.get(scene.algorithm)):
         say(f"{nodes}: only the network is used, since {algorithm} trains and the scene declares {scene.algorithm}")
     by_user = {**preset.learner(algorithm), **given}
     scene = scene.without(by_user)
+    if algorithm_named(algorithm).extra:
+        scene = scene.only(by_user.get("role") or next(iter(worlds.roles)))
     loop = {} if algorithm_named(algorithm).extra else _except(by_user, loop_values(worlds))
     defaults = _external_defaults(worlds, config.seed, algorithm, scene, {**loop, **by_user}, say)
     _check_declared(scene, worlds, algorithm, {**defaults, **by_user})
@@ -94,7 +98,7 @@ def _check_declared(scene: Declared, worlds: Worlds, algorithm: str, others: Map
         own = {**scene.settings, **scene.roles.get(role, {})}
         try:
             if algorithm == scene.algorithm:
-                algorithm_named(algorithm).check(worlds)
+                algorithm_named(algorithm).check(worlds, learner_settings(algorithm, {**others, **own}))
             if algorithm == "ppo" and "batch_size" in own:
                 settings = learner_settings("ppo", {**others, **own})
                 settings.check_batches({role: worlds.roles[role].acted.size})
@@ -110,6 +114,8 @@ def _external_defaults(
     worlds: Worlds, seed: int, algorithm: str, scene: Declared, by_user: dict[str, Any], say: Callable[[str], None]
 ) -> dict[str, Any]:
     """Defaults for a game of the user's own, which fit what its scene declares and the user gave; announces them."""
+    if algorithm_named(algorithm).extra:
+        return _sb3_defaults(worlds, algorithm, by_user)
     if algorithm != "ppo":
         return defaults_for_few_worlds(worlds.num_worlds, algorithm)
     chosen = {**scene.settings, **by_user}
@@ -122,6 +128,14 @@ def _external_defaults(
     announced = ", ".join(f"{name} {defaults[name]}" for name in shown)
     say(f"defaults for {speed:,.0f} decisions per second, which {option('settings')} changes: {announced}")
     return _except(chosen, defaults)
+
+
+def _sb3_defaults(worlds: Worlds, algorithm: str, by_user: dict[str, Any]) -> dict[str, Any]:
+    """For Stable-Baselines3 every agent of the role is an environment: PPO's rollouts are of about `SB3_ROLLOUT`."""
+    name = by_user.get("role") or next(iter(worlds.roles))
+    agents = worlds.roles[name].action[..., 0].size if name in worlds.roles else 1
+    rollout = {"n_steps": min(max(SB3_ROLLOUT // agents, 32), SB3_ROLLOUT)} if algorithm == "sb3" else {}
+    return {"num_envs": worlds.num_worlds, **rollout}
 
 
 def _sequence_length(defaults: dict[str, Any], batch_size: Any) -> int:

@@ -13,9 +13,9 @@ from godojo.extras import require
 from godojo.games.base import GAMES, HELD_OUT_SEED
 from godojo.games.settings import flatten
 from godojo.learn.presets import Preset, learner_settings, preset_names, read_config, read_preset, split_settings
-from godojo.learn.registry import ALGORITHMS, algorithm_named
+from godojo.learn.registry import ALGORITHMS, SB3, algorithm_named
 from godojo.learn.settings import PpoSettings, SacSettings, check_role_names
-from godojo.runs.config import CONTINUED_BY, RunConfig
+from godojo.runs.config import CONTINUED_BY, OPPONENTS, RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.training.args import TrainArgs
 from godojo.training.demos import kept_demos
@@ -29,7 +29,7 @@ PROCESSES = 2
 """The default number of Godot processes."""
 HTTP_PPO = {"n_steps": 512, "n_minibatches": 1, "n_epochs": 4}
 """Defaults for the few worlds of games over HTTP: longer rollouts between updates."""
-TRAINERS = ("built-in", *(name for name, entry in ALGORITHMS.items() if entry.extra))
+TRAINERS = ("built-in", *dict.fromkeys(entry.extra for entry in ALGORITHMS.values() if entry.extra))
 MODE = "rules.mode"
 """The setting of games with several modes; a preset of a mode's name is that mode's default."""
 NETWORK_SETTINGS = ("net_arch", "activation_fn", "memory", "memory_size", "egocentric_memory_size", "egocentric")
@@ -69,7 +69,8 @@ def new_config(
     with ExitStack() as stack:
         worlds: Worlds | None = None
         if args.is_external_game:
-            num_worlds = given.get("num_worlds", preset.learner(algorithm).get("num_worlds"))
+            count = algorithm_named(algorithm).num_worlds
+            num_worlds = given.get(count, preset.learner(algorithm).get(count))
             config, worlds = open_external(args, config, game_texts, num_worlds, say)
             stack.callback(worlds.close)
             config, defaults = from_scene(config, worlds, requested, preset, given, say)
@@ -96,9 +97,9 @@ def new_config(
         if worlds is None:
             worlds = worlds_of(config, args.games, say)
             stack.callback(worlds.close)
-        _check_worlds(args, config, worlds)
+        config = _checked(args, config, worlds)
         stack.pop_all()
-    return msgspec.structs.replace(config, roles=tuple(worlds.roles)), worlds
+    return config, worlds
 
 
 def _check_algorithm(args: TrainArgs, algorithm: str, preset: Preset, say: Callable[[str], None]) -> None:
@@ -114,20 +115,21 @@ def _given(args: TrainArgs, algorithm: str) -> tuple[dict[str, Any], list[str]]:
     values, game_texts = split_settings(args.values)
     if args.num_envs is not None:
         values.setdefault(entry.num_worlds, args.num_envs)
-    if args.device is not None:
-        if not entry.extra:
-            raise GodojoError(f"{option('device')} is for {option('trainer', 'sb3')}; remove it")
-        values["device"] = args.device
+    for name in ("device", "role", "opponent"):
+        if (value := getattr(args, name)) is not None:
+            if not entry.extra:
+                raise GodojoError(f"{option(name)} is for {option('trainer', 'sb3')}; remove it")
+            values[name] = value
     return values, game_texts
 
 
-def _check_worlds(args: TrainArgs, config: RunConfig, worlds: Worlds) -> None:
-    """Reject worlds that the algorithm cannot train in, and settings that do not fit them."""
+def _checked(args: TrainArgs, config: RunConfig, worlds: Worlds) -> RunConfig:
+    """The configuration with its roles; rejects worlds that the algorithm cannot train in, or that do not fit it."""
     entry = algorithm_named(config.learner)
-    entry.check(worlds)
+    settings = learner_settings(config.learner, config.learner_settings)
+    entry.check(worlds, settings)
     if args.demos and config.learner != "ppo":
         raise GodojoError(f"only PPO imitates demonstrations, not {config.learner}; remove {option('demos')}")
-    settings = learner_settings(config.learner, config.learner_settings)
     if (wanted := entry.world_count(settings)) != worlds.num_worlds:
         raise GodojoError(
             f"there are {worlds.num_worlds} worlds, and {entry.num_worlds} is {wanted}; remove the setting"
@@ -140,6 +142,19 @@ def _check_worlds(args: TrainArgs, config: RunConfig, worlds: Worlds) -> None:
     for role in args.freeze:
         if role not in worlds.roles:
             raise unknown("role", role, worlds.roles)
+    return _with_roles(config, entry.trained_roles(worlds, settings), worlds)
+
+
+def _with_roles(config: RunConfig, trained: tuple[str, ...], worlds: Worlds) -> RunConfig:
+    """The roles that learn, and who plays the others."""
+    others = [name for name in worlds.roles if name not in trained]
+    if not others:
+        return msgspec.structs.replace(config, roles=trained)
+    from godojo.trainers.sb3 import opponent_of
+
+    settings = learner_settings(config.learner, config.learner_settings)
+    opponents = dict.fromkeys(others, opponent_of(worlds.game, settings))
+    return msgspec.structs.replace(config, roles=trained, more={**config.more, OPPONENTS: opponents})
 
 
 def _say_advice(config: RunConfig, say: Callable[[str], None]) -> None:
@@ -154,16 +169,17 @@ def algorithm_asked_for(args: TrainArgs) -> str | None:
     """The algorithm that `algorithm` or `trainer` (for another library's) names, if any."""
     if args.trainer is not None and args.trainer not in TRAINERS:
         raise unknown("trainer", args.trainer, TRAINERS)
-    if args.trainer not in ALGORITHMS:
+    if args.trainer in (None, "built-in") or args.algorithm == args.trainer:
         return args.algorithm
-    if args.algorithm not in (None, "ppo", args.trainer):
-        raise _only_new_policies()
-    return args.trainer
+    algorithm = args.algorithm or "ppo"
+    if algorithm not in SB3:
+        raise unknown("algorithm of Stable-Baselines3", algorithm, SB3)
+    return SB3[algorithm]
 
 
 def _only_new_policies() -> GodojoError:
-    given = ", ".join(option(name) for name in ("init_from", "freeze", "algorithm"))
-    return GodojoError(f"Stable-Baselines3 trains new policies, by PPO: remove {given}")
+    given = ", ".join(option(name) for name in ("init_from", "freeze"))
+    return GodojoError(f"Stable-Baselines3 trains new policies: remove {given}")
 
 
 def _engine_game_and_seed(args: TrainArgs) -> tuple[str, str, int]:
@@ -198,9 +214,9 @@ def _check_own_game(args: TrainArgs, source: str, does: str, *others: str) -> No
 def _preset(args: TrainArgs, game: str) -> Preset:
     """The preset, or the configuration file given in its place."""
     if args.is_external_game:
-        if algorithm_asked_for(args) in TRAINERS or args.tasks or args.reward or args.mode:
+        if args.tasks or args.reward or args.mode:
             given = ", ".join(option(name) for name in ("tasks", "reward", "mode"))
-            raise GodojoError(f"an external game brings its own configuration: remove {given} and sb3")
+            raise GodojoError(f"an external game brings its own configuration: remove {given}")
         return Preset() if args.config is None else external_config(args.config)
     if args.config is None:
         mode = args.mode if args.mode in preset_names(game) else None

@@ -114,7 +114,7 @@ def next_commands(run: RunFolder) -> list[str]:
         "film": can_be_shown(run),
         "eval": is_external(run.config.game) or is_solo_policy(run.config.game) or has_opponents(run.config),
         "record": is_external(run.config.game) and "project" in run.config.more,
-        "league": has_opponents(run.config) and "tasks" not in run.config.more,
+        "league": has_opponents(run.config) and not run.config.opponents and "tasks" not in run.config.more,
         "export": True,
     }
     by_hand = is_external(run.config.game) and "connect" in run.config.more

@@ -11,7 +11,7 @@ from godojo.errors import GodojoError, option
 from godojo.extras import require
 from godojo.games.base import GAMES
 from godojo.learn.presets import learner_settings
-from godojo.learn.registry import ALGORITHMS, algorithm_named
+from godojo.learn.registry import algorithm_named
 from godojo.runs.config import CONTINUED_BY, RunConfig
 from godojo.runs.folder import CONFIG, RunFolder, open_run
 from godojo.training.args import TrainArgs
@@ -96,6 +96,8 @@ def _to_resume(args: TrainArgs, say: Callable[[str], None]) -> RunFolder:
             "config",
             "num_envs",
             "device",
+            "role",
+            "opponent",
             "reward",
             "tasks",
             "scene",
@@ -117,10 +119,10 @@ def _to_resume(args: TrainArgs, say: Callable[[str], None]) -> RunFolder:
         raise GodojoError(f"run {run.name} was made from another one and cannot be resumed; start a run with {start}")
     if args.game not in (None, config.game):
         raise GodojoError(f"run {run.name} plays {config.game}, not {args.game}")
-    requested, is_extra = algorithm_asked_for(args), bool(algorithm_named(config.learner).extra)
-    if args.trainer is not None and (args.trainer in ALGORITHMS) != is_extra:
+    requested, extra = algorithm_asked_for(args), algorithm_named(config.learner).extra
+    if args.trainer is not None and args.trainer != (extra or "built-in"):
         raise GodojoError(f"run {run.name} is trained by {config.learner}; remove {option('trainer')}")
-    if requested not in (None, config.learner):
+    if args.algorithm is not None and requested not in (None, config.learner):
         raise GodojoError(f"run {run.name} is trained by {config.learner}, not by {requested}")
     if args.engine not in (None, config.engine):
         raise GodojoError(

@@ -27,7 +27,7 @@ def worlds_of(
 
     more, source = config.more, GameSource.of(config.more)
     if source is not None and config.game not in GAMES:
-        before = config.learner_settings.get("num_worlds")  # those of a resumed run
+        before = config.learner_settings.get(algorithm_named(config.learner).num_worlds)  # those of a resumed run
         return source.open(seed=config.seed, usual_worlds=before, say=say, **games or {}, **_timeouts(config))
     worlds = _tasks(config, games or {})
     reward, scale = more.get("reward"), more.get("reward_scale", 1.0)
@@ -91,6 +91,7 @@ def _game_source(config: RunConfig, games: Mapping[str, Any]) -> dict[str, Any]:
         return {name: more[name] for name in ("http", "scene", "reload_every")}
     learner = config.learner_settings
     asked = (*learner.get("scripted_opponents", ()), *learner.get("imitated_opponents", {}).values())
+    asked += tuple(filter(None, [learner.get("opponent")]))
     truth = {"truth": any(may_need_privileged_state(name, config.game) for name in asked)}
     if "connect" in more:
         return {"connect": True, **games, **more["connect"], **truth}

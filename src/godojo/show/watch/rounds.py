@@ -55,7 +55,8 @@ class RunRounds:
     def __init__(self, run: RunFolder, seed: int = 0) -> None:
         self.run = run
         self.title = run.run_id
-        self.roles = run.config.roles
+        self._trained_against = run.config.opponents
+        self.roles = (*run.config.roles, *self._trained_against)
         self.sides = (*self.roles, RIVAL) if plays_itself(run.config) else self.roles
         self.game = run.config.game
         self.settings = settings_of(run)
@@ -63,7 +64,7 @@ class RunRounds:
         self._places = offered(self.settings) if offered is not None else None
         self._seeds = itertools.count(seed)
         self._loaded: dict[tuple[str, str], tuple[float, Opponent]] = {}
-        for role in self.roles:
+        for role in run.config.roles:
             if not find_policy(run.path, role).exists() and not self._snapshots(role):
                 raise GodojoError(f"run {run.run_id} has no policy of the {role} yet; train it longer")
 
@@ -75,7 +76,9 @@ class RunRounds:
     def players(self, role: str) -> list[str]:
         role = self.roles[0] if role == RIVAL else role
         newest = [NEWEST] if find_policy(self.run.path, role).exists() else []
-        return [*newest, *self._snapshots(role), *(f"{SCRIPTED}{name}" for name in scripted_opponents(self.game))]
+        newest += [against] if (against := self._usual(role)) != NEWEST else []
+        scripted = (f"{SCRIPTED}{name}" for name in scripted_opponents(self.game))
+        return list(dict.fromkeys([*newest, *self._snapshots(role), *scripted]))
 
     def _snapshots(self, role: str) -> list[str]:
         with suppress(GodojoError):  # being written, or damaged: then there are none to choose from
@@ -94,9 +97,9 @@ class RunRounds:
             else:
                 arenas = [self._places.hand_made.get(choice.arena) or hand_made[seed % len(hand_made)]]
         players: dict[str, Opponent] = {
-            role: self._player(role, choice.players.get(role, NEWEST)) for role in self.roles
+            role: self._player(role, choice.players.get(role, self._usual(role))) for role in self.roles
         }
-        names = {role: choice.players.get(role, NEWEST).removeprefix(SCRIPTED) for role in self.roles}
+        names = {role: choice.players.get(role, self._usual(role)).removeprefix(SCRIPTED) for role in self.roles}
         rival = choice.players.get(RIVAL, NEWEST)
         for role, own in players.items() if RIVAL in self.sides else ():
             if rival != choice.players.get(role, NEWEST):
@@ -104,8 +107,13 @@ class RunRounds:
                 names[role] += f"{AGAINST}{rival.removeprefix(SCRIPTED)}"
         return record_rounds(self.game, players, settings=self.settings, arenas=arenas, seed=seed, names=names)[0]
 
+    def _usual(self, role: str) -> str:
+        """The newest policy, or who played the role in training."""
+        against = self._trained_against.get(role, NEWEST)
+        return f"{SCRIPTED}{against}" if against in scripted_opponents(self.game) else against
+
     def _player(self, role: str, name: str) -> Opponent:
-        if name.startswith(SCRIPTED):
+        if name.startswith(SCRIPTED) or name == self._trained_against.get(role):
             return player_from(name, role, game=self.game)
         path = self.run.policy(role, None if name == NEWEST else name)
         changed = path.stat().st_mtime
