@@ -178,7 +178,7 @@ def test_wrong_settings_of_a_role_are_refused() -> None:
 def test_sequences_are_as_short_as_a_declared_batch_needs() -> None:
     scene = declared({"one": model(n_steps=96, batch_size=20)})
     said: list[str] = []
-    defaults = _external_defaults(worlds_with(16), "ppo", scene, {}, said.append)
+    defaults = _external_defaults(worlds_with(16), 1, "ppo", scene, {}, said.append)
     settings = learner_settings("ppo", defaults, scene.layer)
     assert (settings.n_steps, settings.sequence_length, settings.batch_size) == (96, 16, 20)
     assert "n_minibatches" not in said[0], "which follows of the batch"

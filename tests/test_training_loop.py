@@ -223,10 +223,10 @@ def test_a_plan_may_name_roles_only_and_come_only_when_it_is_asked_for() -> None
 
 
 def test_gradient_steps_of_an_agent() -> None:
-    settings, generator = PpoSettings(n_epochs=2, n_minibatches=4), torch.Generator()
-    assert [len(batch) for batch in minibatches(8, settings, 0, generator)] == [2] * 8
-    assert [len(batch) for batch in minibatches(8, settings, 11, generator)] == [2] * 11
-    first = torch.cat(list(minibatches(8, settings, 4, generator)))
+    generator = torch.Generator()
+    assert [len(batch) for batch in minibatches(8, 4, 2, 0, generator)] == [2] * 8
+    assert [len(batch) for batch in minibatches(8, 4, 2, 11, generator)] == [2] * 11
+    first = torch.cat(list(minibatches(8, 4, 2, 4, generator)))
     assert sorted(first.tolist()) == list(range(8)), "a pass uses every sequence once"
 
 

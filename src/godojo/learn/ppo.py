@@ -103,11 +103,12 @@ class TorchPpoGradient:
         return metrics
 
 
-def minibatches(columns: int, count: int, settings: PpoSettings, worker: RolloutWorker) -> Iterator[Tensor]:
+def minibatches(
+    columns: int, count: int, n_epochs: int, train_steps: int, generator: torch.Generator
+) -> Iterator[Tensor]:
     """The columns of each gradient step: `n_epochs` passes over all of them, or passes until `train_steps` are done."""
-    train_steps = settings.train_steps.get(worker.name, 0)
-    passes = itertools.count() if train_steps else range(settings.n_epochs)
-    batches = (batch for _ in passes for batch in torch.randperm(columns, generator=worker.generator).chunk(count))
+    passes = itertools.count() if train_steps else range(n_epochs)
+    batches = (batch for _ in passes for batch in torch.randperm(columns, generator=generator).chunk(count))
     return itertools.islice(batches, train_steps or None)
 
 
@@ -130,7 +131,8 @@ def update(
     if settings.batch_size:
         count = -(-weight.numel() // settings.batch_size)
     history = []
-    for columns in minibatches(normalised.num_columns, count, settings, worker):
+    train_steps = settings.train_steps.get(worker.name, 0)
+    for columns in minibatches(normalised.num_columns, count, settings.n_epochs, train_steps, worker.generator):
         values = gradient(normalised, columns)
         if worker.demonstrations is not None:
             values[IMITATION_LOSS] += worker.demonstrations.add_gradient(
