@@ -28,7 +28,6 @@ from godojo.engines.godot.game_slots import ConnectedGame, GameSlot, PendingGame
 from godojo.engines.godot.worlds import GodotWorlds
 from godojo.errors import GodojoError
 from godojo.learn.ppo import minibatches
-from godojo.learn.settings import PpoSettings
 from godojo.learn.training import Training, TrainingStatus
 from godojo.runs.folder import RunFolder
 from godojo.training.args import ListenAddress, TrainArgs
