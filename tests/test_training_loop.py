@@ -24,6 +24,7 @@ from godojo.bridge.messages import (
     decode_control,
     encode_control,
 )
+from godojo.cli.live import GuestSlot
 from godojo.engines.godot.game_slots import ConnectedGame, GameSlot, PendingGame
 from godojo.engines.godot.worlds import GodotWorlds
 from godojo.errors import GodojoError
@@ -247,3 +248,19 @@ def test_modes_from_python_are_checked() -> None:
         for wrong, words in (({"role2": "frozen"}, "no role 'role2'"), ({"role1": "asleep"}, "no mode 'asleep'")):
             with pytest.raises(GodojoError, match=words):
                 run.set_modes(wrong)  # type: ignore[arg-type]
+
+
+def test_a_server_takes_the_next_game_after_a_pause() -> None:
+    slot = GuestSlot()
+    with Listener(port=0) as listener:
+        first, second = (listener.accept(PATIENCE_S) for _ in (Scene(listener.port), Scene(listener.port)))
+        assert slot.take(first)
+        assert slot.has_arrived(0.0)
+        assert slot.receive(PATIENCE_S) is first
+        assert not slot.take(second), "one game at a time is learned from"
+        assert not slot.has_arrived(0.0), "from here on it waits for another"
+        assert slot.take(second)
+        assert slot.has_arrived(0.0)
+        assert slot.receive(PATIENCE_S) is second
+        first.close()
+        second.close()
