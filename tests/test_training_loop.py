@@ -24,12 +24,14 @@ from godojo.bridge.messages import (
     decode_control,
     encode_control,
 )
+from godojo.cli.live import GuestSlot
 from godojo.engines.godot.game_slots import ConnectedGame, GameSlot, PendingGame
 from godojo.engines.godot.worlds import GodotWorlds
 from godojo.errors import GodojoError
 from godojo.learn.ppo import minibatches
 from godojo.learn.training import Training, TrainingStatus
 from godojo.runs.folder import RunFolder
+from godojo.runs.role_map import FileMode
 from godojo.training.args import ListenAddress, TrainArgs
 from godojo.training.outcome import run_training
 from godojo.training.setup import prepared
@@ -122,7 +124,7 @@ def launched(listener: Listener) -> GameSlot:
 def test_agents_take_turns_and_a_stop_pauses_until_the_next_start() -> None:
     with driven(hand_started, 3, 6) as (training, scene, said):
         modes: list[dict[str, str]] = []
-        changes = {1: {"role1": "frozen"}, 3: {"role0": "train"}, 4: {}}
+        changes: dict[int, dict[str, FileMode]] = {1: {"role1": "frozen"}, 3: {"role0": "train"}, 4: {}}
         run = godojo.Run(training.run)
 
         def report(status: TrainingStatus) -> None:
@@ -186,7 +188,7 @@ def test_a_resumed_run_drops_copies_of_later_epochs() -> None:
 def test_an_agent_that_is_not_in_the_loop_does_not_learn() -> None:
     with Listener(port=0) as listener:
         scene = Scene(listener.port, loop=Loop(("role1",)))
-        scene.plan = lambda _: Plan()  # type: ignore[method-assign]
+        scene.plan = lambda _: Plan()  # type: ignore[method-assign,assignment]
         with GodotWorlds([launched(listener)], worlds_each=[4]) as worlds:
             assert worlds.plan(0) == Plan(True, {"role0": True, "role1": False})
 
@@ -209,7 +211,7 @@ def test_a_loop_that_makes_no_sense_is_refused(loop: dict[str, Any], words: str)
 def test_a_plan_may_name_roles_only_and_come_only_when_it_is_asked_for() -> None:
     with Listener(port=0) as listener:
         scene = Scene(listener.port)
-        scene.plan = lambda _: Plan(deterministic={"ghost": True})  # type: ignore[method-assign]
+        scene.plan = lambda _: Plan(deterministic={"ghost": True})  # type: ignore[method-assign,assignment]
         connection = listener.accept(PATIENCE_S)
         connection.configure(Configure(4), PATIENCE_S)
         connection.ask_plan(0)
@@ -244,4 +246,20 @@ def test_modes_from_python_are_checked() -> None:
         assert godojo.Run.open("driven").modes == {"role0": "scene", "role1": "frozen"}
         for wrong, words in (({"role2": "frozen"}, "no role 'role2'"), ({"role1": "asleep"}, "no mode 'asleep'")):
             with pytest.raises(GodojoError, match=words):
-                run.set_modes(wrong)
+                run.set_modes(wrong)  # type: ignore[arg-type]
+
+
+def test_a_server_takes_the_next_game_after_a_pause() -> None:
+    slot = GuestSlot()
+    with Listener(port=0) as listener:
+        first, second = (listener.accept(PATIENCE_S) for _ in (Scene(listener.port), Scene(listener.port)))
+        assert slot.take(first)
+        assert slot.has_arrived(0.0)
+        assert slot.receive(PATIENCE_S) is first
+        assert not slot.take(second), "one game at a time is learned from"
+        assert not slot.has_arrived(0.0), "from here on it waits for another"
+        assert slot.take(second)
+        assert slot.has_arrived(0.0)
+        assert slot.receive(PATIENCE_S) is second
+        first.close()
+        second.close()
