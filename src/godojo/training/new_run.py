@@ -125,7 +125,8 @@ def _check_worlds(args: TrainArgs, config: RunConfig, worlds: Worlds) -> None:
     entry = algorithm_named(config.learner)
     entry.check(worlds)
     settings = learner_settings(config.learner, config.learner_settings)
-    if (wanted := entry.world_count(settings)) != worlds.num_worlds:
+    wanted = entry.world_count(settings)
+    if args.is_external_game and wanted != worlds.num_worlds:
         raise GodojoError(
             f"there are {worlds.num_worlds} worlds, and {entry.num_worlds} is {wanted}; remove the setting"
         )
