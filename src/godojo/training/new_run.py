@@ -130,7 +130,8 @@ def _checked(args: TrainArgs, config: RunConfig, worlds: Worlds) -> RunConfig:
     entry.check(worlds, settings)
     if args.demos and config.learner != "ppo":
         raise GodojoError(f"only PPO imitates demonstrations, not {config.learner}; remove {option('demos')}")
-    if (wanted := entry.world_count(settings)) != worlds.num_worlds:
+    wanted = entry.world_count(settings)
+    if args.is_external_game and wanted != worlds.num_worlds:
         raise GodojoError(
             f"there are {worlds.num_worlds} worlds, and {entry.num_worlds} is {wanted}; remove the setting"
         )
