@@ -18,7 +18,7 @@ from godojo.engines.godot.project import game_scenes, prepared_project
 from godojo.errors import GodojoError, command, unknown
 from godojo.games.base import GAMES
 from godojo.games.settings import flatten
-from godojo.processes import started
+from godojo.processes import GuardedProcess
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import split_reference
 
@@ -26,6 +26,7 @@ POLICY, SUFFIX = "--policy", ".dojo"
 """The option of games that are played by trained policies, and the suffix of their files."""
 DEMO_VARIABLE = "GODOJO_DEMO"
 """The environment variable that asks a game to record (`dojo_demo_recorder.gd`)."""
+POLL_S = 0.2
 # The games are silent; the dummy driver avoids errors on machines without a sound card.
 _QUIETLY = ("--no-header", "--audio-driver", "Dummy")
 
@@ -153,21 +154,20 @@ def _check_addon(folder: Path | None) -> None:
 
 def _record_person(program: list[str], game: str | None, ours: Recording) -> None:
     """Run the game with its output, and sum up what was recorded; Ctrl-C ends the game."""
-    code = 130
-    with (
-        suppress(KeyboardInterrupt),
-        started(program, env={**os.environ, DEMO_VARIABLE: str(ours.demo)}) as process,
-    ):
-        assert process.stdout is not None
-        for line in process.stdout:
-            sys.stdout.write(line)
-            sys.stdout.flush()
-        code = process.wait()
+    sys.stdout.flush()
+    game_process = GuardedProcess(program, env={**os.environ, DEMO_VARIABLE: str(ours.demo)}, output=sys.stdout.buffer)
+    try:
+        with suppress(KeyboardInterrupt):
+            while not game_process.wait(POLL_S):
+                pass
+        code = game_process.status()
+    finally:
+        game_process.end()
     assert ours.demo is not None
     if not ours.demo.is_file():
         raise GodojoError("nothing was recorded: the scene has no DojoSync that plays by hand")
     _sum_up(read_demos(ours.demo), game or f"--project {ours.project}")
-    raise typer.Exit(code)
+    raise typer.Exit(130 if code is None else max(code, 0))
 
 
 def _record_policy(game: str | None, ours: Recording, words: list[str]) -> None:
