@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -30,33 +31,56 @@ DECISIONS = 125
 """A thousand observations of all agents together."""
 
 
+IDLE = 81
+"""Decisions of agents that do nothing: one more than an episode has."""
+
+
+class Seen(NamedTuple):
+    """Observations, [decisions, worlds, numbers]."""
+
+    idle: np.ndarray
+    """Of agents that do nothing."""
+    busy: np.ndarray
+    """Of agents that act at random."""
+
+
 @pytest.fixture(scope="module")
-def pictures() -> np.ndarray:
-    """[decisions, worlds, numbers] of agents that act at random."""
-    found, chance = [], np.random.default_rng(0)
+def seen() -> Seen:
+    chance, observations = np.random.default_rng(0), []
     with open_game(ROOT / "godot", scene=LOOKOUT, seed=3, window=True, num_worlds=WORLDS) as worlds:
         (role,) = worlds.roles.values()
         (part,) = role.observation_parts
         assert (part.name, part.kind, part.shape) == ("Eye", "image", (36, 36, 3))
-        for _ in range(DECISIONS):
-            play_randomly(role, chance)
+        role.action[:] = 0.0
+        for decision in range(IDLE + DECISIONS):
+            observations.append(role.observation[:, 0].copy())
+            if decision >= IDLE:
+                play_randomly(role, chance)
             worlds.step()
-            found.append(role.observation[:, 0].copy())
-    return np.stack(found)
+        observations.append(role.observation[:, 0].copy())
+    return Seen(np.stack(observations[: IDLE + 1]), np.stack(observations[IDLE + 1 :]))
 
 
-def test_agents_see_the_balls_and_every_picture_is_new(pictures: np.ndarray) -> None:
-    seen = pictures.reshape(DECISIONS, WORLDS, 36, 36, 3)
-    red = (seen[..., 0] > 0.5) & (seen[..., 2] < 0.4)
-    blue = (seen[..., 2] > 0.4) & (seen[..., 0] < 0.3)
+def test_agents_see_the_balls_and_every_picture_is_new(seen: Seen) -> None:
+    pixels = seen.busy.reshape(DECISIONS, WORLDS, 36, 36, 3)
+    red = (pixels[..., 0] > 0.5) & (pixels[..., 2] < 0.4)
+    blue = (pixels[..., 2] > 0.4) & (pixels[..., 0] < 0.3)
     for ball in (red, blue):
         share = ball.any(axis=(2, 3)).mean()
         assert 0.05 < share < 0.9, "each is before the camera at times, and at times behind it"
-    changes = np.abs(np.diff(pictures, axis=0)).max(axis=2) > 0.1
+    changes = np.abs(np.diff(seen.busy, axis=0)).max(axis=2) > 0.1
     assert changes.mean() > 0.5, "turning changes what is seen at the next decision"
 
 
-def test_torch_onnx_and_gdscript_decide_alike(pictures: np.ndarray, engine: Engine, tmp_path: Path) -> None:
+def test_the_first_picture_of_an_episode_is_its_own(seen: Seen) -> None:
+    """Agents that stand still see the same throughout an episode, from its first decision on."""
+    *first_episode, second_begins, second_goes_on = seen.idle
+    assert all(np.array_equal(picture, first_episode[0]) for picture in first_episode)
+    assert not np.array_equal(second_begins, first_episode[0]), "elsewhere, or turned"
+    assert np.array_equal(second_begins, second_goes_on)
+
+
+def test_torch_onnx_and_gdscript_decide_alike(seen: Seen, engine: Engine, tmp_path: Path) -> None:
     eye = ObservationPart("Eye", (36, 36, 3), "image", 0.0, 1.0)
     policy, card = drawn_policy(
         observation_parts=(eye,),
@@ -67,7 +91,7 @@ def test_torch_onnx_and_gdscript_decide_alike(pictures: np.ndarray, engine: Engi
     )
     fresh = np.zeros((DECISIONS, WORLDS), np.float32)
     fresh[0] = 1.0
-    vectors = answered(policy, pictures, fresh)
+    vectors = answered(policy, seen.busy, fresh)
     assert np.ptp(vectors.action, axis=(0, 1)).min() > 0.1, "actions that are all alike prove nothing"
     by_onnx = replayed(OnnxSession(onnx_bytes(policy, card)[0]), vectors)
     np.testing.assert_allclose(by_onnx, vectors.action, atol=1e-4, rtol=0)

@@ -100,7 +100,7 @@ def train_best_response(
 
 def can_continue(shape: PolicyShape) -> bool:
     """Whether PPO can continue a policy of this shape with a wider observation."""
-    return not shape.squashed and len(shape.net_arch) > 1
+    return not shape.squashed and not shape.images and len(shape.net_arch) > 1
 
 
 def widened(policy: Policy, observation_size: int) -> Policy:

@@ -32,7 +32,7 @@ Format = Literal["godot", "onnx", "godot-rl"]
 FORMATS: tuple[Format, ...] = ("godot", "onnx", "godot-rl")
 BLOCK_NS = 22
 """Time of a 4 x 4 block of a matrix product in GDScript."""
-CONVOLUTION_BLOCK_NS = 110.0
+CONVOLUTION_BLOCK_NS = 110
 """The same in a convolution, which also collects the pixels below its kernel."""
 
 Progress = Callable[[str, float | None], None]

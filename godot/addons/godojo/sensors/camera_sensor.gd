@@ -6,8 +6,7 @@ extends SubViewport
 ##
 ## Put a [Camera3D] or [Camera2D] below it; it is carried along by the node above. The picture has
 ## the [member SubViewport.size]: 36 x 36 is often enough, 84 x 84 is plenty. Drawing needs a
-## display: an engine that was started headless sees black. The first picture of an episode is still
-## the last one of the episode before.
+## display: an engine that was started headless sees black.
 
 ## All cameras.
 const GROUP := &"dojo_cameras"
@@ -21,6 +20,9 @@ var _camera: Node
 func _ready() -> void:
 	add_to_group(GROUP)
 	render_target_update_mode = SubViewport.UPDATE_ALWAYS
+	if OS.has_environment("GODOJO_PORT"):
+		# Under a trainer every tick is a frame: interpolation would draw the tick before.
+		get_tree().physics_interpolation = false
 	if OS.has_environment("GODOJO_HIDDEN") and Engine.get_write_movie_path().is_empty():
 		# Nobody looks at the window, and on a CPU it costs ten times as much as the cameras.
 		RenderingServer.viewport_set_update_mode(
@@ -41,6 +43,22 @@ func _process(_delta: float) -> void:
 ## Draws in the next frame and then no more, until it is called again.
 func draw_once() -> void:
 	render_target_update_mode = SubViewport.UPDATE_ONCE
+
+
+## Draws what the cameras in these worlds see now, where a new round has just begun.
+static func draw_now(worlds: Array[Node]) -> void:
+	var has_cameras: bool = false
+	for world in worlds:
+		for camera: DojoCameraSensor in world.get_tree().get_nodes_in_group(GROUP):
+			if world.is_ancestor_of(camera):
+				has_cameras = true
+				camera._carry_camera()
+				if camera.render_target_update_mode != SubViewport.UPDATE_ALWAYS:
+					camera.draw_once()
+	if has_cameras and DisplayServer.get_name() != "headless":
+		for world in worlds:
+			world.propagate_call(&"force_update_transform")
+		RenderingServer.force_draw(false)
 
 
 ## Draws in every frame again.

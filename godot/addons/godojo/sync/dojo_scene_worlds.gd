@@ -76,13 +76,26 @@ func collect() -> DojoResults:
 		_roles[index].take_ends(results, index)
 	for world in over:
 		results.ended.append_array([world, _winner(world), _world_ticks[world], -1])
+	var begun: Array[Node] = _roots_of_beginnings()
 	_begin_anew(over)
+	DojoCameraSensor.draw_now(begun)
 	for role in _roles:
 		role.observe(results)
 		if not role.trouble.is_empty():
 			trouble = role.trouble
 	_is_first = false
 	return results
+
+
+## The worlds in which an agent is about to begin a round, or has just begun its first one: their
+## cameras have drawn the round before.
+func _roots_of_beginnings() -> Array[Node]:
+	var found: Array[Node] = []
+	for world in _roots.size():
+		var agents: Array = _agents_of_world[world]
+		if _is_first or agents.any(func(agent: DojoAgent) -> bool: return agent.is_over()):
+			found.append(_roots[world])
+	return found
 
 
 func play_by_hand() -> void:
