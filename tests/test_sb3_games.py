@@ -41,7 +41,16 @@ SMALL = (
     *("--trainer", "sb3", "--num-envs", "4", "--eval", "0", "--device", "cpu", "--set", "net_arch=[16,16]"),
     *("--set", "rules.round_s=2", "--set", "best_rounds=4"),
 )
-REPLAY = ("--set", "learning_starts=100", "--set", "batch_size=32", "--set", "buffer_size=2000")
+REPLAY = (
+    "--set",
+    "train_freq=1",
+    "--set",
+    "learning_starts=100",
+    "--set",
+    "batch_size=32",
+    "--set",
+    "buffer_size=2000",
+)
 CONTINUOUS = (ActionPart("walk", "continuous", 2), ActionPart("turn", "continuous", 1))
 CHOICE, CHOICES = (
     (ActionPart("key", "discrete", 4),),
@@ -226,9 +235,10 @@ def test_all_agents_of_a_role_are_environments() -> None:
 
 def test_presets_share_settings_with_ppo_and_values_are_checked() -> None:
     preset = read_preset("navigation", "default")
-    settings = learner_settings("sb3_sac", preset.learner("sb3_sac"))
+    settings = learner_settings("sb3_dqn", preset.learner("sb3_dqn"))
     assert (settings.gamma, settings.num_envs) == (preset.sb3["gamma"], preset.sb3["num_envs"])
-    assert settings.batch_size == 256, "not PPO's"
+    assert settings.batch_size == 128, "not PPO's"
+    assert learner_settings("sb3_sac", preset.learner("sb3_sac")).num_envs == 128, "its own"
     for values, said in (
         ({"ent_coef": "some"}, "ent_coef must be a number, auto or auto_0.1"),
         ({"learning_starts": 10**6}, "at most buffer_size"),
