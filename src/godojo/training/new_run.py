@@ -62,7 +62,7 @@ def new_config(
     entry = algorithm_named(algorithm)
     if not entry.can_continue and (args.init_from is not None or args.freeze):
         raise _only_new_policies()
-    if preset.trainer not in ("", algorithm):
+    if not algorithm.startswith(preset.trainer):
         say(f"{args.config} has hyperparameters of {preset.trainer}; {algorithm} uses those of the default preset")
     learner_values, game_texts = split_settings(args.values)
     if args.num_envs is not None:
