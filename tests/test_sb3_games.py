@@ -1,6 +1,7 @@
 """Stable-Baselines3's algorithms in our games: which roles and actions they learn, and the policies that come out."""
 
 import csv
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,16 @@ SMALL = (
     *("--trainer", "sb3", "--num-envs", "4", "--eval", "0", "--device", "cpu", "--set", "net_arch=[16,16]"),
     *("--set", "rules.round_s=2", "--set", "best_rounds=4"),
 )
-REPLAY = ("--set", "learning_starts=100", "--set", "batch_size=32", "--set", "buffer_size=2000")
+REPLAY = (
+    "--set",
+    "train_freq=1",
+    "--set",
+    "learning_starts=100",
+    "--set",
+    "batch_size=32",
+    "--set",
+    "buffer_size=2000",
+)
 CONTINUOUS = (ActionPart("walk", "continuous", 2), ActionPart("turn", "continuous", 1))
 CHOICE, CHOICES = (
     (ActionPart("key", "discrete", 4),),
@@ -73,7 +83,7 @@ def test_algorithms_with_a_replay_buffer_train_resume_and_export(algorithm: str)
     for _ in range(10):
         env.step(np.full((8, 3), (0.3, 0.8, 0.1), np.float32))
     raw = np.asarray(env.get_original_obs())
-    model = {"sac": SAC, "td3": TD3}[algorithm].load(path, device="cpu")
+    model = SAC.load(path, device="cpu") if algorithm == "sac" else TD3.load(path, device="cpu")
     theirs, _ = model.predict(env.normalize_obs(raw), deterministic=True)
     policy, card = load_policy(run.policy("walker"))
     assert acted(policy, raw) == pytest.approx(theirs, abs=1e-4)
@@ -95,7 +105,7 @@ def test_a_zip_of_sac_is_continued_with_its_entropy_coefficient() -> None:
     words = (*SMALL, *REPLAY, "--algorithm", "sac", "--set", "gradient_steps=1")
     train(*words, "--steps", "512", "--run-id", "one")
     path = RunFolder.open("one").path / "checkpoints/vr_nav_model_512_steps.zip"
-    model = SAC.load(path, device="cpu")
+    model: Any = SAC.load(path, device="cpu")
     train("--resume", str(path), "--steps", "4", "--run-id", "two", "--eval", "0")
     run = RunFolder.open("two")
     assert (run.config.learner, run.config.learner_settings["gradient_steps"]) == ("sb3_sac", 1)
@@ -162,7 +172,9 @@ class Numbers(gymnasium.Env[np.ndarray, Any]):
 
 def role_with(parts: tuple[ActionPart, ...]) -> RoleArrays:
     empty: Any = np.zeros((1, 1, sum(part.width for part in parts)), np.float32)
-    return RoleArrays("agent", *[empty] * 10, (), parts)
+    names = [field.name for field in dataclasses.fields(RoleArrays)][1:-4]
+    arrays: dict[str, Any] = {**dict.fromkeys(names, empty), "observation_parts": (), "action_parts": parts}
+    return RoleArrays(name="agent", **arrays)
 
 
 @pytest.mark.parametrize(
@@ -226,9 +238,10 @@ def test_all_agents_of_a_role_are_environments() -> None:
 
 def test_presets_share_settings_with_ppo_and_values_are_checked() -> None:
     preset = read_preset("navigation", "default")
-    settings = learner_settings("sb3_sac", preset.learner("sb3_sac"))
+    settings = learner_settings("sb3_dqn", preset.learner("sb3_dqn"))
     assert (settings.gamma, settings.num_envs) == (preset.sb3["gamma"], preset.sb3["num_envs"])
-    assert settings.batch_size == 256, "not PPO's"
+    assert settings.batch_size == 128, "not PPO's"
+    assert learner_settings("sb3_sac", preset.learner("sb3_sac")).num_envs == 128, "its own"
     for values, said in (
         ({"ent_coef": "some"}, "ent_coef must be a number, auto or auto_0.1"),
         ({"learning_starts": 10**6}, "at most buffer_size"),
@@ -236,4 +249,4 @@ def test_presets_share_settings_with_ppo_and_values_are_checked() -> None:
     ):
         with pytest.raises(GodojoError, match=said):
             learner_settings("sb3_sac", values)
-    assert Sb3SacSettings(ent_coef="auto_0.1").check() is None
+    Sb3SacSettings(ent_coef="auto_0.1").check()

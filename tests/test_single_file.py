@@ -72,5 +72,5 @@ class Bandits(gymnasium.vector.VectorEnv[Any, Any, Any]):
 def test_it_learns_choices(example: ModuleType, space: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(example, "make_envs", lambda _: Bandits(space))
     monkeypatch.setattr(example, "say", lambda _: None)
-    args = example.Args(total_timesteps=8_000, num_steps=16, hidden=32, learning_rate=5e-3, save="")
+    args = example.Args(total_timesteps=5_000, num_steps=16, num_minibatches=2, hidden=16, learning_rate=2e-2, save="")
     assert example.train(args)["success"] > 0.8

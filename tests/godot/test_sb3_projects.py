@@ -37,8 +37,7 @@ def test_a_discrete_game_is_trained_evaluated_resumed_and_exported(
     assert "export mine" in said
     run = RunFolder.open("mine")
     assert (run.config.learner, run.config.roles) == ("sb3_dqn", ("shared_policy",))
-    path = next(run.path.glob("checkpoints/arcade_model_*_steps.zip"))
-    assert DQN.load(path, device="cpu").num_timesteps == 1024
+    assert DQN.load(run.path / "checkpoints/arcade_model_1024_steps.zip", device="cpu").num_timesteps == 1024
     assert (run.path / "logs/DQN_1").is_dir()
     train("--resume", "mine", "--steps", "1536", "--eval", "0", game="")
     assert run.checkpoints().newest()[1].agent_steps == 1536

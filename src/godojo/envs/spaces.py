@@ -45,7 +45,7 @@ def action_space(role: RoleArrays, *, flatten: bool = False) -> ActionSpace:
     if not flatten:
         raise GodojoError(f"the {role.name} has continuous and discrete actions at once, which no single space holds")
     limits = [1.0 if part.kind == "continuous" else CHOICE_LIMIT for part in role.action_parts]
-    high = np.repeat(np.float32(limits), [part.size for part in role.action_parts])
+    high = np.repeat(np.array(limits, np.float32), [part.size for part in role.action_parts])
     return Box(-high, high, dtype=np.float32)
 
 

@@ -152,7 +152,7 @@ class Match:
 
     def start(self, actions: object) -> None:
         """The first half of `step`: sends the actions and returns."""
-        shape = (len(self.action), *self.action_space.shape) if self._is_flat else self.action.shape
+        shape = (len(self.action), *(self.action_space.shape or ())) if self._is_flat else self.action.shape
         checked = checked_actions(actions, shape, self.action_space)
         for player in self._opponents:
             player.act(self.worlds, self.worlds.roles[player.role].action)

@@ -104,7 +104,7 @@ def read_sb3_model(path: Path) -> Sb3Model:
             sealed = TRAILER.check(file) is not None
             entries = _entries(file, checksums=not sealed)
         weights, variables = _tensors(entries["policy.pth"]), _tensors(entries.get("pytorch_variables.pth", b""))
-        optimizers = {name: _tensors(entries[file]) for name in _OPTIMIZERS if (file := f"{name}.pth") in entries}
+        optimizers = {name: _tensors(entries[key]) for name in _OPTIMIZERS if (key := f"{name}.pth") in entries}
         data = msgspec.json.decode(entries["data"])
         algorithm = _algorithm_of(weights)
         activation = _activation(data.get("policy_kwargs"), _ACTORS[algorithm or "ppo"].activation)

@@ -131,11 +131,13 @@ def _external_defaults(
 
 
 def _sb3_defaults(worlds: Worlds, algorithm: str, by_user: dict[str, Any]) -> dict[str, Any]:
-    """For Stable-Baselines3 every agent of the role is an environment: PPO's rollouts are of about `SB3_ROLLOUT`."""
+    """For Stable-Baselines3 every agent of the role is an environment: PPO's rollouts are of about `SB3_ROLLOUT`
+    transitions, and the other algorithms take a gradient step for every four."""
     name = by_user.get("role") or next(iter(worlds.roles))
     agents = worlds.roles[name].action[..., 0].size if name in worlds.roles else 1
-    rollout = {"n_steps": min(max(SB3_ROLLOUT // agents, 32), SB3_ROLLOUT)} if algorithm == "sb3" else {}
-    return {"num_envs": worlds.num_worlds, **rollout}
+    if algorithm == "sb3":
+        return {"num_envs": worlds.num_worlds, "n_steps": min(max(SB3_ROLLOUT // agents, 32), SB3_ROLLOUT)}
+    return {"num_envs": worlds.num_worlds, "gradient_steps": max(agents // 4, 1)}
 
 
 def _sequence_length(defaults: dict[str, Any], batch_size: Any) -> int:

@@ -105,7 +105,7 @@ def new_config(
 def _check_algorithm(args: TrainArgs, algorithm: str, preset: Preset, say: Callable[[str], None]) -> None:
     if not algorithm_named(algorithm).can_continue and (args.init_from is not None or args.freeze):
         raise _only_new_policies()
-    if preset.trainer not in ("", algorithm):
+    if not algorithm.startswith(preset.trainer):
         say(f"{args.config} has hyperparameters of {preset.trainer}; {algorithm} uses those of the default preset")
 
 
