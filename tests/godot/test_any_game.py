@@ -67,7 +67,8 @@ def test_chasing_is_learnt_with_the_defaults(arcade: Path) -> None:
     """Random play earns -2.2 an episode; the main scene is the chase."""
     run = godojo.train(project=arcade, steps=STEPS, num_envs=32)
     settings = run.config.learner_settings
-    assert (settings["num_worlds"], settings["n_epochs"], settings["normalize_reward"]) == (32, MAX_EPOCHS, True)
+    assert (settings["num_worlds"], settings["n_steps"], settings["normalize_reward"]) == (32, 32, True)
+    assert 2 <= settings["n_epochs"] <= MAX_EPOCHS  # by the speed of this machine
     rows = rows_of(run.path)
     rewards = [float(row["shared_policy_reward"]) for row in rows]
     late = [reward for row, reward in zip(rows, rewards, strict=True) if float(row["agent_steps"]) > 0.8 * STEPS]
