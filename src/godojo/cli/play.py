@@ -74,8 +74,8 @@ def play(
       --demo FILE                record what you do, in any game or project
       --project DIR              play a project of your own that has the addon
       --scene SCENE              with --project: this scene
-      --rounds N                 with --demo: --policy plays instead of you, without a window;
-                                 a scripted opponent, a run or a policy file
+      --rounds N                 with --demo: --policy plays for you, without a
+                                 window: a scripted opponent, a run or a file
                                  (--role, --seed, --set, --engine sim|godot)
 
     Examples:

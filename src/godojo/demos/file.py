@@ -133,6 +133,12 @@ class Demos(NamedTuple):
 def read_demos(path: str | Path) -> Demos:
     """Read and check a file of demonstrations, Godojo's own.
 
+    Args:
+        path: The file that was recorded.
+
+    Returns:
+        Its finished episodes, and the spaces of the roles that they are of.
+
     Raises:
         GodojoError: The file is missing, of another format, damaged, or has no finished episode.
     """
