@@ -44,7 +44,9 @@ def test_the_example_game_is_recorded_and_its_demonstrations_train_it(
     assert one.end == "terminated"
     assert one.reward > 5.0  # it has found the gem
     assert np.allclose(one.observation[0, 2:], 0.0, atol=0.05)  # at rest in the middle
-    assert np.isin(np.abs(one.action).round(2), np.array([0.0, 0.71, 1.0], np.float32)).all()  # keys, alone or two at once
+    assert np.isin(
+        np.abs(one.action).round(2), np.array([0.0, 0.71, 1.0], np.float32)
+    ).all()  # keys, alone or two at once
     # Where it was pushed, it rolls.
     moving = one.action[1:-1].any(1)
     assert (np.sum(one.action[1:-1] * np.diff(one.observation[:, 2:4], axis=0)[1:], 1)[moving] > -0.02).all()
