@@ -18,7 +18,7 @@ from godojo.training.args import TrainArgs
 from godojo.training.layers import Layer, defaults_for_few_worlds
 from godojo.training.worlds import loop_values, worlds_of
 
-SECTIONS = ("budget", "ppo", "sac", "processes")
+SECTIONS = ("budget", "ppo", "sac", *SB3.values(), "processes")
 """Sections of a configuration file that a user's own game takes."""
 MAX_GAME_NAME = 40
 SB3_ROLLOUT = 2048
