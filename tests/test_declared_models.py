@@ -175,7 +175,8 @@ def test_wrong_settings_of_a_role_are_refused() -> None:
     assert SacSettings(roles={"a": {"tau": 0.5}}).for_role("a").tau == 0.5
 
 
-def test_sequences_are_as_short_as_a_declared_batch_needs() -> None:
+def test_sequences_are_as_short_as_a_declared_batch_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("godojo.training.external_game.samples_per_s", lambda *_: 1000.0)
     scene = declared({"one": model(n_steps=96, batch_size=20)})
     said: list[str] = []
     defaults = _external_defaults(worlds_with(16), 1, "ppo", scene, {}, said.append)
