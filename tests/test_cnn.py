@@ -120,6 +120,7 @@ def test_every_file_decides_alike(kind: str, tmp_path: Path) -> None:
 def test_files_without_images_are_those_of_before() -> None:
     assert dojo_bytes(*drawn_policy())[4] == 2
     assert dojo_bytes(*drawn_policy(**SEES))[4] == 3
+    assert dojo_bytes(*drawn_policy(activation="tanh"))[4] == 3
     assert b"images" not in dojo_bytes(*drawn_policy())
 
 
