@@ -11,7 +11,7 @@ from godojo.learn.declared import COMMON, OF_ALGORITHM, PROPERTIES, declared
 from godojo.learn.presets import learner_settings
 from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings, SacSettings
-from godojo.training.external_game import _external_defaults
+from godojo.training import external_game
 from tests.conftest import ROOT
 from tests.learning_games import SMALL, learner, tag
 from tests.test_learner_defaults import worlds_with
@@ -52,6 +52,18 @@ def test_roles_have_models_of_their_own() -> None:
     assert settings.for_role("a").net_arch == (8,)
     assert settings.for_role("a").gamma == PpoSettings().gamma
     assert (settings.for_role("b").gamma, settings.for_role("b").n_steps) == (0.5, 16)
+
+
+def test_the_model_of_one_role_is_not_that_of_the_others() -> None:
+    found = declared({"a": model(net_arch=[8], n_steps=16)}, roles=["a", "b"])
+    assert (found.settings, found.roles) == ({"n_steps": 16}, {"a": {"net_arch": [8]}})
+    settings = learner_settings("ppo", found.layer)
+    assert (settings.for_role("a").net_arch, settings.for_role("b").net_arch) == ((8,), PpoSettings().net_arch)
+
+
+def test_minibatches_that_the_user_counts_replace_a_declared_batch_size() -> None:
+    found = declared({"a": model(batch_size=64, n_epochs=2)}).without({"n_minibatches": 4})
+    assert found.settings == {"n_epochs": 2}
 
 
 def test_the_user_wins_over_the_scene_for_all_roles() -> None:
@@ -175,10 +187,11 @@ def test_wrong_settings_of_a_role_are_refused() -> None:
     assert SacSettings(roles={"a": {"tau": 0.5}}).for_role("a").tau == 0.5
 
 
-def test_sequences_are_as_short_as_a_declared_batch_needs() -> None:
+def test_sequences_are_as_short_as_a_declared_batch_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(external_game, "samples_per_s", lambda *_: 500.0)
     scene = declared({"one": model(n_steps=96, batch_size=20)})
     said: list[str] = []
-    defaults = _external_defaults(worlds_with(16), 1, "ppo", scene, {}, said.append)
+    defaults = external_game._external_defaults(worlds_with(16), 1, "ppo", scene, {}, said.append)
     settings = learner_settings("ppo", defaults, scene.layer)
     assert (settings.n_steps, settings.sequence_length, settings.batch_size) == (96, 16, 20)
     assert "n_minibatches" not in said[0], "which follows of the batch"

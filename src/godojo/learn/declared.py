@@ -1,6 +1,6 @@
 """The models that a scene declares (`DojoModel`), as settings of the learner."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from godojo.errors import GodojoError, known
@@ -37,11 +37,13 @@ class Declared(NamedTuple):
     nodes: Mapping[str, str] = {}
     """By role: the path of the node that declares its model."""
 
-    def without(self, given: Mapping[str, Any]) -> "Declared":
+    def without(self, given: Collection[str]) -> "Declared":
         """Without settings that the user gave; these count for all roles."""
         names = set(given)
         if "learning_rate" in names:  # the final one of the scene goes with its first one
             names.add("final_learning_rate")
+        if "n_minibatches" in names:  # which a batch_size would replace
+            names.add("batch_size")
         roles = {role: _except(names, own) for role, own in self.roles.items()}
         return self._replace(
             settings=_except(names, self.settings), roles={role: own for role, own in roles.items() if own}
@@ -61,8 +63,10 @@ class Declared(NamedTuple):
         }
 
 
-def declared(models: Mapping[str, Model], algorithm: str | None = None) -> Declared:
-    """What the models of all roles amount to; GodojoError names the node at fault.
+def declared(
+    models: Mapping[str, Model], algorithm: str | None = None, roles: Collection[str] | None = None
+) -> Declared:
+    """What the models of some of the `roles`, by default of all, amount to; GodojoError names the node at fault.
 
     If the user chose another `algorithm`, only the networks are kept: hyperparameters of one are nothing to another.
     """
@@ -78,10 +82,12 @@ def declared(models: Mapping[str, Model], algorithm: str | None = None) -> Decla
     elif algorithm not in (None, scene_algorithm):
         found = {role: {name: own[name] for name in NETWORK if name in own} for role, own in found.items()}
     shared = {name: own[name] for own in found.values() for name in SHARED if name in own}
-    if len(set(nodes.values())) == 1 and all(own == next(iter(found.values())) for own in found.values()):
-        return Declared(scene_algorithm, next(iter(found.values())), {}, nodes)
-    roles = {role: _except(SHARED, own) for role, own in found.items()}
-    return Declared(scene_algorithm, shared, {role: own for role, own in roles.items() if own}, nodes)
+    is_of_all = roles is None or set(roles) <= set(models)
+    one = next(iter(found.values()))
+    if is_of_all and len(set(nodes.values())) == 1 and all(own == one for own in found.values()):
+        return Declared(scene_algorithm, one, {}, nodes)
+    own_settings = {role: _except(SHARED, own) for role, own in found.items()}
+    return Declared(scene_algorithm, shared, {role: own for role, own in own_settings.items() if own}, nodes)
 
 
 def _checked(node: str, model: Model) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def from_scene(
 
     `requested` is the algorithm that the user chose, if any; `given` are settings on the command line.
     """
-    scene = declared(worlds.declared_models, requested)
+    scene = declared(worlds.declared_models, requested, worlds.roles)
     algorithm = requested or scene.algorithm or "ppo"
     nodes = ", ".join(dict.fromkeys(scene.nodes.values()))
     if scene.algorithm and algorithm not in (scene.algorithm, SB3.get(scene.algorithm)):
