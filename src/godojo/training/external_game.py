@@ -85,6 +85,8 @@ def from_scene(
         say(f"{role}: {algorithm}{shown} (declared by {node})")
     config = msgspec.structs.replace(config, learner=algorithm)
     if worlds.declared_loop is not None:
+        if algorithm_named(algorithm).extra:
+            say("Stable-Baselines3 has its own schedule: the scene's DojoTrainingLoop only starts and stops it")
         config = msgspec.structs.replace(config, more={**config.more, SCENE_LOOP: True})
     layers = [
         Layer("default for this game", defaults),
