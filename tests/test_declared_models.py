@@ -78,6 +78,9 @@ def test_another_algorithm_keeps_the_network_only() -> None:
     found = declared({"a": model(net_arch=[8], activation_fn="silu", clip_range=0.3, memory="gru")}, "sac")
     assert found.settings == {"net_arch": [8], "activation_fn": "silu"}
     assert learner_settings("sac", found.layer).net_arch == (8,)
+    sees = {"a": model(net_arch=[8], cnn_channels=[4])}
+    assert declared(sees, "sac").settings == {"net_arch": [8], "cnn_channels": [4]}
+    assert declared(sees, "sb3_sac").settings == {"net_arch": [8]}, "whose policies have no convolutions"
 
 
 def test_stable_baselines3_takes_what_it_has() -> None:
@@ -87,6 +90,7 @@ def test_stable_baselines3_takes_what_it_has() -> None:
         {"memory": "gru"},
         {"learning_rate": 0.1, "final_learning_rate": 0.01},
         {"activation_fn": "silu"},
+        {"cnn_channels": [4]},
     ]
     for own in wrong:
         with pytest.raises(GodojoError, match=f"^{NODE}: "):
@@ -111,6 +115,7 @@ def test_a_small_buffer_does_not_wait_for_more_than_it_holds() -> None:
         ({"memory": "lstm"}, "memory must be one of"),
         ({"net_arch": [64, 0]}, "net_arch must be the widths of one layer or more"),
         ({"net_arch": "wide"}, "net_arch must be a list"),
+        ({"cnn_channels": [0]}, "cnn_channels must be up to 8 numbers"),
         ({"learning_rate": -1.0}, "learning_rate must be above 0, not -1.0"),
         ({"gamma": 1.5}, "gamma must be from 0 to 1, not 1.5"),
         ({"gae_lambda": -0.5}, "gae_lambda must be from 0 to 1, not -0.5"),
@@ -130,7 +135,7 @@ def test_a_wrong_model_is_refused_with_the_node_that_declares_it(properties: dic
 
 @pytest.mark.parametrize("algorithm", OF_ALGORITHM)
 def test_a_property_is_taken_by_its_algorithms_and_refused_by_the_others(algorithm: str) -> None:
-    values: dict[str, Any] = {"net_arch": [8], "activation_fn": "tanh", "memory": "gru"}
+    values: dict[str, Any] = {"net_arch": [8], "activation_fn": "tanh", "cnn_channels": [4], "memory": "gru"}
     for name in PROPERTIES - {"algorithm"}:
         own = model(algorithm, **{name: values.get(name, 1)})
         if name in (*COMMON, *OF_ALGORITHM[algorithm]):

@@ -27,6 +27,7 @@ COMMON_VALUES: dict[str, Any] = {
     "gamma": 0.95,
     "max_grad_norm": 0.7,
     "net_arch": [24, 16],
+    "cnn_channels": [4, 8],
 }
 PPO = COMMON_VALUES | {
     "algorithm": "ppo",

@@ -10,7 +10,8 @@ from godojo.learn.settings import SacSettings
 
 Model = Mapping[str, Any]
 """The properties of a `DojoModel` that its scene has set, its `algorithm`, and the path of its `node`."""
-NETWORK = ("net_arch", "activation_fn")
+SB3_NETWORK = ("net_arch", "activation_fn")
+NETWORK = (*SB3_NETWORK, "cnn_channels")
 COMMON = (*NETWORK, "learning_rate", "final_learning_rate", "gamma", "ent_coef", "max_grad_norm", "batch_size")
 OF_ALGORITHM = {
     "ppo": ("memory", "memory_size", "n_steps", "n_epochs", "gae_lambda", "clip_range", "vf_coef"),
@@ -80,7 +81,8 @@ def declared(
     if algorithm is not None and algorithm == SB3[scene_algorithm]:
         found = {role: _for_sb3(nodes[role], algorithm, own) for role, own in found.items()}
     elif algorithm not in (None, scene_algorithm):
-        found = {role: {name: own[name] for name in NETWORK if name in own} for role, own in found.items()}
+        kept = SB3_NETWORK if algorithm in SB3.values() else NETWORK
+        found = {role: {name: own[name] for name in kept if name in own} for role, own in found.items()}
     shared = {name: own[name] for own in found.values() for name in SHARED if name in own}
     is_of_all = roles is None or set(roles) <= set(models)
     one = next(iter(found.values()))
@@ -124,6 +126,8 @@ def _for_sb3(node: str, algorithm: str, settings: Mapping[str, Any]) -> dict[str
     """The settings for Stable-Baselines3, whose policies have no memory and whose learning rate is constant."""
     if settings.get("memory"):
         raise GodojoError(f"{node}: policies of Stable-Baselines3 have no memory; set memory to none")
+    if "cnn_channels" in settings:
+        raise GodojoError(f"{node}: policies of Stable-Baselines3 have no convolutions; remove cnn_channels")
     if settings.get("final_learning_rate") != settings.get("learning_rate"):
         raise GodojoError(f"{node}: Stable-Baselines3's learning rate is constant; remove final_learning_rate")
     found = _except(("memory", "memory_size", "final_learning_rate"), settings)
