@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from godojo.demos.file import DemoEpisode
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.errors import GodojoError
 from godojo.export.card import _origin
@@ -119,6 +120,7 @@ def test_every_file_decides_alike(kind: str, tmp_path: Path) -> None:
 def test_files_without_images_are_those_of_before() -> None:
     assert dojo_bytes(*drawn_policy())[4] == 2
     assert dojo_bytes(*drawn_policy(**SEES))[4] == 3
+    assert dojo_bytes(*drawn_policy(activation="tanh"))[4] == 3
     assert b"images" not in dojo_bytes(*drawn_policy())
 
 
@@ -229,6 +231,22 @@ def test_ppo_learns_from_pixels_and_numbers() -> None:
     for _ in range(10):
         made.iterate(0.0)
     assert error_of(made.policies["agent"]) < 0.3 * before
+    made.close()
+
+
+def test_ppo_imitates_demonstrations_with_pixels() -> None:
+    rng, episodes = np.random.default_rng(3), []
+    for _ in range(8):
+        column, sign = rng.integers(0, 12, 16), rng.choice([-1.0, 1.0], 16)
+        action = (sign * (column - 5.5) / 8.0).astype(np.float32)[:, None]
+        episodes.append(DemoEpisode("agent", bar(sign, column), action))
+    settings = PpoSettings(
+        num_worlds=8, n_steps=8, n_minibatches=2, net_arch=(16, 16), memory="", cnn_channels=(4, 4), imitation_epochs=4
+    )
+    made = PpoSelfPlay(Bars(8), settings, 1)
+    (cloned,) = made.imitate({"agent": episodes}, clone=True).values()
+    assert cloned.loss < cloned.loss_before
+    assert made.iterate(0.0).metrics["agent"]["train/imitation_loss"] > 0.0
     made.close()
 
 

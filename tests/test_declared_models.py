@@ -11,7 +11,7 @@ from godojo.learn.declared import COMMON, OF_ALGORITHM, PROPERTIES, declared
 from godojo.learn.presets import learner_settings
 from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings, SacSettings
-from godojo.training.external_game import _external_defaults
+from godojo.training import external_game
 from tests.conftest import ROOT
 from tests.learning_games import SMALL, learner, tag
 from tests.test_learner_defaults import worlds_with
@@ -54,6 +54,18 @@ def test_roles_have_models_of_their_own() -> None:
     assert (settings.for_role("b").gamma, settings.for_role("b").n_steps) == (0.5, 16)
 
 
+def test_the_model_of_one_role_is_not_that_of_the_others() -> None:
+    found = declared({"a": model(net_arch=[8], n_steps=16)}, roles=["a", "b"])
+    assert (found.settings, found.roles) == ({"n_steps": 16}, {"a": {"net_arch": [8]}})
+    settings = learner_settings("ppo", found.layer)
+    assert (settings.for_role("a").net_arch, settings.for_role("b").net_arch) == ((8,), PpoSettings().net_arch)
+
+
+def test_minibatches_that_the_user_counts_replace_a_declared_batch_size() -> None:
+    found = declared({"a": model(batch_size=64, n_epochs=2)}).without({"n_minibatches": 4})
+    assert found.settings == {"n_epochs": 2}
+
+
 def test_the_user_wins_over_the_scene_for_all_roles() -> None:
     found = declared({"a": model(net_arch=[8], learning_rate=0.1), "b": model(node="World/B", learning_rate=0.2)})
     left = found.without({"learning_rate": 0.5})
@@ -66,6 +78,9 @@ def test_another_algorithm_keeps_the_network_only() -> None:
     found = declared({"a": model(net_arch=[8], activation_fn="silu", clip_range=0.3, memory="gru")}, "sac")
     assert found.settings == {"net_arch": [8], "activation_fn": "silu"}
     assert learner_settings("sac", found.layer).net_arch == (8,)
+    sees = {"a": model(net_arch=[8], cnn_channels=[4])}
+    assert declared(sees, "sac").settings == {"net_arch": [8], "cnn_channels": [4]}
+    assert declared(sees, "sb3_sac").settings == {"net_arch": [8]}, "whose policies have no convolutions"
 
 
 def test_stable_baselines3_takes_what_it_has() -> None:
@@ -75,6 +90,7 @@ def test_stable_baselines3_takes_what_it_has() -> None:
         {"memory": "gru"},
         {"learning_rate": 0.1, "final_learning_rate": 0.01},
         {"activation_fn": "silu"},
+        {"cnn_channels": [4]},
     ]
     for own in wrong:
         with pytest.raises(GodojoError, match=f"^{NODE}: "):
@@ -99,6 +115,7 @@ def test_a_small_buffer_does_not_wait_for_more_than_it_holds() -> None:
         ({"memory": "lstm"}, "memory must be one of"),
         ({"net_arch": [64, 0]}, "net_arch must be the widths of one layer or more"),
         ({"net_arch": "wide"}, "net_arch must be a list"),
+        ({"cnn_channels": [0]}, "cnn_channels must be up to 8 numbers"),
         ({"learning_rate": -1.0}, "learning_rate must be above 0, not -1.0"),
         ({"gamma": 1.5}, "gamma must be from 0 to 1, not 1.5"),
         ({"gae_lambda": -0.5}, "gae_lambda must be from 0 to 1, not -0.5"),
@@ -118,7 +135,7 @@ def test_a_wrong_model_is_refused_with_the_node_that_declares_it(properties: dic
 
 @pytest.mark.parametrize("algorithm", OF_ALGORITHM)
 def test_a_property_is_taken_by_its_algorithms_and_refused_by_the_others(algorithm: str) -> None:
-    values: dict[str, Any] = {"net_arch": [8], "activation_fn": "tanh", "memory": "gru"}
+    values: dict[str, Any] = {"net_arch": [8], "activation_fn": "tanh", "cnn_channels": [4], "memory": "gru"}
     for name in PROPERTIES - {"algorithm"}:
         own = model(algorithm, **{name: values.get(name, 1)})
         if name in (*COMMON, *OF_ALGORITHM[algorithm]):
@@ -176,10 +193,10 @@ def test_wrong_settings_of_a_role_are_refused() -> None:
 
 
 def test_sequences_are_as_short_as_a_declared_batch_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("godojo.training.external_game.samples_per_s", lambda *_: 1000.0)
+    monkeypatch.setattr(external_game, "samples_per_s", lambda *_: 500.0)
     scene = declared({"one": model(n_steps=96, batch_size=20)})
     said: list[str] = []
-    defaults = _external_defaults(worlds_with(16), 1, "ppo", scene, {}, said.append)
+    defaults = external_game._external_defaults(worlds_with(16), 1, "ppo", scene, {}, said.append)
     settings = learner_settings("ppo", defaults, scene.layer)
     assert (settings.n_steps, settings.sequence_length, settings.batch_size) == (96, 16, 20)
     assert "n_minibatches" not in said[0], "which follows of the batch"

@@ -227,6 +227,17 @@ def test_the_term_of_the_loss_pulls_and_fades(recorded: Demos) -> None:
         made.close()
 
 
+def test_a_role_is_cloned_by_its_own_settings(recorded: Demos) -> None:
+    settings = msgspec.structs.replace(SMALL, imitation_epochs=1, roles={"seeker": {"learning_rate": 1e-7}})
+    made = learner(settings)
+    try:
+        cloned = made.imitate(recorded.for_game(made.worlds), clone=True)
+        gained = {role: found.loss_before - found.loss for role, found in cloned.items()}
+        assert abs(gained["seeker"]) < 0.01 * abs(gained["hider"])
+    finally:
+        made.close()
+
+
 def test_a_resumed_training_imitates_bit_for_bit(recorded: Demos) -> None:
     made, again = learner(), learner()
     try:

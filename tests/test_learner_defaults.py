@@ -48,6 +48,13 @@ def test_minibatches_are_small_whatever_the_number_of_agents(agents: int) -> Non
     assert sequences >= settings.n_minibatches  # one each, at least
 
 
+@pytest.mark.parametrize("steps", ["many", None, 0, -3, 2.5])
+def test_a_wrong_rollout_is_refused_in_one_line(steps: Any) -> None:
+    defaults = ppo_defaults(worlds_with(8), {"n_steps": steps}, SLOW)
+    with pytest.raises(GodojoError, match="n_steps must be"):
+        learner_settings("ppo", defaults, {"n_steps": steps})
+
+
 def test_the_slower_a_game_the_more_is_learnt_from_each_sample() -> None:
     epochs = [ppo_defaults(worlds_with(32), {}, speed)["n_epochs"] for speed in (20, SLOW, 20_000, 60_000, 1e6)]
     assert epochs == [MAX_EPOCHS, MAX_EPOCHS, MAX_EPOCHS, 4, 1]

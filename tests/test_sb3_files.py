@@ -385,6 +385,7 @@ def test_a2c_is_read_too(tmp_path: Path) -> None:
         (("--trainer", "sb3", "--device", "gpu"), "device must be one of auto, cpu, cuda"),
         (("--resume", "some.zip", "--algorithm", "ppo"), "use --trainer sb3"),
         (("--resume", "some.zip", "--init-from", "mine"), "two starting points"),
+        (("--resume", "some.zip", "--demos", __file__), "remove --demos"),
         (("--trainer", "sb3", "--resume", "some.zip"), "some.zip cannot be read (No such file"),
     ],
 )

@@ -210,13 +210,14 @@ def test_a_checkpoint_that_was_cut_short(godojo: Run, runs: Path) -> None:
 
 def test_beginning_with_the_policies_of_another_run(godojo: Run, runs: Path) -> None:
     """They keep their networks, whatever the defaults are; so the new run can be resumed too."""
-    trained(godojo, "--run-id", "one")
+    trained(godojo, "--run-id", "one", "--set", "cnn_channels=[4]")
     words = ("train", "tag", "--judge", "0", "--set", "num_worlds=32", "--set", "n_steps=8", "--init-from", "latest")
     done = godojo(*words, "--freeze", "hider", "--run-id", "two", "--steps", str(2 * STEPS))
     assert done.returncode == 0, done.stderr
     one, _ = load_policy(runs / "one/policy_hider.pt")
     two, card = load_policy(runs / "two/policy_hider.pt")
     assert card.shape.net_arch == (8,)
+    assert RunFolder.open(runs / "two").config.learner_settings["cnn_channels"] == [4]
     assert all(bool((a == b).all()) for a, b in zip(one.state_dict().values(), two.state_dict().values(), strict=True))
     done = godojo("train", "tag", "--resume", "two", "--steps", str(3 * STEPS), "--judge", "0")
     assert done.returncode == 0, done.stderr

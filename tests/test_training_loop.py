@@ -5,9 +5,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 import torch
 
@@ -29,10 +31,13 @@ from godojo.engines.godot.game_slots import ConnectedGame, GameSlot, PendingGame
 from godojo.engines.godot.worlds import GodotWorlds
 from godojo.errors import GodojoError
 from godojo.learn.ppo import minibatches
+from godojo.learn.presets import Preset
 from godojo.learn.training import Training, TrainingStatus
+from godojo.runs.config import SCENE_LOOP, RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.runs.role_map import FileMode
 from godojo.training.args import ListenAddress, TrainArgs
+from godojo.training.external_game import from_scene
 from godojo.training.outcome import run_training
 from godojo.training.setup import prepared
 from tests.conftest import ROOT
@@ -263,3 +268,13 @@ def test_a_server_takes_the_next_game_after_a_pause() -> None:
         assert slot.receive(PATIENCE_S) is second
         first.close()
         second.close()
+
+
+def test_stable_baselines3_says_what_it_leaves_of_the_loop() -> None:
+    said: list[str] = []
+    role = SimpleNamespace(action=np.zeros((4, 1, 2)))
+    worlds: Any = SimpleNamespace(num_worlds=4, roles={"role0": role}, declared_models={}, declared_loop=LOOP)
+    config = RunConfig("game", "godot", (), "ppo", {}, {}, 1, {"minutes": 1.0})
+    found, _ = from_scene(config, worlds, "sb3", Preset(), {}, said.append)
+    assert (found.learner, found.more[SCENE_LOOP]) == ("sb3", True)
+    assert "DojoTrainingLoop only starts and stops it" in said[0]

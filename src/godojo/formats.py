@@ -244,7 +244,7 @@ def _layers_2(tree: Tree) -> None:
 
 
 def _images_added(tree: Tree) -> None:
-    """From here on a policy may have images in its observation; older ones have none."""
+    """From here on a policy may have images in its observation and layers other than ReLU; older ones have neither."""
 
 
 RUN = Format("godojo-run", _run_2, _run_3)

@@ -27,6 +27,7 @@ COMMON_VALUES: dict[str, Any] = {
     "gamma": 0.95,
     "max_grad_norm": 0.7,
     "net_arch": [24, 16],
+    "cnn_channels": [4, 8],
 }
 PPO = COMMON_VALUES | {
     "algorithm": "ppo",
@@ -92,7 +93,7 @@ def _runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def trained(project: Path, scene: str, steps: int = 600, **how: Any) -> "godojo.Run":
     given: dict[str, Any] = {"project": project, "scene": f"res://{scene}.tscn", "processes": 1, "num_envs": 16}
-    return godojo.train(**given, steps=steps, run_id="declared", **how)
+    return godojo.train(**given, steps=steps, **{"run_id": "declared", **how})
 
 
 def shape_of(run: "godojo.Run", role: str) -> PolicyShape:
@@ -122,6 +123,18 @@ def test_a_scene_declares_everything_and_it_learns(project: Path, declared: dict
     found = returns(run, "one")
     assert np.mean(found[:50]) < 1.4
     assert np.mean(found[-50:]) > 1.55, "nearly every mark is reached"
+
+
+def test_networks_of_another_run_win_over_the_scene(project: Path) -> None:
+    first = trained(project, "roles", settings={"net_arch": [16], "memory": ""})
+    second = trained(project, "roles", init_from=first.name, run_id="second")
+    settings = RunFolder.open(second.name).config.learner_settings
+    assert (settings["net_arch"], settings["memory"]) == ([16], "")
+    assert settings["roles"] == {
+        "small": {"learning_rate": 0.01, "final_learning_rate": 0.01},
+        "large": {"gamma": 0.9, "memory_size": 5},
+    }
+    godojo.train(resume=second.name, steps=4_000)
 
 
 def test_roles_declare_models_of_their_own_and_the_user_wins(project: Path, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The models that a scene declares (`DojoModel`), as settings of the learner."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from godojo.errors import GodojoError, known
@@ -10,7 +10,8 @@ from godojo.learn.settings import SacSettings
 
 Model = Mapping[str, Any]
 """The properties of a `DojoModel` that its scene has set, its `algorithm`, and the path of its `node`."""
-NETWORK = ("net_arch", "activation_fn")
+SB3_NETWORK = ("net_arch", "activation_fn")
+NETWORK = (*SB3_NETWORK, "cnn_channels")
 COMMON = (*NETWORK, "learning_rate", "final_learning_rate", "gamma", "ent_coef", "max_grad_norm", "batch_size")
 OF_ALGORITHM = {
     "ppo": ("memory", "memory_size", "n_steps", "n_epochs", "gae_lambda", "clip_range", "vf_coef"),
@@ -37,11 +38,13 @@ class Declared(NamedTuple):
     nodes: Mapping[str, str] = {}
     """By role: the path of the node that declares its model."""
 
-    def without(self, given: Mapping[str, Any]) -> "Declared":
+    def without(self, given: Collection[str]) -> "Declared":
         """Without settings that the user gave; these count for all roles."""
         names = set(given)
         if "learning_rate" in names:  # the final one of the scene goes with its first one
             names.add("final_learning_rate")
+        if "n_minibatches" in names:  # which a batch_size would replace
+            names.add("batch_size")
         roles = {role: _except(names, own) for role, own in self.roles.items()}
         return self._replace(
             settings=_except(names, self.settings), roles={role: own for role, own in roles.items() if own}
@@ -61,8 +64,10 @@ class Declared(NamedTuple):
         }
 
 
-def declared(models: Mapping[str, Model], algorithm: str | None = None) -> Declared:
-    """What the models of all roles amount to; GodojoError names the node at fault.
+def declared(
+    models: Mapping[str, Model], algorithm: str | None = None, roles: Collection[str] | None = None
+) -> Declared:
+    """What the models of some of the `roles`, by default of all, amount to; GodojoError names the node at fault.
 
     If the user chose another `algorithm`, only the networks are kept: hyperparameters of one are nothing to another.
     """
@@ -76,12 +81,15 @@ def declared(models: Mapping[str, Model], algorithm: str | None = None) -> Decla
     if algorithm is not None and algorithm == SB3[scene_algorithm]:
         found = {role: _for_sb3(nodes[role], algorithm, own) for role, own in found.items()}
     elif algorithm not in (None, scene_algorithm):
-        found = {role: {name: own[name] for name in NETWORK if name in own} for role, own in found.items()}
+        kept = SB3_NETWORK if algorithm in SB3.values() else NETWORK
+        found = {role: {name: own[name] for name in kept if name in own} for role, own in found.items()}
     shared = {name: own[name] for own in found.values() for name in SHARED if name in own}
-    if len(set(nodes.values())) == 1 and all(own == next(iter(found.values())) for own in found.values()):
-        return Declared(scene_algorithm, next(iter(found.values())), {}, nodes)
-    roles = {role: _except(SHARED, own) for role, own in found.items()}
-    return Declared(scene_algorithm, shared, {role: own for role, own in roles.items() if own}, nodes)
+    is_of_all = roles is None or set(roles) <= set(models)
+    one = next(iter(found.values()))
+    if is_of_all and len(set(nodes.values())) == 1 and all(own == one for own in found.values()):
+        return Declared(scene_algorithm, one, {}, nodes)
+    own_settings = {role: _except(SHARED, own) for role, own in found.items()}
+    return Declared(scene_algorithm, shared, {role: own for role, own in own_settings.items() if own}, nodes)
 
 
 def _checked(node: str, model: Model) -> dict[str, Any]:
@@ -118,6 +126,8 @@ def _for_sb3(node: str, algorithm: str, settings: Mapping[str, Any]) -> dict[str
     """The settings for Stable-Baselines3, whose policies have no memory and whose learning rate is constant."""
     if settings.get("memory"):
         raise GodojoError(f"{node}: policies of Stable-Baselines3 have no memory; set memory to none")
+    if "cnn_channels" in settings:
+        raise GodojoError(f"{node}: policies of Stable-Baselines3 have no convolutions; remove cnn_channels")
     if settings.get("final_learning_rate") != settings.get("learning_rate"):
         raise GodojoError(f"{node}: Stable-Baselines3's learning rate is constant; remove final_learning_rate")
     found = _except(("memory", "memory_size", "final_learning_rate"), settings)

@@ -46,7 +46,9 @@ def samples_per_s(worlds: Worlds, seed: int) -> float:
 def ppo_defaults(worlds: Worlds, given: Mapping[str, Any], samples_per_s: float) -> dict[str, Any]:
     """Settings of PPO for these worlds; those that are `given` are kept, and the others fit them."""
     agents = min(role.acted.size for role in worlds.roles.values())
-    steps = int(given.get("n_steps", _power_of_two(ROLLOUT / agents, SEQUENCE, MAX_STEPS)))
+    steps = given.get("n_steps")
+    if not isinstance(steps, int) or steps < 1:  # a wrong value is refused with the other settings
+        steps = _power_of_two(ROLLOUT / agents, SEQUENCE, MAX_STEPS)
     batch = BATCH if agents * steps <= 4 * ROLLOUT else MAX_BATCH
     derived = {
         "num_worlds": worlds.num_worlds,

@@ -170,9 +170,9 @@ class Demonstrations:
         steps = windows.begin + torch.arange(length)[:, None]
         counts = (steps >= windows.first) & (steps < windows.end)
         steps = torch.minimum(steps, windows.end - 1)
-        observation = policy.normaliser(self._observation[steps])
+        seen = policy.see(policy.normaliser(self._observation[steps]))
         memory, not_done = policy.initial_memory(len(windows.end)), torch.ones(steps.shape)
-        return policy.features_of_sequence(observation, memory, not_done, self._heading[steps]), steps, counts
+        return policy.features_of_sequence(seen, memory, not_done, self._heading[steps]), steps, counts
 
     def _loss(self, policy: Policy, windows: Windows) -> Tensor:
         features, steps, counts = self._features(policy, windows)

@@ -252,10 +252,10 @@ class PpoSelfPlay(Algorithm):
 
     def imitate(self, demonstrations: Mapping[str, Sequence[DemoEpisode]], *, clone: bool) -> dict[str, Cloning]:
         """Imitate episodes of some roles from now on; with `clone`, also before anything is played."""
-        settings, length = self.settings, min(self.settings.sequence_length or self.settings.n_steps, SEQUENCE)
         cloned = {}
         for name, episodes in demonstrations.items():
-            worker = self.workers[name]
+            worker, settings = self.workers[name], self._role_settings[name]
+            length = min(settings.sequence_length or settings.n_steps, SEQUENCE)
             self._backend.prepare(worker.policy)
             worker.demonstrations = Demonstrations(episodes, worker.policy, length)
             if clone and self.modes[name] == "train":

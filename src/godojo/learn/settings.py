@@ -10,7 +10,10 @@ from godojo.errors import GodojoError, known
 from godojo.validation import converted
 
 Activation = Literal["relu", "tanh", "silu"]
-OF_A_ROLE = ("net_arch", "activation_fn", "learning_rate", "final_learning_rate", "gamma", "ent_coef", "max_grad_norm")
+OF_A_ROLE = (
+    *("net_arch", "activation_fn", "cnn_channels"),
+    *("learning_rate", "final_learning_rate", "gamma", "ent_coef", "max_grad_norm"),
+)
 """Settings that `roles` may hold, with every algorithm."""
 PPO_OF_A_ROLE = (
     *OF_A_ROLE,

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 import msgspec
 
 from godojo.errors import GodojoError
-from godojo.learn.settings import check_counts, check_fractions, check_net_arch, check_positive
+from godojo.learn.settings import check_counts, check_fractions, check_net_arch, check_not_negative, check_positive
 
 MAX_BATCH = 1_000_000
 
@@ -50,7 +50,7 @@ class _Sb3Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
         batch_size = int(getattr(self, "batch_size", 2))
         if not 2 <= batch_size <= MAX_BATCH:
             raise GodojoError(f"batch_size must be from 2 to {MAX_BATCH}, not {batch_size}")
-        _check_not_negative(self, "best_rounds")
+        check_not_negative(self, "best_rounds")
 
 
 class Sb3Settings(_Sb3Settings, frozen=True, kw_only=True):
@@ -74,7 +74,7 @@ class Sb3Settings(_Sb3Settings, frozen=True, kw_only=True):
         check_counts(self, "n_steps", "n_epochs")
         check_fractions(self, "gae_lambda")
         check_positive(self, "clip_range", "max_grad_norm")
-        _check_not_negative(self, "ent_coef", "vf_coef")
+        check_not_negative(self, "ent_coef", "vf_coef")
 
 
 class OffPolicySettings(_Sb3Settings, frozen=True, kw_only=True):
@@ -116,7 +116,7 @@ class Sb3SacSettings(OffPolicySettings, frozen=True, kw_only=True):
             if not self.ent_coef.startswith("auto") or not _is_positive(begin):
                 raise GodojoError(f"ent_coef must be a number, auto or auto_0.1, not {self.ent_coef!r}")
         else:
-            _check_not_negative(self, "ent_coef")
+            check_not_negative(self, "ent_coef")
 
 
 class Sb3Td3Settings(OffPolicySettings, frozen=True, kw_only=True):
@@ -133,7 +133,7 @@ class Sb3Td3Settings(OffPolicySettings, frozen=True, kw_only=True):
     def check(self) -> None:
         super().check()
         check_counts(self, "policy_delay")
-        _check_not_negative(self, "target_policy_noise", "target_noise_clip", "action_noise")
+        check_not_negative(self, "target_policy_noise", "target_noise_clip", "action_noise")
 
 
 class Sb3DqnSettings(OffPolicySettings, frozen=True, kw_only=True):
@@ -155,12 +155,6 @@ class Sb3DqnSettings(OffPolicySettings, frozen=True, kw_only=True):
         check_counts(self, "target_update_interval")
         check_fractions(self, "exploration_fraction", "exploration_initial_eps", "exploration_final_eps")
         check_positive(self, "max_grad_norm")
-
-
-def _check_not_negative(settings: msgspec.Struct, *names: str) -> None:
-    for name in names:
-        if not 0 <= getattr(settings, name) < 1e6:
-            raise GodojoError(f"{name} must be 0 or more, not {getattr(settings, name)}")
 
 
 def _is_positive(text: str) -> bool:

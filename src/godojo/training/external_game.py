@@ -1,6 +1,6 @@
 """Opens a game of the user's own for a new run, and takes the settings that its scene declares."""
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -60,18 +60,20 @@ def from_scene(
     preset: Preset,
     given: dict[str, Any],
     say: Callable[[str], None],
+    kept: Collection[str] = (),
 ) -> tuple[RunConfig, list[Layer]]:
     """The algorithm of an external game, and its settings below those of the user: defaults, then the scene's.
 
-    `requested` is the algorithm that the user chose, if any; `given` are settings on the command line.
+    `requested` is the algorithm that the user chose, if any; `given` are settings on the command line; `kept`
+    names those of the run that it starts from.
     """
-    scene = declared(worlds.declared_models, requested)
+    scene = declared(worlds.declared_models, requested, worlds.roles)
     algorithm = requested or scene.algorithm or "ppo"
     nodes = ", ".join(dict.fromkeys(scene.nodes.values()))
     if scene.algorithm and algorithm not in (scene.algorithm, SB3.get(scene.algorithm)):
         say(f"{nodes}: only the network is used, since {algorithm} trains and the scene declares {scene.algorithm}")
     by_user = {**preset.learner(algorithm), **given}
-    scene = scene.without(by_user)
+    scene = scene.without([*by_user, *kept])
     if algorithm_named(algorithm).extra:
         scene = scene.only(by_user.get("role") or next(iter(worlds.roles)))
     loop = {} if algorithm_named(algorithm).extra else _except(by_user, loop_values(worlds))
@@ -83,6 +85,8 @@ def from_scene(
         say(f"{role}: {algorithm}{shown} (declared by {node})")
     config = msgspec.structs.replace(config, learner=algorithm)
     if worlds.declared_loop is not None:
+        if algorithm_named(algorithm).extra:
+            say("Stable-Baselines3 has its own schedule: the scene's DojoTrainingLoop only starts and stops it")
         config = msgspec.structs.replace(config, more={**config.more, SCENE_LOOP: True})
     layers = [
         Layer("default for this game", defaults),

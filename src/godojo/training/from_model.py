@@ -36,6 +36,8 @@ def continued_from_model(args: TrainArgs, path: Path, say: Callable[[str], None]
     """A training that is ready to start from the weights, optimiser, statistics and step count of a zip."""
     if args.init_from is not None:
         raise GodojoError(f"{option('resume')} and {option('init_from')} are two starting points; remove one")
+    if args.demos:
+        raise GodojoError(f"{path} is continued by Stable-Baselines3, which imitates nothing; remove {option('demos')}")
     args = args._replace(resume=None, trainer=args.trainer or (None if args.algorithm else TRAINER))
     asked_for = algorithm_asked_for(args)
     if asked_for not in SB3.values():

@@ -32,7 +32,10 @@ HTTP_PPO = {"n_steps": 512, "n_minibatches": 1, "n_epochs": 4}
 TRAINERS = ("built-in", *dict.fromkeys(entry.extra for entry in ALGORITHMS.values() if entry.extra))
 MODE = "rules.mode"
 """The setting of games with several modes; a preset of a mode's name is that mode's default."""
-NETWORK_SETTINGS = ("net_arch", "activation_fn", "memory", "memory_size", "egocentric_memory_size", "egocentric")
+NETWORK_SETTINGS = (
+    *("net_arch", "activation_fn", "cnn_channels"),
+    *("memory", "memory_size", "egocentric_memory_size", "egocentric"),
+)
 """Settings that decide the shape of a policy."""
 
 
@@ -73,7 +76,8 @@ def new_config(
             num_worlds = given.get(count, preset.learner(algorithm).get(count))
             config, worlds = open_external(args, config, game_texts, num_worlds, say)
             stack.callback(worlds.close)
-            config, defaults = from_scene(config, worlds, requested, preset, given, say)
+            kept = () if source is None else NETWORK_SETTINGS
+            config, defaults = from_scene(config, worlds, requested, preset, given, say, kept)
         else:
             rules = GAMES[game].settings.defaults().override(**preset.game | _mode(args, game))
             rules = rules.override_texts(game_texts)

@@ -39,6 +39,8 @@ enum Algorithm {
 @export var net_arch: PackedInt32Array = PackedInt32Array()
 ## What follows each hidden layer.
 @export_enum("default", "relu", "tanh", "silu") var activation_fn: String = "default"
+## Output channels of the convolutions that images go through; empty: the trainer's choice.
+@export var cnn_channels: PackedInt32Array = PackedInt32Array()
 ## Recurrent memory (PPO): leaky cells or a gated recurrent unit.
 @export_enum("default", "none", "leaky", "gru") var memory: String = "default"
 ## Number of memory cells; 0: the trainer's choice.
