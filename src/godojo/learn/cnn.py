@@ -89,12 +89,12 @@ def images_complaint(images: Sequence[ImageInput], observation_size: int) -> str
     end = 0
     for image in images:
         if image.first < end or min(image.shape) < 1 or not image.convolutions:
-            return "its images are nothing sensible"
+            return "its images are invalid"
         end = image.first + image.size
         if end > observation_size:
             return "its images are of observations that are not there"
         if any(min(layer.channels, layer.stride, layer.kernel) < 1 for layer in image.convolutions):
-            return "its convolutions are nothing sensible"
+            return "its convolutions are invalid"
         if any(min(shape) < 1 for shape in image.shapes):
             return "its convolutions do not fit their image"
     return ""

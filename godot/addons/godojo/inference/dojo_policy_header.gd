@@ -97,7 +97,7 @@ func _take(fields: Dictionary) -> String:
 		if not fields.has(key):
 			return "its header does not say its %s" % key
 		if _KEYS[key] != TYPE_NIL and typeof(fields[key]) != _KEYS[key]:
-			return "its header says nothing sensible about its %s" % key
+			return "its header has no valid %s" % key
 	if fields.size() != _KEYS.size() + (1 if fields.has("images") else 0):
 		return "its header says something that is not known here: update the addon, or export it again"
 	for key: String in ["game", "role", "godojo"]:
@@ -175,12 +175,12 @@ func _take_observation(parts: Array) -> String:
 func _take_images(given: Variant) -> String:
 	encoded_size = observation_size
 	if not given is Array or given.size() > _MAX_PARTS:
-		return "its images are nothing sensible"
+		return "its images are invalid"
 	var end: int = 0
 	for fields: Variant in given:
 		var image: DojoPolicyImage = DojoPolicyImage.read(fields)
 		if image == null or image.first < end:
-			return "its images are nothing sensible"
+			return "its images are invalid"
 		if not _is_part(image):
 			return "its images are of observations that are not there"
 		var shapes: Array[Vector3i] = image.shapes()
@@ -229,7 +229,7 @@ func _take_heading(given: Variant, memory: String) -> String:
 	if given == null:
 		return ""
 	if not _is_heading(given):
-		return "its heading is nothing sensible"
+		return "its heading is invalid"
 	heading = given
 	for pair: Variant in [heading.get("forward")] + (heading["observed"] as Array):
 		if not _is_pair(pair, observation_size):

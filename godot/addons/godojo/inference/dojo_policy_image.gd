@@ -16,7 +16,7 @@ var shape: Vector3i
 var convolutions: Array[Dictionary] = []
 
 
-## The image in these fields of a header; null when they are nothing sensible.
+## The image in these fields of a header; null when they are invalid.
 static func read(given: Variant) -> DojoPolicyImage:
 	var image := new()
 	if not _has(given, ["first", "shape", "convolutions"]) or not _is_whole(given["first"], 0):

@@ -166,6 +166,8 @@ static func _free(path: String) -> String:
 	var place: String = path
 	var number: int = 2
 	while FileAccess.file_exists(place):
-		place = "%s-%d.%s" % [path.get_basename(), number, path.get_extension()]
+		place = "%s-%d" % [path.get_basename(), number]
+		if path.get_extension() != "":
+			place += "." + path.get_extension()
 		number += 1
 	return place

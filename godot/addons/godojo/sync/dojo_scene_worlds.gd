@@ -172,6 +172,7 @@ func _begin_recording() -> void:
 	_recorder = DojoDemoRecorder.new(path, sync.title(), roles, _ticks)
 	if not _recorder.error.is_empty():
 		trouble = _recorder.error
+		_recorder = null
 		printerr("Godojo: " + trouble)
 
 
