@@ -30,6 +30,18 @@ def test_every_property_of_the_node_is_known_to_the_learner() -> None:
     assert len(exported) == len(PROPERTIES)
 
 
+def test_the_model_of_the_page_can_be_trained() -> None:
+    page = (ROOT / "docs/addon.md").read_text(encoding="utf-8")
+    ((resource, node),) = re.findall(r"^```ini\n.*?^script.*?\n(.*?)\n\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    values = dict(re.findall(r"^(\w+) = (.*)$", resource, re.MULTILINE))
+    assert "model = SubResource" in node
+    assert values.pop("algorithm") == "0", "PPO"
+    values["net_arch"] = values["net_arch"].replace("PackedInt32Array(", "[").replace(")", "]")
+    told = {name: msgspec.json.decode(text) for name, text in values.items()}
+    settings = learner_settings("ppo", declared({"walker": model(**told)}).layer)
+    assert {name: getattr(settings, name) for name in told} == told | {"net_arch": (128, 64)}
+
+
 def test_without_a_model_nothing_is_declared() -> None:
     found = declared({})
     assert (found.algorithm, found.layer) == ("", {})

@@ -22,6 +22,7 @@ from tests.learning_games import STEPS, WORDS
 
 HERE = "tests/test_docs_code.py"
 TESTED = {
+    ("docs/addon.md", "ini"): ["tests/test_declared_models.py"],
     ("docs/behaviours.md", "python"): [HERE],
     ("docs/dojo-file.md", "python"): [HERE],
     ("docs/environments.md", "python"): ["tests/test_env_docs.py"],

@@ -24,7 +24,7 @@ signal epoch_began(epoch: int)
 @export var running: bool = true:
 	set = _set_running
 ## The agents to train, by [member DojoAgent.policy_name]; others play without learning. Empty: all.
-@export var agent_names: PackedStringArray = []
+@export var agent_names: PackedStringArray = PackedStringArray()
 ## Decisions in every world from one training to the next; 0: the trainer's choice.
 @export_range(0, 10_000, 1, "or_greater") var steps_in_round: int = 0
 ## Gradient steps of each training, by agent; see [method train_steps].
