@@ -33,6 +33,7 @@ def _in(panel: str) -> Callable[..., Any]:
 
 
 basic, own_game, over_http, expert = _in("Basics"), _in("Your own game"), _in("HTTP"), _in("Expert")
+cluster = _in("Cluster")
 
 
 def train(
@@ -107,6 +108,16 @@ def train(
         float | None,
         expert("A game that is silent for longer counts as frozen; defaults to 10.", "SECONDS"),
     ] = None,
+    ray: Annotated[
+        str | None,
+        cluster(
+            "Play the rollouts in a Ray cluster: HOST:PORT, auto (this machine's) or local (a new one).", "ADDRESS"
+        ),
+    ] = None,
+    workers: Annotated[int | None, cluster("Worker processes that play; defaults to 2.", "N", min=1)] = None,
+    worker_timeout: Annotated[
+        float | None, cluster("Replace a worker that falls further behind the first; defaults to 15.", "SECONDS")
+    ] = None,
     log_trajectories: Annotated[
         int, expert("Rounds of each snapshot to record tick by tick at the end.", "N", min=0)
     ] = 0,
@@ -162,6 +173,9 @@ def train(
         http=_words(http),
         scene=scene,
         reload_every=reload_every,
+        ray=ray,
+        workers=workers,
+        worker_timeout=worker_timeout,
         command=tuple(sys.argv[1:]),
     )
     with prepared(args, note) as training:
