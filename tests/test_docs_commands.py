@@ -53,6 +53,7 @@ ELSEWHERE = {
     "train path/to/project": "needs a godot_rl game; tests/godot/test_external_road.py",
     "export godot-rl": "needs a policy of a godot_rl game; tests/test_external_games.py",
     "train --connect": "waits for a game; tests/test_train_cli.py",
+    "train --ray": "needs Ray; tests/test_ray.py",
     "train pursuit": "needs GODOJO_GAMES; tests/test_third_game.py",
     "train navigation --http": "needs a game that listens; tests/test_navigation_training.py",
     "scripts/train.sh": "tests/test_scripts.py",

@@ -93,7 +93,7 @@ def _rows(tmp_path: Path, name: str) -> int:
 
 
 def _saved_steps(tmp_path: Path) -> int:
-    return open_run(str(tmp_path / "run")).checkpoints().newest()[1].agent_steps
+    return open_run(str(tmp_path / "run"), lambda _: None).checkpoints().newest()[1].agent_steps
 
 
 def _workers(process: "subprocess.Popen[str]") -> list[int]:
@@ -116,7 +116,8 @@ def no_leftovers() -> Iterator[None]:
 
 
 @pytest.mark.timeout(300)
-def test_the_same_seed_trains_the_same_policies(tmp_path: Path, no_leftovers: None) -> None:
+@pytest.mark.usefixtures("no_leftovers")
+def test_the_same_seed_trains_the_same_policies(tmp_path: Path) -> None:
     for name in ("one", "other"):
         process = _train(tmp_path, name, updates=4)
         assert process.wait(100) == 0, _output(process)
@@ -125,7 +126,8 @@ def test_the_same_seed_trains_the_same_policies(tmp_path: Path, no_leftovers: No
 
 
 @pytest.mark.timeout(300)
-def test_killed_and_stopped_workers_are_replaced_and_ctrl_c_leaves_nothing(tmp_path: Path, no_leftovers: None) -> None:
+@pytest.mark.usefixtures("no_leftovers")
+def test_killed_and_stopped_workers_are_replaced_and_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     process = _train(tmp_path, "run", "--worker-timeout", "1", updates=100_000)
     try:
         _await(lambda: _rows(tmp_path, "run") >= 2)

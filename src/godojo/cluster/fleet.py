@@ -13,7 +13,7 @@ BEHIND_S = 15.0
 """Once a worker has delivered, the others may take this much longer than `BEHIND_FACTOR` times its time."""
 BEHIND_FACTOR = 3.0
 SILENT_S, SILENT_FACTOR = 60.0, 10.0
-"""If no worker delivers within this time, or this multiple of the last rollout's, all count as lost."""
+"""If no worker delivers within this time, and this multiple of the last rollout's, all count as lost."""
 STATE_TIMEOUT_S = 60.0
 CLOSE_TIMEOUT_S = 5.0
 MAX_LOSSES = 5

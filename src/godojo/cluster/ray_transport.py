@@ -1,5 +1,6 @@
 """Workers as Ray actors. The only module that imports Ray."""
 
+import logging
 import os
 import shutil
 import tempfile
@@ -29,6 +30,7 @@ class RayTransport:
         self._config, self._make_worlds, self._cpus = config, make_worlds, cpus_each
         self._folder: str | None = None
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
+        logging.getLogger("ray").setLevel(logging.CRITICAL)  # the fleet tells of losses, in one line each
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's own new default
         if address is not None:
             ray.init(address=address, **quiet)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from godojo.engines.base import Worlds
 from godojo.errors import GodojoError, option
 from godojo.extras import require
 from godojo.processes import finish
@@ -94,7 +95,7 @@ def one_line(output: str) -> str:
     return " ".join(lines)[:300] if lines else "no reason given"
 
 
-def open_cluster(config: RunConfig, make_worlds: "Callable[[RunConfig], object]", say: Callable[[str], None]) -> object:
+def open_cluster(config: RunConfig, make_worlds: Callable[[RunConfig], Worlds], say: Callable[[str], None]) -> Worlds:
     """Workers with their worlds, as the `Worlds` of a learner (`cluster.learner.ClusterPpo`).
 
     The run's worlds are spread evenly. `make_worlds` makes those of one worker, from its configuration.
@@ -111,7 +112,8 @@ def open_cluster(config: RunConfig, make_worlds: "Callable[[RunConfig], object]"
     say(f"starting {wanted.workers} workers in {where}")
     transport = RayTransport(address, wanted.workers, worker_config(config, wanted.workers), make_worlds)
     try:
-        fleet = Fleet(transport, wanted.workers, say, Limits(behind_s=wanted.timeout_s or BEHIND_S))
+        behind_s = wanted.timeout_s or BEHIND_S
+        fleet = Fleet(transport, wanted.workers, say, Limits(behind_s=behind_s, silent_s=4.0 * behind_s))
         return ClusterWorlds(fleet, fleet.open())
     except BaseException:
         transport.close()

@@ -32,7 +32,7 @@ class DescribedWorlds(Worlds):
 
     def _like(self, role: RoleArrays) -> RoleArrays:
         """Empty arrays like a role's, for all worlds."""
-        arrays = {
+        arrays: dict[str, Any] = {
             field.name: np.zeros((self.num_worlds, *value.shape[1:]), value.dtype)
             for field in dataclasses.fields(role)
             if isinstance(value := getattr(role, field.name), np.ndarray)
