@@ -43,13 +43,19 @@ def main() -> int:
     _train("none", 0, wanted, lambda: False)
     _train("worker killed", wanted.kills, wanted, lambda: _signal_worker(signal.SIGKILL))
     _train("worker stopped", wanted.stalls, wanted, lambda: _signal_worker(signal.SIGSTOP))
-    with _nodes() as (address, lose_one):
-        _train("node lost", wanted.nodes, wanted, lose_one, address)
+    if wanted.nodes:
+        with _nodes() as (address, lose_one, add_nodes):
+            _train("node lost", wanted.nodes, wanted, lose_one, address, add_nodes)
     return 0
 
 
 def _train(
-    name: str, count: int, wanted: argparse.Namespace, fault: Callable[[], bool], address: str = "local"
+    name: str,
+    count: int,
+    wanted: argparse.Namespace,
+    fault: Callable[[], bool],
+    address: str = "local",
+    repair: Callable[[], None] = lambda: None,
 ) -> None:
     if name != "none" and not count:
         return
@@ -69,16 +75,18 @@ def _train(
         with prepared(args, lambda text: print(text, file=sys.stderr)) as training:  # noqa: T201 - progress
             disturber = threading.Thread(target=disturb, daemon=True)
             disturber.start()
-            training.train(lambda _: None)
-            while done[0] < count:  # play on until all have happened
+            training.train(lambda _: repair())
+            while done[0] < count and disturber.is_alive():  # play on until all have happened
                 training.learner.iterate(1.0)
+                repair()
             training.save()
             over.set()
             disturber.join(60.0)
             losses, steps, path = training.worlds.fleet.losses, training.agent_steps, str(training.run.path)  # type: ignore[attr-defined]
         wins = judge(path, ["sighted"], rounds=ROUNDS).verdict("seeker", "sighted").wins
     assert wins is not None
-    left = len([title for pid, title in _descendants().items() if pid not in before and "ray" in title])
+    kind = "ray" if address == "local" else "ray::Shard"  # the nodes of a cluster of ours stay until it is shut down
+    left = len([title for pid, title in _descendants().items() if pid not in before and kind in title])
     rate = f"{100 * wins.rate:.0f} % ({100 * wins.low:.0f} to {100 * wins.high:.0f})"
     write(f"| {name} | {done[0]} | {losses} | {steps:,} | {rate} | {left} processes |")
 
@@ -92,20 +100,28 @@ def _signal_worker(number: int) -> bool:
 
 
 @contextlib.contextmanager
-def _nodes() -> Iterator[tuple[str, Callable[[], bool]]]:
-    """A cluster of a head and two nodes in this machine, and a function that loses one of them and adds another."""
+def _nodes() -> Iterator[tuple[str, Callable[[], bool], Callable[[], None]]]:
+    """A cluster of a head and two nodes in this machine; functions that lose a node, and that add one in its place.
+
+    Ray starts nodes in the main thread only.
+    """
     from ray.cluster_utils import Cluster
 
     cluster: Any = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
     nodes = [cluster.add_node(num_cpus=1) for _ in range(WORKERS)]
 
     def lose_one() -> bool:
+        if len(nodes) < WORKERS:
+            return False  # the last one is still being replaced
         cluster.remove_node(nodes.pop(0), allow_graceful=False)
-        nodes.append(cluster.add_node(num_cpus=1, wait=False))
         return True
 
+    def add_nodes() -> None:
+        while len(nodes) < WORKERS:
+            nodes.append(cluster.add_node(num_cpus=1, wait=False))
+
     try:
-        yield cluster.address, lose_one
+        yield cluster.address, lose_one, add_nodes
     finally:
         cluster.shutdown()
 

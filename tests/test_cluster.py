@@ -265,7 +265,7 @@ def test_wrong_configurations_are_refused(values: dict[str, Any], message: str) 
         ClusterConfig(**values).check()
 
 
-def test_another_version_of_ray_is_named_in_one_line() -> None:
+def test_another_version_of_ray_and_a_missing_token_are_named_in_one_line() -> None:
     text = (
         "noise\nfailed: RuntimeError: Version mismatch: The cluster was started with:\n    Ray: 2.9.0\n"
         "    Python: 3.9.1\nThis process on node 10.0.0.1 was started with:\n    Ray: 2.60.0\n    Python: 3.11.7\n"
@@ -273,4 +273,6 @@ def test_another_version_of_ray_is_named_in_one_line() -> None:
     assert one_line(text) == (
         "it runs Ray and Python 2.9.0 and 3.9.1, this is 2.60.0 and 3.11.7; install the same versions"
     )
+    refused = "W gcs_client.cc:210: Unauthenticated: InvalidAuthToken: missing\nfailed: ConnectionError: no"
+    assert one_line(refused).startswith("it wants its token: set RAY_AUTH_MODE=token")
     assert one_line("") == "no reason given"

@@ -84,6 +84,8 @@ def resolve(address: str, say: Callable[[str], None]) -> str | None:
 
 def one_line(output: str) -> str:
     """The reason that the probe gives, without Ray's own log lines."""
+    if "InvalidAuthToken" in output:
+        return "it wants its token: set RAY_AUTH_MODE=token, with the token in ~/.ray/auth_token (ray get-auth-token)"
     _, marker, text = output.rpartition("failed: ")
     text = text if marker else output
     if "ersion mismatch" in text:
