@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+import godojo
 from godojo.cluster.start import resolve
 from godojo.errors import GodojoError
 from godojo.extras import is_installed
@@ -179,3 +181,16 @@ def test_a_port_that_is_no_cluster_is_refused(monkeypatch: pytest.MonkeyPatch) -
         address = f"127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(GodojoError, match=f"cannot use the Ray cluster at {address}: "):
             resolve(address, lambda _: None)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.usefixtures("no_leftovers")
+def test_matches_on_ray_have_the_results_of_matches_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GODOJO_RUNS", str(tmp_path))
+    run = godojo.train("tag", steps=2 * UPDATE, run_id="run", settings=[word.removeprefix("--set=") for word in SMALL])
+    here, there = (
+        godojo.evaluate(run, ["scripted:random", "itself"], episodes=8, ray=address) for address in (None, "local")
+    )
+    assert msgspec.to_builtins(there) == msgspec.to_builtins(here)
+    with pytest.raises(GodojoError, match="there is no opponent"):
+        godojo.evaluate(run, ["scripted:nobody"], episodes=8, ray="local")

@@ -129,11 +129,9 @@ def load_weights(module: nn.Module, weights: Weights) -> None:
 
 
 def buffer_arrays(buffer: RolloutBuffer, *, imitates: bool) -> dict[str, np.ndarray]:
-    """The fields of a buffer that travel; a copy, since the next rollout overwrites the buffer."""
+    """The fields of a buffer that travel, without a copy: they are sent before the next rollout overwrites them."""
     left_out = COMPUTED if imitates else (*COMPUTED, *IMITATION)
-    return {
-        field.name: getattr(buffer, field.name).numpy().copy() for field in fields(buffer) if field.name not in left_out
-    }
+    return {field.name: getattr(buffer, field.name).numpy() for field in fields(buffer) if field.name not in left_out}
 
 
 @torch.no_grad()

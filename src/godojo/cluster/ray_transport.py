@@ -4,7 +4,7 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -17,28 +17,46 @@ from godojo.cluster.shard import MakeWorlds, Shard
 from godojo.errors import GodojoError
 from godojo.runs.config import RunConfig, cores
 
+TASK_RETRIES = 3
+RESULT_TIMEOUT_S = 60.0
+"""For the transfer of a result that is ready."""
 _MISSING = ("No module named 'godojo", "failed to import on the worker")
 
 
-class RayTransport:
-    """Actors in a running cluster, or in one that is started here and ends with us."""
+class RaySession:
+    """A connection to a cluster; or one that is started on this machine, and ends with it."""
 
-    def __init__(
-        self, address: str | None, workers: int, config: RunConfig, make_worlds: MakeWorlds, cpus_each: int = 1
-    ) -> None:
-        """`address` of a cluster that this machine belongs to; None starts one on this machine."""
-        self._config, self._make_worlds, self._cpus = config, make_worlds, cpus_each
-        self._folder: str | None = None
+    def __init__(self, address: str | None, cpus: int) -> None:
+        """`address` of a cluster that this machine belongs to; None starts one with `cpus`."""
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
-        logging.getLogger("ray").setLevel(logging.CRITICAL)  # the fleet tells of losses, in one line each
+        logging.getLogger("ray").setLevel(logging.CRITICAL)  # losses are told in one line each
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's own new default
+        self._folder: str | None = None
         if address is not None:
             ray.init(address=address, **quiet)
             return
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         self._folder = tempfile.mkdtemp(prefix="godojo-ray-")
-        cpus = max(workers * cpus_each, cores())
-        ray.init(address="local", num_cpus=cpus, include_dashboard=False, _temp_dir=self._folder, **quiet)
+        try:
+            ray.init(address="local", num_cpus=cpus, include_dashboard=False, _temp_dir=self._folder, **quiet)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        ray.shutdown()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class RayTransport:
+    """Actors in a running cluster, or in one that is started here."""
+
+    def __init__(
+        self, address: str | None, workers: int, config: RunConfig, make_worlds: MakeWorlds, cpus_each: int = 1
+    ) -> None:
+        self._config, self._make_worlds, self._cpus = config, make_worlds, cpus_each
+        self._session = RaySession(address, max(workers * cpus_each, cores()))
 
     def start(self, place: int, generation: int) -> Any:
         threads = {"env_vars": {"NUMBA_NUM_THREADS": str(self._cpus)}}
@@ -58,23 +76,54 @@ class RayTransport:
         return [*done, *more]
 
     def result(self, future: Any) -> Any:
-        try:
-            return ray.get(future, timeout=60.0)
-        except ray.exceptions.RayTaskError as error:
-            if isinstance(error.cause, GodojoError):
-                raise GodojoError(str(error.cause)) from None
-            raise WorkerLost(_reason(error.cause or error)) from None
-        except (ray.exceptions.RayError, ray.exceptions.GetTimeoutError) as error:
-            raise WorkerLost(_reason(error)) from None
+        return _result(future)
 
     def kill(self, worker: Any) -> None:
         with suppress(ray.exceptions.RayError, ValueError):
             ray.kill(worker, no_restart=True)
 
     def close(self) -> None:
-        ray.shutdown()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        self._session.close()
+
+
+def run_tasks_on_ray(calls: Sequence[Callable[[], Any]], address: str | None, done: Callable[[int], None]) -> list[Any]:
+    """The results of independent calls, in order, each on a CPU of its own; `done` is called with their number so far.
+
+    A call whose worker or node is lost is repeated; an error of the call itself ends them all.
+    """
+    session = RaySession(address, cores())
+    try:
+        threads = {"env_vars": {"NUMBA_NUM_THREADS": "1"}}
+        task = ray.remote(num_cpus=1, max_retries=TASK_RETRIES, runtime_env=threads)(_call)
+        futures = [task.remote(call) for call in calls]
+        waiting, count = list(futures), 0
+        while waiting:
+            ready, waiting = ray.wait(waiting, num_returns=1)
+            count += len(ready)
+            for future in ready:
+                _result(future)
+            done(count)
+        return [_result(future) for future in futures]
+    except WorkerLost as error:
+        raise GodojoError(f"a task on the cluster failed: {error}") from None
+    finally:
+        session.close()
+
+
+def _call(call: Callable[[], Any]) -> Any:
+    return call()
+
+
+def _result(future: Any) -> Any:
+    """The result of a call that is done; raises WorkerLost, or the GodojoError that the call raised."""
+    try:
+        return ray.get(future, timeout=RESULT_TIMEOUT_S)
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, GodojoError):
+            raise GodojoError(str(error.cause)) from None
+        raise WorkerLost(_reason(error.cause or error)) from None
+    except (ray.exceptions.RayError, ray.exceptions.GetTimeoutError) as error:
+        raise WorkerLost(_reason(error)) from None
 
 
 def _reason(error: BaseException) -> str:

@@ -72,7 +72,7 @@ class Shard:
         buffers, normalisers = {}, {}
         for key, worker in player.learners.items():
             buffers[key] = buffer_arrays(worker.buffer, imitates=worker.imitation is not None)
-            buffers[key]["sequence_memory"] = worker.sequence_memory.numpy().copy()
+            buffers[key]["sequence_memory"] = worker.sequence_memory.numpy()
             normalisers[key] = weights_of(worker.policy.normaliser), weights_of(worker.critic.normaliser)
         return Rollout(buffers, normalisers, record.result())
 
