@@ -110,13 +110,11 @@ def train(
     ] = None,
     ray: Annotated[
         str | None,
-        cluster(
-            "Play the rollouts in a Ray cluster: HOST:PORT, auto (this machine's) or local (a new one).", "ADDRESS"
-        ),
+        cluster("A Ray cluster that plays: HOST:PORT, auto, or local (a new one).", "ADDRESS"),
     ] = None,
     workers: Annotated[int | None, cluster("Worker processes that play; defaults to 2.", "N", min=1)] = None,
     worker_timeout: Annotated[
-        float | None, cluster("Replace a worker that falls further behind the first; defaults to 15.", "SECONDS")
+        float | None, cluster("How far a worker may fall behind; defaults to 15.", "SECONDS")
     ] = None,
     log_trajectories: Annotated[
         int, expert("Rounds of each snapshot to record tick by tick at the end.", "N", min=0)
