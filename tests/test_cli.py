@@ -50,7 +50,6 @@ def test_the_help_of_train_is_grouped(godojo: Run) -> None:
         "Your own game",
         "HTTP",
         "Expert",
-        "Cluster",
     ]
     assert "\n   godojo train --resume first --minutes 5 " in shown
     assert len(shown.splitlines()) < 110

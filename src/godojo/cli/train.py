@@ -33,7 +33,6 @@ def _in(panel: str) -> Callable[..., Any]:
 
 
 basic, own_game, over_http, expert = _in("Basics"), _in("Your own game"), _in("HTTP"), _in("Expert")
-cluster = _in("Cluster")
 
 
 def train(
@@ -110,12 +109,10 @@ def train(
     ] = None,
     ray: Annotated[
         str | None,
-        cluster("A Ray cluster that plays: HOST:PORT, auto, or local (a new one).", "ADDRESS"),
+        expert("Play in a Ray cluster: HOST:PORT, auto or local.", "ADDRESS"),
     ] = None,
-    workers: Annotated[int | None, cluster("Worker processes that play; defaults to 2.", "N", min=1)] = None,
-    worker_timeout: Annotated[
-        float | None, cluster("How far a worker may fall behind; defaults to 15.", "SECONDS")
-    ] = None,
+    workers: Annotated[int | None, expert("With --ray: workers; defaults to 2.", "N", min=1)] = None,
+    worker_timeout: Annotated[float | None, expert("Patience with a worker; defaults to 15.", "SECONDS")] = None,
     log_trajectories: Annotated[
         int, expert("Rounds of each snapshot to record tick by tick at the end.", "N", min=0)
     ] = 0,
