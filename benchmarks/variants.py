@@ -1,6 +1,7 @@
 """What docs/experiments.md compares: trains tag in several variants for the same number of steps, and judges each.
 
 python3 dojo.py run benchmarks/variants.py --steps 10000000 --rounds 500 --only "no memory,world frame" --seeds 1,2
+python3 dojo.py run benchmarks/variants.py --ray auto        one training per CPU of a Ray cluster (docs/cluster.md)
 """
 
 import argparse
@@ -8,7 +9,9 @@ import os
 import sys
 import tempfile
 import time
+from functools import partial
 
+from godojo.cluster.tasks import run_tasks
 from godojo.evaluation.evaluation import judge
 from godojo.training.args import TrainArgs
 from godojo.training.setup import prepared
@@ -57,12 +60,18 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=500)
     parser.add_argument("--seeds", default="1")
     parser.add_argument("--only", default=",".join(VARIANTS))
+    parser.add_argument("--ray", metavar="ADDRESS", help="Train the variants in a Ray cluster: auto, local, HOST:PORT.")
     wanted = parser.parse_args()
     write(f"| variant | seed | k agent-steps/s | {' | '.join(f'{role} against {rival}' for role, rival in MATCHES)} |")
     write("|---" * (3 + len(MATCHES)) + "|")
-    for name in wanted.only.split(","):
-        for seed in wanted.seeds.split(","):
-            write(row(name, int(seed), wanted.steps, wanted.rounds))
+    variants = [(name, int(seed)) for name in wanted.only.split(",") for seed in wanted.seeds.split(",")]
+    if wanted.ray is None:
+        for name, seed in variants:
+            write(row(name, seed, wanted.steps, wanted.rounds))
+        return 0
+    calls = [partial(row, name, seed, wanted.steps, wanted.rounds) for name, seed in variants]
+    for line in run_tasks(calls, wanted.ray, done=lambda count: say(f"{count} of {len(calls)} variants trained")):
+        write(line)
     return 0
 
 
@@ -82,6 +91,10 @@ def row(name: str, seed: int, steps: int, rounds: int) -> str:
         assert wins is not None
         cells.append(f"{100 * wins.rate:.0f} ({100 * wins.low:.0f} to {100 * wins.high:.0f})")
     return f"| {name} | {seed} | {speed / 1e3:.0f} | {' | '.join(cells)} |"
+
+
+def say(line: str) -> None:
+    sys.stderr.write(line + "\n")
 
 
 def write(line: str) -> None:

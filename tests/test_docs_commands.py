@@ -54,6 +54,8 @@ ELSEWHERE = {
     "export godot-rl": "needs a policy of a godot_rl game; tests/test_external_games.py",
     "train --connect": "waits for a game; tests/test_train_cli.py",
     "train --demos": "needs a file of demonstrations; tests/test_demos.py",
+    "train --ray": "needs Ray; tests/test_ray.py",
+    "eval --ray": "needs Ray; tests/test_ray.py",
     "train pursuit": "needs GODOJO_GAMES; tests/test_third_game.py",
     "train navigation --http": "needs a game that listens; tests/test_navigation_training.py",
     "scripts/train.sh": "tests/test_scripts.py",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from godojo.errors import GodojoError, command
 
-MODULES = {"sb3": "stable_baselines3"}
+MODULES = {"ray": "ray", "sb3": "stable_baselines3"}
 """The module that each extra of pyproject.toml installs."""
 _INSTALL_TIMEOUT_S = 1800.0
 

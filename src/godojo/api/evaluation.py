@@ -31,6 +31,7 @@ def evaluate(
     binary: str | Path | None = None,
     connect: bool = False,
     seconds: float | None = None,
+    ray: str | None = None,
     progress: Callable[[str, float | None], None] | None = None,
 ) -> "Evaluation | SoloEvaluation | Comparison | ExternalEvaluation":
     """Play a trained policy on arenas that training does not use; in an external game, in that game.
@@ -50,6 +51,8 @@ def evaluate(
         binary: The exported game, instead.
         connect: Wait for the external game, which you start.
         seconds: In an external game: the most that each player takes; 30 by default.
+        ray: Play the matches as tasks of a Ray cluster: `"auto"`, `"local"` or `"HOST:PORT"`, as `godojo.train` takes
+            it. Nodes must see the same files.
         progress: Called with the match in progress and the fraction of it that is done.
 
     Returns:
@@ -79,8 +82,9 @@ def evaluate(
     how |= {"files": SHIPPED, "progress": progress}
     external: dict[str, Any] = {"project": project, "binary": binary, "connect": connect}
     if is_external(next(iter(players_of(text, files=SHIPPED).values())).card.game):
-        if opponents or engine == "both":
-            raise GodojoError(f"{text} plays an external game: remove {option('opponents')} and {option('engine')}")
+        if opponents or engine == "both" or ray is not None:
+            given = f"{option('opponents')}, {option('engine')} and {option('ray')}"
+            raise GodojoError(f"{text} plays an external game: remove {given}")
         del how["arenas"], how["rounds"]
         source = source_of(text, **external)
         limit_s = SECONDS if seconds is None else seconds
@@ -88,9 +92,15 @@ def evaluate(
     for name, given in (external | {"seconds": seconds}).items():
         if given:
             raise GodojoError(f"{text} plays one of Godojo's own games: remove {option(name)}")
+    if ray is not None and (engine == "both" or is_solo(text, SHIPPED)):
+        raise GodojoError(f"{option('ray')} is for matches between roles, on one engine; remove it")
     if not is_solo(text, SHIPPED):
         if engine == "both":
             return compare_engines(text, opponents, role=role, references=True, **how)
+        if ray is not None:
+            from godojo.api.parallel import judge_on_ray
+
+            return judge_on_ray(text, opponents, ray, role=role, engine=engine, **how)
         return judge(text, opponents, role=role, engine=engine, references=True, **how)
     if opponents or role is not None:
         raise GodojoError(f"{text} plays alone: remove {option('opponents')} and {option('role')}")

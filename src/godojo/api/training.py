@@ -56,6 +56,9 @@ def train(
     http: Sequence[str] = (),
     scene: str | None = None,
     reload_every: int = 0,
+    ray: str | None = None,
+    workers: int | None = None,
+    worker_timeout: float | None = None,
     progress: "Callable[[TrainingStatus], object] | None" = None,
 ) -> Run:
     """Train all roles of a game, by self-play where there are several.
@@ -105,6 +108,10 @@ def train(
             by default.
         scene: With `project`: the training scene in place of the main scene. With `http`: the scene to load first.
         reload_every: With `http`: reload the scene after this many decisions.
+        ray: Play the rollouts on a Ray cluster: its `"HOST:PORT"`; `"auto"` for the one on this machine, or else a new
+            one; `"local"` for a new one. Needs `godojo[ray]`.
+        workers: With `ray`: processes that play, each with its share of the worlds; 2 by default.
+        worker_timeout: With `ray`: seconds that a worker may fall behind the first; 15 by default.
         progress: Called after each update with a `TrainingStatus`; return False to stop the training.
 
     Returns:
@@ -149,6 +156,9 @@ def train(
         http=(http,) if isinstance(http, str) else tuple(http),
         scene=scene,
         reload_every=reload_every,
+        ray=ray,
+        workers=workers,
+        worker_timeout=worker_timeout,
     )
     with prepared(args, log.info) as training:
         from godojo.training.outcome import run_training  # loads torch

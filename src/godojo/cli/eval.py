@@ -54,6 +54,12 @@ def evaluate(
     binary: Annotated[Path | None, external("The exported game, instead.", "FILE")] = None,
     connect: Annotated[bool, external("Wait for the game, which you start.", None, "--connect")] = False,
     seconds: Annotated[float | None, external("The most that each player takes; defaults to 30.", "N")] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            "--ray", metavar="ADDRESS", help="Play the matches in a Ray cluster: HOST:PORT, auto or local (a new one)."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
     """Evaluate a trained policy: how often each role wins against each opponent, with 95 % intervals.
@@ -85,6 +91,7 @@ def evaluate(
             binary=binary,
             connect=connect,
             seconds=seconds,
+            ray=ray,
             progress=shown.progress,
         )
     if as_json:

@@ -117,6 +117,12 @@ def train(
         float | None,
         expert("A game that is silent for longer counts as frozen; defaults to 10.", "SECONDS"),
     ] = None,
+    ray: Annotated[
+        str | None,
+        expert("Play in a Ray cluster: HOST:PORT, auto or local.", "ADDRESS"),
+    ] = None,
+    workers: Annotated[int | None, expert("With --ray: workers; defaults to 2.", "N", min=1)] = None,
+    worker_timeout: Annotated[float | None, expert("Patience with a worker; defaults to 15.", "SECONDS")] = None,
     log_trajectories: Annotated[
         int, expert("Rounds of each snapshot to record tick by tick at the end.", "N", min=0)
     ] = 0,
@@ -175,6 +181,9 @@ def train(
         http=_words(http),
         scene=scene,
         reload_every=reload_every,
+        ray=ray,
+        workers=workers,
+        worker_timeout=worker_timeout,
         command=tuple(sys.argv[1:]),
     )
     with prepared(args, note) as training:

@@ -22,6 +22,8 @@ class AlgorithmEntry(NamedTuple):
     """The setting that holds the number of parallel worlds."""
     extra: str = ""
     """The optional package that it needs (`godojo.extras`)."""
+    cluster_factory: str = ""
+    """The same as `factory`, with worlds on a cluster (`godojo.cluster`); empty if it cannot be spread."""
     can_continue: bool = True
     """Whether it can start from the policies of another run and keep roles frozen; it trains all roles then."""
 
@@ -53,7 +55,11 @@ def _sb3(settings: str) -> AlgorithmEntry:
 
 
 ALGORITHMS = {
-    "ppo": AlgorithmEntry("godojo.learn.settings:PpoSettings", "godojo.learn.self_play:PpoSelfPlay"),
+    "ppo": AlgorithmEntry(
+        "godojo.learn.settings:PpoSettings",
+        "godojo.learn.self_play:PpoSelfPlay",
+        cluster_factory="godojo.cluster.learner:ClusterPpo",
+    ),
     "sac": AlgorithmEntry(
         "godojo.learn.settings:SacSettings",
         "godojo.learn.sac:SacSelfPlay",

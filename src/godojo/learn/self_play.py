@@ -34,7 +34,7 @@ from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, RolloutWo
 from godojo.learn.settings import PpoSettings, check_role_names
 from godojo.learn.threads import single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error
-from godojo.opponents import SharedRole, make_opponent, shared_role
+from godojo.opponents import Opponent, SharedRole, make_opponent, shared_role
 from godojo.runs.role_map import Mode
 
 
@@ -94,6 +94,30 @@ def opponent_slots(index: int, role: str, worlds: Worlds, settings: PpoSettings,
     )
 
 
+def players_state(worker: RolloutWorker) -> dict[str, Any]:
+    """What the players of a role remember, for a checkpoint; the weights are not part of it."""
+    return {
+        "generator": worker.generator.get_state(),
+        "memory": worker.memory.clone(),
+        "past_memory": worker.past_memory.clone(),
+        "scripted": [opponent.state() for opponent, _ in worker.scripted],
+        "imitated": None if worker.imitation is None else worker.imitation.opponent.state(),
+    }
+
+
+def load_players_state(worker: RolloutWorker, state: Mapping[str, Any], *, same_episodes: bool) -> None:
+    """Continue from the result of `players_state`, after `set_past_opponent`; a new episode remembers nothing."""
+    worker.generator.set_state(state["generator"])
+    if not same_episodes:
+        return
+    worker.memory.copy_(state["memory"])
+    worker.past_memory.copy_(state["past_memory"])
+    for (opponent, _), remembered in zip(worker.scripted, state["scripted"], strict=True):
+        opponent.load_state(remembered)
+    if worker.imitation is not None:
+        worker.imitation.opponent.load_state(state["imitated"])
+
+
 def exploiter_key(role: str) -> str:
     """The key of a role's exploiter among the learners."""
     return f"{role} exploiter"
@@ -133,7 +157,7 @@ class PpoSelfPlay(Algorithm):
             and settings.past_opponent_fraction > 0.0
             else None
         )
-        self.slots = {name: opponent_slots(index, name, worlds, settings, seed) for index, name in enumerate(names)}
+        self.slots = {name: self._opponent_slots(index, name, seed) for index, name in enumerate(names)}
         self.workers: dict[str, RolloutWorker] = {}
         self.exploiters: dict[str, RolloutWorker] = {}
         """By role: a policy that learns to beat the current policy of the other role."""
@@ -146,7 +170,7 @@ class PpoSelfPlay(Algorithm):
             policy = given if given is not None else Policy(shape_for(role, self._role_settings[name]))
             worker = self.workers[name] = self._make_learner(name, name, policy, self.slots[name], backend)
             if name in settings.imitated_opponents and self._shared is None:
-                imitated = make_opponent(settings.imitated_opponents[name], name, seed, game=worlds.game)
+                imitated = self._imitated_opponent(name, seed)
                 count = int(worlds.num_worlds * settings.imitation_fraction)
                 worker.imitation = Imitation(worlds, name, imitated, worker.world_slice, count)
         for name, slots in self.slots.items():
@@ -174,6 +198,12 @@ class PpoSelfPlay(Algorithm):
         """Wins and losses of a role that plays against itself, in rounds against a past checkpoint."""
         self._threads = single_threaded_pool(len(names))
 
+    def _opponent_slots(self, index: int, role: str, seed: int) -> OpponentSlots:
+        return opponent_slots(index, role, self.worlds, self.settings, seed)
+
+    def _imitated_opponent(self, role: str, seed: int) -> Opponent:
+        return make_opponent(self.settings.imitated_opponents[role], role, seed, game=self.worlds.game)
+
     def _make_learner(
         self, key: str, role: str, policy: Policy, slots: OpponentSlots, backend: Backend
     ) -> RolloutWorker:
@@ -199,7 +229,7 @@ class PpoSelfPlay(Algorithm):
         return worker
 
     @property
-    def _learners(self) -> dict[str, RolloutWorker]:
+    def learners(self) -> dict[str, RolloutWorker]:
         """The workers of all roles and of all exploiters."""
         return self.workers | {exploiter_key(role): worker for role, worker in self.exploiters.items()}
 
@@ -223,15 +253,11 @@ class PpoSelfPlay(Algorithm):
 
     def iterate(self, progress: float, on_step: Callable[[Worlds], None] = lambda _: None) -> Iteration:
         settings = self.settings
-        for name, mode in self.modes.items():
-            self.workers[name].learns, self.workers[name].deterministic = mode == "train", mode == "deterministic"
-            for imitation in (self.workers[name].imitation, self.workers[name].demonstrations):
-                if imitation is not None:
-                    imitation.weight = settings.imitation_weight(progress) if mode == "train" else 0.0
+        self.apply_modes(progress)
         self._resample_past_opponents()
         learning = [name for name, mode in self.modes.items() if mode == "train"]
         learning += map(exploiter_key, self.exploiters)
-        learners = self._learners
+        learners = self.learners
         modules = [module for key in learning for module in (learners[key].policy, learners[key].critic)]
         with restore_on_error(modules, self.optimisers.values()):
             rounds = self._collect_rollout(on_step)
@@ -263,17 +289,29 @@ class PpoSelfPlay(Algorithm):
                 cloned[name] = self._threads.submit(worker.demonstrations.clone, *arguments)
         return {name: result.result() for name, result in cloned.items()}
 
+    def apply_modes(self, progress: float) -> None:
+        """Tell the workers what their roles do in the next rollout: learn, imitate, or only play."""
+        for name, mode in self.modes.items():
+            self.workers[name].learns, self.workers[name].deterministic = mode == "train", mode == "deterministic"
+            for imitation in (self.workers[name].imitation, self.workers[name].demonstrations):
+                if imitation is not None:
+                    imitation.weight = self.settings.imitation_weight(progress) if mode == "train" else 0.0
+
+    def play(self, after_step: Callable[[Worlds], None]) -> None:
+        """Fill the buffers of all workers; `after_step` is called with the worlds after every step."""
+        collect_rollout(self.worlds, self.settings.n_steps, self._for_each_worker, after_step)
+
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
         self.worlds.close()
 
     def _prepare(self, name: str) -> None:
-        worker = self._learners[name]
+        worker = self.learners[name]
         settings = self._role_settings[worker.name]
         worker.compute_returns_and_advantage(settings.gamma, settings.gae_lambda)
 
     def _update(self, name: str, progress: float) -> dict[str, float]:
-        worker, optimiser = self._learners[name], self.optimisers[name]
+        worker, optimiser = self.learners[name], self.optimisers[name]
         settings = self._role_settings[worker.name]
         rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
         for group in optimiser.param_groups:
@@ -286,7 +324,7 @@ class PpoSelfPlay(Algorithm):
 
     def _for_each_worker(self, call: Callable[[RolloutWorker], object]) -> None:
         """Call a function for all workers in parallel; torch and the kernels release the GIL."""
-        list(self._threads.map(call, self._learners.values()))
+        list(self._threads.map(call, self.learners.values()))
 
     def _resample_past_opponents(self) -> None:
         """Add the current policies to the pool and draw new past opponents, each at its interval."""
@@ -324,7 +362,7 @@ class PpoSelfPlay(Algorithm):
         Rounds that began before the past opponent was drawn do not count for it. A role that plays against itself wins
         as often as it loses, so its rounds are those against opponents.
         """
-        steps, names, worlds = self.settings.n_steps, list(self.workers), self.worlds
+        steps, names = self.settings.n_steps, list(self.workers)
         self._wins = dict.fromkeys(names, 0)
         self._wins_with_past = {name: dict.fromkeys(names, 0) for name in names}
         self._against_past = [0, 0]
@@ -355,7 +393,7 @@ class PpoSelfPlay(Algorithm):
                         past = self.slots[name].past
                         wins[winner] += int((worlds.ended & began_since_draw & won)[past].sum())
 
-        collect_rollout(worlds, steps, self._for_each_worker, after_step)
+        self.play(after_step)
         return rounds
 
     def _count_shared(self, shared: SharedRole, steps_since_draw: int) -> int:
@@ -396,14 +434,10 @@ class PpoSelfPlay(Algorithm):
                     "policy": worker.policy.state_dict(),
                     "critic": worker.critic.state_dict(),
                     "optimiser": self.optimisers[name].state_dict(),
-                    "generator": worker.generator.get_state(),
-                    "memory": worker.memory.clone(),
-                    "past_memory": worker.past_memory.clone(),
-                    "scripted": [opponent.state() for opponent, _ in worker.scripted],
-                    "imitated": None if worker.imitation is None else worker.imitation.opponent.state(),
                     "return_scale": None if worker.return_scale is None else worker.return_scale.state(),
+                    **players_state(worker),
                 }
-                for name, worker in self._learners.items()
+                for name, worker in self.learners.items()
             },
         }
 
@@ -412,12 +446,11 @@ class PpoSelfPlay(Algorithm):
         self.updates, self.agent_steps = state["updates"], state["agent_steps"]
         self._rng.bit_generator.state = state["rng"]
         self._assigned_at = state["assigned_at"]
-        for name, worker in self._learners.items():
+        for name, worker in self.learners.items():
             saved = state["roles"][name]
             worker.policy.load_state_dict(saved["policy"])
             worker.critic.load_state_dict(saved["critic"])
             self.optimisers[name].load_state_dict(saved["optimiser"])
-            worker.generator.set_state(saved["generator"])
             if worker.return_scale is not None:
                 worker.return_scale.load_state(saved["return_scale"], same_episodes=state["worlds"] is not None)
         if self.opponent_pool is not None:
@@ -430,10 +463,5 @@ class PpoSelfPlay(Algorithm):
                 self.workers[name].set_past_opponent(past and past.policy)
         if state["worlds"] is not None:
             self.worlds.load_state(state["worlds"])
-            for name, worker in self._learners.items():
-                worker.memory.copy_(state["roles"][name]["memory"])
-                worker.past_memory.copy_(state["roles"][name]["past_memory"])
-                for (opponent, _), remembered in zip(worker.scripted, state["roles"][name]["scripted"], strict=True):
-                    opponent.load_state(remembered)
-                if worker.imitation is not None:
-                    worker.imitation.opponent.load_state(state["roles"][name]["imitated"])
+        for name, worker in self.learners.items():
+            load_players_state(worker, state["roles"][name], same_episodes=state["worlds"] is not None)

@@ -380,7 +380,9 @@ def make_learner(
 ) -> Algorithm:
     """The algorithm of a run's configuration, with its settings."""
     settings = learner_settings(config.learner, config.learner_settings)
-    learner: Algorithm = load(algorithm_named(config.learner).factory)(worlds, settings, config.seed, policies, modes)
+    entry = algorithm_named(config.learner)
+    factory = entry.cluster_factory if hasattr(worlds, "fleet") else entry.factory
+    learner: Algorithm = load(factory)(worlds, settings, config.seed, policies, modes)
     return learner
 
 

@@ -83,6 +83,9 @@ class TrainArgs(NamedTuple):
     http: tuple[str, ...] = ()
     scene: str | None = None
     reload_every: int = 0
+    ray: str | None = None
+    workers: int | None = None
+    worker_timeout: float | None = None
     command: tuple[str, ...] = ()
     """The command line, for the run's configuration."""
 
@@ -123,6 +126,12 @@ class TrainArgs(NamedTuple):
             raise GodojoError(f"{option('action_repeat')} needs {option('project')}, {option('binary')} or a game")
         if self.action_repeat is not None and self.action_repeat < 1:
             raise GodojoError(f"{option('action_repeat')} must be 1 or more, not {self.action_repeat}")
+
+    @property
+    def cluster(self) -> dict[str, Any]:
+        """The values of a `ClusterConfig` that are given."""
+        given = {"address": self.ray, "workers": self.workers, "timeout_s": self.worker_timeout}
+        return {name: value for name, value in given.items() if value is not None}
 
     def check_times(self) -> None:
         check_budget(self.minutes, self.steps)

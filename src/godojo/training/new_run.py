@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from godojo.cluster.start import AUTO, RAY, ClusterConfig
 from godojo.engines.base import ENGINES, Worlds
 from godojo.engines.reward_wrapper import custom_reward
 from godojo.errors import GodojoError, option, unknown
@@ -67,7 +68,10 @@ def new_config(
         seed=seed,
         budget=args.budget(preset.budget or {"minutes": 5.0}).as_config(),
         command=args.command,
-        more=_game_source(args, engine, preset) | _world_options(args, preset) | kept_demos(args.demos),
+        more=_game_source(args, engine, preset)
+        | _world_options(args, preset)
+        | kept_demos(args.demos)
+        | _cluster(args, algorithm),
     )
     with ExitStack() as stack:
         worlds: Worlds | None = None
@@ -246,7 +250,7 @@ def _mode(args: TrainArgs, game: str) -> dict[str, Any]:
 
 def _game_source(args: TrainArgs, engine: str, preset: Preset) -> dict[str, Any]:
     """Where the games of a run come from, and their timeout, for `RunConfig.more`."""
-    more = _games_of(args, engine, preset.processes or PROCESSES)
+    more = _games_of(args, engine, preset.processes or (PROCESSES if args.ray is None else 1))
     if args.step_timeout is not None:
         if not more:
             raise _only_in_godot("step_timeout")
@@ -276,6 +280,24 @@ def _games_of(args: TrainArgs, engine: str, processes: int) -> dict[str, Any]:
 
 def _only_in_godot(name: str) -> GodojoError:
     return GodojoError(f"{option(name)} is for the real engine: add {option('engine', 'godot')}, or remove it")
+
+
+def _cluster(args: TrainArgs, algorithm: str) -> dict[str, Any]:
+    """The workers of a run that is spread over a cluster, for `RunConfig.more`."""
+    if args.ray is None:
+        for name in ("workers", "worker_timeout"):
+            if getattr(args, name) is not None:
+                raise GodojoError(f"{option(name)} needs {option('ray', AUTO)}")
+        return {}
+    if not ALGORITHMS[algorithm].cluster_factory:
+        raise GodojoError(f"{option('ray')} is for the built-in PPO, not for {algorithm}; remove one of them")
+    given = {"connect": args.listen is not None, "http": args.http, "project": args.place, "demos": args.demos}
+    for name, is_given in given.items():
+        if is_given:
+            raise GodojoError(f"{option('ray')} starts the games of Godojo on the workers; remove {option(name)}")
+    cluster = ClusterConfig(**args.cluster)
+    cluster.check()
+    return {RAY: msgspec.to_builtins(cluster)}
 
 
 def _world_options(args: TrainArgs, preset: Preset) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from godojo.cluster.start import RAY
 from godojo.errors import GodojoError, option
 from godojo.extras import require
 from godojo.games.base import GAMES
@@ -135,6 +136,9 @@ def _to_resume(args: TrainArgs, say: Callable[[str], None]) -> RunFolder:
         ("processes", args.processes is not None, "processes" not in config.more, "starts no games of its own"),
         ("step_timeout", args.step_timeout is not None, config.engine != "godot", "is not played in the real engine"),
         ("connect", args.listen is not None, "connect" not in config.more, "does not wait for a game"),
+        ("ray", args.ray is not None, RAY not in config.more, "is not spread over a cluster"),
+        ("workers", args.workers is not None, RAY not in config.more, "is not spread over a cluster"),
+        ("worker_timeout", args.worker_timeout is not None, RAY not in config.more, "is not spread over a cluster"),
     ):
         if is_given and is_wrong:
             raise GodojoError(f"run {run.name} {why}; remove {option(name)}")
@@ -168,4 +172,6 @@ def _resumed_config(config: RunConfig, args: TrainArgs) -> RunConfig:
         more["connect"] = {**more["connect"], **args.listen.place}
     if args.http:
         more["http"] = list(args.http)
+    if args.cluster:
+        more[RAY] = {**more[RAY], **args.cluster}
     return msgspec.structs.replace(config, more=more)

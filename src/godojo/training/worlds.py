@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from godojo.cluster.start import RAY, open_cluster
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.games.base import GAMES
@@ -25,6 +26,8 @@ def worlds_of(
     from godojo.engines.godot.game_source import GameSource
     from godojo.engines.reward_wrapper import CustomReward, RewardWrapper
 
+    if RAY in config.more:
+        return open_cluster(config, worlds_of, say or (lambda _: None))
     more, source = config.more, GameSource.of(config.more)
     if source is not None and config.game not in GAMES:
         before = config.learner_settings.get(algorithm_named(config.learner).num_worlds)  # those of a resumed run

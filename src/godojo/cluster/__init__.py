@@ -1,0 +1,1 @@
+"""Training spread over workers: rollouts are played elsewhere, the learner stays here. Ray carries the messages."""
