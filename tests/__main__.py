@@ -35,7 +35,8 @@ CHECKS: dict[str, list[str | Path]] = {
     "gdlint": [TOOLS / "gdlint", *GDSCRIPT],
     "docs": [TOOLS / "mkdocs", "build", "--strict", "--quiet"],
 }
-WORKERS = max(2, min(os.cpu_count() or 2, 4))
+WORKERS = max(3, min(os.cpu_count() or 3, 4))
+"""One more than two cores: many tests wait for processes."""
 # A file's tests share fixtures and one engine process, so files are what is handed out, in the order of conftest.py.
 PARALLEL = ["--numprocesses", str(WORKERS), "--dist", "loadfile", "--no-loadscope-reorder"]
 CHECK_TIMEOUT_S = 600
