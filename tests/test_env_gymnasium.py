@@ -297,7 +297,7 @@ def test_navigation_works_through_the_same_code() -> None:
     env = gym.make("godojo/Navigation-v0", arenas="maze", render_mode="rgb_array").unwrapped
     check_env(env)
     env.reset(seed=1)
-    picture = env.render()
+    picture: Any = env.render()
     assert isinstance(picture, np.ndarray)
     assert picture.shape == (512, 512, 3)
     envs = gym.make_vec(

@@ -203,7 +203,7 @@ def test_a_game_may_have_a_window(tmp_path: Path) -> None:
 def test_gymnasium_one() -> None:
     env = gym.make("godojo/Tag-v0", engine="godot", opponent="wander", settings=SHORT)
     check_env(env.unwrapped, skip_render_check=True)
-    env.close()
+    env.close()  # type: ignore[no-untyped-call]
 
 
 def test_gymnasium_many() -> None:

@@ -88,7 +88,7 @@ class GameEnv(gymnasium.Env[Array, Array]):
         observation = match.observed_last(0) if self._is_fresh else match.observed(0)
         return observation, float(match.reward[0]), terminated, truncated, info
 
-    def render(self) -> Array | None:
+    def render(self) -> Array | None:  # type: ignore[override]
         """The round from above. At the end of an episode, how it ended."""
         if self._camera is None:
             raise GodojoError(NO_PICTURES)
@@ -182,7 +182,7 @@ class WorldsVectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         mask[ended] = True
         return mask
 
-    def render(self) -> tuple[Array, ...]:
+    def render(self) -> tuple[Array, ...]:  # type: ignore[override]
         """Every world from above."""
         if self._camera is None:
             raise GodojoError(NO_PICTURES)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from gymnasium.spaces import Box, Discrete, MultiDiscrete
@@ -17,7 +17,7 @@ SettingsLike = GameSettings | Mapping[str, object] | None
 """The game's settings, or some values by path (`{"rules.hiders": 3}`), or None for the defaults."""
 ArenasLike = Any
 """The game's arenas, or names of hand-made ones, files or folders; one or several; None for every hand-made one."""
-ActionSpace = Box | Discrete | MultiDiscrete
+ActionSpace: TypeAlias = "Box | Discrete[Any] | MultiDiscrete"
 
 MAX_SEED = 2**63 - 1
 CHOICE_LIMIT = 10.0
