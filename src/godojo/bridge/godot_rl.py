@@ -43,6 +43,7 @@ DEFAULT_TICKS_PER_DECISION = 8
 
 _LENGTH = struct.Struct("<I")
 _NOBODY = np.empty((0, 4), np.int32)
+_NO_ROWS = np.empty(0, np.int32)
 _LARGEST = np.finfo(np.float32).max
 
 
@@ -217,7 +218,7 @@ class GodotRlSession(Session):
         steps = []
         for observation in self._before:
             reward = np.zeros(observation.shape[:2], np.float32)
-            steps.append(_role_step(observation, reward, np.zeros(reward.shape, np.uint8), np.empty(0, np.int32)))
+            steps.append(_role_step(observation, reward, np.zeros(reward.shape, np.uint8), _NO_ROWS))
         self._deliver(StepFrame(0, 0, _NOBODY, tuple(steps)))
 
     def _take_step(self, said: _Said) -> None:
@@ -234,6 +235,11 @@ class GodotRlSession(Session):
             reward, done = _single(rewards[role.agents]), dones[role.agents]
             _check_finite(reward[:, None, None], role, "the reward")
             returns += reward
+            shape = observation.shape[:2]
+            if not done.any():
+                flags = np.full(shape, ACTED, np.uint8)
+                steps.append(_role_step(observation, reward.reshape(shape), flags, _NO_ROWS))
+                continue
             flags = np.where(done, ACTED | TERMINATED, ACTED).astype(np.uint8)
             rows = np.flatnonzero(done).astype(np.int32)
             last = before.reshape(len(done), -1)[rows]
@@ -243,7 +249,6 @@ class GodotRlSession(Session):
                 self._take_info(info, role, last[index], flags[row : row + 1], success[index : index + 1])
             _check_finite(last[:, None], role, "the last observation")
             score = _single(np.clip(returns[rows], -_LARGEST, _LARGEST))
-            shape = observation.shape[:2]
             steps.append(
                 _role_step(observation, reward.reshape(shape), flags.reshape(shape), rows, last, score, success)
             )
@@ -328,7 +333,9 @@ class GodotRlSession(Session):
         return words
 
     def _say(self, message: dict[str, Any], turn: _Turn = _Turn.NOTHING) -> None:
-        text = json.dumps(message).encode("ascii")  # games read ASCII, and take the rest for something else
+        text = msgspec.json.encode(message)
+        if not text.isascii():  # games read ASCII, and take the rest for something else
+            text = json.dumps(message).encode("ascii")
         self._outgoing += (_LENGTH.pack(len(text)), text)
         self._turn = turn
 
