@@ -5,9 +5,8 @@
     python3 dojo.py run benchmarks/any_game.py --steps 100000 --learners godojo sb3      the same number of decisions
 
 The games are scenes of tests/godot_rl_games/arcade. Each learner plays two processes of a game for the same time on the
-clock, starts and compilation excluded; or, with --steps, for the same number of decisions, which does not depend on
-what else the machine does, and says how they compare in games that are slow whoever plays. A reward is the mean over
-the last 100 episodes.
+clock, starts and compilation excluded. With --steps, both make the same number of decisions instead: a busy machine
+then changes nothing, and neither gains from stepping faster. A reward is the mean over the last 100 episodes.
 SB3 is PPO with the settings of godot_rl's own example (n_steps 32, ent_coef 0.0001, else SB3's defaults), through the
 `godot-rl` package from PyPI, which takes one policy.
 """

@@ -1,6 +1,6 @@
 """The models that a scene declares (`DojoModel`), as settings of the learner."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container, Mapping
 from typing import Any, NamedTuple
 
 from godojo.errors import GodojoError, known
@@ -45,9 +45,9 @@ class Declared(NamedTuple):
             names.add("final_learning_rate")
         if "n_minibatches" in names:  # which a batch_size would replace
             names.add("batch_size")
-        roles = {role: _except(names, own) for role, own in self.roles.items()}
+        roles = {role: leave_out(names, own) for role, own in self.roles.items()}
         return self._replace(
-            settings=_except(names, self.settings), roles={role: own for role, own in roles.items() if own}
+            settings=leave_out(names, self.settings), roles={role: own for role, own in roles.items() if own}
         )
 
     def only(self, role: str) -> "Declared":
@@ -88,7 +88,7 @@ def declared(
     one = next(iter(found.values()))
     if is_of_all and len(set(nodes.values())) == 1 and all(own == one for own in found.values()):
         return Declared(scene_algorithm, one, {}, nodes)
-    own_settings = {role: _except(SHARED, own) for role, own in found.items()}
+    own_settings = {role: leave_out(SHARED, own) for role, own in found.items()}
     return Declared(scene_algorithm, shared, {role: own for role, own in own_settings.items() if own}, nodes)
 
 
@@ -130,7 +130,7 @@ def _for_sb3(node: str, algorithm: str, settings: Mapping[str, Any]) -> dict[str
         raise GodojoError(f"{node}: policies of Stable-Baselines3 have no convolutions; remove cnn_channels")
     if settings.get("final_learning_rate") != settings.get("learning_rate"):
         raise GodojoError(f"{node}: Stable-Baselines3's learning rate is constant; remove final_learning_rate")
-    found = _except(("memory", "memory_size", "final_learning_rate"), settings)
+    found = leave_out(("memory", "memory_size", "final_learning_rate"), settings)
     if algorithm != "sb3" and "n_steps" in found:
         found["train_freq"] = found.pop("n_steps")
     try:
@@ -168,5 +168,6 @@ def _node_of(role: str, model: Model) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in node)
 
 
-def _except(names: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+def leave_out(names: Container[str], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of all other names."""
     return {name: value for name, value in values.items() if name not in names}

@@ -1,6 +1,6 @@
 """Opens a game of the user's own for a new run, and takes the settings that its scene declares."""
 
-from collections.abc import Callable, Collection, Container, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ import msgspec
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError, option
 from godojo.games.base import GAMES
-from godojo.learn.declared import Declared, declared
+from godojo.learn.declared import Declared, declared, leave_out
 from godojo.learn.defaults import SHOWN, ppo_defaults, samples_per_s
 from godojo.learn.presets import Preset, learner_settings, read_config
 from godojo.learn.registry import SB3, algorithm_named
@@ -76,7 +76,7 @@ def from_scene(
     scene = scene.without([*by_user, *kept])
     if algorithm_named(algorithm).extra:
         scene = scene.only(by_user.get("role") or next(iter(worlds.roles)))
-    loop = {} if algorithm_named(algorithm).extra else _except(by_user, loop_values(worlds))
+    loop = {} if algorithm_named(algorithm).extra else leave_out(by_user, loop_values(worlds))
     defaults = _external_defaults(worlds, config.seed, algorithm, scene, {**loop, **by_user}, say)
     _check_declared(scene, worlds, algorithm, {**defaults, **by_user})
     for role, node in scene.nodes.items():
@@ -131,7 +131,7 @@ def _external_defaults(
     shown = [name for name in SHOWN if name not in chosen and not (name == "n_minibatches" and batches)]
     announced = ", ".join(f"{name} {defaults[name]}" for name in shown)
     say(f"defaults for {speed:,.0f} decisions per second, which {option('settings')} changes: {announced}")
-    return _except(chosen, defaults)
+    return leave_out(chosen, defaults)
 
 
 def _sb3_defaults(worlds: Worlds, algorithm: str, by_user: dict[str, Any]) -> dict[str, Any]:
@@ -150,7 +150,3 @@ def _sequence_length(defaults: dict[str, Any], batch_size: Any) -> int:
     if not isinstance(batch_size, int) or batch_size >= usual:
         return int(defaults["sequence_length"])
     return max(length for length in range(1, max(batch_size, 1) + 1) if steps % length == 0)
-
-
-def _except(names: Container[str], values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name not in names}
