@@ -59,7 +59,8 @@ def ppo_defaults(worlds: Worlds, given: Mapping[str, Any], samples_per_s: float)
         "learning_rate": 1e-3,
         "final_learning_rate": 1e-4,
         "gamma": 0.99,
-        "ent_coef": 0.005,
+        "ent_coef": 0.01,
+        "log_std_init": 0.0,
         "normalize_reward": True,
     }
     return derived | {name: value for name, value in given.items() if name in derived}

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import torch
+from torch import nn
 
 from godojo.demos.file import DemoEpisode
 from godojo.engines.base import RoleArrays, Worlds
@@ -50,6 +51,13 @@ def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
         activation=settings.activation_fn,
         images=image_inputs(role.observation_parts, settings.cnn_channels),
     )
+
+
+def new_policy(role: RoleArrays, settings: PpoSettings) -> Policy:
+    """An untrained policy of a role."""
+    policy = Policy(shape_for(role, settings))
+    nn.init.constant_(policy.head.log_std, settings.log_std_init)
+    return policy
 
 
 def heading_for(role: RoleArrays, settings: PpoSettings) -> Heading | None:
@@ -167,7 +175,7 @@ class PpoSelfPlay(Algorithm):
         for name, role in worlds.roles.items():
             torch.manual_seed(int(self._rng.integers(2**62)))
             given = (policies or {}).get(name)
-            policy = given if given is not None else Policy(shape_for(role, self._role_settings[name]))
+            policy = given if given is not None else new_policy(role, self._role_settings[name])
             worker = self.workers[name] = self._make_learner(name, name, policy, self.slots[name], backend)
             if name in settings.imitated_opponents and self._shared is None:
                 imitated = self._imitated_opponent(name, seed)

@@ -17,8 +17,8 @@ OF_A_ROLE = (
 """Settings that `roles` may hold, with every algorithm."""
 PPO_OF_A_ROLE = (
     *OF_A_ROLE,
-    *("memory", "memory_size", "n_epochs", "n_minibatches", "batch_size", "sequence_length", "gae_lambda"),
-    *("clip_range", "vf_coef", "normalize_reward"),
+    *("log_std_init", "memory", "memory_size", "n_epochs", "n_minibatches", "batch_size", "sequence_length"),
+    *("gae_lambda", "clip_range", "vf_coef", "normalize_reward"),
 )
 SAC_OF_A_ROLE = (*OF_A_ROLE, "batch_size", "buffer_size", "learning_starts", "gradient_steps", "tau", "target_entropy")
 OPPONENT_FRACTIONS = ("past_opponent_fraction", "scripted_opponent_fraction", "exploiter_fraction")
@@ -60,6 +60,8 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Widths of the hidden layers, for both policy and critic."""
     activation_fn: Activation = "relu"
     """After each of them; there are no kernels for `silu`, which is slower."""
+    log_std_init: float = -0.5
+    """Logarithm of the standard deviation that continuous actions start with; 0 explores more."""
     cnn_channels: tuple[int, ...] = (16, 32, 32)
     """Output channels of the convolutions that images go through, shared by policy and critic; [] for none."""
     memory: Literal["", "leaky", "gru"] = "leaky"
@@ -129,6 +131,8 @@ class PpoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.batch_size and self.batch_size < sequence:
             raise GodojoError(f"batch_size must be at least a sequence, {sequence} steps, not {self.batch_size}")
         check_positive(self, "learning_rate", "final_learning_rate", "clip_range", "max_grad_norm", "imitation_coef")
+        if abs(self.log_std_init) > 5.0:
+            raise GodojoError(f"log_std_init must be from -5 to 5, not {self.log_std_init}")
         check_net_arch(self.net_arch)
         check_cnn_channels(self.cnn_channels)
         check_saving(self)
