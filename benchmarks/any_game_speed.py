@@ -4,12 +4,16 @@
     python3 dojo.py run benchmarks/any_game_speed.py --games chase crowd --seconds 5 --turns 7
 
 The games are scenes of tests/godot_rl_games/arcade with action_repeat 4, played at random in one process each. A turn
-measures both clients once, one right after the other. The table has medians over the turns, in decisions of all agents
-per second; the last column is the median of the turns' ratios, which other work on the machine changes less.
+measures both clients once, one right after the other, and the game alone: the same process, to which prepared bytes
+are sent and whose answers are received without being read, so that no client can be faster. The table has medians over
+the turns, in decisions of all agents per second; the last columns are medians of the turns' ratios to godot_rl, which
+other work on the machine changes less.
 """
 
 import argparse
+import json
 import statistics
+import struct
 import sys
 import tempfile
 from pathlib import Path
@@ -20,6 +24,7 @@ from benchmarks.any_game import one_game, say
 from godojo import open_game
 from godojo.bench.bridge import fetched_package, game_by_godot_rl
 from godojo.bench.measure import RING, agent_count, random_actions, speed
+from godojo.bridge.godot_rl import GodotRlSession
 from godojo.engines.godot.find import find
 from godojo.engines.godot.report import Silent
 from godojo.engines.godot.worlds import GodotWorlds
@@ -36,25 +41,50 @@ def main() -> None:
     package = fetched_package(Silent())
     if package is None:
         raise SystemExit("the godot-rl package cannot be fetched")
-    say("| game | Godojo | godot_rl | times |")
-    say("|---|---|---|---|")
+    say("| game | Godojo | godot_rl | game alone | Godojo / godot_rl | game alone / godot_rl |")
+    say("|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for game in wanted.games:
             project = one_game(game, Path(folder) / game)
             words = [str(find().program), "--path", str(project)]
             with open_game(project, num_processes=1, seed=1) as worlds:
                 turns = [
-                    (ours(worlds, wanted.seconds), game_by_godot_rl(words, package, 1, wanted.seconds))
+                    (
+                        ours(worlds, wanted.seconds),
+                        game_by_godot_rl(words, package, 1, wanted.seconds),
+                        alone(worlds, wanted.seconds),
+                    )
                     for _ in range(wanted.turns)
                 ]
-            mine, theirs = (statistics.median(column) for column in zip(*turns, strict=True))
-            times = statistics.median(one / other for one, other in turns)
-            say(f"| {game} | {mine:,.0f} | {theirs:,.0f} | {times:.1f} |")
+            speeds = " | ".join(f"{statistics.median(column):,.0f}" for column in zip(*turns, strict=True))
+            times = statistics.median(mine / theirs for mine, theirs, _ in turns)
+            most = statistics.median(game_alone / theirs for _, theirs, game_alone in turns)
+            say(f"| {game} | {speeds} | {times:.2f} | {most:.2f} |")
 
 
 def ours(worlds: GodotWorlds, seconds: float) -> float:
     ring = random_actions(worlds)
     return speed(lambda turn: worlds.step(ring[turn % RING]), agent_count(worlds), seconds)
+
+
+def alone(worlds: GodotWorlds, seconds: float) -> float:
+    connection = worlds._games[0].connection
+    assert connection is not None
+    sock, session = connection._socket, connection._session
+    assert isinstance(session, GodotRlSession)
+    messages, received = [], memoryview(bytearray(1 << 20))
+    for actions in random_actions(worlds):
+        text = json.dumps({"type": "action", "action": session._words(list(actions.values()))}).encode()
+        messages.append(struct.pack("<I", len(text)) + text)
+    sock.settimeout(worlds._step_timeout_s)
+
+    def step(turn: int) -> None:
+        sock.sendall(messages[turn % RING])
+        count = sock.recv_into(received)
+        while count < 4 or count < 4 + struct.unpack_from("<I", received)[0]:
+            count += sock.recv_into(received[count:])
+
+    return speed(step, agent_count(worlds), seconds)
 
 
 if __name__ == "__main__":

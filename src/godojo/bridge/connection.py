@@ -36,6 +36,8 @@ class Connection:
         """Address and port of the other end."""
         self.wire = session.wire
         self._socket, self._session = sock, session
+        with suppress(OSError):  # Windows cannot
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, session.least_bytes)
         self._buffer = memoryview(bytearray(_CHUNK))
         self._unsent = memoryview(unsent)
         self._end: GodojoError | None = None

@@ -77,6 +77,7 @@ class GodotRlSession(Session):
     """One game of godot_rl. See `Session`."""
 
     wire = WIRE
+    least_bytes = _LENGTH.size + 1  # games send the length by itself, and what follows at once
 
     def __init__(self, limits: Limits | None = None) -> None:
         super().__init__(limits)

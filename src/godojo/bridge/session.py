@@ -82,6 +82,8 @@ class Session(abc.ABC):
 
     wire: str
     """The name of the protocol."""
+    least_bytes: int = 1
+    """The connection need not be read before it holds this many: no message is shorter."""
     _turn: enum.Enum
     """The message that the game has to send next; its value is the message's name, or `nothing`."""
 

@@ -17,6 +17,8 @@ FPS = 60
 """Frames a second by a game's own clock."""
 # One tick per iteration of the main loop, without sleeping. They must be two words.
 _FAST = ("--fixed-fps", str(FPS))
+# As godot_rl launches its games: without a window nothing is drawn, and frames need not be prepared for it.
+_UNDRAWN = ("--disable-render-loop",)
 # A game that draws still needs no sound card.
 _QUIETLY = ("--audio-driver", "Dummy")
 
@@ -73,9 +75,10 @@ def from_project(
     if say is not None:
         for warning in warnings_about(engine, place):
             say(warning)
+    spoken = checked_wire(wire) or wire_of(place)
     return Recipe(
-        _engine_words(engine, place, scene, window=window),
-        checked_wire(wire) or wire_of(place),
+        _engine_words(engine, place, scene, window=window, wire=spoken),
+        spoken,
         tuple(arguments),
         ticks_per_decision,
         env or {},
@@ -97,9 +100,10 @@ def from_binary(
         raise GodojoError(f"there is no game {program}")
     if not os.access(program, os.X_OK):
         raise GodojoError(f"{program} is not executable; fix it with: chmod +x {program}")
-    words = (str(program), *_manner(window))
+    spoken = checked_wire(wire) or "any"
+    words = (str(program), *_manner(window, spoken))
     env = {**(env or {}), **(drawing_env(program) if window else {})}
-    return Recipe(words, checked_wire(wire) or "any", tuple(arguments), ticks_per_decision, env)
+    return Recipe(words, spoken, tuple(arguments), ticks_per_decision, env)
 
 
 def faster(recipe: Recipe, speedup: float) -> Recipe:
@@ -126,9 +130,13 @@ def wire_of(project: Path) -> Wire:
     return "dojo/1" if has_dojo else "godot_rl"
 
 
-def _engine_words(engine: Engine, project: Path, scene: str | None, *, window: bool) -> tuple[str, ...]:
-    return (str(engine.program), *_manner(window), "--path", str(project), *([scene] if scene else []))
+def _engine_words(
+    engine: Engine, project: Path, scene: str | None, *, window: bool, wire: Wire = "dojo/1"
+) -> tuple[str, ...]:
+    return (str(engine.program), *_manner(window, wire), "--path", str(project), *([scene] if scene else []))
 
 
-def _manner(window: bool) -> tuple[str, ...]:
-    return (*_QUIETLY, *_FAST) if window else ("--headless", *_FAST)
+def _manner(window: bool, wire: Wire) -> tuple[str, ...]:
+    if window:
+        return (*_QUIETLY, *_FAST)
+    return ("--headless", *_FAST, *(_UNDRAWN if wire == "godot_rl" else ()))
