@@ -86,7 +86,7 @@ def from_scene(
     config = msgspec.structs.replace(config, learner=algorithm)
     if worlds.declared_loop is not None:
         if algorithm_named(algorithm).extra:
-            say("Stable-Baselines3 has its own schedule: the scene's DojoTrainingLoop only starts and stops it")
+            say("Stable-Baselines3 has its own schedule: the scene's DojoTrainingLoop only starts, stops or freezes it")
         config = msgspec.structs.replace(config, more={**config.more, SCENE_LOOP: True})
     layers = [
         Layer("default for this game", defaults),
