@@ -12,7 +12,10 @@ from godojo.engines.multi_task import MultiTaskWorlds
 from godojo.engines.reward_wrapper import RewardWrapper
 from godojo.engines.subset import WorldsSubset
 from godojo.engines.wrapper import WorldsWrapper
+from godojo.errors import GodojoError
 from godojo.evaluation.informed_worlds import InformedWorlds
+from godojo.runs.config import RunConfig
+from godojo.training.worlds import worlds_of
 from tests.test_agent_episodes import ScriptedWorlds
 
 CHANGED = {"roles", "ended", "winner", "length_ticks", "arena"}
@@ -63,6 +66,17 @@ def test_attributes_are_passed_on(name: str) -> None:
         assert arrays.final_success is not None
         assert own.final_success is not None
         assert np.array_equal(own.final_success, arrays.final_success, equal_nan=True)
+
+
+def test_a_game_of_ours_does_not_take_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[bool] = []
+    worlds = Declaring()
+    monkeypatch.setattr(worlds, "close", lambda: closed.append(True))
+    monkeypatch.setattr("godojo.training.worlds._tasks", lambda *_: worlds)
+    config = RunConfig("tag", "godot", (), "ppo", {}, {}, 1, {"minutes": 1.0})
+    with pytest.raises(GodojoError, match="tag has a schedule of its own: remove the DojoTrainingLoop"):
+        worlds_of(config)
+    assert closed
 
 
 @pytest.mark.parametrize("name", WRAPPERS.keys() - {"subset"})
