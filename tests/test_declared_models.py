@@ -8,9 +8,10 @@ import pytest
 
 from godojo.errors import GodojoError
 from godojo.learn.declared import COMMON, OF_ALGORITHM, PROPERTIES, declared
-from godojo.learn.presets import learner_settings
+from godojo.learn.presets import Preset, learner_settings
 from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings, SacSettings
+from godojo.runs.config import RunConfig
 from godojo.training import external_game
 from tests.conftest import ROOT
 from tests.learning_games import SMALL, learner, tag
@@ -212,6 +213,27 @@ def test_sequences_are_as_short_as_a_declared_batch_needs(monkeypatch: pytest.Mo
     settings = learner_settings("ppo", defaults, scene.layer)
     assert (settings.n_steps, settings.sequence_length, settings.batch_size) == (96, 16, 20)
     assert "n_minibatches" not in said[0], "which follows of the batch"
+
+
+@pytest.mark.parametrize(
+    ("declares", "by_user", "said"),
+    [
+        ({"batch_size": 60_000}, {}, f"{NODE}: batch_size must be at most a rollout"),
+        ({"batch_size": 60_000}, {"gamma": 0.9}, f"{NODE}: batch_size must be at most a rollout"),
+        ({"batch_size": 64}, {"n_epochs": -1}, "n_epochs must be 1 or more, not -1"),
+        ({"n_steps": 60}, {"sequence_length": 32}, "sequence_length must divide n_steps (60), not 32"),
+    ],
+)
+def test_a_node_is_not_blamed_for_settings_of_the_user(
+    declares: dict[str, Any], by_user: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(external_game, "samples_per_s", lambda *_: 500.0)
+    worlds = worlds_with(16)
+    worlds.declared_models, worlds.declared_loop = {"one": model(**declares)}, None
+    config = RunConfig("game", "godot", (), "ppo", {}, {}, 1, {"minutes": 1.0})
+    with pytest.raises(GodojoError) as error:
+        external_game.from_scene(config, worlds, None, Preset(), by_user, lambda _: None)
+    assert str(error.value).startswith(said)
 
 
 def test_a_batch_is_at_least_a_sequence_and_at_most_a_rollout() -> None:

@@ -30,8 +30,10 @@ from godojo.games.parts import ActionPart
 from godojo.learn.policy_file import load_policy
 from godojo.learn.presets import learner_settings, read_preset
 from godojo.runs.folder import RunFolder
+from godojo.runs.role_map import Mode
 from godojo.show.policies_to_show import PoliciesToShow
 from godojo.show.watch.rounds import Choice, RunRounds
+from godojo.trainers.sb3 import Sb3
 from godojo.trainers.sb3_settings import Sb3SacSettings
 from godojo.training.outcome import next_commands
 from tests.training_cli import train
@@ -152,6 +154,32 @@ def test_a_trained_run_is_an_opponent_and_so_is_the_other_player_of_classic_tag(
     run = RunFolder.open("classic")
     assert (run.config.roles, run.config.opponents) == (("player",), {})
     assert plays_itself(run.config)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "values"),
+    [
+        ("sb3", {"n_steps": 8}),
+        ("sb3_sac", {"learning_starts": 8, "batch_size": 4, "buffer_size": 600, "gradient_steps": 1}),
+    ],
+)
+def test_a_role_that_is_frozen_plays_and_keeps_its_weights(algorithm: str, values: dict[str, Any]) -> None:
+    settings = learner_settings(algorithm, {"num_envs": 2, "net_arch": [8], "device": "cpu", **values})
+    learner = Sb3(make_vec("navigation", num_worlds=2), settings, seed=1)
+
+    def weights() -> np.ndarray:
+        policy = learner.policies["walker"]
+        return np.concatenate([value.detach().numpy().ravel() for value in policy.state_dict().values()])
+
+    modes: tuple[Mode, ...] = ("train", "frozen", "deterministic", "train")
+    for mode in modes:
+        learner.modes["walker"] = mode
+        before, steps = weights(), learner.agent_steps
+        iteration = learner.iterate(0.5)
+        assert learner.agent_steps - steps == (16 if algorithm == "sb3" else 512)
+        assert (weights() == before).all() == (mode != "train"), "its statistics are part of them"
+        assert bool(iteration.metrics["walker"]) == (mode == "train")
+    learner.close()
 
 
 class Numbers(gymnasium.Env[np.ndarray, Any]):

@@ -36,8 +36,8 @@ from godojo.learn.training import Training, TrainingStatus
 from godojo.runs.config import SCENE_LOOP, RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.runs.role_map import FileMode
+from godojo.training import external_game
 from godojo.training.args import ListenAddress, TrainArgs
-from godojo.training.external_game import from_scene
 from godojo.training.outcome import run_training
 from godojo.training.setup import prepared
 from tests.conftest import ROOT
@@ -270,11 +270,26 @@ def test_a_server_takes_the_next_game_after_a_pause() -> None:
         second.close()
 
 
+@pytest.mark.parametrize(
+    ("by_user", "left"), [({}, {"role0": 3}), ({"n_epochs": 2}, None), ({"gamma": 0.9}, {"role0": 3})]
+)
+def test_epochs_that_the_user_gives_replace_the_gradient_steps_of_the_loop(
+    by_user: dict[str, Any], left: dict[str, int] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(external_game, "samples_per_s", lambda *_: 500.0)
+    role = SimpleNamespace(acted=np.zeros((4, 1)))
+    worlds: Any = SimpleNamespace(num_worlds=4, roles={"role0": role}, declared_models={}, declared_loop=LOOP)
+    config = RunConfig("game", "godot", (), "ppo", {}, {}, 1, {"minutes": 1.0})
+    _, layers = external_game.from_scene(config, worlds, None, Preset(), by_user, lambda _: None)
+    assert layers[-1].values.get("train_steps") == left
+    assert layers[-1].values["n_steps"] == 8
+
+
 def test_stable_baselines3_says_what_it_leaves_of_the_loop() -> None:
     said: list[str] = []
     role = SimpleNamespace(action=np.zeros((4, 1, 2)))
     worlds: Any = SimpleNamespace(num_worlds=4, roles={"role0": role}, declared_models={}, declared_loop=LOOP)
     config = RunConfig("game", "godot", (), "ppo", {}, {}, 1, {"minutes": 1.0})
-    found, _ = from_scene(config, worlds, "sb3", Preset(), {}, said.append)
+    found, _ = external_game.from_scene(config, worlds, "sb3", Preset(), {}, said.append)
     assert (found.learner, found.more[SCENE_LOOP]) == ("sb3", True)
-    assert "DojoTrainingLoop only starts and stops it" in said[0]
+    assert "DojoTrainingLoop only starts, stops or freezes it" in said[0]

@@ -30,6 +30,7 @@ class Description(NamedTuple):
     settings: Any
     ticks_per_decision: int
     independent_agents: bool
+    agent_episodes: bool
     num_worlds: int
     reward_terms: tuple[str, ...]
     winners: tuple[str, ...]
@@ -39,8 +40,8 @@ class Description(NamedTuple):
 
     @classmethod
     def of(cls, worlds: Worlds) -> "Description":
-        named = {name: getattr(worlds, name) for name in cls._fields if name not in ("roles", "godot_version")}
-        return cls(**named, roles=dict(worlds.roles), godot_version=getattr(worlds, "godot_version", ""))
+        named = {name: getattr(worlds, name) for name in cls._fields if name != "roles"}
+        return cls(**named, roles=dict(worlds.roles))
 
 
 class Assignment(NamedTuple):

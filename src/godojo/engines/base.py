@@ -67,6 +67,8 @@ class Worlds(abc.ABC):
     settings: Any
     """The game's current settings."""
     ticks_per_decision: int
+    godot_version: str = ""
+    """Of the real engine, where it plays and reports it."""
     declared_models: Mapping[str, Mapping[str, Any]] = {}
     """By role: the model that the scene declares (`learn/declared.py`), if any."""
     independent_agents: bool = False
@@ -91,6 +93,11 @@ class Worlds(abc.ABC):
     """int32 [N]: the length of the round, in worlds that ended."""
     arena: np.ndarray
     """int32 [N]: the arena of the round, in worlds that ended."""
+
+    def describe_as(self, worlds: "Worlds") -> None:
+        """Takes over all attributes that the contract declares, for worlds that stand for others."""
+        for name in Worlds.__annotations__:
+            setattr(self, name, getattr(worlds, name))
 
     @property
     def played(self) -> np.ndarray:

@@ -1,23 +1,27 @@
 """Several tasks at once: worlds of each, side by side, with the task as part of the observation."""
 
+import dataclasses
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from godojo.bridge.messages import Status
 from godojo.engines.base import RoleArrays, Worlds
+from godojo.engines.wrapper import WorldsWrapper
 from godojo.errors import GodojoError
 from godojo.games.parts import ObservationPart
 
 TASK = "task"
-_COPIED = ("reward", "terms", "acted", "terminated", "truncated", "final_terms", "final_score")
+_OWN = ("observation", "action", "final_observation")
+"""Arrays of a role that are not plain copies of the tasks'."""
 
 
-class MultiTaskWorlds(Worlds):
+class MultiTaskWorlds(WorldsWrapper):
     """Worlds of several tasks stacked in the order given; an observation ends with 1 for the agent's own task.
 
-    The tasks must see, do and be rewarded alike; they may be of any engine.
+    The tasks must see, do and be rewarded alike; they may be of any engine. The first one speaks for all.
     """
 
     def __init__(self, tasks: Mapping[str, Worlds]) -> None:
@@ -26,6 +30,7 @@ class MultiTaskWorlds(Worlds):
         if not self.parts:
             raise GodojoError("there must be at least one task")
         first = self.parts[0]
+        super().__init__(first)
         for name, part in tasks.items():
             for role, arrays in part.roles.items():
                 same = role in first.roles and _kind(arrays) == _kind(first.roles[role])
@@ -34,8 +39,6 @@ class MultiTaskWorlds(Worlds):
                         f"task {name!r} differs in observations, actions or rewards from {self.tasks[0]!r}"
                     )
         self.num_worlds = sum(part.num_worlds for part in self.parts)
-        self.game, self.settings, self.ticks_per_decision = first.game, first.settings, first.ticks_per_decision
-        self.reward_terms, self.winners = first.reward_terms, first.winners
         self.arena_names = tuple(dict.fromkeys(name for part in self.parts for name in part.arena_names))
         self.ended = np.zeros(self.num_worlds, np.bool_)
         self.winner = np.zeros(self.num_worlds, np.int8)
@@ -83,6 +86,10 @@ class MultiTaskWorlds(Worlds):
             part.change_settings(settings)
         self.settings = settings
 
+    def notice(self, status: Status) -> None:
+        for part in self.parts:
+            part.notice(status)
+
     def save_state(self) -> dict[str, np.ndarray] | None:
         states = [part.save_state() for part in self.parts]
         found: dict[str, np.ndarray] = {}
@@ -109,18 +116,15 @@ class MultiTaskWorlds(Worlds):
         observation, final = (np.zeros((*rows, width + tasks), np.float32) for _ in range(2))
         for number, part in enumerate(self._rows):
             observation[part, :, width + number] = final[part, :, width + number] = 1.0
-        copied = {
-            name: np.zeros((self.num_worlds, *getattr(like, name).shape[1:]), getattr(like, name).dtype)
-            for name in _COPIED
+        copied: dict[str, Any] = {
+            name: np.zeros((self.num_worlds, *array.shape[1:]), array.dtype) for name, array in _copied(like).items()
         }
-        return RoleArrays(
-            name=like.name,
+        return dataclasses.replace(
+            like,
             observation=observation,
             action=np.zeros((*rows, like.action.shape[2]), np.float32),
             final_observation=final,
             observation_parts=(*like.observation_parts, ObservationPart(TASK, (tasks,), low=0.0)),
-            action_parts=like.action_parts,
-            heading=like.heading,
             **copied,
         )
 
@@ -135,12 +139,18 @@ class MultiTaskWorlds(Worlds):
                 width = arrays.observation.shape[2]
                 own.observation[rows, :, :width] = arrays.observation
                 own.final_observation[rows, :, :width] = arrays.final_observation
-                for name in _COPIED:
-                    getattr(own, name)[rows] = getattr(arrays, name)
+                for name, array in _copied(arrays).items():
+                    getattr(own, name)[rows] = array
             if self._truth is not None:
                 for whole, state in zip(self._truth, part.privileged(), strict=True):
                     if isinstance(whole, np.ndarray):
                         whole[rows] = state
+
+
+def _copied(arrays: RoleArrays) -> dict[str, np.ndarray]:
+    """The arrays of a role that are stacked as they are."""
+    found = {field.name: getattr(arrays, field.name) for field in dataclasses.fields(arrays)}
+    return {name: array for name, array in found.items() if isinstance(array, np.ndarray) and name not in _OWN}
 
 
 def _kind(arrays: RoleArrays) -> tuple[Any, ...]:

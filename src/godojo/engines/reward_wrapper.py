@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from godojo.bridge.messages import Status
 from godojo.engines.base import RoleArrays, Worlds
+from godojo.engines.wrapper import WorldsWrapper
 from godojo.errors import GodojoError
 from godojo.plugins import load_class, split_class, told
 
@@ -98,25 +98,15 @@ class CustomReward:
         return found
 
 
-class RewardWrapper(Worlds):
+class RewardWrapper(WorldsWrapper):
     """The same worlds with `reward` in place of the game's, times `scale` for the learner.
 
     Terms are not scaled, so tables and charts stay comparable.
     """
 
     def __init__(self, worlds: Worlds, *, reward: CustomReward | None = None, scale: float = 1.0) -> None:
-        self.inner, self._own, self._scale = worlds, reward, np.float32(scale)
-        described = (
-            "game",
-            "num_worlds",
-            "settings",
-            "ticks_per_decision",
-            "declared_models",
-            "winners",
-            "arena_names",
-        )
-        for name in (*described, "ended", "winner", "length_ticks", "arena"):
-            setattr(self, name, getattr(worlds, name))
+        super().__init__(worlds)
+        self._own, self._scale = reward, np.float32(scale)
         self.reward_terms = worlds.reward_terms if reward is None else reward.terms
         self._before = {name: np.zeros_like(role.observation) for name, role in worlds.roles.items()}
         self._sums: dict[str, np.ndarray] = {}
@@ -174,16 +164,6 @@ class RewardWrapper(Worlds):
         role.final_terms[self.ended] = sums[self.ended]
         sums[self.ended] = 0.0
 
-    def privileged(self) -> Any:
-        return self.inner.privileged()
-
-    def notice(self, status: Status) -> None:
-        self.inner.notice(status)
-
-    def change_settings(self, settings: Any) -> None:
-        self.inner.change_settings(settings)
-        self.settings = self.inner.settings
-
     def save_state(self) -> dict[str, np.ndarray] | None:
         state = self.inner.save_state()
         if state is None:
@@ -201,9 +181,6 @@ class RewardWrapper(Worlds):
         )
         for name, sums in self._sums.items():
             sums[:] = state[f"sums/{name}"]
-
-    def close(self) -> None:
-        self.inner.close()
 
 
 def custom_reward(text: str) -> CustomReward:

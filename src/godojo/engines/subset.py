@@ -13,9 +13,8 @@ class WorldsSubset(Worlds):
 
     def __init__(self, whole: Worlds, which: slice) -> None:
         self._whole, self._which = whole, which
+        self.describe_as(whole)
         self.num_worlds = which.stop - which.start
-        self.game, self.settings, self.ticks_per_decision = whole.game, whole.settings, whole.ticks_per_decision
-        self.reward_terms, self.winners, self.arena_names = whole.reward_terms, whole.winners, whole.arena_names
         for name in ("ended", "winner", "length_ticks", "arena"):
             setattr(self, name, getattr(whole, name)[which])
         self.roles = {

@@ -3,11 +3,11 @@
 import dataclasses
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
 from godojo.engines.base import Worlds
+from godojo.engines.wrapper import WorldsWrapper
 from godojo.games.parts import ObservationPart
 from godojo.learn.backend import backend_for
 from godojo.learn.rollout import PrivilegedObservation
@@ -15,19 +15,15 @@ from godojo.learn.rollout import PrivilegedObservation
 OTHERS = "others"
 
 
-class InformedWorlds(Worlds):
+class InformedWorlds(WorldsWrapper):
     """The same worlds and arrays, but each observation of `role` ends with the own state of all other agents.
 
     Positions, velocities and directions are relative to the observing agent, as for critics.
     """
 
     def __init__(self, worlds: Worlds, role: str) -> None:
-        self._worlds, self._role = worlds, role
-        self.game, self.num_worlds, self.settings = worlds.game, worlds.num_worlds, worlds.settings
-        self.ticks_per_decision, self.arena_names = worlds.ticks_per_decision, worlds.arena_names
-        self.reward_terms, self.winners = worlds.reward_terms, worlds.winners
-        self.ended, self.winner = worlds.ended, worlds.winner
-        self.length_ticks, self.arena = worlds.length_ticks, worlds.arena
+        super().__init__(worlds)
+        self._role = role
         self._others = PrivilegedObservation(worlds, role, backend_for("cpu").relative_state)
         own = worlds.roles[role]
         shape = (*own.observation.shape[:2], own.observation.shape[2] + self._others.size)
@@ -42,28 +38,23 @@ class InformedWorlds(Worlds):
         self._observe()
 
     def reset(self, seed: int) -> None:
-        self._worlds.reset(seed)
+        super().reset(seed)
         self._observe()
-
-    def _start(self) -> None:
-        self._worlds.start()
 
     def finish(self) -> None:
-        self._worlds.finish()
+        super().finish()
         self._observe()
 
-    def privileged(self) -> Any:
-        return self._worlds.privileged()
-
-    def close(self) -> None:
-        self._worlds.close()
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        super().load_state(state)
+        self._observe()
 
     def _observe(self) -> None:
-        known = {name: arrays.observation for name, arrays in self._worlds.roles.items()}
+        known = {name: arrays.observation for name, arrays in self.inner.roles.items()}
         self._write(self.roles[self._role].observation, known)
         done = self.roles[self._role].terminated | self.roles[self._role].truncated
         if done.any():
-            finals = {name: arrays.final_observation for name, arrays in self._worlds.roles.items()}
+            finals = {name: arrays.final_observation for name, arrays in self.inner.roles.items()}
             self._write(self.roles[self._role].final_observation, finals)
 
     def _write(self, out: np.ndarray, known: Mapping[str, np.ndarray]) -> None:

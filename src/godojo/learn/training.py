@@ -103,7 +103,7 @@ class Training:
             update, agent_steps = entry.update, entry.agent_steps
             run.snapshots(say).cut_back(agent_steps)
             run.cut_back_numbered(update)
-        run.add_environment(Environment.here(getattr(worlds, "godot_version", "")))
+        run.add_environment(Environment.here(worlds.godot_version))
         self._shared = shared_role(worlds)
         own = {} if self._shared is None else {self._shared.name: self._shared.own}
         self._episode_log = EpisodeLog(run.metrics, worlds, episodes, say, own)

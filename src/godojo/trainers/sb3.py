@@ -156,26 +156,43 @@ class Sb3(Algorithm):
             self._restore(model.normalization.obs, model.normalization.ret)
 
     def iterate(self, progress: float, on_step: Callable[[Worlds], None] = lambda _: None) -> Iteration:
-        model, callback = self.model, _Callback(self, on_step)
+        model, callback, mode = self.model, _Callback(self, on_step), self.modes[self.role.name]
+        self.env.training = mode == "train"  # else the statistics are frozen, too
         with one_thread():  # batches are too small for more threads
             # As in `learn`; learning rates are constant, so that the number of steps matters to DQN's exploration only.
             _, callbacks = model._setup_learn(ENDLESS, callback, reset_num_timesteps=False)
             if progress > 0.0:
                 model._total_timesteps = max(round(model.num_timesteps / progress), 1)
-            if self.settings.algorithm == "ppo":
+            if mode != "train":
+                self._play(callbacks, deterministic=mode == "deterministic")
+            elif self.settings.algorithm == "ppo":
                 model.collect_rollouts(self.env, callbacks, model.rollout_buffer, model.n_steps)
                 self.on_phase("training")
                 model.train()
             else:
                 self._replay(callbacks)
         self.updates, self.agent_steps = self.updates + 1, model.num_timesteps
+        logged = model.logger.name_to_value.items() if mode == "train" else ()
         metrics = {
             name: float(value)
-            for name, value in model.logger.name_to_value.items()
+            for name, value in logged
             if name.startswith(("train/", "rollout/exploration")) and isinstance(value, int | float | np.floating)
         } | self._evaluated
         self._evaluated = {}
         return Iteration(callback.rounds, callback.wins, {self.role.name: metrics})
+
+    def _play(self, callbacks: BaseCallback, *, deterministic: bool) -> None:
+        """As many steps as an iteration that learns has; nothing is kept to learn from."""
+        model, env = self.model, self.env
+        steps = self.settings.n_steps * env.num_envs if self.settings.algorithm == "ppo" else ITERATION_STEPS
+        end = model.num_timesteps + steps
+        while model.num_timesteps < end:
+            action, _ = model.predict(model._last_obs, deterministic=deterministic)
+            model._last_obs, _, dones, infos = env.step(action)
+            model._last_episode_starts, model._last_original_obs = dones, env.get_original_obs()
+            model._update_info_buffer(infos, dones)
+            model.num_timesteps += env.num_envs
+            callbacks.on_step()
 
     def _replay(self, callbacks: BaseCallback) -> None:
         """`OffPolicyAlgorithm.learn` for `ITERATION_STEPS`; a buffer that a resumed run has lost is filled first."""

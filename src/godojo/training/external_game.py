@@ -13,6 +13,7 @@ from godojo.learn.declared import Declared, declared, leave_out
 from godojo.learn.defaults import SHOWN, ppo_defaults, samples_per_s
 from godojo.learn.presets import Preset, learner_settings, read_config
 from godojo.learn.registry import SB3, algorithm_named
+from godojo.learn.settings import PpoSettings
 from godojo.runs.config import SCENE_LOOP, RunConfig
 from godojo.training.args import TrainArgs
 from godojo.training.layers import Layer, defaults_for_few_worlds
@@ -76,9 +77,9 @@ def from_scene(
     scene = scene.without([*by_user, *kept])
     if algorithm_named(algorithm).extra:
         scene = scene.only(by_user.get("role") or next(iter(worlds.roles)))
-    loop = {} if algorithm_named(algorithm).extra else leave_out(by_user, loop_values(worlds))
+    loop = {} if algorithm_named(algorithm).extra else _without_user(by_user, loop_values(worlds))
     defaults = _external_defaults(worlds, config.seed, algorithm, scene, {**loop, **by_user}, say)
-    _check_declared(scene, worlds, algorithm, {**defaults, **by_user})
+    _check_declared(scene, worlds, algorithm, defaults, by_user)
     for role, node in scene.nodes.items():
         values = {**scene.settings, **scene.roles.get(role, {})}
         shown = "".join(f", {name} {_shown(value)}" for name, value in values.items())
@@ -86,7 +87,7 @@ def from_scene(
     config = msgspec.structs.replace(config, learner=algorithm)
     if worlds.declared_loop is not None:
         if algorithm_named(algorithm).extra:
-            say("Stable-Baselines3 has its own schedule: the scene's DojoTrainingLoop only starts and stops it")
+            say("Stable-Baselines3 has its own schedule: the scene's DojoTrainingLoop only starts, stops or freezes it")
         config = msgspec.structs.replace(config, more={**config.more, SCENE_LOOP: True})
     layers = [
         Layer("default for this game", defaults),
@@ -96,18 +97,35 @@ def from_scene(
     return config, layers
 
 
-def _check_declared(scene: Declared, worlds: Worlds, algorithm: str, others: Mapping[str, Any]) -> None:
-    """Reject what the game cannot be trained with; GodojoError names the node."""
-    for role, node in scene.nodes.items():
+def _without_user(by_user: Mapping[str, Any], loop: Mapping[str, Any]) -> dict[str, Any]:
+    """What is left of a scene's loop; `n_epochs` or `gradient_steps` of the user replace its `train_steps`."""
+    names = {*by_user, *(("train_steps",) if by_user.keys() & {"n_epochs", "gradient_steps"} else ())}
+    return leave_out(names, loop)
+
+
+def _check_declared(
+    scene: Declared, worlds: Worlds, algorithm: str, defaults: Mapping[str, Any], by_user: Mapping[str, Any]
+) -> None:
+    """Reject what the game cannot be trained with; GodojoError names the node, unless it fits without `by_user`."""
+    for role, node in scene.nodes.items() if algorithm == scene.algorithm else ():
         own = {**scene.settings, **scene.roles.get(role, {})}
-        try:
-            if algorithm == scene.algorithm:
-                algorithm_named(algorithm).check(worlds, learner_settings(algorithm, {**others, **own}))
-            if algorithm == "ppo" and "batch_size" in own:
-                settings = learner_settings("ppo", {**others, **own})
-                settings.check_batches({role: worlds.roles[role].acted.size})
-        except GodojoError as error:
-            raise GodojoError(f"{node}: {error}") from None
+        error = _misfit(worlds, role, algorithm, {**defaults, **by_user, **own})
+        if error is not None and by_user and _misfit(worlds, role, algorithm, {**defaults, **own}) is None:
+            raise error
+        if error is not None:
+            raise GodojoError(f"{node}: {error}")
+
+
+def _misfit(worlds: Worlds, role: str, algorithm: str, values: Mapping[str, Any]) -> GodojoError | None:
+    """Why a role cannot be trained with these settings, if it cannot."""
+    try:
+        settings = learner_settings(algorithm, values)
+        algorithm_named(algorithm).check(worlds, settings)
+        if isinstance(settings, PpoSettings):
+            settings.check_batches({role: worlds.roles[role].acted.size})
+    except GodojoError as error:
+        return error
+    return None
 
 
 def _shown(value: Any) -> str:

@@ -7,7 +7,7 @@ import msgspec
 
 from godojo.cluster.start import RAY, open_cluster
 from godojo.engines.base import Worlds
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, option
 from godojo.games.base import GAMES
 from godojo.games.curriculum import Curriculum, Stage
 from godojo.learn.presets import learner_settings
@@ -33,6 +33,12 @@ def worlds_of(
         before = config.learner_settings.get(algorithm_named(config.learner).num_worlds)  # those of a resumed run
         return source.open(seed=config.seed, usual_worlds=before, say=say, **games or {}, **_timeouts(config))
     worlds = _tasks(config, games or {})
+    if worlds.declared_loop is not None:
+        worlds.close()
+        raise GodojoError(
+            f"{config.game} has a schedule of its own: remove the DojoTrainingLoop from its scene, or train it as"
+            f" a project ({option('project', 'DIR')})"
+        )
     reward, scale = more.get("reward"), more.get("reward_scale", 1.0)
     if reward is not None or scale != 1.0:
         worlds = RewardWrapper(worlds, reward=None if reward is None else CustomReward(reward), scale=scale)

@@ -377,6 +377,7 @@ class GodotWorlds(Worlds):
         first = self._games[0]
         assert first.ready is not None
         assert first.connection is not None
+        self.godot_version = first.connection.hello.godot
         reports_success = first.connection.wire == "godot_rl"
         self._arrays = make_arrays(self, first.ready, self._truth, reports_success=reports_success)
 
