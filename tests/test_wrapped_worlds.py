@@ -63,9 +63,9 @@ def test_attributes_are_passed_on(name: str) -> None:
         assert getattr(wrapped, attribute) == getattr(inner, attribute), attribute
     for role, arrays in inner.roles.items():
         own = wrapped.roles[role]
-        assert arrays.final_success is not None
-        assert own.final_success is not None
-        assert np.array_equal(own.final_success, arrays.final_success, equal_nan=True)
+        assert arrays.final_measures is not None
+        assert own.final_measures is not None
+        assert np.array_equal(own.final_measures, arrays.final_measures, equal_nan=True)
 
 
 def test_a_game_of_ours_does_not_take_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ from godojo.learn.backend import Backend, backend_for
 from godojo.learn.cnn import check_memory, encoded_size, image_inputs
 from godojo.learn.defaults import SEQUENCE
 from godojo.learn.imitation import Cloning, Demonstrations, Imitation
-from godojo.learn.networks import Critic, Policy, PolicyShape, flatten_parameters
+from godojo.learn.networks import ActionHead, Critic, Policy, PolicyShape, flatten_parameters
 from godojo.learn.opponent_pool import OpponentPool
 from godojo.learn.return_scale import ReturnScale
 from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, RolloutWorker, collect_rollout
@@ -56,6 +56,7 @@ def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
 def new_policy(role: RoleArrays, settings: PpoSettings) -> Policy:
     """An untrained policy of a role."""
     policy = Policy(shape_for(role, settings))
+    assert isinstance(policy.head, ActionHead)
     nn.init.constant_(policy.head.log_std, settings.log_std_init)
     return policy
 

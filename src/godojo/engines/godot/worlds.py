@@ -378,8 +378,7 @@ class GodotWorlds(Worlds):
         assert first.ready is not None
         assert first.connection is not None
         self.godot_version = first.connection.hello.godot
-        reports_success = first.connection.wire == "godot_rl"
-        self._arrays = make_arrays(self, first.ready, self._truth, reports_success=reports_success)
+        self._arrays = make_arrays(self, first.ready, self._truth)
 
     def _lose(self, game: _Game, error: GodojoError) -> None:
         game.is_acting = False
