@@ -197,15 +197,18 @@ def by_godot_rl(engine: Engine, package: Path, scene: str, worlds: int, seconds:
     return game_by_godot_rl(words, package, worlds, seconds)
 
 
-def game_by_godot_rl(words: Sequence[str], package: Path, worlds: int, seconds: float) -> float:
-    """godot_rl's own client, in a Python of its own, with the game that this command starts."""
+def game_by_godot_rl(words: Sequence[str], package: Path, worlds: int, seconds: float, speedup: int = 0) -> float:
+    """godot_rl's own client, in a Python of its own, with the game that this command starts.
+
+    `speedup`: the game keeps to the clock, times this; 0: it plays as fast as it can.
+    """
     with tempfile.TemporaryDirectory() as folder:
         game = Path(folder) / "game.x86_64"  # it starts nothing with another ending
         game.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
         game.chmod(0o755)
         script = Path(__file__).with_name("godot_rl_client.py")
         done = finish(
-            [sys.executable, script, game, str(_free_port()), str(worlds), str(seconds)],
+            [sys.executable, script, game, str(_free_port()), str(worlds), str(seconds), str(speedup)],
             timeout_s=ENGINE_TIMEOUT_S + seconds,
             env={**os.environ, "PYTHONPATH": str(package)},
         )

@@ -1,6 +1,7 @@
 """Drives a game with the `godot-rl` package from PyPI for a while and says how fast that was. Run as a program.
 
-Words: the game's file, the port, worlds, seconds. The package is found on PYTHONPATH.
+Words: the game's file, the port, worlds, seconds, and the speed-up of a game that keeps to the clock; 0 for one that
+plays as fast as it can. The package is found on PYTHONPATH.
 """
 
 import importlib
@@ -13,10 +14,11 @@ RING = 16
 """Sets of random actions, drawn beforehand and used in turn."""
 
 
-def main(game: str, port: int, worlds: int, seconds: float) -> dict[str, float]:
+def main(game: str, port: int, worlds: int, seconds: float, speedup: int) -> dict[str, float]:
     """Random play through the package's own environment, as its users call it."""
     package = importlib.import_module("godot_rl.core.godot_env")
-    env = package.GodotEnv(env_path=game, port=port, framerate=60, action_repeat=4, worlds=worlds)
+    pace = {"speedup": speedup} if speedup else {"framerate": 60}
+    env = package.GodotEnv(env_path=game, port=port, action_repeat=4, worlds=worlds, **pace)
     env.reset()
     ring = [[[space.sample() for space in each.spaces] for each in env.tuple_action_spaces] for _ in range(RING)]
     for turn in range(WARM_UP):
@@ -31,5 +33,6 @@ def main(game: str, port: int, worlds: int, seconds: float) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    _, _game, _port, _worlds, _seconds = sys.argv
-    sys.stdout.write(f"\n{json.dumps(main(_game, int(_port), int(_worlds), float(_seconds)))}\n")
+    _, _game, _port, _worlds, _seconds, _speedup = sys.argv
+    _result = main(_game, int(_port), int(_worlds), float(_seconds), int(_speedup))
+    sys.stdout.write(f"\n{json.dumps(_result)}\n")
