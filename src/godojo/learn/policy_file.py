@@ -42,7 +42,11 @@ class PolicyCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def policy_bytes(policy: Policy, card: PolicyCard) -> bytes:
     # Cloned: the weights of a training policy are views of one flat tensor, which torch would save as a whole.
     weights = {name: tensor.clone() for name, tensor in policy.state_dict().items()}
-    content = {"format": POLICY.tag, "card": msgspec.to_builtins(card), "weights": weights}
+    content = {
+        "format": POLICY.tag_for(is_plain=card.shape.is_plain),
+        "card": msgspec.to_builtins(card),
+        "weights": weights,
+    }
     buffer = io.BytesIO()
     torch.save(content, buffer)
     return TRAILER.close(buffer.getvalue())
