@@ -202,6 +202,10 @@ def _run_3(tree: Tree) -> None:
     rename(tree.get("learner_settings"), **LEARNER_SETTINGS.get(str(tree.get("learner")), {}))
 
 
+def _run_4(tree: Tree) -> None:
+    rename(tree.get("more"), goes_on_by="continued_by")
+
+
 def _policy_3(tree: Tree) -> None:
     for shape in branches(tree, "card", "shape"):
         rename(shape, hidden="net_arch")
@@ -254,7 +258,7 @@ def _images_added(tree: Tree) -> None:
     """From here on a policy may have images in its observation and layers other than ReLU; older ones have neither."""
 
 
-RUN = Format("godojo-run", _run_2, _run_3)
+RUN = Format("godojo-run", _run_2, _run_3, _run_4)
 """`config.json`."""
 POLICY = Format("godojo-policy", _hash_added, _policy_3, _images_added)
 """`policy_ROLE.pt`: `card` (with `shape` and `settings`) and `weights`."""
