@@ -1,10 +1,12 @@
 """Images in observations: convolutions in torch, in files, in ONNX, and learners that see."""
 
+import io
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
+import onnx
 import pytest
 import torch
 
@@ -22,7 +24,7 @@ from godojo.games.parts import ActionPart, ObservationPart
 from godojo.learn.cnn import Convolution, ImageInput, image_inputs
 from godojo.learn.kernels.policy import has_kernels
 from godojo.learn.networks import NORMALISED_LIMIT, Policy
-from godojo.learn.policy_file import load_policy, save_policy
+from godojo.learn.policy_file import load_policy, policy_bytes, save_policy
 from godojo.learn.sac import SacSelfPlay
 from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings, SacSettings
@@ -122,6 +124,12 @@ def test_files_without_images_are_those_of_before() -> None:
     assert dojo_bytes(*drawn_policy(**SEES))[4] == 3
     assert dojo_bytes(*drawn_policy(activation="tanh"))[4] == 3
     assert b"images" not in dojo_bytes(*drawn_policy())
+    for policy, card in (drawn_policy(), drawn_policy(**SEES), drawn_policy(activation="silu")):
+        model = onnx.load_model_from_string(onnx_bytes(policy, card)[0])
+        tags = {entry.key: entry.value for entry in model.metadata_props}
+        kept = torch.load(io.BytesIO(policy_bytes(policy, card)), weights_only=True)
+        newer = int(not card.shape.is_plain)
+        assert (tags["godojo.format"], kept["format"]) == (f"godojo-onnx/{3 + newer}", f"godojo-policy/{3 + newer}")
 
 
 def test_a_damaged_card_is_refused_before_memory_is_taken(tmp_path: Path) -> None:

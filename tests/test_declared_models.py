@@ -8,7 +8,7 @@ import pytest
 
 from godojo.errors import GodojoError
 from godojo.learn.declared import COMMON, OF_ALGORITHM, PROPERTIES, declared
-from godojo.learn.presets import Preset, learner_settings
+from godojo.learn.presets import Preset, learner_settings, split_settings
 from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings, SacSettings
 from godojo.runs.config import RunConfig
@@ -55,6 +55,11 @@ def test_one_model_is_that_of_all_roles() -> None:
     settings = learner_settings("ppo", found.layer)
     assert (settings.net_arch, settings.activation_fn, settings.memory) == ((32, 16), "tanh", "")
     assert settings.learning_rate == settings.final_learning_rate == 3e-4, "constant, as in Stable-Baselines3"
+
+
+def test_no_memory_has_the_same_name_on_the_command_line() -> None:
+    for text in ("memory=none", "memory="):
+        assert learner_settings("ppo", split_settings([text])[0]).memory == ""
 
 
 def test_roles_have_models_of_their_own() -> None:

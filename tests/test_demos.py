@@ -179,6 +179,12 @@ def test_demonstrations_of_godot_rl_are_read(tmp_path: Path) -> None:
     (found,) = read_godot_rl(path, OneRole()).for_game(OneRole())["driver"]
     assert found.observation.tolist() == [[0.5, 1.0, 2.0], [1.0, 0.0, 0.0]]
     assert found.action.tolist() == [[0.25, 1.0], [-1.0, 2.0]]
+    # `JSON.stringify` of the addon's arrays: an episode, one that was over when it began, and one of a single decision.
+    path.write_text(
+        "[[[[0.5,true,2.0],[1.0,0.0,0.0],[9.0,9.0,9.0]],[[0.25,1],[-3.0,2]]],[[[1.0,0.0,0.0]],[]],"
+        "[[[0.0,false,1],[1.0,0.0,0.0]],[[1.0,0]]]]"
+    )
+    assert [len(each.action) for each in read_godot_rl(path, OneRole()).episodes] == [2, 1]
     for content, why in (
         ([[[[0.5, 1, 2]], [[0.25, 7]]]], "episode 0: action gear is 7"),
         ([[[[0.5, 1]], [[0.25, 1]]]], "episode 0: observations of 2 numbers, and the game's have 3"),

@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from godojo.errors import GodojoError
-from godojo.runs.config import Environment, RunConfig
+from godojo.formats import RUN
+from godojo.runs.config import CONTINUED_BY, Environment, RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import split_reference
 from tests.judged_runs import make_run, make_solo_run
@@ -48,6 +49,11 @@ TRICKS = [
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("GODOJO_RUNS", str(tmp_path / "runs"))
     return tmp_path / "runs"
+
+
+def test_a_distilled_run_of_before_says_who_continues_it() -> None:
+    tree = {"learner": "distil", "more": {"goes_on_by": "sac"}}
+    assert RUN.migrate(tree, 3)["more"] == {CONTINUED_BY: "sac"}
 
 
 def test_a_run_is_made_and_found(root: Path) -> None:

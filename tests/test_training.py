@@ -1,6 +1,7 @@
 """A training in its folder: what it counts, when it ends, and that it is saved whatever breaks."""
 
 import csv
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from godojo.learn.policy_file import load_policy
 from godojo.learn.rollout import NORMALISER_STRIDE
 from godojo.learn.sac import SacSelfPlay
 from godojo.learn.settings import PpoSettings, SacSettings
-from godojo.learn.training import Training, TrainingStatus
+from godojo.learn.training import Training, TrainingStatus, starting_policies
 from godojo.runs.config import RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.training.worlds import worlds_of
@@ -74,6 +75,21 @@ def test_rounds_that_are_lost_with_a_game_are_in_no_win_rate(tmp_path: Path) -> 
     assert {row["winner"] for row in rounds} <= {"seeker", "hider"}
     assert standings[-1].episodes == len(rounds)
     assert sum(standings[-1].win_rates.values()) == pytest.approx(1.0)
+
+
+def test_a_run_starts_from_policies_of_the_same_layout_only(tmp_path: Path) -> None:
+    worlds = tag()
+    source = begun(tmp_path, worlds)
+    source.save()
+    assert starting_policies(source.run, worlds).keys() == {"seeker", "hider"}
+    role = worlds.roles["hider"]
+    first, *others = role.observation_parts
+    renamed = dataclasses.replace(role, observation_parts=(msgspec.structs.replace(first, name="scent"), *others))
+    worlds.roles = {**worlds.roles, "hider": renamed}
+    said = f"the hider of .* was trained on other observations: {first.name} is .* to it, and absent here"
+    with pytest.raises(GodojoError, match=said):
+        starting_policies(source.run, worlds)
+    source.close()
 
 
 def test_no_rounds_are_no_win_rates(tmp_path: Path) -> None:

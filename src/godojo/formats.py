@@ -36,6 +36,13 @@ class Format:
         """Format and version, as files name them."""
         return f"{self.name}/{self.version}"
 
+    def tag_for(self, *, is_plain: bool) -> str:
+        """The tag of a policy: `is_plain` is one without images and with ReLU layers only, which older readers take."""
+        return f"{self.name}/{self.version_for(is_plain=is_plain)}"
+
+    def version_for(self, *, is_plain: bool) -> int:
+        return self.migrations.index(_images_added) + 1 if is_plain else self.version
+
     def version_of(self, tag: object, source: object) -> int:
         """The version in a file's tag; refuses newer versions and other formats. No tag is version 1."""
         if tag is None:
@@ -195,6 +202,10 @@ def _run_3(tree: Tree) -> None:
     rename(tree.get("learner_settings"), **LEARNER_SETTINGS.get(str(tree.get("learner")), {}))
 
 
+def _run_4(tree: Tree) -> None:
+    rename(tree.get("more"), goes_on_by="continued_by")
+
+
 def _policy_3(tree: Tree) -> None:
     for shape in branches(tree, "card", "shape"):
         rename(shape, hidden="net_arch")
@@ -247,9 +258,9 @@ def _images_added(tree: Tree) -> None:
     """From here on a policy may have images in its observation and layers other than ReLU; older ones have neither."""
 
 
-RUN = Format("godojo-run", _run_2, _run_3)
+RUN = Format("godojo-run", _run_2, _run_3, _run_4)
 """`config.json`."""
-POLICY = Format("godojo-policy", _hash_added, _policy_3)
+POLICY = Format("godojo-policy", _hash_added, _policy_3, _images_added)
 """`policy_ROLE.pt`: `card` (with `shape` and `settings`) and `weights`."""
 CHECKPOINT = Format("godojo-checkpoint", _hash_added, _checkpoint_3, _checkpoint_4)
 """`checkpoints/step_*.pt`: `state` is what the learner saved."""

@@ -4,5 +4,6 @@ extends Node
 
 func _enter_tree() -> void:
 	var sync: DojoSync = $DojoSync
+	DojoConnector.pause_s = 0.05
 	for word in OS.get_cmdline_user_args():
 		sync.port = word.to_int()

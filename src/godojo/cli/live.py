@@ -93,9 +93,9 @@ class LearningSeat(Seat):
     """Plays one game by the newest weights of a training."""
 
     def __init__(self, worlds: GodotWorlds, board: Board, seed: int) -> None:
-        from godojo.evaluation.players import PolicyPlayer, check_layout  # these load torch
+        from godojo.evaluation.players import PolicyPlayer  # these load torch
         from godojo.learn.networks import Policy
-        from godojo.learn.policy_file import PolicyCard
+        from godojo.learn.policy_file import PolicyCard, check_layout
 
         super().__init__(f"the policy that run {board.run.name} learns", self._act)
         self._worlds, self._board = worlds, board

@@ -143,7 +143,7 @@ def read_demos(path: str | Path) -> Demos:
         GodojoError: The file is missing, of another format, damaged, or has no finished episode.
     """
     path = Path(path).expanduser()
-    first, *lines = _lines(path)
+    first, *lines = read_whole(path).split(b"\n")
     header = _header(path, first)
     roles = {role.name: role for role in header.roles}
     is_cut = bool(lines.pop()) if lines else True
@@ -183,11 +183,12 @@ def check_rows(observation: np.ndarray, action: np.ndarray, role: DemoRole) -> n
     return action
 
 
-def _lines(path: Path) -> list[bytes]:
+def read_whole(path: Path) -> bytes:
+    """A file of demonstrations, unless it is too large."""
     try:
         if path.stat().st_size > MAX_BYTES:
             raise GodojoError(f"{path} has more than {MAX_BYTES:,} bytes; give several smaller files")
-        return path.read_bytes().split(b"\n")
+        return path.read_bytes()
     except OSError as error:
         raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
 

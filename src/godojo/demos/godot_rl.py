@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from godojo.demos.file import AGAIN, MAX_BYTES, DemoEpisode, DemoHeader, DemoRole, Demos, check_rows
+from godojo.demos.file import AGAIN, DemoEpisode, DemoHeader, DemoRole, Demos, check_rows, read_whole
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.games.parts import action_size
@@ -34,6 +34,8 @@ def read_godot_rl(path: Path, worlds: Worlds) -> Demos:
     role = DemoRole.of(next(iter(worlds.roles.values())))
     episodes = []
     for number, (observation, action) in enumerate(_decoded(path)):
+        if not action and len(observation) == 1:
+            continue  # it was over when it began: the addon keeps the last observation and no action
         try:
             episodes.append(_episode(observation, action, role))
         except ValueError as error:
@@ -44,15 +46,10 @@ def read_godot_rl(path: Path, worlds: Worlds) -> Demos:
 
 
 def _decoded(path: Path) -> list[tuple[list[list[float]], list[list[float]]]]:
+    content = read_whole(path)
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise GodojoError(f"{path} has more than {MAX_BYTES:,} bytes; give several smaller files")
         # The addon's numbers may be true and false.
-        return msgspec.json.decode(
-            path.read_bytes(), type=list[tuple[list[list[float | bool]], list[list[float | bool]]]]
-        )
-    except OSError as error:
-        raise GodojoError(f"{path} cannot be read ({error.strerror})") from None
+        return msgspec.json.decode(content, type=list[tuple[list[list[float | bool]], list[list[float | bool]]]])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise GodojoError(f"{path} is no list of [observations, actions] as godot_rl records them ({error})") from None
 

@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from godojo.engines.base import RoleArrays, Worlds
+from godojo.engines.base import Worlds
 from godojo.engines.make import GAMES
 from godojo.errors import GodojoError
 from godojo.evaluation.reference_set import PREFIX as REFERENCE_PREFIX
 from godojo.evaluation.reference_set import reference_file
 from godojo.learn.networks import Policy
-from godojo.learn.policy_file import PolicyCard, load_policy
+from godojo.learn.policy_file import PolicyCard, check_layout, load_policy
 from godojo.opponents import Opponent, is_scripted, make_opponent, scripted_opponents
 from godojo.opponents.base import check_role
 from godojo.runs.folder import RunFolder
@@ -94,33 +94,12 @@ class PolicyPlayer(TrainedPlayer):
         return self.policy.to_env_action(choice.action, raw).numpy()
 
 
-def check_layout(card: PolicyCard, arrays: RoleArrays, name: str) -> None:
-    """Refuses a policy that was trained to see or to do something else, and says what differs."""
-    here = {part.name: part.shape for part in arrays.observation_parts}
-    known = {part.name: part.shape for part in card.observation_parts}
-    for part in dict.fromkeys((*known, *here)):
-        if known.get(part) != here.get(part):
-            ours, theirs = _shape(known.get(part)), _shape(here.get(part))
-            raise GodojoError(f"{name} was trained on other observations: {part} is {ours} to it, and {theirs} here")
-    if tuple(known) != tuple(here):
-        raise GodojoError(f"{name} was trained on the same observations in another order")
-    if card.shape.action_parts != arrays.action_parts:
-        ours, theirs = (
-            ", ".join(part.name for part in parts) for parts in (card.shape.action_parts, arrays.action_parts)
-        )
-        raise GodojoError(f"{name} was trained for other actions: {ours}, and here there are: {theirs}")
-
-
 def known_settings(card: PolicyCard, path: Path) -> PolicyCard:
     """The card with settings of today: those that its file does not name have their defaults."""
     if card.game not in GAMES:
         return card
     settings = GAMES[card.game].settings.from_values(card.settings, path)
     return msgspec.structs.replace(card, settings=msgspec.to_builtins(settings))
-
-
-def _shape(shape: tuple[int, ...] | None) -> str:
-    return "absent" if shape is None else " x ".join(str(size) for size in shape)
 
 
 def policies_of(text: str) -> dict[str, tuple[Policy, PolicyCard]]:

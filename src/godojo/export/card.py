@@ -76,7 +76,9 @@ def _origin(source: str, policies: Sequence[Trained]) -> str:
     if card.shape.images:
         stacks = ["-".join(str(layer.channels) for layer in image.convolutions) for image in card.shape.images]
         memory += f", convolutions with {' and '.join(stacks)} channels before them"
-    frame = "thinks in the agent's own frame" if card.shape.heading else "thinks along the world's axes"
+    frame = (
+        "observes and acts in the agent's frame" if card.shape.heading else "observes and acts along the world's axes"
+    )
     lines.append(f"The network has layers of {widths}{memory}, and {frame}.")
     return "\n".join(lines)
 

@@ -46,8 +46,6 @@ MAX_LAYERS = 16
 MAX_PARTS = 256
 MAX_CONVOLUTIONS = 8
 """Of one image."""
-ONLY_RELU = 2
-"""The version of files without images and with ReLU layers only, so that older readers accept them."""
 
 _PROLOGUE = struct.Struct("<4sHHII32s")
 """Magic, version, zero, bytes of the header, bytes of the weights, SHA-256 of both together."""
@@ -201,7 +199,7 @@ def dojo_bytes(policy: Policy, card: PolicyCard) -> bytes:
     text += b" " * (-len(text) % 4)
     weights = b"".join(np.ascontiguousarray(block, _FLOAT).tobytes() for block in _weights(policy))
     digest = hashlib.sha256(text + weights).digest()
-    version = ONLY_RELU if card.shape.activation == "relu" and not header.images else DOJO.version
+    version = DOJO.version_for(is_plain=card.shape.is_plain)
     content = _PROLOGUE.pack(MAGIC, version, 0, len(text), len(weights), digest) + text + weights
     try:
         check_dojo(content)

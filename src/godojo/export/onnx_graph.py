@@ -259,5 +259,5 @@ def _metadata(header: DojoHeader) -> dict[str, str]:
         "godojo": __version__,
         "settings_sha256": hashlib.sha256(settings).hexdigest(),
         HEADER: header_text(header).decode(),
-        VERSION: ONNX.tag,
+        VERSION: ONNX.tag_for(is_plain=header.shape.is_plain),
     }

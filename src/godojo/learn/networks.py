@@ -45,6 +45,11 @@ class PolicyShape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     images: tuple[ImageInput, ...] = ()
     """Images in the observation, in order."""
 
+    @property
+    def is_plain(self) -> bool:
+        """Without images, and with ReLU layers only (`Format.tag_for`)."""
+        return self.activation == "relu" and not self.images
+
 
 class SampledAction(NamedTuple):
     """Actions and their log-probabilities."""

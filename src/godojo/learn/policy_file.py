@@ -14,6 +14,7 @@ import msgspec
 import torch
 from torch import Tensor
 
+from godojo.engines.base import RoleArrays
 from godojo.errors import GodojoError
 from godojo.files import TRAILER, Damaged, atomic_write
 from godojo.formats import POLICY
@@ -42,7 +43,11 @@ class PolicyCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def policy_bytes(policy: Policy, card: PolicyCard) -> bytes:
     # Cloned: the weights of a training policy are views of one flat tensor, which torch would save as a whole.
     weights = {name: tensor.clone() for name, tensor in policy.state_dict().items()}
-    content = {"format": POLICY.tag, "card": msgspec.to_builtins(card), "weights": weights}
+    content = {
+        "format": POLICY.tag_for(is_plain=card.shape.is_plain),
+        "card": msgspec.to_builtins(card),
+        "weights": weights,
+    }
     buffer = io.BytesIO()
     torch.save(content, buffer)
     return TRAILER.close(buffer.getvalue())
@@ -89,6 +94,27 @@ def load_policy(path: Path) -> tuple[Policy, PolicyCard]:
         raise GodojoError(f"{path} is damaged (its hash is missing); {_ADVICE}")
     policy.eval()
     return policy, card
+
+
+def check_layout(card: PolicyCard, arrays: RoleArrays, name: str) -> None:
+    """Refuses a policy that was trained to see or to do something else, and says what differs."""
+    here = {part.name: part.shape for part in arrays.observation_parts}
+    known = {part.name: part.shape for part in card.observation_parts}
+    for part in dict.fromkeys((*known, *here)):
+        if known.get(part) != here.get(part):
+            ours, theirs = _shape(known.get(part)), _shape(here.get(part))
+            raise GodojoError(f"{name} was trained on other observations: {part} is {ours} to it, and {theirs} here")
+    if tuple(known) != tuple(here):
+        raise GodojoError(f"{name} was trained on the same observations in another order")
+    if card.shape.action_parts != arrays.action_parts:
+        ours, theirs = (
+            ", ".join(part.name for part in parts) for parts in (card.shape.action_parts, arrays.action_parts)
+        )
+        raise GodojoError(f"{name} was trained for other actions: {ours}, and here there are: {theirs}")
+
+
+def _shape(shape: tuple[int, ...] | None) -> str:
+    return "absent" if shape is None else " x ".join(str(size) for size in shape)
 
 
 def heading_complaint(shape: PolicyShape) -> str:

@@ -186,6 +186,8 @@ def filled(kind: type[AnySettings], *layers: Mapping[str, Any]) -> AnySettings:
             if name not in names:
                 raise GodojoError(_unknown(name, names))
         values |= {**layer, **_roles(values, layer)}
+    if values.get("memory") == "none":  # as a DojoModel calls it
+        values["memory"] = ""
     settings = converted(values, kind)
     settings.check()  # type: ignore[attr-defined]
     return settings

@@ -9,12 +9,11 @@ import numpy as np
 from godojo.engines.agent_episodes import AgentEpisodes
 from godojo.engines.base import Worlds
 from godojo.engines.measures import measured
-from godojo.errors import GodojoError
 from godojo.games.curriculum import Curriculum
 from godojo.learn.algorithm import Algorithm, Iteration, Phase
 from godojo.learn.budget import Budget
 from godojo.learn.networks import Policy
-from godojo.learn.policy_file import PolicyCard, load_policy, policy_bytes
+from godojo.learn.policy_file import PolicyCard, check_layout, load_policy, policy_bytes
 from godojo.learn.presets import learner_settings
 from godojo.learn.registry import algorithm_named, load
 from godojo.opponents import shared_role
@@ -399,7 +398,6 @@ def starting_policies(source: RunFolder, worlds: Worlds) -> dict[str, Policy]:
     policies = {}
     for name, role in worlds.roles.items():
         policy, card = load_policy(source.policy(name))
-        if card.shape.observation_size != role.observation.shape[2] or card.shape.action_parts != role.action_parts:
-            raise GodojoError(f"{source.name}: its {name} has other observations or actions than this game's {name}")
+        check_layout(card, role, f"the {name} of {source.name}")
         policies[name] = policy.train()
     return policies

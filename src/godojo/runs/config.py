@@ -16,7 +16,7 @@ from godojo.documents import document_bytes, read_document
 from godojo.errors import GodojoError
 from godojo.formats import RUN
 
-CONTINUED_BY = "goes_on_by"
+CONTINUED_BY = "continued_by"
 """Key of `RunConfig.more`: the algorithm that can continue the policies, if it is not the one that made them."""
 SCENE_LOOP = "scene_loop"
 """Key of `RunConfig.more`: the scene drives the training (`DojoTrainingLoop`)."""

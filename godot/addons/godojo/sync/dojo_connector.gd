@@ -16,10 +16,11 @@ enum Wire {
 const GODOT_RL_PORT := 11008
 ## How long a launched game looks for the trainer that launched it, in seconds.
 const LAUNCH_PATIENCE_S := 30.0
-## From one call to the next, in seconds.
-const PAUSE_S := 1.0
 ## How long a game that waits is patient with a trainer, in seconds, if nothing else is said.
 const PATIENCE_S := 600.0
+
+## From one call to the next, in seconds; tests that make many calls shorten it.
+static var pause_s: float = 1.0
 
 ## Whether a trainer started this process: such a game has nothing to do without it.
 var is_launched: bool = false
@@ -85,7 +86,7 @@ func dial() -> void:
 	if _calling == null:
 		if now_us < _next_call_us:
 			return
-		_next_call_us = now_us + int(PAUSE_S * 1e6)
+		_next_call_us = now_us + int(pause_s * 1e6)
 		_begin_call()
 	_calling.poll()
 	if _calling.state == DojoLink.State.OPEN:
