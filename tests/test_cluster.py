@@ -100,8 +100,9 @@ def test_columns_of_all_workers_are_side_by_side(make: Make) -> None:
     made._progress = 0.0
     made.play(lambda _: None)
     for key, merged in made.learners.items():
-        assert sum(map(len, made._columns[key])) == merged.buffer.num_columns
-        for worker, columns in enumerate(made._columns[key]):
+        columns_of_all = [torch.arange(merged.buffer.num_columns)[columns] for columns in made._columns[key]]
+        assert sum(map(len, columns_of_all)) == merged.buffer.num_columns
+        for worker, columns in enumerate(columns_of_all):
             own = transport.workers[worker].shard._player.learners[key].buffer  # type: ignore[attr-defined]
             for name in ("observation", "action", "reward", "acted", "memory"):
                 part = getattr(merged.buffer, name).index_select(0 if name == "memory" else 1, columns)
