@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 import godojo
+from godojo.api.league import league
 from godojo.cluster.start import resolve
 from godojo.errors import GodojoError
 from godojo.extras import is_installed
@@ -192,5 +193,8 @@ def test_matches_on_ray_have_the_results_of_matches_here(tmp_path: Path, monkeyp
         godojo.evaluate(run, ["scripted:random", "itself"], episodes=8, ray=address) for address in (None, "local")
     )
     assert msgspec.to_builtins(there) == msgspec.to_builtins(here)
+    folder = open_run(str(run.path), lambda _: None)
+    leagues = [league(folder, episodes=8, ray=address, progress=lambda *_: None) for address in (None, "local")]
+    assert leagues[0].as_tree() == leagues[1].as_tree()
     with pytest.raises(GodojoError, match="there is no opponent"):
         godojo.evaluate(run, ["scripted:nobody"], episodes=8, ray="local")
