@@ -1,8 +1,10 @@
 """Rollouts of several workers: merged, counted, lost, replaced and resumed. The workers are threads; no Ray."""
 
 import copy
+import subprocess
 from collections.abc import Callable
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,7 +17,7 @@ from godojo.cluster.fleet import MAX_LOSSES
 from godojo.cluster.learner import ClusterPpo
 from godojo.cluster.messages import EpisodeRecorder, merge_normaliser, size_bytes, weights_of
 from godojo.cluster.shard import Shard
-from godojo.cluster.start import ClusterConfig, one_line, resolve, worker_config
+from godojo.cluster.start import ClusterConfig, make_folder, one_line, resolve, worker_config
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.learn.networks import Normaliser
@@ -264,6 +266,17 @@ def test_wrong_addresses_are_refused_without_ray(address: str, message: str) -> 
 def test_wrong_configurations_are_refused(values: dict[str, Any], message: str) -> None:
     with pytest.raises(GodojoError, match=message):
         ClusterConfig(**values).check()
+
+
+def test_folders_of_killed_learners_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    (tmp_path / f"godojo-ray-{ended.pid}-x" / "session").mkdir(parents=True)
+    own = Path(make_folder())
+    assert list(tmp_path.iterdir()) == [own]
+    other = Path(make_folder())
+    assert set(tmp_path.iterdir()) == {own, other}
 
 
 def test_another_version_of_ray_and_a_missing_token_are_named_in_one_line() -> None:
