@@ -14,7 +14,7 @@ import msgspec
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError, option
 from godojo.extras import require
-from godojo.processes import finish
+from godojo.processes import finish, is_alive
 from godojo.runs.config import RunConfig
 
 AUTO, LOCAL = "auto", "local"
@@ -105,19 +105,9 @@ def make_folder() -> str:
     """A folder for a cluster of this process; those of processes that were killed are removed."""
     for path in Path(tempfile.gettempdir()).glob("godojo-ray-*-*"):
         owner = path.name.split("-")[2]
-        if owner.isdecimal() and not _is_running(int(owner)):
+        if owner.isdecimal() and not is_alive(int(owner)):
             shutil.rmtree(path, ignore_errors=True)
     return tempfile.mkdtemp(prefix=f"godojo-ray-{os.getpid()}-")
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # somebody else's
-        return True
-    return True
 
 
 def open_cluster(config: RunConfig, make_worlds: Callable[[RunConfig], Worlds], say: Callable[[str], None]) -> Worlds:
