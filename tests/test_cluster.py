@@ -18,6 +18,7 @@ from godojo.cluster.learner import ClusterPpo
 from godojo.cluster.messages import EpisodeRecorder, merge_normaliser, size_bytes, weights_of
 from godojo.cluster.shard import Shard
 from godojo.cluster.start import ClusterConfig, make_folder, one_line, resolve, worker_config
+from godojo.cluster.tasks import run_tasks
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.learn.networks import Normaliser
@@ -257,6 +258,13 @@ def test_worlds_are_shared_evenly() -> None:
 def test_wrong_addresses_are_refused_without_ray(address: str, message: str) -> None:
     with pytest.raises(GodojoError, match=message):
         resolve(address, lambda _: None)
+
+
+def test_without_ray_an_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GODOJO_LAUNCHED_AS", raising=False)  # else it would be installed
+    monkeypatch.setattr("godojo.extras.is_installed", lambda _: False)
+    with pytest.raises(GodojoError, match="ray is not installed; install it with: "):
+        run_tasks([list], "auto")
 
 
 @pytest.mark.parametrize(

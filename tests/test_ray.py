@@ -184,6 +184,13 @@ def test_a_port_that_is_no_cluster_is_refused(monkeypatch: pytest.MonkeyPatch) -
             resolve(address, lambda _: None)
 
 
+def test_a_cluster_without_godojo_is_named_in_one_line() -> None:
+    from godojo.cluster.ray_transport import _reason  # imports Ray
+
+    reason = _reason(ModuleNotFoundError("while unpickling:\nNo module named 'godojo'"))
+    assert reason == "the cluster's Python has no Godojo; install the same version on every node"
+
+
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("no_leftovers")
 def test_matches_on_ray_have_the_results_of_matches_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
