@@ -1,8 +1,10 @@
 """Rollouts of several workers: merged, counted, lost, replaced and resumed. The workers are threads; no Ray."""
 
 import copy
+import subprocess
 from collections.abc import Callable
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,7 +17,8 @@ from godojo.cluster.fleet import MAX_LOSSES
 from godojo.cluster.learner import ClusterPpo
 from godojo.cluster.messages import EpisodeRecorder, merge_normaliser, size_bytes, weights_of
 from godojo.cluster.shard import Shard
-from godojo.cluster.start import ClusterConfig, one_line, resolve, worker_config
+from godojo.cluster.start import ClusterConfig, make_folder, one_line, resolve, worker_config
+from godojo.cluster.tasks import run_tasks
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.learn.networks import Normaliser
@@ -100,8 +103,9 @@ def test_columns_of_all_workers_are_side_by_side(make: Make) -> None:
     made._progress = 0.0
     made.play(lambda _: None)
     for key, merged in made.learners.items():
-        assert sum(map(len, made._columns[key])) == merged.buffer.num_columns
-        for worker, columns in enumerate(made._columns[key]):
+        columns_of_all = [torch.arange(merged.buffer.num_columns)[columns] for columns in made._columns[key]]
+        assert sum(map(len, columns_of_all)) == merged.buffer.num_columns
+        for worker, columns in enumerate(columns_of_all):
             own = transport.workers[worker].shard._player.learners[key].buffer  # type: ignore[attr-defined]
             for name in ("observation", "action", "reward", "acted", "memory"):
                 part = getattr(merged.buffer, name).index_select(0 if name == "memory" else 1, columns)
@@ -256,6 +260,13 @@ def test_wrong_addresses_are_refused_without_ray(address: str, message: str) -> 
         resolve(address, lambda _: None)
 
 
+def test_without_ray_an_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GODOJO_LAUNCHED_AS", raising=False)  # else it would be installed
+    monkeypatch.setattr("godojo.extras.is_installed", lambda _: False)
+    with pytest.raises(GodojoError, match="ray is not installed; install it with: "):
+        run_tasks([list], "auto")
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [({"workers": 0}, "1 or more, not 0"), ({"timeout_s": 0.0}, "seconds above 0"), ({"address": "x"}, "HOST:PORT")],
@@ -263,6 +274,17 @@ def test_wrong_addresses_are_refused_without_ray(address: str, message: str) -> 
 def test_wrong_configurations_are_refused(values: dict[str, Any], message: str) -> None:
     with pytest.raises(GodojoError, match=message):
         ClusterConfig(**values).check()
+
+
+def test_folders_of_killed_learners_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    (tmp_path / f"godojo-ray-{ended.pid}-x" / "session").mkdir(parents=True)
+    own = Path(make_folder())
+    assert list(tmp_path.iterdir()) == [own]
+    other = Path(make_folder())
+    assert set(tmp_path.iterdir()) == {own, other}
 
 
 def test_another_version_of_ray_and_a_missing_token_are_named_in_one_line() -> None:

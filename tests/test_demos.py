@@ -25,6 +25,7 @@ from godojo.games.parts import ActionPart, ObservationPart
 from godojo.learn.imitation import Demonstrations
 from godojo.learn.networks import ActionHead, Policy, PolicyShape
 from godojo.opponents import make_opponent
+from tests.cluster_workers import cluster_learner
 from tests.conftest import ROOT
 from tests.doc_pages import blocks
 from tests.learning_games import SMALL, STEPS, WORDS, fingerprints, learner, tag
@@ -221,9 +222,10 @@ def test_cloning_learns_what_can_be_known(memory: Any) -> None:
     assert log_std < -0.5 if memory else log_std == -0.5
 
 
-def test_the_term_of_the_loss_pulls_and_fades(recorded: Demos) -> None:
+@pytest.mark.parametrize("is_spread", [False, True])
+def test_the_term_of_the_loss_pulls_and_fades(recorded: Demos, is_spread: bool) -> None:
     settings = msgspec.structs.replace(SMALL, imitation_end=0.5, ent_coef=0.0)
-    made = learner(settings)
+    made = cluster_learner(2, settings) if is_spread else learner(settings)
     try:
         cloned = made.imitate(recorded.for_game(made.worlds), clone=False)
         assert cloned == {}

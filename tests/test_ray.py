@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 import godojo
+from godojo.api.league import league
 from godojo.cluster.start import resolve
 from godojo.errors import GodojoError
 from godojo.extras import is_installed
@@ -183,6 +184,13 @@ def test_a_port_that_is_no_cluster_is_refused(monkeypatch: pytest.MonkeyPatch) -
             resolve(address, lambda _: None)
 
 
+def test_a_cluster_without_godojo_is_named_in_one_line() -> None:
+    from godojo.cluster.ray_transport import _reason  # imports Ray
+
+    reason = _reason(ModuleNotFoundError("while unpickling:\nNo module named 'godojo'"))
+    assert reason == "the cluster's Python has no Godojo; install the same version on every node"
+
+
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("no_leftovers")
 def test_matches_on_ray_have_the_results_of_matches_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,5 +200,8 @@ def test_matches_on_ray_have_the_results_of_matches_here(tmp_path: Path, monkeyp
         godojo.evaluate(run, ["scripted:random", "itself"], episodes=8, ray=address) for address in (None, "local")
     )
     assert msgspec.to_builtins(there) == msgspec.to_builtins(here)
+    folder = open_run(str(run.path), lambda _: None)
+    leagues = [league(folder, episodes=8, ray=address, progress=lambda *_: None) for address in (None, "local")]
+    assert leagues[0].as_tree() == leagues[1].as_tree()
     with pytest.raises(GodojoError, match="there is no opponent"):
         godojo.evaluate(run, ["scripted:nobody"], episodes=8, ray="local")

@@ -210,6 +210,19 @@ def _signal_all(process: "subprocess.Popen[Any]", number: signal.Signals) -> Non
             process.send_signal(number)
 
 
+def is_alive(pid: int) -> bool:
+    """Whether a process of this machine is running; where that cannot be asked, False."""
+    if os.name != "posix":
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
 def die_with_parent() -> None:
     """Has the kernel kill this process when the thread that started it ends; Linux only."""
     assert _libc is not None

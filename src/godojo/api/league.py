@@ -1,10 +1,12 @@
 """Cross-play between the snapshots of a run, saved in its folder; the search for weaknesses of any policy."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
 
+from godojo.api.parallel import run_on_ray
 from godojo.api.references import reference, resolved
 from godojo.documents import write_document
 from godojo.evaluation import exploitability
@@ -43,18 +45,21 @@ def league(
     exploit_minutes: float | None = None,
     seed: int = 0,
     deterministic: bool = True,
+    ray: str | None = None,
     progress: Callable[[str, float | None], None],
 ) -> League:
     """Play all snapshots against each other, rate them, and write `league.png` and `league.json`.
 
     With `exploit_minutes`, weaknesses are added to `league.json` as they are found, and drawn in `exploitability.png`.
+    With `ray`, the matches of each snapshot are a task of a Ray cluster, as `godojo.evaluate` takes it.
     """
     refuse_external("league", run)
     if exploit_minutes is not None:
         exploitability.check_minutes(exploit_minutes)
     where = str(run.path.absolute())
     how: dict[str, Any] = {"arenas": arenas, "seed": seed, "deterministic": deterministic, "progress": progress}
-    found = League(play_league(where, snapshots, rounds=episodes, **how), [])
+    run_all = None if ray is None else partial(run_on_ray, address=ray, what="snapshots", progress=progress)
+    found = League(play_league(where, snapshots, rounds=episodes, run_all=run_all, **how), [])
     progress("drawing", None)
     atomic_write(run.path / PICTURE, draw_league(found.report))
     write_document(run.path / FIGURES, LEAGUE, found.as_tree())

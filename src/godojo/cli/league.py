@@ -48,6 +48,12 @@ def league(
         bool,
         typer.Option("--sampled", help="Policies are stochastic, as in training, instead of deterministic."),
     ] = False,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            "--ray", metavar="ADDRESS", help="Play the matches in a Ray cluster: HOST:PORT, auto or local (a new one)."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
     """Let the snapshots of a training play each other, everybody against everybody, and rate them.
@@ -63,6 +69,8 @@ def league(
     if episodes < 1:
         raise GodojoError(f"--episodes must be 1 or more, not {episodes}")
     if is_file(run) and not Path(run).expanduser().is_dir():
+        if ray is not None:
+            raise GodojoError("--ray plays the league of a run; remove it to search for weaknesses of files")
         _probe_files(run, exploit, episodes, arenas, seed, sampled=sampled, as_json=as_json)
         return
     folder = open_run(run)
@@ -78,6 +86,7 @@ def league(
             exploit_minutes=exploit,
             seed=seed,
             deterministic=not sampled,
+            ray=ray,
             progress=shown.progress,
         )
     if as_json:

@@ -3,7 +3,6 @@
 import logging
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -14,6 +13,7 @@ import ray.exceptions
 from godojo import __version__
 from godojo.cluster.fleet import WorkerLost
 from godojo.cluster.shard import MakeWorlds, Shard
+from godojo.cluster.start import make_folder
 from godojo.errors import GodojoError
 from godojo.runs.config import RunConfig, cores
 
@@ -36,7 +36,7 @@ class RaySession:
             ray.init(address=address, **quiet)
             return
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        self._folder = tempfile.mkdtemp(prefix="godojo-ray-")
+        self._folder = make_folder()
         try:
             ray.init(address="local", num_cpus=cpus, include_dashboard=False, _temp_dir=self._folder, **quiet)
         except BaseException:

@@ -22,10 +22,20 @@ from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.games.base import HELD_OUT_SEED
 from godojo.learn.networks import Policy
+from godojo.learn.rollout import RolloutWorker
 from godojo.learn.self_play import PpoSelfPlay, load_players_state, players_state
+from godojo.learn.threads import use_one_thread
 from godojo.runs.config import RunConfig
 
 MakeWorlds = Callable[[RunConfig], Worlds]
+
+
+class ShardPlayer(PpoSelfPlay):
+    """Plays all roles on the calling thread: a worker has one core, and threads would only pass it to and fro."""
+
+    def _for_each_worker(self, call: Callable[[RolloutWorker], object]) -> None:
+        for worker in self.learners.values():
+            call(worker)
 
 
 class Shard:
@@ -56,7 +66,8 @@ class Shard:
     def assign(self, assignment: Assignment) -> None:
         """Prepare to play for a learner; compiles what must be compiled."""
         policies = {name: Policy(shape) for name, shape in assignment.shapes.items()}
-        self._player = PpoSelfPlay(self._worlds, assignment.settings, self._seed, policies)
+        use_one_thread()
+        self._player = ShardPlayer(self._worlds, assignment.settings, self._seed, policies)
 
     @property
     def _worlds(self) -> Worlds:

@@ -1,16 +1,20 @@
 """Starts the workers of a run on a Ray cluster; refuses wrong addresses before Ray waits for them."""
 
+import os
 import re
+import shutil
 import socket
 import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError, option
 from godojo.extras import require
-from godojo.processes import finish
+from godojo.processes import finish, is_alive
 from godojo.runs.config import RunConfig
 
 AUTO, LOCAL = "auto", "local"
@@ -95,6 +99,15 @@ def one_line(output: str) -> str:
             return f"it runs Ray and Python {there}, this is {here}; install the same versions"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return " ".join(lines)[:300] if lines else "no reason given"
+
+
+def make_folder() -> str:
+    """A folder for a cluster of this process; those of processes that were killed are removed."""
+    for path in Path(tempfile.gettempdir()).glob("godojo-ray-*-*"):
+        owner = path.name.split("-")[2]
+        if owner.isdecimal() and not is_alive(int(owner)):
+            shutil.rmtree(path, ignore_errors=True)
+    return tempfile.mkdtemp(prefix=f"godojo-ray-{os.getpid()}-")
 
 
 def open_cluster(config: RunConfig, make_worlds: Callable[[RunConfig], Worlds], say: Callable[[str], None]) -> Worlds:

@@ -1,7 +1,8 @@
 """The league of a run: all snapshots of its training play each other and are rated."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -116,6 +117,15 @@ def _bounded(mu: float, sigma: float) -> SkillRating:
     return SkillRating(mu, mu - Z95 * sigma, mu + Z95 * sigma)
 
 
+class LeagueRows(msgspec.Struct, frozen=True):
+    """Some rows of a league's matrix."""
+
+    roles: tuple[str, str]
+    """Of the rows and of the columns."""
+    matrix: list[list[Proportion]]
+    measures: list[list[dict[str, Mean]]]
+
+
 def play_league(
     run: str,
     snapshots: Sequence[str] = (),
@@ -125,45 +135,30 @@ def play_league(
     seed: int = 0,
     deterministic: bool = True,
     progress: Callable[[str, float | None], None] | None = None,
+    run_all: Callable[[Sequence[Callable[[], LeagueRows]]], list[LeagueRows]] | None = None,
 ) -> LeagueReport:
-    """The cross-play of a run's snapshots, named or spread over its training, and their ratings."""
+    """The cross-play of a run's snapshots, named or spread over its training, and their ratings.
+
+    With `run_all`, every row is a call that it may run elsewhere, such as in a Ray task.
+    """
     folder = RunFolder.open(run)
     store = folder.snapshots()
     entries = [store.find(name) for name in dict.fromkeys(snapshots)] or spread(store.entries())
     if len(entries) < 2:
         raise GodojoError(f"a league needs at least two snapshots; of {folder.name} there is {len(entries)} to take")
-    players: list[Mapping[str, PolicyPlayer]] = [
-        {
-            role: PolicyPlayer(*loaded, seed=seed, deterministic=deterministic, name=f"{folder.name}@{entry.name}")
-            for role, loaded in policies_of(f"{folder.path.absolute()}@{entry.name}").items()
-        }
-        for entry in entries
-    ]
-    card = next(iter(players[-1].values())).card
-    with judging_worlds(
-        card.game, game_settings(card.game, card.settings), arenas=arenas, rounds=rounds, seed=seed
-    ) as worlds:
-        shared = shared_role(worlds)
-        if len(worlds.roles) != 2 and shared is None:
-            raise GodojoError(f"a league is between two roles; {card.game} has: {', '.join(worlds.roles)}")
-        one, other = worlds.roles if shared is None else (shared.name, shared.name)
-        for entry, own in zip(entries, players, strict=True):
-            for role in worlds.roles:
-                if role not in own:
-                    raise GodojoError(f"{folder.name}@{entry.name} has no policy of the {role}")
-                own[role].begin(worlds)
-        sides = [own[one] for own in players], [own[other] for own in players]
-        if shared is None:
-            played = cross_play(worlds, *sides, rounds, seed=judging_seed(seed), progress=progress)
-            matrix = [[cell.wins(one) for cell in row] for row in played]
-            means = [[cell.mean_measures() for cell in row] for row in played]
-        else:
-            matrix = cross_play_shared(worlds, one, sides[0], rounds, seed=judging_seed(seed), progress=progress)
-            means = [[{} for _ in row] for row in matrix]
-    ratings = rate(matrix, seed, same=shared is not None)
+    names = [entry.name for entry in entries]
+    how: dict[str, Any] = {"rounds": rounds, "arenas": arenas, "seed": seed, "deterministic": deterministic}
+    play = partial(league_rows, str(folder.path.absolute()), names, **how)
+    parts = (
+        [play(progress=progress)] if run_all is None else run_all([partial(play, row=row) for row in range(len(names))])
+    )
+    one, other = parts[0].roles
+    matrix = [row for part in parts for row in part.matrix]
+    means = [row for part in parts for row in part.measures]
+    ratings = rate(matrix, seed, same=one == other)
     return LeagueReport(
         run=folder.name,
-        game=card.game,
+        game=folder.config.game,
         arenas=arenas,
         rounds=rounds,
         seed=seed,
@@ -177,6 +172,51 @@ def play_league(
         matrix=matrix,
         measures={name: [[cell[name] for cell in row] for row in means] for name in means[0][0]},
     )
+
+
+def league_rows(
+    run: str,
+    names: Sequence[str],
+    *,
+    row: int | None = None,
+    rounds: int,
+    arenas: str,
+    seed: int,
+    deterministic: bool,
+    progress: Callable[[str, float | None], None] | None = None,
+) -> LeagueRows:
+    """The cross-play of a run's snapshots: all rows, or the one of snapshot `row`."""
+    folder = RunFolder.open(run)
+    players: list[Mapping[str, PolicyPlayer]] = [
+        {
+            role: PolicyPlayer(*loaded, seed=seed, deterministic=deterministic, name=f"{folder.name}@{name}")
+            for role, loaded in policies_of(f"{folder.path.absolute()}@{name}").items()
+        }
+        for name in names
+    ]
+    card = next(iter(players[-1].values())).card
+    with judging_worlds(
+        card.game, game_settings(card.game, card.settings), arenas=arenas, rounds=rounds, seed=seed
+    ) as worlds:
+        shared = shared_role(worlds)
+        if len(worlds.roles) != 2 and shared is None:
+            raise GodojoError(f"a league is between two roles; {card.game} has: {', '.join(worlds.roles)}")
+        one, other = worlds.roles if shared is None else (shared.name, shared.name)
+        for name, own in zip(names, players, strict=True):
+            for role in worlds.roles:
+                if role not in own:
+                    raise GodojoError(f"{folder.name}@{name} has no policy of the {role}")
+                own[role].begin(worlds)
+        rows, columns = [own[one] for own in players], [own[other] for own in players]
+        if shared is None:
+            chosen = rows if row is None else [rows[row]]
+            played = cross_play(worlds, chosen, columns, rounds, seed=judging_seed(seed), progress=progress)
+            matrix = [[cell.wins(one) for cell in cells] for cells in played]
+            return LeagueRows((one, other), matrix, [[cell.mean_measures() for cell in cells] for cells in played])
+        if row is not None:
+            raise GodojoError(f"the agents of {card.game} share a role; its league is played on one machine")
+        matrix = cross_play_shared(worlds, one, rows, rounds, seed=judging_seed(seed), progress=progress)
+        return LeagueRows((one, other), matrix, [[{} for _ in cells] for cells in matrix])
 
 
 def spread(entries: Sequence[Entry], most: int = MOST_SNAPSHOTS) -> list[Entry]:

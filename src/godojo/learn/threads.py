@@ -21,10 +21,11 @@ def one_thread() -> Iterator[None]:
 
 def single_threaded_pool(workers: int) -> ThreadPoolExecutor:
     """Threads that run in parallel, each with single-threaded torch."""
-    return ThreadPoolExecutor(workers, initializer=_use_one_thread)
+    return ThreadPoolExecutor(workers, initializer=use_one_thread)
 
 
-def _use_one_thread() -> None:
+def use_one_thread() -> None:
+    """Run torch on the calling thread alone, from now on."""
     torch.set_num_threads(1)
     torch.get_num_threads()  # else the thread's first computation takes the number that any thread set last
 

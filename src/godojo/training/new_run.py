@@ -303,7 +303,7 @@ def _cluster(args: TrainArgs, algorithm: str) -> dict[str, Any]:
         return {}
     if not ALGORITHMS[algorithm].cluster_factory:
         raise GodojoError(f"{option('ray')} is for the built-in PPO, not for {algorithm}; remove one of them")
-    given = {"connect": args.listen is not None, "http": args.http, "project": args.place, "demos": args.demos}
+    given = {"connect": args.listen is not None, "http": args.http, "project": args.place}
     for name, is_given in given.items():
         if is_given:
             raise GodojoError(f"{option('ray')} starts the games of Godojo on the workers; remove {option(name)}")

@@ -12,6 +12,7 @@ import platformdirs
 
 from godojo.engines.godot.paths import data_folder
 from godojo.errors import GodojoError
+from godojo.processes import is_alive
 
 KEPT = 50
 """Logs of games that have ended; older ones are removed when a game starts."""
@@ -112,17 +113,5 @@ def _sweep(folder: Path) -> None:
     for path in names[KEPT:]:
         match = _NAME.match(path.name)
         owner = match[1] if match else ours
-        if path not in _in_use and (owner == ours or not _is_alive(int(owner))):
+        if path not in _in_use and (owner == ours or not is_alive(int(owner))):
             path.unlink(missing_ok=True)
-
-
-def _is_alive(pid: int) -> bool:
-    if os.name != "posix":
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
