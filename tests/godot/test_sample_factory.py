@@ -42,7 +42,7 @@ def test_the_documented_files_are_there() -> None:
 def test_the_launch_script_serves_the_godot_rl_wire(engine: Engine) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(90)
-        words = [GAME, f"--port={server.getsockname()[1]}", "--env_seed=1", "--disable-render-loop", "--headless"]
+        words: list[str | Path] = [GAME, f"--port={server.getsockname()[1]}", "--env_seed=1", "--disable-render-loop", "--headless"]
         environment = {**os.environ, **AS_GODOJO, "GODOT_BIN": str(engine.program)}
         game = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
         try:
@@ -67,7 +67,7 @@ def test_the_launch_script_serves_the_godot_rl_wire(engine: Engine) -> None:
 def test_it_learns(engine: Engine, tmp_path: Path) -> None:
     python = tmp_path / "venv/bin/python"
     assert finish([sys.executable, "-m", "venv", tmp_path / "venv"], timeout_s=120).code == 0
-    install = [python, "-m", "pip", "install", "--quiet", "-r", FOLDER / "requirements.txt"]
+    install: list[str | Path] = [python, "-m", "pip", "install", "--quiet", "-r", FOLDER / "requirements.txt"]
     done = finish(install, timeout_s=1200)
     if done.code:
         pytest.skip(f"Sample Factory cannot be installed: {done.output.strip()[-200:]}")
