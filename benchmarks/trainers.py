@@ -101,7 +101,7 @@ def _trained(task: Task, arguments: dict[str, Any], name: str, seconds: float, s
         return steps, f"{share.rate:.1%} ({100 * share.low:.1f} to {100 * share.high:.1f})"
     with (run.path / "metrics.csv").open(encoding="utf-8", newline="") as file:
         rewards = [float(row[f"{run.config.roles[0]}_reward"]) for row in csv.DictReader(file)]
-    return steps, f"{np.mean(rewards[-EPISODES:]):.2f}"
+    return steps, f"{np.mean(rewards[-EPISODES:]):.2f}" if rewards else "no episode has ended"
 
 
 def _single_file(task: Task, arguments: dict[str, Any], _: str, seconds: float, seed: int) -> tuple[int, str]:

@@ -42,7 +42,8 @@ def test_the_documented_files_are_there() -> None:
 def test_the_launch_script_serves_the_godot_rl_wire(engine: Engine) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(90)
-        words: list[str | Path] = [GAME, f"--port={server.getsockname()[1]}", "--env_seed=1", "--disable-render-loop", "--headless"]
+        port = f"--port={server.getsockname()[1]}"
+        words: list[str | Path] = [GAME, port, "--env_seed=1", "--disable-render-loop", "--headless"]
         environment = {**os.environ, **AS_GODOJO, "GODOT_BIN": str(engine.program)}
         game = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
         try:
