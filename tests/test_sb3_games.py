@@ -278,3 +278,35 @@ def test_presets_share_settings_with_ppo_and_values_are_checked() -> None:
         with pytest.raises(GodojoError, match=said):
             learner_settings("sb3_sac", values)
     Sb3SacSettings(ent_coef="auto_0.1").check()
+
+
+def test_a_gpu_that_is_not_there_is_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    words = [word if word != "cpu" else "cuda" for word in SMALL]
+    train(*words, "--steps", "64", status=2)
+    error = capsys.readouterr().err
+    assert "torch finds no GPU; remove --device cuda" in " ".join(error.split())
+    assert error.count("\n") == 1
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.parametrize("algorithm", ["ppo", "sac", "td3"])
+def test_a_gpu_is_used_and_its_policies_play_on_the_cpu(algorithm: str) -> None:
+    words = [word if word != "cpu" else "cuda" for word in SMALL]
+    more = ("--set", "n_steps=16", "--set", "batch_size=32") if algorithm == "ppo" else REPLAY
+    train(*words, *more, "--algorithm", algorithm, "--steps", "512", "--run-id", "mine")
+    assert torch.cuda.max_memory_allocated() > 0
+    train("--resume", "mine", "--steps", "1024", "--eval", "0")
+    assert np.isfinite(evaluate_solo("mine", rounds=4).reward.mean)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+def test_sac_reaches_the_goal() -> None:
+    """By the command of docs/trainers.md, with a number of steps in place of a time."""
+    words = ("--trainer", "sb3", "--algorithm", "sac", "--preset", "per_metre", "--device", "cpu", "--eval", "0")
+    train(*words, "--steps", "400000", "--run-id", "mine")
+    assert max(evaluate_solo(name, rounds=100).measures["success"].rate for name in ("mine", "mine@best")) > 0.4

@@ -140,7 +140,7 @@ def train(
       godojo train --resume first --minutes 5
       godojo train tag --mode classic
       godojo train tag --engine godot --set num_worlds=64
-      godojo train navigation --trainer sb3 --algorithm sac
+      godojo train navigation --trainer sb3 --algorithm sac --preset per_metre
       godojo train first_agent --minutes 2
       godojo train --project path/to/project --minutes 5
       godojo train --connect

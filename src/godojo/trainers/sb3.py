@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from godojo.engines.base import Worlds
 from godojo.envs.sb3 import WorldsVecEnv
@@ -48,7 +49,9 @@ ENDLESS = 2**40
 
 
 def check_worlds(worlds: Worlds, settings: Any) -> None:
-    """Rejects a role that is not there, and actions that an algorithm cannot learn."""
+    """Rejects a role or a GPU that is not there, and actions that an algorithm cannot learn."""
+    if settings.device == "cuda" and not torch.cuda.is_available():  # Stable-Baselines3 would take the CPU
+        raise GodojoError(f"torch finds no GPU; remove {option('device', 'cuda')}")
     if settings.role and settings.role not in worlds.roles:
         raise unknown("role", settings.role, worlds.roles)
     role = worlds.roles[settings.role or next(iter(worlds.roles))]

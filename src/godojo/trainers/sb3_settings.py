@@ -91,10 +91,12 @@ class OffPolicySettings(_Sb3Settings, frozen=True, kw_only=True):
     """Steps in each copy between two updates."""
     gradient_steps: int = -1
     """Gradient steps of an update; -1 for as many as transitions were collected since the last one."""
+    n_steps: int = 1
+    """Rewards of a transition that are summed up before the critic's estimate (n-step returns)."""
 
     def check(self) -> None:
         super().check()
-        check_counts(self, "buffer_size", "learning_starts", "train_freq")
+        check_counts(self, "buffer_size", "learning_starts", "train_freq", "n_steps")
         check_fractions(self, "tau")
         if self.gradient_steps != -1:
             check_counts(self, "gradient_steps")
