@@ -75,7 +75,8 @@ def train(
         settings: Settings of the algorithm (`{"learning_rate": 1e-3}`) and of the game
             (`{"motion.gravity_mps2": 20}`), above those of the preset; or texts such as `"learning_rate=1e-3"`.
         config: A JSON file in place of a preset; `godojo config example` prints one.
-        algorithm: `"ppo"` (default) or `"sac"`; with `trainer="sb3"` also `"td3"` or `"dqn"`, with `"rllib"` only `"ppo"`.
+        algorithm: `"ppo"` (default) or `"sac"`; with `trainer="sb3"` also `"td3"` or `"dqn"`; `trainer="rllib"` has
+            `"ppo"` only.
         trainer: `"built-in"` (default), `"sb3"`, Stable-Baselines3, which trains one role, or `"rllib"`, RLlib.
         role: The only role that learns; by default the game's first with `"sb3"`, and all roles with `"rllib"`.
         opponent: With `role`: plays all other agents; a scripted opponent, a run, a policy file or `"file.py:Class"`.
