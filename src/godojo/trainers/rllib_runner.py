@@ -20,6 +20,7 @@ from godojo.learn.threads import one_thread
 from godojo.runs.config import cores
 
 try:
+    import ray
     from gymnasium.spaces import Box, Dict
     from ray.rllib.core import COMPONENT_RL_MODULE
     from ray.rllib.core.columns import Columns
@@ -30,6 +31,8 @@ try:
     from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED, NUM_ENV_STEPS_SAMPLED_LIFETIME
 except ImportError as error:
     raise missing("rllib") from error
+
+WEIGHTS_TIMEOUT_S = 60.0
 
 
 def spaces_of(role: RoleArrays) -> tuple[Box, ActionSpace]:
@@ -134,8 +137,11 @@ class WorldsEnvRunner(EnvRunner):  # type: ignore[misc]  # Ray carries no types
         return {COMPONENT_RL_MODULE: self.module.get_state()}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        if COMPONENT_RL_MODULE in state:
-            self.module.set_state(state[COMPONENT_RL_MODULE])
+        found = state.get(COMPONENT_RL_MODULE)
+        if isinstance(found, ray.ObjectRef):
+            found = ray.get(found, timeout=WEIGHTS_TIMEOUT_S)
+        if found is not None:
+            self.module.set_state(found)
 
     def assert_healthy(self) -> None:
         assert self.module is not None
