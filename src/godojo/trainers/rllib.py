@@ -166,7 +166,7 @@ class Rllib(Algorithm):
         result = self._train(counter)
         self.updates += 1
         self.agent_steps += counter.agent_steps
-        metrics = {role: _metrics(result["learners"].get(role, {})) for role in self.roles}
+        metrics = {role: _metrics(result.get("learners", {}).get(role, {})) for role in self.roles}
         return Iteration(counter.rounds, counter.wins, metrics)
 
     def _train(self, counter: "_Counter") -> Mapping[str, Any]:
