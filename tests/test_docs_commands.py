@@ -55,6 +55,7 @@ ELSEWHERE = {
     "train --connect": "waits for a game; tests/test_train_cli.py",
     "train --demos": "needs a file of demonstrations; tests/test_demos.py",
     "train --ray": "needs Ray; tests/test_ray.py",
+    "train rllib": "needs RLlib; tests/test_rllib.py",
     "eval --ray": "needs Ray; tests/test_ray.py",
     "train pursuit": "needs GODOJO_GAMES; tests/test_third_game.py",
     "train navigation --http": "needs a game that listens; tests/test_navigation_training.py",

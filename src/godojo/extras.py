@@ -12,13 +12,16 @@ from pathlib import Path
 
 from godojo.errors import GodojoError, command
 
-MODULES = {"ray": "ray", "sb3": "stable_baselines3"}
+MODULES = {"ray": "ray", "rllib": "ray.rllib", "sb3": "stable_baselines3"}
 """The module that each extra of pyproject.toml installs."""
+_NEEDED = {"rllib": ("ray", "tree", "pyarrow")}
+"""The modules whose presence shows it, where it is not that one alone: every Ray has the code of RLlib."""
 _INSTALL_TIMEOUT_S = 1800.0
 
 
 def is_installed(extra: str) -> bool:
-    return importlib.util.find_spec(MODULES[extra]) is not None
+    needed = _NEEDED.get(extra, (MODULES[extra],))
+    return all(importlib.util.find_spec(name) is not None for name in needed)
 
 
 def require(extra: str, say: Callable[[str], None]) -> None:

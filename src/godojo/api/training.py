@@ -75,10 +75,11 @@ def train(
         settings: Settings of the algorithm (`{"learning_rate": 1e-3}`) and of the game
             (`{"motion.gravity_mps2": 20}`), above those of the preset; or texts such as `"learning_rate=1e-3"`.
         config: A JSON file in place of a preset; `godojo config example` prints one.
-        algorithm: `"ppo"` (default) or `"sac"`; with `trainer="sb3"` also `"td3"` or `"dqn"`.
-        trainer: `"built-in"` (default) or `"sb3"`, Stable-Baselines3, which trains one role.
-        role: With `"sb3"`: the role that learns; the game's first by default.
-        opponent: With `"sb3"`: plays all other agents; a scripted opponent, a run, a policy file or `"file.py:Class"`.
+        algorithm: `"ppo"` (default) or `"sac"`; with `trainer="sb3"` also `"td3"` or `"dqn"`; `trainer="rllib"` has
+            `"ppo"` only.
+        trainer: `"built-in"` (default), `"sb3"`, Stable-Baselines3, which trains one role, or `"rllib"`, RLlib.
+        role: The only role that learns; by default the game's first with `"sb3"`, and all roles with `"rllib"`.
+        opponent: With `role`: plays all other agents; a scripted opponent, a run, a policy file or `"file.py:Class"`.
         engine: `"sim"`, the embedded twin (default), or `"godot"`, the real engine, headless.
         seed: On `sim` the same seed trains the same policies, bit for bit; 1 by default.
         run_id: The run's name; game, date and time by default.
@@ -91,7 +92,7 @@ def train(
         demos: Files of demonstrations to imitate (`godojo play --demo`, or recorded by godot_rl): cloned before, and a
             decaying term of the loss during PPO.
         num_envs: Worlds that run in parallel.
-        device: With `"sb3"`: `"auto"` (default; a GPU if there is one), `"cpu"` or `"cuda"`.
+        device: With `"sb3"` and `"rllib"`: `"auto"` (default; a GPU if there is one), `"cpu"` or `"cuda"`.
         processes: Godot processes; 2 by default.
         step_timeout: Seconds after which a silent game counts as frozen; 10 by default.
         project: Train in this Godot project instead of one of our games.
@@ -110,7 +111,8 @@ def train(
         reload_every: With `http`: reload the scene after this many decisions.
         ray: Play the rollouts on a Ray cluster: its `"HOST:PORT"`; `"auto"` for the one on this machine, or else a new
             one; `"local"` for a new one. Needs `godojo[ray]`.
-        workers: With `ray`: processes that play, each with its share of the worlds; 2 by default.
+        workers: With `ray`: processes that play, each with its share of the worlds; 2 by default. With `"rllib"`: the
+            same, none by default.
         worker_timeout: With `ray`: seconds that a worker may fall behind the first; 15 by default.
         progress: Called after each update with a `TrainingStatus`; return False to stop the training.
 

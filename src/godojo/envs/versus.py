@@ -154,10 +154,14 @@ class Match:
         """The first half of `step`: sends the actions and returns."""
         shape = (len(self.action), *(self.action_space.shape or ())) if self._is_flat else self.action.shape
         checked = checked_actions(actions, shape, self.action_space)
-        for player in self._opponents:
-            player.act(self.worlds, self.worlds.roles[player.role].action)
+        self.others_act()
         self.action[:] = unflattened(checked, self.worlds.roles[self.role]) if self._is_flat else checked
         self.worlds.start()
+
+    def others_act(self) -> None:
+        """Writes the actions of the opponents, over those of all agents of their roles."""
+        for player in self._opponents:
+            player.act(self.worlds, self.worlds.roles[player.role].action)
 
     def finish(self) -> None:
         """The second half: waits until the arrays are the new ones."""

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from godojo.errors import GodojoError, known
 from godojo.learn.presets import learner_settings
-from godojo.learn.registry import SB3
+from godojo.learn.registry import SB3, algorithm_named
 from godojo.learn.settings import SacSettings
 
 Model = Mapping[str, Any]
@@ -81,7 +81,7 @@ def declared(
     if algorithm is not None and algorithm == SB3[scene_algorithm]:
         found = {role: _for_sb3(nodes[role], algorithm, own) for role, own in found.items()}
     elif algorithm not in (None, scene_algorithm):
-        kept = SB3_NETWORK if algorithm in SB3.values() else NETWORK
+        kept = SB3_NETWORK if algorithm and algorithm_named(algorithm).extra else NETWORK
         found = {role: {name: own[name] for name in kept if name in own} for role, own in found.items()}
     shared = {name: own[name] for own in found.values() for name in SHARED if name in own}
     is_of_all = roles is None or set(roles) <= set(models)

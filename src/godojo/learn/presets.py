@@ -43,6 +43,8 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The same for Stable-Baselines3's TD3."""
     sb3_dqn: dict[str, Any] = {}
     """The same for Stable-Baselines3's DQN."""
+    rllib: dict[str, Any] = {}
+    """The same for RLlib's PPO (`--trainer rllib`)."""
     game: dict[str, Any] = {}
     """Values of the game's settings that differ, by path."""
     options: dict[str, Any] = {}

@@ -25,7 +25,9 @@ class AlgorithmEntry(NamedTuple):
     cluster_factory: str = ""
     """The same as `factory`, with worlds on a cluster (`godojo.cluster`); empty if it cannot be spread."""
     can_continue: bool = True
-    """Whether it can start from the policies of another run and keep roles frozen; it trains all roles then."""
+    """Whether it can start from the policies of another run and keep roles frozen."""
+    one_role: bool = False
+    """It trains a single role, by default the first."""
 
     def settings_type(self) -> type[Any]:
         settings: type[msgspec.Struct] = load(self.settings)
@@ -40,7 +42,9 @@ class AlgorithmEntry(NamedTuple):
 
     def trained_roles(self, worlds: Worlds, settings: Any) -> tuple[str, ...]:
         """The roles that learn: all, or the one that the settings name."""
-        return tuple(worlds.roles) if self.can_continue else (settings.role or next(iter(worlds.roles)),)
+        if role := getattr(settings, "role", ""):
+            return (role,)
+        return tuple(worlds.roles)[: 1 if self.one_role else None]
 
 
 def _sb3(settings: str) -> AlgorithmEntry:
@@ -51,6 +55,7 @@ def _sb3(settings: str) -> AlgorithmEntry:
         num_worlds="num_envs",
         extra="sb3",
         can_continue=False,
+        one_role=True,
     )
 
 
@@ -69,11 +74,33 @@ ALGORITHMS = {
     "sb3_sac": _sb3("Sb3SacSettings"),
     "sb3_td3": _sb3("Sb3Td3Settings"),
     "sb3_dqn": _sb3("Sb3DqnSettings"),
+    "rllib": AlgorithmEntry(
+        "godojo.trainers.rllib_settings:RllibSettings",
+        "godojo.trainers.rllib:Rllib",
+        check_worlds="godojo.trainers.rllib:check_worlds",
+        num_worlds="num_envs",
+        extra="rllib",
+        can_continue=False,
+    ),
 }
 
 
 SB3 = {"ppo": "sb3", "sac": "sb3_sac", "td3": "sb3_td3", "dqn": "sb3_dqn"}
 """Stable-Baselines3's algorithms: their names in `ALGORITHMS`."""
+RLLIB = {"ppo": "rllib"}
+"""RLlib's."""
+
+
+class Library(NamedTuple):
+    """A library whose algorithms train here."""
+
+    title: str
+    algorithms: dict[str, str]
+    """From its own names to those in `ALGORITHMS`."""
+
+
+LIBRARIES = {"sb3": Library("Stable-Baselines3", SB3), "rllib": Library("RLlib", RLLIB)}
+"""By extra."""
 
 
 def algorithm_named(name: str) -> AlgorithmEntry:

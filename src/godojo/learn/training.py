@@ -388,7 +388,7 @@ def make_learner(
     """The algorithm of a run's configuration, with its settings."""
     settings = learner_settings(config.learner, config.learner_settings)
     entry = algorithm_named(config.learner)
-    factory = entry.cluster_factory if hasattr(worlds, "fleet") else entry.factory
+    factory = (entry.cluster_factory if hasattr(worlds, "fleet") else "") or entry.factory
     learner: Algorithm = load(factory)(worlds, settings, config.seed, policies, modes)
     return learner
 

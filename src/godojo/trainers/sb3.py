@@ -17,7 +17,7 @@ import torch
 
 from godojo.engines.base import Worlds
 from godojo.envs.sb3 import WorldsVecEnv
-from godojo.envs.versus import RANDOM, Match
+from godojo.envs.versus import Match
 from godojo.errors import GodojoError, option, unknown
 from godojo.evaluation.evaluation import judge
 from godojo.evaluation.solo import evaluate_solo, is_solo_policy
@@ -29,9 +29,10 @@ from godojo.games.base import GAMES
 from godojo.learn.algorithm import Algorithm, Iteration, OpponentAssignment
 from godojo.learn.networks import ACTIVATIONS, VARIANCE_FLOOR, Policy
 from godojo.learn.threads import one_thread
-from godojo.opponents import scripted_opponents, shared_role
+from godojo.opponents import shared_role
 from godojo.runs.folder import RunFolder
 from godojo.runs.role_map import Mode
+from godojo.trainers.opponents import opponent_of
 
 try:
     from stable_baselines3 import DQN, PPO, SAC, TD3
@@ -71,11 +72,6 @@ def check_worlds(worlds: Worlds, settings: Any) -> None:
             f"Stable-Baselines3 trains one agent of a role, and here are {role.action.shape[1]} of the {role.name};"
             f" use {option('trainer', 'built-in')}"
         )
-
-
-def opponent_of(game: str, settings: Any) -> str:
-    """Who plays the other agents."""
-    return str(settings.opponent or next(iter(scripted_opponents(game)), RANDOM))
 
 
 class Sb3(Algorithm):

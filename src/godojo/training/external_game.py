@@ -12,14 +12,14 @@ from godojo.games.base import GAMES, SCENE_GAMES
 from godojo.learn.declared import Declared, declared, leave_out
 from godojo.learn.defaults import SHOWN, ppo_defaults, samples_per_s
 from godojo.learn.presets import Preset, learner_settings, preset_names, read_config, read_preset, setting_value
-from godojo.learn.registry import SB3, algorithm_named
+from godojo.learn.registry import LIBRARIES, RLLIB, SB3, algorithm_named
 from godojo.learn.settings import PpoSettings
 from godojo.runs.config import SCENE_LOOP, RunConfig
 from godojo.training.args import TrainArgs
 from godojo.training.layers import Layer, defaults_for_few_worlds
 from godojo.training.worlds import loop_values, worlds_of
 
-SECTIONS = ("budget", "ppo", "sac", *SB3.values(), "options", "processes")
+SECTIONS = ("budget", "ppo", "sac", *SB3.values(), *RLLIB.values(), "options", "processes")
 """Sections of a configuration file that a user's own game takes."""
 OPTIONS = "options."
 """Prefix of the settings (`--set options.NAME=VALUE`) that are asked of the scene."""
@@ -98,9 +98,10 @@ def from_scene(
         say(f"{nodes}: only the network is used, since {algorithm} trains and the scene declares {scene.algorithm}")
     by_user = {**preset.learner(algorithm), **given}
     scene = scene.without([*by_user, *kept])
-    if algorithm_named(algorithm).extra:
+    library = LIBRARIES.get(algorithm_named(algorithm).extra)
+    if library is not None:
         scene = scene.only(by_user.get("role") or next(iter(worlds.roles)))
-    loop = {} if algorithm_named(algorithm).extra else _without_user(by_user, loop_values(worlds))
+    loop = {} if library is not None else _without_user(by_user, loop_values(worlds))
     defaults = _external_defaults(worlds, config.seed, algorithm, scene, {**loop, **by_user}, say)
     _check_declared(scene, worlds, algorithm, defaults, by_user)
     for role, node in scene.nodes.items():
@@ -109,8 +110,8 @@ def from_scene(
         say(f"{role}: {algorithm}{shown} (declared by {node})")
     config = msgspec.structs.replace(config, learner=algorithm)
     if worlds.declared_loop is not None:
-        if algorithm_named(algorithm).extra:
-            say("Stable-Baselines3 has its own schedule: the scene's DojoTrainingLoop only starts, stops or freezes it")
+        if library is not None:
+            say(f"{library.title} has its own schedule: the scene's DojoTrainingLoop only decides when it learns")
         config = msgspec.structs.replace(config, more={**config.more, SCENE_LOOP: True})
     layers = [
         Layer("default for this game", defaults),
@@ -160,7 +161,7 @@ def _external_defaults(
 ) -> dict[str, Any]:
     """Defaults for a game of the user's own, which fit what its scene declares and the user gave; announces them."""
     if algorithm_named(algorithm).extra:
-        return _sb3_defaults(worlds, algorithm, by_user)
+        return _library_defaults(worlds, algorithm, by_user)
     if algorithm != "ppo":
         return defaults_for_few_worlds(worlds.num_worlds, algorithm)
     chosen = {**scene.settings, **by_user}
@@ -175,12 +176,12 @@ def _external_defaults(
     return leave_out(chosen, defaults)
 
 
-def _sb3_defaults(worlds: Worlds, algorithm: str, by_user: dict[str, Any]) -> dict[str, Any]:
-    """For Stable-Baselines3 every agent of the role is an environment: PPO's rollouts are of about `SB3_ROLLOUT`
+def _library_defaults(worlds: Worlds, algorithm: str, by_user: dict[str, Any]) -> dict[str, Any]:
+    """For other libraries every agent of the role is an environment: PPO's rollouts are of about `SB3_ROLLOUT`
     transitions, and the other algorithms take a gradient step for every four."""
     name = by_user.get("role") or next(iter(worlds.roles))
     agents = worlds.roles[name].action[..., 0].size if name in worlds.roles else 1
-    if algorithm == "sb3":
+    if algorithm in (SB3["ppo"], RLLIB["ppo"]):
         return {"num_envs": worlds.num_worlds, "n_steps": min(max(SB3_ROLLOUT // agents, 32), SB3_ROLLOUT)}
     return {"num_envs": worlds.num_worlds, "gradient_steps": max(agents // 4, 1)}
 

@@ -14,7 +14,7 @@ from godojo.extras import require
 from godojo.games.base import GAMES, HELD_OUT_SEED, SCENE_GAMES
 from godojo.games.settings import flatten
 from godojo.learn.presets import Preset, learner_settings, preset_names, read_config, read_preset, split_settings
-from godojo.learn.registry import ALGORITHMS, SB3, algorithm_named
+from godojo.learn.registry import ALGORITHMS, LIBRARIES, algorithm_named
 from godojo.learn.settings import PpoSettings, SacSettings, check_role_names
 from godojo.runs.config import CONTINUED_BY, OPPONENTS, RunConfig
 from godojo.runs.folder import RunFolder
@@ -112,7 +112,7 @@ def new_config(
 
 def _check_algorithm(args: TrainArgs, algorithm: str, preset: Preset, say: Callable[[str], None]) -> None:
     if not algorithm_named(algorithm).can_continue and (args.init_from is not None or args.freeze):
-        raise _only_new_policies()
+        raise _only_new_policies(LIBRARIES[algorithm_named(algorithm).extra].title)
     if not algorithm.startswith(preset.trainer):
         say(f"{args.config} has hyperparameters of {preset.trainer}; {algorithm} uses those of the default preset")
 
@@ -126,8 +126,10 @@ def _given(args: TrainArgs, algorithm: str) -> tuple[dict[str, Any], list[str]]:
     for name in ("device", "role", "opponent"):
         if (value := getattr(args, name)) is not None:
             if not entry.extra:
-                raise GodojoError(f"{option(name)} is for {option('trainer', 'sb3')}; remove it")
+                raise GodojoError(f"{option(name)} is for {option('trainer', 'sb3')} or rllib; remove it")
             values[name] = value
+    if args.workers is not None and entry.extra == "rllib":
+        values.setdefault("num_env_runners", args.workers)
     return values, game_texts
 
 
@@ -159,7 +161,7 @@ def _with_roles(config: RunConfig, trained: tuple[str, ...], worlds: Worlds) -> 
     others = [name for name in worlds.roles if name not in trained]
     if not others:
         return msgspec.structs.replace(config, roles=trained)
-    from godojo.trainers.sb3 import opponent_of
+    from godojo.trainers.opponents import opponent_of
 
     settings = learner_settings(config.learner, config.learner_settings)
     opponents = dict.fromkeys(others, opponent_of(worlds.game, settings))
@@ -181,14 +183,15 @@ def algorithm_asked_for(args: TrainArgs) -> str | None:
     if args.trainer in (None, "built-in") or args.algorithm == args.trainer:
         return args.algorithm
     algorithm = args.algorithm or "ppo"
-    if algorithm not in SB3:
-        raise unknown("algorithm of Stable-Baselines3", algorithm, SB3)
-    return SB3[algorithm]
+    library = LIBRARIES[args.trainer]
+    if algorithm not in library.algorithms:
+        raise unknown(f"algorithm of {library.title}", algorithm, library.algorithms)
+    return library.algorithms[algorithm]
 
 
-def _only_new_policies() -> GodojoError:
+def _only_new_policies(library: str) -> GodojoError:
     given = ", ".join(option(name) for name in ("init_from", "freeze"))
-    return GodojoError(f"Stable-Baselines3 trains new policies: remove {given}")
+    return GodojoError(f"{library} trains new policies: remove {given}")
 
 
 def _engine_game_and_seed(args: TrainArgs) -> tuple[str, str, int]:
@@ -296,6 +299,10 @@ def _only_in_godot(name: str) -> GodojoError:
 
 def _cluster(args: TrainArgs, algorithm: str) -> dict[str, Any]:
     """The workers of a run that is spread over a cluster, for `RunConfig.more`."""
+    if args.ray is None and ALGORITHMS[algorithm].extra == "rllib":
+        if args.workers and (args.is_external_game or args.http or args.listen is not None):
+            raise GodojoError(f"{option('workers')} of RLlib start the games of Godojo; remove it")
+        return {}
     if args.ray is None:
         for name in ("workers", "worker_timeout"):
             if getattr(args, name) is not None:

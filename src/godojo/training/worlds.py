@@ -26,6 +26,10 @@ def worlds_of(
     from godojo.engines.godot.game_source import GameSource
     from godojo.engines.reward_wrapper import CustomReward, RewardWrapper
 
+    if config.learner_settings.get("num_env_runners"):
+        from godojo.trainers.rllib_worlds import RunnerWorlds
+
+        return RunnerWorlds(config, worlds_of)
     if RAY in config.more:
         return open_cluster(config, worlds_of, say or (lambda _: None))
     more, source = config.more, GameSource.of(config.more)
