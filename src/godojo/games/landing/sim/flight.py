@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from godojo.games.landing.settings import TICKS_PER_SECOND
 from godojo.kernels.bodies import X, Y, Z
 from godojo.kernels.compile import kernel
 
@@ -52,7 +53,7 @@ def fly(n: Any, craft: Any) -> None:
     has_fuel = craft.fuel_s > 0.0
     power = n.thrust_n if has_fuel else np.float32(0.0)
     if has_fuel:
-        craft.fuel_s = max(craft.fuel_s - craft.burn * float(n.tick_s), 0.0)
+        craft.fuel_s = max(craft.fuel_s - craft.burn / TICKS_PER_SECOND, 0.0)
     force_x, force_y, force_z = craft.thrust[X] * power, craft.thrust[Y] * power, craft.thrust[Z] * power
     for axis in range(3):
         force = turned(craft, axis, force_x, force_y, force_z)
