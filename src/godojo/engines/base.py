@@ -18,6 +18,7 @@ import numpy as np
 from godojo.bridge.messages import Loop, Plan, Status
 from godojo.errors import GodojoError, unknown
 from godojo.games.parts import ActionPart, Heading, ObservationPart
+from godojo.games.settings import GameSettings
 
 ENGINES = ("sim", "godot")
 
@@ -66,6 +67,12 @@ class Worlds(abc.ABC):
     num_worlds: int
     settings: Any
     """The game's current settings."""
+
+    @property
+    def tick_s(self) -> float:
+        """Length of a physics tick."""
+        return 1.0 / getattr(self.settings, "ticks_per_second", GameSettings.ticks_per_second)
+
     ticks_per_decision: int
     declared_models: Mapping[str, Mapping[str, Any]] = {}
     """By role: the model that the scene declares (`learn/declared.py`), if any."""

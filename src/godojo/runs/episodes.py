@@ -15,7 +15,6 @@ GENERATED = "generated"
 """The arena was generated for the round."""
 REWARD, SCORE, SUCCESS, AGAINST = "reward", "score", "success", "against"
 """Columns of every role besides the terms of its reward; `success` only of games that report it."""
-_TICKS_PER_S = 60
 _WORLD = ""
 """In place of a role: episodes of whole worlds."""
 
@@ -41,6 +40,7 @@ class EpisodeLog:
         self._roles = tuple(worlds.roles)
         self._terms = term_columns(worlds.reward_terms)
         self._reports_success = any(role.final_success is not None for role in worlds.roles.values())
+        self._tick_s = worlds.tick_s
         self._winners = worlds.winners
         self._arenas = worlds.arena_names
         self._opponents = [NOW]
@@ -113,7 +113,7 @@ class EpisodeLog:
         arena, ticks, winner, *of_roles = arrays
         columns: list[Column] = [
             Words(np.where(arena < 0, len(self._arenas), arena), (*self._arenas, GENERATED)),
-            ticks / _TICKS_PER_S,
+            ticks * self._tick_s,
             Words(winner, self._winners),
         ]
         for terms, score, success, opponent in zip(*(of_roles[part::4] for part in range(4)), strict=True):
@@ -124,7 +124,7 @@ class EpisodeLog:
     def _of_agents(self, role: str, found: FinishedEpisodes) -> list[Column]:
         rows = len(found.score)
         nothing = Words(np.full(rows, -1), ())
-        columns: list[Column] = [nothing, found.length_ticks / _TICKS_PER_S, nothing]
+        columns: list[Column] = [nothing, found.length_ticks * self._tick_s, nothing]
         for name in self._roles:
             if name == role:
                 columns += self._of_role(found.terms, found.score, found.success, np.zeros(rows, np.int64))

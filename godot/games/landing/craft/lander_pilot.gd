@@ -170,7 +170,7 @@ func _potential_now() -> float:
 	var rewards: LandingSettings.Rewards = lander.settings.rewards
 	var tilt_rad: float = acos(clampf(lander.pose.basis.y.y, -1.0, 1.0))
 	return -(
-		rewards.progress_per_m * lander.pad_distance()
+		rewards.progress * log(1.0 + lander.pad_distance())
 		+ rewards.braking_per_mps * lander.velocity.length()
 		+ rewards.upright_per_rad * tilt_rad
 	)

@@ -6,24 +6,22 @@ extends StaticBody3D
 const LAYER := 1
 const _FILE := "res://games/landing/terrain.json"
 
-## Corners of all triangles, three each.
-var faces := PackedVector3Array()
-
-
-func _init() -> void:
-	var file: Dictionary = JSON.parse_string(FileAccess.get_file_as_string(_FILE))
-	faces = _triangles(file["heights_m"] as Array, file["cell_m"] as float)
-
 
 func _ready() -> void:
 	collision_layer = LAYER
 	collision_mask = 0
 	var surface := ConcavePolygonShape3D.new()
 	surface.backface_collision = true
-	surface.set_faces(faces)
+	surface.set_faces(read_faces())
 	var shape := CollisionShape3D.new()
 	shape.shape = surface
 	add_child(shape)
+
+
+## Corners of all triangles, three each.
+static func read_faces() -> PackedVector3Array:
+	var file: Dictionary = JSON.parse_string(FileAccess.get_file_as_string(_FILE))
+	return _triangles(file["heights_m"] as Array, file["cell_m"] as float)
 
 
 ## Cuts every cell from its corner (i + 1, j) to (i, j + 1).

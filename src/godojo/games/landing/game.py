@@ -10,7 +10,9 @@ from godojo.games.landing.settings import LandingSettings
 from godojo.games.landing.spec import PILOT
 
 if TYPE_CHECKING:
+    from godojo.evaluation.parity import ParityPlan
     from godojo.games.landing.sim.twin import LandingTwin
+    from godojo.show.replay import ReplaySpec
 
 FUEL_LEFT = 0.8
 """A landing that leaves less of the tank is no success."""
@@ -36,6 +38,31 @@ def measures(_: LandingSettings, rounds: PlayedRounds) -> dict[str, np.ndarray]:
     }
 
 
+def parity() -> "ParityPlan":
+    from godojo.games.landing.parity import PARITY
+
+    return PARITY
+
+
+def replay() -> "ReplaySpec":
+    from godojo.games.landing.replay import SPEC
+
+    return SPEC
+
+
+def advice(settings: LandingSettings, gamma: float) -> str:
+    """Warns if hovering near the pad gains more than a perfect landing, which ends the round."""
+    own, ticks = settings.rewards, settings.rules.ticks_per_decision
+    decisions = min(1.0 / max(1.0 - gamma, 1e-9), settings.rules.max_ticks / ticks)
+    hovering, landing = (own.slow + own.distance) * ticks * decisions, own.soft + own.pad
+    if hovering <= landing:
+        return ""
+    return (
+        f"hovering by the pad earns {hovering:.0f} at gamma {gamma:g}, and a perfect landing {landing:g}: pilots may "
+        "never touch down; lower gamma (0.92), or pay for progress instead (preset guided)"
+    )
+
+
 GAME = Game(
     "landing",
     LandingSettings,
@@ -43,4 +70,8 @@ GAME = Game(
     LandingInGodot,
     measures=measures,
     targets={"success": 0.9},
+    parity=parity,
+    replay=replay,
+    advice=advice,
+    film_scene="res://games/landing/show/landing_show.tscn",
 )

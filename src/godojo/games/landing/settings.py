@@ -78,8 +78,9 @@ class Rewards(Section, frozen=True):
     pad: float
     """For a touchdown of any kind within `rules.pad_radius_m`."""
     timeout: float
-    progress_per_m: float
-    """For each metre closer to the pad."""
+    progress: float
+    """For each unit by which the logarithm of 1 m plus the distance from the pad falls: closing in from 20 m to 10 m
+    counts about as much as from 200 m to 100 m."""
     braking_per_mps: float
     """For each m/s slower."""
     upright_per_rad: float
@@ -92,6 +93,7 @@ class LandingSettings(GameSettings, frozen=True):
     """All of them."""
 
     folder: ClassVar[str] = FOLDER
+    ticks_per_second: ClassVar[int] = TICKS_PER_SECOND
 
     rules: Rules
     start: Start

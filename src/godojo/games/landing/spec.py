@@ -5,8 +5,8 @@ The pilot acts with five numbers in [-1, 1]: `thrust_x`, `thrust_y` (below 0 cou
 `godot/games/landing/observation.json` declares them and docs/games/landing.md explains each part.
 """
 
-from godojo.games.landing.settings import LandingSettings
 from godojo.games.landing.settings import LAYOUT as LAYOUT
+from godojo.games.landing.settings import LandingSettings
 from godojo.games.parts import ActionPart, ObservationPart, Role
 
 PILOT = "pilot"

@@ -65,9 +65,7 @@ class LandingTwin:
 
     def privileged(self) -> Privileged:
         crafts = self.crafts
-        return Privileged(
-            crafts["position"], crafts["velocity"], crafts["rotation"], crafts["spin"], crafts["fuel_s"]
-        )
+        return Privileged(crafts["position"], crafts["velocity"], crafts["rotation"], crafts["spin"], crafts["fuel_s"])
 
     def state(self) -> dict[str, np.ndarray]:
         """Everything that a bit-exact copy of these worlds needs."""
