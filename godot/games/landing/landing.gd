@@ -6,12 +6,13 @@ extends Node3D
 ## [codeblock]
 ## --set=craft.fuel_s=20  any setting; may be given many times
 ## --camera=overview      follow (default) or overview
+## --seed=7               starts the random numbers
 ## --policy=FILE.dojo     nobody at the keys: a trained policy flies
 ## [/codeblock]
 
 const BAD_OPTIONS := 2
 const BANNER_S := 2.5
-const KNOWN: PackedStringArray = ["--set=", "--camera=", "--policy="]
+const KNOWN: PackedStringArray = ["--set=", "--camera=", "--seed=", "--policy="]
 const WON := Color("6fe39a")
 const _WORDS: PackedStringArray = [
 	"", "On the pad", "Off the pad", "A rough landing", "Crashed", "Time is up"
@@ -29,7 +30,7 @@ var _banner_s: float = 0.0
 @onready var worlds: LandingWorlds = $DojoSync/LandingWorlds
 @onready var look: LandingLook = $Look
 @onready var panel: LandingPanel = $Side/Panel
-@onready var frame: ShowHud = $Frame
+@onready var hud: ShowHud = $Frame
 
 
 func _ready() -> void:
@@ -54,10 +55,10 @@ func _process(delta: float) -> void:
 	panel.show_flight(
 		lander.pose.origin.y, lander.velocity, lander.pad_distance(), lander.fuel_left()
 	)
-	frame.show_time((lander.settings.rules.max_ticks - _pilot.ticks) * Lander.TICK_S)
+	hud.show_time((lander.settings.rules.max_ticks - _pilot.ticks) * Lander.TICK_S)
 	_banner_s -= delta
-	if _banner_s <= 0.0 and not frame.shown_banner().is_empty():
-		frame.hide_banner()
+	if _banner_s <= 0.0 and not hud.shown_banner().is_empty():
+		hud.hide_banner()
 
 
 func _unhandled_input(event: InputEvent) -> void:
@@ -82,6 +83,9 @@ func _read(word: String) -> String:
 				)
 			look.choose_camera(value)
 			return ""
+		"--seed":
+			seed(value.to_int())
+			return "" if DojoUntrustedText.is_whole(value) else DojoUntrustedText.WHOLE % value
 		"--policy":
 			var policy: DojoPolicy = DojoPolicyReader.load_file(value)
 			sync.policies["pilot"] = policy
@@ -94,7 +98,7 @@ func _show_keys() -> void:
 	if sync.policies.is_empty():
 		keys = {"Space": "main engine", "W A S D": "side engines", "Arrows": "tilt"}
 	keys.merge({"Tab": "camera", "R": "restart", "Esc": "quit"})
-	frame.hints.show_keys("", keys)
+	hud.hints.show_keys("", keys)
 
 
 func _find_pilot() -> void:
@@ -115,4 +119,4 @@ func _on_round_ended() -> void:
 		"%.1f m/s, %.1f m from the pad, %.0f %% of the fuel left"
 		% [lander.velocity.length(), lander.pad_distance(), lander.fuel_left() * 100.0]
 	)
-	frame.show_banner(_WORDS[_pilot.outcome], text, WON if _pilot.outcome == 1 else ShowStyle.PAPER)
+	hud.show_banner(_WORDS[_pilot.outcome], text, WON if _pilot.outcome == 1 else ShowStyle.PAPER)
