@@ -168,9 +168,11 @@ func _end(how: String) -> void:
 ## What shaping rewards the change of: near the pad, slow and upright are better.
 func _potential_now() -> float:
 	var rewards: LandingSettings.Rewards = lander.settings.rewards
+	var away_m: float = lander.pad_distance()
 	var tilt_rad: float = acos(clampf(lander.pose.basis.y.y, -1.0, 1.0))
 	return -(
-		rewards.progress * log(1.0 + lander.pad_distance())
+		rewards.progress_per_m * away_m
+		+ rewards.approach * log(1.0 + away_m)
 		+ rewards.braking_per_mps * lander.velocity.length()
 		+ rewards.upright_per_rad * tilt_rad
 	)

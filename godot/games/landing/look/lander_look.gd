@@ -32,7 +32,7 @@ func show_craft(craft: LandingSettings.Craft) -> void:
 		_drum(radius_m, radius_m * 0.9, 0.9), Vector3(0.0, -0.25, 0.0), paint(Color("d2a44a"), 0.35)
 	)
 	_add(
-		_drum(radius_m * 0.45, radius_m * 0.8, 0.9), Vector3(0.0, 0.6, 0.0), paint(Color("dfe3e6"))
+		_drum(radius_m * 0.8, radius_m * 0.45, 0.9), Vector3(0.0, 0.6, 0.0), paint(Color("dfe3e6"))
 	)
 	_add(_drum(0.2, 0.5, 0.5), Vector3(0.0, -0.95, 0.0), paint(Color("34373d")))
 	for foot in Lander.feet(craft):

@@ -42,8 +42,8 @@ func follow(pose: Transform3D, thrust: Vector3, craft: LandingSettings.Craft) ->
 	_craft.show_thrust(thrust)
 	var at: Vector3 = pose.origin
 	if _mode == "overview":
-		var eye := Vector3(150.0, 40.0 + 0.35 * at.y, 260.0 + 0.5 * at.y)
-		_look(eye, Vector3(at.x, at.y, at.z) * 0.5)
+		var far_m: float = at.length()
+		_look(Vector3(0.3, 0.35, 0.8) * (60.0 + far_m), at * 0.45)
 		return
 	# Behind the craft, and higher up the farther the pad is, so that both are seen.
 	var back := Vector3(5.0, 5.0 + minf(at.y * 0.02, 10.0), 14.0 + minf(at.y * 0.02, 10.0))
@@ -69,6 +69,7 @@ static func _ground_mesh(faces: PackedVector3Array) -> ArrayMesh:
 	var mesh: ArrayMesh = tool.commit()
 	var material := StandardMaterial3D.new()
 	material.vertex_color_use_as_albedo = true
+	material.vertex_color_is_srgb = true
 	material.roughness = 1.0
 	material.cull_mode = BaseMaterial3D.CULL_DISABLED
 	mesh.surface_set_material(0, material)

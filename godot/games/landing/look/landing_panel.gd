@@ -13,11 +13,11 @@ func _init() -> void:
 
 func show_flight(altitude_m: float, velocity: Vector3, away_m: float, fuel: float) -> void:
 	var lines: PackedStringArray = [
-		"altitude  %4.0f m" % altitude_m,
-		"sink      %5.1f m/s" % -velocity.y,
-		"speed     %5.1f m/s" % velocity.length(),
-		"pad       %5.1f m" % away_m,
-		"fuel      %4.0f %%" % (fuel * 100.0),
+		"altitude %.0f m" % altitude_m,
+		"sink %.1f m/s" % -velocity.y,
+		"speed %.1f m/s" % velocity.length(),
+		"pad %.1f m" % away_m,
+		"fuel %.0f %%" % (fuel * 100.0),
 	]
 	text = "\n".join(lines)
 	modulate = Color.WHITE if fuel > 0.8 else WARN

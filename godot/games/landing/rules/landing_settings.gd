@@ -53,7 +53,8 @@ class Rewards:
 	var crash: float
 	var pad: float
 	var timeout: float
-	var progress: float
+	var progress_per_m: float
+	var approach: float
 	var braking_per_mps: float
 	var upright_per_rad: float
 	var fuel_per_s: float

@@ -66,7 +66,7 @@ class Craft(Section, frozen=True):
 
 
 class Rewards(Section, frozen=True):
-    """Reward weights. The last four are off by default; see the preset `guided`."""
+    """Reward weights. The last five are off by default; see the preset `guided`."""
 
     distance: float
     """For each tick, divided by the distance from the pad in metres (1 at least)."""
@@ -78,7 +78,9 @@ class Rewards(Section, frozen=True):
     pad: float
     """For a touchdown of any kind within `rules.pad_radius_m`."""
     timeout: float
-    progress: float
+    progress_per_m: float
+    """For each metre closer to the pad."""
+    approach: float
     """For each unit by which the logarithm of 1 m plus the distance from the pad falls: closing in from 20 m to 10 m
     counts about as much as from 200 m to 100 m."""
     braking_per_mps: float

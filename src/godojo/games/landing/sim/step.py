@@ -158,8 +158,9 @@ def potential(n: Any, craft: Any) -> float:
     """What shaping rewards the change of: near the pad, slow and upright are better."""
     speed_mps = float(length(craft.velocity[X], craft.velocity[Y], craft.velocity[Z]))
     tilt_rad = math.acos(min(max(float(craft.basis[1, 1]), -1.0), 1.0))
-    worth = n.reward_progress * math.log1p(pad_distance(n, craft)) + n.reward_braking_per_mps * speed_mps
-    return -(worth + n.reward_upright_per_rad * tilt_rad)
+    away_m = pad_distance(n, craft)
+    worth = n.reward_progress_per_m * away_m + n.reward_approach * math.log1p(away_m)
+    return -(worth + n.reward_braking_per_mps * speed_mps + n.reward_upright_per_rad * tilt_rad)
 
 
 @kernel
