@@ -292,4 +292,4 @@ def test_stable_baselines3_says_what_it_leaves_of_the_loop() -> None:
     config = RunConfig("game", "godot", (), "ppo", {}, {}, 1, {"minutes": 1.0})
     found, _ = external_game.from_scene(config, worlds, "sb3", Preset(), {}, said.append)
     assert (found.learner, found.more[SCENE_LOOP]) == ("sb3", True)
-    assert "DojoTrainingLoop only starts, stops or freezes it" in said[0]
+    assert "DojoTrainingLoop only decides when it learns" in said[0]

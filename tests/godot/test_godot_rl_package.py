@@ -25,6 +25,7 @@ VERSION = "0.8.2"
 COUNTING = "res://tests/dojo/counting.tscn"
 FIRST_AGENT = "res://games/first_agent/first_agent.tscn"
 TAG = "res://games/tag/training/training.tscn"
+LANDING = "res://games/landing/training/training.tscn"
 DRIVER = Path(__file__).with_name("godot_rl_driver.py")
 
 
@@ -133,6 +134,18 @@ def test_the_tag_scene(drive: Driver) -> None:
     ends = [info for step in told["steps"] for info in step["info"] if info]
     assert ends
     assert all(len(info["terminal_observation"]["obs"]) == told["spaces"][0]["obs"][0] for info in ends)
+
+
+def test_the_landing_scene(drive: Driver) -> None:
+    """90 ticks a second, by the clock and faster."""
+    told = drive("play", LANDING, framerate=90, worlds=2, speedup=8, action_repeat=8)
+    assert told["policies"] == ["pilot"] * 2
+    assert told["spaces"] == [{"obs": [14]}] * 2
+    assert list(told["actions"][0]) == ["thrust_x", "thrust_y", "thrust_z", "pitch", "roll"]
+    altitudes = [1000 * step["seen"][0]["obs"][0] for step in told["steps"]]
+    sinks = [50 * step["seen"][0]["obs"][2] for step in told["steps"]]
+    fallen = altitudes[0] - altitudes[1]
+    assert fallen == pytest.approx(-8 / 90 * (sinks[0] + sinks[1]) / 2, abs=0.05)
 
 
 def test_the_same_seed_gives_the_same_beginning(drive: Driver) -> None:

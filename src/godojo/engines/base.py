@@ -72,6 +72,7 @@ class Worlds(abc.ABC):
     godot_version: str = ""
     """Of the real engine, where it plays and reports it."""
     ticks_per_second: int = 60
+    """Of the game's physics."""
     declared_models: Mapping[str, Mapping[str, Any]] = {}
     """By role: the model that the scene declares (`learn/declared.py`), if any."""
     independent_agents: bool = False
@@ -101,6 +102,11 @@ class Worlds(abc.ABC):
         """Takes over all attributes that the contract declares, for worlds that stand for others."""
         for name in Worlds.__annotations__:
             setattr(self, name, getattr(worlds, name))
+
+    @property
+    def tick_s(self) -> float:
+        """Length of a physics tick."""
+        return 1.0 / self.ticks_per_second
 
     @property
     def played(self) -> np.ndarray:

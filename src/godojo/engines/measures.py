@@ -5,7 +5,6 @@ import numpy as np
 from godojo.engines.base import Worlds
 from godojo.engines.reward_wrapper import RewardWrapper
 from godojo.games.base import GAMES, PlayedRounds
-from godojo.games.settings import TICK_S
 
 
 def measured(worlds: Worlds, which: np.ndarray) -> dict[str, np.ndarray]:
@@ -17,7 +16,7 @@ def measured(worlds: Worlds, which: np.ndarray) -> dict[str, np.ndarray]:
         return {}
     rounds = PlayedRounds(
         outcome=np.array(worlds.winners, dtype=object)[worlds.winner[which]],
-        length_s=worlds.length_ticks[which] * TICK_S,
+        length_s=worlds.length_ticks[which] * worlds.tick_s,
         terms={
             name: dict(zip(worlds.reward_terms, role.final_terms[which].mean(axis=1).T, strict=True))
             for name, role in worlds.roles.items()

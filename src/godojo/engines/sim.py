@@ -50,6 +50,7 @@ class SimWorlds(Worlds):
             sys.stderr.flush()
         results, self.twin, self.num_worlds = twin.results, twin, twin.num_worlds
         self.settings, self.ticks_per_decision = twin.settings, twin.ticks_per_decision
+        self.ticks_per_second = twin.settings.ticks_per_second
         self.reward_terms, self.winners, self.arena_names = twin.reward_terms, twin.winners, twin.arena_names
         self.ended, self.winner = results.ended, results.winner
         self.length_ticks, self.arena = results.length_ticks, results.arena

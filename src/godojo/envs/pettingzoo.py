@@ -20,7 +20,6 @@ from godojo.envs.spaces import (
     observation_space,
 )
 from godojo.errors import GodojoError
-from godojo.games.settings import TICK_S
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
@@ -54,7 +53,7 @@ class GameParallelEnv(ParallelEnv[str, Array, Array]):  # type: ignore[misc]  # 
         self.metadata = {
             **type(self).metadata,
             "name": f"godojo_{game}_v0",
-            "render_fps": max(round(1.0 / (TICK_S * self.worlds.ticks_per_decision)), 1),
+            "render_fps": max(round(1.0 / (self.worlds.tick_s * self.worlds.ticks_per_decision)), 1),
         }
         self._rows = {
             f"{name}_{place}": (arrays, place)

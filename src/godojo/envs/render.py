@@ -10,7 +10,6 @@ from PIL import Image, ImageDraw, ImageFont
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.games.base import game_named
-from godojo.games.settings import TICK_S
 from godojo.show.colours import BACKDROP, BLOCKS, FLOOR_OTHER, INK, MARKS
 from godojo.show.colours import EYES as PAPER
 from godojo.show.replay import Layout, LayoutBox, Observations, States, Team, replay_spec
@@ -76,12 +75,12 @@ class Camera:
             layout, before = self._before
             observations: Observations = {name: role.final_observation[:1] for name, role in worlds.roles.items()}
             states = self.spec.read_states(worlds.settings, layout, observations, before, np.array([ticks]))
-            seconds = float(worlds.length_ticks[0]) * TICK_S
+            seconds = float(worlds.length_ticks[0]) * worlds.tick_s
         else:
             layout = self._layout(world)
             observations = self._observations(world)
             states = self._states(world, layout)
-            seconds = float(self._decisions[world]) * ticks * TICK_S
+            seconds = float(self._decisions[world]) * ticks * worlds.tick_s
         sight_m = np.zeros((1, states.active.shape[1], 0))
         if self.spec.read_sight is not None:
             sight_m, _ = self.spec.read_sight(worlds.settings, observations)

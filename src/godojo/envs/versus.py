@@ -17,7 +17,6 @@ from godojo.envs.spaces import (
     unflattened,
 )
 from godojo.errors import GodojoError
-from godojo.games.settings import TICK_S
 from godojo.opponents import Opponent, is_scripted, make_opponent, scripted_opponents
 
 RANDOM = "random"
@@ -103,7 +102,7 @@ class Match:
 
     @property
     def decisions_per_s(self) -> int:
-        return max(round(1.0 / (TICK_S * self.worlds.ticks_per_decision)), 1)
+        return max(round(1.0 / (self.worlds.tick_s * self.worlds.ticks_per_decision)), 1)
 
     def camera(self) -> Camera:
         return Camera(self.worlds, self.game)

@@ -10,7 +10,6 @@ from godojo.engines.base import Worlds
 from godojo.engines.measures import measured
 from godojo.errors import GodojoError
 from godojo.evaluation.intervals import Mean, Proportion
-from godojo.games.settings import TICK_S
 
 MAX_ROUND_DECISIONS = 20_000
 """A round that takes longer is taken to be endless."""
@@ -163,7 +162,7 @@ class _Tally:
         counts &= worlds.played
         rows, found = (self._first_row + self._played)[counts], self._found
         found.winner[rows], found.arena[rows] = self._winner(worlds)[counts], worlds.arena[counts]
-        found.length_s[rows] = worlds.length_ticks[counts] * TICK_S
+        found.length_s[rows] = worlds.length_ticks[counts] * worlds.tick_s
         for role, arrays in worlds.roles.items():
             found.reward[role][rows] = self._mean(arrays.final_terms[counts].sum(axis=2), counts)
             found.terms[role][rows] = self._mean(arrays.final_terms[counts], counts)

@@ -17,7 +17,6 @@ from godojo.evaluation.held_out import game_settings, judging_seed
 from godojo.evaluation.players import TrainedPlayer, player_from, players_of
 from godojo.export.players import SHIPPED
 from godojo.export.ship import Shipped
-from godojo.games.settings import TICK_S
 from godojo.opponents import yardstick
 
 _INK = "#22262e"
@@ -95,7 +94,7 @@ def play_one(written: Sequence[Shipped]) -> Round | None:
                 for box in range(count)
             ],
             paths_m=paths,
-            length_s=float(worlds.length_ticks[0]) * TICK_S,
+            length_s=float(worlds.length_ticks[0]) * worlds.tick_s,
             winner=worlds.winners[worlds.winner[0]],
         )
 

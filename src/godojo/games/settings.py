@@ -27,6 +27,8 @@ class GameSettings(Section, frozen=True):
 
     folder: ClassVar[str]
     """Folder of the Godot game, with `settings.json` (the defaults) and `settings_limits.json`."""
+    ticks_per_second: ClassVar[int] = 60
+    """Physics ticks of the Godot game; its scenes set another number themselves."""
 
     @classmethod
     def defaults(cls) -> Self:

@@ -40,7 +40,7 @@ class EpisodeLog:
         self._roles = tuple(worlds.roles)
         self._measures = {name: [m.name for m in role.measures] for name, role in worlds.roles.items()}
         self._terms = term_columns(worlds.reward_terms, {name for names in self._measures.values() for name in names})
-        self._ticks_per_s = worlds.ticks_per_second
+        self._tick_s = worlds.tick_s
         self._winners = worlds.winners
         self._arenas = worlds.arena_names
         self._opponents = [NOW]
@@ -113,7 +113,7 @@ class EpisodeLog:
         arena, ticks, winner, *of_roles = arrays
         columns: list[Column] = [
             Words(np.where(arena < 0, len(self._arenas), arena), (*self._arenas, GENERATED)),
-            ticks / self._ticks_per_s,
+            ticks * self._tick_s,
             Words(winner, self._winners),
         ]
         for terms, score, measures, opponent in zip(*(of_roles[part::4] for part in range(4)), strict=True):
@@ -124,7 +124,7 @@ class EpisodeLog:
     def _of_agents(self, role: str, found: FinishedEpisodes) -> list[Column]:
         rows = len(found.score)
         nothing = Words(np.full(rows, -1), ())
-        columns: list[Column] = [nothing, found.length_ticks / self._ticks_per_s, nothing]
+        columns: list[Column] = [nothing, found.length_ticks * self._tick_s, nothing]
         for name in self._roles:
             if name == role:
                 columns += self._of_role(found.terms, found.score, found.measures, np.zeros(rows, np.int64))

@@ -13,7 +13,6 @@ from rich.markup import escape
 from godojo.evaluation.intervals import Proportion
 from godojo.evaluation.tables import Printable, interval, percent, plain_table
 from godojo.games.base import game_named
-from godojo.games.settings import TICK_S
 from godojo.show import titles
 from godojo.show.colours import rgb
 from godojo.show.encoding import film_writer
@@ -138,7 +137,7 @@ def motion_of(replays: Sequence[Replay]) -> tuple[Motion, ...]:
             for agent in range(role.first, role.first + role.agents):
                 sums += _moved(replay, agent)
         seconds, in_air, still, metres, turns = sums.tolist()
-        seconds, agents = max(seconds, TICK_S), role.agents * len(replays)
+        seconds, agents = max(seconds, replays[0].tick_s), role.agents * len(replays)
         found.append(
             Motion(role.name, in_air / seconds, still / seconds, metres / seconds, metres / agents, turns / seconds)
         )
@@ -148,7 +147,7 @@ def motion_of(replays: Sequence[Replay]) -> tuple[Motion, ...]:
 def _moved(replay: Replay, agent: int) -> np.ndarray:
     """Seconds in the round, in the air and still; metres; sharp turns."""
     # A frame shows the state at its tick: it stands for the time since the frame before.
-    frame_s = np.diff(replay.tick, prepend=0) * TICK_S * replay.active[:, agent]
+    frame_s = np.diff(replay.tick, prepend=0) * replay.tick_s * replay.active[:, agent]
     velocity = replay.velocity_mps[:, agent][:, [0, 2]].astype(np.float64)
     speed = np.linalg.norm(velocity, axis=-1)
     before = np.searchsorted(replay.tick, replay.tick - TURN_TICKS)

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from godojo.games.base import game_named
-from godojo.games.settings import TICK_S
 from godojo.show.replay import Highlight, Replay
 
 MOVES_MPS = 0.3
@@ -49,5 +48,5 @@ def standing_still(replays: Sequence[Replay], longer_s: float) -> list[tuple[flo
         anybody = (quick & replay.active).any(axis=1)
         moves |= anybody[np.searchsorted(replay.tick, ticks).clip(max=len(anybody) - 1)]
     edges = np.flatnonzero(np.diff(moves, prepend=True, append=True))
-    stretches = edges.reshape(-1, 2) * TICK_S
+    stretches = edges.reshape(-1, 2) * replays[0].tick_s
     return [(float(begin), float(end)) for begin, end in stretches if end - begin > longer_s]

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Rectangle
 
-from godojo.games.settings import TICK_S
 from godojo.show import style
 from godojo.show.colours import BAD, BLOCKS, FAIR, FLOOR, GOOD, MARKS, TALL, rgb
 from godojo.show.replay import Layout, Replay
@@ -36,7 +35,7 @@ def rating_text(replay: Replay, seconds: float) -> str:
     found = rating(replay)
     if found is None:
         return ""
-    frame = min(int(np.searchsorted(replay.tick, seconds / TICK_S)), len(replay.tick) - 1)
+    frame = min(int(np.searchsorted(replay.tick, seconds / replay.tick_s)), len(replay.tick) - 1)
     return f"{found[0]} {100 * found[1][frame, 0]:.0f} %"
 
 

@@ -16,7 +16,6 @@ from godojo.engines.sim import SimWorlds
 from godojo.errors import GodojoError
 from godojo.evaluation.matches import MAX_ROUND_DECISIONS
 from godojo.games.base import game_named
-from godojo.games.settings import TICK_S
 from godojo.opponents import Opponent
 from godojo.show.replay import Header, Layout, Observations, Outcome, Replay, ReplayRole, ReplaySpec, States
 
@@ -94,7 +93,7 @@ def record_rounds(
                         seed=seed,
                         episode=number,
                         label=label,
-                        ticks_per_second=round(1 / TICK_S),
+                        ticks_per_second=round(1 / worlds.tick_s),
                         ticks_per_decision=worlds.ticks_per_decision,
                         round_s=spec.round_s(settings),
                     )
@@ -143,7 +142,7 @@ def _play(
         recorder = TickRecorder(worlds, spec.now, spec.trace)
     start = recorder.begin()
     rounds = [_Round(start.at(world)) for world in range(worlds.num_worlds)]
-    longest = max(spec.round_s(worlds.settings) / TICK_S / worlds.ticks_per_decision, 1.0)
+    longest = max(spec.round_s(worlds.settings) / worlds.tick_s / worlds.ticks_per_decision, 1.0)
     for decision in range(MAX_ROUND_DECISIONS):
         playing = [world for world, played in enumerate(rounds) if played.outcome is None]
         if not playing:
@@ -200,6 +199,7 @@ class _Round:
                 winner=worlds.winners[int(worlds.winner[world])],
                 ticks=int(worlds.length_ticks[world]),
                 scores=tuple(round(float(score), 4) for score in together(worlds, "final_score")[world]),
+                ticks_per_second=round(1 / worlds.tick_s),
             )
 
     def replay(self, header: Header, spec: ReplaySpec) -> Replay:

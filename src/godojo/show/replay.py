@@ -12,7 +12,6 @@ import msgspec
 import numpy as np
 
 from godojo.games.base import GAMES, game_named
-from godojo.games.settings import TICK_S
 
 NOTHING, WALL, FIRST_TEAM = 0, 1, 2
 """Kinds of what a ray meets; an agent of team T is `FIRST_TEAM + T`."""
@@ -130,10 +129,11 @@ class Outcome(msgspec.Struct, frozen=True):
     """Length of the round."""
     scores: tuple[float, ...]
     """Of every agent."""
+    ticks_per_second: int = 60
 
     @property
     def seconds(self) -> float:
-        return self.ticks * TICK_S
+        return self.ticks / self.ticks_per_second
 
 
 class States(NamedTuple):
@@ -272,9 +272,13 @@ class Replay:
     """None where the file ends before the round does."""
 
     @property
+    def tick_s(self) -> float:
+        return 1.0 / self.header.ticks_per_second
+
+    @property
     def seconds(self) -> float:
         """From the start to the last frame."""
-        return float(self.tick[-1]) * TICK_S
+        return float(self.tick[-1]) * self.tick_s
 
     @property
     def layout(self) -> Layout:
@@ -301,7 +305,7 @@ class Replay:
         Positions follow a cubic curve through both frames with their velocities, but never leave the box that the two
         span: an agent that runs into a wall is not shown inside it.
         """
-        at = min(max(seconds / TICK_S, 0.0), float(self.tick[-1]))
+        at = min(max(seconds / self.tick_s, 0.0), float(self.tick[-1]))
         left = int(np.clip(np.searchsorted(self.tick, at, side="right") - 1, 0, len(self.tick) - 1))
         right = min(left + 1, len(self.tick) - 1)
         wide = float(self.tick[right] - self.tick[left])
@@ -312,8 +316,8 @@ class Replay:
         taken = self.action, self.sight_m, self.sight_kind
         action, sight_m, sight_kind = (one[decision] if decision >= 0 else np.zeros_like(one[:1])[0] for one in taken)
         return Moment(
-            seconds=at * TICK_S,
-            position_m=self._between(left, right, share, wide * TICK_S),
+            seconds=at * self.tick_s,
+            position_m=self._between(left, right, share, wide * self.tick_s),
             velocity_mps=self.velocity_mps[left] * (1 - share) + self.velocity_mps[right] * share,
             heading_rad=self._heading(left, right, share),
             grounded=self.grounded[near],

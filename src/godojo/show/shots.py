@@ -15,7 +15,6 @@ import numpy as np
 from godojo.errors import GodojoError, known, unknown
 from godojo.files import atomic_write
 from godojo.games.base import game_named
-from godojo.games.settings import TICK_S
 from godojo.show.camera import ALL, Area, CameraPath, plan
 from godojo.show.colours import rgb
 from godojo.show.replay import Replay, ReplayRole, can_replay, replay_spec
@@ -171,7 +170,7 @@ def _tracks(shot: Shot) -> dict[str, list[float]]:
         return {}
     frames = np.union1d(replay.decision_frame, len(replay.tick) - 1)
     x, y, z = replay.position_m[frames, shot.hero].T
-    found = {"seconds": replay.tick[frames] * TICK_S, "x": x, "y": y, "z": z}
+    found = {"seconds": replay.tick[frames] * replay.tick_s, "x": x, "y": y, "z": z}
     found |= {name: numbers[frames, shot.hero] for name, numbers in replay.tracks.items()}
     return {name: [round(float(number), 4) for number in numbers] for name, numbers in found.items()}
 
@@ -253,7 +252,7 @@ def _numbers(shot: Shot, film: Format) -> bytes:
     rows = []
     for second, seen_from in zip(shot.seconds.tolist(), camera, strict=True):
         now = replay.at(second)
-        frame = min(int(np.searchsorted(replay.tick, now.seconds / TICK_S)), len(replay.tick) - 1)
+        frame = min(int(np.searchsorted(replay.tick, now.seconds / replay.tick_s)), len(replay.tick) - 1)
         single = np.stack([now.heading_rad, now.grounded, now.active, now.team, score[frame]], axis=1)
         agents = np.concatenate([now.position_m, now.velocity_mps, single], axis=1)
         rows.append(np.concatenate([[second], seen_from, agents.ravel()]))

@@ -163,7 +163,7 @@ func _hurry() -> void:
 	var factor: float = DojoGodotRlWire.word("speedup").to_float()
 	if factor <= 0.0 or factor > 10_000.0:
 		return
-	var usual: int = ProjectSettings.get_setting("physics/common/physics_ticks_per_second")
+	var usual: float = Engine.physics_ticks_per_second / Engine.time_scale
 	Engine.time_scale = factor
 	Engine.physics_ticks_per_second = maxi(roundi(usual * factor), 1)
 	Engine.max_physics_steps_per_frame = maxi(Engine.max_physics_steps_per_frame, ceili(factor))

@@ -14,7 +14,6 @@ from typing import Literal
 import numpy as np
 
 from godojo.errors import GodojoError
-from godojo.games.settings import TICK_S
 from godojo.runs.folder import CONFIG, RunFolder
 from godojo.show import style
 from godojo.show.curves import Table
@@ -101,7 +100,7 @@ class RoleLine:
 def agent_lines(replay: Replay, moment: Moment, sees: np.ndarray) -> list[RoleLine]:
     """Where agents of one role play against each other: a line for each, in the colour of its team of the moment."""
     header, count = replay.header, replay.header.spec.scores
-    frame = min(int(np.searchsorted(replay.tick, moment.seconds / TICK_S)), len(replay.tick) - 1)
+    frame = min(int(np.searchsorted(replay.tick, moment.seconds / replay.tick_s)), len(replay.tick) - 1)
     scores = None if count is None else count(replay)[frame]
     lines = []
     for agent, name in enumerate(agent_names(replay)):
