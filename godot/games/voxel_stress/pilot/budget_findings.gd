@@ -1,0 +1,51 @@
+class_name BudgetFindings
+extends RefCounted
+## Which patterns of movement broke which budgets, how often and how badly; kept as a JSON file.
+
+## Environment variable with a folder: each game writes its findings there.
+const FOLDER_VARIABLE := "GODOJO_FINDINGS"
+## A budget that breaks again within this time is the same event.
+const PAUSE_TICKS := 90
+const FORMAT := 1
+
+## By pattern and budget: how often, the worst value, and when it was first seen.
+var found: Dictionary[String, Dictionary] = {}
+## Ticks played altogether.
+var ticks: int = 0
+
+var _last_tick: Dictionary[String, int] = {}
+var _path: String = ""
+
+
+func _init() -> void:
+	var folder: String = OS.get_environment(FOLDER_VARIABLE)
+	if not folder.is_empty():
+		_path = folder.path_join("findings-%d.json" % OS.get_process_id())
+
+
+## Notes that a budget is broken now.
+func note(budget: String, value: float, log_of_movement: MovementLog) -> void:
+	var is_new: bool = ticks - _last_tick.get(budget, -PAUSE_TICKS) >= PAUSE_TICKS
+	_last_tick[budget] = ticks
+	if not is_new:
+		return
+	var pattern: String = log_of_movement.pattern()
+	var finding: Dictionary = found.get_or_add(
+		"%s: %s" % [pattern, budget],
+		{"pattern": pattern, "budget": budget, "events": 0, "worst": 0.0, "first_tick": ticks}
+	)
+	finding["events"] += 1
+	finding["worst"] = maxf(finding["worst"] as float, value)
+
+
+## Writes the file, if one was asked for.
+func save() -> void:
+	if _path.is_empty():
+		return
+	var file := FileAccess.open(_path, FileAccess.WRITE)
+	if file == null:
+		printerr("cannot write %s: %s" % [_path, error_string(FileAccess.get_open_error())])
+		_path = ""
+		return
+	var content: Dictionary = {"format": FORMAT, "ticks": ticks, "findings": found.values()}
+	file.store_string(JSON.stringify(content, "  "))
