@@ -157,6 +157,18 @@ func queue_length() -> int:
 	return _queue.size() + _jobs.size()
 
 
+## What is counted, by name.
+func numbers() -> Dictionary:
+	return {
+		"active_chunk_count": chunks.size(),
+		"chunk_generation_avg_ms": chunk_generation_avg_ms,
+		"chunk_generation_max_ms": chunk_generation_max_ms,
+		"voxel_memory_mb": voxel_memory_mb(),
+		"queue_length": queue_length(),
+		"races": races,
+	}
+
+
 ## Everything that a bug report should have about it.
 func state() -> Dictionary:
 	var jobs: Array[Dictionary] = []
@@ -167,9 +179,7 @@ func state() -> Dictionary:
 		"terrain_seed": terrain_seed,
 		"center": str(center),
 		"spin_radps": _spin_radps,
-		"active_chunk_count": chunks.size(),
-		"queue_length": queue_length(),
-		"voxel_memory_mb": voxel_memory_mb(),
+		"numbers": numbers(),
 		"jobs": jobs,
 	}
 
@@ -307,7 +317,7 @@ func _ready_tick(job: VoxelJob) -> int:
 func _land(job: VoxelJob) -> void:
 	if not is_instance_valid(job.chunk) or job.chunk.is_queued_for_deletion():
 		races += 1
-		push_error(RACE % [job.cell.x, job.cell.y])
+		printerr(RACE % [job.cell.x, job.cell.y])
 		return
 	var chunk: VoxelChunk = job.chunk
 	chunk.job = null
