@@ -75,7 +75,7 @@ class GameLayout(StepLayout):
         pieces.append(step.ended.astype(codec._INT, copy=False).tobytes())
         for role in step.roles:
             pieces.append(role.final_rows.astype(codec._INT, copy=False).tobytes())
-            for array in (role.final_observation, role.final_terms, role.final_score):
+            for array in (role.final_observation, role.final_terms, role.final_score, role.final_measures):
                 pieces.append(array.astype(codec._FLOAT, copy=False).tobytes())
         pieces += [role.flags.tobytes() for role in step.roles]
         return b"".join(pieces)
@@ -251,7 +251,8 @@ class PretendGame:
             final = (-told[ended]).reshape(len(rows), self.told_size)
             sums = np.full((len(rows), 2), 1.0, np.float32)
             score = np.full(len(rows), 0.5, np.float32)
-            roles.append(RoleStep(told, terms[index], flags, rows, final, sums, score))
+            measures = np.empty((len(rows), 0), np.float32)
+            roles.append(RoleStep(told, terms[index], flags, rows, final, sums, score, measures))
         worlds = np.stack([ended, winner, length, np.zeros_like(ended)], axis=1).astype(np.int32)
         return StepFrame(self.decision, 7, worlds, tuple(roles))
 

@@ -11,7 +11,7 @@ from godojo.bridge.codec import ACTED, TERMINATED, RoleStep, StepFrame
 from godojo.bridge.messages import Ready, RoleDescription
 from godojo.engines.base import Worlds
 from godojo.engines.godot.arrays import make_arrays
-from godojo.games.parts import ActionPart, ObservationPart
+from godojo.games.parts import ActionPart, Measure, ObservationPart
 from godojo.learn.rollout import PrivilegedObservation
 from godojo.learn.training import RolloutStatistics
 from godojo.runs.episodes import EpisodeLog
@@ -26,11 +26,17 @@ class ScriptedWorlds(Worlds):
     def __init__(self, *, independent: bool = True, alone: bool = False) -> None:
         self.num_worlds = 1
         roles = tuple(
-            RoleDescription(name, agents, (ObservationPart("obs", (3,)),), (ActionPart("move", "continuous", 1),))
+            RoleDescription(
+                name,
+                agents,
+                (ObservationPart("obs", (3,)),),
+                (ActionPart("move", "continuous", 1),),
+                measures=(Measure("success", "bool"),),
+            )
             for name, agents in AGENTS.items()
         )
         ready = Ready(1, TICKS, roles, independent_agents=independent, agent_episodes=alone)
-        self.arrays = make_arrays(self, ready, reports_success=True)
+        self.arrays = make_arrays(self, ready)
         self._returns = {name: np.zeros(agents) for name, agents in AGENTS.items()}
 
     def play(self, results: dict[str, list[tuple[float, bool, float]]]) -> None:
@@ -45,7 +51,7 @@ class ScriptedWorlds(Worlds):
             seen = np.zeros((1, len(agents), 3), np.float32)
             last = np.zeros((len(rows), 3), np.float32)
             terms = reward.astype(np.float32)[None, :, None]
-            steps.append(RoleStep(seen, terms, flags, rows, last, score[:, None], score, success[rows]))
+            steps.append(RoleStep(seen, terms, flags, rows, last, score[:, None], score, success[rows, None]))
         self.arrays.take(slice(0, 1), StepFrame(1, 0, np.empty((0, 4), np.int32), tuple(steps)))
 
     def reset(self, seed: int) -> None: ...

@@ -14,14 +14,16 @@ from hypothesis import strategies as st
 from godojo.bridge.codec import ACTED, TERMINATED, TRUNCATED, RoleStep, StepFrame
 from godojo.bridge.messages import Configure, Limits, Ready, RoleDescription, WireError, decode_control
 from godojo.errors import GodojoError
-from godojo.games.parts import ActionPart, ObservationPart
+from godojo.games.parts import ActionPart, Measure, ObservationPart
 from tests.dojo_client import GameLayout, PretendGame
 
 PAGE = Path(__file__).parent.parent / "docs" / "protocol.md"
 
 
-def make_layout(worlds: int, roles: list[tuple[int, int, int]], terms: int, truth: int = 0) -> GameLayout:
-    """Roles as (agents, numbers observed, numbers done)."""
+def make_layout(
+    worlds: int, roles: list[tuple[int, int, int]], terms: int, truth: int = 0, measures: int = 0
+) -> GameLayout:
+    """Roles as (agents, numbers observed, numbers done); the first one has measures."""
     return GameLayout(
         Ready(
             worlds,
@@ -32,6 +34,7 @@ def make_layout(worlds: int, roles: list[tuple[int, int, int]], terms: int, trut
                     agents,
                     (ObservationPart("sight", (told,)),),
                     (ActionPart("move", "continuous", done),),
+                    measures=tuple(Measure(f"measure{number}") for number in range(measures if index == 0 else 0)),
                 )
                 for index, (agents, told, done) in enumerate(roles)
             ),
@@ -48,10 +51,11 @@ def steps(draw: st.DrawFn) -> tuple[GameLayout, StepFrame]:
     sizes = st.integers(1, 4)
     worlds, terms = draw(st.integers(1, 5)), draw(sizes)
     truth = draw(st.integers(0, 3))
-    layout = make_layout(worlds, draw(st.lists(st.tuples(sizes, sizes, sizes), min_size=1, max_size=3)), terms, truth)
+    roles = draw(st.lists(st.tuples(sizes, sizes, sizes), min_size=1, max_size=3))
+    layout = make_layout(worlds, roles, terms, truth, draw(st.integers(0, 3)))
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     ended = np.flatnonzero(random.random(worlds) < 0.5)
-    roles = []
+    role_steps = []
     for role in layout.roles:
         flags = random.integers(0, 8, (worlds, role.agents)).astype(np.uint8)
         is_final = (flags & (TERMINATED | TRUNCATED)) != 0
@@ -59,13 +63,15 @@ def steps(draw: st.DrawFn) -> tuple[GameLayout, StepFrame]:
         rows = random.permutation(np.flatnonzero(is_final)).astype(np.int32)
         told = random.normal(size=(worlds, role.agents, role.observation_size)).astype(np.float32)
         given_terms = random.normal(size=(worlds, role.agents, terms)).astype(np.float32)
-        final = [random.normal(size=(len(rows), size)).astype(np.float32) for size in (role.observation_size, terms, 1)]
-        roles.append(RoleStep(told, given_terms, flags, rows, final[0], final[1], final[2][:, 0]))
+        sizes_of_final = (role.observation_size, terms, 1, role.measures)
+        final = [random.normal(size=(len(rows), size)).astype(np.float32) for size in sizes_of_final]
+        final[3][random.random(final[3].shape) < 0.3] = np.nan  # nothing to report
+        role_steps.append(RoleStep(told, given_terms, flags, rows, final[0], final[1], final[2][:, 0], final[3]))
     columns = [ended, ended % 2, ended + 100, np.where(ended % 2, -1, 0)]
     table = np.stack(columns, axis=1).astype(np.int32)
     state = random.normal(size=(worlds, truth)).astype(np.float32) if truth else None
     numbers = draw(st.integers(1, 2**32 - 1)), draw(st.integers(0, 2**32 - 1))
-    return layout, StepFrame(*numbers, table, tuple(roles), state)
+    return layout, StepFrame(*numbers, table, tuple(role_steps), state)
 
 
 @given(steps())
@@ -81,7 +87,7 @@ def test_a_step_arrives_as_it_was_sent(case: tuple[GameLayout, StepFrame]) -> No
     if came.truth is not None and sent.truth is not None:
         assert_same(came.truth, sent.truth)
     for one, other in zip(came.roles, sent.roles, strict=True):
-        for name in RoleStep.__dataclass_fields__.keys() - {"final_success"}:  # which godot_rl games send
+        for name in RoleStep.__dataclass_fields__:
             assert_same(getattr(one, name), getattr(other, name))
         assert_same(one.acted, (other.flags & ACTED) != 0)
         assert_same(one.terminated, (other.flags & TERMINATED) != 0)
@@ -337,7 +343,9 @@ def test_a_truth_with_a_nan_is_refused() -> None:
     layout = make_layout(2, [(1, 1, 1)], 1, truth=2)
     ones = np.ones((2, 1, 1), np.float32)
     nobody = np.zeros(0, np.int32)
-    role = RoleStep(ones, ones, np.zeros((2, 1), np.uint8), nobody, ones[:0, 0], ones[:0, 0], ones[:0, 0, 0])
+    role = RoleStep(
+        ones, ones, np.zeros((2, 1), np.uint8), nobody, ones[:0, 0], ones[:0, 0], ones[:0, 0, 0], ones[:0, 0]
+    )
     truth = np.array([[1.0, 2.0], [3.0, np.nan]], np.float32)
     data = layout.pack_step(StepFrame(1, 0, np.zeros((0, 4), np.int32), (role,), truth))
     with pytest.raises(WireError, match="the privileged state of world 1"):

@@ -22,7 +22,7 @@ from godojo.evaluation import external
 from godojo.evaluation.tables import plus_minus
 from godojo.export.godot_rl_onnx import godot_rl_bytes, played
 from godojo.export.vectors import make_vectors
-from godojo.games.parts import ActionPart, ObservationPart
+from godojo.games.parts import ActionPart, Measure, ObservationPart
 from godojo.learn.networks import Policy
 from godojo.learn.policy_file import PolicyCard
 from tests.policies import MIXED, NUMBERS, trained
@@ -230,6 +230,8 @@ def test_every_agent_plays_the_same_number_of_episodes() -> None:
     assert found.length.mean == pytest.approx((2 + 10) / 2)
     assert found.success is not None
     assert (found.success.wins, found.success.rounds) == (4, 8)
+    assert found.measures == {"success": found.success}
+    assert found.means["fuel"].mean == pytest.approx(0.25), "episodes with nothing to report do not count"
     assert plus_minus(found.reward) == "6.0 ± 3.0"
 
 
@@ -253,5 +255,6 @@ class _Role:
     def __init__(self) -> None:
         self.reward = np.ones((1, 2), np.float32)
         self.acted = np.ones((1, 2), np.bool_)
-        self.final_success = np.array([[1.0, 0.0]], np.float32)
+        self.measures = (Measure("success", "bool"), Measure("fuel"))
+        self.final_measures = np.array([[[1.0, 0.25], [0.0, np.nan]]], np.float32)
         self.terminated = self.truncated = np.zeros((1, 2), np.bool_)

@@ -187,7 +187,7 @@ def test_an_end_is_a_termination_unless_the_game_says_otherwise() -> None:
     assert role.final_rows.tolist() == [0, 1]
     assert role.final_observation.tolist() == [[8, 9], [2, 2]]
     assert role.final_score.tolist() == [1, 2]
-    np.testing.assert_array_equal(role.final_success, [0, np.nan])
+    np.testing.assert_array_equal(role.final_measures[:, 0], [0, np.nan])
     assert role.terms[:, 0, 0].tolist() == [1, 2, 3]
     assert step.ended.tolist() == [[0, 0, 8, -1], [1, 0, 8, -1]]
     assert step.sequence == 1

@@ -149,8 +149,8 @@ def test_third_generation(games: Path) -> None:
                 picture[..., 2], np.broadcast_to(eyes.observation[..., :1, None], (1, 2, 2, 3))
             )
             if eyes.terminated[0, 0]:
-                assert eyes.final_success is not None
-                assert eyes.final_success[0, 0] == 1
+                assert eyes.final_measures is not None
+                assert eyes.final_measures[0, 0, 0] == 1
                 assert eyes.final_observation[0, 0, 0] == 11
                 assert blind.final_observation[0, 0, 0] == 11
                 seen["terminated"] += 1

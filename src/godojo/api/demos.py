@@ -11,7 +11,7 @@ from godojo.api.training import setting_texts
 from godojo.demos import DemoRecorder, Demos, DemoWriter, read_demos
 from godojo.engines.base import ENGINES, Worlds
 from godojo.errors import GodojoError, option, unknown
-from godojo.games.base import game_named
+from godojo.games.base import SCENE_GAMES, game_named
 
 if TYPE_CHECKING:
     from godojo.evaluation.matches import Player
@@ -69,9 +69,10 @@ def record_demos(
         raise GodojoError(f"give either a game or {option('project')}")
     text = _resolved(reference(policy), game)
     with ExitStack() as stack:
-        if project is not None:
-            worlds = stack.enter_context(_project_worlds(project, scene, seed))
-            players, name = _project_players(worlds, text, seed, sampled), Path(project).expanduser().absolute().name
+        if game in SCENE_GAMES or project is not None:
+            worlds = stack.enter_context(_external_worlds(game, project, scene, seed))
+            players = _external_players(worlds, text, seed, sampled)
+            name = game or Path(str(project)).expanduser().absolute().name
         else:
             assert game is not None
             worlds = stack.enter_context(_game_worlds(game, engine, seed, rounds, setting_texts(settings)))
@@ -138,14 +139,16 @@ def _game_players(worlds: Worlds, policy: str, seed: int, sampled: bool) -> "dic
     }
 
 
-def _project_worlds(project: str | Path, scene: str | None, seed: int) -> Worlds:
+def _external_worlds(game: str | None, project: str | Path | None, scene: str | None, seed: int) -> Worlds:
     from godojo.engines.godot.game_source import GameSource
 
-    place = Path(project).expanduser().absolute()
+    if game is not None:
+        return GameSource.of_scene(SCENE_GAMES[game]).open(seed=seed)
+    place = Path(str(project)).expanduser().absolute()
     return GameSource(project=str(place), scene=scene).open(seed=seed)
 
 
-def _project_players(worlds: Worlds, policy: str, seed: int, sampled: bool) -> "dict[str, Player]":
+def _external_players(worlds: Worlds, policy: str, seed: int, sampled: bool) -> "dict[str, Player]":
     from godojo.evaluation.external import random_players  # these load torch and the compiler
     from godojo.evaluation.players import players_of
     from godojo.export.players import SHIPPED

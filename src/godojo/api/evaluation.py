@@ -86,7 +86,7 @@ def evaluate(
             given = f"{option('opponents')}, {option('engine')} and {option('ray')}"
             raise GodojoError(f"{text} plays an external game: remove {given}")
         del how["arenas"], how["rounds"]
-        source = source_of(text, **external)
+        source = source_of(text, **external, files=SHIPPED)
         limit_s = SECONDS if seconds is None else seconds
         return evaluate_external(text, source, role=role, episodes=episodes, seconds=limit_s, **how)
     for name, given in (external | {"seconds": seconds}).items():

@@ -39,8 +39,8 @@ class RoleStep:
     """float32 [F, T]: the terms summed over the round."""
     final_score: np.ndarray
     """float32 [F]: the game's own score."""
-    final_success: np.ndarray | None = None
-    """float32 [F]: 1 for a success, 0 for a failure, NaN where the game does not say; None if it never does."""
+    final_measures: np.ndarray
+    """float32 [F, M]: what the agents report of their episodes; NaN where one has nothing to report."""
 
     @property
     def acted(self) -> np.ndarray:
@@ -77,6 +77,7 @@ class _Shape:
     agents: int
     observation_size: int
     action_size: int
+    measures: int
 
 
 class StepLayout:
@@ -85,7 +86,9 @@ class StepLayout:
     def __init__(self, ready: Ready, limits: Limits | None = None) -> None:
         self.worlds = ready.worlds
         self.terms = len(ready.reward_terms)
-        self.roles = tuple(_Shape(r.name, r.agents, r.observation_size, r.action_size) for r in ready.roles)
+        self.roles = tuple(
+            _Shape(r.name, r.agents, r.observation_size, r.action_size, len(r.measures)) for r in ready.roles
+        )
         # World, winner, length, arena.
         self._ended_least = np.array([0, 0, 0, -1], _INT)
         self._ended_most = np.array([self.worlds - 1, len(ready.winners) - 1, 2**31 - 1, len(ready.arenas) - 1], _INT)
@@ -97,7 +100,7 @@ class StepLayout:
         """Numbers of the privileged state of a world."""
         self._floats = self._observation_floats + sum(rows) * self.terms + self.worlds * self.truth
         self._flags = sum(rows)
-        self._final_bytes = [4 * (1 + size + self.terms + 1) for size in sizes]
+        self._final_bytes = [4 * (1 + role.observation_size + self.terms + 1 + role.measures) for role in self.roles]
         self.actions_bytes = _ACTIONS_HEADER.size + 4 * sum(
             count * role.action_size for count, role in zip(rows, self.roles, strict=True)
         )
@@ -158,9 +161,10 @@ class StepLayout:
             rows, size, shape = self.worlds * role.agents, role.observation_size, (self.worlds, role.agents)
             final_rows = np.frombuffer(data, _INT, count, offset)
             offset += 4 * count
-            final = np.frombuffer(data, _FLOAT, count * (size + self.terms + 1), offset)
+            final = np.frombuffer(data, _FLOAT, count * (size + self.terms + 1 + role.measures), offset)
             offset += final.nbytes
             observation_end, terms_end = count * size, count * (size + self.terms)
+            score_end = terms_end + count
             roles.append(
                 RoleStep(
                     floats[observation_at : observation_at + rows * role.observation_size].reshape(
@@ -171,7 +175,8 @@ class StepLayout:
                     final_rows,
                     final[:observation_end].reshape(count, size),
                     final[observation_end:terms_end].reshape(count, self.terms),
-                    final[terms_end:],
+                    final[terms_end:score_end],
+                    final[score_end:].reshape(count, role.measures),
                 )
             )
             observation_at, terms_at, flags_at = (

@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 
 from godojo.bridge.codec import ACTED, TERMINATED, TRUNCATED, RoleStep, StepFrame
-from godojo.bridge.godot_rl_agents import AgentRole, EnvInfo, numbers_of, read_roles
+from godojo.bridge.godot_rl_agents import MEASURES, AgentRole, EnvInfo, numbers_of, read_roles
 from godojo.bridge.messages import (
     Configure,
     ConnectionLost,
@@ -243,10 +243,10 @@ class GodotRlSession(Session):
             flags = np.where(done, ACTED | TERMINATED, ACTED).astype(np.uint8)
             rows = np.flatnonzero(done).astype(np.int32)
             last = before.reshape(len(done), -1)[rows]
-            success = np.full(len(rows), np.nan, np.float32)
+            success = np.full((len(rows), len(MEASURES)), np.nan, np.float32)
             for index, row in enumerate(rows):
                 info = infos[role.agents[row]]
-                self._take_info(info, role, last[index], flags[row : row + 1], success[index : index + 1])
+                self._take_info(info, role, last[index], flags[row : row + 1], success[index])
             _check_finite(last[:, None], role, "the last observation")
             score = _single(np.clip(returns[rows], -_LARGEST, _LARGEST))
             steps.append(
@@ -351,6 +351,8 @@ def _role_step(
 ) -> RoleStep:
     if last is None or score is None:
         last, score = np.empty((0, observation.shape[-1]), np.float32), np.empty(0, np.float32)
+    if success is None:
+        success = np.empty((0, len(MEASURES)), np.float32)
     return RoleStep(observation, reward[..., None], flags, rows, last, score[:, None], score, success)
 
 

@@ -10,10 +10,12 @@ import numpy as np
 
 from godojo.bridge.messages import MAX_AGENTS, MAX_NUMBERS, MAX_ROLES, RoleDescription, WireError, shown
 from godojo.errors import GodojoError, option
-from godojo.games.parts import ActionPart, ObservationPart
+from godojo.games.parts import ActionPart, Measure, ObservationPart
 
 SHARED_POLICY = "shared_policy"
 """The role of agents whose game does not say which policy they belong to."""
+MEASURES = (Measure("success", "bool"),)
+"""What a godot_rl game may report of a finished episode: `is_success` in its `info`."""
 MOST_AGENTS = MAX_AGENTS * MAX_ROLES
 
 _Number = int | float
@@ -57,7 +59,7 @@ class AgentRole:
 
     def describe(self, agents: int) -> RoleDescription:
         """The role with this many agents in a world."""
-        return RoleDescription(self.name, agents, self.observation, self.action)
+        return RoleDescription(self.name, agents, self.observation, self.action, measures=MEASURES)
 
     def read_observation(self, given: Any, row: np.ndarray, what: str = "the observation") -> None:
         """Writes one agent's observation into its row; ignores keys that were not declared."""

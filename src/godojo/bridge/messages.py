@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from godojo.errors import GodojoError
-from godojo.games.parts import ActionPart, Heading, ObservationPart, action_size, observation_size
+from godojo.games.parts import ActionPart, Heading, Measure, ObservationPart, action_size, observation_size
 
 PROTOCOL = "dojo/1"
 MIB = 1024 * 1024
@@ -17,6 +17,7 @@ MAX_WORLDS = 4096
 MAX_AGENTS = 1024
 MAX_NUMBERS = 1_000_000
 MAX_TERMS = 256
+MAX_MEASURES = 64
 MAX_WINNERS = 127  # the contract keeps a winner in an int8
 MAX_ARENAS = 65_536
 MAX_PARTS = 256
@@ -101,6 +102,8 @@ class RoleDescription(msgspec.Struct, frozen=True):
     """The direction an agent faces, if the game declares it."""
     model: dict[str, Any] | None = None
     """The model that its agents declare, in place of the scene's."""
+    measures: tuple[Measure, ...] = ()
+    """What its agents report of a finished episode."""
 
     @property
     def observation_size(self) -> int:
@@ -143,6 +146,7 @@ class Ready(msgspec.Struct, frozen=True, tag_field="type", tag="ready"):
     """An agent's episode may end without those of the others in its world: episodes are counted by agent."""
     reconfigures: bool = False
     """It may be configured again, for the same worlds with other options."""
+    ticks_per_second: int = 60
     loop: Loop | None = None
     """If the scene drives the training: each epoch begins with its plan."""
 
@@ -267,6 +271,7 @@ def check_ready(ready: Ready) -> None:
     """Raises WireError unless the game can be played."""
     _check_count("worlds", ready.worlds, MAX_WORLDS)
     _check_count("ticks_per_decision", ready.ticks_per_decision, 10_000)
+    _check_count("ticks_per_second", ready.ticks_per_second, 10_000)
     _check_count("roles", len(ready.roles), MAX_ROLES)
     _check_names("role", (role.name for role in ready.roles))
     _check_count("reward_terms", len(ready.reward_terms), MAX_TERMS)
@@ -301,6 +306,9 @@ def _check_role(role: RoleDescription) -> None:
         _check_count(f"{of}: action part {shown(action.name)!r}: size", action.size, MAX_NUMBERS)
     _check_count(f"{of}: numbers of an observation", role.observation_size, MAX_NUMBERS)
     _check_count(f"{of}: numbers of an action", role.action_size, MAX_NUMBERS)
+    if role.measures:
+        _check_count(f"{of}: measures", len(role.measures), MAX_MEASURES)
+        _check_names(f"{of}: measure", (measure.name for measure in role.measures))
     if role.heading is not None:
         observed = [*role.heading.forward, *(place for pair in role.heading.observed for place in pair)]
         acted = [place for pair in role.heading.acted for place in pair]

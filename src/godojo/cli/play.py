@@ -16,9 +16,10 @@ from godojo.demos.file import Demos, read_demos
 from godojo.engines.godot.display import has_screen
 from godojo.engines.godot.project import game_scenes, prepared_project
 from godojo.errors import GodojoError, command, unknown
-from godojo.games.base import GAMES
+from godojo.games.base import GAMES, SCENE_GAMES
 from godojo.games.settings import flatten
 from godojo.processes import GuardedProcess
+from godojo.runs.config import RunConfig
 from godojo.runs.folder import RunFolder
 from godojo.runs.names import split_reference
 
@@ -137,6 +138,8 @@ def own_options(words: list[str]) -> tuple[Recording, list[str]]:
 def _scene_of(game: str) -> tuple[Path | None, str | None]:
     """The project of a game, None for ours, and its scene."""
     scenes, folder = game_scenes(), None
+    if game in SCENE_GAMES:
+        return SCENE_GAMES[game].project, SCENE_GAMES[game].scene_path
     if game not in scenes and game in GAMES:
         folder = getattr(GAMES[game].require("in_godot", "play")(), "project", None)
     if game not in scenes and folder is None:
@@ -232,15 +235,22 @@ def with_policies(game: str, words: list[str]) -> list[str]:
         config = RunFolder.open(split_reference(text)[0]).config
         if config.game != game:
             raise GodojoError(f"{POLICY} {value}: it plays {config.game}, not {game}")
-        kind = GAMES[game].settings
-        usual, trained = (
-            flatten(msgspec.to_builtins(one)) for one in (kind.defaults(), kind.from_values(config.game_settings))
-        )
-        found += [f"--set={path}={_text(trained[path])}" for path in usual if trained[path] != usual[path]]
+        found += _changed_settings(config)
         from godojo.api.exports import export  # loads torch
 
         found += [f"{POLICY}={Path(one.path).absolute()}" for one in export(text).files]
     return [*found, *others]
+
+
+def _changed_settings(config: RunConfig) -> list[str]:
+    """The settings, or a scene's options, of a run that differ from the defaults, as words for the game."""
+    if config.game in SCENE_GAMES:
+        return [f"--{name}={_text(value)}" for name, value in config.more.get("options", {}).items()]
+    kind = GAMES[config.game].settings
+    usual, trained = (
+        flatten(msgspec.to_builtins(one)) for one in (kind.defaults(), kind.from_values(config.game_settings))
+    )
+    return [f"--set={path}={_text(trained[path])}" for path in usual if trained[path] != usual[path]]
 
 
 def _text(value: object) -> str:

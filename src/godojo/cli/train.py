@@ -36,7 +36,9 @@ basic, own_game, over_http, expert = _in("Basics"), _in("Your own game"), _in("H
 
 
 def train(
-    game: Annotated[str | None, typer.Argument(help="tag or navigation; defaults to tag.", metavar="GAME")] = None,
+    game: Annotated[
+        str | None, typer.Argument(help="tag, navigation, first_agent, …; defaults to tag.", metavar="GAME")
+    ] = None,
     minutes: Annotated[float | None, basic("Training time; defaults to 5.", "N")] = None,
     steps: Annotated[int | None, basic("Train for N agent-steps instead.", "N")] = None,
     mode: Annotated[str | None, basic("A mode of the game; in tag hide_and_seek (default) or classic.", "NAME")] = None,
@@ -139,6 +141,7 @@ def train(
       godojo train tag --mode classic
       godojo train tag --engine godot --set num_worlds=64
       godojo train navigation --trainer sb3 --algorithm sac
+      godojo train first_agent --minutes 2
       godojo train --project path/to/project --minutes 5
       godojo train --connect
     """

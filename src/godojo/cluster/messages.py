@@ -19,7 +19,7 @@ COMPUTED = ("value", "advantage", "returns")
 IMITATION = ("imitated", "imitation_weight")
 """Fields that are sent only by roles that imitate."""
 OF_WORLDS = ("ended", "winner", "length_ticks", "arena")
-OF_ROLES = ("acted", "terminated", "truncated", "final_terms", "final_score", "final_success")
+OF_ROLES = ("acted", "terminated", "truncated", "final_terms", "final_score", "final_measures")
 """Results of a step that the training's logs read, in worlds in which an episode ended."""
 
 

@@ -14,8 +14,8 @@ class FinishedEpisodes(NamedTuple):
     """float32 [K, T]: the terms summed over the episode."""
     score: np.ndarray
     """float32 [K]"""
-    success: np.ndarray
-    """float32 [K]: 1, 0, or NaN where the game does not say."""
+    measures: np.ndarray
+    """float32 [K, M]: the role's `measures`, NaN where there is nothing to report."""
     length_ticks: np.ndarray
     """int32 [K]"""
 
@@ -35,7 +35,7 @@ class AgentEpisodes:
             done = over & role.acted
             if done.any():
                 score = role.final_score[done]
-                success = np.full_like(score, np.nan) if role.final_success is None else role.final_success[done]
-                found[name] = FinishedEpisodes(role.final_terms[done], score, success, ticks[done])
+                measures = np.empty((len(score), 0)) if role.final_measures is None else role.final_measures[done]
+                found[name] = FinishedEpisodes(role.final_terms[done], score, measures, ticks[done])
             ticks[over] = 0
         return found

@@ -17,7 +17,7 @@ import numpy as np
 
 from godojo.bridge.messages import Loop, Plan, Status
 from godojo.errors import GodojoError, unknown
-from godojo.games.parts import ActionPart, Heading, ObservationPart
+from godojo.games.parts import ActionPart, Heading, Measure, ObservationPart
 
 ENGINES = ("sim", "godot")
 
@@ -53,9 +53,11 @@ class RoleArrays:
     """The parts of an action, in order."""
     heading: Heading | None = None
     """The direction an agent faces, if the game declares it."""
-    final_success: np.ndarray | None = None
-    """float32 [N, n]: 1 for a success and 0 for a failure of agents whose episode ended in the last step, NaN where the
-    game does not say; None if its protocol cannot."""
+    measures: tuple[Measure, ...] = ()
+    """What agents report of a finished episode besides rewards, such as `success`."""
+    final_measures: np.ndarray | None = None
+    """float32 [N, n, M]: the measures of agents whose episode ended in the last step (a bool as 1 or 0), NaN where one
+    has nothing to report; None without `measures`."""
 
 
 class Worlds(abc.ABC):
@@ -67,6 +69,7 @@ class Worlds(abc.ABC):
     settings: Any
     """The game's current settings."""
     ticks_per_decision: int
+    ticks_per_second: int = 60
     declared_models: Mapping[str, Mapping[str, Any]] = {}
     """By role: the model that the scene declares (`learn/declared.py`), if any."""
     independent_agents: bool = False

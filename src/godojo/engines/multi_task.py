@@ -109,7 +109,7 @@ class MultiTaskWorlds(Worlds):
         observation, final = (np.zeros((*rows, width + tasks), np.float32) for _ in range(2))
         for number, part in enumerate(self._rows):
             observation[part, :, width + number] = final[part, :, width + number] = 1.0
-        copied = {
+        copied: dict[str, Any] = {
             name: np.zeros((self.num_worlds, *getattr(like, name).shape[1:]), getattr(like, name).dtype)
             for name in _COPIED
         }

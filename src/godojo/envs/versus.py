@@ -208,10 +208,12 @@ class Match:
             "score": self._rows(arrays.final_score)[ended].astype(np.float64),
             "terms": {term: terms[:, place] for place, term in enumerate(self.worlds.reward_terms)},
         }
-        if arrays.final_success is not None:
-            success = self._rows(arrays.final_success)[ended]
-            if np.isfinite(success).all():
-                found["is_success"] = success > 0.5
+        if arrays.final_measures is not None:
+            for place, measure in enumerate(arrays.measures):
+                values = self._rows(arrays.final_measures)[ended, place]
+                if np.isfinite(values).all():
+                    name = "is_success" if measure.name == "success" else measure.name
+                    found[name] = values > 0.5 if measure.kind == "bool" else values.astype(np.float64)
         return found
 
     def close(self) -> None:

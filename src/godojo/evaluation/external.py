@@ -1,4 +1,4 @@
-"""Evaluating policies of an external game: returns, lengths and successes of its agents' episodes, with intervals."""
+"""Evaluating policies of an external game: returns, lengths and measures of its agents' episodes, with intervals."""
 
 import math
 import time
@@ -19,11 +19,14 @@ from godojo.evaluation.intervals import Mean, Proportion
 from godojo.evaluation.matches import Player
 from godojo.evaluation.players import PlayerFile, TrainedPlayer, players_of
 from godojo.evaluation.tables import Printable, external_table
+from godojo.games.base import SCENE_GAMES
 from godojo.opponents.base import Opponent, check_role
 from godojo.runs.folder import RunFolder, run_around
 from godojo.runs.names import split_reference
 
 RANDOM, BEFORE, TRAINED = "random actions", "before training", "trained"
+SUCCESS = "success"
+"""The measure that `Performance.success` is; where agents report none, winning is a success."""
 START = "start"
 """The snapshot of the first policies."""
 SECONDS = 30.0
@@ -47,6 +50,10 @@ class Performance(msgspec.Struct, frozen=True):
     """None if the game does not report it."""
     reward_per_step: float
     """Over all decisions, those of unfinished episodes included."""
+    measures: dict[str, Proportion] = {}
+    """What agents report of an episode besides their reward: of bools, the share of episodes."""
+    means: dict[str, Mean] = {}
+    """The same of numbers."""
 
 
 class ExternalEvaluation(Printable, msgspec.Struct, frozen=True):
@@ -70,6 +77,13 @@ class ExternalEvaluation(Printable, msgspec.Struct, frozen=True):
     script_errors: int = 0
     """Errors in the game's scripts."""
     first_script_error: str = ""
+    targets: dict[str, float] = {}
+    """What a good policy reaches, by measure."""
+
+    @property
+    def has_measures(self) -> bool:
+        """Whether agents report more than their success, which is listed with their returns, or there are targets."""
+        return bool(self.targets) or any({*one.measures, *one.means} - {SUCCESS} for one in self.performances)
 
     def performance(self, role: str, player: str) -> Performance:
         return next(one for one in self.performances if (one.role, one.player) == (role, player))
@@ -79,7 +93,12 @@ class ExternalEvaluation(Printable, msgspec.Struct, frozen=True):
 
 
 def source_of(
-    policy: str, *, project: str | Path | None = None, binary: str | Path | None = None, connect: bool = False
+    policy: str,
+    *,
+    project: str | Path | None = None,
+    binary: str | Path | None = None,
+    connect: bool = False,
+    files: Mapping[str, PlayerFile] | None = None,
 ) -> GameSource:
     """The game of a run or of a policy file in its folder, or the one that the user names instead."""
     run = _run_of(policy)
@@ -91,6 +110,9 @@ def source_of(
         place = Path(given).expanduser().absolute()
         usual = GameSource() if kept is None else msgspec.structs.replace(kept, connect=None)
         return msgspec.structs.replace(usual, project=str(place))
+    if kept is None and run is None:
+        game = next(iter(players_of(policy, files=files).values())).card.game
+        kept = GameSource.of_scene(SCENE_GAMES[game]) if game in SCENE_GAMES else None
     if kept is None:
         raise GodojoError(
             f"{policy} was trained in another project and is not in a run folder: name its game with"
@@ -127,7 +149,7 @@ def evaluate_external(
     trained = players_of(policy, seed=seed, deterministic=deterministic, files=files)
     if role is not None and role not in trained:
         raise unknown("role", role, trained)
-    first = _first_policies(policy, seed, deterministic)
+    first, game = _first_policies(policy, seed, deterministic), next(iter(trained.values())).card.game
     if source.connect is None:
         how = {"say": lambda _: None, **how}  # the result has the script errors
     with source.open(seed=judging_seed(seed) + _GAME_SEED, **how) as worlds:
@@ -144,8 +166,8 @@ def evaluate_external(
         errors, first_error = worlds.script_errors
     return ExternalEvaluation(
         policy=policy,
-        game=next(iter(trained.values())).card.game,
-        project=source.project or "a game that you started",
+        game=game,
+        project=str(source.place) if source.is_launched else "a game that you started",
         episodes=episodes,
         seed=seed,
         deterministic=deterministic,
@@ -155,6 +177,7 @@ def evaluate_external(
         lost_episodes=lost,
         script_errors=errors,
         first_script_error=first_error,
+        targets=dict(SCENE_GAMES[game].targets) if game in SCENE_GAMES else {},
     )
 
 
@@ -233,6 +256,9 @@ class _RoleTally:
         self.rewards: list[float] = []
         self.lengths: list[int] = []
         self.successes: list[float] = []
+        self._measures = worlds.roles[name].measures
+        self.measures: list[np.ndarray] = []
+        """[K, M] for each step in which K episodes ended."""
         self.left, self.lost = episodes, 0
 
     def count(self, worlds: Worlds) -> None:
@@ -249,6 +275,8 @@ class _RoleTally:
         self.rewards += self._returns[counted].tolist()
         self.lengths += self._steps[counted].tolist()
         self.successes += self._success(worlds)[counted].tolist()
+        if role.final_measures is not None:
+            self.measures.append(role.final_measures[counted])
         self._played += counted
         self.left -= int(counted.sum())
         self._returns[over], self._steps[over] = 0.0, 0
@@ -256,8 +284,9 @@ class _RoleTally:
     def _success(self, worlds: Worlds) -> np.ndarray:
         """1, 0, or NaN where the game does not say."""
         role = worlds.roles[self._name]
-        if role.final_success is not None:
-            return role.final_success
+        for place, measure in enumerate(role.measures):
+            if role.final_measures is not None and measure.name == SUCCESS:
+                return role.final_measures[..., place]
         if self._name not in worlds.winners:
             return np.full(role.reward.shape, np.nan)
         won = np.where(worlds.ended, worlds.winner == worlds.winners.index(self._name), np.nan)
@@ -265,6 +294,8 @@ class _RoleTally:
 
     def performance(self, player: str) -> Performance:
         known = [success for success in self.successes if not math.isnan(success)]
+        reported = {name: values for name, values in self._reported() if len(values)}
+        kinds = {measure.name: measure.kind for measure in self._measures}
         return Performance(
             role=self._name,
             player=player,
@@ -273,7 +304,19 @@ class _RoleTally:
             length=Mean.of(np.array(self.lengths)) if self.lengths else None,
             success=Proportion.of(int(sum(known)), len(known)) if known else None,
             reward_per_step=self._rewards / max(self._decisions, 1),
+            measures={
+                name: Proportion.of(int(values.sum()), len(values))
+                for name, values in reported.items()
+                if kinds[name] == "bool"
+            },
+            means={name: Mean.of(values) for name, values in reported.items() if kinds[name] == "number"},
         )
+
+    def _reported(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Each measure, and its values in the episodes that report one."""
+        if self.measures:
+            for measure, values in zip(self._measures, np.concatenate(self.measures).T, strict=True):
+                yield measure.name, values[np.isfinite(values)].astype(np.float64)
 
 
 class _Tally:

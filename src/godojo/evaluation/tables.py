@@ -14,7 +14,7 @@ from godojo.games.base import GAMES
 
 if TYPE_CHECKING:
     from godojo.evaluation.evaluation import Evaluation
-    from godojo.evaluation.external import ExternalEvaluation
+    from godojo.evaluation.external import ExternalEvaluation, Performance
     from godojo.evaluation.sim_vs_godot import Comparison
     from godojo.evaluation.solo import SoloEvaluation
 
@@ -145,8 +145,35 @@ def external_table(found: "ExternalEvaluation") -> RenderableType:
         f"[bold]{escape(found.policy)}[/], {escape(found.game)} in {escape(found.project)}",
         f"[dim]{how} actions; agent-steps trained: {steps}; seed {found.seed}; ± and in brackets: 95 % intervals[/]\n",
         table,
+        *_external_measures(found),
         *(f"[yellow]note:[/] {note}" for note in notes),
     )
+
+
+def _external_measures(found: "ExternalEvaluation") -> list[RenderableType]:
+    """What agents report of their episodes besides rewards, by kind of player."""
+    if not found.has_measures:
+        return []
+    players = list(dict.fromkeys(one.player for one in found.performances))
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for one in found.performances:
+        for name, text in measure_texts(one).items():
+            rows.setdefault((one.role, name), {})[one.player] = text
+    table = plain_table(("\nrole", "\nof an episode", *(f"\n{player}" for player in players), "\ntarget"), ())
+    last = ""
+    for (role, name), texts in rows.items():
+        target = f"{found.targets[name]:g}" if name in found.targets else ""
+        table.add_row(
+            escape(role) if role != last else "", escape(name), *(texts.get(who, "") for who in players), target
+        )
+        last = role
+    return [table]
+
+
+def measure_texts(one: "Performance") -> dict[str, str]:
+    """Each measure in the order of the game's declaration: a share of episodes, or a mean, with its interval."""
+    shares = {name: f"{percent(share)} ({interval(share)})" for name, share in one.measures.items()}
+    return shares | {name: plus_minus(mean) for name, mean in one.means.items()}
 
 
 def comparison_table(found: "Comparison") -> RenderableType:

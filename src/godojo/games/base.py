@@ -1,7 +1,8 @@
 """`Game`: everything the platform knows about a game, and `GAMES`, which finds them by name.
 
-Every folder of `godojo.games` with a `game.py` that defines `GAME` is a game. `GODOJO_GAMES` names further folders that
-hold such folders, so a game may live outside the package.
+Every folder of `godojo.games` with a `game.py` that defines `GAME` is a game: a `Game`, which has an embedded twin, or
+a `SceneGame`, which exists in Godot only. `GODOJO_GAMES` names further folders that hold such folders, so a game may
+live outside the package.
 """
 
 import importlib
@@ -10,7 +11,7 @@ import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -155,6 +156,27 @@ class Game:
         return found
 
 
+@dataclass(frozen=True)
+class SceneGame:
+    """A game that exists in Godot only: its scene declares roles, observations, actions, rewards and measures."""
+
+    name: str
+    description: str
+    """One line."""
+    scene: str = ""
+    """`res://games/NAME/NAME.tscn` if empty."""
+    project: Path | None = None
+    """The Godot project with the scene; None for Godojo's own."""
+    window: bool = False
+    """Whether it must draw to be played, as camera sensors need."""
+    targets: Mapping[str, float] = field(default_factory=dict)
+    """What a good policy reaches, by measure of `DojoAgent.measures`: a share of episodes, or a mean."""
+
+    @property
+    def scene_path(self) -> str:
+        return self.scene or f"res://games/{self.name}/{self.name}.tscn"
+
+
 _IN_WORDS = {
     "in_godot": "Godot side",
     "measures": "measures",
@@ -168,10 +190,16 @@ _IN_WORDS = {
 }
 
 
-class _Games(Mapping[str, Game]):
-    """Every game by the name of its folder, imported on access: a wrong name is refused at once."""
+Kind = TypeVar("Kind", Game, SceneGame)
 
-    def _names(self) -> list[str]:
+
+class _Games(Mapping[str, Kind], Generic[Kind]):
+    """Every game of a kind by the name of its folder, imported on access: a wrong name is refused at once."""
+
+    def __init__(self, kind: type[Kind]) -> None:
+        self._kind: type[Kind] = kind
+
+    def _folders(self) -> list[str]:
         for text in filter(None, os.environ.get(SEARCH_PATH, "").split(os.pathsep)):
             folder = user_path(SEARCH_PATH, text)
             if not folder.is_dir():
@@ -180,28 +208,38 @@ class _Games(Mapping[str, Game]):
                 games.__path__.append(str(folder))
         return [module.name for module in pkgutil.iter_modules(games.__path__) if module.ispkg]
 
-    def __getitem__(self, name: str) -> Game:
-        if name not in self._names():
+    def _found(self, name: object) -> Kind | None:
+        if name not in self._folders():
+            return None
+        game = importlib.import_module(f"{games.__name__}.{name}.game").GAME
+        return game if isinstance(game, self._kind) else None
+
+    def __getitem__(self, name: str) -> Kind:
+        game = self._found(name)
+        if game is None:
             raise KeyError(name)
-        game: Game = importlib.import_module(f"{games.__name__}.{name}.game").GAME
         return game
 
     def __contains__(self, name: object) -> bool:
-        return name in self._names()
+        return self._found(name) is not None
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names())
+        return (name for name in self._folders() if name in self)
 
     def __len__(self) -> int:
-        return len(self._names())
+        return len(list(iter(self)))
 
 
-GAMES: Mapping[str, Game] = _Games()
-"""Every game by name."""
+GAMES: Mapping[str, Game] = _Games(Game)
+"""Every game with a twin, by name."""
+SCENE_GAMES: Mapping[str, SceneGame] = _Games(SceneGame)
+"""Every game that exists in Godot only."""
 
 
 def game_named(name: str) -> Game:
-    """The game; GodojoError suggests a name if there is none."""
+    """The game with a twin; GodojoError suggests a name if there is none."""
+    if name in SCENE_GAMES:
+        raise GodojoError(f"{name} has no embedded twin: it is played in Godot only")
     if name not in GAMES:
         raise GodojoError(f"there is no game {name!r}; {known(name, GAMES)}")
     return GAMES[name]

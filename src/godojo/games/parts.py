@@ -43,6 +43,14 @@ class ActionPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.size if self.kind == "continuous" else 1
 
 
+class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What an agent reports of its finished episode besides rewards, such as `success` or `fuel`."""
+
+    name: str
+    kind: Literal["bool", "number"] = "number"
+    """A bool is reported as a share of episodes, a number as a mean."""
+
+
 class Heading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Indices of the heading and of the vectors along the world's axes, for policies that work in the agent's frame.
 

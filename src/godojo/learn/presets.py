@@ -81,6 +81,8 @@ class ConfigForm(NamedTuple):
 
 def preset_names(game: str) -> list[str]:
     folder = resources.files(f"godojo.games.{game}") / "presets"
+    if not folder.is_dir():
+        return []
     return sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
 
 
@@ -162,7 +164,7 @@ def split_settings(texts: Iterable[str]) -> tuple[dict[str, Any], list[str]]:
         if "." in key:
             game.append(text)
         else:
-            learner[key.strip()] = _value(value)
+            learner[key.strip()] = setting_value(value)
     return learner, game
 
 
@@ -209,7 +211,8 @@ def _unknown(name: str, names: Sequence[str]) -> str:
     return f"the learner has no setting {name!r}; {known(name, names)}"
 
 
-def _value(text: str) -> Any:
+def setting_value(text: str) -> Any:
+    """The number, list or bool that a text is in JSON, or else the text."""
     try:
         return msgspec.json.decode(text)
     except msgspec.DecodeError:

@@ -19,7 +19,7 @@ from godojo.learn.presets import learner_settings
 from godojo.learn.registry import algorithm_named, load
 from godojo.opponents import shared_role
 from godojo.runs.config import Environment, RunConfig
-from godojo.runs.episodes import EpisodeLog
+from godojo.runs.episodes import EpisodeLog, mean_of_agents
 from godojo.runs.folder import RunFolder
 from godojo.runs.role_map import Mode
 from godojo.runs.updates import UpdateLog
@@ -301,16 +301,17 @@ class Training:
 
 
 class RolloutStatistics:
-    """Mean reward (total and by term), length, success and measures of the episodes that ended since the last call of
-    `means`.
+    """Mean reward (total and by term), length and measures of the episodes that ended since the last call of `means`.
 
-    A measure of the game (`Game.measures`) is `rollout/NAME`, such as `rollout/catches`: it is no role's own.
+    A measure that agents report is `ROLE/rollout/NAME`, and `success` is called `success_rate`. A measure of the game
+    (`Game.measures`) is `rollout/NAME`, such as `rollout/catches`: it is no role's own.
     """
 
     def __init__(self, worlds: Worlds) -> None:
         self._terms = worlds.reward_terms
         self._by_agent = AgentEpisodes(worlds) if worlds.agent_episodes else None
-        self._episodes = {name: _EpisodeSums(len(self._terms)) for name in worlds.roles}
+        self._measures_of = {name: [measure.name for measure in role.measures] for name, role in worlds.roles.items()}
+        self._episodes = {name: self._no_episodes(name) for name in worlds.roles}
         self._rounds = 0
         self._measures: dict[str, float] = {}
         self.latest: dict[str, float] = {}
@@ -319,54 +320,61 @@ class RolloutStatistics:
     def collect(self, worlds: Worlds) -> None:
         if self._by_agent is not None:
             for name, found in self._by_agent.finished(worlds).items():
-                self._episodes[name].add(found.terms, found.length_ticks / worlds.ticks_per_decision, found.success)
+                self._episodes[name].add(found.terms, found.length_ticks / worlds.ticks_per_decision, found.measures)
         elif worlds.ended.any():
             played = worlds.played
             self._rounds += int(np.count_nonzero(played))
             steps = worlds.length_ticks[played] / worlds.ticks_per_decision
             for name, role in worlds.roles.items():
-                success = None if role.final_success is None else role.final_success[played, 0]
-                self._episodes[name].add(role.final_terms[played].mean(axis=1, dtype=np.float64), steps, success)
+                terms = role.final_terms[played].mean(axis=1, dtype=np.float64)
+                measures = terms[:, :0] if role.final_measures is None else mean_of_agents(role.final_measures[played])
+                self._episodes[name].add(terms, steps, measures)
             for name, values in measured(worlds, played).items():
                 self._measures[name] = self._measures.get(name, 0.0) + float(values.sum())
 
     def means(self) -> dict[str, float]:
         means: dict[str, float] = {}
         for role, sums in self._episodes.items():
-            means |= {f"{role}/rollout/{name}": value for name, value in sums.means(self._terms).items()}
+            means |= {
+                f"{role}/rollout/{name}": value
+                for name, value in sums.means(self._terms, self._measures_of[role]).items()
+            }
             if sums.episodes:
                 self.latest[role] = means[f"{role}/rollout/ep_rew_mean"]
-            self._episodes[role] = _EpisodeSums(len(self._terms))
+            self._episodes[role] = self._no_episodes(role)
         for name, summed in self._measures.items():
             means[f"rollout/{name.replace(' ', '_')}"] = summed / self._rounds
         self._measures.clear()
         self._rounds = 0
         return means
 
+    def _no_episodes(self, role: str) -> "_EpisodeSums":
+        return _EpisodeSums(len(self._terms), len(self._measures_of[role]))
+
 
 class _EpisodeSums:
     """Sums over finished episodes of one role."""
 
-    def __init__(self, terms: int) -> None:
+    def __init__(self, terms: int, measures: int) -> None:
         self.episodes, self.steps, self.terms = 0, 0.0, np.zeros(terms)
-        self.successes = [0.0, 0]
-        """Their number, and that of the episodes whose success is known."""
+        self.measures, self.reports = np.zeros(measures), np.zeros(measures, np.int64)
+        """Sums, and the number of episodes that report each."""
 
-    def add(self, terms: np.ndarray, steps: np.ndarray, success: np.ndarray | None) -> None:
-        """Terms [K, T], decision steps [K] and success [K] of K episodes."""
+    def add(self, terms: np.ndarray, steps: np.ndarray, measures: np.ndarray) -> None:
+        """Terms [K, T], decision steps [K] and measures [K, M] of K episodes."""
         self.episodes += len(terms)
         self.steps += float(steps.sum())
         self.terms += terms.sum(axis=0)
-        if success is not None:
-            self.successes[0] += float(np.nansum(success))
-            self.successes[1] += int(np.isfinite(success).sum())
+        self.measures += np.nansum(measures, axis=0)
+        self.reports += np.isfinite(measures).sum(axis=0)
 
-    def means(self, terms: Sequence[str]) -> dict[str, float]:
+    def means(self, terms: Sequence[str], measures: Sequence[str]) -> dict[str, float]:
         if not self.episodes:
             return {}
         means = {"ep_rew_mean": float(self.terms.sum()) / self.episodes, "ep_len_mean": self.steps / self.episodes}
-        if self.successes[1]:
-            means["success_rate"] = self.successes[0] / self.successes[1]
+        for name, summed, reports in zip(measures, self.measures, self.reports, strict=True):
+            if reports:
+                means["success_rate" if name == "success" else name.replace(" ", "_")] = float(summed / reports)
         return means | {
             f"reward_{term}": float(total) / self.episodes for term, total in zip(terms, self.terms, strict=True)
         }

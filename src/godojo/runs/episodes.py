@@ -1,6 +1,6 @@
 """`metrics.csv`: one row per episode, of a world, or of an agent where agents end on their own."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +13,8 @@ NOW = "now"
 """The opponent is the current policy, not a past checkpoint."""
 GENERATED = "generated"
 """The arena was generated for the round."""
-REWARD, SCORE, SUCCESS, AGAINST = "reward", "score", "success", "against"
-"""Columns of every role besides the terms of its reward; `success` only of games that report it."""
-_TICKS_PER_S = 60
+REWARD, SCORE, AGAINST = "reward", "score", "against"
+"""Columns of every role besides the terms of its reward and the measures that its agents report."""
 _WORLD = ""
 """In place of a role: episodes of whole worlds."""
 
@@ -39,8 +38,9 @@ class EpisodeLog:
         self._agents = {role: (agents or {}).get(role, slice(None)) for role in worlds.roles}
         self._path = path
         self._roles = tuple(worlds.roles)
-        self._terms = term_columns(worlds.reward_terms)
-        self._reports_success = any(role.final_success is not None for role in worlds.roles.values())
+        self._measures = {name: [m.name for m in role.measures] for name, role in worlds.roles.items()}
+        self._terms = term_columns(worlds.reward_terms, {name for names in self._measures.values() for name in names})
+        self._ticks_per_s = worlds.ticks_per_second
         self._winners = worlds.winners
         self._arenas = worlds.arena_names
         self._opponents = [NOW]
@@ -55,11 +55,11 @@ class EpisodeLog:
     def header(self) -> list[str]:
         names = ["episode", "agent_steps", "seconds", "arena", "length_s", "winner"]
         for role in self._roles:
-            names += [f"{role}_{part}" for part in self._role_parts()]
+            names += [f"{role}_{part}" for part in self._role_parts(role)]
         return names
 
-    def _role_parts(self) -> list[str]:
-        return [REWARD, *self._terms, SCORE, *([SUCCESS] if self._reports_success else []), AGAINST]
+    def _role_parts(self, role: str) -> list[str]:
+        return [REWARD, *self._terms, SCORE, *self._measures[role], AGAINST]
 
     def opponent(self, name: str) -> int:
         """The number of an opponent in `against`; 0 is the current policy."""
@@ -87,8 +87,8 @@ class EpisodeLog:
         arrays = [worlds.arena, worlds.length_ticks, worlds.winner]
         for name in self._roles:
             role, agents = worlds.roles[name], self._agents[name]
-            success = role.final_score if role.final_success is None else role.final_success
-            arrays += [role.final_terms[:, agents], role.final_score[:, agents], success[:, 0]]
+            measures = role.final_terms[..., :0] if role.final_measures is None else role.final_measures
+            arrays += [role.final_terms[:, agents], role.final_score[:, agents], measures[:, agents]]
             arrays.append((against or {}).get(name, self._all_now))
         taken = [array.take(ended, axis=0) for array in arrays]
         self._waiting.setdefault(_WORLD, []).append((agent_steps, seconds, taken))
@@ -113,29 +113,30 @@ class EpisodeLog:
         arena, ticks, winner, *of_roles = arrays
         columns: list[Column] = [
             Words(np.where(arena < 0, len(self._arenas), arena), (*self._arenas, GENERATED)),
-            ticks / _TICKS_PER_S,
+            ticks / self._ticks_per_s,
             Words(winner, self._winners),
         ]
-        for terms, score, success, opponent in zip(*(of_roles[part::4] for part in range(4)), strict=True):
+        for terms, score, measures, opponent in zip(*(of_roles[part::4] for part in range(4)), strict=True):
             mean, scores = terms.mean(axis=1, dtype=np.float64), score.mean(axis=1, dtype=np.float64)
-            columns += self._of_role(mean, scores, success, opponent)
+            columns += self._of_role(mean, scores, mean_of_agents(measures), opponent)
         return columns
 
     def _of_agents(self, role: str, found: FinishedEpisodes) -> list[Column]:
         rows = len(found.score)
         nothing = Words(np.full(rows, -1), ())
-        columns: list[Column] = [nothing, found.length_ticks / _TICKS_PER_S, nothing]
+        columns: list[Column] = [nothing, found.length_ticks / self._ticks_per_s, nothing]
         for name in self._roles:
             if name == role:
-                columns += self._of_role(found.terms, found.score, found.success, np.zeros(rows, np.int64))
+                columns += self._of_role(found.terms, found.score, found.measures, np.zeros(rows, np.int64))
             else:
-                columns += [nothing] * len(self._role_parts())
+                columns += [nothing] * len(self._role_parts(name))
         return columns
 
-    def _of_role(self, terms: np.ndarray, score: np.ndarray, success: np.ndarray, opponent: np.ndarray) -> list[Column]:
+    def _of_role(
+        self, terms: np.ndarray, score: np.ndarray, measures: np.ndarray, opponent: np.ndarray
+    ) -> list[Column]:
         columns: list[Column] = [terms.sum(axis=1), *(terms.T if self._terms else ()), score]
-        if self._reports_success:
-            columns.append(Words(np.nan_to_num(success, nan=-1.0).astype(np.int64), ("0", "1")))
+        columns += [_known(values) for values in measures.T]
         return [*columns, Words(opponent, self._opponents)]
 
     def sync(self) -> int:
@@ -151,8 +152,24 @@ class EpisodeLog:
             self._file.close()
 
 
-def term_columns(terms: tuple[str, ...]) -> list[str]:
+def mean_of_agents(measures: np.ndarray) -> np.ndarray:
+    """[K, n, M] to [K, M]: over the agents that report one, NaN where none does."""
+    known = np.isfinite(measures)
+    with np.errstate(invalid="ignore"):
+        mean: np.ndarray = np.where(known, measures, 0.0).sum(axis=1) / known.sum(axis=1)
+    return mean
+
+
+def _known(values: np.ndarray) -> Column:
+    """A column of numbers, empty where one is NaN."""
+    is_known = np.isfinite(values)
+    if is_known.all():
+        return values
+    return Words(np.where(is_known, np.arange(len(values)), -1), [f"{value:.6g}" for value in values])
+
+
+def term_columns(terms: tuple[str, ...], measures: Collection[str] = ()) -> list[str]:
     """The columns of a reward's terms; none of a single one that is called `reward`, which would be there twice."""
     if terms == (REWARD,):
         return []
-    return [f"{term}_term" if term in (REWARD, SCORE, SUCCESS, AGAINST) else term for term in terms]
+    return [f"{term}_term" if term in (REWARD, SCORE, AGAINST, *measures) else term for term in terms]

@@ -9,12 +9,17 @@ _INSTEAD = {"league": "eval {}@SNAPSHOT"}
 
 
 def is_external(game: str) -> bool:
-    """Whether a policy's game is a project of the user's own."""
+    """Whether a policy's game has no embedded twin: a project of the user's own, or a scene."""
     return game not in GAMES
+
+
+def can_be_launched(run: RunFolder) -> bool:
+    """Whether its game is an external one that Godojo starts, rather than the user."""
+    return is_external(run.config.game) and "connect" not in run.config.more
 
 
 def refuse_external(verb: str, run: RunFolder) -> None:
     """Refuse a verb that needs one of Godojo's own games."""
     if is_external(run.config.game):
         instead = command(_INSTEAD.get(verb, "record {}").format(run.name))
-        raise GodojoError(f"{verb} is for Godojo's own games, and {run.config.game} is an external one; use: {instead}")
+        raise GodojoError(f"{verb} needs an embedded twin, which {run.config.game} does not have; use: {instead}")

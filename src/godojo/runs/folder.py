@@ -16,7 +16,7 @@ from godojo.documents import read_document, write_document
 from godojo.errors import GodojoError, command, known, option
 from godojo.files import atomic_write, make_folder, sweep
 from godojo.formats import ENVIRONMENT
-from godojo.games.base import GAMES
+from godojo.games.base import GAMES, SCENE_GAMES
 from godojo.runs.config import SCENE_LOOP, Environment, Environments, RunConfig
 from godojo.runs.names import checked_name, runs_root
 from godojo.runs.readme import readme
@@ -105,7 +105,7 @@ class RunFolder:
         _settle(root)
         if run is None or run == LATEST:
             path = _latest(root)
-        elif run in GAMES and not (root / run / CONFIG).is_file():
+        elif (run in GAMES or run in SCENE_GAMES) and not (root / run / CONFIG).is_file():
             path = _latest(root, str(run))
         elif isinstance(run, Path) or "/" in run or os.sep in run or run.startswith(("~", ".")):
             path = Path(run).expanduser()

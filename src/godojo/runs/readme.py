@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from godojo.errors import command
-from godojo.games.base import GAMES
+from godojo.games.base import GAMES, SCENE_GAMES
 from godojo.runs.config import RunConfig
 from godojo.runs.snapshots import policy_file
 
@@ -41,7 +41,7 @@ def readme(run: str, config: RunConfig) -> bytes:
 ## Next steps
 
 ```
-{command(f"train {config.game} --resume {run}" if is_ours else f"train --resume {run}")}
+{command(f"train {config.game} --resume {run}" if is_ours or config.game in SCENE_GAMES else f"train --resume {run}")}
 {command(f"eval {run}")}
 {_against(run) if is_ours and (len(config.roles) > 1 or plays_itself) else _alone(run, is_ours=is_ours)}"""
     return text.encode()

@@ -12,7 +12,7 @@ import numpy as np
 
 from godojo.errors import GodojoError
 from godojo.evaluation.intervals import Mean, wilson
-from godojo.runs.episodes import AGAINST, NOW, REWARD, SCORE, SUCCESS
+from godojo.runs.episodes import NOW, REWARD, SCORE
 from godojo.runs.folder import RunFolder
 from godojo.runs.tables import columns_of
 from godojo.show.style import role_colours
@@ -55,9 +55,9 @@ class RunTables:
 
     def terms(self, role: str) -> list[str]:
         """Names of the terms that the role's reward is the sum of."""
-        others = {f"{role}_{name}" for name in (REWARD, SCORE, SUCCESS, AGAINST)}
-        names = [name for name in self.rounds if name.startswith(f"{role}_") and name not in others]
-        return [name.removeprefix(f"{role}_") for name in names]
+        names = list(self.rounds)
+        first, last = (names.index(f"{role}_{name}") for name in (REWARD, SCORE))  # measures come after the score
+        return [name.removeprefix(f"{role}_") for name in names[first + 1 : last]]
 
     def numbers(self, name: str) -> np.ndarray:
         return self._rounds.numbers(name)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from godojo.errors import GodojoError, option
+from godojo.games.base import SCENE_GAMES
 from godojo.learn.budget import Budget
 
 
@@ -91,8 +92,13 @@ class TrainArgs(NamedTuple):
 
     @property
     def is_external_game(self) -> bool:
-        """Whether the game is a user's own project, which declares its roles and model itself."""
-        return self.place is not None or (self.listen is not None and self.game is None)
+        """Whether the game declares its roles and model itself: a user's own project, or a game without a twin."""
+        return self.place is not None or self.is_scene_game or (self.listen is not None and self.game is None)
+
+    @property
+    def is_scene_game(self) -> bool:
+        """Whether it is one of Godojo's games that exist in Godot only."""
+        return self.place is None and self.game in SCENE_GAMES
 
     @property
     def place(self) -> Path | None:
@@ -119,7 +125,8 @@ class TrainArgs(NamedTuple):
         if self.binary is not None and not self.binary.expanduser().is_file():
             raise GodojoError(f"there is no exported game {self.binary}; {option('project')} takes a folder")
         for name in ("window", "speedup", "strict", "scene"):
-            if getattr(self, name) and self.place is None and not (name == "scene" and self.http):
+            is_scenes = self.is_scene_game and name != "scene"
+            if getattr(self, name) and self.place is None and not is_scenes and not (name == "scene" and self.http):
                 needed = f"{option('project')} or {option('binary')}" + (f" or {option('http')}" * (name == "scene"))
                 raise GodojoError(f"{option(name)} needs {needed}")
         if self.action_repeat is not None and not self.is_external_game:

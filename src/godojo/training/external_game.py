@@ -1,6 +1,6 @@
 """Opens a game of the user's own for a new run, and takes the settings that its scene declares."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,29 +8,35 @@ import msgspec
 
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError, option
-from godojo.games.base import GAMES
+from godojo.games.base import GAMES, SCENE_GAMES
 from godojo.learn.declared import Declared, declared, leave_out
 from godojo.learn.defaults import SHOWN, ppo_defaults, samples_per_s
-from godojo.learn.presets import Preset, learner_settings, read_config
+from godojo.learn.presets import Preset, learner_settings, preset_names, read_config, read_preset, setting_value
 from godojo.learn.registry import SB3, algorithm_named
 from godojo.runs.config import SCENE_LOOP, RunConfig
 from godojo.training.args import TrainArgs
 from godojo.training.layers import Layer, defaults_for_few_worlds
 from godojo.training.worlds import loop_values, worlds_of
 
-SECTIONS = ("budget", "ppo", "sac", *SB3.values(), "processes")
+SECTIONS = ("budget", "ppo", "sac", *SB3.values(), "options", "processes")
 """Sections of a configuration file that a user's own game takes."""
+OPTIONS = "options."
+"""Prefix of the settings (`--set options.NAME=VALUE`) that are asked of the scene."""
 MAX_GAME_NAME = 40
 SB3_ROLLOUT = 2048
 """Stable-Baselines3's default `n_steps`, for one environment."""
 
 
-def external_config(path: Path) -> Preset:
-    """A configuration file for an external game, which has no settings that we know."""
-    preset = read_config(path, "")
+def external_config(path: Path | None, game: str | None, preset_name: str | None) -> Preset:
+    """The configuration file or the preset for an external game, which has no settings that we know."""
+    preset, source = Preset(), str(path)
+    if path is not None:
+        preset = read_config(path, "")
+    elif game in SCENE_GAMES and (preset_name is not None or preset_names(str(game))):
+        preset, source = read_preset(str(game), preset_name or "default"), f"preset {preset_name or 'default'}"
     for section in Preset.__struct_fields__:
         if section not in SECTIONS and getattr(preset, section) != getattr(Preset(), section):
-            raise GodojoError(f"{path}: an external game has no section {section!r}; there is: {', '.join(SECTIONS)}")
+            raise GodojoError(f"{source}: an external game has no section {section!r}; there is: {', '.join(SECTIONS)}")
     return preset
 
 
@@ -42,15 +48,32 @@ def open_external(
     say: Callable[[str], None],
 ) -> tuple[RunConfig, Worlds]:
     """Open an external game, which declares its own roles and model; returns the configuration with its name."""
-    if game_texts:
-        raise GodojoError(f"an external game does not take the setting {game_texts[0]!r}; remove it")
     more = config.more if num_worlds is None else {**config.more, "worlds": num_worlds}
+    if options := {**more.get("options", {}), **_options(game_texts)}:
+        more = {**more, "options": options}
     config = msgspec.structs.replace(config, game="", engine="godot", more=more)
     worlds = worlds_of(config, args.games, say)
+    if args.is_scene_game:
+        return msgspec.structs.replace(config, game=str(args.game)), worlds
     place = args.place
     name = worlds.hellos[0].game if place is None else place.stem if place.is_file() else place.name
     letters = "".join(letter if letter.isalnum() else "-" for letter in name[:MAX_GAME_NAME])
-    return msgspec.structs.replace(config, game=letters if letters and letters not in GAMES else "game"), worlds
+    is_taken = letters in GAMES or letters in SCENE_GAMES
+    return msgspec.structs.replace(config, game=letters if letters and not is_taken else "game"), worlds
+
+
+def _options(texts: Sequence[str]) -> dict[str, Any]:
+    """What `options.NAME=VALUE` among the settings asks of the scene."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if not name.startswith(OPTIONS):
+            raise GodojoError(
+                f"an external game does not take the setting {text!r}; exported variables of its agents are"
+                f" {OPTIONS}NAME=VALUE"
+            )
+        found[name.removeprefix(OPTIONS)] = setting_value(value)
+    return found
 
 
 def from_scene(

@@ -11,7 +11,7 @@ from godojo.engines.base import ENGINES, Worlds
 from godojo.engines.reward_wrapper import custom_reward
 from godojo.errors import GodojoError, option, unknown
 from godojo.extras import require
-from godojo.games.base import GAMES, HELD_OUT_SEED
+from godojo.games.base import GAMES, HELD_OUT_SEED, SCENE_GAMES
 from godojo.games.settings import flatten
 from godojo.learn.presets import Preset, learner_settings, preset_names, read_config, read_preset, split_settings
 from godojo.learn.registry import ALGORITHMS, SB3, algorithm_named
@@ -196,8 +196,13 @@ def _engine_game_and_seed(args: TrainArgs) -> tuple[str, str, int]:
     if engine not in ENGINES:
         raise unknown("engine", engine, ENGINES)
     args.check_game()
-    if args.place is None and game not in GAMES:
-        raise unknown("game", game, GAMES)
+    if args.is_scene_game:
+        for name in ("engine", "http", "ray"):
+            if (given := getattr(args, name)) and given != "godot":
+                raise GodojoError(f"{game} has no embedded twin and is played in Godot only; remove {option(name)}")
+        engine = "godot"
+    elif args.place is None and game not in GAMES:
+        raise unknown("game", game, [*GAMES, *SCENE_GAMES])
     if not 0 <= seed < HELD_OUT_SEED:
         raise GodojoError(
             f"{option('seed')} must be from 0 to {HELD_OUT_SEED - 1}, not {seed}: evaluation uses the seeds above"
@@ -226,7 +231,11 @@ def _preset(args: TrainArgs, game: str) -> Preset:
         if args.tasks or args.reward or args.mode:
             given = ", ".join(option(name) for name in ("tasks", "reward", "mode"))
             raise GodojoError(f"an external game brings its own configuration: remove {given}")
-        return Preset() if args.config is None else external_config(args.config)
+        if args.preset is not None and (args.config is not None or not args.is_scene_game):
+            raise GodojoError(
+                f"presets are for games of Godojo, in place of {option('config')}; remove {option('preset')}"
+            )
+        return external_config(args.config, args.game if args.is_scene_game else None, args.preset)
     if args.config is None:
         mode = args.mode if args.mode in preset_names(game) else None
         return read_preset(game, args.preset or mode or "default")
@@ -266,11 +275,14 @@ def _games_of(args: TrainArgs, engine: str, processes: int) -> dict[str, Any]:
         return connect if args.action_repeat is None else connect | {"action_repeat": args.action_repeat}
     if args.http:
         return {"http": list(args.http), "scene": args.scene, "reload_every": args.reload_every}
-    if args.place is not None:
+    if args.place is not None or args.is_scene_game:
         from godojo.engines.godot.game_source import GameSource
 
-        how = {name: getattr(args, name) for name in ("scene", "window", "speedup", "action_repeat", "strict")}
-        return GameSource(project=str(args.place), processes=args.processes or processes, **how).kept()
+        how = {name: getattr(args, name) for name in ("window", "speedup", "action_repeat", "strict")}
+        how["processes"] = args.processes or processes
+        if args.is_scene_game:
+            return GameSource.of_scene(SCENE_GAMES[str(args.game)], **how).kept()
+        return GameSource(project=str(args.place), scene=args.scene, **how).kept()
     if engine == "godot":
         return {"processes": args.processes or processes}
     if args.processes is not None:

@@ -13,7 +13,7 @@ from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo_policy
 from godojo.evaluation.stability import Stability, http_worlds, memory_mb, stability
 from godojo.evaluation.tables import progress_table
 from godojo.files import atomic_write
-from godojo.runs.external import is_external
+from godojo.runs.external import can_be_launched, is_external
 from godojo.runs.folder import RunFolder
 from godojo.show.policies_to_show import can_be_shown
 from godojo.training.notices import TrainingNotices
@@ -113,7 +113,7 @@ def next_commands(run: RunFolder) -> list[str]:
         "watch": can_be_shown(run),
         "film": can_be_shown(run),
         "eval": is_external(run.config.game) or is_solo_policy(run.config.game) or has_opponents(run.config),
-        "record": is_external(run.config.game) and "project" in run.config.more,
+        "record": can_be_launched(run),
         "league": has_opponents(run.config) and not run.config.opponents and "tasks" not in run.config.more,
         "export": True,
     }

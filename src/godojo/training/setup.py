@@ -10,7 +10,7 @@ import msgspec
 from godojo.cluster.start import RAY
 from godojo.errors import GodojoError, option
 from godojo.extras import require
-from godojo.games.base import GAMES
+from godojo.games.base import GAMES, SCENE_GAMES
 from godojo.learn.presets import learner_settings
 from godojo.learn.registry import algorithm_named
 from godojo.runs.config import CONTINUED_BY, RunConfig
@@ -86,7 +86,8 @@ def _from_run(args: TrainArgs, say: Callable[[str], None]) -> "Iterator[Training
 
 def resume_words(run: RunFolder) -> str:
     """The arguments of `godojo train` that resume a run."""
-    game = f"{run.config.game} " if run.config.game in GAMES else ""
+    is_ours = run.config.game in GAMES or run.config.game in SCENE_GAMES
+    game = f"{run.config.game} " if is_ours else ""
     return f"{game}--resume {run.name}"
 
 

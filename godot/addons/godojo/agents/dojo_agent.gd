@@ -20,7 +20,8 @@ signal policy_changed
 @export var policy_name: String = "agent"
 ## Sensors in the order in which they are read. Empty: every sensor below the body.
 @export var sensors: Array[Node] = []
-## A round is cut short after this many physics ticks; 0: it is not. A minute has 3600.
+## A round is cut short after this many physics ticks; 0: it is not. At 60 a second a minute has
+## 3600.
 @export_range(0, 36000, 1, "or_greater") var max_ticks: int = 0
 ## Whether the end of this agent's round ends those of all agents in its world.
 @export var ends_world: bool = true
@@ -96,6 +97,13 @@ func human_action() -> PackedFloat32Array:
 	var numbers := PackedFloat32Array()
 	numbers.resize(DojoObservationLayout.action_size(action_parts()))
 	return numbers
+
+
+## What the round is judged by besides its rewards, asked for when it ends, by name: a bool such as
+## [code]success[/code] is reported as a share of rounds, a number as a mean. Always the same names;
+## null where there is nothing to report. Nobody learns from it.
+func measures() -> Dictionary:
+	return {}
 
 
 ## Puts the agent where a round begins. Draw from [member chance] only.

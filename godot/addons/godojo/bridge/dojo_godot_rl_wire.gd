@@ -128,6 +128,7 @@ func write_step(results: DojoResults) -> Dictionary:
 			infos[agent]["terminal_observation"] = role.last_observation(
 				results.final_observation[index], ended * role.observation_size
 			)
+			infos[agent].merge(role.measures_of(results.final_measures[index], ended))
 		first += role.rows
 	return {
 		"type": "step",
@@ -180,6 +181,7 @@ class _Role:
 	var action_size: int
 
 	var _actions: Array
+	var _measures: Array
 	## Where in an observation numbers other than those of pictures lie: begin and end, in turn.
 	var _spans: PackedInt32Array
 	var _numbers: int = 0
@@ -189,6 +191,7 @@ class _Role:
 		name = described["name"]
 		rows = worlds * int(described["agents"])
 		_actions = described["action"]
+		_measures = described.get("measures", [])
 		action_size = DojoObservationLayout.action_size(_actions)
 		for part: Dictionary in described["observation"]:
 			var size: int = DojoObservationLayout.observation_size([part])
@@ -231,6 +234,17 @@ class _Role:
 		for picture in _pictures:
 			observation[picture["key"]] = _nested(_pixels(numbers, at, picture), picture["shape"])
 		return observation
+
+	## What an agent reports of its episode, by name; [code]success[/code] under godot_rl's name.
+	func measures_of(numbers: PackedFloat32Array, ended: int) -> Dictionary:
+		var reported: Dictionary = {}
+		for index in _measures.size():
+			var number: float = numbers[ended * _measures.size() + index]
+			if is_finite(number):
+				var key: String = _measures[index]["name"]
+				key = "is_success" if key == "success" else key
+				reported[key] = number > 0.5 if _measures[index]["kind"] == "bool" else number
+		return reported
 
 	## Appends what the action says to [param numbers]; returns what is wrong with it.
 	func read_action(action: Variant, numbers: PackedFloat32Array) -> String:

@@ -27,6 +27,7 @@ var actions_length: int = -1
 
 var _rows: PackedInt32Array
 var _observation_sizes: PackedInt32Array
+var _measures: PackedInt32Array
 var _observation_numbers: int = 0
 var _row_count: int = 0
 var _terms: int = 0
@@ -38,6 +39,7 @@ func set_description(description: Dictionary) -> void:
 	var worlds: int = description["worlds"]
 	_rows = PackedInt32Array()
 	_observation_sizes = PackedInt32Array()
+	_measures = PackedInt32Array()
 	_observation_numbers = 0
 	_row_count = 0
 	var terms: Array = Array(description["reward_terms"])
@@ -52,6 +54,7 @@ func set_description(description: Dictionary) -> void:
 		var size: int = DojoObservationLayout.observation_size(observation_parts)
 		_rows.append(rows)
 		_observation_sizes.append(size)
+		_measures.append(Array(role.get("measures", [])).size())
 		_row_count += rows
 		_observation_numbers += rows * size
 		action_numbers += rows * DojoObservationLayout.action_size(action_parts)
@@ -88,7 +91,7 @@ func step_length(results: DojoResults) -> int:
 	length += 4 * (_observation_numbers + _row_count * _terms + results.ended.size())
 	length += 4 * _truth_numbers
 	for role in _rows.size():
-		var numbers: int = 1 + _observation_sizes[role] + _terms + 1
+		var numbers: int = 1 + _observation_sizes[role] + _terms + 1 + _measures[role]
 		length += 4 * results.final_rows[role].size() * numbers
 	if length > MAX_STEP:
 		error = "a step has %d bytes, more than %d; play fewer worlds" % [length, MAX_STEP]
@@ -121,6 +124,7 @@ func write_step(
 			frame.append_array(results.final_observation[role].to_byte_array())
 			frame.append_array(results.final_terms[role].to_byte_array())
 			frame.append_array(results.final_score[role].to_byte_array())
+			frame.append_array(results.final_measures[role].to_byte_array())
 	frame.append_array(results.flags)
 	return frame
 
@@ -214,6 +218,7 @@ func _complaint(results: DojoResults) -> String:
 				and results.final_observation[role].size() == ends * _observation_sizes[role]
 				and results.final_terms[role].size() == ends * _terms
 				and results.final_score[role].size() == ends
+				and results.final_measures[role].size() == ends * _measures[role]
 			)
 	return "" if fits else "the worlds gave results of another size than they described"
 

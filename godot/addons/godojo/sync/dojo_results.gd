@@ -35,6 +35,9 @@ var final_observation: Array[PackedFloat32Array] = []
 var final_terms: Array[PackedFloat32Array] = []
 ## Per role one number for each of its final rows: the game's own score.
 var final_score: Array[PackedFloat32Array] = []
+## Per role M numbers for each of its final rows, where its description has [code]measures[/code];
+## NaN where there is nothing to report.
+var final_measures: Array[PackedFloat32Array] = []
 
 
 ## Results of worlds with this many roles, in which nothing has ended.
@@ -43,6 +46,7 @@ func _init(roles: int = 0) -> void:
 	final_observation.resize(roles)
 	final_terms.resize(roles)
 	final_score.resize(roles)
+	final_measures.resize(roles)
 	clear_ends()
 
 
@@ -54,3 +58,4 @@ func clear_ends() -> void:
 		final_observation[role] = PackedFloat32Array()
 		final_terms[role] = PackedFloat32Array()
 		final_score[role] = PackedFloat32Array()
+		final_measures[role] = PackedFloat32Array()

@@ -27,6 +27,7 @@ var _columns: Array[PackedInt32Array] = []
 ## The first agent that declares a model.
 var _declares: DojoAgent
 var _plain_columns := PackedInt32Array()
+var _measures: Array[Dictionary] = []
 
 
 ## The role of [param first] and all agents like it.
@@ -36,6 +37,10 @@ func _init(first: DojoAgent) -> void:
 	_action_parts = first.action_parts()
 	_observation_size = DojoObservationLayout.observation_size(_observation_parts)
 	_action_size = DojoObservationLayout.action_size(_action_parts)
+	var reported: Dictionary = first.measures()
+	for measure: String in reported:
+		var kind: String = "bool" if reported[measure] is bool else "number"
+		_measures.append({"name": measure, "kind": kind})
 	for part in _action_parts:
 		if part["kind"] == "continuous":
 			for _number: int in part["size"]:
@@ -78,6 +83,8 @@ func describe() -> Dictionary:
 		"observation": _observation_parts,
 		"action": _action_parts,
 	}
+	if not _measures.is_empty():
+		description["measures"] = _measures
 	if _declares != null:
 		description["model"] = declaration(_declares.model, _declares)
 	return description
@@ -127,6 +134,7 @@ func take_ends(results: DojoResults, index: int) -> void:
 	var observation: PackedFloat32Array = []
 	var totals: PackedFloat32Array = []
 	var scores: PackedFloat32Array = []
+	var measures: PackedFloat32Array = []
 	for row in agents.size():
 		var current: DojoRound = agents[row].current
 		if current.end == DojoRound.End.NONE:
@@ -135,10 +143,12 @@ func take_ends(results: DojoResults, index: int) -> void:
 		observation.append_array(_observation_of(row))
 		totals.append_array(_in_columns(current.total, row))
 		scores.append(agents[row].score)
+		_report_measures(agents[row], measures)
 	results.final_rows[index] = rows
 	results.final_observation[index] = observation
 	results.final_terms[index] = totals
 	results.final_score[index] = scores
+	results.final_measures[index] = measures
 
 
 ## Adds what each agent sees.
@@ -197,6 +207,15 @@ func _observation_of(row: int) -> PackedFloat32Array:
 		)
 		seen.resize(_observation_size)
 	return seen
+
+
+func _report_measures(agent: DojoAgent, numbers: PackedFloat32Array) -> void:
+	if _measures.is_empty():
+		return
+	var reported: Dictionary = agent.measures()
+	for measure in _measures:
+		var value: Variant = reported.get(measure["name"])
+		numbers.append(float(value) if value is bool or value is int or value is float else NAN)
 
 
 func _in_columns(values: PackedFloat32Array, row: int) -> PackedFloat32Array:

@@ -5,11 +5,12 @@ extends DojoWorlds
 ## When an agent's round ends, its last observation is taken, then [method DojoAgent.reset] is
 ## called: for it alone, or for all agents in its world, see [member DojoAgent.ends_world]. A world
 ## whose root has a method [code]reset_world(chance: RandomNumberGenerator)[/code] is reset by that
-## first.
+## first. Options of the trainer are exported variables of agents and roots, see [DojoSceneOptions].
 
 ## Who asks for these worlds.
 var sync: DojoSync
 
+var _options: Dictionary = {}
 var _roots: Array[Node] = []
 var _roles: Array[DojoSceneRole] = []
 var _agents_of_world: Array[Array] = []
@@ -29,6 +30,7 @@ var _recorder: DojoDemoRecorder
 func configure(request: Dictionary) -> String:
 	_is_by_hand = false
 	_ticks = request["ticks_per_decision"]
+	_options = request.get("options", {})
 	return _build(request["worlds"])
 
 
@@ -102,12 +104,14 @@ func play_by_hand() -> void:
 	if not _is_by_hand:
 		_is_by_hand = true
 		_ticks = 1
+		_options = {}
 		trouble = _build(1)
 		if not trouble.is_empty():
 			print("Godojo: %s" % trouble)
 			return
 		_players = null
 		if sync.mode != DojoSync.Mode.HUMAN:
+			sync.take_policies(OS.get_cmdline_user_args())
 			_players = DojoPlayers.new(sync, all_agents())
 		_ticks_left = 0
 		_begin_recording()
@@ -251,6 +255,13 @@ func _find_agents() -> String:
 				% _roots[world].name
 			)
 		_agents_of_world.append(agents)
+		var nodes: Array[Node] = [_roots[world]]
+		nodes.append_array(agents)
+		if _is_by_hand:
+			_options = DojoSceneOptions.from_words(OS.get_cmdline_user_args(), nodes)
+		var wrong: String = DojoSceneOptions.apply(_options, nodes)
+		if not wrong.is_empty():
+			return wrong
 		for agent in agents:
 			if not roles.has(agent.policy_name):
 				roles[agent.policy_name] = DojoSceneRole.new(agent)

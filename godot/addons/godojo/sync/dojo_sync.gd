@@ -42,6 +42,8 @@ const _IDLE_US := 1000
 @export var mode: Mode = Mode.TRAINING
 ## Physics ticks from one action to the next. A trainer may ask for another number.
 @export_range(1, 60, 1, "or_greater") var ticks_per_decision: int = 4
+## Physics ticks a second while this scene is there, such as 90 for a headset; 0: the project's.
+@export_range(0, 240, 1, "or_greater") var ticks_per_second: int = 0
 ## The scene of one world. With it a trainer may ask for many worlds in this process; without it,
 ## the scene around this node is the one world.
 @export var world_scene: PackedScene
@@ -97,6 +99,7 @@ var _ticks_left: int = 0
 ## Whether frames wait for the trainer: with a window, it keeps drawing instead.
 var _blocks: bool = false
 var _patience_us: int = 0
+var _project_ticks_per_second: int = 60
 var _usual_ticks_per_second: int = 60
 var _usual_steps_per_frame: int = 8
 var _overlay: DojoOverlay
@@ -110,6 +113,9 @@ func _ready() -> void:
 	_find_worlds()
 	_dialer = DojoConnector.new(host, port, wire, title(), introduction)
 	_blocks = _dialer.is_launched or DisplayServer.get_name() == "headless"
+	_project_ticks_per_second = Engine.physics_ticks_per_second
+	if ticks_per_second > 0:
+		Engine.physics_ticks_per_second = ticks_per_second
 	_usual_ticks_per_second = Engine.physics_ticks_per_second
 	_usual_steps_per_frame = Engine.max_physics_steps_per_frame
 	_patience_us = int(_dialer.patience_s * 1e6) if _blocks else _FRAME_PATIENCE_US
@@ -119,6 +125,7 @@ func _exit_tree() -> void:
 	if _link != null:
 		_link.hang_up("the game was closed")
 		_stand_still(false)
+	Engine.physics_ticks_per_second = _project_ticks_per_second
 
 
 func _physics_process(_delta: float) -> void:
@@ -174,6 +181,17 @@ func set_policy(policy_name: String, path: String) -> String:
 		policies[policy_name] = fresh
 		worlds.policies_changed()
 	return complaint
+
+
+## Puts in the policies that words [code]--policy=FILE.dojo[/code] of the command line name.
+func take_policies(words: PackedStringArray) -> void:
+	for word in words:
+		if word.begins_with("--policy="):
+			var policy: DojoPolicy = DojoPolicyReader.load_file(word.trim_prefix("--policy="))
+			if policy.error.is_empty():
+				policies[policy.role] = policy
+			else:
+				printerr("Godojo: %s: %s" % [word, policy.error])
 
 
 ## What keeps [param policy] from playing [param agent], or an empty text.
@@ -322,6 +340,7 @@ func _configure(request: Dictionary) -> void:
 		{
 			"worlds": request["worlds"],
 			"ticks_per_decision": request["ticks_per_decision"],
+			"ticks_per_second": _usual_ticks_per_second,
 			"reconfigures": true
 		}
 	)

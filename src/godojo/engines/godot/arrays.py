@@ -33,9 +33,7 @@ class Truth(Protocol):
 class WorldArrays:
     """All arrays of N worlds; each game writes the worlds that it plays."""
 
-    def __init__(
-        self, ready: Ready, num_worlds: int, truth: Truth | None = None, *, reports_success: bool = False
-    ) -> None:
+    def __init__(self, ready: Ready, num_worlds: int, truth: Truth | None = None) -> None:
         self.num_worlds = num_worlds
         self._truth = truth
         self.privileged = None if truth is None else truth.make(num_worlds)
@@ -59,7 +57,8 @@ class WorldArrays:
                 observation_parts=role.observation,
                 action_parts=role.action,
                 heading=role.heading,
-                final_success=np.full(rows, np.nan, np.float32) if reports_success else None,
+                measures=role.measures,
+                final_measures=np.full((*rows, len(role.measures)), np.nan, np.float32) if role.measures else None,
             )
         self.roles: Mapping[str, RoleArrays] = MappingProxyType(roles)
         self.ended = np.zeros(num_worlds, np.bool_)
@@ -101,8 +100,8 @@ class WorldArrays:
                 role.final_observation[world, agent] = said.final_observation
                 role.final_terms[world, agent] = said.final_terms
                 role.final_score[world, agent] = said.final_score
-                if role.final_success is not None:
-                    role.final_success[world, agent] = said.final_success
+                if role.final_measures is not None:
+                    role.final_measures[world, agent] = said.final_measures
         if len(frame.ended):
             ended = frame.ended[:, 0] + worlds.start
             self.ended[ended] = True
@@ -118,8 +117,8 @@ class WorldArrays:
             role.final_observation[worlds] = role.observation[worlds]
             role.final_terms[worlds] = 0
             role.final_score[worlds] = 0
-            if role.final_success is not None:
-                role.final_success[worlds] = np.nan
+            if role.final_measures is not None:
+                role.final_measures[worlds] = np.nan
         length_ticks = self._decisions[worlds] * self.ticks_per_decision
         self.begin(worlds, frame)
         for role in self.roles.values():
@@ -134,18 +133,16 @@ class WorldArrays:
             self._truth.write(worlds, frame.truth)
 
 
-def make_arrays(
-    worlds: Worlds, ready: Ready, truth: Truth | None = None, *, reports_success: bool = False
-) -> WorldArrays:
+def make_arrays(worlds: Worlds, ready: Ready, truth: Truth | None = None) -> WorldArrays:
     """The arrays of a game that describes itself; also sets them, and the description, as attributes of `worlds`."""
-    worlds.ticks_per_decision = ready.ticks_per_decision
+    worlds.ticks_per_decision, worlds.ticks_per_second = ready.ticks_per_decision, ready.ticks_per_second
     declared = {role.name: ready.model if role.model is None else role.model for role in ready.roles}
     worlds.declared_models = {role: model for role, model in declared.items() if model is not None}
     worlds.declared_loop = ready.loop
     worlds.independent_agents = ready.independent_agents
     worlds.agent_episodes = ready.agent_episodes or ready.independent_agents
     worlds.reward_terms, worlds.winners, worlds.arena_names = ready.reward_terms, ready.winners, ready.arenas
-    arrays = WorldArrays(ready, worlds.num_worlds, truth, reports_success=reports_success)
+    arrays = WorldArrays(ready, worlds.num_worlds, truth)
     worlds.roles = arrays.roles
     worlds.ended, worlds.winner = arrays.ended, arrays.winner
     worlds.length_ticks, worlds.arena = arrays.length_ticks, arrays.arena

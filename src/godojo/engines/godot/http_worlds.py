@@ -234,6 +234,7 @@ class HttpWorlds(Worlds):
             final_observation=_numbers([final.observation for final in finals.values()], width),
             final_terms=self._terms([final.terms for final in finals.values()]),
             final_score=np.array([final.score for final in finals.values()], np.float32),
+            final_measures=np.empty((len(finals), 0), np.float32),
         )
         return StepFrame(0, 0, np.array(ended, np.int32).reshape(-1, 4), (role,))
 

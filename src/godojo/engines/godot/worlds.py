@@ -376,9 +376,7 @@ class GodotWorlds(Worlds):
             self.num_worlds = game.worlds.stop
         first = self._games[0]
         assert first.ready is not None
-        assert first.connection is not None
-        reports_success = first.connection.wire == "godot_rl"
-        self._arrays = make_arrays(self, first.ready, self._truth, reports_success=reports_success)
+        self._arrays = make_arrays(self, first.ready, self._truth)
 
     def _lose(self, game: _Game, error: GodojoError) -> None:
         game.is_acting = False

@@ -16,11 +16,11 @@ from godojo.evaluation.evaluation import ITSELF, Evaluation, MatchUp, has_oppone
 from godojo.evaluation.external import ExternalEvaluation, evaluate_external, source_of
 from godojo.evaluation.intervals import Mean, Proportion
 from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo_policy
-from godojo.evaluation.tables import interval, mean_interval, percent, plus_minus
+from godojo.evaluation.tables import interval, mean_interval, measure_texts, percent, plus_minus
 from godojo.files import atomic_write
 from godojo.games.base import GAMES
 from godojo.opponents import scripted_opponents
-from godojo.runs.external import is_external
+from godojo.runs.external import can_be_launched
 from godojo.runs.folder import RunFolder
 from godojo.show import colours, style
 from godojo.show.charts import write_charts
@@ -58,7 +58,7 @@ def write_report(run: RunFolder, path: Path, *, rounds: int = 300, seed: int = 0
         with one_thread() if rounds < FEW_ROUNDS else nullcontext():
             if is_solo_policy(run.config.game):
                 results = _alone(evaluate_solo(str(run.path), rounds=rounds, seed=seed, progress=progress))
-            elif is_external(run.config.game) and "project" in run.config.more:
+            elif can_be_launched(run):
                 source = source_of(str(run.path))
                 results = _external(
                     evaluate_external(str(run.path), source, episodes=rounds, seed=seed, progress=progress)
@@ -242,8 +242,22 @@ def _external(found: ExternalEvaluation) -> str:
         texts = (*cells, success, f"{one.reward_per_step:.3g}")
         rows.append(f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in texts)}</tr>")
     about = f"Up to {found.episodes} episodes each, seed {found.seed}, with 95 % intervals."
-    return _table(
+    results = _table(
         "Results", about, ("role", "played by", "episodes", "return", "steps", "success", "reward/step"), rows
+    )
+    return results + (_external_measures(found) if found.has_measures else "")
+
+
+def _external_measures(found: ExternalEvaluation) -> str:
+    """What agents report of their episodes besides rewards."""
+    rows = []
+    for one in found.performances:
+        for name, text in measure_texts(one).items():
+            target = f"{found.targets[name]:g}" if name in found.targets else ""
+            cells = "".join(f"<td>{html.escape(cell)}</td>" for cell in (one.role, name, one.player, text, target))
+            rows.append(f"<tr>{cells}</tr>")
+    return _table(
+        "Measures", "Of an episode; with 95 % intervals.", ("role", "measure", "played by", "", "target"), rows
     )
 
 

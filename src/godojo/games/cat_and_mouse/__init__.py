@@ -1,0 +1,1 @@
+"""A cat chases a mouse: two policies that learn against each other."""

@@ -1,0 +1,1 @@
+"""Roll a ball to the gem without falling off the island."""

@@ -1,0 +1,1 @@
+"""Find the red ball by a camera's picture."""
