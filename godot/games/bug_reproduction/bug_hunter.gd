@@ -27,6 +27,12 @@ const _START_M := 40.0
 @export var terrain: VoxelTerrain
 ## What to look for; see [BugTarget].
 @export var target_bug: String = "chunk generation race condition"
+## Whether the terrain has its planted bug; without, there is nothing to be found.
+@export var race_condition: bool = true
+## Where reports go.
+@export_global_dir var report_folder: String = "user://bugs"
+## A report whose steps are played in place of actions; empty: none.
+@export_global_file("*.json") var replay: String = ""
 
 var spin_radps: float = 0.0
 var velocity := Vector3.ZERO
@@ -44,9 +50,6 @@ var _is_shaped: bool = false
 
 
 func _ready() -> void:
-	_target = BugTarget.new(target_bug)
-	if not _target.trouble.is_empty():
-		printerr(_target.trouble)
 	terrain.ticked.connect(_look_for_bug)
 
 
@@ -91,7 +94,12 @@ func human_action() -> PackedFloat32Array:
 	return [keys.x, keys.y, turn, 1.0 if Input.is_action_pressed(&"tag_jump") else 0.0]
 
 
+func measures() -> Dictionary:
+	return {"success": current.has_won}
+
+
 func reset() -> void:
+	_take_options()
 	_report = BugReport.new()
 	_report.position = Vector3(
 		chance.randf_range(-_START_M, _START_M), 0.0, chance.randf_range(-_START_M, _START_M)
@@ -113,10 +121,19 @@ func reset() -> void:
 	rig.reset_physics_interpolation()
 
 
-## From the next episode on, the steps of [param report] are played in place of actions.
-func replay(report: BugReport) -> void:
-	_replayed = report
-	terrain.terrain_seed = report.terrain_seed
+## Options may change between episodes.
+func _take_options() -> void:
+	terrain.forgets_parked_jobs = race_condition
+	if _replayed == null and not replay.is_empty():
+		_replayed = BugReport.read(replay)
+		replay = replay if _replayed != null else ""
+	if _replayed != null:
+		target_bug = _replayed.target_bug
+		terrain.terrain_seed = _replayed.terrain_seed
+	if _target == null or _target.text != target_bug:
+		_target = BugTarget.new(target_bug)
+		if not _target.trouble.is_empty():
+			printerr(_target.trouble)
 
 
 func _physics_process(delta: float) -> void:
@@ -140,6 +157,8 @@ func _can_teleport() -> bool:
 
 
 func _look_for_bug() -> void:
+	if _target == null:
+		return
 	var symptom: String = _target.symptom(terrain)
 	if symptom.is_empty() or is_over():
 		return
@@ -155,6 +174,6 @@ func _look_for_bug() -> void:
 		"velocity": [velocity.x, velocity.y, velocity.z],
 		"terrain": terrain.state(),
 	}
-	var path: String = "" if _replayed != null else _report.save()
+	var path: String = "" if _replayed != null else _report.save(report_folder)
 	end_episode(true)
 	reproduced.emit(_report, path)

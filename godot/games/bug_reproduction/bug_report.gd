@@ -5,8 +5,6 @@ extends RefCounted
 ## It is enough to play the failure again, and to attach to a report.
 
 const FORMAT := 1
-## Environment variable with the folder; by default [code]user://bugs[/code].
-const FOLDER_VARIABLE := "GODOJO_BUGS"
 ## A game that fails all the time fills no disk.
 const MAX_FILES := 20
 const MAX_BYTES := 10_000_000
@@ -26,13 +24,10 @@ var steps: Array[PackedFloat32Array] = []
 var state: Dictionary = {}
 
 
-## Writes the file and returns its path; an empty text if there are enough, or it cannot be written.
-func save() -> String:
+## Writes a file to [param folder] and returns its path; an empty text if there are enough, or it cannot be written.
+func save(folder: String) -> String:
 	if _saved >= MAX_FILES:
 		return ""
-	var folder: String = OS.get_environment(FOLDER_VARIABLE)
-	if folder.is_empty():
-		folder = "user://bugs"
 	DirAccess.make_dir_recursive_absolute(folder)
 	var path: String = folder.path_join("bug-%d-%d.json" % [OS.get_process_id(), _saved + 1])
 	var file := FileAccess.open(path, FileAccess.WRITE)

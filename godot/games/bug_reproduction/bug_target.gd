@@ -8,6 +8,8 @@ extends RefCounted
 const _CONDITION := "^\\s*(\\S+)\\s*(>=|<=|>|<)\\s*(-?[0-9]+(?:\\.[0-9]+)?)\\s*$"
 const _LOG_SCRIPT := "res://games/bug_reproduction/bug_log.gd"
 
+## The target as it was given.
+var text: String
 ## What is wrong with it, one line; empty when it can be looked for.
 var trouble: String = ""
 
@@ -20,6 +22,7 @@ var _limit: float = 0.0
 
 
 func _init(target_bug: String) -> void:
+	text = target_bug
 	var parts: RegExMatch = RegEx.create_from_string(_CONDITION).search(target_bug)
 	if parts != null:
 		_number = parts.get_string(1)

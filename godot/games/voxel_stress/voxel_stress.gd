@@ -10,10 +10,6 @@ const _LINES := 8
 @onready var _findings: Label = %Findings
 
 
-func _enter_tree() -> void:
-	Engine.physics_ticks_per_second = VoxelTerrain.TICKS_PER_S
-
-
 func _ready() -> void:
 	_terrain.waits_for_jobs = DisplayServer.get_name() == "headless" or _sync.is_launched()
 

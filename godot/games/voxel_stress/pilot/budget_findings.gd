@@ -2,8 +2,6 @@ class_name BudgetFindings
 extends RefCounted
 ## Which patterns of movement broke which budgets, how often and how badly; kept as a JSON file.
 
-## Environment variable with a folder: each game writes its findings there.
-const FOLDER_VARIABLE := "GODOJO_FINDINGS"
 ## A budget that breaks again within this time is the same event.
 const PAUSE_TICKS := 90
 const FORMAT := 1
@@ -14,13 +12,6 @@ var found: Dictionary[String, Dictionary] = {}
 var ticks: int = 0
 
 var _last_tick: Dictionary[String, int] = {}
-var _path: String = ""
-
-
-func _init() -> void:
-	var folder: String = OS.get_environment(FOLDER_VARIABLE)
-	if not folder.is_empty():
-		_path = folder.path_join("findings-%d.json" % OS.get_process_id())
 
 
 ## Notes that a budget is broken now.
@@ -38,14 +29,14 @@ func note(budget: String, value: float, log_of_movement: MovementLog) -> void:
 	finding["worst"] = maxf(finding["worst"] as float, value)
 
 
-## Writes the file, if one was asked for.
-func save() -> void:
-	if _path.is_empty():
-		return
-	var file := FileAccess.open(_path, FileAccess.WRITE)
+## Writes a file of this process to [param folder]; false, after one line, where that fails.
+func save(folder: String) -> bool:
+	DirAccess.make_dir_recursive_absolute(folder)
+	var path: String = folder.path_join("findings-%d.json" % OS.get_process_id())
+	var file := FileAccess.open(path, FileAccess.WRITE)
 	if file == null:
-		printerr("cannot write %s: %s" % [_path, error_string(FileAccess.get_open_error())])
-		_path = ""
-		return
+		printerr("cannot write %s: %s" % [path, error_string(FileAccess.get_open_error())])
+		return false
 	var content: Dictionary = {"format": FORMAT, "ticks": ticks, "findings": found.values()}
 	file.store_string(JSON.stringify(content, "  "))
+	return true

@@ -23,6 +23,8 @@ const LOADING_TICKS := 90
 const _HOLES_EVERY_TICKS := 9
 
 @export var terrain: VoxelTerrain
+## Where findings are kept, one file for each process; empty: nowhere.
+@export_global_dir var findings_folder: String = ""
 
 var findings := BudgetFindings.new()
 var velocity := Vector3.ZERO
@@ -96,7 +98,8 @@ func reset() -> void:
 	terrain.restart()
 	_stand()
 	rig.reset_physics_interpolation()
-	findings.save()
+	if not findings_folder.is_empty() and not findings.save(findings_folder):
+		findings_folder = ""
 
 
 func _physics_process(delta: float) -> void:
