@@ -14,19 +14,20 @@ var ticks: int = 0
 var _last_tick: Dictionary[String, int] = {}
 
 
-## Notes that a budget is broken now.
-func note(budget: String, value: float, log_of_movement: MovementLog) -> void:
+## Notes that a budget is broken now; returns the pattern of a new event, or an empty text.
+func note(budget: String, value: float, movement: MovementLog) -> String:
 	var is_new: bool = ticks - _last_tick.get(budget, -PAUSE_TICKS) >= PAUSE_TICKS
 	_last_tick[budget] = ticks
 	if not is_new:
-		return
-	var pattern: String = log_of_movement.pattern()
+		return ""
+	var pattern: String = movement.pattern()
 	var finding: Dictionary = found.get_or_add(
 		"%s: %s" % [pattern, budget],
 		{"pattern": pattern, "budget": budget, "events": 0, "worst": 0.0, "first_tick": ticks}
 	)
 	finding["events"] += 1
 	finding["worst"] = maxf(finding["worst"] as float, value)
+	return pattern
 
 
 ## Writes a file of this process to [param folder]; false, after one line, where that fails.

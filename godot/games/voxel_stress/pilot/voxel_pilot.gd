@@ -33,6 +33,11 @@ var _teleport_m: float = 0.0
 var _ticks: int = 0
 var _teleported_at: int = 0
 var _rewarded: PackedStringArray = []
+# Of this episode: patterns of movement that broke a budget, and the budgets.
+var _patterns: Dictionary[String, bool] = {}
+var _budgets: Dictionary[String, bool] = {}
+var _worst_physics_ms: float = 0.0
+var _worst_chunk_ms: float = 0.0
 var _movement := MovementLog.new()
 var _holes := LodHoles.new()
 var _clock: TickClock
@@ -88,6 +93,15 @@ func human_action() -> PackedFloat32Array:
 	return [keys.x, keys.y, speed, 1.0 if Input.is_action_pressed(&"tag_jump") else 0.0]
 
 
+func measures() -> Dictionary:
+	return {
+		"over_budget_patterns": _patterns.size(),
+		"budgets_broken": _budgets.size(),
+		"worst_physics_ms": _worst_physics_ms,
+		"worst_chunk_generation_ms": _worst_chunk_ms,
+	}
+
+
 func reset() -> void:
 	rig.position = Vector3.ZERO
 	velocity = Vector3.ZERO
@@ -95,6 +109,10 @@ func reset() -> void:
 	_ticks = 0
 	_teleported_at = -TELEPORT_PAUSE_TICKS
 	_movement.clear()
+	_patterns.clear()
+	_budgets.clear()
+	_worst_physics_ms = 0.0
+	_worst_chunk_ms = 0.0
 	terrain.restart()
 	_stand()
 	rig.reset_physics_interpolation()
@@ -129,6 +147,8 @@ func _stand() -> void:
 
 
 func _check_budgets() -> void:
+	_worst_physics_ms = maxf(_worst_physics_ms, _clock.physics_ms)
+	_worst_chunk_ms = maxf(_worst_chunk_ms, terrain.chunk_generation_avg_ms)
 	_check("physics", "physics frame over 11.11 ms", _clock.physics_ms, PHYSICS_BUDGET_MS, 10.0)
 	var chunk_ms: float = terrain.chunk_generation_avg_ms
 	_check("generation", "chunk generation over 5 ms", chunk_ms, CHUNK_BUDGET_MS, 5.0)
@@ -144,7 +164,10 @@ func _check_budgets() -> void:
 func _check(term: String, budget: String, value: float, limit: float, reward: float) -> void:
 	if value <= limit:
 		return
-	findings.note(budget, value, _movement)
+	_budgets[budget] = true
+	var pattern: String = findings.note(budget, value, _movement)
+	if not pattern.is_empty():
+		_patterns[pattern] = true
 	if reward > 0.0 and not _rewarded.has(term):
 		_rewarded.append(term)
 		add_reward(reward, term)
