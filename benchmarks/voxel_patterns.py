@@ -1,0 +1,104 @@
+"""The movements that break the budgets of `voxel_stress`: a pilot that learns from nothing, beside random play.
+
+    python3 dojo.py run benchmarks/voxel_patterns.py
+    python3 dojo.py run benchmarks/voxel_patterns.py --steps 3000 --seed 2 --json patterns.json
+
+Both make the same number of decisions in two games; learning counts as playing. A pattern (godot/games/voxel_stress/
+pilot/movement_log.gd has the rules) is found when it has broken a budget at least three times.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+GAME = "voxel_stress"
+EVENTS = 3
+TICKS_PER_S = 90
+
+Findings = dict[tuple[str, str], dict[str, Any]]
+
+
+def learn(steps: int, seed: int, folder: Path) -> None:
+    from godojo import train
+
+    settings = {"options.findings_folder": str(folder)}
+    train(GAME, steps=steps, seed=seed, run_id=f"patterns-{seed}", force=True, settings=settings)
+
+
+def play_randomly(steps: int, seed: int, folder: Path) -> None:
+    from godojo.engines.godot.game_source import GameSource
+    from godojo.games.base import SCENE_GAMES
+
+    rng = np.random.default_rng(seed)
+    source = GameSource.of_scene(SCENE_GAMES[GAME], processes=2)
+    with source.open(seed=seed, options={"findings_folder": str(folder)}) as worlds:
+        role = worlds.roles["pilot"]
+        for _ in range(steps // worlds.num_worlds):
+            worlds.step({"pilot": rng.uniform(-1.0, 1.0, role.action.shape).astype(np.float32)})
+
+
+def read(folder: Path) -> tuple[float, Findings]:
+    """The seconds that were played, and the findings of all processes together."""
+    ticks, found = 0, Findings()
+    for path in folder.glob("findings-*.json"):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        ticks += content["ticks"]
+        for one in content["findings"]:
+            kept = found.setdefault((one["pattern"], one["budget"]), {"events": 0, "worst": 0.0})
+            kept["events"] += one["events"]
+            kept["worst"] = max(kept["worst"], one["worst"])
+    return ticks / TICKS_PER_S, found
+
+
+def patterns(found: Findings) -> set[str]:
+    """Movements that broke one budget often enough."""
+    return {pattern for (pattern, _), one in found.items() if one["events"] >= EVENTS}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=12_000, help="decisions of each, about nine in a second of play")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", type=Path, help="write the findings there")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        os.environ["GODOJO_RUNS"] = str(Path(place) / "runs")
+        both = {}
+        for name, play in (("learning", learn), ("random", play_randomly)):
+            play(args.steps, args.seed, Path(place) / name)
+            both[name] = read(Path(place) / name)
+    _print_table(both)
+    if args.json:
+        rows = {name: [[*key, *one.values()] for key, one in found.items()] for name, (_, found) in both.items()}
+        args.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+
+
+def _print_table(both: dict[str, tuple[float, Findings]]) -> None:
+    for name, (seconds, _) in both.items():
+        print(f"{name}: {seconds:,.0f} s of play")
+    keys = sorted({key for _, found in both.values() for key in found})
+    print(f"\n{'movement':42} {'budget':30} {'learning':>16} {'random':>16}   times (worst)")
+    for pattern, budget in keys:
+        cells = [both[name][1].get((pattern, budget)) for name in ("learning", "random")]
+        if any(cell is not None and cell["events"] >= EVENTS for cell in cells):
+            texts = ["-" if cell is None else f"{cell['events']} ({cell['worst']:.1f})" for cell in cells]
+            print(f"{pattern:42} {budget:30} {texts[0]:>16} {texts[1]:>16}")
+    ever = {pattern for pattern, _ in both["random"][1]}
+    alone = sorted(patterns(both["learning"][1]) - ever)
+    print(f"\npatterns that only the learning pilot found: {len(alone)}")
+    for pattern in alone:
+        print(f"  {pattern}")
+    missed = sorted(patterns(both["random"][1]) - {pattern for pattern, _ in both["learning"][1]})
+    print(f"patterns that only random play found: {len(missed)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+class_name TickClock
+extends Node
+## Measures what one physics tick costs the main thread, from the pilot's move to the end of scripts.
+
+## Of the last tick, and the worst since [method clear].
+var physics_ms: float = 0.0
+var worst_ms: float = 0.0
+
+var _terrain: VoxelTerrain
+var _clock: ThreadClock
+
+
+func _init(terrain: VoxelTerrain) -> void:
+	_terrain = terrain
+	# Before everything but the trainer, which has the first word.
+	process_physics_priority = -999_999
+
+
+func _physics_process(_delta: float) -> void:
+	_clock = ThreadClock.new()
+
+
+## The tick is over; whoever comes last calls it.
+func stop() -> void:
+	physics_ms = maxf(_clock.elapsed_ms() - _terrain.waited_ms, 0.0) if _clock != null else 0.0
+	worst_ms = maxf(worst_ms, physics_ms)
