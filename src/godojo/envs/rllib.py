@@ -37,7 +37,7 @@ except ImportError as error:
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 ALL = "__all__"
 _lost: Counter[str] = Counter()
-"""By game: losses in a row in this process, without a good step in between."""
+"""By game, empty for projects: losses in a row in this process, without a good step in between."""
 
 
 class GameMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # Ray carries no types
@@ -185,8 +185,9 @@ def _open(config: Mapping[str, Any]) -> Worlds:
     if (project is None) == (game is None):
         raise GodojoError("env_config needs either `game`, the name of one, or `project`, the path of one")
     name = str(game or project)
-    if _lost[name] >= IN_A_ROW:
-        raise GodojoError(f"{name} was lost {_lost[name]} times in a row without a good step; run it by itself")
+    losses = _lost[game or ""]
+    if losses >= IN_A_ROW:
+        raise GodojoError(f"{name} was lost {losses} times in a row without a good step; run it by itself")
     num_envs = options.pop("num_envs", 1)
     if project is not None:
         return open_game(project, num_worlds=num_envs, **options)
