@@ -25,12 +25,13 @@ import numpy as np
 
 ROOT = Path(__file__).parent.parent
 ARCADE = ROOT / "tests/godot_rl_games/arcade"
-TRAINERS: dict[str, dict[str, str]] = {
+TRAINERS: dict[str, dict[str, Any]] = {
     "built-in": {},
     "ppo": {"trainer": "sb3", "algorithm": "ppo"},
     "sac": {"trainer": "sb3", "algorithm": "sac"},
     "td3": {"trainer": "sb3", "algorithm": "td3"},
     "dqn": {"trainer": "sb3", "algorithm": "dqn"},
+    "rllib": {"trainer": "rllib"},
     "single-file": {},
 }
 """The arguments of `godojo.train` for each row; the single file is a program of its own."""
