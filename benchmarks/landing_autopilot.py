@@ -4,6 +4,7 @@ python3 dojo.py run benchmarks/landing_autopilot.py --engine godot --rounds 200
 """
 
 import argparse
+import sys
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def main() -> None:
         if isinstance(rounds[0], bool):
             low, high = wilson(sum(map(bool, rounds)), len(rounds))
             text += f" ({low:.3f} to {high:.3f})"
-        print(text)
+        sys.stdout.write(f"{text}\n")
 
 
 if __name__ == "__main__":
