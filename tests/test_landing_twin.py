@@ -17,8 +17,9 @@ from godojo.games.landing.terrain import read_terrain
 STANDING_M = LandingSettings.defaults().standing_m
 
 
-def landing(count: int = 1, **settings: Any) -> Any:
-    return make_vec("landing", num_worlds=count, settings=LandingSettings.defaults().override(**settings), seed=1)
+def landing(settings: dict[str, Any] | None = None, count: int = 1) -> Any:
+    played = LandingSettings.defaults().override(**(settings or {}))
+    return make_vec("landing", num_worlds=count, settings=played, seed=1)
 
 
 def put(worlds: Any, position_m: Any, velocity_mps: Any) -> None:
@@ -44,7 +45,7 @@ def seen(role: Any, name: str) -> list[float]:
 
 
 def test_rounds_begin_where_they_should() -> None:
-    state = landing(500).twin.privileged()
+    state = landing(count=500).twin.privileged()
     assert state.position_m[:, 1].min() >= 500
     assert state.position_m[:, 1].max() <= 1000
     assert np.ptp(state.position_m[:, 1]) > 450
@@ -56,7 +57,7 @@ def test_rounds_begin_where_they_should() -> None:
 
 def test_fourteen_numbers_are_observed_and_the_fuel_on_request() -> None:
     assert landing().roles[PILOT].observation.shape == (1, 1, 14)
-    worlds = landing(**{"rules.observed_fuel": 1, "craft.fuel_s": 1.0})
+    worlds = landing({"rules.observed_fuel": 1, "craft.fuel_s": 1.0})
     assert worlds.roles[PILOT].observation[0, 0, 14] == 1.0
     role = fly(worlds, 0, 1, 0, 0, 0)
     assert role.observation[0, 0, 14] == pytest.approx(1 - 8 / TICKS_PER_SECOND)
@@ -106,14 +107,14 @@ def test_an_upward_thrust_below_zero_counts_as_none() -> None:
 
 
 def test_an_empty_tank_gives_no_thrust() -> None:
-    worlds = landing(**{"craft.fuel_s": 0.0})
+    worlds = landing({"craft.fuel_s": 0.0})
     put(worlds, (0.0, 700.0, 0.0), (0.0, 0.0, 0.0))
     fly(worlds, 0, 1, 0, 0, 0)
     assert worlds.twin.privileged().velocity_mps[0, 1] == pytest.approx(-1.62 * 8 / 90, rel=1e-4)
 
 
 def test_jets_turn_the_craft() -> None:
-    worlds = landing(**{"craft.angular_damp": 0.0})
+    worlds = landing({"craft.angular_damp": 0.0})
     for _ in range(45):
         role = fly(worlds, 0, 0, 0, 0.1, 0)
     assert seen(role, "angular_velocity") == pytest.approx([0.05 * 4, 0.0, 0.0], rel=1e-3)
@@ -132,7 +133,7 @@ def test_jets_turn_the_craft() -> None:
     ],
 )
 def test_touchdowns(away_m: float, speed_mps: float, outcome: str, touchdown: float, pad: float) -> None:
-    worlds = landing(**{"craft.gravity_mps2": 0.0})
+    worlds = landing({"craft.gravity_mps2": 0.0})
     put(worlds, (away_m, STANDING_M + 0.03, 0.0), (0.0, -speed_mps, 0.0))
     role = fly(worlds, 0, 0, 0, 0, 0)
     assert worlds.winners[worlds.winner[0]] == outcome
@@ -143,7 +144,7 @@ def test_touchdowns(away_m: float, speed_mps: float, outcome: str, touchdown: fl
 
 
 def test_every_tick_near_the_pad_and_every_slow_tick_counts() -> None:
-    worlds = landing(**{"craft.gravity_mps2": 0.0})
+    worlds = landing({"craft.gravity_mps2": 0.0})
     put(worlds, (0.0, 49.0, 0.0), (0.0, 0.0, 0.0))
     found = terms(fly(worlds, 0, 0, 0, 0, 0))
     assert found["slow"] == 8 * 0.5
@@ -155,7 +156,7 @@ def test_every_tick_near_the_pad_and_every_slow_tick_counts() -> None:
 
 
 def test_the_clock_ends_a_round() -> None:
-    worlds = landing(**{"rules.max_ticks": 20, "craft.gravity_mps2": 0.0})
+    worlds = landing({"rules.max_ticks": 20, "craft.gravity_mps2": 0.0})
     for _ in range(3):
         role = fly(worlds, 0, 0, 0, 0, 0)
     assert worlds.winners[worlds.winner[0]] == "clock"
@@ -165,7 +166,7 @@ def test_the_clock_ends_a_round() -> None:
 
 def test_shaping_pays_for_changes_alone() -> None:
     weights = {"rewards.approach": 20.0, "rewards.braking_per_mps": 1.0, "rewards.upright_per_rad": 10.0}
-    worlds = landing(**weights, **{"craft.gravity_mps2": 0.0})
+    worlds = landing({**weights, "craft.gravity_mps2": 0.0})
     put(worlds, (0.0, 100.0 + STANDING_M, 0.0), (0.0, -10.0, 0.0))
     found = terms(fly(worlds, 0, 0, 0, 0, 0))
     assert found["shaping"] == pytest.approx(20 * np.log(101 / (101 - 80 / 90)), rel=1e-2)
@@ -189,7 +190,7 @@ def test_the_ground_is_level_at_the_pad_and_has_slopes() -> None:
 
 
 def test_the_autopilot_lands() -> None:
-    worlds, found = landing(100), []
+    worlds, found = landing(count=100), []
     first = np.ones(100, bool)
     for _ in range(700):
         worlds.roles[PILOT].action[:] = steered(worlds.settings, worlds.roles[PILOT].observation)
@@ -209,6 +210,6 @@ def test_advice_warns_of_hovering() -> None:
 
 def test_settings_that_cannot_be_played_are_refused() -> None:
     with pytest.raises(GodojoError, match=r"start\.min_altitude_m must not be above"):
-        landing(**{"start.min_altitude_m": 900.0, "start.max_altitude_m": 800.0})
+        landing({"start.min_altitude_m": 900.0, "start.max_altitude_m": 800.0})
     with pytest.raises(GodojoError, match=r"rules\.observed_fuel must be from 0 to 1"):
-        landing(**{"rules.observed_fuel": 2})
+        landing({"rules.observed_fuel": 2})
