@@ -18,7 +18,7 @@ signal reproduced(report: BugReport, path: String)
 const MAX_SPEED_MPS := 20.0
 const TURN_RADPS2 := 6.0
 ## Of the angular velocity, lost in a second.
-const TURN_DAMPING := 1.2
+const TURN_DAMPING := 1.7
 const SHAPING_SPIN_RADPS := 2.0
 const MAX_TELEPORT_M := 200.0
 const TELEPORT_PAUSE_TICKS := 90
