@@ -73,7 +73,7 @@ def random_play(seed: int, cap: int) -> Hunt:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--cap", type=int, default=60_000, help="decisions after which a seed gives up")
+    parser.add_argument("--cap", type=int, default=25_000, help="decisions after which a seed gives up")
     parser.add_argument("--json", type=Path, help="write every seed's figures there")
     args = parser.parse_args()
     found: dict[str, list[Hunt]] = {"learning": [], "random": []}
@@ -83,16 +83,16 @@ def main() -> None:
             for name, hunt in (("learning", learning), ("random", random_play)):
                 one = hunt(seed, args.cap)
                 found[name].append(one)
-                print(f"seed {seed} {name:8}", *one, flush=True)
+                _say(f"seed {seed} {name:8}" + "".join(f" {value}" for value in one))
                 if args.json:
                     args.json.write_text(json.dumps({key: [x._asdict() for x in found[key]] for key in found}))
-    print(f"\nmedian of {args.seeds} seeds (quartiles)")
+    _say(f"\nmedian of {args.seeds} seeds (quartiles)")
     for name, hunts in found.items():
-        print(f"{name:9}", f"found by {sum(one.is_found for one in hunts)} of {len(hunts)}", _quartiles(hunts))
+        _say(f"{name:9} found by {sum(one.is_found for one in hunts)} of {len(hunts)}: {_quartiles(hunts)}")
     ratio = statistics.median(one.decisions for one in found["random"]) / statistics.median(
         one.decisions for one in found["learning"]
     )
-    print(f"learning is {ratio:.1f} times sooner, in decisions")
+    _say(f"learning is {ratio:.1f} times sooner, in decisions")
 
 
 def _quartiles(hunts: list[Hunt]) -> str:
@@ -101,6 +101,11 @@ def _quartiles(hunts: list[Hunt]) -> str:
         low, middle, high = np.percentile([getattr(one, field) for one in hunts], [25, 50, 75])
         texts.append(f"{middle:,.{places}f} {field} ({low:,.{places}f} to {high:,.{places}f})")
     return ", ".join(texts)
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ extends SceneTree
 ## godot --fixed-fps 60 --path godot --script res://show/take_picture.gd \
 ##     -- FILE.png 1280x720 SECONDS res://games/tag/tag.tscn --demo --arena=mixed ...
 ## [/codeblock]
-## The words after the scene are its [code]arguments[/code]; its [code]hud[/code] hides key hints
-## with [code]show_hints(false)[/code].
+## The words after the scene are its [code]arguments[/code]; its [code]hud[/code], if it has
+## one, hides key hints with [code]show_hints(false)[/code].
 
 const USAGE := "usage: -- FILE.png WIDTHxHEIGHT SECONDS SCENE [options of the scene]"
 
@@ -29,7 +29,8 @@ func _initialize() -> void:
 	var game: Node = packed.instantiate()
 	game.set(&"arguments", words.slice(4))
 	view.add_child(game)
-	(game.get(&"hud") as Node).call(&"show_hints", false)
+	if game.get(&"hud") is Node:
+		(game.get(&"hud") as Node).call(&"show_hints", false)
 	for _tick in roundi(words[2].to_float() * Engine.physics_ticks_per_second):
 		await physics_frame
 	view.render_target_update_mode = SubViewport.UPDATE_ALWAYS

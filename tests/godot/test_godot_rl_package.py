@@ -137,6 +137,14 @@ def test_the_physics_stress_scene_reports_its_measures(drive: Driver) -> None:
     assert info["TimeLimit.truncated"] is True
 
 
+@pytest.mark.parametrize(("name", "size"), [("voxel_stress", 4), ("bug_reproduction", 9)])
+def test_the_voxel_scenes(drive: Driver, name: str, size: int) -> None:
+    told = drive("play", f"res://games/{name}/{name}.tscn", framerate=60, action_repeat=8, speedup=8)
+    assert told["spaces"] == [{"obs": [size]}]
+    assert len(told["first"][0]["obs"]) == size
+    assert told["code"] == 0
+
+
 def test_the_tag_scene(drive: Driver) -> None:
     told = drive("play", TAG, framerate=60, worlds=4)
     assert told["policies"] == ["seeker"] * 4 + ["hider"] * 4

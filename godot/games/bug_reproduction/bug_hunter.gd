@@ -18,7 +18,7 @@ signal reproduced(report: BugReport, path: String)
 const MAX_SPEED_MPS := 20.0
 const TURN_RADPS2 := 6.0
 ## Of the angular velocity, lost in a second.
-const TURN_DAMPING := 1.2
+const TURN_DAMPING := 1.7
 const SHAPING_SPIN_RADPS := 2.0
 const MAX_TELEPORT_M := 200.0
 const TELEPORT_PAUSE_TICKS := 90
@@ -33,6 +33,8 @@ const _START_M := 40.0
 @export_global_dir var report_folder: String = "user://bugs"
 ## A report whose steps are played in place of actions; empty: none.
 @export_global_file("*.json") var replay: String = ""
+## Whether it spins, runs and teleports by itself when nobody else plays: for pictures.
+@export var autopilot: bool = false
 
 var spin_radps: float = 0.0
 var velocity := Vector3.ZERO
@@ -77,11 +79,12 @@ func action_parts() -> Array[Dictionary]:
 
 
 func apply_action(action: PackedFloat32Array) -> void:
-	if _replayed != null:
-		var index: int = _report.steps.size()
-		if index < _replayed.steps.size():
-			action = _replayed.steps[index]
-	_report.steps.append(action.duplicate())
+	if _replayed == null:
+		_take_step(action)
+
+
+func _take_step(action: PackedFloat32Array) -> void:
+	_report.note_step(_ticks, action)
 	velocity = Vector3(action[0], 0.0, action[1]).limit_length() * MAX_SPEED_MPS
 	_turn = action[2]
 	_teleport_m = MAX_TELEPORT_M * maxf(2.0 * action[3] - 1.0, 0.0)
@@ -89,6 +92,8 @@ func apply_action(action: PackedFloat32Array) -> void:
 
 
 func human_action() -> PackedFloat32Array:
+	if autopilot:
+		return [1.0, 0.3, 1.0, 1.0]
 	var keys: Vector2 = Input.get_vector(&"tag_left", &"tag_right", &"tag_forward", &"tag_back")
 	var turn: float = Input.get_axis(&"ui_right", &"ui_left")
 	return [keys.x, keys.y, turn, 1.0 if Input.is_action_pressed(&"tag_jump") else 0.0]
@@ -117,7 +122,7 @@ func reset() -> void:
 	_ticks = 0
 	_teleported_at = -TELEPORT_PAUSE_TICKS
 	terrain.restart()
-	rig.position.y = terrain.ground_m(rig.position)
+	rig.position.y = _surface_m()
 	rig.reset_physics_interpolation()
 
 
@@ -137,6 +142,7 @@ func _take_options() -> void:
 
 
 func _physics_process(delta: float) -> void:
+	_replay_steps()
 	_ticks += 1
 	spin_radps += (_turn * TURN_RADPS2 - spin_radps * TURN_DAMPING) * delta
 	rig.rotation.y = wrapf(rig.rotation.y + spin_radps * delta, -PI, PI)
@@ -145,11 +151,27 @@ func _physics_process(delta: float) -> void:
 		_teleported_at = _ticks
 		rig.position += velocity.normalized() * _teleport_m
 		rig.reset_physics_interpolation()
-	rig.position.y = terrain.ground_m(rig.position)
+	rig.position.y = _surface_m()
 	terrain.look_from(rig.position, velocity, -rig.basis.z, spin_radps)
 	if absf(spin_radps) > SHAPING_SPIN_RADPS and not _is_shaped:
 		_is_shaped = true
 		add_reward(1.0, "spin")
+
+
+func _replay_steps() -> void:
+	if _replayed == null:
+		return
+	while _report.steps.size() < _replayed.steps.size():
+		var step: PackedFloat32Array = _replayed.steps[_report.steps.size()]
+		if step[0] > _ticks:
+			return
+		_take_step(step.slice(1))
+
+
+## Voxels of this small terrain are all of the coarsest level.
+func _surface_m() -> float:
+	var voxel_m: float = 1 << terrain.lod_radii.size()
+	return ceilf(terrain.ground_m(rig.position) / voxel_m) * voxel_m
 
 
 func _can_teleport() -> bool:
@@ -177,3 +199,4 @@ func _look_for_bug() -> void:
 	var path: String = "" if _replayed != null else _report.save(report_folder)
 	end_episode(true)
 	reproduced.emit(_report, path)
+	BugTarget.forget()

@@ -8,14 +8,14 @@ const FORMAT := 1
 ## A game that fails all the time fills no disk.
 const MAX_FILES := 20
 const MAX_BYTES := 10_000_000
-const ACTION_SIZE := 4
+## A step is the tick in which it was taken, and four numbers of the action.
+const STEP_SIZE := 5
 
 static var _saved: int = 0
 
 var target_bug: String = ""
 var symptom: String = ""
 var terrain_seed: int = 0
-var ticks_per_decision: int = 8
 ## Ticks from the start to the failure.
 var ticks: int = 0
 var position := Vector3.ZERO
@@ -24,7 +24,14 @@ var steps: Array[PackedFloat32Array] = []
 var state: Dictionary = {}
 
 
-## Writes a file to [param folder] and returns its path; an empty text if there are enough, or it cannot be written.
+func note_step(tick: int, action: PackedFloat32Array) -> void:
+	var step := PackedFloat32Array([tick])
+	step.append_array(action)
+	steps.append(step)
+
+
+## Writes a file to [param folder] and returns its path; an empty text where it cannot be written,
+## or there are enough.
 func save(folder: String) -> String:
 	if _saved >= MAX_FILES:
 		return ""
@@ -50,7 +57,6 @@ func _content() -> Dictionary:
 		"symptom": symptom,
 		"engine": Engine.get_version_info()["string"],
 		"terrain_seed": terrain_seed,
-		"ticks_per_decision": ticks_per_decision,
 		"ticks": ticks,
 		"start": {"position": [position.x, position.y, position.z], "yaw": yaw},
 		"steps": actions,
@@ -80,19 +86,22 @@ static func _from(content: Dictionary) -> BugReport:
 	var start: Dictionary = content["start"] if content.get("start") is Dictionary else {}
 	var place: Array = start["position"] if start.get("position") is Array else []
 	var steps_given: Array = content["steps"] if content.get("steps") is Array else []
-	var numbers: Array = [content.get("terrain_seed"), content.get("ticks_per_decision"), start.get("yaw")]
+	var numbers: Array = [content.get("terrain_seed"), start.get("yaw")]
 	if content.get("format") != FORMAT or place.size() != 3 or not _are_numbers(place + numbers):
 		return null
 	var report := BugReport.new()
 	for step: Variant in steps_given:
-		if not step is Array or (step as Array).size() != ACTION_SIZE or not _are_numbers(step as Array):
+		if (
+			not step is Array
+			or (step as Array).size() != STEP_SIZE
+			or not _are_numbers(step as Array)
+		):
 			return null
 		report.steps.append(PackedFloat32Array(step as Array))
 	report.target_bug = str(content.get("target_bug", ""))
 	report.symptom = str(content.get("symptom", ""))
 	report.terrain_seed = int(numbers[0] as float)
-	report.ticks_per_decision = clampi(int(numbers[1] as float), 1, 60)
-	report.yaw = numbers[2]
+	report.yaw = numbers[1]
 	report.position = Vector3(place[0] as float, place[1] as float, place[2] as float)
 	return report
 

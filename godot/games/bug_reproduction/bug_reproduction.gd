@@ -1,7 +1,10 @@
 extends Node3D
 ## Shows the hunt for a named failure. WASD moves, left and right turn, Space teleports; Esc quits.
 
-const _BEHIND_M := Vector3(0, 14, 18)
+const _BEHIND_M := Vector3(0, 26, 30)
+
+## Words of [code]take_picture.gd[/code].
+var arguments: PackedStringArray = []
 
 var _found: int = 0
 var _rounds: int = 0
@@ -48,6 +51,7 @@ func _watch(node: Node) -> void:
 	var hunter := node as BugHunter
 	if hunter != null:
 		_hunter = hunter
+		hunter.autopilot = hunter.autopilot or "--autopilot" in arguments
 		hunter.reproduced.connect(_tell)
 		hunter.round_ended.connect(_count)
 
@@ -59,5 +63,5 @@ func _count() -> void:
 func _tell(report: BugReport, path: String) -> void:
 	_found += 1
 	_last.text = report.symptom + ("\n" + path if not path.is_empty() else "")
-	if not path.is_empty():
-		print("reproduced after %d steps: %s" % [report.steps.size(), path])
+	# Not the symptom itself: it would be found again.
+	print("reproduced after %d ticks%s" % [report.ticks, ": " + path if not path.is_empty() else ""])

@@ -8,12 +8,12 @@ extends RefCounted
 const _CONDITION := "^\\s*(\\S+)\\s*(>=|<=|>|<)\\s*(-?[0-9]+(?:\\.[0-9]+)?)\\s*$"
 const _LOG_SCRIPT := "res://games/bug_reproduction/bug_log.gd"
 
+static var _log: Object
+
 ## The target as it was given.
 var text: String
 ## What is wrong with it, one line; empty when it can be looked for.
 var trouble: String = ""
-
-static var _log: Object
 
 var _text: String = ""
 var _number: String = ""
@@ -48,7 +48,7 @@ static func stop_listening() -> void:
 		_log = null
 
 
-## Lines of the log that belong to nobody are forgotten.
+## Forgets what was printed until now.
 static func forget() -> void:
 	if _log != null:
 		_log.call(&"take")

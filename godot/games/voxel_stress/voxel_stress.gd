@@ -3,6 +3,9 @@ extends Node3D
 
 const _LINES := 8
 
+## Words of [code]take_picture.gd[/code].
+var arguments: PackedStringArray = []
+
 @onready var _sync: DojoSync = $DojoSync
 @onready var _terrain: VoxelTerrain = $VoxelTerrain
 @onready var _pilot: VoxelPilot = $Rig/VoxelPilot
@@ -11,6 +14,7 @@ const _LINES := 8
 
 
 func _ready() -> void:
+	_pilot.autopilot = _pilot.autopilot or "--autopilot" in arguments
 	_terrain.waits_for_jobs = DisplayServer.get_name() == "headless" or _sync.is_launched()
 
 

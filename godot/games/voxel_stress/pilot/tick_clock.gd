@@ -1,6 +1,6 @@
 class_name TickClock
 extends Node
-## Measures what one physics tick costs the main thread, from the pilot's move to the end of scripts.
+## Measures what one physics tick costs the main thread, from the first script to the terrain's.
 
 ## Of the last tick, and the worst since [method clear].
 var physics_ms: float = 0.0

@@ -25,6 +25,8 @@ const _HOLES_EVERY_TICKS := 9
 @export var terrain: VoxelTerrain
 ## Where findings are kept, one file for each process; empty: nowhere.
 @export_global_dir var findings_folder: String = ""
+## Whether it flies ahead by itself when nobody else plays: for pictures.
+@export var autopilot: bool = false
 
 var findings := BudgetFindings.new()
 var velocity := Vector3.ZERO
@@ -87,6 +89,8 @@ func apply_action(action: PackedFloat32Array) -> void:
 
 
 func human_action() -> PackedFloat32Array:
+	if autopilot:
+		return [0.2, -1.0, 1.0, -1.0]
 	var keys: Vector2 = Input.get_vector(&"tag_left", &"tag_right", &"tag_forward", &"tag_back")
 	var runs: bool = Input.is_key_pressed(KEY_SHIFT)
 	var speed: float = -1.0 if keys.is_zero_approx() else 1.0 if runs else 0.0
@@ -176,7 +180,12 @@ func _check(term: String, budget: String, value: float, limit: float, reward: fl
 ## The budgets and how much of them is used, one line each.
 func budget_text() -> String:
 	return (
-		"physics frame %.1f of 11.11 ms\nchunk generation %.1f of 5 ms\nchunks %d of 512\n"
-		% [_clock.physics_ms, terrain.chunk_generation_avg_ms, terrain.active_chunk_count()]
-		+ "voxel memory %.0f of 2048 MB\nqueue %d" % [terrain.voxel_memory_mb(), terrain.queue_length()]
+		(
+			"physics frame %.1f of 11.11 ms\nchunk generation %.1f of 5 ms\nchunks %d of 512\n"
+			% [_clock.physics_ms, terrain.chunk_generation_avg_ms, terrain.active_chunk_count()]
+		)
+		+ (
+			"voxel memory %.0f of 2048 MB\nqueue %d"
+			% [terrain.voxel_memory_mb(), terrain.queue_length()]
+		)
 	)

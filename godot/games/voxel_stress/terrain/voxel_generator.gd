@@ -35,8 +35,8 @@ func ground_m(x: float, z: float) -> float:
 
 
 ## Voxels of a chunk, 1 where it is solid: rows along x, then z, then y, with a border of one voxel
-## on each side and above, so that neighbours need not be known. The border is lower than the ground:
-## the surface gets a skirt, which hides the gap to a neighbour of the next level of detail.
+## on each side and above, so that neighbours need not be known. The border is lower than the
+## ground: the surface gets a skirt, which hides the gap to a neighbour of the next level of detail.
 func voxels(chunk: Vector2i, lod: int) -> PackedByteArray:
 	var step: int = 1 << lod
 	var side: int = SIDE / step + 2

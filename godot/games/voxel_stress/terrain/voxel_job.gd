@@ -40,7 +40,7 @@ func is_done() -> bool:
 	return _task < 0 or WorkerThreadPool.is_task_completed(_task)
 
 
-## Waits for the thread, at most for the milliseconds that one chunk takes; needed once for each job.
+## Waits for the thread, as long as one chunk takes at most; needed once for each job.
 func join() -> void:
 	if _task >= 0:
 		WorkerThreadPool.wait_for_task_completion(_task)

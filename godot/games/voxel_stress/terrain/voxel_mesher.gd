@@ -13,9 +13,12 @@ const _FACES: Array[Array] = [
 ]
 ## Ground, from low to high.
 const _COLORS: Array[Color] = [
-	Color(0.80, 0.72, 0.55), Color(0.47, 0.60, 0.38), Color(0.50, 0.47, 0.45), Color(0.93, 0.94, 0.96)
+	Color(0.80, 0.72, 0.55),
+	Color(0.47, 0.60, 0.38),
+	Color(0.50, 0.47, 0.45),
+	Color(0.93, 0.94, 0.96)
 ]
-const _COLOR_STEP_M := 9.0
+const _COLOR_STEP_M := 11.0
 
 
 ## Arrays of a mesh for [method VoxelGenerator.voxels] of this level; empty for no face.

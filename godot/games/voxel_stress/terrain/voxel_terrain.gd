@@ -12,7 +12,7 @@ signal ticked
 const TICKS_PER_S := 90
 const TICK_MS := 1000.0 / TICKS_PER_S
 ## What is printed where [member forgets_parked_jobs] strikes.
-const RACE := "chunk generation race condition: chunk (%d, %d) was unloaded while its job was running"
+const RACE := "chunk generation race condition: chunk (%d, %d) was unloaded during its job"
 ## Faster than this the view swings so that jobs behind it can wait.
 const PARKING_SPIN_RADPS := 2.0
 ## A parked job is looked at again after so long.
@@ -78,6 +78,7 @@ var _done_ms := PackedFloat32Array()
 func _ready() -> void:
 	process_physics_priority = 10
 	_material.vertex_color_use_as_albedo = true
+	_material.vertex_color_is_srgb = true
 	_material.roughness = 0.95
 	for x in range(-view_radius, view_radius + 1):
 		for z in range(-view_radius, view_radius + 1):
@@ -173,7 +174,10 @@ func numbers() -> Dictionary:
 func state() -> Dictionary:
 	var jobs: Array[Dictionary] = []
 	for job in _jobs:
-		jobs.append({"cell": str(job.cell), "lod": job.lod, "started": job.start_tick, "parked": job.is_parked})
+		var is_parked: bool = job.is_parked
+		jobs.append(
+			{"cell": str(job.cell), "lod": job.lod, "started": job.start_tick, "parked": is_parked}
+		)
 	return {
 		"tick": _tick,
 		"terrain_seed": terrain_seed,
