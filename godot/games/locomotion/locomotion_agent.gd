@@ -99,8 +99,10 @@ func _physics_process(delta: float) -> void:
 	walker.step(delta)
 	_ticks += 1
 	var distance_m: float = _way().length()
-	add_reward(progress_reward * (_distance_m - distance_m), "progress")
-	add_reward(-collision_penalty * (walker.collisions - bumps), "collision")
+	if progress_reward != 0.0:
+		add_reward(progress_reward * (_distance_m - distance_m), "progress")
+	if walker.collisions > bumps:
+		add_reward(-collision_penalty, "collision")
 	_distance_m = distance_m
 	_reward_tick()
 
