@@ -2,4 +2,6 @@
 
 from godojo.games.base import SceneGame
 
-GAME = SceneGame("crowd", "Several walkers with one policy, who gather (cooperative) or avoid each other (adversarial).")
+GAME = SceneGame(
+    "crowd", "Several walkers with one policy, who gather (cooperative) or avoid each other (adversarial)."
+)
