@@ -145,6 +145,14 @@ def test_the_voxel_scenes(drive: Driver, name: str, size: int) -> None:
     assert told["code"] == 0
 
 
+@pytest.mark.parametrize(("game", "agents", "actions"), [("locomotion", 1, 4), ("crowd", 8, 2)])
+def test_the_vr_scenes(drive: Driver, game: str, agents: int, actions: int) -> None:
+    told = drive("play", f"res://games/{game}/{game}.tscn", framerate=90, action_repeat=8, speedup=8)
+    assert told["spaces"] == [{"obs": [12]}] * agents
+    assert [sum(len(np.atleast_1d(part)) for part in each) for each in told["steps"][0]["action"]] == [actions] * agents
+    assert told["code"] == 0
+
+
 def test_the_tag_scene(drive: Driver) -> None:
     told = drive("play", TAG, framerate=60, worlds=4)
     assert told["policies"] == ["seeker"] * 4 + ["hider"] * 4

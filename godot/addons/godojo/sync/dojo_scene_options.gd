@@ -16,6 +16,12 @@ static func apply(options: Dictionary, nodes: Array[Node]) -> String:
 				continue
 			is_known = true
 			var value: Variant = _as_type(options[option], kind)
+			var choices: PackedStringArray = _choices(node, option)
+			if value is String and not choices.is_empty() and not value in choices:
+				return (
+					"the option %s must be one of %s" % [_name(option), ", ".join(choices)]
+					+ ", not %s" % DojoUntrustedText.quoted(str(value))
+				)
 			if value == null:
 				return (
 					"the option %s must be of type %s" % [_name(option), type_string(kind)]
@@ -50,6 +56,14 @@ static func _exported_type(node: Node, option: String) -> int:
 		if property["name"] == option and int(property["usage"]) & EXPORTED == EXPORTED:
 			return property["type"] if property["type"] in _TYPES else TYPE_NIL
 	return TYPE_NIL
+
+
+## What a text that is exported with [annotation @GDScript.@export_enum] may be; empty: anything.
+static func _choices(node: Node, option: String) -> PackedStringArray:
+	for property in node.get_property_list():
+		if property["name"] == option and property["hint"] == PROPERTY_HINT_ENUM:
+			return (property["hint_string"] as String).split(",")
+	return []
 
 
 ## The value, or what a text says, as this type; null if it is none.

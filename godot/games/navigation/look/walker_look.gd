@@ -50,10 +50,15 @@ static func new_hand() -> Node3D:
 func follow(world: NavigationWorld) -> void:
 	var walker: Walker = world.walker
 	transform = Transform3D(Basis(Vector3.UP, walker.yaw_rad), walker.feet())
-	_head.position = Vector3.UP * world.settings.rig.eye_height_m
-	_head.rotation.z = walker.roll_rad
+	pose(world.settings.rig.eye_height_m, walker.roll_rad, walker.hands)
+
+
+## Holds head and hands like this, in its own frame.
+func pose(eye_height_m: float, roll_rad: float, hands: PackedVector3Array) -> void:
+	_head.position = Vector3.UP * eye_height_m
+	_head.rotation.z = roll_rad
 	for hand in 2:
-		_hands[hand].position = walker.hands[hand]
+		_hands[hand].position = hands[hand]
 
 
 static func _capsule(radius_m: float, height_m: float) -> CapsuleMesh:

@@ -47,6 +47,11 @@ func start(wants_xr: bool) -> void:
 	get_viewport().use_xr = true
 
 
+## Whether a person wears it; else its nodes are a mock's.
+func has_headset() -> bool:
+	return _has_headset
+
+
 ## Whether one looks through its eyes, past its hands.
 func show_view(is_seen: bool) -> void:
 	for part: Node3D in [left, right, _shade]:
@@ -102,9 +107,20 @@ func _darken(world: NavigationWorld, ticks: float) -> void:
 	var fast: float = speed_mps / world.settings.motion.speed_mps - comfort.speed_share
 	var turning: float = absf(walker.smoothed[2])
 	var wanted_share: float = clampf(maxf(turning * 0.9, fast * 3.0), 0.0, 1.0)
-	var rate: float = NARROWS if wanted_share > vignette else OPENS
-	vignette = lerpf(wanted_share, vignette, pow(1.0 - rate, ticks))
-	(_shade.material_override as ShaderMaterial).set_shader_parameter(&"strength", vignette)
+	show_vignette(narrowed(vignette, wanted_share, ticks))
+
+
+## Darkens the edge of the view this strongly.
+func show_vignette(strength: float) -> void:
+	vignette = strength
+	(_shade.material_override as ShaderMaterial).set_shader_parameter(&"strength", strength)
+
+
+## How far the view is narrowed [param ticks] sixtieths of a second later, on its way from
+## [param share] to [param wanted_share].
+static func narrowed(share: float, wanted_share: float, ticks: float) -> float:
+	var rate: float = NARROWS if wanted_share > share else OPENS
+	return lerpf(wanted_share, share, pow(1.0 - rate, ticks))
 
 
 static func _keys(less: Key, more: Key) -> float:

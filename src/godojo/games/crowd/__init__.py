@@ -1,0 +1,1 @@
+"""Several walkers in a VR room with one shared policy, in Godot only."""

@@ -1,0 +1,1 @@
+"""Waypoints in a VR room with obstacles, in Godot only."""
