@@ -75,7 +75,8 @@ def main() -> None:
         _say(
             f"{rate:4}  {row['bodies']:6.0f}  {mean_ms:7.2f}  {row['worst frame ms']:8.2f}"
             f"  {row['frames over budget']:11.0f}"
-            f"  {row['memory mb']:9.1f}  {row['leaked objects']:6.0f}  {row['warnings']:8.0f}  {row['monitor us']:10.1f}"
+            f"  {row['memory mb']:9.1f}  {row['leaked objects']:6.0f}"
+            f"  {row['warnings']:8.0f}  {row['monitor us']:10.1f}"
         )
     for share, words in (
         (0.0, "a frame is missed"),
