@@ -20,7 +20,7 @@ from godojo.engines.godot.game_source import GameSource
 from godojo.engines.godot.project import problem_lines
 from godojo.games.base import SCENE_GAMES
 
-BUDGET_MS, MOST_MB = 11.11, 2048.0
+BUDGET_MS, MOST_MB, FRAMES = 11.11, 2048.0, 1000
 
 
 def held(rate: int) -> dict[str, float]:
@@ -39,14 +39,14 @@ def held(rate: int) -> dict[str, float]:
     return found
 
 
-def draw(path: Path, rate: int = 3, decisions: int = 12) -> None:
+def draw(path: Path, rate: int = 3, decisions: int = 5) -> None:
     """A picture of the pit after some decisions at this rate; needs a display or Xvfb."""
     scene = GameSource.of_scene(SCENE_GAMES["physics_stress"], window=True, options={"spawn_rate": rate})
     with tempfile.TemporaryDirectory() as folder:
-        movie = ["--write-movie", f"{folder}/frame.png", "--resolution", "960x540"]
+        movie = ["--write-movie", f"{folder}/frame.png", "--resolution", "1280x720"]
         with scene.open(seed=1, say=lambda _: None, step_timeout_s=120.0, arguments=movie) as worlds:
             for _ in range(decisions):
-                worlds.roles["stress"].action[:] = 1.0
+                worlds.roles["stress"].action[:] = -1.0  # without particles, which take minutes without a GPU
                 worlds.step()
         last = sorted(Path(folder).glob("frame*.png"))[-1]
         Image.open(last).convert("RGB").quantize(128).save(path, optimize=True)
@@ -69,16 +69,24 @@ def main() -> None:
     if asked.json:
         _say(json.dumps(rows, indent=2))
         return
-    _say("rate  bodies  mean ms  worst ms  over budget  memory MB  leaked  warnings")
+    _say("rate  bodies  mean ms  worst ms  over budget  memory MB  leaked  warnings  monitor µs")
     for rate, row in rows.items():
         mean_ms = row["performance/physics_frame_time_ratio"] * BUDGET_MS
         _say(
             f"{rate:4}  {row['bodies']:6.0f}  {mean_ms:7.2f}  {row['worst frame ms']:8.2f}"
             f"  {row['frames over budget']:11.0f}"
-            f"  {row['memory mb']:9.1f}  {row['leaked objects']:6.0f}  {row['warnings']:8.0f}"
+            f"  {row['memory mb']:9.1f}  {row['leaked objects']:6.0f}"
+            f"  {row['warnings']:8.0f}  {row['monitor us']:10.1f}"
         )
-    broken = [rate for rate, row in rows.items() if row["frames over budget"] or row["memory mb"] > MOST_MB]
-    _say(f"90 Hz breaks at {broken[0]} bodies a frame" if broken else "90 Hz holds at every rate")
+    for share, words in (
+        (0.0, "a frame is missed"),
+        (0.01, "1 % of frames are missed"),
+        (0.5, "most frames are missed"),
+    ):
+        broken = [rate for rate, row in rows.items() if row["frames over budget"] > share * FRAMES]
+        _say(f"{words} from {broken[0]} bodies a frame on" if broken else f"at no rate {words}")
+    heavy = [rate for rate, row in rows.items() if row["memory mb"] > MOST_MB]
+    _say(f"more than 2 GB from {heavy[0]} bodies a frame on" if heavy else "memory stays below 2 GB")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ func observe() -> PackedFloat32Array:
 
 func action_parts() -> Array[Dictionary]:
 	return [
-		DojoObservationLayout.move("spawn", 1),
+		DojoObservationLayout.move("spawn", 1, -1.0),
 		DojoObservationLayout.move("throw", 3),
 		DojoObservationLayout.move("particles", 1),
 	]
@@ -90,6 +90,7 @@ func measures() -> Dictionary:
 		"bodies at first frame over budget": null if _broke_at < 0 else _broke_at,
 		"memory mb": memory_mb,
 		"leaked objects": pit.leaked_objects,
+		"monitor us": monitor.cost_us,
 	}
 	reported.merge(monitor.measures())
 	return reported

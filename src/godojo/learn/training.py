@@ -261,7 +261,9 @@ class Training:
             win_rates={
                 name: sum(wins[name] for _, wins in self._recent) / rounds
                 for name in names
-                if rounds and (name in self.worlds.winners or (self._shared is not None and learner.assignments))
+                if rounds
+                and (name in self.worlds.winners or (self._shared is not None and learner.assignments))
+                and not any(measure.name == "success" for measure in self.worlds.roles[name].measures)
             },
             ratings={} if pool is None else {name: (rating.mu, rating.sigma) for name, rating in pool.now.items()},
             rewards=dict(self._statistics.latest),
