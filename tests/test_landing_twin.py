@@ -165,7 +165,7 @@ def test_the_clock_ends_a_round() -> None:
 
 
 def test_shaping_pays_for_changes_alone() -> None:
-    weights = {"rewards.approach": 20.0, "rewards.braking_per_mps": 1.0, "rewards.upright_per_rad": 10.0}
+    weights = {"rewards.approach": 20.0, "rewards.braking": 15.0, "rewards.upright_per_rad": 10.0}
     worlds = landing({**weights, "craft.gravity_mps2": 0.0})
     put(worlds, (0.0, 100.0 + STANDING_M, 0.0), (0.0, -10.0, 0.0))
     found = terms(fly(worlds, 0, 0, 0, 0, 0))

@@ -173,7 +173,7 @@ func _potential_now() -> float:
 	return -(
 		rewards.progress_per_m * away_m
 		+ rewards.approach * log(1.0 + away_m)
-		+ rewards.braking_per_mps * lander.velocity.length()
+		+ rewards.braking * log(1.0 + lander.velocity.length())
 		+ rewards.upright_per_rad * tilt_rad
 	)
 

@@ -160,7 +160,7 @@ def potential(n: Any, craft: Any) -> float:
     tilt_rad = math.acos(min(max(float(craft.basis[1, 1]), -1.0), 1.0))
     away_m = pad_distance(n, craft)
     worth = n.reward_progress_per_m * away_m + n.reward_approach * math.log1p(away_m)
-    return -float(worth + n.reward_braking_per_mps * speed_mps + n.reward_upright_per_rad * tilt_rad)
+    return -float(worth + n.reward_braking * math.log1p(speed_mps) + n.reward_upright_per_rad * tilt_rad)
 
 
 @kernel
