@@ -24,6 +24,7 @@ pytestmark = pytest.mark.engine
 VERSION = "0.8.2"
 COUNTING = "res://tests/dojo/counting.tscn"
 FIRST_AGENT = "res://games/first_agent/first_agent.tscn"
+PHYSICS_STRESS = "res://games/physics_stress/physics_stress.tscn"
 TAG = "res://games/tag/training/training.tscn"
 DRIVER = Path(__file__).with_name("godot_rl_driver.py")
 
@@ -133,6 +134,14 @@ def test_the_voxel_scenes(drive: Driver, name: str, size: int) -> None:
     assert told["spaces"] == [{"obs": [size]}]
     assert len(told["first"][0]["obs"]) == size
     assert told["code"] == 0
+
+
+def test_the_physics_stress_scene_reports_its_measures(drive: Driver) -> None:
+    told = drive("play", PHYSICS_STRESS, framerate=60, action_repeat=3)
+    assert (told["policies"], told["spaces"]) == (["stress"], [{"obs": [8]}])
+    (info,) = (step["info"][0] for step in told["steps"] if step["done"][0])
+    assert info["is_success"] is (info["frames over budget"] == 0)
+    assert info["TimeLimit.truncated"] is True
 
 
 def test_the_tag_scene(drive: Driver) -> None:
