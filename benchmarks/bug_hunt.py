@@ -73,7 +73,7 @@ def random_play(seed: int, cap: int) -> Hunt:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--cap", type=int, default=25_000, help="decisions after which a seed gives up")
+    parser.add_argument("--cap", type=int, default=60_000, help="decisions after which a seed gives up")
     parser.add_argument("--json", type=Path, help="write every seed's figures there")
     args = parser.parse_args()
     found: dict[str, list[Hunt]] = {"learning": [], "random": []}

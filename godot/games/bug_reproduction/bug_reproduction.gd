@@ -64,4 +64,6 @@ func _tell(report: BugReport, path: String) -> void:
 	_found += 1
 	_last.text = report.symptom + ("\n" + path if not path.is_empty() else "")
 	# Not the symptom itself: it would be found again.
-	print("reproduced after %d ticks%s" % [report.ticks, ": " + path if not path.is_empty() else ""])
+	print(
+		"reproduced after %d ticks%s" % [report.ticks, ": " + path if not path.is_empty() else ""]
+	)
