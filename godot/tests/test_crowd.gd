@@ -37,10 +37,15 @@ func test_contact_costs_and_counts_once() -> void:
 	_stand([0, 0.6, 4])
 	check_near(_reward(0), -1.0, 1e-6, "one who touches")
 	check_near(_reward(2), 0.0, 1e-6, "one who does not")
-	for _tick in 3:
+	for gap_m: float in [0.6, 0.9, 0.6]:
+		_stand([0, gap_m, 4])
 		room._physics_process(0.0)
 	check_equal(room.agents[1].collisions, 1, "collisions")
 	check_near(room.agents[0].measures()["collisions_per_minute"] as float, 1080, 1, "in 5 ticks")
+	for gap_m: float in [1.1, 0.6]:
+		_stand([0, gap_m, 4])
+		room._physics_process(0.0)
+	check_equal(room.agents[1].collisions, 2, "after they were apart")
 
 
 func _begin(count: int) -> void:

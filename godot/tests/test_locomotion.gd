@@ -86,6 +86,21 @@ func test_rewards_are_those_of_the_specification() -> void:
 	check(agent.is_over() and agent.current.has_won, "and the round is won")
 
 
+func test_shaping_counts_what_is_ahead() -> void:
+	await _begin()
+	agent.progress_reward = 100.0
+	for way: float in [-5.0, 5.0]:
+		for back: float in [-0.5, 0.5]:
+			walker.place(Vector3.ZERO, 0.0)
+			room.waypoint.position = Vector3(0.0, 0.0, way)
+			agent._distance_m = 5.0
+			walker.want(0.0, back, 0.0, 0.0)
+			agent._physics_process(TICK_S)
+			var progress: float = agent.current.take_reward()[7]
+			var wanted: float = 0.0 if way > 0.0 and back > 0.0 else signf(way * back) * 1.5 / 0.9
+			check_near(progress, wanted, 0.01, "waypoint at %s, walking %s" % [way, back])
+
+
 func test_a_round_ends_after_a_minute() -> void:
 	await _begin()
 	room.waypoint.position = Vector3(0.0, 0.0, 8.0)

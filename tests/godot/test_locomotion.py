@@ -5,7 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from godojo.engines.godot import run_project
+from godojo.engines.godot.find import Engine
 from godojo.engines.godot.game_source import GameSource
+from godojo.engines.godot.project import problem_lines
 from godojo.engines.godot.worlds import GodotWorlds
 from godojo.games.base import SCENE_GAMES
 
@@ -70,3 +73,10 @@ def _played(worlds: GodotWorlds, seed: int) -> np.ndarray:
         worlds.step()
         seen.append(walker.observation.copy())
     return np.stack(seen)
+
+
+@pytest.mark.parametrize("game", ["locomotion", "crowd"])
+def test_it_is_played_by_hand(engine: Engine, game: str) -> None:
+    words = ["--headless", "--fixed-fps", "60", "--quit-after", "120", f"res://games/{game}/{game}.tscn"]
+    done = run_project(engine, [*words, "--", "--camera=overview", "--reward=adversarial", "--xr"], timeout_s=60)
+    assert (done.code, problem_lines(done.output)) == (0, [])

@@ -11,11 +11,13 @@ const START_APART_M := 1.2
 const TRIES := 200
 ## Middles of walkers that touch are this close.
 const CONTACT_M := 0.65
+## Two who touched touch anew only after they were this far apart.
+const APART_M := 1.0
 
 var agents: Array[CrowdAgent] = []
 var walkers: Array[VrWalker] = []
 
-# Of each pair of walkers, whether they touched in the last tick.
+# Of each pair of walkers, whether they touched and have not been apart since.
 var _touched: PackedByteArray = []
 
 
@@ -82,7 +84,7 @@ func _count_contacts(index: int, distances_m: PackedFloat32Array) -> int:
 		var touches: bool = distances_m[other] < CONTACT_M
 		contacts += int(touches)
 		agents[index].collisions += int(touches and _touched[pair] == 0)
-		_touched[pair] = int(touches)
+		_touched[pair] = int(touches or (_touched[pair] == 1 and distances_m[other] < APART_M))
 	return contacts
 
 

@@ -6,8 +6,11 @@ const LIMIT_TICKS := 5400
 const REACHED_M := 1.0
 const TOO_NEAR_M := 0.5
 const HARD_TURN := 0.8
+## Cosine of the angle to the rays on both sides.
+const SEEN_COSINE := 0.7
 
-## Reward for each metre nearer to the waypoint; 0: only the rewards of the specification count.
+## Reward for each metre nearer to a waypoint that is ahead, where the rays see the way, and penalty
+## for each metre away from it; 0: only the rewards of the specification count.
 @export var progress_reward: float = 0.0
 ## Penalty for a collision; 0: only the rewards of the specification count.
 @export var collision_penalty: float = 0.0
@@ -100,7 +103,9 @@ func _physics_process(delta: float) -> void:
 	_ticks += 1
 	var distance_m: float = _way().length()
 	if progress_reward != 0.0:
-		add_reward(progress_reward * (_distance_m - distance_m), "progress")
+		var nearer_m: float = _distance_m - distance_m
+		if nearer_m < 0.0 or _way().dot(-walker.basis.z) > SEEN_COSINE * distance_m:
+			add_reward(progress_reward * nearer_m, "progress")
 	if walker.collisions > bumps:
 		add_reward(-collision_penalty, "collision")
 	_distance_m = distance_m
