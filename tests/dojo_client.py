@@ -60,7 +60,8 @@ class GameLayout(StepLayout):
             shape = (self.worlds, role.agents, role.action_size)
             count = self.worlds * role.agents * role.action_size
             action = np.frombuffer(data, codec._FLOAT, count, offset).reshape(shape)
-            self._check_finite("an action", role, action)
+            if not np.isfinite(action).all():
+                raise WireError("an action is not a finite number")
             actions.append(action)
             offset += action.nbytes
         return sequence, tuple(actions)

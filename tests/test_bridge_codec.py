@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from godojo.bridge.codec import ACTED, TERMINATED, TRUNCATED, RoleStep, StepFrame
 from godojo.bridge.messages import Configure, Limits, Ready, RoleDescription, WireError, decode_control
+from godojo.bridge.repairs import Repair
 from godojo.errors import GodojoError
 from godojo.games.parts import ActionPart, Measure, ObservationPart
 from tests.dojo_client import GameLayout, PretendGame
@@ -157,24 +158,29 @@ def test_the_wrong_number_is_refused() -> None:
     refused(game, step, "number 5", "number 6", sequence=6)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(("value", "instead"), [(np.nan, 0.0), (np.inf, 10.0), (-np.inf, -10.0)])
 @pytest.mark.parametrize(
-    ("field", "index", "words"),
+    ("field", "index", "repair"),
     [
-        ("observation", (2, 1, 3), ["an observation", "role1 1 in world 2", "number 3"]),
-        ("terms", (1, 0, 1), ["a reward", "role1 0 in world 1", "number 1"]),
-        ("final_observation", (1, 0), ["final observation", "role1 1 in world 0"]),
-        ("final_terms", (0, 0), ["final reward", "role1 0 in world 0"]),
-        ("final_score", (1,), ["final score", "role1 1 in world 0"]),
+        ("observation", (2, 1, 3), Repair("role1", 1, "sight[3]", 1)),
+        ("terms", (1, 0, 1), Repair("role1", 0, "reward won", 1)),
+        ("final_observation", (1, 0), Repair("role1", 1, "sight[0]", 1)),
+        ("final_terms", (0, 0), Repair("role1", 0, "reward near", 1)),
+        ("final_score", (1,), Repair("role1", 1, "score", 1)),
     ],
 )
-def test_a_number_that_is_none_names_whose_it_is(
-    field: str, index: tuple[int, ...], words: list[str], value: float
+def test_a_number_that_is_not_finite_is_replaced(
+    field: str, index: tuple[int, ...], repair: Repair, value: float, instead: float
 ) -> None:
     game, step = ended_step()
     array = getattr(step.roles[1], field).copy()
     array[index] = value
-    refused(game, replace(step, roles=(step.roles[0], replace(step.roles[1], **{field: array}))), *words)
+    roles = (step.roles[0], replace(step.roles[1], **{field: array}), *step.roles[2:])
+    came = game.layout.unpack_step(game.layout.pack_step(replace(step, roles=roles)), step.sequence)
+    assert came.repairs == (repair,)
+    array[index] = instead
+    assert_same(getattr(came.roles[1], field), array)
+    assert_same(came.roles[0].observation, step.roles[0].observation)
 
 
 def test_huge_numbers_are_numbers() -> None:

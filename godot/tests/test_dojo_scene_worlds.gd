@@ -48,6 +48,34 @@ func test_an_end_ends_the_world() -> void:
 	check_equal(_decide().flags, PackedByteArray([1, 1, 1]), "the next round goes on")
 
 
+func test_agents_report_measures_of_their_round() -> void:
+	_seat(["a"])
+	_begin()
+	var kinds: Array = worlds.describe()["roles"][0]["measures"].map(
+		func(measure: Dictionary) -> String: return measure["name"] + " " + measure["kind"]
+	)
+	check_equal(kinds, ["success bool", "resets number", "unknown number"], "measures")
+	agents[0].end_episode(true)
+	var measures: PackedFloat32Array = _decide().final_measures[0]
+	check_equal(measures.slice(0, 2), PackedFloat32Array([1, 1]), "before the next round begins")
+	check(is_nan(measures[2]), "nothing to report")
+
+
+func test_options_are_exported_variables_of_agents() -> void:
+	_seat(["a", "b"])
+	var request: Dictionary = {"worlds": 1, "ticks_per_decision": 4}
+	check_equal(worlds.configure(request.merged({"options": {"level": 3.0}})), "", "accepted")
+	check_equal(agents[1].get("level"), 3, "value")
+	for wrong: Dictionary in [{"level": 2.5}, {"level": "x"}, {"place": 1.0}, {"name": "x"}]:
+		var complaint: String = worlds.configure(request.merged({"options": wrong}))
+		check("option %s" % wrong.keys()[0] in complaint, "refused with: %s" % complaint)
+	check_equal(
+		DojoSceneOptions.from_words(["--level=4", "--policy=x", "level=5"], [agents[0]]),
+		{"level": "4"},
+		"words"
+	)
+
+
 func test_an_agent_may_end_alone() -> void:
 	_seat(["a", "a"])
 	_begin()

@@ -59,10 +59,10 @@ def test_every_fault_of_a_bad_copy_is_found(tmp_path: Path) -> None:
 
 def test_a_number_that_is_not_finite_is_found(tmp_path: Path) -> None:
     found = godojo.check(chase(tmp_path, **{"[way.x,": "[way.x if n_steps < 30 else NAN,"}), seconds=2)
-    lost = found.findings[0]
-    assert (lost.name, lost.state) == ("game", "bad")
-    assert "shared_policy" in lost.detail
-    assert "division by zero" in lost.cure
+    wrong = found.findings[0]
+    assert (wrong.name, wrong.state) == ("numbers", "bad")
+    assert "shared_policy 0: obs[0] is not finite" in wrong.detail
+    assert "division by zero" in wrong.cure
 
 
 def test_chance_without_the_seed_is_told(tmp_path: Path) -> None:

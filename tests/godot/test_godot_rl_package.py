@@ -25,6 +25,7 @@ VERSION = "0.8.2"
 COUNTING = "res://tests/dojo/counting.tscn"
 FIRST_AGENT = "res://games/first_agent/first_agent.tscn"
 MENU = "res://games/menu/menu.tscn"
+PHYSICS_STRESS = "res://games/physics_stress/physics_stress.tscn"
 TAG = "res://games/tag/training/training.tscn"
 DRIVER = Path(__file__).with_name("godot_rl_driver.py")
 
@@ -138,6 +139,14 @@ def test_the_menu_scene(drive: Driver) -> None:
     }
     assert len(told["first"][0]["obs"]) == 71
     assert told["code"] == 0
+
+
+def test_the_physics_stress_scene_reports_its_measures(drive: Driver) -> None:
+    told = drive("play", PHYSICS_STRESS, framerate=60, action_repeat=3)
+    assert (told["policies"], told["spaces"]) == (["stress"], [{"obs": [8]}])
+    (info,) = (step["info"][0] for step in told["steps"] if step["done"][0])
+    assert info["is_success"] is (info["frames over budget"] == 0)
+    assert info["TimeLimit.truncated"] is True
 
 
 def test_the_tag_scene(drive: Driver) -> None:

@@ -1,6 +1,8 @@
 extends DojoAgent
 ## An agent that does nothing by itself and remembers what was done to it.
 
+@export var level: int = 1
+
 var place: float = 0.0
 var resets: int = 0
 var wanted: PackedFloat32Array = [0.0, 0.0]
@@ -21,6 +23,10 @@ func apply_action(action: PackedFloat32Array) -> void:
 
 func human_action() -> PackedFloat32Array:
 	return wanted
+
+
+func measures() -> Dictionary:
+	return {"success": current.has_won, "resets": resets, "unknown": null}
 
 
 func reset() -> void:

@@ -5,11 +5,12 @@ The game's `ready` fixes all shapes, so a frame has numbers only; `docs/protocol
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from godojo.bridge.messages import Limits, Ready, WireError
+from godojo.bridge.repairs import Repair, observation_fields, repair, reward_fields
 from godojo.errors import GodojoError
 from godojo.games.parts import observation_size
 
@@ -69,6 +70,14 @@ class StepFrame:
     """In the order of `ready`."""
     truth: np.ndarray | None = None
     """float32 [W, K]: the privileged state of each world; None if `ready` declares none."""
+    repairs: tuple[Repair, ...] = ()
+    """Observations and rewards that were not finite, and were replaced."""
+
+
+def _writable(numbers: np.ndarray) -> np.ndarray:
+    """The same view, or a copy that can be repaired where a number is not finite."""
+    with np.errstate(all="ignore"):  # a sum is fast; only one that is not finite needs a look
+        return numbers if np.isfinite(numbers.sum()) else numbers.copy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +93,7 @@ class StepLayout:
     """The layout of one game's frames."""
 
     def __init__(self, ready: Ready, limits: Limits | None = None) -> None:
-        self.worlds = ready.worlds
+        self.worlds, self._ready = ready.worlds, ready
         self.terms = len(ready.reward_terms)
         self.roles = tuple(
             _Shape(r.name, r.agents, r.observation_size, r.action_size, len(r.measures)) for r in ready.roles
@@ -145,7 +154,7 @@ class StepLayout:
         if len(data) != wanted:
             raise WireError(f"a step has {len(data)} bytes, and should have {wanted}")
 
-        floats = np.frombuffer(data, _FLOAT, self._floats, self._header.size)
+        floats = _writable(np.frombuffer(data, _FLOAT, self._floats, self._header.size))
         offset = self._header.size + floats.nbytes
         ended = np.frombuffer(data, _INT, 4 * ended_count, offset).reshape(ended_count, 4)
         offset += ended.nbytes
@@ -161,7 +170,7 @@ class StepLayout:
             rows, size, shape = self.worlds * role.agents, role.observation_size, (self.worlds, role.agents)
             final_rows = np.frombuffer(data, _INT, count, offset)
             offset += 4 * count
-            final = np.frombuffer(data, _FLOAT, count * (size + self.terms + 1 + role.measures), offset)
+            final = _writable(np.frombuffer(data, _FLOAT, count * (size + self.terms + 1 + role.measures), offset))
             offset += final.nbytes
             observation_end, terms_end = count * size, count * (size + self.terms)
             score_end = terms_end + count
@@ -186,8 +195,8 @@ class StepLayout:
             )
         truth = floats[terms_at:].reshape(self.worlds, self.truth) if self.truth else None
         step = StepFrame(given, engine_us, ended, tuple(roles), truth)
-        self._check_step(step, floats, flags)
-        return step
+        self._check_step(step, flags)
+        return replace(step, repairs=repairs) if (repairs := self._repairs(step)) else step
 
     def _check_counts(self, ended_count: int, final_counts: Sequence[int]) -> None:
         if ended_count > self.worlds:
@@ -196,16 +205,28 @@ class StepLayout:
             if count > self.worlds * role.agents:
                 raise WireError(f"{count} agents of {role.name} ended, and there are {self.worlds * role.agents}")
 
-    def _check_step(self, step: StepFrame, floats: np.ndarray, flags: np.ndarray) -> None:
-        with np.errstate(all="ignore"):  # a sum is fast; only one that is not finite needs a look
-            is_fine = np.isfinite(floats.sum())
-        if not is_fine:
-            for role, said in zip(self.roles, step.roles, strict=True):
-                self._check_finite("an observation", role, said.observation)
-                self._check_finite("a reward", role, said.terms)
-            if step.truth is not None and not np.isfinite(step.truth).all():
-                world = int(np.argwhere(~np.isfinite(step.truth))[0, 0])
-                raise WireError(f"the privileged state of world {world} has a number that is not finite")
+    def _repairs(self, step: StepFrame) -> tuple[Repair, ...]:
+        """Replaces observations and rewards that are not finite."""
+        found: list[Repair] = []
+        for described, shape, said in zip(self._ready.roles, self.roles, step.roles, strict=True):
+            each = np.tile(np.arange(shape.agents), self.worlds)
+            last = said.final_rows % shape.agents
+            for array, agents in ((said.observation, each), (said.final_observation, last)):
+                if array.flags.writeable:
+                    rows = array.reshape(len(agents), -1)
+                    found += repair(shape.name, rows, agents, observation_fields(described.observation))
+            for array, agents in ((said.terms, each), (said.final_terms, last)):
+                if array.flags.writeable:
+                    rows = array.reshape(len(agents), -1)
+                    found += repair(shape.name, rows, agents, reward_fields(self._ready.reward_terms))
+            if said.final_score.flags.writeable:
+                found += repair(shape.name, said.final_score[:, None], last, ["score"])
+        return tuple(found)
+
+    def _check_step(self, step: StepFrame, flags: np.ndarray) -> None:
+        if step.truth is not None and step.truth.flags.writeable and not np.isfinite(step.truth).all():
+            world = int(np.argwhere(~np.isfinite(step.truth))[0, 0])
+            raise WireError(f"the privileged state of world {world} has a number that is not finite")
         has_final = any(len(said.final_rows) for said in step.roles)
         if not has_final and not len(step.ended) and not (flags & ENDED).any():
             return
@@ -239,23 +260,6 @@ class StepLayout:
             row = int(differs.argmax())
             what = "has a final row but did not end" if given[row] else "ended without a final row"
             raise WireError(f"{self._who(role, row)} {what}")
-        for name, array in (
-            ("a final observation", said.final_observation),
-            ("a final reward", said.final_terms),
-            ("a final score", said.final_score),
-        ):
-            is_fine = np.isfinite(array)
-            if not is_fine.all():
-                wrong = ~is_fine.reshape(len(rows), -1).all(axis=1)
-                raise WireError(f"{name} of {self._who(role, int(rows[wrong.argmax()]))} is not a finite number")
-
-    def _check_finite(self, what: str, role: _Shape, array: np.ndarray) -> None:
-        wrong = ~np.isfinite(array)
-        if wrong.any():
-            world, agent, number = (int(index) for index in np.argwhere(wrong)[0])
-            value = array[world, agent, number]
-            who = self._who(role, world * role.agents + agent)
-            raise WireError(f"{what} of {who} holds {value} as number {number}, which is not a finite number")
 
     @staticmethod
     def _who(role: _Shape, row: int) -> str:

@@ -16,6 +16,7 @@ import enum
 import json
 import struct
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -34,6 +35,7 @@ from godojo.bridge.messages import (
     check_ready,
     shown,
 )
+from godojo.bridge.repairs import Repair, observation_fields, repair
 from godojo.bridge.session import Session
 from godojo.errors import GodojoError
 
@@ -44,6 +46,8 @@ DEFAULT_TICKS_PER_DECISION = 8
 _LENGTH = struct.Struct("<I")
 _NOBODY = np.empty((0, 4), np.int32)
 _NO_ROWS = np.empty(0, np.int32)
+_INFINITE, _TOO_LARGE = b"1e99999", b"1e39"
+"""What the engine writes for an infinite number, which no reader takes; and a number too large for a float32."""
 _LARGEST = np.finfo(np.float32).max
 
 
@@ -93,6 +97,8 @@ class GodotRlSession(Session):
         """Of each world, since its episode started."""
         self._before: list[np.ndarray] = []
         self._returns: list[np.ndarray] = []
+        self._repairs: list[Repair] = []
+        """Of the step that is being read."""
 
     def begin(self) -> None:
         """The trainer sends the first message."""
@@ -224,7 +230,7 @@ class GodotRlSession(Session):
     def _take_step(self, said: _Said) -> None:
         observations = self._observations(said)
         rewards = self._one_each(said.reward, "the reward")
-        dones = self._one_each(said.done, "done") != 0
+        dones = np.nan_to_num(self._one_each(said.done, "done")) != 0
         has_infos = isinstance(said.info, list) and len(said.info) == self._count
         infos = said.info if has_infos else [None] * self._count
         self._decisions += 1
@@ -233,7 +239,7 @@ class GodotRlSession(Session):
             self._roles, observations, self._before, self._returns, strict=True
         ):
             reward, done = _single(rewards[role.agents]), dones[role.agents]
-            _check_finite(reward[:, None, None], role, "the reward")
+            self._repair(role, reward[:, None], ["reward"])
             returns += reward
             shape = observation.shape[:2]
             if not done.any():
@@ -247,7 +253,7 @@ class GodotRlSession(Session):
             for index, row in enumerate(rows):
                 info = infos[role.agents[row]]
                 self._take_info(info, role, last[index], flags[row : row + 1], success[index])
-            _check_finite(last[:, None], role, "the last observation")
+            self._repair(role, last, observation_fields(role.observation), rows)
             score = _single(np.clip(returns[rows], -_LARGEST, _LARGEST))
             steps.append(
                 _role_step(observation, reward.reshape(shape), flags.reshape(shape), rows, last, score, success)
@@ -285,7 +291,7 @@ class GodotRlSession(Session):
             if not role.read_all(given, observed[:, 0]):
                 for row, one in enumerate(given):
                     role.read_observation(one, observed[row, 0], f"the observation of {role.name} {row}:")
-            _check_finite(observed, role, "the observation")
+            self._repair(role, observed[:, 0], observation_fields(role.observation))
             observed = observed.reshape(self._worlds, self._agents(role), -1)
             observed.flags.writeable = False
             observations.append(observed)
@@ -301,9 +307,17 @@ class GodotRlSession(Session):
             raise WireError(f"{what} must be a list of {self._count} numbers, one for each agent")
         return numbers
 
+    def _repair(self, role: AgentRole, numbers: np.ndarray, fields: list[str], rows: np.ndarray | None = None) -> None:
+        """Replaces what is not finite in the numbers of all agents, or of those in `rows`."""
+        with np.errstate(all="ignore"):
+            if not np.isfinite(numbers.sum()):
+                agents = np.arange(len(role.agents)) if rows is None else rows
+                self._repairs += repair(role.name, numbers, agents % self._agents(role), fields)
+
     def _deliver(self, step: StepFrame) -> None:
         self._turn = _Turn.NOTHING
-        self.events.append(step)
+        self.events.append(replace(step, repairs=tuple(self._repairs)) if self._repairs else step)
+        self._repairs = []
 
     # What we say
 
@@ -361,13 +375,8 @@ def _single(numbers: np.ndarray) -> np.ndarray:
         return numbers.astype(np.float32)
 
 
-def _check_finite(numbers: np.ndarray, role: AgentRole, what: str) -> None:
-    if not np.isfinite(numbers).all():
-        agent, _, _ = np.argwhere(~np.isfinite(numbers))[0]
-        raise WireError(f"{what} of {role.name} {agent} holds something that is not a finite number")
-
-
 def _read(decoder: msgspec.json.Decoder[Any], text: bytes) -> Any:
+    text = text.replace(_INFINITE, _TOO_LARGE)
     try:
         return decoder.decode(text)
     except RecursionError:
@@ -375,5 +384,4 @@ def _read(decoder: msgspec.json.Decoder[Any], text: bytes) -> Any:
     except UnicodeError:
         raise WireError("a message of the game is not UTF-8 text") from None
     except msgspec.MsgspecError as error:
-        hint = "; a number in it is infinite" if b"1e99999" in text else ""
-        raise WireError(f"a message of the game cannot be read: {shown(str(error), 200)}{hint}") from None
+        raise WireError(f"a message of the game cannot be read: {shown(str(error), 200)}") from None

@@ -149,16 +149,16 @@ def read_roles(info: EnvInfo) -> list[AgentRole]:
 
 
 def numbers_of(value: Any, what: str) -> np.ndarray:
-    """The numbers of a list (of lists), or of a single one; true and false count as 1 and 0."""
+    """The numbers of a list (of lists), or of a single one; true and false count as 1 and 0, null, which is what the
+    engine writes for it, as NaN."""
     try:
         numbers = np.array(value)
-    except ValueError:
+        if numbers.dtype.kind == "O" and isinstance(value, list) and _first_odd(value) is None:
+            numbers = np.array(value, np.float64)
+    except (ValueError, TypeError):
         raise WireError(f"{what} is a list of lists of different lengths") from None
     if numbers.dtype.kind not in "bif":
-        culprit = _first_odd(value)
-        if culprit is None:
-            raise WireError(f"{what} holds null: the game computed something that is not a number")
-        raise WireError(f"{what} holds {_kind(culprit)}, and should hold numbers")
+        raise WireError(f"{what} holds {_kind(_first_odd(value))}, and should hold numbers")
     return numbers
 
 

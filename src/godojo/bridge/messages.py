@@ -104,6 +104,8 @@ class RoleDescription(msgspec.Struct, frozen=True):
     """The model that its agents declare, in place of the scene's."""
     measures: tuple[Measure, ...] = ()
     """What its agents report of a finished episode."""
+    nodes: tuple[str, ...] = ()
+    """The nodes of its agents in a world, for messages about them."""
 
     @property
     def observation_size(self) -> int:

@@ -202,6 +202,8 @@ def train(
             _say_stability(outcome.stability)
         if outcome.script_errors[0]:
             note("the game's scripts caused {:,} errors; the first: {}".format(*outcome.script_errors))
+        for where, count in outcome.non_finite.items():
+            note(f"not finite and replaced, {count:,} times: {where}")
     if not outcome.is_spent:
         note(f"stopped and saved; continue with: {command(f'train {resume_words(run)}')}")
         raise typer.Exit(130)

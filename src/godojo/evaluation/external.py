@@ -77,6 +77,8 @@ class ExternalEvaluation(Printable, msgspec.Struct, frozen=True):
     script_errors: int = 0
     """Errors in the game's scripts."""
     first_script_error: str = ""
+    non_finite: dict[str, int] = {}
+    """Observations and rewards that were not finite and were replaced, by node and field."""
     targets: dict[str, float] = {}
     """What a good policy reaches, by measure."""
 
@@ -163,7 +165,7 @@ def evaluate_external(
             tally = _play(worlds, players, roles, episodes, seconds, judging_seed(seed), report)
             found += [tally.performance(name, title) for name in roles]
             is_complete, lost = is_complete and not tally.left, lost + tally.lost
-        errors, first_error = worlds.script_errors
+        (errors, first_error), non_finite = worlds.script_errors, dict(worlds.non_finite)
     return ExternalEvaluation(
         policy=policy,
         game=game,
@@ -177,6 +179,7 @@ def evaluate_external(
         lost_episodes=lost,
         script_errors=errors,
         first_script_error=first_error,
+        non_finite=non_finite,
         targets=dict(SCENE_GAMES[game].targets) if game in SCENE_GAMES else {},
     )
 

@@ -120,6 +120,7 @@ class _Play:
     """Of all worlds together."""
     seconds: float = 0.0
     script_errors: tuple[int, str] = (0, "")
+    non_finite: dict[str, int] = field(default_factory=dict)
     loss: GameLost | None = None
 
 
@@ -139,7 +140,7 @@ def _play(
             try:
                 _record(played, worlds, seed, seconds, report, most, constant)
             finally:
-                played.script_errors = worlds.script_errors
+                played.script_errors, played.non_finite = worlds.script_errors, worlds.non_finite
     except GameLost as error:
         played.loss = error
     return played
@@ -182,10 +183,10 @@ def _held(role: RoleStatistics, column: int) -> float:
 def _about_game(played: _Play) -> Iterator[Finding]:
     if played.loss is not None:
         cause = played.loss.cause
-        cure = "run the project in the editor and look at its output"
-        if "finite" in cause or "not a number" in cause:
-            cure = "look for a division by zero, or the direction of a zero vector, in observations and rewards"
-        yield Finding("game", "bad", f"was lost: it {cause}", cure)
+        yield Finding("game", "bad", f"was lost: it {cause}", "run the project in the editor and look at its output")
+    for where, times in played.non_finite.items():
+        cure = "look for a division by zero, or the direction of a zero vector"
+        yield Finding("numbers", "bad", f"{where} is not finite, {times:,} times", cure)
     count, first = played.script_errors
     if count:
         yield Finding(

@@ -141,6 +141,7 @@ def external_table(found: "ExternalEvaluation") -> RenderableType:
         notes.append(f"{found.lost_episodes} episodes were cut short by a lost game and not counted")
     if found.script_errors:
         notes.append(f"{found.script_errors} script errors in the game, first {escape(found.first_script_error)}")
+    notes += [f"not finite and replaced, {count:,} times: {escape(name)}" for name, count in found.non_finite.items()]
     return Group(
         f"[bold]{escape(found.policy)}[/], {escape(found.game)} in {escape(found.project)}",
         f"[dim]{how} actions; agent-steps trained: {steps}; seed {found.seed}; ± and in brackets: 95 % intervals[/]\n",

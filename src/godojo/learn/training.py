@@ -262,7 +262,9 @@ class Training:
             win_rates={
                 name: sum(wins[name] for _, wins in self._recent) / rounds
                 for name in names
-                if rounds and (name in self.worlds.winners or (self._shared is not None and learner.assignments))
+                if rounds
+                and (name in self.worlds.winners or (self._shared is not None and learner.assignments))
+                and not any(measure.name == "success" for measure in self.worlds.roles[name].measures)
             },
             ratings={} if pool is None else {name: (rating.mu, rating.sigma) for name, rating in pool.now.items()},
             rewards=dict(self._statistics.latest),
@@ -303,8 +305,9 @@ class Training:
 class RolloutStatistics:
     """Mean reward (total and by term), length and measures of the episodes that ended since the last call of `means`.
 
-    A measure that agents report is `ROLE/rollout/NAME`, and `success` is called `success_rate`. A measure of the game
-    (`Game.measures`) is `rollout/NAME`, such as `rollout/catches`: it is no role's own.
+    A measure that agents report is `ROLE/rollout/NAME`, and `success` is called `success_rate`; a name with a slash,
+    such as `performance/physics_frame_time_ratio`, is a tag itself. A measure of the game (`Game.measures`) is
+    `rollout/NAME`, such as `rollout/catches`: it is no role's own.
     """
 
     def __init__(self, worlds: Worlds) -> None:
@@ -336,7 +339,7 @@ class RolloutStatistics:
         means: dict[str, float] = {}
         for role, sums in self._episodes.items():
             means |= {
-                f"{role}/rollout/{name}": value
+                f"{role}/{name if '/' in name else f'rollout/{name}'}": value
                 for name, value in sums.means(self._terms, self._measures_of[role]).items()
             }
             if sums.episodes:

@@ -26,6 +26,7 @@ from godojo.runs.snapshots import SnapshotStore, find_policy, policies_in, polic
 if TYPE_CHECKING:
     from godojo.runs.checkpoints import CheckpointStore
 
+NON_FINITE = "non_finite.json"
 CONFIG = "config.json"
 """A folder that has it is a run."""
 LATEST = "latest"
@@ -124,6 +125,13 @@ class RunFolder:
             with suppress(GodojoError):  # why nothing was saved matters more than what is left
                 _delete(self.path)
         self._settle_replaced()
+
+    def non_finite(self) -> dict[str, int]:
+        """Observations and rewards of its games that were not finite and were replaced, by node and field."""
+        try:
+            return msgspec.json.decode((self.path / NON_FINITE).read_bytes(), type=dict[str, int])
+        except (OSError, msgspec.DecodeError):
+            return {}
 
     @property
     def run_id(self) -> str:

@@ -1,6 +1,6 @@
 """Runs a prepared training, evaluates its policies, and lists the commands to try next."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -14,7 +14,7 @@ from godojo.evaluation.stability import Stability, http_worlds, memory_mb, stabi
 from godojo.evaluation.tables import progress_table
 from godojo.files import atomic_write
 from godojo.runs.external import can_be_launched, is_external
-from godojo.runs.folder import RunFolder
+from godojo.runs.folder import NON_FINITE, RunFolder
 from godojo.show.policies_to_show import can_be_shown
 from godojo.training.notices import TrainingNotices
 from godojo.training.setup import resume_words
@@ -36,6 +36,9 @@ class Outcome(NamedTuple):
     """Of games that were trained over HTTP; also in the run's `stability.json`."""
     script_errors: tuple[int, str] = (0, "")
     """How many errors the game's scripts caused, and the first; also in the run's `script_errors.json`."""
+    non_finite: Mapping[str, int] = {}
+    """Observations and rewards that were not finite and were replaced, by node and field; also in the run's
+    `non_finite.json`."""
 
 
 class FinalEvaluation(NamedTuple):
@@ -60,7 +63,7 @@ def run_training(training: "Training", report: "Callable[[TrainingStatus], None]
     else:
         is_spent = training.train(report)
     if games is None:
-        return Outcome(is_spent, None, _script_errors(training))
+        return Outcome(is_spent, None, _script_errors(training), _non_finite(training))
     found = stability(games, training.agent_steps, before_mb)
     text = msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
     atomic_write(training.run.path / "stability.json", text)
@@ -74,6 +77,16 @@ def _script_errors(training: "Training") -> tuple[int, str]:
         text = msgspec.json.format(msgspec.json.encode({"count": count, "first": first}), indent=2) + b"\n"
         atomic_write(training.run.path / "script_errors.json", text)
     return count, first
+
+
+def _non_finite(training: "Training") -> Mapping[str, int]:
+    """Those of the games, also written into the run and added to those of its earlier stretches."""
+    found: dict[str, int] = training.worlds.non_finite if isinstance(training.worlds, GodotWorlds) else {}
+    if found:
+        total = training.run.non_finite()
+        total = {where: total.get(where, 0) + found.get(where, 0) for where in {**total, **found}}
+        atomic_write(training.run.path / NON_FINITE, msgspec.json.format(msgspec.json.encode(total), indent=2) + b"\n")
+    return found
 
 
 def evaluate_training(

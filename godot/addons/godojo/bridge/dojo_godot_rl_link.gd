@@ -80,15 +80,10 @@ func send_ready(description: Dictionary) -> void:
 
 
 func send_step(results: DojoResults) -> void:
+	_wire.repair(results)
 	var message: Dictionary = _wire.write_reset(results) if _is_reset else _wire.write_step(results)
 	_is_reset = false
-	var text: String = _wire.write(message, results)
-	if not _wire.error.is_empty():
-		var complaint: String = _wire.error
-		send_error(complaint)
-		hang_up(complaint)
-		return
-	_send(text)
+	_send(_wire.write(message))
 
 
 ## Its trainers know no errors, but this one they cannot take for an answer: they end instead of

@@ -9,6 +9,8 @@ extends RefCounted
 
 ## The most agents a trainer may be given.
 const MAX_AGENTS := 65536
+## What infinite numbers become.
+const LIMIT := 10.0
 ## Beyond this a number is no action.
 const MAX_ACTION := 1e30
 
@@ -20,6 +22,8 @@ var agents: int = 0
 var _roles: Array[_Role] = []
 var _terms: int = 0
 var _action_numbers: int = 0
+## Fields that were not finite.
+var _reported: Dictionary[String, bool] = {}
 
 
 ## The value of the word [code]--name=value[/code] on the command line, by which godot_rl tells
@@ -139,13 +143,9 @@ func write_step(results: DojoResults) -> Dictionary:
 	}
 
 
-## A message as text; empty with an [member error] if a number in it is none.
-func write(message: Dictionary, results: DojoResults = null) -> String:
+## A message as text.
+func write(message: Dictionary) -> String:
 	error = ""
-	if results != null:
-		error = _complaint(results)
-		if not error.is_empty():
-			return ""
 	return JSON.stringify(message, "", false)
 
 
@@ -159,15 +159,38 @@ func _observations(results: DojoResults) -> Array[Dictionary]:
 	return observations
 
 
-## JSON has no words for numbers that are none.
-func _complaint(results: DojoResults) -> String:
-	for number in results.terms:
-		if not is_finite(number):
-			return "a reward is not a finite number"
-	for number in results.observation:
-		if not is_finite(number):
-			return "an observation holds something that is not a finite number"
-	return ""
+## JSON has no words for numbers that are not finite: NaN becomes 0, an infinite one
+## [constant LIMIT]. Each field is reported once, with its node.
+func repair(results: DojoResults) -> void:
+	var at: int = 0
+	var term: int = 0
+	for role in _roles:
+		for row in role.rows:
+			for index in role.observation_size:
+				if not is_finite(results.observation[at]):
+					_report("%s: %s" % [role.node_of(row), role.field(index)])
+					results.observation[at] = _repaired(results.observation[at])
+				at += 1
+			for _index in _terms:
+				if not is_finite(results.terms[term]):
+					_report("%s: a reward" % role.node_of(row))
+					results.terms[term] = _repaired(results.terms[term])
+				term += 1
+	for index in _roles.size():
+		for number in results.final_observation[index].size():
+			var value: float = results.final_observation[index][number]
+			if not is_finite(value):
+				results.final_observation[index][number] = _repaired(value)
+
+
+func _report(where: String) -> void:
+	if not _reported.has(where):
+		_reported[where] = true
+		printerr("Godojo: %s is not finite; NaN becomes 0, infinite numbers 10" % where)
+
+
+static func _repaired(value: float) -> float:
+	return 0.0 if is_nan(value) else signf(value) * LIMIT
 
 
 ## One role.
@@ -182,6 +205,9 @@ class _Role:
 
 	var _actions: Array
 	var _measures: Array
+	var _nodes: Array
+	var _parts: Array
+	var _per_world: int
 	## Where in an observation numbers other than those of pictures lie: begin and end, in turn.
 	var _spans: PackedInt32Array
 	var _numbers: int = 0
@@ -192,6 +218,9 @@ class _Role:
 		rows = worlds * int(described["agents"])
 		_actions = described["action"]
 		_measures = described.get("measures", [])
+		_nodes = described.get("nodes", [])
+		_parts = described["observation"]
+		_per_world = described["agents"]
 		action_size = DojoObservationLayout.action_size(_actions)
 		for part: Dictionary in described["observation"]:
 			var size: int = DojoObservationLayout.observation_size([part])
@@ -234,6 +263,19 @@ class _Role:
 		for picture in _pictures:
 			observation[picture["key"]] = _nested(_pixels(numbers, at, picture), picture["shape"])
 		return observation
+
+	## The node of the agent in this row, for people.
+	func node_of(row: int) -> String:
+		return str(_nodes[row % _per_world]) if not _nodes.is_empty() else "%s %d" % [name, row]
+
+	## The name of a number of the observation.
+	func field(index: int) -> String:
+		for part: Dictionary in _parts:
+			var size: int = DojoObservationLayout.observation_size([part])
+			if index < size:
+				return "%s[%d]" % [part["name"], index]
+			index -= size
+		return "observation"
 
 	## What an agent reports of its episode, by name; [code]success[/code] under godot_rl's name.
 	func measures_of(numbers: PackedFloat32Array, ended: int) -> Dictionary:

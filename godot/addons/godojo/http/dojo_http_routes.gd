@@ -146,6 +146,8 @@ func _metrics() -> DojoHttpReply:
 			)
 	metrics["engine"]["physics_frames"] = Engine.get_physics_frames()
 	metrics["http"] = counts
+	for monitor: DojoPerformanceMonitor in _tree.get_nodes_in_group(DojoPerformanceMonitor.GROUP):
+		metrics["performance"] = monitor.summary()
 	return DojoHttpReply.make(metrics)
 
 

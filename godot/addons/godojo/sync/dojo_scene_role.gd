@@ -80,6 +80,7 @@ func describe() -> Dictionary:
 	var description: Dictionary = {
 		"name": name,
 		"agents": _per_world,
+		"nodes": of_world(0).map(place_of),
 		"observation": _observation_parts,
 		"action": _action_parts,
 	}

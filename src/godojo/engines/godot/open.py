@@ -127,6 +127,7 @@ def launch_games(
         [LaunchedGame(recipe, number, **said) for number in range(_count("num_processes", num_processes))],
         worlds_each=None if num_worlds is None else spread(num_worlds, num_processes),
         start_timeout_s=60.0 if start_timeout_s is None else start_timeout_s,
+        say=say,
         **how,
     )
     return _started(worlds, seed)
@@ -147,7 +148,7 @@ def await_game(
     """Waits for a game that the user starts; `how` are further arguments of `GodotWorlds`."""
     patience_s = _PATIENCE_S if start_timeout_s is None else start_timeout_s
     if slot is not None:
-        return _started(GodotWorlds([slot], start_timeout_s=patience_s, **how), seed)
+        return _started(GodotWorlds([slot], start_timeout_s=patience_s, say=say, **how), seed)
     if port is None:
         port = GODOT_RL_PORT if wire == "godot_rl" else DEFAULT_PORT
     if token and wire == "any":
@@ -155,7 +156,7 @@ def await_game(
     say = say or _print
     listener = Listener(host, port, token, wire, log=say)
     say(f"waiting for a game on {host}:{listener.port}")
-    return _started(GodotWorlds([PendingGame(listener)], start_timeout_s=patience_s, **how), seed)
+    return _started(GodotWorlds([PendingGame(listener)], start_timeout_s=patience_s, say=say, **how), seed)
 
 
 def spread(num_worlds: int, num_processes: int) -> list[int]:

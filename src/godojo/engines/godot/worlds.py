@@ -2,7 +2,7 @@
 
 import os
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from time import monotonic
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from godojo.bridge.codec import StepFrame
 from godojo.bridge.listener import Connection
 from godojo.bridge.messages import (
     Configure,
@@ -21,7 +22,9 @@ from godojo.bridge.messages import (
     Ready,
     Status,
     WireError,
+    shown,
 )
+from godojo.bridge.repairs import LIMIT
 from godojo.engines.base import Worlds
 from godojo.engines.godot.arrays import Truth, checked_seed, game_seed, make_arrays
 from godojo.engines.godot.game_slots import GameSlot
@@ -81,13 +84,18 @@ class GodotWorlds(Worlds):
         reconnect_s: float | None = None,
         max_restarts: int = MAX_RESTARTS,
         resources: ExitStack | None = None,
+        say: Callable[[str], None] | None = None,
     ) -> None:
         """With `truth`, games send their privileged state; see `privileged`.
 
+        `say` is called with each field of an observation or reward that is not finite, when it is first seen.
         `resources`, such as a virtual display, are released when the games have ended.
         """
         self.settings = settings
         self._truth = truth
+        self._say = say or (lambda _: None)
+        self.non_finite: dict[str, int] = {}
+        """Observations and rewards that were not finite and were replaced, counted by node and field."""
         self._quota = Restarts(max_restarts)
         self.engine_us = np.zeros(len(seats), np.int64)
         """Time of each game for the last step, by its own clock."""
@@ -157,6 +165,7 @@ class GodotWorlds(Worlds):
             else:
                 game.is_acting = False
                 self._arrays.begin(game.worlds, frame)
+                self._note_repairs(frame)
         self._revive(is_cut_short=False)
 
     def _start(self) -> None:
@@ -267,9 +276,19 @@ class GodotWorlds(Worlds):
             else:
                 game.is_acting = False
                 self._arrays.take(game.worlds, frame)
+                self._note_repairs(frame)
                 self.engine_us[game.number] = frame.engine_us
                 self._quota.good_step(game.number)
                 game.seat.look_after()
+
+    def _note_repairs(self, frame: StepFrame) -> None:
+        for role, agent, field, count in frame.repairs:
+            assert self._games[0].ready is not None
+            nodes = next(each.nodes for each in self._games[0].ready.roles if each.name == role)
+            where = f"{nodes[agent] if agent < len(nodes) else f'{role} {agent}'}: {field}"
+            if where not in self.non_finite:
+                self._say(f"{shown(where, 200)} is not finite; NaN is replaced by 0, infinite numbers by ±{LIMIT:g}")
+            self.non_finite[where] = self.non_finite.get(where, 0) + count
 
     def _reconfigure(self) -> None:
         """Lets games that can play by other settings; `_revive` calls others in place of those that cannot."""

@@ -69,6 +69,7 @@ def write_report(run: RunFolder, path: Path, *, rounds: int = 300, seed: int = 0
     parts = [
         _head(run, tables),
         results,
+        _non_finite(run),
         _VIEWER if replays else "",
         _pictures([charts[name] for name in CHARTS if name in charts]),
         details,
@@ -246,6 +247,15 @@ def _external(found: ExternalEvaluation) -> str:
         "Results", about, ("role", "played by", "episodes", "return", "steps", "success", "reward/step"), rows
     )
     return results + (_external_measures(found) if found.has_measures else "")
+
+
+def _non_finite(run: RunFolder) -> str:
+    """Observations and rewards of the training that were not finite and were replaced."""
+    found = run.non_finite()
+    if not found:
+        return ""
+    rows = [f"<tr><td>{html.escape(where)}</td><td>{count:,}</td></tr>" for where, count in found.items()]
+    return _table("Not finite", "Observations and rewards that were replaced.", ("node and field", "times"), rows)
 
 
 def _external_measures(found: ExternalEvaluation) -> str:
