@@ -14,6 +14,7 @@ import godojo as package
 from godojo.cli import app
 from godojo.cli.play import game_words
 from godojo.cli.verbs import VERBS
+from godojo.games.base import GAMES, SCENE_GAMES
 from godojo.runs.config import RunConfig
 from godojo.runs.folder import RunFolder
 from tests.conftest import Run, fake_godot
@@ -180,9 +181,8 @@ def test_wrong_arguments_about_a_run_are_refused_before_torch_is_loaded(tmp_path
 def test_play_knows_its_games(godojo: Run) -> None:
     done = godojo("play", "chess")
     assert done.returncode == 2
-    assert done.stderr == (
-        "godojo: there is no game 'chess'; there is: cat_and_mouse, first_agent, lookout, navigation, tag\n"
-    )
+    there = ", ".join(sorted({*GAMES, *SCENE_GAMES}))
+    assert done.stderr == f"godojo: there is no game 'chess'; there is: {there}\n"
 
 
 def test_play_needs_a_display(godojo: Run) -> None:
