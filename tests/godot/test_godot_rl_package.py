@@ -24,6 +24,7 @@ pytestmark = pytest.mark.engine
 VERSION = "0.8.2"
 COUNTING = "res://tests/dojo/counting.tscn"
 FIRST_AGENT = "res://games/first_agent/first_agent.tscn"
+MENU = "res://games/menu/menu.tscn"
 PHYSICS_STRESS = "res://games/physics_stress/physics_stress.tscn"
 TAG = "res://games/tag/training/training.tscn"
 LANDING = "res://games/landing/training/training.tscn"
@@ -126,6 +127,18 @@ def test_the_first_agent_scene(drive: Driver) -> None:
     (space,) = told["spaces"]
     assert len(told["first"][0]["obs"]) == space["obs"][0]
     assert any(step["done"][0] for step in told["steps"])
+    assert told["code"] == 0
+
+
+def test_the_menu_scene(drive: Driver) -> None:
+    told = drive("play", MENU, framerate=60, action_repeat=8, worlds=2)
+    assert told["policies"] == ["tester"] * 2
+    assert told["actions"][0] == {
+        "pointing": "Box(-1.0, 1.0, (2,), float32)",
+        "trigger": "Discrete(2)",
+        "grip": "Discrete(2)",
+    }
+    assert len(told["first"][0]["obs"]) == 71
     assert told["code"] == 0
 
 
