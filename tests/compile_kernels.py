@@ -9,8 +9,8 @@ from tests.learning_games import STEPS, WORDS
 
 GAMES = (
     ("tag", "--judge", "2", *WORDS),
-    ("tag", "--algorithm", "sac", "--judge", "0", *WORDS, "--set=learning_starts=256", "--set=batch_size=64"),
     ("navigation", "--eval", "2", *WORDS),
+    ("landing", "--eval", "2", *WORDS),
 )
 
 if __name__ == "__main__":

@@ -93,16 +93,12 @@ def train(
         expert("A setting of the algorithm (n_epochs=3) or the game (motion.gravity_mps2=20).", "KEY=VALUE", "--set"),
     ] = None,
     config: Annotated[Path | None, expert("A configuration; `config example` prints one.", "FILE.json")] = None,
-    algorithm: Annotated[
-        str | None, expert("ppo (default) or sac; with --trainer sb3 also td3 or dqn; with rllib ppo.", "NAME")
-    ] = None,
-    trainer: Annotated[
-        str | None, expert("built-in (default), sb3 (Stable-Baselines3) or rllib (RLlib).", "NAME")
-    ] = None,
-    role: Annotated[str | None, expert("For sb3 and rllib: the only role that learns.", "ROLE")] = None,
+    algorithm: Annotated[str | None, expert("ppo (default) or sac; sb3 also has td3 and dqn.", "NAME")] = None,
+    trainer: Annotated[str | None, expert("built-in (default), sb3 or rllib.", "NAME")] = None,
+    role: Annotated[str | None, expert("For those: the only role that learns.", "ROLE")] = None,
     opponent: Annotated[
         str | None,
-        expert("For sb3 and rllib: plays all others: a scripted one, RUN, a policy file or FILE.py:Class.", "PLAYER"),
+        expert("For those: plays all others: a scripted one, RUN, a policy file or FILE.py:Class.", "PLAYER"),
     ] = None,
     init_from: Annotated[str | None, expert("Start with the policies of this run.", "RUN")] = None,
     freeze: Annotated[list[str] | None, expert("A role that plays but does not learn.", "ROLE")] = None,
@@ -113,7 +109,7 @@ def train(
     ] = None,
     num_envs: Annotated[int | None, expert("Worlds played in parallel.", "N", min=1)] = None,
     device: Annotated[
-        str | None, expert("For sb3 and rllib: auto (default; a GPU if there is one), cpu or cuda.", "NAME")
+        str | None, expert("For those: auto (default; a GPU if there is one), cpu or cuda.", "NAME")
     ] = None,
     processes: Annotated[int | None, expert("Godot processes; defaults to 2.", "N", "--engines", min=1)] = None,
     num_processes: Annotated[int | None, typer.Option("--processes", hidden=True, min=1)] = None,
@@ -125,9 +121,7 @@ def train(
         str | None,
         expert("Play in a Ray cluster: HOST:PORT, auto or local.", "ADDRESS"),
     ] = None,
-    workers: Annotated[
-        int | None, expert("With --ray: workers; defaults to 2. With rllib: defaults to none.", "N", min=1)
-    ] = None,
+    workers: Annotated[int | None, expert("With --ray (2 by default) or rllib (none).", "N", min=1)] = None,
     worker_timeout: Annotated[float | None, expert("Patience with a worker; defaults to 15.", "SECONDS")] = None,
     log_trajectories: Annotated[
         int, expert("Rounds of each snapshot to record tick by tick at the end.", "N", min=0)
@@ -143,7 +137,6 @@ def train(
       godojo train tag --minutes 1 --run-id first
       godojo train --resume first --minutes 5
       godojo train tag --mode classic
-      godojo train tag --engine godot --set num_worlds=64
       godojo train navigation --trainer sb3 --algorithm sac --preset per_metre
       godojo train first_agent --minutes 2
       godojo train tag --trainer rllib --workers 2
