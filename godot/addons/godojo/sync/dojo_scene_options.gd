@@ -3,6 +3,8 @@ extends RefCounted
 ## What a trainer, or a person at the command line, asks of a scene: values for exported variables
 ## of its agents and of the roots of its worlds, by name. For [DojoSceneWorlds].
 
+const _TYPES: PackedInt32Array = [TYPE_BOOL, TYPE_INT, TYPE_FLOAT, TYPE_STRING, TYPE_STRING_NAME]
+
 
 ## Gives [param nodes] their values; returns an error message, or an empty text.
 static func apply(options: Dictionary, nodes: Array[Node]) -> String:
@@ -46,12 +48,13 @@ static func from_words(words: PackedStringArray, nodes: Array[Node]) -> Dictiona
 	return found
 
 
-## The type of an exported variable of the node's script; [constant TYPE_NIL] if it has none.
+## The type of an exported variable of the node's script that an option can set;
+## [constant TYPE_NIL] if it has none.
 static func _exported_type(node: Node, option: String) -> int:
 	const EXPORTED: int = PROPERTY_USAGE_SCRIPT_VARIABLE | PROPERTY_USAGE_EDITOR
 	for property in node.get_property_list():
 		if property["name"] == option and int(property["usage"]) & EXPORTED == EXPORTED:
-			return property["type"]
+			return property["type"] if property["type"] in _TYPES else TYPE_NIL
 	return TYPE_NIL
 
 
