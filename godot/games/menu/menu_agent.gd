@@ -52,8 +52,8 @@ func _physics_process(delta: float) -> void:
 	if is_over():
 		return
 	pointing = (pointing + _turn * TURN_RAD_PER_S * delta).clamp(-REACH, REACH)
-	_point()
 	if menu.dragged != null:
+		point()
 		menu.drag(hit.x)
 
 
@@ -70,6 +70,7 @@ func observation_parts() -> Array[Dictionary]:
 
 
 func observe() -> PackedFloat32Array:
+	point()
 	var numbers: PackedFloat32Array = [
 		pointing.x / REACH.x,
 		pointing.y / REACH.y,
@@ -99,6 +100,7 @@ func action_parts() -> Array[Dictionary]:
 
 ## Buttons go down on what is focused now; then the pointer turns.
 func apply_action(action: PackedFloat32Array) -> void:
+	point()
 	_turn = Vector2(action[0], action[1])
 	var pulls: bool = action[2] > 0.5
 	var grips: bool = action[3] > 0.5
@@ -114,7 +116,6 @@ func apply_action(action: PackedFloat32Array) -> void:
 	if not answers:
 		_silences += 1
 		add_reward(SILENT, "silent")
-	_point()
 	if not (menu.screens[MenuModel.MAIN] as Array).any(menu.is_left):
 		_finish()
 
@@ -165,7 +166,12 @@ func reset() -> void:
 	_silences = 0
 	_screens = 1
 	_has_kept_all = false
-	_point()
+
+
+## Follows the ray to what it hits.
+func point() -> void:
+	hit = panel.hit_from(pointer.position, pointing)
+	focused = menu.element_at(hit)
 
 
 ## The share of elements that have answered.
@@ -211,11 +217,6 @@ func _load_menu() -> void:
 	menu = MenuModel.new(_path())
 	menu.element_named(DEAD).is_dead = dead_button
 	panel.show_menu(self)
-
-
-func _point() -> void:
-	hit = panel.hit_from(pointer.position, pointing)
-	focused = menu.element_at(hit)
 
 
 func _path() -> String:

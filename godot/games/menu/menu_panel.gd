@@ -23,8 +23,12 @@ var _fills: Dictionary[MenuElement, MeshInstance3D] = {}
 @onready var _ray: MeshInstance3D = $"../Pointer/Ray"
 
 
+func _ready() -> void:
+	set_process(is_drawn())
+
+
 func _process(_delta: float) -> void:
-	if _agent != null and is_drawn():
+	if _agent != null:
 		_draw()
 
 
@@ -67,6 +71,7 @@ func under_mouse(pointer: Node3D) -> Vector2:
 
 func _draw() -> void:
 	var menu: MenuModel = _agent.menu
+	_agent.point()
 	if _screen != menu.screen:
 		_build(menu)
 	for element: MenuElement in menu.screens[menu.screen]:
