@@ -123,8 +123,8 @@ def no_leftovers() -> Iterator[None]:
 def test_the_same_seed_trains_the_same_policies(tmp_path: Path) -> None:
     for name in ("one", "other"):
         process = _train(tmp_path, name, updates=4)
-        assert process.wait(100) == 0, _output(process)
-        process.communicate()
+        output = _output(process)
+        assert process.returncode == 0, output
     assert _fingerprint(tmp_path, "one") == _fingerprint(tmp_path, "other")
 
 
@@ -157,10 +157,12 @@ def test_killed_and_stopped_workers_are_replaced_and_ctrl_c_leaves_nothing(tmp_p
 @pytest.mark.timeout(300)
 def test_the_drivers_death_is_survived_by_resume(tmp_path: Path) -> None:
     process = _train(tmp_path, "run", "--set=checkpoint_steps=1024", updates=100_000)
-    _await(lambda: _rows(tmp_path, "run") >= 5)
-    below = _children(process.pid)
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
+    try:
+        _await(lambda: _rows(tmp_path, "run") >= 5)
+        below = _children(process.pid)
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
     _await(lambda: not [pid for pid in below if Path(f"/proc/{pid}").exists()])
     saved = _saved_steps(tmp_path)
     words = ("train", "--resume", "run", "--eval", "0", "--steps", str(saved + 4 * UPDATE))
