@@ -15,7 +15,6 @@ import argparse
 import contextlib
 import os
 import random
-import shutil
 import signal
 import sys
 import tempfile
@@ -44,7 +43,7 @@ def main() -> int:
     parser.add_argument("--every", type=float, default=1.0, help="Mean seconds between two faults.")
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="rf-") as folder:  # short: Ray puts sockets there
-        tempfile.tempdir = folder
+        tempfile.tempdir = os.environ["RAY_TMPDIR"] = folder
         write("| faults | number | workers lost | agent-steps | seeker's wins (95 %) | left behind |")
         write("|---|---|---|---|---|---|")
         longest = wanted.steps
@@ -147,8 +146,7 @@ def _nodes() -> Iterator[Disturbance]:
     """
     from ray.cluster_utils import Cluster
 
-    folder = tempfile.mkdtemp(prefix="ray-")
-    cluster: Any = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "temp_dir": folder})
+    cluster: Any = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
     nodes = [cluster.add_node(num_cpus=1) for _ in range(WORKERS)]
 
     def lose_one() -> bool:
@@ -165,7 +163,6 @@ def _nodes() -> Iterator[Disturbance]:
         yield cluster.address, lose_one, add_nodes
     finally:
         cluster.shutdown()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _descendants() -> dict[int, str]:
