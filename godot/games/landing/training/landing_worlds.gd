@@ -33,7 +33,7 @@ func configure(request: Dictionary) -> String:
 		return complaint
 	settings = wanted
 	_truncate_after = truncate_after
-	return super(request)
+	return super(request.merged({"options": {}}, true))
 
 
 func describe() -> Dictionary:
