@@ -72,14 +72,14 @@ def _report(
     name: str, count: int, wanted: argparse.Namespace, cluster: contextlib.AbstractContextManager[Disturbance]
 ) -> int:
     """Train with faults and write the row; returns the steps played."""
-    before = _belongings()
+    before = _leftovers()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GODOJO_RUNS"] = folder
         with cluster as (address, fault, repair):
             done, losses, steps, path = _train(count, wanted, address, fault, repair)
         wins = judge(path, ["sighted"], rounds=ROUNDS).verdict("seeker", "sighted").wins
     assert wins is not None
-    left = _belongings() - before
+    left = _leftovers() - before
     rate = f"{100 * wins.rate:.0f} % ({100 * wins.low:.0f} to {100 * wins.high:.0f})"
     write(f"| {name} | {done} | {losses} | {steps:,} | {rate} | {', '.join(sorted(left)) or 'nothing'} |")
     return steps
@@ -111,8 +111,8 @@ def _train(
         return done, training.worlds.fleet.losses, training.agent_steps, str(training.run.path)  # type: ignore[attr-defined]
 
 
-def _belongings() -> set[str]:
-    """What a cluster could leave behind."""
+def _leftovers() -> set[str]:
+    """Processes and folders that a cluster may leave behind."""
     processes = {title.split(" ")[0] for title in _descendants().values() if "ray" in title}
     folders = (*Path("/dev/shm").iterdir(), *Path(tempfile.gettempdir()).glob("*ray-*"))  # noqa: S108 - not written to
     return processes | {path.name for path in folders}

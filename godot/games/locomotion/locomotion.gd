@@ -1,15 +1,9 @@
-extends Node3D
+extends VrRoom
 ## Waypoints in a VR room: shows how it goes, by hand or with a policy. Tab: camera, Esc: quit.
 
 var _agent: LocomotionAgent
 var _rounds: int = 0
 var _successes: int = 0
-
-@onready var _sync: DojoSync = $DojoSync
-@onready var _rig: NavigationRig = $Rig
-@onready var _overview: Camera3D = $Overview
-@onready var _score: Label = %Score
-@onready var _status: Label = %Status
 
 
 func _ready() -> void:
@@ -22,25 +16,14 @@ func _ready() -> void:
 	_show_status()
 
 
-func _unhandled_input(event: InputEvent) -> void:
-	if event.is_action_pressed(&"tag_camera"):
-		_look_through_eyes(not _rig.camera.current)
-	elif event.is_action_pressed(&"ui_cancel"):
-		get_tree().quit()
-
-
 func _physics_process(_delta: float) -> void:
 	if _agent == null:
 		return
 	var walker: VrWalker = _agent.walker
-	_rig.global_transform = walker.global_transform
-	_rig.left.position = VrWalker.HANDS[0]
-	_rig.right.position = VrWalker.HANDS[1]
+	_follow(walker)
 	_rig.show_vignette(walker.vignette)
 	if _rig.has_headset():
 		walker.head.rotation = _rig.camera.rotation
-	if walker.look != null:
-		walker.look.visible = not _rig.camera.current
 	_status.visible = not _sync.is_launched()
 
 
@@ -54,11 +37,6 @@ func _count() -> void:
 	_rounds += 1
 	_successes += 1 if _agent.is_success() else 0
 	_score.text = "%d of %d waypoints without a bump or a vignette" % [_successes, _rounds]
-
-
-func _look_through_eyes(is_first_person: bool) -> void:
-	(_rig.camera if is_first_person else _overview).make_current()
-	_rig.show_view(is_first_person)
 
 
 func _show_status() -> void:

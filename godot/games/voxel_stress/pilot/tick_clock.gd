@@ -12,7 +12,7 @@ var _clock: ThreadClock
 
 func _init(terrain: VoxelTerrain) -> void:
 	_terrain = terrain
-	# Before everything but the trainer, which has the first word.
+	# Before every node but DojoSync.
 	process_physics_priority = -999_999
 
 
@@ -20,7 +20,7 @@ func _physics_process(_delta: float) -> void:
 	_clock = ThreadClock.new()
 
 
-## The tick is over; whoever comes last calls it.
+## Ends the measurement of this tick; called by the last node to be processed.
 func stop() -> void:
 	physics_ms = maxf(_clock.elapsed_ms() - _terrain.waited_ms, 0.0) if _clock != null else 0.0
 	worst_ms = maxf(worst_ms, physics_ms)
