@@ -8,8 +8,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from godojo import make_vec
+from godojo import games, make_vec
 from godojo.export.dojo_file import read_dojo
+from godojo.games.base import SCENE_GAMES
 from godojo.learn.policy_file import policy_bytes
 from godojo.learn.presets import preset_from
 from godojo.runs.config import RunConfig
@@ -22,6 +23,8 @@ from tests.learning_games import STEPS, WORDS
 
 HERE = "tests/test_docs_code.py"
 TESTED = {
+    ("docs/add-a-game.md", "python"): [HERE],
+    ("docs/addon.md", "gdscript"): ["tests/godot/test_first_agent.py"],
     ("docs/addon.md", "ini"): ["tests/test_declared_models.py"],
     ("docs/behaviours.md", "python"): [HERE],
     ("docs/dojo-file.md", "python"): [HERE],
@@ -90,6 +93,18 @@ def test_the_example_of_the_readme(place: Path) -> None:
     assert names["action"].shape == (3,)
     assert names["run"].path.parent.resolve() == place / "runs"
     assert len(program.strip().splitlines()) <= 9
+
+
+def test_a_game_without_a_twin(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (program,) = programs("docs/add-a-game.md")
+    folder = place / "games/docking"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").touch()
+    (folder / "game.py").write_text(program.replace("NAME", "docking"), encoding="utf-8")
+    monkeypatch.setattr(games, "__path__", list(games.__path__))
+    monkeypatch.setenv("GODOJO_GAMES", str(folder.parent))
+    assert SCENE_GAMES["docking"].scene_path == "res://games/docking/docking.tscn"
+    assert SCENE_GAMES["docking"].targets == {"success": 0.95}
 
 
 def test_behaviours_from_python(place: Path) -> None:

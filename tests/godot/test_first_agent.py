@@ -63,11 +63,21 @@ def test_python_plays_as_the_page_says(followed: Path) -> None:
     assert int(random_gems) / max(int(random_rounds), 1) < 0.7
 
 
-def test_the_template_is_an_agent(engine: Engine, followed: Path) -> None:
-    template = ROOT / "godot/addons/godojo/script_templates/DojoAgent/agent.gd"
-    script = template.read_text(encoding="utf-8").replace("_BASE_", "DojoAgent")
-    (followed / "first-agent/from_template.gd").write_text(script, encoding="utf-8")
-    words = ["--headless", "--check-only", "--script", "res://from_template.gd"]
+def template() -> str:
+    path = ROOT / "godot/addons/godojo/script_templates/DojoAgent/agent.gd"
+    return path.read_text(encoding="utf-8").replace("_BASE_", "DojoAgent")
+
+
+def page_of_the_addon() -> str:
+    blocks = (ROOT / "docs/addon.md").read_text(encoding="utf-8").split("```gdscript\n")[1:]
+    variables = "extends DojoAgent\n\nvar has_landed := false\nvar fuel := 1.0\nvar hits := 0\n\n\n"
+    return variables + "\n\n".join(block.split("```")[0] for block in blocks)
+
+
+@pytest.mark.parametrize("script", [template(), page_of_the_addon()], ids=["template", "addon.md"])
+def test_a_documented_agent_has_no_errors(engine: Engine, followed: Path, script: str) -> None:
+    (followed / "first-agent/documented.gd").write_text(script, encoding="utf-8")
+    words = ["--headless", "--check-only", "--script", "res://documented.gd"]
     done = run_project(engine, words, timeout_s=60, folder=followed / "first-agent")
     assert (done.code, problem_lines(done.output)) == (0, [])
 

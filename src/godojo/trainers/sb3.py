@@ -33,9 +33,11 @@ from godojo.opponents import shared_role
 from godojo.runs.folder import RunFolder
 from godojo.runs.role_map import Mode
 from godojo.trainers.opponents import opponent_of
+from godojo.trainers.sb3_settings import OffPolicySettings
 
 try:
     from stable_baselines3 import DQN, PPO, SAC, TD3
+    from stable_baselines3.common.buffers import NStepReplayBuffer
     from stable_baselines3.common.callbacks import BaseCallback
     from stable_baselines3.common.noise import NormalActionNoise
     from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
@@ -371,6 +373,10 @@ def _model(env: VecNormalize, settings: Any, seed: int) -> Any:
     values = {name: getattr(settings, name) for name in names}
     if settings.algorithm == "ppo":
         values["batch_size"] = min(settings.batch_size, env.num_envs * settings.n_steps)
+    if isinstance(settings, OffPolicySettings) and settings.n_steps > 1:
+        # Left to `n_steps`, SB3 chooses this buffer as well, but warns whenever the zip is loaded.
+        values["replay_buffer_class"] = NStepReplayBuffer
+        values["replay_buffer_kwargs"] = {"n_steps": values.pop("n_steps"), "gamma": settings.gamma}
     if "action_noise" in values:
         size = env.action_space.shape or (1,)
         values["action_noise"] = NormalActionNoise(np.zeros(size), np.full(size, settings.action_noise))
