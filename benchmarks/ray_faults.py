@@ -1,14 +1,14 @@
-"""Kills workers, stops them and removes nodes while a Ray cluster trains tag; then trains undisturbed as long.
+"""Kills workers, stops them and removes nodes while a Ray cluster trains tag; each time also trains undisturbed.
 
     python3 dojo.py install ray
-    python3 dojo.py run benchmarks/ray_faults.py                                   50 kills, 20 stalls, 10 node losses
-    python3 dojo.py run benchmarks/ray_faults.py --kills 5 --stalls 2 --nodes 2 --steps 300000
+    python3 dojo.py run benchmarks/ray_faults.py                                   50 kills, 20 stops, 10 node losses
+    python3 dojo.py run benchmarks/ray_faults.py --kills 5 --stops 2 --nodes 2
 
-Each training ends when its faults have happened and its steps are played, whichever is later; the undisturbed one plays
-as many steps as the longest of them. Faults strike workers that play, also the only one at that moment; stops spare it,
-since a cluster that is silent as a whole counts as lost only after a minute. The level is the seeker's win rate against
-`sighted` in held-out arenas. Left behind are processes below this one, files in shared memory and folders of a cluster,
-counted after the cluster's end.
+Faults are spread evenly over a training that takes `--seconds-each` for each of them (three times as long for a node);
+then another one plays as many steps undisturbed, so both have the same schedule of learning rate and imitation. Faults
+strike workers that play, also the only one at that moment; stops spare it, since a cluster that is silent as a whole
+counts as lost only after a minute. The level is the seeker's win rate against `sighted` in held-out arenas. Left behind
+are processes below this one, files in shared memory and folders of a cluster, counted after the cluster's end.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from godojo.evaluation.evaluation import judge
+from godojo.learn.training import TrainingStatus
 from godojo.training.args import TrainArgs
 from godojo.training.setup import prepared
 
@@ -37,26 +38,24 @@ PLAYING = ("ray::Shard", "ray::Shard.collect")
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--stalls", type=int, default=20)
+    parser.add_argument("--stops", type=int, default=20)
     parser.add_argument("--nodes", type=int, default=10)
-    parser.add_argument("--steps", type=int, default=300_000)
-    parser.add_argument("--every", type=float, default=1.0, help="Mean seconds between two faults.")
+    parser.add_argument("--seconds-each", type=float, default=6.0, help="Seconds of training for each fault.")
     wanted = parser.parse_args()
+    faults: dict[str, tuple[int, Callable[[], contextlib.AbstractContextManager[Disturbance]]]] = {
+        "worker killed": (wanted.kills, lambda: _on_this_machine(signal.SIGKILL, 0)),
+        "worker stopped": (wanted.stops, lambda: _on_this_machine(signal.SIGSTOP, 1)),
+        "node lost": (wanted.nodes, _nodes),
+    }
+    seconds = {"node lost": 3 * wanted.seconds_each}
     with tempfile.TemporaryDirectory(prefix="rf-") as folder:  # short: Ray puts sockets there
         tempfile.tempdir = os.environ["RAY_TMPDIR"] = folder
         write("| faults | number | workers lost | agent-steps | seeker's wins (95 %) | left behind |")
         write("|---|---|---|---|---|---|")
-        longest = wanted.steps
-        for name, count, fault in (
-            ("worker killed", wanted.kills, lambda: _signal_worker(signal.SIGKILL, 0)),
-            ("worker stopped", wanted.stalls, lambda: _signal_worker(signal.SIGSTOP, 1)),
-        ):
+        for name, (count, cluster) in faults.items():
             if count:
-                longest = max(longest, _report(name, count, wanted, contextlib.nullcontext(("local", fault, _nothing))))
-        if wanted.nodes:
-            longest = max(longest, _report("node lost", wanted.nodes, wanted, _nodes()))
-        wanted.steps = longest
-        _report("none", 0, wanted, contextlib.nullcontext(("local", lambda: False, _nothing)))
+                steps = _report(name, count, cluster(), minutes=count * seconds.get(name, wanted.seconds_each) / 60.0)
+                _report("none", 0, _undisturbed(), steps=steps)
     return 0
 
 
@@ -64,19 +63,15 @@ Disturbance = tuple[str, Callable[[], bool], Callable[[], None]]
 """A cluster's address, a function that causes a fault if it can, and one that repairs the cluster after each update."""
 
 
-def _nothing() -> None:
-    pass
-
-
 def _report(
-    name: str, count: int, wanted: argparse.Namespace, cluster: contextlib.AbstractContextManager[Disturbance]
+    name: str, count: int, cluster: contextlib.AbstractContextManager[Disturbance], **budget: float | int
 ) -> int:
     """Train with faults and write the row; returns the steps played."""
     before = _leftovers()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GODOJO_RUNS"] = folder
-        with cluster as (address, fault, repair):
-            done, losses, steps, path = _train(count, wanted, address, fault, repair)
+        with cluster as disturbance:
+            done, losses, steps, path = _train(count, disturbance, budget)
         wins = judge(path, ["sighted"], rounds=ROUNDS).verdict("seeker", "sighted").wins
     assert wins is not None
     left = _leftovers() - before
@@ -85,27 +80,27 @@ def _report(
     return steps
 
 
-def _train(
-    count: int, wanted: argparse.Namespace, address: str, fault: Callable[[], bool], repair: Callable[[], None]
-) -> tuple[int, int, int, str]:
+def _train(count: int, disturbance: Disturbance, budget: dict[str, Any]) -> tuple[int, int, int, str]:
     """Faults that happened, workers lost, steps played and the run's folder."""
-    done, over = 0, threading.Event()
+    address, fault, repair = disturbance
+    done, progress, over = 0, 0.0, threading.Event()
 
     def disturb() -> None:
         nonlocal done
-        rng = random.Random(1)  # noqa: S311 - moments of faults, not secrets
-        while done < count and not over.wait(rng.expovariate(1.0 / wanted.every)):
-            done += fault()
+        while done < count and not over.wait(0.1):
+            if progress * (count + 1) > done + 1:
+                done += fault()
 
-    args = TrainArgs(game="tag", steps=wanted.steps, values=VALUES, ray=address, workers=WORKERS, worker_timeout=2.0)
+    def after_update(status: TrainingStatus) -> None:
+        nonlocal progress
+        progress = status.progress
+        repair()
+
+    args = TrainArgs(game="tag", **budget, values=VALUES, ray=address, workers=WORKERS, worker_timeout=2.0)
     with prepared(args, lambda text: print(text, file=sys.stderr, flush=True)) as training:  # noqa: T201 - progress
         disturber = threading.Thread(target=disturb, daemon=True)
         disturber.start()
-        training.train(lambda _: repair())
-        while done < count and disturber.is_alive():  # play on until all have happened
-            training.learner.iterate(1.0)
-            repair()
-        training.save()
+        training.train(after_update)
         over.set()
         disturber.join(60.0)
         return done, training.worlds.fleet.losses, training.agent_steps, str(training.run.path)  # type: ignore[attr-defined]
@@ -136,6 +131,18 @@ def _signal_worker(number: int, others: int) -> bool:
     _struck.add(victim := random.choice(playing))  # noqa: S311 - any of them
     os.kill(victim, number)
     return True
+
+
+def _nothing() -> None:
+    pass
+
+
+def _undisturbed() -> contextlib.AbstractContextManager[Disturbance]:
+    return contextlib.nullcontext(("local", lambda: False, _nothing))
+
+
+def _on_this_machine(number: int, others: int) -> contextlib.AbstractContextManager[Disturbance]:
+    return contextlib.nullcontext(("local", lambda: _signal_worker(number, others), _nothing))
 
 
 @contextlib.contextmanager

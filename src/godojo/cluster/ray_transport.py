@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 import ray
+import ray._private.worker
 import ray.exceptions
 
 from godojo import __version__
@@ -20,6 +21,12 @@ from godojo.runs.config import RunConfig, cores
 TASK_RETRIES = 3
 RESULT_TIMEOUT_S = 60.0
 """For the transfer of a result that is ready."""
+_LOST = {
+    ray.exceptions.ActorDiedError: "its process died",
+    ray.exceptions.ActorUnavailableError: "it cannot be reached",
+    ray.exceptions.NodeDiedError: "its node is gone",
+    ray.exceptions.GetTimeoutError: "its rollout did not arrive",
+}
 _MISSING = ("No module named 'godojo", "failed to import on the worker")
 
 
@@ -30,6 +37,8 @@ class RaySession:
         """`address` of a cluster that this machine belongs to; None starts one with `cpus`."""
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
         logging.getLogger("ray").setLevel(logging.CRITICAL)  # losses are told in one line each
+        # Ray has no setting for the paragraphs that it prints whenever a worker or a node is lost.
+        ray._private.worker.print_to_stdstream = lambda *_, **__: None
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's own new default
         self._folder: str | None = None
         if address is not None:
@@ -131,5 +140,7 @@ def _reason(error: BaseException) -> str:
     text = str(error)
     if any(words in text for words in _MISSING):
         return "the cluster's Python has no Godojo; install the same version on every node"
+    if plain := _LOST.get(type(error)):
+        return str(plain)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0] if lines else 'no reason given'}"[:200]
