@@ -31,6 +31,8 @@ from godojo.training.setup import prepared
 ROUNDS = 500
 WORKERS = 2
 VALUES = ("num_worlds=128", "n_minibatches=8")
+APART = 3
+"""Updates between two faults, at least: a worker that is lost six times before its first rollout ends the training."""
 PLAYING = ("ray::Shard", "ray::Shard.collect")
 """The titles of a worker's process once it is ready."""
 
@@ -83,17 +85,17 @@ def _report(
 def _train(count: int, disturbance: Disturbance, budget: dict[str, Any]) -> tuple[int, int, int, str]:
     """Faults that happened, workers lost, steps played and the run's folder."""
     address, fault, repair = disturbance
-    done, progress, over = 0, 0.0, threading.Event()
+    done, progress, updates, over = 0, 0.0, 0, threading.Event()
 
     def disturb() -> None:
-        nonlocal done
+        nonlocal done, updates
         while done < count and not over.wait(0.1):
-            if progress * (count + 1) > done + 1:
-                done += fault()
+            if progress * (count + 1) > done + 1 and updates >= APART and fault():
+                done, updates = done + 1, 0
 
     def after_update(status: TrainingStatus) -> None:
-        nonlocal progress
-        progress = status.progress
+        nonlocal progress, updates
+        progress, updates = status.progress, updates + 1
         repair()
 
     args = TrainArgs(game="tag", **budget, values=VALUES, ray=address, workers=WORKERS, worker_timeout=2.0)
