@@ -7,6 +7,8 @@ extends DojoAgent
 ## How rounds end, by number.
 const OUTCOMES: PackedStringArray = ["nobody", "pilot", "off_pad", "rough", "crash", "clock"]
 const ACTIONS: PackedStringArray = ["thrust_x", "thrust_y", "thrust_z", "pitch", "roll"]
+## The action that does nothing.
+const REST: PackedFloat32Array = [0.0, -1.0, 0.0, 0.0, 0.0]
 const ALTITUDE_SCALE_M := 1000.0
 const SPEED_SCALE_MPS := 50.0
 const DISTANCE_SCALE_M := 1000.0
@@ -42,8 +44,8 @@ func observation_parts() -> Array[Dictionary]:
 
 func action_parts() -> Array[Dictionary]:
 	var parts: Array[Dictionary] = []
-	for action_name in ACTIONS:
-		parts.append(DojoObservationLayout.move(action_name, 1))
+	for place in ACTIONS.size():
+		parts.append(DojoObservationLayout.move(ACTIONS[place], 1, REST[place]))
 	return parts
 
 
@@ -83,7 +85,7 @@ func ground_distance() -> float:
 
 
 func apply_action(action: PackedFloat32Array) -> void:
-	var wanted := Vector3(action[0], maxf(action[1], 0.0), action[2])
+	var wanted := Vector3(action[0], 0.5 * (1.0 + action[1]), action[2])
 	lander.thrust = wanted.limit_length(1.0)
 	lander.torque = Vector3(action[3], 0.0, action[4]) * lander.settings.craft.torque_nm
 
@@ -91,7 +93,7 @@ func apply_action(action: PackedFloat32Array) -> void:
 func human_action() -> PackedFloat32Array:
 	return [
 		_keys(KEY_A, KEY_D),
-		_keys(KEY_NONE, KEY_SPACE),
+		1.0 if Input.is_physical_key_pressed(KEY_SPACE) else -1.0,
 		_keys(KEY_W, KEY_S),
 		_keys(KEY_UP, KEY_DOWN),
 		_keys(KEY_RIGHT, KEY_LEFT),

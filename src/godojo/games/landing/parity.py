@@ -28,7 +28,7 @@ from godojo.evaluation.parity.report import (
 from godojo.games.landing.autopilot import steered
 from godojo.games.landing.replay import position_m
 from godojo.games.landing.settings import LAYOUT, LandingSettings
-from godojo.games.landing.spec import PILOT
+from godojo.games.landing.spec import PILOT, REST
 
 MAX_S = 60.0
 """Longer flights show nothing new."""
@@ -101,8 +101,8 @@ def planned(worlds: Any, seed: int) -> np.ndarray:
         steady = steered(worlds.settings, role.observation[:, 0])
         noisy = steady + chance.normal(0.0, 0.3, steady.shape)
         held_lightly = steady * (1.0, 1.0, 1.0, 0.0, 0.0) + 0.1 * held
-        chosen = np.choose(manner[:, None], (steady, noisy, held_lightly, 0.3 * held))
-        actions[:, decision] = np.where(goes_on[:, None], chosen, 0.0)
+        chosen = np.choose(manner[:, None], (steady, noisy, held_lightly, REST + 0.3 * held))
+        actions[:, decision] = np.where(goes_on[:, None], chosen, REST)
         role.action[:, 0] = actions[:, decision]
         worlds.step()
         goes_on &= ~worlds.ended

@@ -82,25 +82,25 @@ def step_world(n: Any, ground: np.ndarray, action: np.ndarray, index: int, craft
 
 
 @kernel
-def cut(value: float, least: float) -> np.float32:
-    """Clips to [least, 1]; NaN counts as 0."""
+def cut(value: float) -> np.float32:
+    """Clips to [-1, 1]; NaN counts as 0."""
     if not math.isfinite(value):
         return np.float32(0.0)
-    return np.float32(min(max(value, least), 1.0))
+    return np.float32(min(max(value, -1.0), 1.0))
 
 
 @kernel
 def set_action(n: Any, craft: Any, action: np.ndarray) -> None:
-    """The thrust no longer than 1, the torque by axis."""
-    x, y, z = cut(action[0], -1.0), cut(action[1], 0.0), cut(action[2], -1.0)
+    """The thrust no longer than 1, upwards from 0 (at -1) to 1; the torque by axis."""
+    x, y, z = cut(action[0]), np.float32(0.5 * (1.0 + float(cut(action[1])))), cut(action[2])
     size = length(x, y, z)
     if size > np.float32(1.0):
         x, y, z = x / size, y / size, z / size
     craft.thrust[X], craft.thrust[Y], craft.thrust[Z] = x, y, z
     craft.burn = float(length(x, y, z))
-    craft.torque[X] = cut(action[3], -1.0) * n.torque_nm
+    craft.torque[X] = cut(action[3]) * n.torque_nm
     craft.torque[Y] = np.float32(0.0)
-    craft.torque[Z] = cut(action[4], -1.0) * n.torque_nm
+    craft.torque[Z] = cut(action[4]) * n.torque_nm
 
 
 @kernel
