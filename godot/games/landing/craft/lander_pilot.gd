@@ -13,6 +13,10 @@ const ALTITUDE_SCALE_M := 1000.0
 const SPEED_SCALE_MPS := 50.0
 const DISTANCE_SCALE_M := 1000.0
 const RAY_M := 100.0
+## Shaping wants no more speed than what even braking at [constant BRAKING_MPS2] brings down to
+## [constant TOUCHDOWN_MPS] at the pad.
+const TOUCHDOWN_MPS := 1.0
+const BRAKING_MPS2 := 3.0
 
 static var layout := DojoObservationLayout.read("res://games/landing/observation.json")
 
@@ -167,15 +171,17 @@ func _end(how: String) -> void:
 	end_episode(how == "pilot")
 
 
-## What shaping rewards the change of: near the pad, slow and upright are better.
+## What shaping rewards the change of: near the pad, slow enough to stop there and upright are
+## better.
 func _potential_now() -> float:
 	var rewards: LandingSettings.Rewards = lander.settings.rewards
 	var away_m: float = lander.pad_distance()
 	var tilt_rad: float = acos(clampf(lander.pose.basis.y.y, -1.0, 1.0))
+	var most_mps: float = TOUCHDOWN_MPS + sqrt(2.0 * BRAKING_MPS2 * away_m)
 	return -(
 		rewards.progress_per_m * away_m
 		+ rewards.approach * log(1.0 + away_m)
-		+ rewards.braking * log(1.0 + lander.velocity.length())
+		+ rewards.braking_per_mps * maxf(lander.velocity.length() - most_mps, 0.0)
 		+ rewards.upright_per_rad * tilt_rad
 	)
 
