@@ -180,7 +180,7 @@ def test_shaping_charges_for_speed_that_is_braked_too_late() -> None:
     worlds = landing({"rewards.braking_per_mps": 15.0, "craft.gravity_mps2": 0.0})
     put(worlds, (0.0, 100.0 + STANDING_M, 0.0), (0.0, -40.0, 0.0))
     closer_m = 100 - 40 * 8 / 90
-    fewer_mps = np.sqrt(2 * 3 * 100) - np.sqrt(2 * 3 * closer_m)
+    fewer_mps = np.sqrt(2 * 3 * (100 - 2)) - np.sqrt(2 * 3 * (closer_m - 2))
     assert terms(fly(worlds, 0, -1, 0, 0, 0))["shaping"] == pytest.approx(-15 * fewer_mps, rel=1e-2)
     put(worlds, (0.0, 100.0 + STANDING_M, 0.0), (0.0, -20.0, 0.0))
     assert terms(fly(worlds, 0, -1, 0, 0, 0))["shaping"] == 0.0

@@ -13,8 +13,8 @@ const ALTITUDE_SCALE_M := 1000.0
 const SPEED_SCALE_MPS := 50.0
 const DISTANCE_SCALE_M := 1000.0
 const RAY_M := 100.0
-## Shaping wants no more speed than what even braking at [constant BRAKING_MPS2] brings down to
-## [constant TOUCHDOWN_MPS] at the pad.
+## Shaping wants no more speed than even braking at [constant BRAKING_MPS2] brings down to
+## [constant TOUCHDOWN_MPS] by the edge of the pad.
 const TOUCHDOWN_MPS := 1.0
 const BRAKING_MPS2 := 3.0
 
@@ -177,7 +177,8 @@ func _potential_now() -> float:
 	var rewards: LandingSettings.Rewards = lander.settings.rewards
 	var away_m: float = lander.pad_distance()
 	var tilt_rad: float = acos(clampf(lander.pose.basis.y.y, -1.0, 1.0))
-	var most_mps: float = TOUCHDOWN_MPS + sqrt(2.0 * BRAKING_MPS2 * away_m)
+	var brakes_m: float = maxf(away_m - lander.settings.rules.pad_radius_m, 0.0)
+	var most_mps: float = TOUCHDOWN_MPS + sqrt(2.0 * BRAKING_MPS2 * brakes_m)
 	return -(
 		rewards.progress_per_m * away_m
 		+ rewards.approach * log(1.0 + away_m)

@@ -18,7 +18,7 @@ NOBODY, PILOT, OFF_PAD, ROUGH, CRASH, CLOCK = 0, 1, 2, 3, 4, 5
 DISTANCE, SLOW, TOUCHDOWN, PAD, TIMEOUT, SHAPING, FUEL = 0, 1, 2, 3, 4, 5, 6
 ALTITUDE_SCALE_M, SPEED_SCALE_MPS, DISTANCE_SCALE_M = 1000.0, 50.0, 1000.0
 TOUCHDOWN_MPS, BRAKING_MPS2 = 1.0, 3.0
-"""Shaping wants no more speed than what even braking brings down to `TOUCHDOWN_MPS` at the pad."""
+"""Shaping wants no more speed than even braking brings down to `TOUCHDOWN_MPS` by the edge of the pad."""
 _ALTITUDE, _VELOCITY, _SPIN = LAYOUT.start("altitude"), LAYOUT.start("velocity"), LAYOUT.start("angular_velocity")
 _ROTATION, _DIRECTION = LAYOUT.start("rotation"), LAYOUT.start("pad_direction")
 _DISTANCE, _GROUND, _FUEL = LAYOUT.start("pad_distance"), LAYOUT.start("ground_distance"), LAYOUT.start("fuel")
@@ -161,7 +161,8 @@ def potential(n: Any, craft: Any) -> float:
     speed_mps = float(length(craft.velocity[X], craft.velocity[Y], craft.velocity[Z]))
     tilt_rad = math.acos(min(max(float(craft.basis[1, 1]), -1.0), 1.0))
     away_m = pad_distance(n, craft)
-    excess_mps = max(speed_mps - TOUCHDOWN_MPS - math.sqrt(2.0 * BRAKING_MPS2 * away_m), 0.0)
+    brakes_m = max(away_m - n.pad_radius_m, 0.0)
+    excess_mps = max(speed_mps - TOUCHDOWN_MPS - math.sqrt(2.0 * BRAKING_MPS2 * brakes_m), 0.0)
     worth = n.reward_progress_per_m * away_m + n.reward_approach * math.log1p(away_m)
     return -float(worth + n.reward_braking_per_mps * excess_mps + n.reward_upright_per_rad * tilt_rad)
 
