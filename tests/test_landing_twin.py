@@ -78,7 +78,7 @@ def test_a_craft_without_thrust_falls_as_gravity_says() -> None:
     worlds = landing()
     put(worlds, (0.0, 700.0, 0.0), (3.0, -1.0, 0.0))
     for _ in range(90):  # 8 s
-        fly(worlds, 0, 0, 0, 0, 0)
+        fly(worlds, 0, -1, 0, 0, 0)
     state = worlds.twin.privileged()
     assert state.velocity_mps[0] == pytest.approx((3.0, -1.0 - 8 * 1.62, 0.0), rel=1e-4)
     assert state.position_m[0] == pytest.approx((24.0, 700 - 8 - 0.5 * 1.62 * 8 * (8 + 1 / 90), 0.0), rel=1e-4)
@@ -99,11 +99,13 @@ def test_thrust_is_limited_turns_with_the_craft_and_burns_fuel() -> None:
     assert state.velocity_mps[0] == pytest.approx((10 * 8 / 90, -1.62 * 8 / 90, 0.0), abs=1e-4)
 
 
-def test_an_upward_thrust_below_zero_counts_as_none() -> None:
+@pytest.mark.parametrize(("action", "thrust"), [(-2.0, 0.0), (-1.0, 0.0), (0.0, 0.5), (0.5, 0.75), (2.0, 1.0)])
+def test_the_whole_range_of_the_upward_thrust_counts(action: float, thrust: float) -> None:
     worlds = landing()
     before = worlds.twin.privileged().velocity_mps[0, 1]
-    fly(worlds, 0, -1, 0, 0, 0)
-    assert worlds.twin.privileged().velocity_mps[0, 1] == pytest.approx(before - 1.62 * 8 / 90, abs=1e-4)
+    fly(worlds, 0, action, 0, 0, 0)
+    push_mps2 = 10.0 * thrust - 1.62
+    assert worlds.twin.privileged().velocity_mps[0, 1] == pytest.approx(before + push_mps2 * 8 / 90, abs=1e-4)
 
 
 def test_an_empty_tank_gives_no_thrust() -> None:
@@ -116,7 +118,7 @@ def test_an_empty_tank_gives_no_thrust() -> None:
 def test_jets_turn_the_craft() -> None:
     worlds = landing({"craft.angular_damp": 0.0})
     for _ in range(45):
-        role = fly(worlds, 0, 0, 0, 0.1, 0)
+        role = fly(worlds, 0, -1, 0, 0.1, 0)
     assert seen(role, "angular_velocity") == pytest.approx([0.05 * 4, 0.0, 0.0], rel=1e-3)
     assert seen(role, "rotation") == pytest.approx([0.5 * 0.05 * 16 / np.pi, 0.0], rel=1e-2)
 
@@ -135,7 +137,7 @@ def test_jets_turn_the_craft() -> None:
 def test_touchdowns(away_m: float, speed_mps: float, outcome: str, touchdown: float, pad: float) -> None:
     worlds = landing({"craft.gravity_mps2": 0.0})
     put(worlds, (away_m, STANDING_M + 0.03, 0.0), (0.0, -speed_mps, 0.0))
-    role = fly(worlds, 0, 0, 0, 0, 0)
+    role = fly(worlds, 0, -1, 0, 0, 0)
     assert worlds.winners[worlds.winner[0]] == outcome
     assert worlds.ended[0]
     assert role.terminated[0, 0]
@@ -146,32 +148,42 @@ def test_touchdowns(away_m: float, speed_mps: float, outcome: str, touchdown: fl
 def test_every_tick_near_the_pad_and_every_slow_tick_counts() -> None:
     worlds = landing({"craft.gravity_mps2": 0.0})
     put(worlds, (0.0, 49.0, 0.0), (0.0, 0.0, 0.0))
-    found = terms(fly(worlds, 0, 0, 0, 0, 0))
+    found = terms(fly(worlds, 0, -1, 0, 0, 0))
     assert found["slow"] == 8 * 0.5
     assert found["distance"] == pytest.approx(8 * 0.1 / (49 - STANDING_M), rel=1e-4)
     put(worlds, (0.0, 51.0, 0.0), (0.0, 0.0, 0.0))
-    assert terms(fly(worlds, 0, 0, 0, 0, 0))["slow"] == 0.0
+    assert terms(fly(worlds, 0, -1, 0, 0, 0))["slow"] == 0.0
     put(worlds, (0.0, 40.0, 0.0), (0.0, -5.1, 0.0))
-    assert terms(fly(worlds, 0, 0, 0, 0, 0))["slow"] == 0.0
+    assert terms(fly(worlds, 0, -1, 0, 0, 0))["slow"] == 0.0
 
 
 def test_the_clock_ends_a_round() -> None:
     worlds = landing({"rules.max_ticks": 20, "craft.gravity_mps2": 0.0})
     for _ in range(3):
-        role = fly(worlds, 0, 0, 0, 0, 0)
+        role = fly(worlds, 0, -1, 0, 0, 0)
     assert worlds.winners[worlds.winner[0]] == "clock"
     assert terms(role)["timeout"] == -20.0
     assert role.terminated[0, 0]
 
 
 def test_shaping_pays_for_changes_alone() -> None:
-    weights = {"rewards.approach": 20.0, "rewards.braking": 15.0, "rewards.upright_per_rad": 10.0}
+    weights = {"rewards.approach": 20.0, "rewards.braking_per_mps": 15.0, "rewards.upright_per_rad": 10.0}
     worlds = landing({**weights, "craft.gravity_mps2": 0.0})
     put(worlds, (0.0, 100.0 + STANDING_M, 0.0), (0.0, -10.0, 0.0))
-    found = terms(fly(worlds, 0, 0, 0, 0, 0))
+    found = terms(fly(worlds, 0, -1, 0, 0, 0))
     assert found["shaping"] == pytest.approx(20 * np.log(101 / (101 - 80 / 90)), rel=1e-2)
     put(worlds, (0.0, 100.0 + STANDING_M, 0.0), (0.0, 0.0, 0.0))
-    assert terms(fly(worlds, 0, 0, 0, 0, 0))["shaping"] == 0.0
+    assert terms(fly(worlds, 0, -1, 0, 0, 0))["shaping"] == 0.0
+
+
+def test_shaping_charges_for_speed_that_is_braked_too_late() -> None:
+    worlds = landing({"rewards.braking_per_mps": 15.0, "craft.gravity_mps2": 0.0})
+    put(worlds, (0.0, 100.0 + STANDING_M, 0.0), (0.0, -40.0, 0.0))
+    closer_m = 100 - 40 * 8 / 90
+    fewer_mps = np.sqrt(2 * 3 * (100 - 2)) - np.sqrt(2 * 3 * (closer_m - 2))
+    assert terms(fly(worlds, 0, -1, 0, 0, 0))["shaping"] == pytest.approx(-15 * fewer_mps, rel=1e-2)
+    put(worlds, (0.0, 100.0 + STANDING_M, 0.0), (0.0, -20.0, 0.0))
+    assert terms(fly(worlds, 0, -1, 0, 0, 0))["shaping"] == 0.0
 
 
 def test_the_ground_is_level_at_the_pad_and_has_slopes() -> None:

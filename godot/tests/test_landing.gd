@@ -30,7 +30,11 @@ func test_keys_that_say_nothing_give_no_thrust() -> void:
 	add_child(game)
 	await ticks(3)
 	var pilot: LanderPilot = game.worlds.all_agents()[0]
-	check_equal(pilot.human_action(), PackedFloat32Array([0, 0, 0, 0, 0]), "action")
+	check_equal(pilot.human_action(), LanderPilot.REST, "action")
+	pilot.apply_action(LanderPilot.REST)
+	check_equal(pilot.lander.thrust, Vector3.ZERO, "thrust at rest")
+	pilot.apply_action([0.0, 0.0, 0.0, 0.0, 0.0])
+	check_equal(pilot.lander.thrust, Vector3(0.0, 0.5, 0.0), "thrust in the middle of the range")
 	pilot.apply_action([1.0, -1.0, 1.0, 0.5, 0.0])
 	check_near(pilot.lander.thrust.length(), 1.0, 1e-6, "thrust is limited")
 	check_equal(pilot.lander.thrust.y, 0.0, "no thrust downwards")

@@ -20,7 +20,7 @@ LOW = {"start.min_altitude_m": 90.0, "start.max_altitude_m": 110.0, "start.offse
 
 def test_parity(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parity, "MAX_S", 25.0)
-    weights = {"rewards.approach": 20.0, "rewards.braking": 15.0, "rewards.upright_per_rad": 10.0}
+    weights = {"rewards.approach": 20.0, "rewards.braking_per_mps": 15.0, "rewards.upright_per_rad": 10.0}
     settings = LandingSettings.defaults().override(**LOW, **weights, **{"rewards.fuel_per_s": -2.0})
     report = parity.check_flights(engine, episodes=24, seed=3, settings=settings)
     assert report.causes == []

@@ -11,8 +11,9 @@ from godojo.cli import main
 from godojo.engines.godot.find import Engine
 from godojo.engines.godot.worlds import GodotWorlds
 from godojo.engines.make import make_vec
+from godojo.evaluation.parity.decisions import play
 from godojo.evaluation.stability import Stability
-from godojo.games.navigation.parity import check_walks, planned, played
+from godojo.games.navigation.parity import check_walks, planned
 from godojo.games.navigation.settings import NavigationSettings
 from godojo.games.navigation.spec import REWARD_TERMS, WALKER, WINNERS
 from godojo.runs.folder import RunFolder
@@ -43,7 +44,7 @@ def test_planned_walks_bump_fall_and_arrive() -> None:
     worlds = make_vec("navigation", num_worlds=repeats(32, nightly=96), seed=4)
     actions = planned(worlds, seed=1)
     worlds.reset(4)
-    walks = played(worlds, actions)
+    walks = play(worlds, actions)
     assert set(walks.outcome) >= {"walker", "gap", "clock"}
     assert (walks.terms[:, :, 4] < 0).any(axis=1).mean() > 0.2
     assert tuple(worlds.winners) == WINNERS
@@ -53,7 +54,7 @@ def test_planned_teleports_happen() -> None:
     worlds = make_vec("navigation", num_worlds=8, seed=4, settings=TELEPORTS)
     actions = planned(worlds, seed=1)
     worlds.reset(4)
-    assert (played(worlds, actions).terms[:, :, REWARD_TERMS.index("teleport")] < 0).any(axis=1).all()
+    assert (play(worlds, actions).terms[:, :, REWARD_TERMS.index("teleport")] < 0).any(axis=1).all()
 
 
 @pytest.mark.usefixtures("engine")

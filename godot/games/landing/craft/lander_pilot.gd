@@ -7,10 +7,16 @@ extends DojoAgent
 ## How rounds end, by number.
 const OUTCOMES: PackedStringArray = ["nobody", "pilot", "off_pad", "rough", "crash", "clock"]
 const ACTIONS: PackedStringArray = ["thrust_x", "thrust_y", "thrust_z", "pitch", "roll"]
+## The action that does nothing.
+const REST: PackedFloat32Array = [0.0, -1.0, 0.0, 0.0, 0.0]
 const ALTITUDE_SCALE_M := 1000.0
 const SPEED_SCALE_MPS := 50.0
 const DISTANCE_SCALE_M := 1000.0
 const RAY_M := 100.0
+## Shaping wants no more speed than even braking at [constant BRAKING_MPS2] brings down to
+## [constant TOUCHDOWN_MPS] by the edge of the pad.
+const TOUCHDOWN_MPS := 1.0
+const BRAKING_MPS2 := 3.0
 
 static var layout := DojoObservationLayout.read("res://games/landing/observation.json")
 
@@ -42,8 +48,8 @@ func observation_parts() -> Array[Dictionary]:
 
 func action_parts() -> Array[Dictionary]:
 	var parts: Array[Dictionary] = []
-	for action_name in ACTIONS:
-		parts.append(DojoObservationLayout.move(action_name, 1))
+	for place in ACTIONS.size():
+		parts.append(DojoObservationLayout.move(ACTIONS[place], 1, REST[place]))
 	return parts
 
 
@@ -83,7 +89,7 @@ func ground_distance() -> float:
 
 
 func apply_action(action: PackedFloat32Array) -> void:
-	var wanted := Vector3(action[0], maxf(action[1], 0.0), action[2])
+	var wanted := Vector3(action[0], 0.5 * (1.0 + action[1]), action[2])
 	lander.thrust = wanted.limit_length(1.0)
 	lander.torque = Vector3(action[3], 0.0, action[4]) * lander.settings.craft.torque_nm
 
@@ -91,7 +97,7 @@ func apply_action(action: PackedFloat32Array) -> void:
 func human_action() -> PackedFloat32Array:
 	return [
 		_keys(KEY_A, KEY_D),
-		_keys(KEY_NONE, KEY_SPACE),
+		1.0 if Input.is_physical_key_pressed(KEY_SPACE) else -1.0,
 		_keys(KEY_W, KEY_S),
 		_keys(KEY_UP, KEY_DOWN),
 		_keys(KEY_RIGHT, KEY_LEFT),
@@ -165,15 +171,18 @@ func _end(how: String) -> void:
 	end_episode(how == "pilot")
 
 
-## What shaping rewards the change of: near the pad, slow and upright are better.
+## What shaping rewards the change of: near the pad, slow enough to stop there and upright are
+## better.
 func _potential_now() -> float:
 	var rewards: LandingSettings.Rewards = lander.settings.rewards
 	var away_m: float = lander.pad_distance()
 	var tilt_rad: float = acos(clampf(lander.pose.basis.y.y, -1.0, 1.0))
+	var brakes_m: float = maxf(away_m - lander.settings.rules.pad_radius_m, 0.0)
+	var most_mps: float = TOUCHDOWN_MPS + sqrt(2.0 * BRAKING_MPS2 * brakes_m)
 	return -(
 		rewards.progress_per_m * away_m
 		+ rewards.approach * log(1.0 + away_m)
-		+ rewards.braking * log(1.0 + lander.velocity.length())
+		+ rewards.braking_per_mps * maxf(lander.velocity.length() - most_mps, 0.0)
 		+ rewards.upright_per_rad * tilt_rad
 	)
 

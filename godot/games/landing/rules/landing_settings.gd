@@ -55,7 +55,7 @@ class Rewards:
 	var timeout: float
 	var progress_per_m: float
 	var approach: float
-	var braking: float
+	var braking_per_mps: float
 	var upright_per_rad: float
 	var fuel_per_s: float
 

@@ -38,5 +38,6 @@ def steered(settings: LandingSettings, observation: np.ndarray) -> np.ndarray:
     push_mps2 = (wanted_mps - velocity_mps) / FOLLOW_S
     push_mps2[..., 1] += settings.craft.gravity_mps2
     thrust = np.clip(push_mps2 * settings.craft.mass_kg / max(settings.craft.thrust_n, 1.0), (-1, 0, -1), 1)
+    thrust[..., 1] = 2.0 * thrust[..., 1] - 1.0
     torque = -4.0 * np.pi * parts["rotation"] - 4.0 * parts["angular_velocity"][..., ::2]
     return np.concatenate([thrust, np.clip(torque, -1.0, 1.0)], axis=-1)

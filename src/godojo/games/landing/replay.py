@@ -66,7 +66,8 @@ def tracks(replay: Replay) -> dict[str, np.ndarray]:
     rotation, fuel_s = attitudes(settings, replay.action[:, 0])
     ticks = np.minimum(replay.tick, len(fuel_s) - 1)
     decision = np.searchsorted(replay.decision_frame, np.arange(len(replay.tick)), side="right") - 1
-    thrust = np.clip(replay.action[decision.clip(min=0), 0, :3], (-1.0, 0.0, -1.0), 1.0)
+    thrust = np.clip(replay.action[decision.clip(min=0), 0, :3], -1.0, 1.0)
+    thrust[:, 1] = 0.5 * (1.0 + thrust[:, 1])
     thrust = thrust * (fuel_s[ticks] > 0.0)[:, None]
     found = {"fuel": fuel_s[ticks] / max(settings.craft.fuel_s, 1e-6)}
     found |= {f"rotation_{name}": rotation[ticks, place] for place, name in enumerate("xyzw")}

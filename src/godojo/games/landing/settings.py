@@ -83,8 +83,8 @@ class Rewards(Section, frozen=True):
     approach: float
     """For each unit by which the logarithm of 1 m plus the distance from the pad falls: closing in from 20 m to 10 m
     counts about as much as from 200 m to 100 m."""
-    braking: float
-    """The same for 1 m/s plus the speed."""
+    braking_per_mps: float
+    """For each m/s less above the speed that even braking at 3 m/s² brings down to 1 m/s by its edge."""
     upright_per_rad: float
     """For each radian more upright."""
     fuel_per_s: float

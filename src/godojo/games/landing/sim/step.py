@@ -17,6 +17,8 @@ from godojo.kernels.results import Results
 NOBODY, PILOT, OFF_PAD, ROUGH, CRASH, CLOCK = 0, 1, 2, 3, 4, 5
 DISTANCE, SLOW, TOUCHDOWN, PAD, TIMEOUT, SHAPING, FUEL = 0, 1, 2, 3, 4, 5, 6
 ALTITUDE_SCALE_M, SPEED_SCALE_MPS, DISTANCE_SCALE_M = 1000.0, 50.0, 1000.0
+TOUCHDOWN_MPS, BRAKING_MPS2 = 1.0, 3.0
+"""Shaping wants no more speed than even braking brings down to `TOUCHDOWN_MPS` by the edge of the pad."""
 _ALTITUDE, _VELOCITY, _SPIN = LAYOUT.start("altitude"), LAYOUT.start("velocity"), LAYOUT.start("angular_velocity")
 _ROTATION, _DIRECTION = LAYOUT.start("rotation"), LAYOUT.start("pad_direction")
 _DISTANCE, _GROUND, _FUEL = LAYOUT.start("pad_distance"), LAYOUT.start("ground_distance"), LAYOUT.start("fuel")
@@ -82,25 +84,25 @@ def step_world(n: Any, ground: np.ndarray, action: np.ndarray, index: int, craft
 
 
 @kernel
-def cut(value: float, least: float) -> np.float32:
-    """Clips to [least, 1]; NaN counts as 0."""
+def cut(value: float) -> np.float32:
+    """Clips to [-1, 1]; NaN counts as 0."""
     if not math.isfinite(value):
         return np.float32(0.0)
-    return np.float32(min(max(value, least), 1.0))
+    return np.float32(min(max(value, -1.0), 1.0))
 
 
 @kernel
 def set_action(n: Any, craft: Any, action: np.ndarray) -> None:
-    """The thrust no longer than 1, the torque by axis."""
-    x, y, z = cut(action[0], -1.0), cut(action[1], 0.0), cut(action[2], -1.0)
+    """The thrust no longer than 1, upwards from 0 (at -1) to 1; the torque by axis."""
+    x, y, z = cut(action[0]), np.float32(0.5 * (1.0 + float(cut(action[1])))), cut(action[2])
     size = length(x, y, z)
     if size > np.float32(1.0):
         x, y, z = x / size, y / size, z / size
     craft.thrust[X], craft.thrust[Y], craft.thrust[Z] = x, y, z
     craft.burn = float(length(x, y, z))
-    craft.torque[X] = cut(action[3], -1.0) * n.torque_nm
+    craft.torque[X] = cut(action[3]) * n.torque_nm
     craft.torque[Y] = np.float32(0.0)
-    craft.torque[Z] = cut(action[4], -1.0) * n.torque_nm
+    craft.torque[Z] = cut(action[4]) * n.torque_nm
 
 
 @kernel
@@ -155,12 +157,14 @@ def pad_distance(n: Any, craft: Any) -> float:
 
 @kernel
 def potential(n: Any, craft: Any) -> float:
-    """What shaping rewards the change of: near the pad, slow and upright are better."""
+    """What shaping rewards the change of: near the pad, slow enough to stop there and upright are better."""
     speed_mps = float(length(craft.velocity[X], craft.velocity[Y], craft.velocity[Z]))
     tilt_rad = math.acos(min(max(float(craft.basis[1, 1]), -1.0), 1.0))
     away_m = pad_distance(n, craft)
+    brakes_m = max(away_m - n.pad_radius_m, 0.0)
+    excess_mps = max(speed_mps - TOUCHDOWN_MPS - math.sqrt(2.0 * BRAKING_MPS2 * brakes_m), 0.0)
     worth = n.reward_progress_per_m * away_m + n.reward_approach * math.log1p(away_m)
-    return -float(worth + n.reward_braking * math.log1p(speed_mps) + n.reward_upright_per_rad * tilt_rad)
+    return -float(worth + n.reward_braking_per_mps * excess_mps + n.reward_upright_per_rad * tilt_rad)
 
 
 @kernel
