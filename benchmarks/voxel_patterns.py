@@ -98,12 +98,12 @@ def _print_table(both: dict[str, tuple[float, Findings]]) -> None:
     for name, (seconds, _) in both.items():
         _say(f"{name}: {seconds:,.0f} s of play")
     keys = sorted({key for _, found in both.values() for key in found})
-    _say(f"\n{'movement':42} {'budget':30} {'trained':>16} {'random':>16}   times (worst)")
+    _say(f"\n{'movement':46} {'budget':30} {'trained':>16} {'random':>16}   times (worst)")
     for pattern, budget in keys:
         cells = [both[name][1].get((pattern, budget)) for name in ("trained", "random")]
         if any(cell is not None and cell["events"] >= EVENTS for cell in cells):
             texts = ["-" if cell is None else f"{cell['events']} ({cell['worst']:.1f})" for cell in cells]
-            _say(f"{pattern:42} {budget:30} {texts[0]:>16} {texts[1]:>16}")
+            _say(f"{pattern:46} {budget:30} {texts[0]:>16} {texts[1]:>16}")
     ever = {pattern for pattern, _ in both["random"][1]}
     alone = sorted(patterns(both["trained"][1]) - ever)
     _say(f"\npatterns that only the trained pilot found: {len(alone)}")
