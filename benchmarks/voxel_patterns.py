@@ -4,8 +4,9 @@
     python3 dojo.py run benchmarks/voxel_patterns.py --steps 3000 --seed 2 --json patterns.json
 
 Both make the same number of decisions in two games. The pilot learns from nothing for two thirds of them, which count,
-and then takes its most likely actions. A pattern (godot/games/voxel_stress/
-pilot/movement_log.gd has the rules) is found when it has broken a budget at least three times.
+and then takes its most likely actions. A pattern (godot/games/voxel_stress/pilot/movement_log.gd has the rules) is
+found when it has broken a budget at least three times. When time runs out, the pilot stops at 45 % of it, so that
+random play can make as many decisions.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -23,31 +25,47 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 GAME = "voxel_stress"
 EVENTS = 3
 TICKS_PER_S = 90
+PILOTS_SHARE = 0.45
 
 Findings = dict[tuple[str, str], dict[str, Any]]
 
 
-def learn_and_fly(steps: int, seed: int, folder: Path) -> None:
+def learn_and_fly(steps: int, seed: int, folder: Path, limit_s: float) -> int:
+    """Returns the decisions that were made."""
     from godojo import train
     from godojo.evaluation.players import players_of
 
-    learning = 2 * steps // 3
+    done, start = 0, time.monotonic()
+
+    def go_on(status: Any) -> bool:
+        nonlocal done
+        done = status.agent_steps
+        return time.monotonic() < start + 2 / 3 * limit_s
+
     settings = {"options.findings_folder": str(folder)}
-    run = train(GAME, steps=learning, seed=seed, run_id=f"patterns-{seed}", force=True, settings=settings)
+    run = train(
+        GAME, steps=2 * steps // 3, seed=seed, run_id=f"patterns-{seed}", force=True, settings=settings, progress=go_on
+    )
     pilot = players_of(str(run.path))["pilot"]
     with _opened(seed, folder) as worlds:
         pilot.begin(worlds)
-        for _ in range((steps - learning) // worlds.num_worlds):
+        while done < steps and time.monotonic() < start + limit_s:
             pilot.act(worlds, worlds.roles["pilot"].action)
             worlds.step()
+            done += worlds.num_worlds
+    return done
 
 
-def play_randomly(steps: int, seed: int, folder: Path) -> None:
+def play_randomly(steps: int, seed: int, folder: Path, until: float) -> None:
     rng = np.random.default_rng(seed)
     with _opened(seed, folder) as worlds:
-        role = worlds.roles["pilot"]
-        for _ in range(steps // worlds.num_worlds):
-            worlds.step({"pilot": rng.uniform(-1.0, 1.0, role.action.shape).astype(np.float32)})
+        action = worlds.roles["pilot"].action
+        for _ in range(0, steps, worlds.num_worlds):
+            action[:] = rng.uniform(-1.0, 1.0, action.shape)
+            worlds.step()
+            if time.monotonic() > until:
+                _say("time ran out before random play had made as many decisions: do not compare")
+                return
 
 
 def _opened(seed: int, folder: Path) -> Any:
@@ -78,16 +96,18 @@ def patterns(found: Findings) -> set[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=6000, help="decisions of each, about nine in a second of play")
+    parser.add_argument("--steps", type=int, default=6000, help="decisions of each, about eleven in a second of play")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=10.0, help="for both together")
     parser.add_argument("--json", type=Path, help="write the findings there")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         os.environ["GODOJO_RUNS"] = str(Path(place) / "runs")
-        both = {}
-        for name, play in (("trained", learn_and_fly), ("random", play_randomly)):
-            play(args.steps, args.seed, Path(place) / name)
-            both[name] = read(Path(place) / name)
+        start, limit_s = time.monotonic(), 60.0 * args.minutes
+        pilots, randoms = Path(place) / "trained", Path(place) / "random"
+        done = learn_and_fly(args.steps, args.seed, pilots, PILOTS_SHARE * limit_s)
+        play_randomly(done, args.seed, randoms, start + limit_s)
+        both = {"trained": read(pilots), "random": read(randoms)}
     _print_table(both)
     if args.json:
         rows = {name: [[*key, *one.values()] for key, one in found.items()] for name, (_, found) in both.items()}
@@ -98,12 +118,12 @@ def _print_table(both: dict[str, tuple[float, Findings]]) -> None:
     for name, (seconds, _) in both.items():
         _say(f"{name}: {seconds:,.0f} s of play")
     keys = sorted({key for _, found in both.values() for key in found})
-    _say(f"\n{'movement':42} {'budget':30} {'trained':>16} {'random':>16}   times (worst)")
+    _say(f"\n{'movement':46} {'budget':30} {'trained':>16} {'random':>16}   times (worst)")
     for pattern, budget in keys:
         cells = [both[name][1].get((pattern, budget)) for name in ("trained", "random")]
         if any(cell is not None and cell["events"] >= EVENTS for cell in cells):
             texts = ["-" if cell is None else f"{cell['events']} ({cell['worst']:.1f})" for cell in cells]
-            _say(f"{pattern:42} {budget:30} {texts[0]:>16} {texts[1]:>16}")
+            _say(f"{pattern:46} {budget:30} {texts[0]:>16} {texts[1]:>16}")
     ever = {pattern for pattern, _ in both["random"][1]}
     alone = sorted(patterns(both["trained"][1]) - ever)
     _say(f"\npatterns that only the trained pilot found: {len(alone)}")

@@ -63,6 +63,7 @@ ELSEWHERE = {
     "train voxel_stress": "plays the real engine for minutes; tests/godot/test_voxel_scenarios.py",
     "eval voxel_stress": "needs a run of it; tests/godot/test_voxel_scenarios.py",
     "train bug_reproduction": "plays the real engine for minutes; tests/godot/test_voxel_scenarios.py",
+    "eval hunt": "needs a run of it; tests/godot/test_voxel_scenarios.py",
     "train pursuit": "needs GODOJO_GAMES; tests/test_third_game.py",
     "train locomotion": "plays the real engine; tests/godot/test_locomotion.py",
     "eval locomotion": "needs a run of it; tests/godot/test_locomotion.py",

@@ -1,7 +1,7 @@
 extends Node3D
 ## Shows the hunt for a named failure. WASD moves, left and right turn, Space teleports; Esc quits.
 
-const _BEHIND_M := Vector3(0, 26, 30)
+const _BEHIND_M := Vector3(0, 34, 12)
 
 ## Words of [code]take_picture.gd[/code].
 var arguments: PackedStringArray = []
@@ -32,10 +32,10 @@ func _unhandled_input(event: InputEvent) -> void:
 func _process(_delta: float) -> void:
 	if not is_instance_valid(_hunter) or not _hunter.is_node_ready():
 		return
-	_camera.global_position = _hunter.rig.global_position + _BEHIND_M
-	_camera.look_at(_hunter.rig.global_position)
+	var place: Vector3 = _hunter.rig.get_global_transform_interpolated().origin
+	_camera.look_at_from_position(place + _BEHIND_M, place)
 	_status.text = (
-		"looking for: %s\nangular velocity %.1f rad/s, %d chunks, %d jobs\n%d of %d episodes"
+		"looking for: %s\nangular velocity %.1f rad/s, %d chunks, %d jobs\nfound in %d of %d episodes"
 		% [
 			_hunter.target_bug,
 			_hunter.spin_radps,

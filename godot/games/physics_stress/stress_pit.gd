@@ -45,7 +45,7 @@ func _ready() -> void:
 
 func _process(_delta: float) -> void:
 	_text.text = (
-		"%d bodies   physics %.2f ms (worst %.2f)   Space: spawn, arrows: throw, P: particles"
+		"%d bodies\nphysics frame %.1f of 11.11 ms, worst %.1f ms"
 		% [
 			bodies.size(),
 			_monitor.average(&"physics_frame_time_ms"),

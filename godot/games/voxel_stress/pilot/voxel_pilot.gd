@@ -67,6 +67,10 @@ func _ready() -> void:
 		monitor.add_monitor(metric, terrain.get.bind(metric))
 
 
+func _exit_tree() -> void:
+	_save_findings()
+
+
 func observe() -> PackedFloat32Array:
 	return monitor.ratios(OBSERVED)
 
@@ -132,8 +136,7 @@ func reset() -> void:
 	terrain.restart()
 	_stand()
 	rig.reset_physics_interpolation()
-	if not findings_folder.is_empty() and not findings.save(findings_folder):
-		findings_folder = ""
+	_save_findings()
 
 
 func _physics_process(delta: float) -> void:
@@ -146,6 +149,11 @@ func _physics_process(delta: float) -> void:
 	_movement.note(Vector2(velocity.x, velocity.z), jumped_m)
 	if _ticks > LOADING_TICKS:
 		_check_budgets()
+
+
+func _save_findings() -> void:
+	if not findings_folder.is_empty() and not findings.save(findings_folder):
+		findings_folder = ""
 
 
 func _teleport() -> float:
