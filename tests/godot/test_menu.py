@@ -10,12 +10,13 @@ from godojo.engines.godot.game_source import GameSource
 from godojo.engines.godot.worlds import GodotWorlds
 from godojo.engines.random_play import play_randomly
 from godojo.games.base import SCENE_GAMES
+from godojo.opponents import make_opponent
+from tests.conftest import ROOT
 
 pytestmark = pytest.mark.engine
 WORLDS = 4
-SLOTS = 5
-TERMS = ("screen", "kept", "silent")
-VISIBLE, ENABLED, FOCUSED, LEFT, VALUE, DX, DY, _OPEN, BACK, SAVE, _TOGGLE, SLIDER = range(12)
+TERMS = ("screen", "kept", "silent", "answer")
+TESTER = ROOT / "examples/menu_tester.py"
 
 
 @pytest.fixture(autouse=True)
@@ -23,31 +24,14 @@ def _has_engine(engine: Engine) -> None:
     """Without one there is nothing to play."""
 
 
-def scripted(seen: np.ndarray) -> list[float]:
-    """Uses the first element that is left to test, else Save, else Back."""
-    trigger, grip, dragging = seen[5:8]
-    elements = seen[11:].reshape(SLOTS, -1)
-    if dragging:
-        return [0.0, 0.0, 0.0, 0.0]
-    usable = (elements[:, VISIBLE] > 0) & (elements[:, ENABLED] > 0)
-    left = usable & (elements[:, LEFT] > 0) & (elements[:, BACK] < 1)
-    order = np.where(left, elements[:, SAVE], np.where(usable & (elements[:, BACK] > 0), 2.0, 3.0))
-    chosen = elements[int(np.argmin(order))]
-    if chosen[FOCUSED] < 1:
-        dx, dy = np.clip(5.0 * chosen[[DX, DY]], -1, 1)
-        return [float(dx), float(dy), 0.0, 0.0]
-    if chosen[SLIDER] > 0:
-        return [1.0 if chosen[VALUE] < 0.5 else -1.0, 0.0, 0.0, 1.0 - float(grip)]
-    return [0.0, 0.0, 1.0 - float(trigger), 0.0]
-
-
 def played(worlds: GodotWorlds, decisions: int = 450) -> Iterator[tuple[dict[str, float], dict[str, float]]]:
     """Measures and reward terms of the first finished round of each world, played by the script."""
     role = worlds.roles["tester"]
+    tester = make_opponent(f"{TESTER}:MenuTester", "tester", game="menu")
+    tester.begin(worlds)
     pending = set(range(WORLDS))
     for _ in range(decisions):
-        for world in range(WORLDS):
-            role.action[world, 0] = scripted(role.observation[world, 0])
+        tester.act(worlds, role.action)
         worlds.step()
         assert role.final_measures is not None
         for world in sorted(pending & set(np.flatnonzero(role.terminated[:, 0] | role.truncated[:, 0]))):

@@ -20,6 +20,8 @@ const _ELEMENT_NUMBERS := 12
 ## A file under user:// that settings are read from and saved in. Empty: a file of this world's own
 ## that begins with settings drawn at random and is removed in the end.
 @export var settings_file: String = ""
+## For each element when it answers for the first time; not part of the specified reward.
+@export var answer_reward: float = 0.0
 
 var menu: MenuModel
 ## Yaw and pitch of the pointer.
@@ -32,6 +34,7 @@ var _turn := Vector2.ZERO
 var _trigger: bool = false
 var _grip: bool = false
 var _silences: int = 0
+var _answered: int = 0
 var _screens: int = 1
 var _has_kept_all: bool = false
 
@@ -116,6 +119,9 @@ func apply_action(action: PackedFloat32Array) -> void:
 	if not answers:
 		_silences += 1
 		add_reward(SILENT, "silent")
+	if answer_reward != 0.0:
+		add_reward(answer_reward * (menu.answered() - _answered), "answer")
+		_answered = menu.answered()
 	if not (menu.screens[MenuModel.MAIN] as Array).any(menu.is_left):
 		_finish()
 
@@ -164,6 +170,7 @@ func reset() -> void:
 	_trigger = false
 	_grip = false
 	_silences = 0
+	_answered = 0
 	_screens = 1
 	_has_kept_all = false
 
@@ -176,10 +183,7 @@ func point() -> void:
 
 ## The share of elements that have answered.
 func coverage() -> float:
-	var answered: int = 0
-	for element in menu.elements:
-		answered += int(element.has_answered)
-	return float(answered) / menu.elements.size()
+	return float(menu.answered()) / menu.elements.size()
 
 
 func _seen(element: MenuElement) -> PackedFloat32Array:
