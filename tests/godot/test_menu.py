@@ -1,14 +1,17 @@
 """The game menu: what its tester sees and does, and what is measured; a scripted tester covers all of it."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import godojo
 from godojo.engines.godot.find import Engine
 from godojo.engines.godot.game_source import GameSource
 from godojo.engines.godot.worlds import GodotWorlds
 from godojo.engines.random_play import play_randomly
+from godojo.evaluation.external import TRAINED, ExternalEvaluation
 from godojo.games.base import SCENE_GAMES
 from godojo.opponents import make_opponent
 from tests.conftest import ROOT
@@ -82,3 +85,17 @@ def test_a_dead_element_is_reported_by_its_name() -> None:
                 "dead_shadows",
             }
             assert terms["silent"] <= -6
+
+
+@pytest.mark.nightly
+@pytest.mark.slow
+def test_a_policy_that_imitates_the_script_covers_the_menu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands of docs/games/menu.md: the target is reached with deterministic actions."""
+    monkeypatch.setenv("GODOJO_RUNS", str(tmp_path / "runs"))
+    demos = godojo.record_demos(tmp_path / "tester.jsonl", "menu", policy=f"{TESTER}:MenuTester", rounds=300)
+    found = godojo.train("menu", demos=demos.path, steps=4096).evaluate(episodes=32)
+    assert isinstance(found, ExternalEvaluation)
+    trained = found.performance("tester", TRAINED)
+    assert trained.means["coverage"].mean == 1
+    assert trained.success is not None
+    assert trained.success.rate == 1
