@@ -20,8 +20,6 @@ const _ELEMENT_NUMBERS := 12
 ## A file under user:// that settings are read from and saved in. Empty: a file of this world's own
 ## that begins with settings drawn at random and is removed in the end.
 @export var settings_file: String = ""
-## For each element when it answers for the first time; not part of the specified reward.
-@export var answer_reward: float = 0.0
 
 var menu: MenuModel
 ## Yaw and pitch of the pointer.
@@ -34,7 +32,6 @@ var _turn := Vector2.ZERO
 var _trigger: bool = false
 var _grip: bool = false
 var _silences: int = 0
-var _answered: int = 0
 var _screens: int = 1
 var _has_kept_all: bool = false
 
@@ -119,9 +116,6 @@ func apply_action(action: PackedFloat32Array) -> void:
 	if not answers:
 		_silences += 1
 		add_reward(SILENT, "silent")
-	if answer_reward != 0.0:
-		add_reward(answer_reward * (menu.answered() - _answered), "answer")
-		_answered = menu.answered()
 	if not (menu.screens[MenuModel.MAIN] as Array).any(menu.is_left):
 		_finish()
 
@@ -170,7 +164,6 @@ func reset() -> void:
 	_trigger = false
 	_grip = false
 	_silences = 0
-	_answered = 0
 	_screens = 1
 	_has_kept_all = false
 
@@ -183,7 +176,10 @@ func point() -> void:
 
 ## The share of elements that have answered.
 func coverage() -> float:
-	return float(menu.answered()) / menu.elements.size()
+	var answered: int = 0
+	for element in menu.elements:
+		answered += int(element.has_answered)
+	return float(answered) / menu.elements.size()
 
 
 func _seen(element: MenuElement) -> PackedFloat32Array:

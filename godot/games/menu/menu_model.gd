@@ -89,14 +89,6 @@ func depth() -> int:
 	return count
 
 
-## How many elements have answered.
-func answered() -> int:
-	var count: int = 0
-	for element in elements:
-		count += int(element.has_answered)
-	return count
-
-
 func is_enabled(element: MenuElement) -> bool:
 	if element.kind == MenuElement.Kind.SAVE:
 		return has_unsaved()
