@@ -21,6 +21,7 @@ from gymnasium.utils.env_checker import check_env
 
 import godojo
 from godojo.bridge.http import GameClient, HttpRefused
+from godojo.bridge.http_messages import MonitoredMetric
 from godojo.bridge.messages import PeerTimeout
 from godojo.engines.godot.find import Engine, find
 from godojo.engines.godot.game_process import GameProcess
@@ -58,6 +59,7 @@ def test_what_it_tells_of_itself(client: GameClient) -> None:
     assert status.scene == "course"
     assert status.scenes == ("course", "obstacle_course", "maze")
     metrics = client.get_performance_metrics()
+    assert metrics.performance == {}, "this scene has no DojoPerformanceMonitor"
     assert metrics.memory.static_memory_usage > 1e6
     assert metrics.objects.object_count > 100
     assert metrics.objects.node_count > 10
@@ -256,6 +258,18 @@ def _told(note: Path, process: GameProcess) -> dict[str, str]:
     return told
 
 
+def _check_monitor(found: dict[str, MonitoredMetric]) -> None:
+    """The scene's performance monitor has measured ticks and weighs them against its budgets."""
+    tick = found["physics_frame_time_ms"]
+    assert 0.0 < tick.value <= tick.maximum
+    assert tick.p50 <= tick.p95 <= tick.p99 <= tick.maximum
+    assert 0.0 < tick.average <= tick.maximum
+    assert tick.budget == 1000.0
+    assert tick.ratio == pytest.approx(tick.value / 1000.0, rel=1e-3)
+    assert found["node_count"].value > 10
+    assert found["node_count"].budget == found["node_count"].ratio == 0.0
+
+
 def test_any_scene_with_agents_can_be_played(engine: Engine, tmp_path: Path) -> None:
     """A scene of DojoAgent nodes, which the engine itself moves, frame by frame: only while it is asked to."""
     note = tmp_path / "note.json"
@@ -282,6 +296,7 @@ def test_any_scene_with_agents_can_be_played(engine: Engine, tmp_path: Path) -> 
             assert step.ticks == 20
             assert step.observation != first.observation
             time.sleep(0.2)
+            _check_monitor(client.get_performance_metrics().performance)
             assert client.get_observation().observation == step.observation
             assert client.reload_scene().scene_path == "res://tests/dojo/http_any.tscn"
             assert len(client.reset(3).observation) == ready.roles[0].observation_size

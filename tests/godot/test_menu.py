@@ -1,21 +1,25 @@
 """The game menu: what its tester sees and does, and what is measured; a scripted tester covers all of it."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import godojo
 from godojo.engines.godot.find import Engine
 from godojo.engines.godot.game_source import GameSource
 from godojo.engines.godot.worlds import GodotWorlds
 from godojo.engines.random_play import play_randomly
+from godojo.evaluation.external import BEFORE, ExternalEvaluation
 from godojo.games.base import SCENE_GAMES
+from godojo.opponents import make_opponent
+from tests.conftest import ROOT
 
 pytestmark = pytest.mark.engine
 WORLDS = 4
-SLOTS = 5
 TERMS = ("screen", "kept", "silent")
-VISIBLE, ENABLED, FOCUSED, LEFT, VALUE, DX, DY, _OPEN, BACK, SAVE, _TOGGLE, SLIDER = range(12)
+TESTER = ROOT / "examples/menu_tester.py"
 
 
 @pytest.fixture(autouse=True)
@@ -23,31 +27,14 @@ def _has_engine(engine: Engine) -> None:
     """Without one there is nothing to play."""
 
 
-def scripted(seen: np.ndarray) -> list[float]:
-    """Uses the first element that is left to test, else Save, else Back."""
-    trigger, grip, dragging = seen[5:8]
-    elements = seen[11:].reshape(SLOTS, -1)
-    if dragging:
-        return [0.0, 0.0, 0.0, 0.0]
-    usable = (elements[:, VISIBLE] > 0) & (elements[:, ENABLED] > 0)
-    left = usable & (elements[:, LEFT] > 0) & (elements[:, BACK] < 1)
-    order = np.where(left, elements[:, SAVE], np.where(usable & (elements[:, BACK] > 0), 2.0, 3.0))
-    chosen = elements[int(np.argmin(order))]
-    if chosen[FOCUSED] < 1:
-        dx, dy = np.clip(5.0 * chosen[[DX, DY]], -1, 1)
-        return [float(dx), float(dy), 0.0, 0.0]
-    if chosen[SLIDER] > 0:
-        return [1.0 if chosen[VALUE] < 0.5 else -1.0, 0.0, 0.0, 1.0 - float(grip)]
-    return [0.0, 0.0, 1.0 - float(trigger), 0.0]
-
-
 def played(worlds: GodotWorlds, decisions: int = 450) -> Iterator[tuple[dict[str, float], dict[str, float]]]:
     """Measures and reward terms of the first finished round of each world, played by the script."""
     role = worlds.roles["tester"]
+    tester = make_opponent(f"{TESTER}:MenuTester", "tester", game="menu")
+    tester.begin(worlds)
     pending = set(range(WORLDS))
     for _ in range(decisions):
-        for world in range(WORLDS):
-            role.action[world, 0] = scripted(role.observation[world, 0])
+        tester.act(worlds, role.action)
         worlds.step()
         assert role.final_measures is not None
         for world in sorted(pending & set(np.flatnonzero(role.terminated[:, 0] | role.truncated[:, 0]))):
@@ -98,3 +85,17 @@ def test_a_dead_element_is_reported_by_its_name() -> None:
                 "dead_shadows",
             }
             assert terms["silent"] <= -6
+
+
+@pytest.mark.nightly
+@pytest.mark.slow
+def test_a_policy_that_imitates_the_script_covers_the_menu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands of docs/games/menu.md: the target is reached with deterministic actions."""
+    monkeypatch.setenv("GODOJO_RUNS", str(tmp_path / "runs"))
+    demos = godojo.record_demos(tmp_path / "tester.jsonl", "menu", policy=f"{TESTER}:MenuTester", rounds=300)
+    found = godojo.train("menu", demos=demos.path, steps=4096).evaluate(episodes=32)
+    assert isinstance(found, ExternalEvaluation)
+    cloned = found.performance("tester", BEFORE)  # the snapshot `start`, before PPO's first update
+    assert cloned.means["coverage"].mean == 1
+    assert cloned.success is not None
+    assert cloned.success.rate == 1

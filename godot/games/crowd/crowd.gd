@@ -19,7 +19,11 @@ func _physics_process(_delta: float) -> void:
 		"%s: nearest %.1f m away, %d collisions"
 		% [_agent.reward.capitalize(), measures["nearest_m"], _agent.collisions]
 	)
-	_status.text = "A trainer plays." if _sync.is_trained() else "WASD walk, Tab: camera, Esc: quit"
+	_status.text = (
+		"A trainer plays."
+		if _sync.is_trained()
+		else "WASD: the marked walker, Tab: camera, Esc: quit"
+	)
 
 
 func _watch(node: Node) -> void:

@@ -9,6 +9,9 @@ const _PLAIN := Color("3a4462")
 const _FOCUSED := Color("5a6a9c")
 const _DISABLED := Color("2a3048")
 const _DEPTH_M := 0.02
+## Of the bar that shows a value, and where it begins, from the middle of its element.
+const _BAR := Vector2(0.34, 0.03)
+const _BAR_FROM_M := 0.03
 
 var _agent: MenuAgent
 var _screen: String = ""
@@ -75,13 +78,13 @@ func _draw() -> void:
 	if _screen != menu.screen:
 		_build(menu)
 	for element: MenuElement in menu.screens[menu.screen]:
-		var color: Color = _PLAIN
+		var color: Color = _FOCUSED if element == _agent.focused else _PLAIN
+		var text: Color = _DONE if element.has_answered else Color.WHITE
 		if not menu.is_enabled(element):
 			color = _DISABLED
-		elif element == _agent.focused:
-			color = _FOCUSED
+			text.a = 0.4
 		_tint(_bodies[element], color)
-		_labels[element].modulate = _DONE if element.has_answered else Color.WHITE
+		_labels[element].modulate = text
 		if _fills.has(element):
 			_draw_value(element)
 	_agent.pointer.rotation = Vector3(_agent.pointing.y, -_agent.pointing.x, 0.0)
@@ -113,7 +116,13 @@ func _build(menu: MenuModel) -> void:
 		if element.is_setting():
 			label.horizontal_alignment = HORIZONTAL_ALIGNMENT_LEFT
 			label.position.x = element.center.x - size.x * 0.46
-			_fills[element] = _box(element.center, Vector3(0.34, 0.03, _DEPTH_M))
+			var bar := Vector3(_BAR.x, _BAR.y, _DEPTH_M)
+			var track: MeshInstance3D = _box(
+				element.center + Vector2(_BAR_FROM_M + _BAR.x / 2.0, 0.0), bar
+			)
+			track.position.z = 0.006
+			_tint(track, _DISABLED)
+			_fills[element] = _box(element.center, bar)
 		_items.add_child(label)
 		_labels[element] = label
 
@@ -121,10 +130,12 @@ func _build(menu: MenuModel) -> void:
 func _draw_value(element: MenuElement) -> void:
 	var fill: MeshInstance3D = _fills[element]
 	var is_toggle: bool = element.kind == MenuElement.Kind.TOGGLE
-	var length: float = 0.34 * (0.25 if is_toggle else maxf(element.value, 0.02))
-	var from: float = 0.34 * 0.75 * element.value if is_toggle else 0.0
-	fill.scale.x = length / 0.34
-	fill.position = Vector3(element.center.x + 0.03 + from + length / 2.0, element.center.y, 0.012)
+	var share: float = 0.25 if is_toggle else maxf(element.value, 0.02)
+	var from: float = 0.75 * element.value if is_toggle else 0.0
+	fill.scale.x = share
+	fill.position = Vector3(
+		element.center.x + _BAR_FROM_M + _BAR.x * (from + share / 2.0), element.center.y, 0.012
+	)
 	_tint(fill, _ACCENT if element.value > 0.5 or not is_toggle else Color.GRAY)
 
 

@@ -75,6 +75,22 @@ class HttpMetrics(msgspec.Struct, frozen=True):
     """The longest time that it took of one frame."""
 
 
+class MonitoredMetric(msgspec.Struct, frozen=True):
+    """A metric of `DojoPerformanceMonitor`, over the ticks of its window."""
+
+    value: float
+    """The last one."""
+    average: float
+    maximum: float
+    p50: float
+    p95: float
+    p99: float
+    budget: float
+    """0: none."""
+    ratio: float
+    """The last value as a share of the budget."""
+
+
 class Metrics(msgspec.Struct, frozen=True):
     """`/performance/metrics`; fields of newer games are ignored."""
 
@@ -83,6 +99,8 @@ class Metrics(msgspec.Struct, frozen=True):
     objects: ObjectMetrics
     rendering: RenderingMetrics
     http: HttpMetrics
+    performance: dict[str, MonitoredMetric] = {}
+    """By metric; empty in scenes without a `DojoPerformanceMonitor`."""
 
 
 class Observation(msgspec.Struct, frozen=True):

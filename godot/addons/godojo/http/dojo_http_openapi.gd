@@ -87,6 +87,8 @@ static func _answers() -> Dictionary:
 			numbers[name] = _NUMBER
 		metrics[group] = _all(numbers)
 	metrics["http"] = _all({"requests": _COUNT, "refused": _COUNT, "longest_serving_us": _COUNT})
+	var required: Array = metrics.keys()
+	metrics["performance"] = {"type": "object", "additionalProperties": _TERMS}
 	var status: Dictionary = {
 		"game": _TEXT,
 		"godot": _TEXT,
@@ -135,7 +137,7 @@ static func _answers() -> Dictionary:
 	return {
 		"health": _all({"status": {"const": "ok"}}),
 		"status": _all(status),
-		"metrics": _all(metrics),
+		"metrics": _object(metrics, required),
 		"observation": _all(observation),
 		"state": _all(scene.merged(state)),
 		"scene": _all(scene.merged({"reloads": _COUNT})),
