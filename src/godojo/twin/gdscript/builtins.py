@@ -291,7 +291,7 @@ def _array_method(kind: ArrayType, name: str, args: list[Type], line: int) -> Pl
     if name == "size" and not args:
         return Plan("size({r})", [], INT)
     if name == "is_empty" and not args:
-        return Plan("size({r}) == 0", [], BOOL)
+        return Plan("size({r}) == 0", [], BOOL, level=5)
     if name in ("has", "find", "count") and len(args) == 1:
         if element is not None and args[0] is not element:
             raise Refusal(line, f"{name}({args[0]}) in {kind}: the types must be the same")

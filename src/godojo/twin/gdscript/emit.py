@@ -306,6 +306,9 @@ class _Writer:
             case Call():
                 return self._call(expr)
             case Unary(op="not"):
+                if expr.value.type in NUMBERS:
+                    zero = "0" if expr.value.type is INT else "0.0"
+                    return f"{self.text(expr.value, LEVELS['=='] + 1)} == {zero}", LEVELS["=="]
                 return f"not {self.truth(expr.value, LEVELS['not'])[0]}", LEVELS["not"]
             case Binary(op=("and" | "or") as op):
                 left, right = self.truth(expr.left, LEVELS[op])[0], self.truth(expr.right, LEVELS[op] + 1)[0]
@@ -372,10 +375,10 @@ class _Writer:
             elif plan.level not in (ATOM, LEVELS["not"]) and "(" not in plan.text:
                 level = plan.level + (1 if i or plan.level == LEVELS["=="] else 0)
             shown.append(self.to(arg, kind, level))
-        if receiver is None:
+        if receiver is None or "{r}" not in plan.text:
             return plan.text.format(*shown), plan.level
         inside = re.search(r"[(,] ?\{r\}", plan.text) is not None
-        return plan.text.format(*shown, r=self.text(receiver, 0 if inside else ATOM)), plan.level if "==" not in plan.text else LEVELS["=="]
+        return plan.text.format(*shown, r=self.text(receiver, 0 if inside else ATOM)), plan.level
 
 
 def _narrow(target: Expr) -> str:

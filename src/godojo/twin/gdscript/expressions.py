@@ -1,7 +1,4 @@
-"""Expressions of gdtoolkit's tree, with GDScript's precedence.
-
-The grammar reads a sign in front of a literal as part of it; `-2 ** 2` is put right here.
-"""
+"""Expressions of gdtoolkit's tree. A sign in front of a literal is part of it, as in Godot: `-2 ** 2` is 4."""
 
 from __future__ import annotations
 
@@ -67,8 +64,6 @@ def expression(tree: Any) -> Expr:
         for one in children[2::2]:
             value = Cast(line, value, str(one))
         return value
-    if plain in ("pow_expr",):
-        return _power(children, line)
     if len(children) >= 3 and plain.split("_")[0] in _BINARY:
         return _chain(children, line)
     if kind == "array":
@@ -82,7 +77,7 @@ def expression(tree: Any) -> Expr:
     return Unknown(line, f"{kind.replace('_', ' ')} is not compiled")
 
 
-_BINARY = {"or", "and", "content", "comparison", "comp", "bitw", "shift", "arith", "mdr"}
+_BINARY = {"or", "and", "content", "comparison", "comp", "bitw", "shift", "arith", "mdr", "pow"}
 
 
 def pattern(tree: Any) -> Expr:
@@ -123,18 +118,6 @@ def _chain(children: list[Any], line: int) -> Expr:
         op = "not in" if getattr(operator, "data", "") == "not_in_op" else str(operator)
         value = Binary(line, _SPELLING.get(op, op), value, expression(right))
     return value
-
-
-def _power(children: list[Any], line: int) -> Expr:
-    """From the left, and closer than a sign: `-2 ** 2` is -4."""
-    first = children[0]
-    sign = not hasattr(first, "data") and str(first).startswith("-")
-    value: Expr = expression(first)
-    if sign and isinstance(value, Const) and isinstance(value.value, int | float):
-        value = Const(value.line, -value.value)
-    for right in children[2::2]:
-        value = Binary(line, "**", value, expression(right))
-    return Unary(line, "-", value) if sign else value
 
 
 def _attributes(children: list[Any], line: int) -> Expr:

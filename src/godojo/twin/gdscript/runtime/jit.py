@@ -9,6 +9,7 @@ import numpy as np
 
 import godojo.kernels.compile  # noqa: F401 - sets where compiled code is kept, before anything is compiled
 
+_NUMPY = {"acos": "arccos", "asin": "arcsin", "atan": "arctan", "atan2": "arctan2", "pow": "power"}
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -19,19 +20,18 @@ def jitable(function: F) -> F:
 
 
 def libm(name: str) -> Callable[..., Any]:
-    """A function of the C library, which returns NaN or infinity where Python's `math` raises an error.
+    """A function of the C library.
 
-    NumPy's own versions of sine and the like may round differently from one processor to the next.
+    NumPy's own versions of sine and the like may round differently from one processor to the next; they only return
+    the infinity or NaN where Python's `math` raises an error.
     """
-    in_c = getattr(math, name)
+    in_c, in_numpy = getattr(math, name), getattr(np, _NUMPY.get(name, name))
 
     def call(*numbers: float) -> Any:
         try:
             return np.float64(in_c(*numbers))
-        except ValueError:
-            return np.float64(np.nan)
-        except OverflowError:
-            return np.float64(np.inf)
+        except (ValueError, OverflowError):
+            return in_numpy(*map(np.float64, numbers))
 
     def compiled(*numbers: Any) -> Any:
         if len(numbers) == 1:
