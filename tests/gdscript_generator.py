@@ -129,7 +129,7 @@ class _Program:
             case 5:
                 return f"{left} {c.choice('&|^')} {right}"
             case 6:
-                return f"({left} & 255) << {c.randint(0, 9)}"
+                return f"((({left}) & 255) << {c.randint(0, 9)})"
             case 7:
                 return f"({left} {c.choice('+-*&|^')} {right}) {c.choice('+-*&|^')} {self.int(0)}"
             case 8:
