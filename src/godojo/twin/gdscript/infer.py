@@ -188,7 +188,7 @@ class Inference(Expressions):
         if result.type is None and not any(isinstance(one, Return) and one.value for one in every_statement(function.body)):
             result.type, self.news = NULL, True
         if self.last and result.type not in (NULL, None) and not ends(function.body):
-            function.refusals.append((function.end, f"{function.name} may end without returning a value"))
+            function.refusals.append((function.line, f"{function.name} may end without returning a value"))
 
     def _statement_step(self, function: Function, line: int, step: object) -> None:
         try:

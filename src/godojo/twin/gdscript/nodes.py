@@ -265,7 +265,6 @@ class Function:
 
     name: str
     line: int
-    end: int
     params: list[Param]
     returns: str | None
     body: list[Stmt]

@@ -168,8 +168,7 @@ def _function(tree: Any) -> nodes.Function:
     name, args = str(header.children[0]), header.children[1]
     returns = str(header.children[2]) if len(header.children) > 2 else None
     params = [_param(one) for one in args.children if getattr(one, "data", "") != "trailing_comma"]
-    end = getattr(tree.meta, "end_line", line_of(tree))
-    return nodes.Function(name, line_of(tree), end, params, returns, block(body), static)
+    return nodes.Function(name, line_of(tree), params, returns, block(body), static)
 
 
 def _param(tree: Any) -> nodes.Param:
