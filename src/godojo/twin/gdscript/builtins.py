@@ -162,7 +162,7 @@ def global_call(name: str, args: list[Type], line: int) -> Plan | None:
 def _constructor(name: str, args: list[Type], line: int) -> Plan:
     kind = {"Vector2": VECTOR2, "Vector3": VECTOR3, "Vector2i": VECTOR2I, "Vector3i": VECTOR3I}[name]
     if not args:
-        return Plan(f"{name}()", [], kind)
+        return Plan(zero(kind, line), [], kind)
     if len(args) == 1 and args[0] is kind:
         return Plan("{0}", [kind], kind)
     if len(args) != _SIZED[kind] or any(one not in NUMBERS for one in args):
@@ -328,7 +328,7 @@ def zero(kind: Type, line: int) -> str:
     if isinstance(kind, ArrayType):
         return f"{array_maker(kind, line)}()"
     if kind in VECTORS:
-        return f"{kind}()"
+        return f"{kind}({', '.join(['0.0' if kind in FLOAT_VECTORS else '0'] * _SIZED[kind])})"
     if kind is RANDOM:
         raise Refusal(line, "a RandomNumberGenerator that is null is not compiled; add `= RandomNumberGenerator.new()`")
     return {BOOL: "False", INT: "0", FLOAT: "0.0", NUMBER: "0.0"}[kind]

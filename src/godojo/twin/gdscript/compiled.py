@@ -136,7 +136,7 @@ def load_numba(compiled: Compiled, folder: Path) -> dict[str, Any]:
     folder.mkdir(parents=True, exist_ok=True)
     if not path.exists():
         atomic_write(path, compiled.source.encode())
-    module = _import(f"godojo_twins.{name}", path)
+    module = _import(f"godojo_twin_{name}", path)
     return {**vars(module), "new": members_type(module)}
 
 

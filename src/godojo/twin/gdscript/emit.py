@@ -281,7 +281,8 @@ class _Writer:
             text, own = f"size({text}) > 0", LEVELS[">"]
         elif kind is not BOOL:
             shown = text if own > LEVELS["=="] else f"({text})"
-            nothing = f"{kind}()" if kind in VECTORS else "0" if kind is INT else "0.0"
+            assert kind is not None
+            nothing = builtins.zero(kind, expr.line)
             text, own = f"{shown} != {nothing}", LEVELS["=="]
         return (text, own) if own >= level else (f"({text})", ATOM)
 

@@ -59,7 +59,7 @@ ARRAYS = {
 def _register(function, element):
     @overload(function)
     def make(*items):
-        if not items[0] if isinstance(items[0], tuple) else not items:
+        if not items:
             return lambda *items: List.empty_list(element)
 
         def filled(*items):

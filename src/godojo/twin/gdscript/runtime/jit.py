@@ -27,17 +27,22 @@ def libm(name: str) -> Callable[..., Any]:
     """
     in_c, in_numpy = getattr(math, name), getattr(np, _NUMPY.get(name, name))
 
-    def call(*numbers: float) -> Any:
+    if name in ("atan2", "pow"):
+
+        def binary(x: float, y: float) -> Any:
+            try:
+                return np.float64(in_c(x, y))
+            except (ValueError, OverflowError):
+                return in_numpy(np.float64(x), np.float64(y))
+
+        numba.extending.overload(binary)(lambda x, y: lambda x, y: in_c(x, y))
+        return binary
+
+    def unary(x: float) -> Any:
         try:
-            return np.float64(in_c(*numbers))
+            return np.float64(in_c(x))
         except (ValueError, OverflowError):
-            return in_numpy(*map(np.float64, numbers))
+            return in_numpy(np.float64(x))
 
-    def compiled(*numbers: Any) -> Any:
-        if len(numbers) == 1:
-            return lambda *numbers: in_c(np.float64(numbers[0]))
-        return lambda *numbers: in_c(np.float64(numbers[0]), np.float64(numbers[1]))
-
-    call.__name__ = call.__qualname__ = name
-    numba.extending.overload(call)(compiled)
-    return call
+    numba.extending.overload(unary)(lambda x: lambda x: in_c(x))
+    return unary

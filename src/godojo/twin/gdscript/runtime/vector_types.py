@@ -67,7 +67,7 @@ _COMPARED = {"__eq__": operator.eq, "__ne__": operator.ne}
 
 def _register(kind: VectorType) -> None:
     cls, typ = kind.cls, type(kind)
-    names = list(cls.__slots__)
+    names = [slot[1:] for slot in cls.__slots__]
     wide = types.float64 if kind.component == types.float32 else types.int64
 
     @register_model(typ)
@@ -81,22 +81,19 @@ def _register(kind: VectorType) -> None:
 
     @type_callable(cls)
     def construct(context):
-        def typer(*numbers):
-            if len(numbers) in (0, len(names)) and all(isinstance(one, types.Number) for one in numbers):
-                return kind
-            return None
+        def two(x, y):
+            return kind
 
-        return typer
+        def three(x, y, z):
+            return kind
+
+        return two if len(names) == 2 else three
 
     @lower_builtin(cls, types.VarArg(types.Any))
     def lower(context, builder, sig, args):
         struct = cgutils.create_struct_proxy(kind)(context, builder)
         for i, name in enumerate(names):
-            if args:
-                value = context.cast(builder, args[i], sig.args[i], kind.component)
-            else:
-                value = context.get_constant(kind.component, 0)
-            setattr(struct, name, value)
+            setattr(struct, name, context.cast(builder, args[i], sig.args[i], kind.component))
         return struct._getvalue()
 
     @box(typ)
@@ -114,14 +111,14 @@ def _register(kind: VectorType) -> None:
     def from_python(typ, value, c):
         struct = cgutils.create_struct_proxy(typ)(c.context, c.builder)
         for name in names:
-            number = c.pyapi.object_getattr_string(value, name[1:])
+            number = c.pyapi.object_getattr_string(value, name)
             native = c.pyapi.to_native_value(wide, number).value
             setattr(struct, name, c.context.cast(c.builder, native, wide, typ.component))
             c.pyapi.decref(number)
         return NativeValue(struct._getvalue(), is_error=cgutils.is_not_null(c.builder, c.pyapi.err_occurred()))
 
     for name in names:
-        make_attribute_wrapper(typ, name, name)
+        make_attribute_wrapper(typ, name, f"_{name}")
         _register_attribute(typ, name, wide)
     for name, function in vars(cls).items():
         if isinstance(function, FunctionType) and not name.startswith("__"):
@@ -130,9 +127,9 @@ def _register(kind: VectorType) -> None:
 
 
 def _register_attribute(typ, name, wide):
-    if name == "_x":
+    if name == "x":
         overload_attribute(typ, "x")(lambda vector: lambda vector: wide(vector._x))
-    elif name == "_y":
+    elif name == "y":
         overload_attribute(typ, "y")(lambda vector: lambda vector: wide(vector._y))
     else:
         overload_attribute(typ, "z")(lambda vector: lambda vector: wide(vector._z))
