@@ -122,7 +122,7 @@ def _register(kind: VectorType) -> None:
         _register_attribute(typ, name, wide)
     for name, function in vars(cls).items():
         if isinstance(function, FunctionType) and not name.startswith("__"):
-            overload_method(typ, name, strict=False)(lambda *numbers, function=function: function)
+            overload_method(typ, name, strict=False)(_always(function))
     _register_operators(kind)
 
 
@@ -135,25 +135,15 @@ def _register_attribute(typ, name, wide):
         overload_attribute(typ, "z")(lambda vector: lambda vector: wide(vector._z))
 
 
+def _always(function):
+    return lambda *args, **kwargs: function
+
+
 def _register_operators(kind):
     cls = kind.cls
-    for name, op in _BINARY.items():
-        function = vars(cls).get(name)
-        if function is None:
-            continue
-        scalar = name in ("__mul__", "__truediv__")
-
-        def binary(left, right, function=function, scalar=scalar):
-            if left == kind and (right == kind or (scalar and isinstance(right, types.Number))):
-                return function
-            return None
-
-        overload(op, strict=False)(binary)
-    for name, op in _COMPARED.items():
-        function = vars(cls)[name]
-        overload(op, strict=False)(
-            lambda left, right, function=function: function if left == kind and right == kind else None
-        )
+    for name, op in (_BINARY | _COMPARED).items():
+        if name in vars(cls):
+            overload(op, strict=False)(_chosen(kind, vars(cls)[name], name in ("__mul__", "__truediv__")))
     negate = vars(cls)["__neg__"]
     overload(operator.neg, strict=False)(lambda vector: negate if vector == kind else None)
 
@@ -162,6 +152,16 @@ def _register_operators(kind):
         if isinstance(left, types.Number) and right == kind:
             return lambda left, right: right * left
         return None
+
+
+def _chosen(kind, function, takes_numbers):
+    """The operator's function, if its left side is such a vector and its right side fits."""
+
+    def choose(left, right):
+        fits = right == kind or (takes_numbers and isinstance(right, types.Number))
+        return function if left == kind and fits else None
+
+    return choose
 
 
 def _register_component(name: str, attribute: str, narrow: type) -> None:
