@@ -136,7 +136,9 @@ def _register_attribute(typ, name, wide):
 
 
 def _always(function):
-    return lambda *args, **kwargs: function
+    """What Numba asks for a method's function: with as many parameters as the method has."""
+    by_count = {1: lambda v: function, 2: lambda v, a: function, 3: lambda v, a, b: function}
+    return by_count[function.__code__.co_argcount]
 
 
 def _register_operators(kind):
