@@ -53,7 +53,10 @@ class _Program:
         c = self.chance
         lines = [f"func {name}():"]
         lines += [f"\tvar a{c.choice(['', ': int'])} = {c.randint(-50, 50)}", f"\tvar b := {c.randint(1, 99)}"]
-        lines += [f"\tvar f{c.choice(['', ': float'])} = {self._float_literal()}", f"\tvar g := {self._float_literal()}"]
+        lines += [
+            f"\tvar f{c.choice(['', ': float'])} = {self._float_literal()}",
+            f"\tvar g := {self._float_literal()}",
+        ]
         lines += [f"\tvar v = Vector3({self._float_literal()}, {c.randint(-3, 3)}, {self._float_literal()})"]
         lines += ["\tvar w := Vector3.ONE * 0.3", "\tvar list = [1, 2, 3]"]
         lines += self._statements(2, 4, depth=1, lists=True)
@@ -86,7 +89,9 @@ class _Program:
                 target = f"{c.choice(_VECTORS)}.{c.choice('xyz')}"
                 return [f"{tab}{target} {c.choice(['=', '+=', '-='])} {self.float(1)}"]
             case "list":
-                return [f"{tab}{c.choice(['list.append({0})', 'list[-1] += {0}', 'list[1] = {0}'])}".format(self.int(1))]
+                return [
+                    f"{tab}{c.choice(['list.append({0})', 'list[-1] += {0}', 'list[1] = {0}'])}".format(self.int(1))
+                ]
             case "if":
                 lines = [f"{tab}if {self.bool(2)}:", *self._statements(1, 2, depth + 1, lists)]
                 if c.random() < 0.4:
@@ -179,7 +184,9 @@ class _Program:
     def vector(self, depth: int) -> str:
         c = self.chance
         if depth <= 0:
-            return c.choice([*_VECTORS, "Vector3.UP", "Vector3.RIGHT", f"Vector3({self.float(0)}, 1, {self._float_literal()})"])
+            return c.choice(
+                [*_VECTORS, "Vector3.UP", "Vector3.RIGHT", f"Vector3({self.float(0)}, 1, {self._float_literal()})"]
+            )
         left, right = self.vector(depth - 1), self.vector(depth - 1)
         match c.randrange(9):
             case 0 | 1:

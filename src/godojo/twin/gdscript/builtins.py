@@ -94,11 +94,11 @@ VECTOR_CONSTANTS["Vector3i"] = VECTOR_CONSTANTS["Vector3"]
 
 V = Type("the same vector")
 _VECTOR_METHODS: dict[str, tuple[list[Type], Type]] = {
-    **dict.fromkeys("length length_squared".split(), ([], FLOAT)),
-    **dict.fromkeys("normalized abs sign floor ceil round".split(), ([], V)),
-    **dict.fromkeys("dot distance_to distance_squared_to angle_to".split(), ([V], FLOAT)),
-    **dict.fromkeys("direction_to project slide bounce reflect snapped min max".split(), ([V], V)),
-    **dict.fromkeys("is_normalized is_zero_approx is_finite".split(), ([], BOOL)),
+    **dict.fromkeys(["length", "length_squared"], ([], FLOAT)),
+    **dict.fromkeys(["normalized", "abs", "sign", "floor", "ceil", "round"], ([], V)),
+    **dict.fromkeys(["dot", "distance_to", "distance_squared_to", "angle_to"], ([V], FLOAT)),
+    **dict.fromkeys(["direction_to", "project", "slide", "bounce", "reflect", "snapped", "min", "max"], ([V], V)),
+    **dict.fromkeys(["is_normalized", "is_zero_approx", "is_finite"], ([], BOOL)),
     "is_equal_approx": ([V], BOOL),
     "lerp": ([V, FLOAT], V),
     "move_toward": ([V, FLOAT], V),

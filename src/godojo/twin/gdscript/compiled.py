@@ -111,19 +111,18 @@ def _range(*numbers: Any) -> Iterator[Any]:
 class _NumPyNumbers(ast.NodeTransformer):
     """Turns literals into NumPy's numbers."""
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:  # noqa: N802 - ast's name
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
             value = node.operand.value
             if isinstance(value, int | float) and not isinstance(value, bool):
                 return self.visit_Constant(ast.Constant(-value))
         return self.generic_visit(node)
 
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:  # noqa: N802 - ast's name
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
         if isinstance(node.value, bool) or not isinstance(node.value, int | float):
             return node
         name = "i64" if isinstance(node.value, int) else "f64"
         return ast.Call(ast.Name(name, ast.Load()), [node], [])
-
 
 
 def load_numba(compiled: Compiled, folder: Path) -> dict[str, Any]:

@@ -200,7 +200,9 @@ class _Writer:
             test = "True" if branch.wildcard else " or ".join(tests)
             if branch.guard is not None:
                 guard = self.truth(branch.guard, LEVELS["and"] + 1)[0]
-                test = guard if branch.wildcard else f"({test}) and {guard}" if len(tests) > 1 else f"{test} and {guard}"
+                test = (
+                    guard if branch.wildcard else f"({test}) and {guard}" if len(tests) > 1 else f"{test} and {guard}"
+                )
             if test == "True" and i:
                 self.write("else:", branch.line)
             else:

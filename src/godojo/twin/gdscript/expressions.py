@@ -53,7 +53,14 @@ def expression(tree: Any) -> Expr:
         return Unknown(line, _REASONS[kind])
     if kind in ("string", "rstring", "string_name"):
         return Const(line, _string(tree))
-    if plain in ("actual_not_test", "actual_neg_expr", "actual_bitw_not", "not_pattern", "neg_pattern", "bitw_not_pattern"):
+    if plain in (
+        "actual_not_test",
+        "actual_neg_expr",
+        "actual_bitw_not",
+        "not_pattern",
+        "neg_pattern",
+        "bitw_not_pattern",
+    ):
         op = _SPELLING.get(str(children[0]), str(children[0]))
         return Unary(line, op, expression(children[1]))
     if plain in ("test_expr", "test_pattern"):

@@ -36,8 +36,20 @@ from godojo.twin.gdscript.nodes import (
     Variable,
     While,
 )
-from godojo.twin.gdscript.types import BOOL, FLOAT, INT, NULL, RANDOM, VECTOR2, VECTOR3, VECTORS, ArrayType, Conflict, Type
-from godojo.twin.gdscript.types import join, named
+from godojo.twin.gdscript.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    NULL,
+    RANDOM,
+    VECTOR2,
+    VECTOR3,
+    VECTORS,
+    ArrayType,
+    Conflict,
+    Type,
+    named,
+)
 
 _CALLBACKS = {"_process": FLOAT, "_physics_process": FLOAT}
 """Functions that the engine calls, with the type of their parameter."""
@@ -148,7 +160,9 @@ class Inference(Expressions):
             return
         self._initialise(variable, member.declared, member.value, member.line)
         if self.last and variable.type is None:
-            raise Refusal(member.line, f"nothing tells the type of {member.name}; declare it: `var {member.name}: float`")
+            raise Refusal(
+                member.line, f"nothing tells the type of {member.name}; declare it: `var {member.name}: float`"
+            )
 
     def _initialise(self, variable: Variable, declared: str | None, value: Expr | None, line: int) -> None:
         if declared not in (None, ":=") and variable.type is None:
@@ -185,7 +199,9 @@ class Inference(Expressions):
         self._block(function.body)
         result = function.result
         assert result is not None
-        if result.type is None and not any(isinstance(one, Return) and one.value for one in every_statement(function.body)):
+        if result.type is None and not any(
+            isinstance(one, Return) and one.value for one in every_statement(function.body)
+        ):
             result.type, self.news = NULL, True
         if self.last and result.type not in (NULL, None) and not ends(function.body):
             function.refusals.append((function.line, f"{function.name} may end without returning a value"))

@@ -6,7 +6,9 @@ import keyword
 from godojo.twin.gdscript import runtime
 from godojo.twin.gdscript.nodes import Variable
 
-_TAKEN = {name for name in vars(runtime) if not name.startswith("_")} | set(dir(builtins)) | {"kernel", "self", "MEMBERS"}
+_TAKEN = (
+    {name for name in vars(runtime) if not name.startswith("_")} | set(dir(builtins)) | {"kernel", "self", "MEMBERS"}
+)
 
 
 def python_name(name: str) -> str:

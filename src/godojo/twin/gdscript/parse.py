@@ -151,7 +151,10 @@ def _constant_int(value: nodes.Expr, known: dict[str, int]) -> int | None:
 
 def _declaration(tree: Any) -> nodes.Declare:
     """A `var` or `const`, of a class or of a function."""
-    kind, children = str(tree.data), [one for one in tree.children if getattr(one, "data", "") != "inline_property_body"]
+    kind, children = (
+        str(tree.data),
+        [one for one in tree.children if getattr(one, "data", "") != "inline_property_body"],
+    )
     declared: str | None = None
     if kind.endswith(("_typed", "_typed_assgnd", "_typed_assigned")):
         declared = str(children[1])

@@ -37,7 +37,7 @@ from godojo.twin.gdscript.runtime.chance import (
     seed,
     shuffle,
 )
-from godojo.twin.gdscript.runtime.scalars import *  # noqa: F403
+from godojo.twin.gdscript.runtime.scalars import *
 from godojo.twin.gdscript.runtime.vector2 import Vector2
 from godojo.twin.gdscript.runtime.vector3 import Vector3
 from godojo.twin.gdscript.runtime.vector_ints import Vector2i, Vector3i

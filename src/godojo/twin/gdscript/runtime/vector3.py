@@ -2,8 +2,21 @@
 
 import numpy as np
 
-from godojo.twin.gdscript.runtime.components import EPSILON, ONE, TWO, ZERO, clamp32, close32, is_unit, round32
-from godojo.twin.gdscript.runtime.components import sign32, snap32, x_of, y_of, z_of
+from godojo.twin.gdscript.runtime.components import (
+    EPSILON,
+    ONE,
+    TWO,
+    ZERO,
+    clamp32,
+    close32,
+    is_unit,
+    round32,
+    sign32,
+    snap32,
+    x_of,
+    y_of,
+    z_of,
+)
 from godojo.twin.gdscript.runtime.scalars import atan2, cos, is_finite, sin
 
 f32, f64 = np.float32, np.float64
