@@ -45,7 +45,7 @@ class _Program:
         lines = [f"func mix({a}, {b}):", "\tvar b := 3", "\tvar g = f * 2", "\tvar v = Vector3(f, 1, -f)"]
         lines += ["\tvar w = v"]
         lines += self._statements(1, 2, depth=1)
-        lines += [f"\treturn {self.float(2)}"]
+        lines += [f"\treturn {self.real(2)}"]
         self.callable = True
         return "\n".join(lines) + "\n"
 
@@ -60,7 +60,7 @@ class _Program:
         lines += [f"\tvar v = Vector3({self._float_literal()}, {c.randint(-3, 3)}, {self._float_literal()})"]
         lines += ["\tvar w := Vector3.ONE * 0.3", "\tvar list = [1, 2, 3]"]
         lines += self._statements(2, 4, depth=1, lists=True)
-        result = {"int": self.int(3), "float": f"mix(a, {self.float(2)})", "vector": self.vector(2)}[kind]
+        result = {"int": self.integer(3), "float": f"mix(a, {self.real(2)})", "vector": self.vector(2)}[kind]
         return "\n".join([*lines, f"\treturn {result}"]) + "\n"
 
     # --- statements -------------------------------------------------------------------------------------------------
@@ -79,23 +79,23 @@ class _Program:
         match c.choice(kinds):
             case "int":
                 op = c.choice(["=", "=", "+=", "-=", "*=", "%=", "/="])
-                value = str(c.randint(2, 9)) if op in ("%=", "/=") else self.int(2)
+                value = str(c.randint(2, 9)) if op in ("%=", "/=") else self.integer(2)
                 return [f"{tab}{c.choice(_INTS)} {op} {value}"]
             case "float":
-                return [f"{tab}{c.choice(_FLOATS)} {c.choice(['=', '=', '+=', '-='])} {self.float(2)}"]
+                return [f"{tab}{c.choice(_FLOATS)} {c.choice(['=', '=', '+=', '-='])} {self.real(2)}"]
             case "vector":
                 return [f"{tab}{c.choice(_VECTORS)} {c.choice(['=', '+=', '-='])} {self.vector(2)}"]
             case "component":
                 target = f"{c.choice(_VECTORS)}.{c.choice('xyz')}"
-                return [f"{tab}{target} {c.choice(['=', '+=', '-='])} {self.float(1)}"]
+                return [f"{tab}{target} {c.choice(['=', '+=', '-='])} {self.real(1)}"]
             case "list":
                 return [
-                    f"{tab}{c.choice(['list.append({0})', 'list[-1] += {0}', 'list[1] = {0}'])}".format(self.int(1))
+                    f"{tab}{c.choice(['list.append({0})', 'list[-1] += {0}', 'list[1] = {0}'])}".format(self.integer(1))
                 ]
             case "if":
-                lines = [f"{tab}if {self.bool(2)}:", *self._statements(1, 2, depth + 1, lists)]
+                lines = [f"{tab}if {self.truth(2)}:", *self._statements(1, 2, depth + 1, lists)]
                 if c.random() < 0.4:
-                    lines += [f"{tab}elif {self.bool(1)}:", *self._statements(1, 2, depth + 1, lists)]
+                    lines += [f"{tab}elif {self.truth(1)}:", *self._statements(1, 2, depth + 1, lists)]
                 if c.random() < 0.5:
                     lines += [f"{tab}else:", *self._statements(1, 2, depth + 1, lists)]
                 return lines
@@ -103,7 +103,7 @@ class _Program:
                 self.loops += 1
                 over = c.choice([f"range({c.randint(1, 4)})", "3", "range(5, -2, -3)", "[4, -1, 7]"])
                 body = self._statements(1, 2, depth + 1, lists)
-                leave = [f"{tab}\tif {self.bool(1)}: {c.choice(['break', 'continue'])}"] if c.random() < 0.4 else []
+                leave = [f"{tab}\tif {self.truth(1)}: {c.choice(['break', 'continue'])}"] if c.random() < 0.4 else []
                 return [f"{tab}for i{self.loops} in {over}:", f"{tab}\ta += i{self.loops}", *leave, *body]
             case "while":
                 self.loops += 1
@@ -111,7 +111,7 @@ class _Program:
                 start = [f"{tab}var {name} = 0", f"{tab}while {name} < {c.randint(1, 5)}:", f"{tab}\t{name} += 1"]
                 return [*start, *self._statements(1, 2, depth + 1, lists)]
             case _:
-                lines = [f"{tab}mode = posmod({self.int(1)}, 13)", f"{tab}match mode:"]
+                lines = [f"{tab}mode = posmod({self.integer(1)}, 13)", f"{tab}match mode:"]
                 lines += [f"{tab}\tMode.IDLE:", *self._statements(1, 1, depth + 2, lists)]
                 lines += [f"{tab}\tMode.WALK, Mode.RUN, 7:", *self._statements(1, 1, depth + 2, lists)]
                 lines += [f"{tab}\tvar m when m > 9:", f"{tab}\t\thits += m"]
@@ -119,11 +119,11 @@ class _Program:
 
     # --- expressions ------------------------------------------------------------------------------------------------
 
-    def int(self, depth: int) -> str:
+    def integer(self, depth: int) -> str:
         c = self.chance
         if depth <= 0:
             return c.choice([*_INTS, "LIMIT", "Mode.RUN", str(c.randint(0, 60)), f"-{c.choice(_INTS)}"])
-        left, right = self.int(depth - 1), self.int(depth - 1)
+        left, right = self.integer(depth - 1), self.integer(depth - 1)
         match c.randrange(14):
             case 0 | 1 | 2:
                 return f"{left} {c.choice('+-*')} {right}"
@@ -136,56 +136,56 @@ class _Program:
             case 6:
                 return f"((({left}) & 255) << {c.randint(0, 9)})"
             case 7:
-                return f"({left} {c.choice('+-*&|^')} {right}) {c.choice('+-*&|^')} {self.int(0)}"
+                return f"({left} {c.choice('+-*&|^')} {right}) {c.choice('+-*&|^')} {self.integer(0)}"
             case 8:
-                return f"({left} if {self.bool(1)} else {right})"
+                return f"({left} if {self.truth(1)} else {right})"
             case 9:
-                return f"int(clampf({self.float(depth - 1)}, -1e6, 1e6))"
+                return f"int(clampf({self.real(depth - 1)}, -1e6, 1e6))"
             case 10:
                 return c.choice([f"absi({left})", f"abs({left})", f"sign({left})", f"posmod({left}, 7)"])
             case 11:
                 return c.choice([f"mini({left}, {right})", f"max({left}, {right})", f"clamp({left}, -20, 20)"])
             case 12:
-                return f"~{self.int(0)}".replace("~-", "~") + f" {c.choice('+-*')} {right}"
+                return f"~{self.integer(0)}".replace("~-", "~") + f" {c.choice('+-*')} {right}"
             case _:
                 return f"wrapi({left}, -5, {c.randint(0, 30)})"
 
-    def float(self, depth: int) -> str:
+    def real(self, depth: int) -> str:
         c = self.chance
         if depth <= 0:
             choices = [*_FLOATS, "RATE", "PI", self._float_literal(), f"{c.choice(_VECTORS)}.{c.choice('xyz')}"]
             return c.choice([*choices, f"-{c.choice(_FLOATS)}"])
-        left, right = self.float(depth - 1), self.float(depth - 1)
+        left, right = self.real(depth - 1), self.real(depth - 1)
         match c.randrange(13):
             case 0 | 1 | 2:
                 return f"{left} {c.choice('+-*')} {right}"
             case 3:
                 return f"{left} / {c.choice(['3', '0.7', 'b', '(absf(' + right + ') + 1)'])}"
             case 4:
-                return f"({left} {c.choice('+-')} ({self.int(1)})) * {self._float_literal()}"
+                return f"({left} {c.choice('+-')} ({self.integer(1)})) * {self._float_literal()}"
             case 5:
                 return f"{c.choice(['sin', 'cos', 'floor', 'round', 'ceil', 'abs', 'sign', 'atan'])}({left})"
             case 6:
                 return f"sqrt(absf({left}))"
             case 7:
-                return f"clampf({left}, -3, {self.float(0)})"
+                return f"clampf({left}, -3, {self.real(0)})"
             case 8:
                 return f"lerpf({left}, {right}, {self._float_literal()})"
             case 9:
-                return f"({left} if {self.bool(1)} else {right})"
+                return f"({left} if {self.truth(1)} else {right})"
             case 10:
                 vector = self.vector(depth - 1)
                 return c.choice([f"({vector}).length()", f"({vector}).dot(w)", f"({vector}).distance_to(place)"])
             case 11:
                 return f"move_toward({left}, {right}, 0.3)"
             case _:
-                return f"mix({self.int(0)}, {left})" if self.callable else f"fmod({left}, 2.5)"
+                return f"mix({self.integer(0)}, {left})" if self.callable else f"fmod({left}, 2.5)"
 
     def vector(self, depth: int) -> str:
         c = self.chance
         if depth <= 0:
             return c.choice(
-                [*_VECTORS, "Vector3.UP", "Vector3.RIGHT", f"Vector3({self.float(0)}, 1, {self._float_literal()})"]
+                [*_VECTORS, "Vector3.UP", "Vector3.RIGHT", f"Vector3({self.real(0)}, 1, {self._float_literal()})"]
             )
         left, right = self.vector(depth - 1), self.vector(depth - 1)
         match c.randrange(9):
@@ -206,14 +206,14 @@ class _Program:
             case _:
                 return f"-{c.choice(_VECTORS)} {c.choice('+-')} {right}"
 
-    def bool(self, depth: int) -> str:
+    def truth(self, depth: int) -> str:
         c = self.chance
         compare = c.choice(["<", ">", "<=", ">=", "==", "!="])
         if depth <= 0 or c.random() < 0.4:
             if c.random() < 0.5:
-                return f"{self.int(1)} {compare} {self.int(0)}"
-            return f"{self.float(1)} {c.choice('<>')} {c.choice([self.float(0), self.int(0)])}"
-        left, right = self.bool(depth - 1), self.bool(depth - 1)
+                return f"{self.integer(1)} {compare} {self.integer(0)}"
+            return f"{self.real(1)} {c.choice('<>')} {c.choice([self.real(0), self.integer(0)])}"
+        left, right = self.truth(depth - 1), self.truth(depth - 1)
         match c.randrange(5):
             case 0:
                 return f"not {left}"
@@ -222,7 +222,7 @@ class _Program:
             case 2:
                 return f"({left}) == ({right})"
             case 3:
-                return f"{self.int(0)} in [3, 5, 17]"
+                return f"{self.integer(0)} in [3, 5, 17]"
             case _:
                 return f"{left} {c.choice(['and', 'or'])} {right}"
 

@@ -75,8 +75,9 @@ def test_refusals_name_line_and_reason(text: str, line: int, reason: str) -> Non
 
 def test_what_only_draws_or_sounds_is_left_out_and_listed() -> None:
     text = (
-        "extends Node\n@onready var label: Label = $Label\n@onready var sound: AudioStreamPlayer = $Sound\nvar hits = 0\n"
-        "func hit():\n\thits += 1\n\tlabel.text = str(hits)\n\tsound.play()\n\tprint('hit ', hits)\n\treturn hits\n"
+        "extends Node\n@onready var label: Label = $Label\n@onready var sound: AudioStreamPlayer = $Sound\n"
+        "var hits = 0\nfunc hit():\n\thits += 1\n\tlabel.text = str(hits)\n\tsound.play()\n"
+        "\tprint('hit ', hits)\n\treturn hits\n"
     )
     compiled = compile_text(text)
     assert compiled.left_out == [(8, "play()"), (9, "print()")]

@@ -213,7 +213,7 @@ def _same_kind(name: str, kind: Type, line: int) -> Plan:
     raise Refusal(line, f"{name}({kind}) is not compiled")
 
 
-def static_call(owner: str, name: str, args: list[Type], line: int) -> Plan | None:
+def static_call(owner: str, name: str, args: list[Type]) -> Plan | None:
     """A static method of a built-in type, or `new`."""
     if owner == "RandomNumberGenerator" and name == "new" and not args:
         return Plan("new_random()", [], RANDOM, pure=False)

@@ -79,7 +79,8 @@ class _Writer:
                 self.write(f"{name}_{key} = {number}" if name else f"{key} = {number}")
         for constant in self.script.constants:
             variable = constant.variable
-            assert variable is not None and constant.value is not None
+            assert variable is not None
+            assert constant.value is not None
             if isinstance(variable.type, ArrayType):
                 items = constant.value.items if isinstance(constant.value, ArrayLiteral) else []
                 element = variable.type.element
@@ -102,7 +103,8 @@ class _Writer:
         if self.uses_random:
             self.write("self.random = new_random()")
         for member in kept:
-            assert member.variable is not None and member.variable.type is not None
+            assert member.variable is not None
+            assert member.variable.type is not None
             kind = member.variable.type
             value = builtins.zero(kind, member.line) if member.value is None else self.to(member.value, kind)
             self.write(f"self.{member.variable.python} = {value}", member.line)
@@ -171,7 +173,8 @@ class _Writer:
         self.depth -= 1
 
     def _return(self, statement: Return) -> None:
-        assert self.function is not None and self.function.result is not None
+        assert self.function is not None
+        assert self.function.result is not None
         kind = self.function.result.type
         if statement.value is None:
             self.write("return", statement.line)
@@ -223,7 +226,8 @@ class _Writer:
         if not statement.op:
             self._store(target, self.to(statement.value, kind), line)
             return
-        assert target.type is not None and statement.value.type is not None
+        assert target.type is not None
+        assert statement.value.type is not None
         plan = operators.binary(statement.op, target.type, statement.value.type, line)
         plain = plan.level != ATOM and plan.result is kind and plan.params[0] is kind and not _narrow(target)
         is_component = isinstance(target, Attribute | Index) and target.value.type in VECTORS
@@ -332,7 +336,8 @@ class _Writer:
                 return f"{made}({', '.join(f'{narrow}({one})' if narrow else one for one in items)})", ATOM
             case Cast():
                 text, level = self._written(expr.value)
-                assert expr.value.type is not None and expr.type is not None
+                assert expr.value.type is not None
+                assert expr.type is not None
                 return self._converted(text, level, expr.value.type, expr.type)
         raise AssertionError(f"line {expr.line}: {expr}")
 
@@ -365,7 +370,8 @@ class _Writer:
     def _planned(self, plan: Plan, args: list[Expr], receiver: Expr | None = None) -> tuple[str, int]:
         """Fills in a plan's template; operators bind from the left."""
         if plan.text == "{0}":  # a conversion
-            assert plan.result is not None and args[0].type is not None
+            assert plan.result is not None
+            assert args[0].type is not None
             if isinstance(args[0], Const):
                 return self.to(args[0], plan.result), ATOM if plan.result is not BOOL else LEVELS["=="]
             text, level = self._written(args[0])

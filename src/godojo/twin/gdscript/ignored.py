@@ -44,6 +44,22 @@ CLASSES = {
 """Nodes that only draw or sound. A member declared with one of these types is left out with every use of it."""
 TEXT = {"str", "var_to_str"}
 """Functions that only make text."""
-MOVES = ("add_child", "basis", "free", "global_", "look_at", "move_child", "position", "queue_free", "remove_child")
-MOVES += ("reparent", "rotate", "rotation", "scale", "transform", "translate", "connect")
+MOVES = (
+    "add_child",
+    "basis",
+    "connect",
+    "free",
+    "global_",
+    "look_at",
+    "move_child",
+    "position",
+    "queue_free",
+    "remove_child",
+    "reparent",
+    "rotate",
+    "rotation",
+    "scale",
+    "transform",
+    "translate",
+)
 """How the names begin that are not left out even there: they may move or free whatever hangs on the node."""

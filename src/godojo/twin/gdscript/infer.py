@@ -149,7 +149,8 @@ class Inference(Expressions):
                 self.script.refusals.append((line, f"{conflict} in one variable is not compiled"))
 
     def _constant(self, constant: Declare) -> None:
-        assert constant.variable is not None and constant.value is not None
+        assert constant.variable is not None
+        assert constant.value is not None
         self._initialise(constant.variable, constant.declared, constant.value, constant.line)
 
     def _member(self, member: Member) -> None:
@@ -174,7 +175,7 @@ class Inference(Expressions):
         if isinstance(value, Const) and value.value is None and declared is None:
             raise Refusal(line, f"{variable.name} begins as null, which is not compiled; give it a type and a value")
         kind = self.value(value, variable.type if variable.fixed else None)
-        self.assign(variable, kind, value, line)
+        self.assign(variable, kind, line)
         if declared == ":=" and kind is not None and not isinstance(kind, ArrayType):
             variable.fixed = True
 
@@ -281,7 +282,7 @@ class Inference(Expressions):
             self.call(statement.value)  # `return other()` of a function that returns nothing
             return
         kind = self.value(statement.value, result.type if result.fixed else None)
-        self.assign(result, kind, statement.value, statement.line)
+        self.assign(result, kind, statement.line)
 
     def _for(self, statement: For) -> None:
         if statement.variable is None:
@@ -366,7 +367,7 @@ class Inference(Expressions):
         if variable is not None:
             if variable.constant is not None:
                 raise Refusal(statement.line, f"{variable.name} is a constant")
-            self.assign(variable, kind, statement.value, statement.line)
+            self.assign(variable, kind, statement.line)
         elif isinstance(target, Index) and isinstance(target.value.type, ArrayType):
             self.put(target.value.type, kind, statement.line)
             if statement.op and not simple(target):

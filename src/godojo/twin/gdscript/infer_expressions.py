@@ -62,16 +62,15 @@ class Expressions:
         if joined is not variable.type:
             variable.type, self.news = joined, True
 
-    def assign(self, variable: Variable, kind: Type | None, value: Expr, line: int) -> None:
+    def assign(self, variable: Variable, kind: Type | None, line: int) -> None:
         if kind is NULL:
             raise Refusal(line, f"{variable.name} gets null, which is not compiled")
         if kind is STRING:
             raise Refusal(line, f"{variable.name} holds a string, which is not compiled")
         if not variable.fixed:
             self.learn(variable, kind)
-        elif kind is not None and variable.type is not None:
-            if not builtins.converts(kind, variable.type):
-                raise Refusal(line, f"{variable.name} is {variable.type} and gets {kind}")
+        elif kind is not None and variable.type is not None and not builtins.converts(kind, variable.type):
+            raise Refusal(line, f"{variable.name} is {variable.type} and gets {kind}")
 
     def put(self, array: ArrayType, kind: Type | None, line: int) -> None:
         """Notes that an array gets an element."""
@@ -272,7 +271,7 @@ class Expressions:
             if expr.plan is None:
                 raise Refusal(expr.line, f"{expr.name}() is not compiled")
         elif isinstance(receiver, Name) and self.scope.find(receiver.name) is None:
-            expr.plan = builtins.static_call(receiver.name, expr.name, known, expr.line)
+            expr.plan = builtins.static_call(receiver.name, expr.name, known)
             if expr.plan is None:
                 raise Refusal(expr.line, f"{receiver.name}.{expr.name}() is not compiled")
         else:
@@ -326,7 +325,7 @@ class Expressions:
         for param, arg in zip(function.params, expr.args, strict=False):
             assert param.variable is not None
             kind = self.value(arg, param.variable.type if param.variable.fixed else None)
-            self.assign(param.variable, kind, arg, expr.line)
+            self.assign(param.variable, kind, expr.line)
         for param in function.params[len(expr.args) :]:
             if param.default is None:
                 raise Refusal(expr.line, f"{function.name}() needs a value for {param.name}")

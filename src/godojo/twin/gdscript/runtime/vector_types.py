@@ -99,8 +99,10 @@ def _register(kind: VectorType) -> None:
     @box(typ)
     def to_python(typ, value, c):
         struct = cgutils.create_struct_proxy(typ)(c.context, c.builder, value=value)
-        numbers = [c.pyapi.from_native_value(wide, c.context.cast(c.builder, getattr(struct, name), typ.component, wide))
-                   for name in names]  # fmt: skip
+        numbers = []
+        for name in names:
+            number = c.context.cast(c.builder, getattr(struct, name), typ.component, wide)
+            numbers.append(c.pyapi.from_native_value(wide, number))
         made = c.pyapi.unserialize(c.pyapi.serialize_object(cls))
         result = c.pyapi.call_function_objargs(made, numbers)
         for one in (made, *numbers):
