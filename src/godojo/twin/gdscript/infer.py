@@ -383,12 +383,12 @@ class Inference(Expressions):
 
     def _call_statement(self, statement: Do) -> None:
         call = statement.value
-        if isinstance(call, Call) and call.receiver is None and call.name in ignored.FUNCTIONS:
-            if call.name not in self.script.functions:
-                for one in call.args:
-                    self.require_pure(one)
-                statement.dropped = f"{call.name}()"
-                return
+        dropped = ignored.FUNCTIONS - self.script.functions.keys()
+        if isinstance(call, Call) and call.receiver is None and call.name in dropped:
+            for one in call.args:
+                self.require_pure(one)
+            statement.dropped = f"{call.name}()"
+            return
         if isinstance(call, Call) and call.receiver is not None and self.is_dropped(call.receiver):
             if call.name.startswith(ignored.MOVES):
                 raise Refusal(statement.line, f"{call.name}() of a node needs the scene")

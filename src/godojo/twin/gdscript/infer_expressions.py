@@ -79,9 +79,9 @@ class Expressions:
         if kind in (NULL, STRING):
             raise Refusal(line, f"an array of {kind} is not compiled")
         self.news |= array.put(kind)
-        if array.root.fixed and kind is not None and array.element is not None:
-            if not builtins.converts(kind, array.element):
-                raise Refusal(line, f"{kind} in {array} is not compiled")
+        element = array.element if array.root.fixed else None
+        if kind is not None and element is not None and not builtins.converts(kind, element):
+            raise Refusal(line, f"{kind} in {array} is not compiled")
 
     def variable_of(self, target: Expr) -> Variable | None:
         """The variable that a name, or `self.name`, stands for."""

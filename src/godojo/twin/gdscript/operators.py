@@ -35,10 +35,10 @@ def binary(op: str, left: Type, right: Type, line: int) -> Plan:
             return plan
     if left is BOOL and right is BOOL and op in ("==", "!="):
         return _written(op, [BOOL, BOOL], BOOL)
-    if isinstance(left, ArrayType) and isinstance(right, ArrayType) and op in ("==", "!="):
-        if left.element is right.element:
-            text = "equal_arrays({0}, {1})"
-            return Plan(text, [None, None], BOOL) if op == "==" else Plan(f"not {text}", [None, None], BOOL, level=4)
+    arrays = isinstance(left, ArrayType) and isinstance(right, ArrayType) and left.element is right.element
+    if arrays and op in ("==", "!="):
+        text = "equal_arrays({0}, {1})"
+        return Plan(text, [None, None], BOOL) if op == "==" else Plan(f"not {text}", [None, None], BOOL, level=4)
     raise Refusal(line, f"{left} {op} {right} is not compiled")
 
 
