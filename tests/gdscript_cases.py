@@ -11,7 +11,9 @@ import numpy as np
 
 from godojo.engines.godot.find import find
 from godojo.processes import finish
-from godojo.twin.gdscript.runtime import Vector2, Vector2i, Vector3, Vector3i
+from godojo.twin.gdscript.runtime.vector2 import Vector2
+from godojo.twin.gdscript.runtime.vector3 import Vector3
+from godojo.twin.gdscript.runtime.vector_ints import Vector2i, Vector3i
 
 FOLDER = Path(__file__).parent / "gdscript_programs"
 _TEST = re.compile(r"^func (test\w*)\(", re.MULTILINE)
@@ -35,7 +37,17 @@ def in_the_engine(programs: dict[str, str], folder: Path) -> dict[str, dict[str,
     (folder / "runner.gd").write_text((FOLDER / "runner.gd").read_text(encoding="utf-8"), encoding="utf-8")
     asked, answered = folder / "programs.json", folder / "results.json"
     asked.write_text(json.dumps(programs), encoding="utf-8")
-    words = ["--headless", "--no-header", "--path", folder, "--script", "res://runner.gd", "--", asked, answered]
+    words: list[str | Path] = [
+        "--headless",
+        "--no-header",
+        "--path",
+        folder,
+        "--script",
+        "res://runner.gd",
+        "--",
+        asked,
+        answered,
+    ]
     done = finish([find().program, *words], timeout_s=100)
     assert answered.exists(), done.output
     results: dict[str, dict[str, str]] = json.loads(answered.read_text(encoding="utf-8"))

@@ -106,11 +106,11 @@ class Inference(Expressions):
             if function.returns == "void":
                 function.result.type, function.result.fixed = NULL, True
             elif function.returns is not None:
-                self._attempt(function, lambda f=function: self._fix(f.result, f.returns, f.line))  # type: ignore[misc]
+                self._attempt(function, lambda f=function: self._fix(f.result, f.returns, f.line))
             for param in function.params:
                 param.variable = Variable(param.name, param.line, None)
                 if param.declared not in (None, ":="):
-                    self._attempt(function, lambda p=param: self._fix(p.variable, p.declared, p.line))  # type: ignore[misc]
+                    self._attempt(function, lambda p=param: self._fix(p.variable, p.declared, p.line))
                 elif function.name in _CALLBACKS:
                     param.variable.type = _CALLBACKS[function.name]
 
@@ -316,7 +316,7 @@ class Inference(Expressions):
         for branch in statement.branches:
             self.attempt(lambda b=branch: self._patterns(b, kind))
             if branch.binds is None:
-                self.attempt(lambda b=branch: b.guard is None or self.truth(b.guard))
+                self.attempt(lambda b=branch: self._guard(b))
                 self._block(branch.body)
                 continue
             if branch.variable is None:
@@ -324,9 +324,13 @@ class Inference(Expressions):
             self.learn(branch.variable, kind)
             outer, self.scope = self.scope, Scope(self.scope)
             self.scope.add(branch.variable)
-            self.attempt(lambda b=branch: b.guard is None or self.truth(b.guard))
+            self.attempt(lambda b=branch: self._guard(b))
             self._block(branch.body)
             self.scope = outer
+
+    def _guard(self, branch: Branch) -> None:
+        if branch.guard is not None:
+            self.truth(branch.guard)
 
     def _patterns(self, branch: Branch, kind: Type | None) -> None:
         for one in branch.patterns:

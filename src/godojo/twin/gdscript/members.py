@@ -31,13 +31,13 @@ def members_type(module: ModuleType) -> Callable[[], Any]:
     # Both classes are attributes of the module, where Numba's cache looks for them.
     kind = type("InstanceType", (types.StructRef,), {"__module__": module.__name__})
     proxy = type("Instance", (structref.StructRefProxy,), {"__module__": module.__name__})
-    structref.register(kind)
-    structref.define_boxing(kind, proxy)
+    structref.register(kind)  # type: ignore[no-untyped-call]
+    structref.define_boxing(kind, proxy)  # type: ignore[no-untyped-call]
     instance_type, init = kind(fields), vars(module)["_init"]
 
     @njit
     def new_instance() -> Any:
-        made = structref.new(instance_type)
+        made: Any = structref.new(instance_type)  # type: ignore[call-arg]
         init(made)
         return made
 
@@ -47,5 +47,5 @@ def members_type(module: ModuleType) -> Callable[[], Any]:
 
 def _numba_type(text: str) -> Any:
     if text.startswith("Array["):
-        return types.ListType(_numba_type(text[6:-1]))
+        return types.ListType(_numba_type(text[6:-1]))  # type: ignore[no-untyped-call]
     return _TYPES[text]

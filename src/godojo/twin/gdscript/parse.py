@@ -93,7 +93,7 @@ class _Reader:
             declared.is_constant = True
             self.script.constants.append(declared)
         elif kind == "class_var_stmt":
-            inner = tree.children[0]
+            inner: Any = tree.children[0]
             if any(getattr(one, "data", "") == "inline_property_body" and one.children for one in inner.children):
                 raise _Outside(line, "properties with `get` or `set` are not compiled")
             one = _declaration(inner)

@@ -191,7 +191,7 @@ def _new_random():
     from godojo.twin.gdscript.runtime.chance import _DEFAULT_SEED, seed
 
     def make():
-        generator = new(random_type)
+        generator = new(random_type)  # type: ignore[call-arg, var-annotated]
         seed(generator, _DEFAULT_SEED)
         return generator
 

@@ -33,8 +33,8 @@ random_type = RandomType([("state", types.uint64), ("increment", types.uint64)])
 class PythonRandom:
     """The same generator where nothing is compiled."""
 
-    state: u64
-    increment: u64
+    state: np.uint64
+    increment: np.uint64
 
 
 def new_random():

@@ -60,7 +60,7 @@ class Vector2:
     def __ne__(self, other):
         return not (self._x == other._x and self._y == other._y)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def with_x(self, value):
         return Vector2(f32(value), self._y)

@@ -66,7 +66,7 @@ class Vector3:
     def __ne__(self, other):
         return not (self._x == other._x and self._y == other._y and self._z == other._z)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def with_x(self, value):
         return Vector3(f32(value), self._y, self._z)

@@ -44,7 +44,7 @@ class Vector2i:
     def __ne__(self, other):
         return not (self._x == other._x and self._y == other._y)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def with_x(self, value):
         return Vector2i(i32(value), self._y)
@@ -103,7 +103,7 @@ class Vector3i:
     def __ne__(self, other):
         return not (self._x == other._x and self._y == other._y and self._z == other._z)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def with_x(self, value):
         return Vector3i(i32(value), self._y, self._z)

@@ -67,11 +67,11 @@ _COMPARED = {"__eq__": operator.eq, "__ne__": operator.ne}
 
 def _register(kind: VectorType) -> None:
     cls, typ = kind.cls, type(kind)
-    names = [slot[1:] for slot in cls.__slots__]
+    names = [slot[1:] for slot in vars(cls)["__slots__"]]
     wide = types.float64 if kind.component == types.float32 else types.int64
 
     @register_model(typ)
-    class Model(models.StructModel):  # type: ignore[misc]
+    class Model(models.StructModel):
         def __init__(self, manager, fe_type):
             super().__init__(manager, fe_type, [(name, fe_type.component) for name in names])
 
@@ -124,7 +124,7 @@ def _register(kind: VectorType) -> None:
         _register_attribute(typ, name, wide)
     for name, function in vars(cls).items():
         if isinstance(function, FunctionType) and not name.startswith("__"):
-            overload_method(typ, name, strict=False)(_always(function))
+            overload_method(typ, name, strict=False)(_always(function))  # type: ignore[call-arg]
     _register_operators(kind)
 
 
