@@ -11,7 +11,7 @@ from tests.gdscript_cases import hand_written, in_python, in_the_engine
 from tests.gdscript_generator import generated
 from tests.nightly import NIGHTLY, repeats
 
-GENERATED = repeats(70, nightly=400)
+GENERATED = repeats(68, nightly=400)
 COMPILED = ("arrays: a second name is the same array", "chance: the global generator", "generated 3")
 
 
