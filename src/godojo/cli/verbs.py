@@ -43,6 +43,7 @@ VERBS = {
     "distil": Verb("distil:distil", SHIP, "Train a smaller network that imitates a policy, and measure the cost."),
     "check": Verb("check:check", OWN_GAME, "Play your game for some seconds and report what is wrong with it."),
     "addon": Verb("addon:app", OWN_GAME, "Install the addon into your Godot project."),
+    "twin": Verb("twin:app", OWN_GAME, "Compile your game's scripts for the embedded engine (the first part of it)."),
     "serve": Verb("serve:serve", TRAIN, "Train live in the Godot editor, or play scenes that connect to port 8765."),
     "serve-game": Verb(
         "serve_game:serve_game", OWN_GAME, "Start a game that programs play over HTTP.", passes_options_on=True

@@ -1,0 +1,1 @@
+"""Twins of users' own games: their scripts, compiled for the embedded engine."""

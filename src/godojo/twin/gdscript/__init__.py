@@ -1,0 +1,6 @@
+"""GDScript, compiled to Python that Numba compiles further: readable, and equal to the engine bit for bit."""
+
+from godojo.twin.gdscript.compiled import Compiled, compile_script, compile_text, load_numba, load_plain
+from godojo.twin.gdscript.errors import ScriptRefused
+
+__all__ = ["Compiled", "ScriptRefused", "compile_script", "compile_text", "load_numba", "load_plain"]

@@ -1,0 +1,207 @@
+"""Arrays of numbers and vectors: Python's lists, and Numba's typed lists where the code is compiled.
+
+Both are references, as in GDScript: a second name for an array sees what is written through the first.
+"""
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+from numba.typed import List
+
+from godojo.twin.gdscript.runtime.chance import new_random, random_type
+from godojo.twin.gdscript.runtime.jit import jitable
+from godojo.twin.gdscript.runtime.vector2 import Vector2
+from godojo.twin.gdscript.runtime.vector3 import Vector3
+from godojo.twin.gdscript.runtime.vector_ints import Vector2i, Vector3i
+from godojo.twin.gdscript.runtime.vector_types import VECTOR_TYPES
+
+
+def bool_array(*items):
+    return list(items)
+
+
+def int_array(*items):
+    return list(items)
+
+
+def float_array(*items):
+    return list(items)
+
+
+def vector2_array(*items):
+    return list(items)
+
+
+def vector3_array(*items):
+    return list(items)
+
+
+def vector2i_array(*items):
+    return list(items)
+
+
+def vector3i_array(*items):
+    return list(items)
+
+
+ARRAYS = {
+    bool_array: types.boolean,
+    int_array: types.int64,
+    float_array: types.float64,
+    vector2_array: VECTOR_TYPES[Vector2],
+    vector3_array: VECTOR_TYPES[Vector3],
+    vector2i_array: VECTOR_TYPES[Vector2i],
+    vector3i_array: VECTOR_TYPES[Vector3i],
+}
+"""The type of the elements, by the function that makes the array."""
+
+
+def _register(function, element):
+    @overload(function)
+    def make(*items):
+        if not items:
+            return lambda *items: List.empty_list(element)
+
+        def filled(*items):
+            array = List.empty_list(element)
+            for item in items:
+                array.append(item)
+            return array
+
+        return filled
+
+
+for _function, _element in ARRAYS.items():
+    _register(_function, _element)
+
+
+@jitable
+def size(array):
+    return np.int64(len(array))
+
+
+@jitable
+def contains(array, value):
+    for item in array:
+        if item == value:
+            return True
+    return False
+
+
+@jitable
+def find(array, value):
+    for i in range(len(array)):
+        if array[i] == value:
+            return np.int64(i)
+    return np.int64(-1)
+
+
+@jitable
+def count(array, value):
+    number = np.int64(0)
+    for item in array:
+        if item == value:
+            number += np.int64(1)
+    return number
+
+
+@jitable
+def erase(array, value):
+    for i in range(len(array)):
+        if array[i] == value:
+            array.pop(i)
+            return
+
+
+@jitable
+def resize(array, length, filler):
+    while len(array) > length:
+        array.pop()
+    while len(array) < length:
+        array.append(filler)
+
+
+@jitable
+def fill(array, value):
+    for i in range(len(array)):
+        array[i] = value
+
+
+@jitable
+def append_array(array, other):
+    for i in range(len(other)):
+        array.append(other[i])
+
+
+@jitable
+def insert(array, place, value):
+    array.insert(place, value)
+
+
+@jitable
+def largest(array):
+    best = array[0]
+    for item in array:
+        if best < item:
+            best = item
+    return best
+
+
+@jitable
+def smallest(array):
+    best = array[0]
+    for item in array:
+        if item < best:
+            best = item
+    return best
+
+
+@jitable
+def clear(array):
+    while len(array) > 0:
+        array.pop()
+
+
+@jitable
+def equal_arrays(a, b):
+    if len(a) != len(b):
+        return False
+    for i in range(len(a)):
+        if a[i] != b[i]:
+            return False
+    return True
+
+
+@jitable
+def sort(array):
+    """By insertion: arrays of games are short, and equal numbers cannot be told apart."""
+    for i in range(1, len(array)):
+        item = array[i]
+        j = i - 1
+        while j >= 0 and item < array[j]:
+            array[j + 1] = array[j]
+            j -= 1
+        array[j + 1] = item
+
+
+@overload(new_random)
+def _new_random():
+    from numba.experimental.structref import new
+
+    from godojo.twin.gdscript.runtime.chance import _DEFAULT_SEED, seed
+
+    def make():
+        generator = new(random_type)  # type: ignore[call-arg, var-annotated]
+        seed(generator, _DEFAULT_SEED)
+        return generator
+
+    return make
+
+
+def duplicate(array):
+    return list(array)
+
+
+@overload(duplicate)
+def _duplicate(array):
+    return lambda array: array.copy()

@@ -1,0 +1,48 @@
+"""How one definition of a function serves plain Python and Numba."""
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba.extending
+import numpy as np
+
+import godojo.kernels.compile  # noqa: F401 - sets where compiled code is kept, before anything is compiled
+
+_NUMPY = {"acos": "arccos", "asin": "arcsin", "atan": "arctan", "atan2": "arctan2", "pow": "power"}
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def jitable(function: F) -> F:
+    """Leaves the function as it is for Python, and lets compiled code call it."""
+    numba.extending.register_jitable(function)
+    return function
+
+
+def libm(name: str) -> Callable[..., Any]:
+    """A function of the C library.
+
+    NumPy's own versions of sine and the like may round differently from one processor to the next; they only return
+    the infinity or NaN where Python's `math` raises an error.
+    """
+    in_c, in_numpy = getattr(math, name), getattr(np, _NUMPY.get(name, name))
+
+    if name in ("atan2", "pow"):
+
+        def binary(x: float, y: float) -> Any:
+            try:
+                return np.float64(in_c(x, y))
+            except (ValueError, OverflowError):
+                return in_numpy(np.float64(x), np.float64(y))
+
+        numba.extending.overload(binary)(lambda x, y: lambda x, y: in_c(x, y))
+        return binary
+
+    def unary(x: float) -> Any:
+        try:
+            return np.float64(in_c(x))
+        except (ValueError, OverflowError):
+            return in_numpy(np.float64(x))
+
+    numba.extending.overload(unary)(lambda x: lambda x: in_c(x))
+    return unary

@@ -1,0 +1,125 @@
+"""`Vector2i` and `Vector3i`: values of 32-bit integers that wrap."""
+
+import numpy as np
+
+from godojo.twin.gdscript.runtime.components import xi_of, yi_of, zi_of
+
+i32, i64 = np.int32, np.int64
+
+
+class Vector2i:
+    """`_x` and `_y` are the components; `x` and `y` read them as 64-bit integers."""
+
+    __slots__ = ("_x", "_y")
+
+    def __init__(self, x=0, y=0):
+        self._x, self._y = i32(x), i32(y)
+
+    @property
+    def x(self):
+        return i64(self._x)
+
+    @property
+    def y(self):
+        return i64(self._y)
+
+    def __add__(self, other):
+        return Vector2i(self._x + other._x, self._y + other._y)
+
+    def __sub__(self, other):
+        return Vector2i(self._x - other._x, self._y - other._y)
+
+    def __mul__(self, other):
+        return Vector2i(self._x * xi_of(other), self._y * yi_of(other))
+
+    def __rmul__(self, other):
+        return self * other
+
+    def __neg__(self):
+        return Vector2i(-self._x, -self._y)
+
+    def __eq__(self, other):
+        return self._x == other._x and self._y == other._y
+
+    def __ne__(self, other):
+        return not (self._x == other._x and self._y == other._y)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def with_x(self, value):
+        return Vector2i(i32(value), self._y)
+
+    def with_y(self, value):
+        return Vector2i(self._x, i32(value))
+
+    def abs(self):
+        return Vector2i(abs(self._x), abs(self._y))
+
+    def length_squared(self):
+        return i64(self._x) * i64(self._x) + i64(self._y) * i64(self._y)
+
+    def length(self):
+        return np.sqrt(np.float64(self.length_squared()))
+
+
+class Vector3i:
+    """`_x`, `_y` and `_z` are the components; `x`, `y`, `z` read them as 64-bit integers."""
+
+    __slots__ = ("_x", "_y", "_z")
+
+    def __init__(self, x=0, y=0, z=0):
+        self._x, self._y, self._z = i32(x), i32(y), i32(z)
+
+    @property
+    def x(self):
+        return i64(self._x)
+
+    @property
+    def y(self):
+        return i64(self._y)
+
+    @property
+    def z(self):
+        return i64(self._z)
+
+    def __add__(self, other):
+        return Vector3i(self._x + other._x, self._y + other._y, self._z + other._z)
+
+    def __sub__(self, other):
+        return Vector3i(self._x - other._x, self._y - other._y, self._z - other._z)
+
+    def __mul__(self, other):
+        return Vector3i(self._x * xi_of(other), self._y * yi_of(other), self._z * zi_of(other))
+
+    def __rmul__(self, other):
+        return self * other
+
+    def __neg__(self):
+        return Vector3i(-self._x, -self._y, -self._z)
+
+    def __eq__(self, other):
+        return self._x == other._x and self._y == other._y and self._z == other._z
+
+    def __ne__(self, other):
+        return not (self._x == other._x and self._y == other._y and self._z == other._z)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def with_x(self, value):
+        return Vector3i(i32(value), self._y, self._z)
+
+    def with_y(self, value):
+        return Vector3i(self._x, i32(value), self._z)
+
+    def with_z(self, value):
+        return Vector3i(self._x, self._y, i32(value))
+
+    def abs(self):
+        return Vector3i(abs(self._x), abs(self._y), abs(self._z))
+
+    def length_squared(self):
+        x, y, z = i64(self._x), i64(self._y), i64(self._z)
+        return x * x + y * y + z * z
+
+    def length(self):
+        return np.sqrt(np.float64(self.length_squared()))

@@ -1,0 +1,186 @@
+"""The vectors' compiled form: Numba learns their layout here and compiles the very methods of the Python classes."""
+
+import operator
+from types import FunctionType
+
+from numba import types
+from numba.core import cgutils
+from numba.extending import (
+    NativeValue,
+    box,
+    lower_builtin,
+    make_attribute_wrapper,
+    models,
+    overload,
+    overload_attribute,
+    overload_method,
+    register_model,
+    type_callable,
+    typeof_impl,
+    unbox,
+)
+
+from godojo.twin.gdscript.runtime import components
+from godojo.twin.gdscript.runtime.vector2 import Vector2
+from godojo.twin.gdscript.runtime.vector3 import Vector3
+from godojo.twin.gdscript.runtime.vector_ints import Vector2i, Vector3i
+
+
+class VectorType(types.Type):
+    """A struct of two or three numbers of the same type."""
+
+    cls: type
+    component: types.Type
+
+    def __init__(self) -> None:
+        super().__init__(name=self.cls.__name__)
+
+
+class Vector2Type(VectorType):
+    """Compiled `Vector2`."""
+
+    cls, component = Vector2, types.float32
+
+
+class Vector3Type(VectorType):
+    """Compiled `Vector3`."""
+
+    cls, component = Vector3, types.float32
+
+
+class Vector2iType(VectorType):
+    """Compiled `Vector2i`."""
+
+    cls, component = Vector2i, types.int32
+
+
+class Vector3iType(VectorType):
+    """Compiled `Vector3i`."""
+
+    cls, component = Vector3i, types.int32
+
+
+VECTOR_TYPES = {kind.cls: kind() for kind in (Vector2Type, Vector3Type, Vector2iType, Vector3iType)}
+_BINARY = {"__add__": operator.add, "__sub__": operator.sub, "__mul__": operator.mul, "__truediv__": operator.truediv}
+_COMPARED = {"__eq__": operator.eq, "__ne__": operator.ne}
+
+
+def _register(kind: VectorType) -> None:
+    cls, typ = kind.cls, type(kind)
+    names = [slot[1:] for slot in vars(cls)["__slots__"]]
+    wide = types.float64 if kind.component == types.float32 else types.int64
+
+    @register_model(typ)
+    class Model(models.StructModel):
+        def __init__(self, manager, fe_type):
+            super().__init__(manager, fe_type, [(name, fe_type.component) for name in names])
+
+    @typeof_impl.register(cls)
+    def typeof(value, context):
+        return kind
+
+    @type_callable(cls)
+    def construct(context):
+        def two(x, y):
+            return kind
+
+        def three(x, y, z):
+            return kind
+
+        return two if len(names) == 2 else three
+
+    @lower_builtin(cls, types.VarArg(types.Any))
+    def lower(context, builder, sig, args):
+        struct = cgutils.create_struct_proxy(kind)(context, builder)
+        for i, name in enumerate(names):
+            setattr(struct, name, context.cast(builder, args[i], sig.args[i], kind.component))
+        return struct._getvalue()
+
+    @box(typ)
+    def to_python(typ, value, c):
+        struct = cgutils.create_struct_proxy(typ)(c.context, c.builder, value=value)
+        numbers = []
+        for name in names:
+            number = c.context.cast(c.builder, getattr(struct, name), typ.component, wide)
+            numbers.append(c.pyapi.from_native_value(wide, number))
+        made = c.pyapi.unserialize(c.pyapi.serialize_object(cls))
+        result = c.pyapi.call_function_objargs(made, numbers)
+        for one in (made, *numbers):
+            c.pyapi.decref(one)
+        return result
+
+    @unbox(typ)
+    def from_python(typ, value, c):
+        struct = cgutils.create_struct_proxy(typ)(c.context, c.builder)
+        for name in names:
+            number = c.pyapi.object_getattr_string(value, name)
+            native = c.pyapi.to_native_value(wide, number).value
+            setattr(struct, name, c.context.cast(c.builder, native, wide, typ.component))
+            c.pyapi.decref(number)
+        return NativeValue(struct._getvalue(), is_error=cgutils.is_not_null(c.builder, c.pyapi.err_occurred()))
+
+    for name in names:
+        make_attribute_wrapper(typ, name, f"_{name}")
+        _register_attribute(typ, name, wide)
+    for name, function in vars(cls).items():
+        if isinstance(function, FunctionType) and not name.startswith("__"):
+            overload_method(typ, name, strict=False)(_always(function))  # type: ignore[call-arg]
+    _register_operators(kind)
+
+
+def _register_attribute(typ, name, wide):
+    if name == "x":
+        overload_attribute(typ, "x")(lambda vector: lambda vector: wide(vector._x))
+    elif name == "y":
+        overload_attribute(typ, "y")(lambda vector: lambda vector: wide(vector._y))
+    else:
+        overload_attribute(typ, "z")(lambda vector: lambda vector: wide(vector._z))
+
+
+def _always(function):
+    """What Numba asks for a method's function: with as many parameters as the method has."""
+    by_count = {1: lambda v: function, 2: lambda v, a: function, 3: lambda v, a, b: function}
+    return by_count[function.__code__.co_argcount]
+
+
+def _register_operators(kind):
+    cls = kind.cls
+    for name, op in (_BINARY | _COMPARED).items():
+        if name in vars(cls):
+            overload(op, strict=False)(_chosen(kind, vars(cls)[name], name in ("__mul__", "__truediv__")))
+    negate = vars(cls)["__neg__"]
+    overload(operator.neg, strict=False)(lambda vector: negate if vector == kind else None)
+
+    @overload(operator.mul)
+    def from_the_left(left, right):
+        if isinstance(left, types.Number) and right == kind:
+            return lambda left, right: right * left
+        return None
+
+
+def _chosen(kind, function, takes_numbers):
+    """The operator's function, if its left side is such a vector and its right side fits."""
+
+    def choose(left, right):
+        fits = right == kind or (takes_numbers and isinstance(right, types.Number))
+        return function if left == kind and fits else None
+
+    return choose
+
+
+def _register_component(name: str, attribute: str, narrow: type) -> None:
+    def of(other):
+        if isinstance(other, VectorType):
+            if attribute == "_x":
+                return lambda other: other._x
+            return (lambda other: other._y) if attribute == "_y" else (lambda other: other._z)
+        return lambda other: narrow(other)
+
+    overload(getattr(components, name))(of)
+
+
+for _kind in VECTOR_TYPES.values():
+    _register(_kind)
+for _axis in "xyz":
+    _register_component(f"{_axis}_of", f"_{_axis}", components.f32)
+    _register_component(f"{_axis}i_of", f"_{_axis}", components.i32)

@@ -1,0 +1,131 @@
+"""The types of the intermediate form, and how two of them join."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class Conflict(Exception):
+    """Two types that no variable can hold together."""
+
+
+@dataclass(eq=False)
+class Type:
+    """A type that is what it is: numbers, vectors, strings."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ArrayType(Type):
+    """An array: a reference, whose element type is inferred from everything that is put in.
+
+    Arrays that may be the same one share their `root`.
+    """
+
+    def __init__(self, element: Type | None = None, fixed: bool = False, narrow: str = "", name: str = "Array") -> None:
+        super().__init__(name)
+        self._element, self.fixed, self.narrow = element, fixed, narrow
+        self._same: ArrayType | None = None
+
+    @property
+    def root(self) -> ArrayType:
+        at = self
+        while at._same is not None:
+            at = at._same
+        return at
+
+    @property
+    def element(self) -> Type | None:
+        return self.root._element
+
+    def put(self, element: Type | None) -> bool:
+        """Notes that an element is put in; returns whether that is news."""
+        root = self.root
+        if element is None or root.fixed:
+            return False
+        joined = join(root._element, element)
+        news = joined is not root._element
+        root._element = joined
+        return news
+
+    def merge(self, other: ArrayType) -> bool:
+        """Notes that both may be the same array; returns whether that is news."""
+        mine, theirs = self.root, other.root
+        if mine is theirs:
+            return False
+        if mine.fixed and theirs.fixed:
+            if mine._element is not theirs._element or mine.narrow != theirs.narrow:
+                raise Conflict(f"{mine} and {theirs}")
+            return False
+        if theirs.fixed:
+            mine, theirs = theirs, mine
+        if not mine.fixed:
+            mine._element = join(mine._element, theirs._element)
+        theirs._same = mine
+        return True
+
+    def __str__(self) -> str:
+        root = self.root
+        return root.name if root.narrow or root._element is None else f"Array[{root._element}]"
+
+
+BOOL, INT, FLOAT, STRING = Type("bool"), Type("int"), Type("float"), Type("String")
+NUMBER = Type("int or float")
+"""An untyped variable that holds integers and floats by turns. It is kept as a float; where the two would behave
+differently (`/` of integers, `%`), the script is refused."""
+NULL = Type("null")
+VECTOR2, VECTOR3, VECTOR2I, VECTOR3I = Type("Vector2"), Type("Vector3"), Type("Vector2i"), Type("Vector3i")
+RANDOM = Type("RandomNumberGenerator")
+
+FLOAT_VECTORS, INT_VECTORS = (VECTOR2, VECTOR3), (VECTOR2I, VECTOR3I)
+VECTORS = (*FLOAT_VECTORS, *INT_VECTORS)
+NUMBERS = (INT, FLOAT, NUMBER)
+_PLAIN = {t.name: t for t in (BOOL, INT, FLOAT, *VECTORS, RANDOM)}
+_PACKED = {
+    "PackedFloat32Array": (FLOAT, "float32"),
+    "PackedFloat64Array": (FLOAT, ""),
+    "PackedInt32Array": (INT, "int32"),
+    "PackedInt64Array": (INT, ""),
+    "PackedByteArray": (INT, "uint8"),
+    "PackedVector2Array": (VECTOR2, ""),
+    "PackedVector3Array": (VECTOR3, ""),
+}
+
+
+def packed(name: str) -> ArrayType | None:
+    if name not in _PACKED:
+        return None
+    element, narrow = _PACKED[name]
+    return ArrayType(element, fixed=True, narrow=narrow, name=name)
+
+
+def named(name: str, enums: dict[str, dict[str, int]]) -> Type | None:
+    """The type that a hint in a script names; None where it is not compiled."""
+    name = name.replace(" ", "")
+    if name in _PLAIN:
+        return _PLAIN[name]
+    if name in enums:
+        return INT
+    if name == "Array":
+        return ArrayType()
+    if name.startswith("Array["):
+        element = named(name[6:-1], enums)
+        return ArrayType(element, fixed=True) if element is not None and not isinstance(element, ArrayType) else None
+    return packed(name)
+
+
+def join(a: Type | None, b: Type | None) -> Type | None:
+    """The type of a variable that holds values of both."""
+    if a is None or a is b:
+        return b
+    if b is None:
+        return a
+    if isinstance(a, ArrayType) and isinstance(b, ArrayType):
+        a.merge(b)
+        return a
+    if a in NUMBERS and b in NUMBERS:
+        return NUMBER
+    raise Conflict(f"{a} and {b}")
