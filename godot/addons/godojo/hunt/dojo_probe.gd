@@ -20,6 +20,7 @@ var _scene: String = ""
 var _reload_seed: int = -1
 var _first_scene: String = ""
 var _own: Array[Node] = []
+var _is_by_input: bool = OS.get_environment("GODOJO_HUNT_INPUT") == "1"
 
 
 func _init() -> void:
@@ -48,14 +49,32 @@ func _physics_process(_delta: float) -> void:
 	if state == null:
 		return
 	if _first_scene.is_empty():
-		_first_scene = state.scene_path()
-		for node in get_tree().root.get_children():
-			if node != get_tree().current_scene:
-				_own.append(node)
+		_note_start()
 	if _sync == null:
 		report()
 	else:
 		_events.append_array(_detectors.look_at_tick())
+
+
+func _note_start() -> void:
+	_first_scene = state.scene_path()
+	for node in get_tree().root.get_children():
+		if node != get_tree().current_scene:
+			_own.append(node)
+	if _is_by_input:
+		_add_input_agent()
+
+
+## Drives the game by its input map.
+func _add_input_agent() -> void:
+	var driven := Node.new()
+	driven.name = "Driven"
+	var sync := DojoSync.new()
+	sync.name = "Sync"
+	driven.add_child(DojoInputAgent.new(state))
+	driven.add_child(sync)
+	add_child(driven)
+	sync.owner = driven
 
 
 ## Sends what there is to be seen now.
@@ -110,12 +129,16 @@ func _pointer_to(control: Control) -> Vector2:
 func _add(node: Node) -> void:
 	state.add(node)
 	_detectors.add(node)
-	if node is DojoSync and node.has_signal("results_ready"):
-		_sync = node
-		_sync.outlives_trainer = true
-		_sync.results_ready.connect(report)
-		_sync.trainer_said.connect(_obey)
-		_sync.disconnected.connect(_go_on)
+	if not node is DojoSync or not node.has_signal("results_ready"):
+		return
+	if _is_by_input and not is_ancestor_of(node):
+		node.ready.connect((node as DojoSync).stay_alone)
+		return
+	_sync = node
+	_sync.outlives_trainer = true
+	_sync.results_ready.connect(report)
+	_sync.trainer_said.connect(_obey)
+	_sync.disconnected.connect(_go_on)
 
 
 func _remove(node: Node) -> void:
@@ -150,4 +173,7 @@ func _reload() -> void:
 	seed(_reload_seed)
 	_reload_seed = -1
 	_detectors.begin()
+	if has_node("Driven"):
+		get_node("Driven").free()
+		_add_input_agent.call_deferred()
 	get_tree().change_scene_to_file(_first_scene)

@@ -41,8 +41,9 @@ func add(node: Node) -> void:
 			elements.append(node)
 		elif node is Label or node is RichTextLabel:
 			labels.append(node)
-	elif node is DojoAgent and node.get_parent() != null:
-		agents.append(node.get_parent())
+	elif node is DojoAgent:
+		if node.get_parent() is Node3D or node.get_parent() is Node2D:
+			agents.append(node.get_parent())
 
 
 ## A node has left the tree.
@@ -67,7 +68,7 @@ func read() -> PackedFloat32Array:
 		bodies.size(),
 		hash(str(focus.get_path())) % _HASHES if focus != null else 0,
 		shown.size(),
-		_hash_of_texts(),
+		hash(texts()) % _HASHES,
 		float(_tree.paused),
 	]
 	var head: int = numbers.size()
@@ -171,12 +172,13 @@ static func is_usable(control: Control) -> bool:
 	return not (control is BaseButton and (control as BaseButton).disabled)
 
 
-func _hash_of_texts() -> int:
-	var texts: PackedStringArray = []
+## What visible labels say, without digits: clocks and scores are no other state.
+func texts() -> PackedStringArray:
+	var found: PackedStringArray = []
 	for label in labels:
-		if texts.size() < _MOST_TEXTS and is_instance_valid(label) and label.is_visible_in_tree():
-			texts.append(_without_digits(str(label.get("text"))))
-	return hash(texts) % _HASHES
+		if found.size() < _MOST_TEXTS and is_instance_valid(label) and label.is_visible_in_tree():
+			found.append(_without_digits(str(label.get("text"))))
+	return found
 
 
 static func _without_digits(text: String) -> String:
