@@ -111,6 +111,8 @@ class HuntedGame:
         self._known.clear()
         self._progress.begin()
         self._budgets.begin()
+        if self._process is not None:
+            self._read_log(is_end=True)  # what the round before has left
         for attempt in (1, 2):
             try:
                 self._begin(number)
@@ -249,7 +251,8 @@ class HuntedGame:
         state = np.concatenate([report.state, observation[:_MOST_OBSERVED]])
         ui = tuple(path for path, _, _ in report.ui)
         seen = Seen(state, report.position, ui, (), reward, len(frame.ended) > 0, observation)
-        events = [*map(_probed, report.events), *self._read_log(), *self._repaired(frame)]
+        # The engine prints a complaint at once, before the game answers.
+        events = [*map(_probed, report.events), *self._read_log(is_end=True), *self._repaired(frame)]
         for invariant in self._invariants:
             events += invariant.check(self._described(seen, report))
         if action is not None:

@@ -66,10 +66,9 @@ func look_at_tick() -> Array[Dictionary]:
 
 
 ## What is looked at once a decision.
-func look_at_decision() -> Array[Dictionary]:
+func look_at_decision(followed: Array[Node]) -> Array[Dictionary]:
 	var found: Array[Dictionary] = look_at_tick()
 	_bounds.update()
-	var followed: Array[Node] = _state.followed_bodies()
 	for body in followed + _others(followed):
 		var place: Vector3 = DojoProbeState.place_of(body)
 		if not place.is_finite() or not DojoProbeState.velocity_of(body).is_finite():
