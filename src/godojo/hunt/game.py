@@ -141,13 +141,13 @@ class HuntedGame:
             raise GodojoError("the game is gone: call reset(seed) first")
         try:
             self._connection.send_actions(self._split(action), self._timeout_s)
-            frame = self._awaited()
+            seen = self._seen(self._awaited(), np.asarray(action, np.float32))
         except _Lost as error:
             events = self._fresh(self._lose(error))
             self._last = self._last._replace(events=events, reward=0.0, ended=True)
             return self._last
         self.decisions += 1
-        return self._seen(frame, np.asarray(action, np.float32))
+        return seen
 
     @property
     def ui_points(self) -> dict[str, tuple[float, float]]:
