@@ -39,7 +39,7 @@ class DetectorSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """In a row in which nothing at all changes, although actions vary."""
     stuck_decisions: int = 600
     """In a row in which what is played stays where it is, although actions vary and it has moved before."""
-    frame_budget_ms: float = 200.0
+    frame_budget_ms: float = 100.0
     """Processor time of a physics tick; three of ten decisions must exceed it, or one by ten times."""
     memory_budget_mb: float = 512.0
     """Growth of the engine's own memory since the reset."""
