@@ -33,7 +33,7 @@ func _physics_process(_delta: float) -> void:
 	if Input.is_action_just_pressed("hurt"):
 		health -= 150
 	if Input.is_action_pressed("slow"):
-		_waste(5_000_000)
+		_waste(2_000_000)
 
 
 func _spin() -> void:

@@ -221,8 +221,16 @@ class HuntedGame:
 
     def _check_alive(self) -> None:
         assert self._process is not None
-        if not self._process.alive():
-            raise GodojoError(f"the game {self._process.how_it_ended()} before it connected; {self._process.quoted()}")
+        if self._process.alive():
+            return
+        if self._process.status == 0:
+            raise GodojoError(
+                "the game quits at once: hunt a scene that stays (scene), or have it wait for a person;"
+                f" {self._process.quoted()}"
+            )
+        if self._process.could_not_start():
+            raise GodojoError(f"the game cannot start on this machine: {self._process.quoted()}")
+        raise GodojoError(f"the game {self._process.how_it_ended()} before it connected; {self._process.quoted()}")
 
     def _awaited(self) -> StepFrame:
         """The game's answer; looks at the game while it keeps us waiting."""
