@@ -1,0 +1,1 @@
+"""Hunting bugs: explorers play the real game; what detectors see is proven, shrunk and reported."""
