@@ -1,1 +1,1 @@
-"""Hunting bugs: explorers play the real game; what detectors see is proven, shrunk and reported."""
+"""Hunting bugs: games that are played to find out what breaks."""
