@@ -147,7 +147,7 @@ def target_fields(target: Target) -> dict[str, object]:
 
 def target_of(fields: dict[str, object]) -> Target:
     try:
-        return msgspec.convert(fields, Target)
+        return msgspec.convert(fields, Target, dec_hook=lambda kind, value: kind(value))
     except msgspec.ValidationError as error:
         raise GodojoError(f"the target of this hunt cannot be read ({error}); hunt again") from None
 

@@ -17,6 +17,8 @@ from godojo.hunt.game import Seen
 from godojo.hunt.trace import Interrupted, Replay, Trace, replay
 
 _MOST_DETOURS = 24
+_FEW = 32
+"""Actions whose pairs are all tried."""
 _LAST = (0, 1, 2, 4, 8, 16, 32)
 """Actions before the event that a shorter way to their beginning keeps."""
 
@@ -62,6 +64,7 @@ class Shrinker:
             self._neutralise()
             self._cut_chunks()
             is_finished = True
+            self._cut_pairs()
         except (_OutOfTime, Interrupted):
             pass
         return Shrunk(self._best, self.replays, is_finished)
@@ -128,6 +131,18 @@ class Shrinker:
             if size == 1 and not removed:
                 return
             size = max(size // 2, 1) if not removed or size > 1 else 1
+
+    def _cut_pairs(self) -> None:
+        """Removes two actions that undo each other, such as a step to the left and a later one to the right."""
+        first = 0
+        while first < len(self._best) <= _FEW:
+            second = first + 1
+            while second < len(self._best):
+                shorter = np.delete(self._best.actions, (first, second), 0)
+                if self._reproduces(self._best.with_actions(shorter)):
+                    first, second = max(first - 1, 0), first
+                second += 1
+            first += 1
 
     def _shorten_holds(self) -> None:
         """Halves runs of equal actions: a run cannot lose its middle without losing its length."""
