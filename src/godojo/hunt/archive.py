@@ -26,7 +26,7 @@ MOST_CELLS = 4000
 SAMPLES = 20_000
 """Positions that are kept for the map of coverage, drawn evenly from all."""
 _FIRST_REFIT = 64
-_STATE_NUMBERS = 64
+_STATE_NUMBERS = 256
 _SAVED_NUMBERS = 4_000_000
 """Of all actions in the file of a hunt that is to be resumed."""
 Cell = Hashable
