@@ -27,7 +27,7 @@ class _Filmed:
 
     def __init__(self, game: HuntedGame, folder: Path, first: int) -> None:
         self._game, self._folder, self._first = game, folder, first
-        self.action_parts, self.log = game.action_parts, game.log
+        self.action_parts, self.log, self.ui_points = game.action_parts, game.log, game.ui_points
         self._played = 0
         self._deadline = time.monotonic() + MOST_S
 

@@ -97,8 +97,7 @@ class Hunt:
 
     def run(self, progress: Progress = lambda *_: None) -> HuntRecord:
         """Plays until the time is over; returns what `hunt.json` holds."""
-        self._started = time.monotonic()
-        self._deadline = self._started + 60.0 * self.settings.minutes
+        self._started, self._deadline = time.monotonic(), np.inf
         progress("starting the game", None, "")
         workers = [
             threading.Thread(target=self._work, args=(number,), name=f"hunt-{number}", daemon=True)
@@ -134,6 +133,8 @@ class Hunt:
     def _show(self, progress: Progress) -> None:
         found, decisions = len(self.book.findings), self._counts["decisions"]
         what = f"{decisions:,} decisions, {len(self.archive.entries):,} places, {found} finding{'s' * (found != 1)}"
+        if not decisions:
+            return  # importing a project takes a while
         share = min(self._elapsed_s / (60.0 * self.settings.minutes), 1.0)
         progress("hunting", share, what)
 
@@ -184,10 +185,12 @@ class Hunt:
             worker.close()
 
     def team(self, names: Sequence[str]) -> Team:
-        """One for all workers; the first one to know the names makes it."""
+        """One for all workers. The first one whose game is ready makes it, and time begins to count."""
         with self._team_ready:
             if self._team is None:
                 self._team = Team(list(names), self.record.shares)
+                self._started = time.monotonic()
+                self._deadline = self._started + 60.0 * self.settings.minutes
             return self._team
 
 
