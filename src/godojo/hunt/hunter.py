@@ -79,6 +79,8 @@ class Hunt:
         self._moments = list(self.record.timeline)
         self._team: Team | None = None
         self._team_ready = threading.Lock()
+        self.is_stopped = False
+        """Whether the user has stopped it."""
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._counts = {name: getattr(self.record, name) for name in _COUNTED}
@@ -93,6 +95,7 @@ class Hunt:
 
     def stop(self) -> None:
         """Ends the hunt soon; everything found so far is kept."""
+        self.is_stopped = True
         self._stop.set()
 
     def run(self, progress: Progress = lambda *_: None) -> HuntRecord:
