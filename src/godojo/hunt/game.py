@@ -37,6 +37,8 @@ _LAST_BREATH_S = 1.0
 _KEPT_LINES = 2000
 _SIGNALS = 128
 """Exit statuses from here on are signals, as shells report them."""
+_BEGUN = "Godojo: the scene is loaded anew"
+"""Printed between an old scene and a new one (`dojo_probe.gd`)."""
 _MOST_OBSERVED = 128
 """Numbers of the observation that are part of the state."""
 _HEAD = ("scene", "nodes", "bodies", "focus", "elements", "texts", "paused")
@@ -136,7 +138,16 @@ class HuntedGame:
             self._connection.close("the game begins anew")
             self._connection = None
             self._connect()
+            self._skip_old_scene()
         self._started_with = None
+
+    def _skip_old_scene(self) -> None:
+        """What the old scene printed while it was replaced is not the new one's."""
+        assert self._process is not None
+        lines = self._process.new_lines()
+        self.log.extend(lines)
+        begun = max((place for place, line in enumerate(lines) if line == _BEGUN), default=-1)
+        self._early = list(self._detector.read(lines[begun + 1 :], is_end=True))
 
     def step(self, action: np.ndarray) -> Seen:
         """Plays one decision."""
