@@ -1,6 +1,8 @@
 """Detectors on Python's side: the game's log, its resources, and whether anything still happens."""
 
 import re
+from bisect import insort
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -13,6 +15,9 @@ from godojo.hunt.events import Event, event, of_complaint
 _WARM_UP = 30
 """Decisions after a reset in which a game may still be loading."""
 _DISTINCT_ACTIONS = 10
+_USUAL = 200
+"""Decisions from which the usual time of one is taken."""
+_SLOW = 6
 _FLOOD_LINES = 5000
 """Of one decision; more are not read, since they say the same."""
 _FRAME = re.compile(r"^\[\d+\] (\w+) \((res://[^:)]+):(\d+)\)")
@@ -35,12 +40,13 @@ class DetectorSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     inside_solid_decisions: int = 15
     invariants: bool = True
     dead_ui: bool = True
-    softlock_decisions: int = 300
+    softlock_decisions: int = 200
     """In a row in which nothing at all changes, although actions vary."""
-    stuck_decisions: int = 600
+    stuck_decisions: int = 200
     """In a row in which what is played stays where it is, although actions vary and it has moved before."""
     frame_budget_ms: float = 100.0
-    """Processor time of a physics tick; three of ten decisions must exceed it, or one by ten times."""
+    """How much longer than usual a decision may take, without what other programs take of the processor; six of ten
+    decisions in a row may take a third of it."""
     memory_budget_mb: float = 512.0
     """Growth of the engine's own memory since the reset."""
     memory_limit_mb: float = 6144.0
@@ -133,34 +139,27 @@ class ProgressDetector:
 
 
 class BudgetDetector:
-    """What a game takes since its reset: processor time, memory, nodes."""
+    """What a game takes since its reset: time, memory, nodes."""
 
     def __init__(self, settings: DetectorSettings) -> None:
         self._settings = settings
         self.begin()
 
     def begin(self) -> None:
+        """The game begins anew."""
         self._decisions = 0
-        self._slow: list[bool] = []
+        self._usual: list[float] = []
+        self._slow: deque[bool] = deque(maxlen=10)
         self._first: dict[str, float] = {}
-        self._last_cpu_ms: float | None = None
 
-    def look(self, metrics: dict[str, float], cpu_ms: float | None, ticks: int) -> Iterator[Event]:
-        """`metrics` are the probe's, with `nodes`; `cpu_ms` is the processor time of the game's main thread so far."""
+    def look(self, metrics: dict[str, float], taken_ms: float) -> Iterator[Event]:
+        """`metrics` are the probe's, with `nodes`; `taken_ms` is the time of the decision."""
         self._decisions += 1
-        taken_ms = 0.0
-        if cpu_ms is not None and self._last_cpu_ms is not None:
-            taken_ms = (cpu_ms - self._last_cpu_ms) / max(ticks, 1)
-        self._last_cpu_ms = cpu_ms
         if self._decisions < _WARM_UP:
             return
         if self._decisions == _WARM_UP:
             self._first = metrics
-        budget_ms = self._settings.frame_budget_ms
-        if budget_ms:
-            self._slow = [*self._slow[-9:], taken_ms > budget_ms]
-            if sum(self._slow) >= 3 or taken_ms > 10 * budget_ms:
-                yield event("frame_budget", f"a tick takes {taken_ms:.0f} ms, and {budget_ms:g} are allowed")
+        yield from self._look_at_time(taken_ms)
         grown = {name: metrics[name] - self._first[name] for name in metrics}
         if self._settings.memory_budget_mb and grown["memory_mb"] > self._settings.memory_budget_mb:
             yield event("memory_budget", f"memory has grown by {grown['memory_mb']:.0f} MB since the start")
@@ -169,3 +168,16 @@ class BudgetDetector:
             yield event("node_leak", f"{grown['nodes']:.0f} more nodes than at the start")
         if self._settings.orphan_budget and grown["orphans"] > self._settings.orphan_budget:
             yield event("orphans", f"{grown['orphans']:.0f} more nodes outside of the tree than at the start")
+
+    def _look_at_time(self, taken_ms: float) -> Iterator[Event]:
+        """What a decision takes beyond the usual, as if it were one of its ticks."""
+        budget_ms = self._settings.frame_budget_ms
+        if len(self._usual) < _USUAL:
+            insort(self._usual, taken_ms)
+        late_ms = taken_ms - self._usual[len(self._usual) // 2]
+        self._slow.append(late_ms > budget_ms / 3)
+        if budget_ms and self._decisions > 2 * _WARM_UP:
+            if late_ms > budget_ms:
+                yield event("frame_budget", f"a frame is {late_ms:.0f} ms late, and {budget_ms:g} are allowed")
+            elif sum(self._slow) >= _SLOW:
+                yield event("frame_budget", f"{_SLOW} of 10 decisions are more than {budget_ms / 3:.0f} ms late")

@@ -4,12 +4,12 @@ import mmap
 from pathlib import Path
 
 
-def cpu_ms(pid: int) -> float | None:
-    """Processor time of the main thread so far; unlike the clock, it does not depend on what else runs."""
+def waited_ms(pid: int) -> float:
+    """How long the main thread has waited for a processor that others used; 0 where the system does not tell."""
     try:
-        return int(Path(f"/proc/{pid}/schedstat").read_bytes().split()[0]) * 1e-6
+        return int(Path(f"/proc/{pid}/schedstat").read_bytes().split()[1]) * 1e-6
     except (OSError, ValueError, IndexError):
-        return None
+        return 0.0
 
 
 def resident_mb(pid: int) -> float:

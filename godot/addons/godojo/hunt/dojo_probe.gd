@@ -6,7 +6,7 @@ extends Node
 
 ## What the trainer says to have the scene loaded anew: this and a seed.
 const RELOAD := "hunt:reload "
-## What is printed between the old scene and the new one; the hunt's [code]game.py[/code] has it too.
+## What is printed between the old scene and the new one; [code]game.py[/code] has it, too.
 const BEGUN := "Godojo: the scene is loaded anew"
 ## What it says to have a picture: this and a file.
 const PICTURE := "hunt:picture "

@@ -15,7 +15,9 @@ var _ui: DojoUiDetector
 var _invariants: Array[DojoInvariant] = []
 var _broken: Dictionary[int, bool] = {}
 var _next: int = 0
-# By body: decisions in a row that it has been outside or inside; those that have been in the level.
+var _decisions: int = 0
+# By body: the decision in which it left; decisions in a row that it has been inside of something;
+# whether it has been in the level.
 var _outside: Dictionary[Node, int] = {}
 var _inside: Dictionary[Node, int] = {}
 var _has_been_in: Dictionary[Node, bool] = {}
@@ -69,6 +71,7 @@ func look_at_tick() -> Array[Dictionary]:
 func look_at_decision(followed: Array[Node]) -> Array[Dictionary]:
 	var found: Array[Dictionary] = look_at_tick()
 	_bounds.update()
+	_decisions += 1
 	for body in followed + _others(followed):
 		var place: Vector3 = DojoProbeState.place_of(body)
 		if not place.is_finite() or not DojoProbeState.velocity_of(body).is_finite():
@@ -137,8 +140,10 @@ func _check_outside(body: Node, place: Vector3, found: Array[Dictionary]) -> voi
 	elif _has_been_in.has(body):
 		var is_below: bool = away.y * up < -half.y - margin.y
 		if is_below or sideways.x > margin.x or sideways.y > margin.z:
-			_outside[body] = _outside.get(body, 0) + 1
-			if _outside[body] == int(_settings.get("out_of_world_decisions", 30)):
+			if not _outside.has(body):
+				_outside[body] = _decisions
+			if _decisions - _outside[body] >= int(_settings.get("out_of_world_decisions", 30)):
+				_has_been_in.erase(body)
 				found.append(_event("out_of_world", "it left the level and did not return", body))
 
 
@@ -163,18 +168,27 @@ func _solid_around(body: PhysicsBody3D) -> Object:
 		return null
 	var query := PhysicsPointQueryParameters3D.new()
 	query.position = middle.global_position
-	query.collision_mask = body.collision_mask
 	query.exclude = [body.get_rid()]
 	for hit in body.get_world_3d().direct_space_state.intersect_point(query, 4):
 		var solid: Object = hit["collider"]
 		if solid is StaticBody3D and not solid is AnimatableBody3D:
 			var other: StaticBody3D = solid
+			# On another layer it is solid all the same, if people see it.
+			if other.collision_layer & body.collision_mask == 0 and not _is_drawn(other):
+				continue
 			var owner: int = other.shape_find_owner(hit["shape"] as int)
 			var shape: Shape3D = other.shape_owner_get_shape(owner, 0)
 			if not shape is ConcavePolygonShape3D and not shape is HeightMapShape3D:
 				if not shape is WorldBoundaryShape3D:
 					return solid
-	return null
+	return _bounds.ghost_around(middle.global_position)
+
+
+static func _is_drawn(solid: Node3D) -> bool:
+	for mesh: MeshInstance3D in solid.find_children("*", "MeshInstance3D", true, false):
+		if mesh.is_visible_in_tree():
+			return true
+	return false
 
 
 func _flat_solid_around(body: PhysicsBody2D) -> Object:
