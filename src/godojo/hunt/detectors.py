@@ -3,7 +3,7 @@
 import re
 from bisect import insort
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -37,7 +37,7 @@ class DetectorSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     out_of_world_decisions: int = 30
     """In a row."""
     inside_solid: bool = True
-    inside_solid_decisions: int = 15
+    inside_solid_decisions: int = 3
     invariants: bool = True
     dead_ui: bool = True
     softlock_decisions: int = 200
@@ -151,15 +151,19 @@ class BudgetDetector:
         self._usual: list[float] = []
         self._slow: deque[bool] = deque(maxlen=10)
         self._first: dict[str, float] = {}
+        self._waited_ms = 0.0
 
-    def look(self, metrics: dict[str, float], taken_ms: float) -> Iterator[Event]:
-        """`metrics` are the probe's, with `nodes`; `taken_ms` is the time of the decision."""
+    def look(
+        self, metrics: dict[str, float], taken_ms: float, waited_ms: Callable[[], float] = float
+    ) -> Iterator[Event]:
+        """`metrics` are the probe's, with `nodes`; `taken_ms` is the time of the decision, and `waited_ms` how long the
+        game has waited for a processor so far."""
         self._decisions += 1
         if self._decisions < _WARM_UP:
             return
         if self._decisions == _WARM_UP:
             self._first = metrics
-        yield from self._look_at_time(taken_ms)
+        yield from self._look_at_time(taken_ms, waited_ms)
         grown = {name: metrics[name] - self._first[name] for name in metrics}
         if self._settings.memory_budget_mb and grown["memory_mb"] > self._settings.memory_budget_mb:
             yield event("memory_budget", f"memory has grown by {grown['memory_mb']:.0f} MB since the start")
@@ -169,12 +173,15 @@ class BudgetDetector:
         if self._settings.orphan_budget and grown["orphans"] > self._settings.orphan_budget:
             yield event("orphans", f"{grown['orphans']:.0f} more nodes outside of the tree than at the start")
 
-    def _look_at_time(self, taken_ms: float) -> Iterator[Event]:
+    def _look_at_time(self, taken_ms: float, waited_ms: Callable[[], float]) -> Iterator[Event]:
         """What a decision takes beyond the usual, as if it were one of its ticks."""
         budget_ms = self._settings.frame_budget_ms
         if len(self._usual) < _USUAL:
             insort(self._usual, taken_ms)
         late_ms = taken_ms - self._usual[len(self._usual) // 2]
+        if late_ms > budget_ms / 3 or self._decisions % 10 == 0:  # it takes a moment to find out
+            waited, self._waited_ms = self._waited_ms, waited_ms()
+            late_ms -= self._waited_ms - waited
         self._slow.append(late_ms > budget_ms / 3)
         if budget_ms and self._decisions > 2 * _WARM_UP:
             if late_ms > budget_ms:

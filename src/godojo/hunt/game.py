@@ -79,7 +79,6 @@ class HuntedGame:
         self.log: deque[str] = deque(maxlen=_KEPT_LINES)
         """The last lines of the game's output, of all its processes."""
         self._lines_read = 0
-        self._waited_ms = 0.0
         self.decisions = 0
         self.starts = 0
         """Processes that were started."""
@@ -280,7 +279,8 @@ class HuntedGame:
             events += invariant.check(self._described(seen, report))
         if action is not None:
             events += self._progress.look(action, state.tobytes() + repr(ui).encode(), seen.position)
-            events += self._budgets.look({**report.metrics, "nodes": float(state[1])}, self._taken_ms(frame))
+            metrics = {**report.metrics, "nodes": float(state[1])}
+            events += self._budgets.look(metrics, frame.engine_us * 1e-3, self._waited_ms)
         self._last = seen._replace(events=self._fresh(events))
         return self._last
 
@@ -315,12 +315,8 @@ class HuntedGame:
             found.append(event("nan", f"{node}: {field} is not finite", pattern=field, node=node))
         return found
 
-    def _taken_ms(self, frame: StepFrame) -> float:
-        """Time of a decision by the game's clock, without what other programs took of the processor."""
-        assert self._process is not None
-        waited = waited_ms(self._process.pid)
-        before, self._waited_ms = self._waited_ms, waited
-        return frame.engine_us * 1e-3 - (waited - before)
+    def _waited_ms(self) -> float:
+        return 0.0 if self._process is None else waited_ms(self._process.pid)
 
     def _read_log(self, *, is_end: bool = False) -> list[Event]:
         assert self._process is not None

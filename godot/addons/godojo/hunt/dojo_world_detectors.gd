@@ -157,7 +157,7 @@ func _check_inside(body: Node, found: Array[Dictionary]) -> void:
 		_inside.erase(body)
 		return
 	_inside[body] = _inside.get(body, 0) + 1
-	if _inside[body] == int(_settings.get("inside_solid_decisions", 15)):
+	if _inside[body] == int(_settings.get("inside_solid_decisions", 3)):
 		var where: String = str((solid as Node).name) if solid is Node else "a solid"
 		found.append(_event("inside_solid", "it is inside of %s" % where, body))
 
