@@ -3,6 +3,7 @@
 import json
 import socket
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -78,12 +79,23 @@ def test_budgets_count_from_the_start_and_forgive_the_usual() -> None:
     for step in range(100):
         found += detector.look(metrics, 70.0 if step % 50 == 0 else 40.0)
     assert not found, "a game may be slow, and now and then a bit slower"
-    found += detector.look({**metrics, "nodes": 151.0, "memory_mb": 90.0}, 101.0)
-    assert {one.detector for one in found} == {"frame_budget", "node_leak", "memory_budget"}
+    found += detector.look({**metrics, "memory_mb": 90.0}, 101.0)
+    assert {one.detector for one in found} == {"frame_budget", "memory_budget"}
     found = []
     for _ in range(10):
         found += detector.look(metrics, 62.0)
     assert {one.detector for one in found} == {"frame_budget"}
+
+
+def test_nodes_leak_when_they_never_go() -> None:
+    def found(count: Callable[[int], float]) -> list[str]:
+        detector = BudgetDetector(DetectorSettings(node_budget=100))
+        metrics = {"orphans": 0.0, "memory_mb": 30.0, "objects": 900.0}
+        events = [one for step in range(400) for one in detector.look({**metrics, "nodes": count(step)}, 1.0)]
+        return sorted({one.detector for one in events})
+
+    assert found(lambda step: 50.0 + step) == ["node_leak"]
+    assert found(lambda step: 50.0 + 3000.0 * (step % 90 > 20)) == []
 
 
 def test_the_probe_is_the_first_autoload() -> None:

@@ -129,7 +129,7 @@ def test_an_unmodified_project_is_played_by_its_input_map(plain: Path) -> None:
 def test_what_goes_wrong_is_seen(lab: HuntedGame, action: str, detectors: list[str], is_lost: bool) -> None:
     lab.reset(1)
     assert play(lab, 35).events == ()
-    seen = play(lab, 20, **{action: 1})
+    seen = play(lab, 250 if action == "leak" else 20, **{action: 1})
     assert [one.detector for one in seen.events] == detectors
     assert (lab.is_lost, seen.ended) == (is_lost, is_lost)
     if action == "freeze":

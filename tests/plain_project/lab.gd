@@ -25,7 +25,7 @@ func _physics_process(_delta: float) -> void:
 		$Player.set_physics_process(false)
 		$Player.position = $Floor.position
 	if Input.is_action_pressed("leak"):
-		for _number in 100:
+		for _number in 2:
 			add_child(Node.new())
 	if Input.is_action_pressed("orphan"):
 		for _number in 10:

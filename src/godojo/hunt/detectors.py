@@ -18,6 +18,7 @@ _DISTINCT_ACTIONS = 10
 _USUAL = 200
 """Decisions from which the usual time of one is taken."""
 _SLOW = 6
+_WINDOW = 100
 _FLOOD_LINES = 5000
 """Of one decision; more are not read, since they say the same."""
 _FRAME = re.compile(r"^\[\d+\] (\w+) \((res://[^:)]+):(\d+)\)")
@@ -51,9 +52,9 @@ class DetectorSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Growth of the engine's own memory since the reset."""
     memory_limit_mb: float = 6144.0
     """Of the whole process, which is ended beyond it."""
-    node_budget: int = 1000
-    """Growth of the count of nodes since the reset; it must double as well."""
-    orphan_budget: int = 100
+    node_budget: int = 150
+    """Growth of the least count of nodes in 100 decisions, since the first 100; it must grow by half as well."""
+    orphan_budget: int = 10
     """Growth of the count of nodes that are in no tree since the reset."""
 
 
@@ -151,6 +152,8 @@ class BudgetDetector:
         self._usual: list[float] = []
         self._slow: deque[bool] = deque(maxlen=10)
         self._first: dict[str, float] = {}
+        self._nodes: deque[float] = deque(maxlen=_WINDOW)
+        self._least_nodes: float | None = None
         self._waited_ms = 0.0
 
     def look(
@@ -167,11 +170,19 @@ class BudgetDetector:
         grown = {name: metrics[name] - self._first[name] for name in metrics}
         if self._settings.memory_budget_mb and grown["memory_mb"] > self._settings.memory_budget_mb:
             yield event("memory_budget", f"memory has grown by {grown['memory_mb']:.0f} MB since the start")
-        nodes = self._settings.node_budget
-        if nodes and grown["nodes"] > max(nodes, self._first["nodes"]):
-            yield event("node_leak", f"{grown['nodes']:.0f} more nodes than at the start")
+        yield from self._look_at_nodes(metrics["nodes"])
         if self._settings.orphan_budget and grown["orphans"] > self._settings.orphan_budget:
             yield event("orphans", f"{grown['orphans']:.0f} more nodes outside of the tree than at the start")
+
+    def _look_at_nodes(self, nodes: float) -> Iterator[Event]:
+        """A game that makes nodes and frees them returns to few now and then; one that leaks does not."""
+        self._nodes.append(nodes)
+        if len(self._nodes) < _WINDOW:
+            return
+        least, budget = min(self._nodes), self._settings.node_budget
+        self._least_nodes = least if self._least_nodes is None else self._least_nodes
+        if budget and least - self._least_nodes > max(budget, self._least_nodes / 2):
+            yield event("node_leak", f"{least - self._least_nodes:.0f} more nodes than at the start")
 
     def _look_at_time(self, taken_ms: float, waited_ms: Callable[[], float]) -> Iterator[Event]:
         """What a decision takes beyond the usual, as if it were one of its ticks."""
