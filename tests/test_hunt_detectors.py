@@ -12,7 +12,7 @@ import pytest
 from godojo.bridge.messages import ConnectionLost, PeerTimeout, WireError
 from godojo.errors import GodojoError
 from godojo.hunt.detectors import BudgetDetector, DetectorSettings, LogDetector, ProgressDetector, backtrace
-from godojo.hunt.events import event, node_pattern, text_pattern
+from godojo.hunt.events import Event, event, node_pattern, text_pattern
 from godojo.hunt.game import Target
 from godojo.hunt.injection import has_autoloads, merged_classes, with_probe
 from godojo.hunt.invariants import Invariant
@@ -64,7 +64,7 @@ def test_a_backtrace_is_the_last_one() -> None:
 )
 def test_softlock_and_stuck(varies: bool, changes: bool, moves: bool, expected: list[str]) -> None:
     detector = ProgressDetector(DetectorSettings(softlock_decisions=40, stuck_decisions=60))
-    found = []
+    found: list[Event] = []
     for step in range(100):
         action = np.full(2, step % 17 if varies else 0, np.float32)
         place = np.full(3, step if moves and step < 5 else 0, np.float32)
@@ -75,7 +75,7 @@ def test_softlock_and_stuck(varies: bool, changes: bool, moves: bool, expected: 
 def test_budgets_count_from_the_start_and_forgive_the_usual() -> None:
     detector = BudgetDetector(DetectorSettings(frame_budget_ms=60, node_budget=100, memory_budget_mb=50))
     metrics = {"orphans": 0.0, "memory_mb": 30.0, "objects": 900.0, "nodes": 50.0}
-    found = []
+    found: list[Event] = []
     for step in range(100):
         found += detector.look(metrics, 70.0 if step % 50 == 0 else 40.0)
     assert not found, "a game may be slow, and now and then a bit slower"

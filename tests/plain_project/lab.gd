@@ -32,16 +32,11 @@ func _physics_process(_delta: float) -> void:
 			Node.new()
 	if Input.is_action_just_pressed("hurt"):
 		health -= 150
-	if Input.is_action_pressed("slow"):
-		_waste(2_000_000)
+	if Input.is_action_just_pressed("slow"):
+		OS.delay_msec(600)
 
 
 func _spin() -> void:
 	var turns: int = 0
 	while turns >= 0:
 		turns = (turns + 1) % 1000
-
-
-func _waste(turns: int) -> void:
-	for _turn in turns:
-		pass
