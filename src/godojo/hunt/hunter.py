@@ -46,8 +46,8 @@ _BEAT_S, _SAVE_S = 0.5, 10.0
 _MOST_MOMENTS = 240
 _MOST_LOSSES = 5
 """Games in a row that could not be started."""
-_LAST_SHRINK_S = 10.0
-"""For a finding at the very end of the hunt."""
+_SHRINK_SHARE, _LEAST_SHRINK_S = 0.1, 5.0
+"""Of all time, for one finding, and the least that it gets."""
 Progress = Callable[[str, float | None, str], None]
 
 
@@ -303,7 +303,7 @@ class _Worker:
         hunt = self._hunt
         original = steps.trace() if steps.actions else Trace(steps.seed, self._no_actions(), steps.explorer)
         found_after_s = hunt._before_s + hunt._elapsed_s
-        left_s = max(hunt._deadline - time.monotonic(), _LAST_SHRINK_S)
+        left_s = max(_SHRINK_SHARE * (hunt._deadline - hunt._started), _LEAST_SHRINK_S)
         try:
             proof = prove(
                 self.reopened,
