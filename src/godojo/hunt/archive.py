@@ -42,7 +42,9 @@ class Steps:
 
     def trace(self, length: int | None = None) -> Trace:
         actions = self.actions[:length]
-        return Trace(self.seed, np.array(actions, np.float32) if actions else np.zeros((0, 0), np.float32), self.explorer)
+        return Trace(
+            self.seed, np.array(actions, np.float32) if actions else np.zeros((0, 0), np.float32), self.explorer
+        )
 
 
 class _Look(NamedTuple):
