@@ -256,12 +256,12 @@ class _Worker:
         hunt, wanted = self._hunt, self._hunt.settings.explorers
         given = (self._space, hunt.archive, self._rng)
         made = [kind(*given) for name, kind in EXPLORERS.items() if name in wanted or not wanted]
-        found = [one for one in made if one.fits(seen)] or [EXPLORERS["random"](*given)]
+        found = [one for one in made if one.fits(seen)]
         if (POLICY in wanted or not wanted) and isinstance(game, HuntedGame):
             from godojo.hunt.policies import explorers_of  # loads torch
 
             found += explorers_of(hunt.target, hunt.settings.policies, game, *given)
-        return found
+        return found or [Explorer(*given)]
 
     def _attempt(self, explorer: Explorer) -> tuple[int, Steps]:
         """Plays one attempt; returns the number of findings and what was played."""
