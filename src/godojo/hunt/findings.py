@@ -1,7 +1,7 @@
 """Findings: proven events, one folder each; and `hunt.json`, which a hunt is resumed from and compared with."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -231,8 +231,7 @@ class Book:
             return by_severity(self.findings.values())
 
 
-def by_severity(findings: object) -> list[Finding]:
-    assert isinstance(findings, (list, tuple)) or hasattr(findings, "__iter__")
+def by_severity(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda one: (SEVERITIES.index(one.event.severity), one.number))
 
 

@@ -46,8 +46,8 @@ _BEAT_S, _SAVE_S = 0.5, 10.0
 _MOST_MOMENTS = 240
 _MOST_LOSSES = 5
 """Games in a row that could not be started."""
-_LAST_SHRINK_S = 10.0
-"""For a finding at the very end of the hunt."""
+_SHRINK_SHARE, _LEAST_SHRINK_S = 0.1, 5.0
+"""Of all time, for one finding, and the least that it gets."""
 Progress = Callable[[str, float | None, str], None]
 
 
@@ -181,7 +181,7 @@ class Hunt:
             worker.run()
         except Interrupted:
             pass
-        except Exception as error:  # noqa: BLE001 - raised again by `run`, in the user's thread
+        except Exception as error:  # raised again by `run`, in the user's thread
             self._errors.append(error)
             self._stop.set()
         finally:
@@ -256,12 +256,12 @@ class _Worker:
         hunt, wanted = self._hunt, self._hunt.settings.explorers
         given = (self._space, hunt.archive, self._rng)
         made = [kind(*given) for name, kind in EXPLORERS.items() if name in wanted or not wanted]
-        found = [one for one in made if one.fits(seen)] or [EXPLORERS["random"](*given)]
+        found = [one for one in made if one.fits(seen)]
         if (POLICY in wanted or not wanted) and isinstance(game, HuntedGame):
             from godojo.hunt.policies import explorers_of  # loads torch
 
             found += explorers_of(hunt.target, hunt.settings.policies, game, *given)
-        return found
+        return found or [Explorer(*given)]
 
     def _attempt(self, explorer: Explorer) -> tuple[int, Steps]:
         """Plays one attempt; returns the number of findings and what was played."""
@@ -303,7 +303,7 @@ class _Worker:
         hunt = self._hunt
         original = steps.trace() if steps.actions else Trace(steps.seed, self._no_actions(), steps.explorer)
         found_after_s = hunt._before_s + hunt._elapsed_s
-        left_s = max(hunt._deadline - time.monotonic(), _LAST_SHRINK_S)
+        left_s = max(_SHRINK_SHARE * (hunt._deadline - hunt._started), _LEAST_SHRINK_S)
         try:
             proof = prove(
                 self.reopened,
