@@ -19,6 +19,7 @@ KEPT = 50
 MOST_BYTES = 4 * 1024 * 1024
 """A longer log is cut back to its beginning, where the first errors are."""
 _KEPT_BYTES = 64 * 1024
+_MOST_NEW_BYTES = 1024 * 1024
 _READ_BYTES = 16 * 1024
 _NAME = re.compile(r"\A\d{8}-\d{6}-(\d+)-\d+\.log\Z")
 _UNPRINTABLE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -64,14 +65,17 @@ class GameLog:
         return self._lines(from_end=True)[-count:]
 
     def new_lines(self) -> list[str]:
-        """The lines that were written since the last call."""
+        """The lines that were written since the last call; of a flood, the first ones."""
         try:
+            size = self.path.stat().st_size
+            if size <= self._read_to:
+                return []
             with self.path.open("rb") as file:
                 file.seek(self._read_to)
-                content = file.read()
+                content = file.read(_MOST_NEW_BYTES)
         except OSError:
             return []
-        self._read_to += len(content)
+        self._read_to = max(self._read_to + len(content), size)
         *lines, self._broken = (self._broken + content).split(b"\n")
         self._broken = self._broken[-_READ_BYTES:]
         return _clean(lines)
