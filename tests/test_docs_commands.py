@@ -49,6 +49,8 @@ ELSEWHERE = {
     "engine install": "loads from the network; tests/test_engine_install.py",
     "engine run": "is the engine itself, often its editor; tests/godot/test_godot_engine.py",
     "check": "needs a game with agents; tests/godot/test_game_check.py",
+    "hunt": "plays for minutes; tests/godot/test_hunt.py",
+    "reproduce": "needs a finding; tests/godot/test_hunt.py",
     "train build/gems.x86_64": "needs an exported game; tests/godot/test_exporting.py",
     "train path/to/project": "needs a godot_rl game; tests/godot/test_external_road.py",
     "export godot-rl": "needs a policy of a godot_rl game; tests/test_external_games.py",

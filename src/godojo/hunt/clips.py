@@ -1,5 +1,6 @@
 """Clips of findings: their minimal actions, replayed in a window that draws."""
 
+import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,7 +10,6 @@ import numpy as np
 
 from godojo.engines.godot.display import has_screen, has_virtual_screen
 from godojo.errors import GodojoError
-from godojo.hunt.contract import Playable
 from godojo.hunt.findings import CLIP, PICTURE, Finding, minimal_trace, target_of
 from godojo.hunt.game import HuntedGame, Seen, open_game
 from godojo.hunt.trace import Interrupted, replay
@@ -28,17 +28,22 @@ SLOW_S = 30.0
 class _Filmed:
     """A game whose last decisions before an event are drawn, each as a picture."""
 
-    def __init__(self, game: HuntedGame, folder: Path, first: int, is_over: Callable[[], bool]) -> None:
-        self._game, self._folder, self._first, self._is_over = game, folder, first, is_over
+    def __init__(self, game: HuntedGame, folder: Path, first: int, is_stopped: Callable[[], bool]) -> None:
+        self._game, self._folder, self._first, self._is_stopped = game, folder, first, is_stopped
         self.action_parts, self.log, self.ui_points = game.action_parts, game.log, game.ui_points
-        self._played = 0
+        self._played, self._deadline = 0, math.inf
+
+    def is_over(self) -> bool:
+        return self._is_stopped() or time.monotonic() > self._deadline
 
     @property
     def is_lost(self) -> bool:
         return self._game.is_lost
 
     def reset(self, seed: int) -> Seen:
-        return self._taken(self._game.reset(seed))
+        seen = self._game.reset(seed)
+        self._deadline = time.monotonic() + SLOW_S
+        return self._taken(seen)
 
     def step(self, action: np.ndarray) -> Seen:
         self._played += 1
@@ -47,7 +52,7 @@ class _Filmed:
     def close(self) -> None: ...
 
     def _taken(self, seen: Seen) -> Seen:
-        if self._played >= self._first and not self.is_lost and not self._is_over():
+        if self._played >= self._first and not self.is_lost and not self.is_over():
             self._game.screenshot(self._folder / f"frame_{self._played:06d}.png")
         return seen
 
@@ -60,14 +65,9 @@ def add_clip(folder: Path, finding: Finding, is_stopped: Callable[[], bool] = la
     trace, _ = minimal_trace(place)
     with suppress(GodojoError, OSError), scratch(place) as frames:
         with open_game(target_of(finding.target), detectors=finding.detectors, window=True, timeout_s=SLOW_S) as game:
-            deadline = time.monotonic() + SLOW_S
-
-            def is_over() -> bool:
-                return is_stopped() or time.monotonic() > deadline
-
-            filmed: Playable = _Filmed(game, frames, max(len(trace) - LAST, 0), is_over)
+            filmed = _Filmed(game, frames, max(len(trace) - LAST, 0), is_stopped)
             with suppress(Interrupted):
-                replay(filmed, trace, finding.event.signature, is_over=is_over)
+                replay(filmed, trace, finding.event.signature, is_over=filmed.is_over)
         pictures = numbered_pictures(frames)
         if len(pictures) == 1:
             (place / PICTURE).write_bytes(pictures[0].read_bytes())
