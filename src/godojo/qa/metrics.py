@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -78,7 +78,9 @@ def policy_metrics(found: Evaluation | SoloEvaluation | ExternalEvaluation) -> P
     if not is_single:
         metrics |= {f"{title}/{name}": metric for title, _, row in rows for name, metric in row.items()}
     steps = found.agent_steps if isinstance(found.agent_steps, dict) else {"": found.agent_steps}
-    means = {name: metrics[name].mean if name in metrics else None for name in (REWARD, LENGTH, SUCCESS)}
+    means: dict[str, Any] = {
+        name: metrics[name].mean if name in metrics else None for name in (REWARD, LENGTH, SUCCESS)
+    }
     return PolicyMetrics(
         policy=found.policy,
         game=found.game,
@@ -163,7 +165,9 @@ def over_runs(runs: list[PolicyMetrics]) -> PolicyMetrics:
             low = None if metric.low is None else metric.mean - math.hypot(spread, metric.below)
             high = None if metric.high is None else metric.mean + math.hypot(spread, metric.above)
             metrics[name] = msgspec.structs.replace(metric, low=low, high=high)
-    means = {name: metrics[name].mean if name in metrics else None for name in (REWARD, LENGTH, SUCCESS)}
+    means: dict[str, Any] = {
+        name: metrics[name].mean if name in metrics else None for name in (REWARD, LENGTH, SUCCESS)
+    }
     policy, episodes = ", ".join(run.policy for run in runs), sum(run.episodes for run in runs)
     return msgspec.structs.replace(first, policy=policy, episodes=episodes, metrics=metrics, **means)
 
@@ -194,7 +198,7 @@ def _bare(path: Path, tree: Mapping[str, object]) -> PolicyMetrics:
     if not numbers:
         raise GodojoError(f"{path} has no metrics: there is no number in it, such as {REWARD!r}")
     metrics = {name: Metric(value, value, value, 0, direction(name)) for name, value in numbers.items()}
-    headline = {name: numbers.get(name) for name in (REWARD, LENGTH, SUCCESS)}
+    headline: dict[str, Any] = {name: numbers.get(name) for name in (REWARD, LENGTH, SUCCESS)}
     return PolicyMetrics(
         str(path), str(tree.get("game", "")), "", 0, 0, deterministic=True, agent_steps={}, metrics=metrics, **headline
     )
