@@ -33,7 +33,24 @@ TEAM = "team"
 GRACE_S = 240.0
 """For the import before a hunt, and the report after it."""
 POLL_S = 1.0
-MAX_FINDING_BYTES = 2**20
+
+
+class FoundEvent(msgspec.Struct, frozen=True):
+    """Of a finding's `event`."""
+
+    detector: str
+    signature: str
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What matters of a `finding.json`."""
+
+    event: FoundEvent
+    found_after_s: float
+    replays: int
+    reproduced: int
+    original_actions: int
+    minimal_actions: int
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -142,7 +159,7 @@ def play(words: list[str], folder: Path, until: tuple[str, ...], minutes: float)
         try:
             while process.poll() is None and time.monotonic() < deadline:
                 time.sleep(POLL_S)
-                if not is_asked and any(finding["event"]["detector"] in until for finding in findings(folder)):
+                if not is_asked and any(finding.event.detector in until for finding in findings(folder)):
                     is_asked = True
                     process.send_signal(signal.SIGINT)
                     deadline = min(deadline, time.monotonic() + GRACE_S)
@@ -160,12 +177,12 @@ def play(words: list[str], folder: Path, until: tuple[str, ...], minutes: float)
     return ""
 
 
-def findings(folder: Path) -> list[dict[str, object]]:
+def findings(folder: Path) -> list[Found]:
     """Those that are written so far."""
     found = []
     for path in sorted(folder.glob("findings/*/finding.json")):
         try:
-            found.append(msgspec.json.decode(path.read_bytes()[:MAX_FINDING_BYTES]))
+            found.append(msgspec.json.decode(path.read_bytes(), type=Found))
         except (OSError, msgspec.DecodeError):
             continue  # being written
     return found
@@ -173,8 +190,8 @@ def findings(folder: Path) -> list[dict[str, object]]:
 
 def judged(bug: Bug | None, game: str, explorers: str, seed: int, minutes: float, folder: Path, trouble: str) -> Result:
     there = findings(folder)
-    hits = [one for one in there if bug is not None and one["event"]["detector"] in bug.detectors]  # type: ignore[index]
-    first = min(hits, key=lambda one: float(one["found_after_s"]), default=None)  # type: ignore[arg-type]
+    hits = [one for one in there if bug is not None and one.event.detector in bug.detectors]
+    first = min(hits, key=lambda one: one.found_after_s, default=None)
     decisions = 0
     if (folder / "hunt.json").is_file():
         decisions = int(msgspec.json.decode((folder / "hunt.json").read_bytes()).get("decisions", 0))
@@ -187,14 +204,14 @@ def judged(bug: Bug | None, game: str, explorers: str, seed: int, minutes: float
         seed=seed,
         minutes=minutes,
         found=first is not None,
-        detectors=tuple(dict.fromkeys(str(one["event"]["detector"]) for one in hits)),  # type: ignore[index]
-        seconds=None if first is None else float(first["found_after_s"]),  # type: ignore[arg-type]
-        replays=0 if first is None else int(first["replays"]),  # type: ignore[call-overload]
-        reproduced=0 if first is None else int(first["reproduced"]),  # type: ignore[call-overload]
-        original_actions=0 if first is None else int(first["original_actions"]),  # type: ignore[call-overload]
-        minimal_actions=0 if first is None else int(first["minimal_actions"]),  # type: ignore[call-overload]
+        detectors=tuple(dict.fromkeys(one.event.detector for one in hits)),
+        seconds=None if first is None else first.found_after_s,
+        replays=0 if first is None else first.replays,
+        reproduced=0 if first is None else first.reproduced,
+        original_actions=0 if first is None else first.original_actions,
+        minimal_actions=0 if first is None else first.minimal_actions,
         decisions=decisions,
-        other=tuple(str(one["event"]["signature"]) for one in there if one not in hits),  # type: ignore[index]
+        other=tuple(one.event.signature for one in there if one not in hits),
         trouble=trouble,
     )
 
