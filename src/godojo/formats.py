@@ -277,6 +277,12 @@ REPLAY = Format("godojo-replay", _hash_added, _teams_added)
 DEMO = Format("godojo-demo", hashed_since=1)
 """The first line of a file of demonstrations (`demos/file.py`). The addon writes it too: a new version is also one in
 `dojo_demo_recorder.gd`."""
+HUNT = Format("godojo-hunt", hashed_since=1)
+"""`hunt.json` of a hunt for bugs."""
+FINDING = Format("godojo-finding", hashed_since=1)
+"""`finding.json` in each folder of `findings`."""
+ACTIONS = Format("godojo-actions", hashed_since=1)
+"""`actions_*.json` beside it: a seed and what was played."""
 ROUNDS = Format("godojo-rounds", _hash_added, _as_npz)
 """`rounds.json` in a packed file of rounds (`*.npz`); before version 3, the first bytes of `*.rounds`."""
 DOJO = Format("dojo", _layers_2, _images_added, hashed_since=1)

@@ -59,6 +59,17 @@ class GameProcess:
         self.script_errors.feed(self._log.new_lines(), is_end=is_end)
         self._log.keep_small()
 
+    def new_lines(self) -> list[str]:
+        """The lines since the last call, for a caller that reads the log itself; keeps the log small."""
+        lines = self._log.new_lines()
+        self._log.keep_small()
+        return lines
+
+    @property
+    def status(self) -> int | None:
+        """The exit status, negative for a signal; None while it runs."""
+        return self._guarded.status()
+
     def last_lines(self, count: int = _QUOTED_LINES) -> list[str]:
         return self._log.last_lines(count)
 

@@ -64,14 +64,17 @@ class GameLog:
         return self._lines(from_end=True)[-count:]
 
     def new_lines(self) -> list[str]:
-        """The lines that were written since the last call."""
+        """The lines that were written since the last call; of a flood, the first ones."""
         try:
+            size = self.path.stat().st_size
+            if size <= self._read_to:
+                return []
             with self.path.open("rb") as file:
                 file.seek(self._read_to)
-                content = file.read()
+                content = file.read(MOST_BYTES)
         except OSError:
             return []
-        self._read_to += len(content)
+        self._read_to = max(self._read_to + len(content), size)
         *lines, self._broken = (self._broken + content).split(b"\n")
         self._broken = self._broken[-_READ_BYTES:]
         return _clean(lines)

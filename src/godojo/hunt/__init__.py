@@ -1,0 +1,1 @@
+"""Hunting bugs: games that are played to find out what breaks."""

@@ -1,0 +1,91 @@
+"""Actions as explorers draw them: flat vectors over the parts of all agents."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from godojo.games.parts import ActionPart, action_size
+
+_MOST_PRESSED = 3
+"""Buttons that are pressed at once in a sparse action."""
+MOST_PROTOTYPES = 48
+
+
+class ActionSpace:
+    """The actions of a hunted game."""
+
+    def __init__(self, parts: Sequence[ActionPart]) -> None:
+        self.parts = tuple(parts)
+        self.size = action_size(parts)
+        self.slices: list[slice] = []
+        start = 0
+        for part in self.parts:
+            self.slices.append(slice(start, start + part.width))
+            start += part.width
+        self.neutral = np.zeros(self.size, np.float32)
+        """Does nothing: continuous parts at rest, the first choice of discrete ones."""
+        for part, where in zip(self.parts, self.slices, strict=True):
+            self.neutral[where] = part.rest if part.kind == "continuous" else 0.0
+        self._buttons = [place for place, part in enumerate(self.parts) if part.kind == "discrete"]
+
+    def find(self, name: str) -> slice | None:
+        """Where the first part of this name is."""
+        for part, where in zip(self.parts, self.slices, strict=True):
+            if part.name == name:
+                return where
+        return None
+
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        """A random action. Where there are many buttons, few are pressed at once, as by a person."""
+        action = self.neutral.copy()
+        pressed = self._buttons
+        if len(pressed) > _MOST_PRESSED:
+            count = int(rng.integers(0, _MOST_PRESSED + 1))
+            pressed = list(rng.choice(pressed, count, replace=False))
+        for place, (part, where) in enumerate(zip(self.parts, self.slices, strict=True)):
+            if part.kind == "continuous" or place in pressed:
+                action[where] = self._draw(part, rng)
+        return action
+
+    def resample(self, action: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+        """The action with each part drawn anew with probability `share`."""
+        changes = rng.random(len(self.parts)) < share
+        if not changes.any():
+            return action
+        fresh, changed = self.sample(rng), action.copy()
+        for where, is_changed in zip(self.slices, changes, strict=True):
+            if is_changed:
+                changed[where] = fresh[where]
+        return changed
+
+    def prototypes(self, rng: np.random.Generator) -> np.ndarray:
+        """float32 [n, size]: doing nothing, every choice and both ends of every axis alone, then random ones."""
+        found = [self.neutral]
+        for part, where in zip(self.parts, self.slices, strict=True):
+            if part.kind == "discrete":
+                found += [self._with(slice(where.start, where.stop), choice) for choice in range(1, part.size)]
+            else:
+                for axis in range(where.start, where.stop):
+                    found += [self._with(slice(axis, axis + 1), end) for end in (-1.0, 1.0)]
+        if len(found) > MOST_PROTOTYPES:
+            kept = rng.choice(np.arange(1, len(found)), MOST_PROTOTYPES - 1, replace=False)
+            found = [found[0], *(found[place] for place in sorted(kept))]
+        few = max(8, len(found) // 2)
+        return np.array(found + [self.sample(rng) for _ in range(few)], np.float32)
+
+    def _with(self, where: slice, value: float) -> np.ndarray:
+        action = self.neutral.copy()
+        action[where] = value
+        return action
+
+    @staticmethod
+    def _draw(part: ActionPart, rng: np.random.Generator) -> np.ndarray | float:
+        if part.kind == "discrete":
+            return float(rng.integers(part.size))
+        kind = rng.integers(3)  # anywhere, at the ends, along few axes
+        drawn = rng.uniform(-1.0, 1.0, part.size)
+        if kind == 1:
+            drawn = np.sign(drawn)
+        elif kind == 2:
+            drawn = np.where(rng.random(part.size) < 0.5, np.sign(drawn), part.rest)
+        return drawn

@@ -1,0 +1,214 @@
+"""The archive of Go-Explore: for every kind of place that was seen, the shortest way to it.
+
+Ecoffet et al., "First return, then explore", Nature 2021. A place is a cell: a box of positions, a few bits of the
+state, and what the user interface shows. Boxes grow with the part of the world that is known, so that their number
+stays bounded whatever a game's scale.
+"""
+
+import threading
+import zipfile
+import zlib
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from godojo.files import atomic_writer
+from godojo.hunt.game import Seen
+from godojo.hunt.trace import Trace
+
+RESOLUTION = 20
+"""Boxes along an axis, over the middle 96 % of positions."""
+BITS = 6
+MOST_CELLS = 4000
+SAMPLES = 20_000
+"""Positions that are kept for the map of coverage, drawn evenly from all."""
+_FIRST_REFIT = 64
+_STATE_NUMBERS = 64
+_SAVED_NUMBERS = 4_000_000
+"""Of all actions in the file of a hunt that is to be resumed."""
+Cell = Hashable
+
+
+class Steps:
+    """An attempt while it is played: its seed and its actions so far. Entries share it."""
+
+    def __init__(self, seed: int, explorer: str = "") -> None:
+        self.seed, self.explorer = seed, explorer
+        self.actions: list[np.ndarray] = []
+
+    def trace(self, length: int | None = None) -> Trace:
+        actions = self.actions[:length]
+        return Trace(self.seed, np.array(actions, np.float32) if actions else np.zeros((0, 0), np.float32), self.explorer)
+
+
+class _Look(NamedTuple):
+    """What a cell is made of; kept so that cells can be formed anew."""
+
+    position: np.ndarray
+    state: np.ndarray
+    ui: int
+
+
+@dataclass
+class Entry:
+    """A cell that was seen, and the shortest way to it."""
+
+    look: _Look
+    steps: Steps
+    length: int
+    visits: int = 0
+    chosen: int = 0
+
+
+class Archive:
+    """All cells, shared by all explorers and threads."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.entries: dict[Cell, Entry] = {}
+        self.visits = 0
+        self.positions = np.zeros((SAMPLES, 3), np.float32)
+        self.discovered = 0
+        """Cells that were new when they were seen, over the whole hunt."""
+        self._rng = np.random.default_rng(seed)
+        self._planes = np.random.default_rng(0).standard_normal((BITS, _STATE_NUMBERS)).astype(np.float32)
+        self._mean = np.zeros(_STATE_NUMBERS, np.float32)
+        self._scale = np.ones(_STATE_NUMBERS, np.float32)
+        self._box = np.ones(3, np.float32)
+        self._coarse = 1.0
+        self._refit_at = _FIRST_REFIT
+        self._lock = threading.Lock()
+
+    @property
+    def sampled(self) -> np.ndarray:
+        """float32 [n, 3]: positions, drawn evenly from all."""
+        return self.positions[: min(self.visits, SAMPLES)]
+
+    def visit(self, seen: Seen, steps: Steps) -> tuple[Cell, float]:
+        """Counts a visit after all of `steps`; returns the cell and how novel it is, from 1 (new) towards 0."""
+        look = _look(seen)
+        with self._lock:
+            place = self.visits if self.visits < SAMPLES else int(self._rng.integers(self.visits + 1))
+            if place < SAMPLES:
+                self.positions[place] = look.position
+            self.visits += 1
+            if self.visits >= self._refit_at:
+                self._refit_at *= 2
+                self._refit()
+            cell = self._cell(look)
+            entry = self.entries.get(cell)
+            if entry is None:
+                entry = self.entries[cell] = Entry(look, steps, len(steps.actions))
+                self.discovered += 1
+                if len(self.entries) > MOST_CELLS:
+                    self._coarse *= 1.5
+                    self._refit()
+            elif len(steps.actions) < entry.length:
+                entry.look, entry.steps, entry.length, entry.chosen = look, steps, len(steps.actions), 0
+            entry.visits += 1
+            return cell, entry.visits**-0.5
+
+    def cell(self, seen: Seen) -> Cell:
+        with self._lock:
+            return self._cell(_look(seen))
+
+    def choose(self, rng: np.random.Generator) -> tuple[Cell, Trace] | None:
+        """A cell to return to, rarely visited ones first, and the way to it."""
+        with self._lock:
+            if not self.entries:
+                return None
+            cells = list(self.entries)
+            weights = np.array([(one.visits + 1.0) ** -0.5 / (one.chosen + 1.0) for one in self.entries.values()])
+            cell = cells[int(rng.choice(len(cells), p=weights / weights.sum()))]
+            entry = self.entries[cell]
+            entry.chosen += 1
+            return cell, entry.steps.trace(entry.length)
+
+    def way_to(self, seen: Seen, seed: int) -> Trace | None:
+        """The shortest known way to a place like this one, from the same seed."""
+        with self._lock:
+            entry = self.entries.get(self._cell(_look(seen)))
+            if entry is None or entry.steps.seed != seed:
+                return None
+            return entry.steps.trace(entry.length)
+
+    def save(self, path: Path) -> None:
+        """Writes the shortest ways to cells, as many as fit, for a hunt that resumes."""
+        with self._lock:
+            entries = sorted(self.entries.values(), key=lambda one: one.length)
+        width = max((len(one.steps.actions[0]) for one in entries if one.length), default=0)
+        total = np.cumsum([one.length * width for one in entries])
+        kept = entries[: int(np.searchsorted(total, _SAVED_NUMBERS))]
+        actions = [one.steps.trace(one.length).actions.reshape(-1, width) for one in kept]
+        columns = {
+            "seeds": np.array([one.steps.seed for one in kept], np.int64),
+            "lengths": np.array([one.length for one in kept], np.int64),
+            "visits": np.array([one.visits for one in kept], np.int64),
+            "ui": np.array([one.look.ui for one in kept], np.int64),
+            "positions": np.array([one.look.position for one in kept], np.float32).reshape(-1, 3),
+            "states": np.array([one.look.state for one in kept], np.float32).reshape(-1, _STATE_NUMBERS),
+            "actions": np.concatenate([*actions, np.zeros((0, width), np.float32)]),
+            "sampled": self.sampled,
+        }
+        with atomic_writer(path) as file:
+            np.savez_compressed(file, **columns)
+
+    def load(self, path: Path) -> None:
+        """Continues with what `save` wrote; a file that is missing or damaged only costs time."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                columns = {name: file[name] for name in file.files}
+            seeds, lengths, sampled = columns["seeds"], columns["lengths"], columns["sampled"][:SAMPLES]
+            starts = np.concatenate([[0], np.cumsum(lengths)])
+            for place, seed in enumerate(seeds.tolist()):
+                look = _Look(columns["positions"][place], columns["states"][place], int(columns["ui"][place]))
+                steps = Steps(seed)
+                steps.actions = list(columns["actions"][starts[place] : starts[place + 1]])
+                entry = Entry(look, steps, len(steps.actions), int(columns["visits"][place]))
+                self.entries[place] = entry
+            self.positions[: len(sampled)] = sampled
+            self.visits, self.discovered = len(sampled), len(seeds)
+            self._refit()
+        except (OSError, KeyError, ValueError, IndexError, EOFError, zipfile.BadZipFile, zlib.error):
+            self.entries.clear()
+
+    def _cell(self, look: _Look) -> Cell:
+        box = np.floor(np.clip(look.position / self._box, -1e6, 1e6)).astype(int)
+        normal = (look.state - self._mean) / self._scale
+        bits = (self._planes @ normal > 0.0).tobytes()
+        return (*box.tolist(), bits, look.ui)
+
+    def _refit(self) -> None:
+        """Fits boxes and scales to what was seen so far, and sorts all entries into the new cells."""
+        known = self.sampled
+        low, high = np.quantile(known, (0.02, 0.98), axis=0)
+        extent = np.maximum(high - low, 1e-6)
+        self._box = np.maximum(extent / RESOLUTION, extent.max() / RESOLUTION / 4).astype(np.float32) * self._coarse
+        states = np.array([entry.look.state for entry in self.entries.values()])
+        if len(states):
+            self._mean = states.mean(0)
+            self._scale = np.maximum(states.std(0), 1e-3)
+        before, self.entries = self.entries, {}
+        for entry in before.values():
+            there = self.entries.setdefault(self._cell(entry.look), entry)
+            if there is not entry:
+                there.visits += entry.visits
+                if entry.length < there.length:
+                    there.look, there.steps, there.length = entry.look, entry.steps, entry.length
+
+
+def _look(seen: Seen) -> _Look:
+    state = np.zeros(_STATE_NUMBERS, np.float32)
+    numbers = np.nan_to_num(seen.state.astype(np.float32), nan=0.0, posinf=1e6, neginf=-1e6)[:_STATE_NUMBERS]
+    state[: len(numbers)] = numbers
+    position = np.zeros(3, np.float32)
+    where = np.nan_to_num(seen.position.astype(np.float32), nan=0.0, posinf=1e6, neginf=-1e6)[:3]
+    position[: len(where)] = where
+    return _Look(position, state, screen(seen))
+
+
+def screen(seen: Seen) -> int:
+    """What the user interface shows: its elements, and which one is focused."""
+    return zlib.crc32("\n".join((*seen.ui[:1], *sorted(seen.ui))).encode()) if seen.ui else 0

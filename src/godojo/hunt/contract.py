@@ -1,0 +1,41 @@
+"""What explorers, replays and shrinking need of a game; `game.HuntedGame` is one, and tests have smaller ones."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from godojo.games.parts import ActionPart
+from godojo.hunt.events import Severity
+from godojo.hunt.game import Seen
+
+SEVERITIES: tuple[Severity, ...] = ("critical", "major", "minor")
+"""The worst first."""
+
+
+
+class Playable(Protocol):
+    """A game that is played by decision."""
+
+    @property
+    def action_parts(self) -> Sequence[ActionPart]:
+        """Of all agents, role by role."""
+        ...
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the game is gone; `reset` starts another."""
+        ...
+
+    @property
+    def log(self) -> Sequence[str]:
+        """The last lines that it printed."""
+        ...
+
+    def reset(self, seed: int) -> Seen:
+        """Starts anew: the same seed and the same actions play the same game, whatever was played before."""
+        ...
+
+    def step(self, action: np.ndarray) -> Seen: ...
+
+    def close(self) -> None: ...

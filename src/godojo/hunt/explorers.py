@@ -1,0 +1,178 @@
+"""Explorers: ways to play a game that nobody has played before."""
+
+from collections import defaultdict
+from collections.abc import Hashable
+
+import numpy as np
+
+from godojo.hunt.actions import ActionSpace
+from godojo.hunt.archive import Archive, Cell, screen
+from godojo.hunt.contract import Playable
+from godojo.hunt.game import Seen
+from godojo.hunt.trace import Trace
+
+SEEDS = 2**31
+_SHORTEST_HOLD, _LONGEST_HOLD = 2.0, 60.0
+
+
+class Explorer:
+    """Plays attempts: `begin`, then `choose` and `learn` for every decision. The base class plays at random."""
+
+    name = "random"
+    returns_to: Cell | None = None
+    """Where what is replayed first should lead."""
+
+    def __init__(self, space: ActionSpace, archive: Archive, rng: np.random.Generator) -> None:
+        self.space, self.archive, self.rng = space, archive, rng
+
+    def fits(self, seen: Seen) -> bool:  # noqa: ARG002 - some explorers need something that not every game has
+        """Whether it can do anything in this game that others cannot."""
+        return True
+
+    def begin(self, game: Playable) -> Trace:  # noqa: ARG002 - trained policies look at it
+        """What to replay first: only a seed, or also the actions that lead somewhere."""
+        return self.fresh_start()
+
+    def fresh_start(self) -> Trace:
+        return Trace(int(self.rng.integers(SEEDS)), np.zeros((0, self.space.size), np.float32), self.name)
+
+    def choose(self, seen: Seen) -> np.ndarray:  # noqa: ARG002 - others look
+        return self.space.sample(self.rng)
+
+    def learn(self, cell: Cell, novelty: float) -> None:
+        """Where the last action led, and how rarely one was there: 1 for the first time, towards 0."""
+
+
+class Sticky(Explorer):
+    """Holds random actions for a while, as long as a person would or longer."""
+
+    name = "sticky"
+
+    def begin(self, game: Playable) -> Trace:
+        self._restart()
+        return super().begin(game)
+
+    def _restart(self) -> None:
+        self._action = self.space.sample(self.rng)
+        self._change = 1.0 / np.exp(self.rng.uniform(np.log(_SHORTEST_HOLD), np.log(_LONGEST_HOLD)))
+
+    def choose(self, seen: Seen) -> np.ndarray:  # noqa: ARG002 - blind
+        self._action = self.space.resample(self._action, self._change, self.rng)
+        return self._action
+
+
+class Returning(Sticky):
+    """Go-Explore: returns to a rarely seen place by replaying the actions that led there, then explores."""
+
+    name = "archive"
+
+    def begin(self, game: Playable) -> Trace:
+        start, self.returns_to = super().begin(game), None
+        chosen = self.archive.choose(self.rng)
+        if chosen is None or not len(chosen[1]):
+            return start
+        self.returns_to, way = chosen
+        return Trace(way.seed, way.actions, self.name)
+
+
+class Novelty(Explorer):
+    """Q-learning over the archive's cells, with a table; rewarded for places that are rarely seen."""
+
+    name = "novelty"
+    LEARNING_RATE, GAMMA, EPSILON = 0.3, 0.95, 0.1
+    LONGEST_HOLD = 8
+    MOST_CELLS = 20_000
+
+    def __init__(self, space: ActionSpace, archive: Archive, rng: np.random.Generator) -> None:
+        super().__init__(space, archive, rng)
+        self._actions = space.prototypes(rng)
+        self._values: dict[Cell, np.ndarray] = {}
+
+    def begin(self, game: Playable) -> Trace:
+        self._from: tuple[Cell, int] | None = None
+        self._cell: Cell | None = None
+        self._held = 0
+        return super().begin(game)
+
+    def choose(self, seen: Seen) -> np.ndarray:
+        if self._held == 0 or self._from is None:
+            cell = self._cell if self._cell is not None else self.archive.cell(seen)
+            values = self._of(cell)
+            greedy = np.flatnonzero(values == values.max())
+            explores = self.rng.random() < self.EPSILON
+            choice = int(self.rng.integers(len(values)) if explores else self.rng.choice(greedy))
+            self._from = cell, choice
+            self._held = int(self.rng.integers(1, self.LONGEST_HOLD + 1))
+        self._held -= 1
+        return self._actions[self._from[1]]
+
+    def learn(self, cell: Cell, novelty: float) -> None:
+        self._cell = cell
+        if self._from is None:
+            return
+        values, choice = self._of(self._from[0]), self._from[1]
+        following = 0.0 if cell == self._from[0] else self.GAMMA * float(self._of(cell).max())
+        values[choice] += self.LEARNING_RATE * (novelty + following - values[choice])
+
+    def _of(self, cell: Cell) -> np.ndarray:
+        if cell not in self._values:
+            if len(self._values) >= self.MOST_CELLS:
+                self._values.clear()  # cells are formed anew now and then, so most are stale
+            self._values[cell] = np.ones(len(self._actions), np.float32)
+        return self._values[cell]
+
+
+class UiCrawler(Explorer):
+    """Uses every element of every screen: clicks where there is a pointer, or tries what it has tried least there."""
+
+    name = "ui"
+    DEVIATES = 0.1
+
+    def __init__(self, space: ActionSpace, archive: Archive, rng: np.random.Generator) -> None:
+        super().__init__(space, archive, rng)
+        self._pointer, self._click = space.find("pointer"), space.find("click")
+        self._actions = space.prototypes(rng)
+        self._clicks: defaultdict[Hashable, int] = defaultdict(int)
+        self._tried: dict[Hashable, np.ndarray] = {}
+        self._release = False
+
+    def fits(self, seen: Seen) -> bool:
+        return bool(seen.ui)
+
+    def choose(self, seen: Seen) -> np.ndarray:
+        if self._release:  # a press counts once it is released
+            self._release = False
+            return self._after
+        self._release = True
+        if self.rng.random() < self.DEVIATES or not seen.ui:
+            action = self.space.sample(self.rng)
+        elif self._pointer is not None and self._click is not None and len(seen.points) == len(seen.ui):
+            action = self._pressed(seen)
+        else:
+            action = self._least_tried(seen)
+        self._after = self.space.neutral.copy()
+        if self._pointer is not None:
+            self._after[self._pointer] = action[self._pointer]
+        return action
+
+    def _pressed(self, seen: Seen) -> np.ndarray:
+        """Clicks on the element of this screen that was clicked least."""
+        shown = frozenset(seen.ui)
+        counts = np.array([self._clicks[shown, path] for path in seen.ui])
+        place = int(self.rng.choice(np.flatnonzero(counts == counts.min())))
+        self._clicks[shown, seen.ui[place]] += 1
+        action = self.space.neutral.copy()
+        action[self._pointer], action[self._click] = seen.points[place], 1.0
+        return action
+
+    def _least_tried(self, seen: Seen) -> np.ndarray:
+        counts = self._tried.setdefault(screen(seen), np.zeros(len(self._actions), int))
+        place = int(self.rng.choice(np.flatnonzero(counts == counts.min())))
+        counts[place] += 1
+        return self._actions[place]
+
+
+EXPLORERS: dict[str, type[Explorer]] = {one.name: one for one in (Explorer, Sticky, Returning, Novelty, UiCrawler)}
+"""By name; trained policies are added where there are any (`policies.py`)."""
+POLICY = "policy"
+"""The name of explorers that are trained policies."""

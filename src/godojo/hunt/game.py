@@ -1,0 +1,259 @@
+"""A game that is hunted: one engine process, played by decision, with everything that detectors see."""
+
+import math
+import os
+import secrets
+import signal
+import time
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import msgspec
+import numpy as np
+
+from godojo.bridge.codec import StepFrame
+from godojo.bridge.listener import Connection, Listener
+from godojo.bridge.messages import Configure, ConnectionLost, GameRefused, PeerTimeout, Ready, WireError
+from godojo.engines.godot.arrays import checked_seed, game_seed
+from godojo.engines.godot.game_process import GameProcess
+from godojo.errors import GodojoError
+from godojo.games.parts import ActionPart
+from godojo.hunt.detectors import DetectorSettings, LogDetector
+from godojo.hunt.events import Event, event
+from godojo.hunt.target import Launch, Target, prepared
+
+__all__ = ["DetectorSettings", "Event", "HuntedGame", "Seen", "Target", "open_game"]
+
+_START_S = 60.0
+_SLICE_S = 0.25
+"""How often a game that keeps us waiting is looked at: its log must stay small."""
+_LAST_BREATH_S = 1.0
+_KEPT_LINES = 2000
+_Lost = (ConnectionLost, PeerTimeout, WireError)
+
+
+class Seen(NamedTuple):
+    """What there is after a reset or a decision."""
+
+    state: np.ndarray
+    """float32: where moving bodies are, what the UI shows; see `HuntedGame.state_names`."""
+    position: np.ndarray
+    """float32 [3]: of what is played, for maps of the level."""
+    ui: tuple[str, ...]
+    """Visible, enabled elements of the UI, the focused one first."""
+    events: tuple[Event, ...]
+    """Each signature once from reset to reset."""
+    reward: float
+    ended: bool
+    """Whether an episode ended; the game has started the next one, unless it `is_lost`."""
+    observation: np.ndarray
+    """float32: the observations of all agents, as `HuntedGame.ready` describes them."""
+
+
+class HuntedGame:
+    """One engine process. A crash, a freeze or an exit is an event; the next `reset` starts the game again."""
+
+    def __init__(
+        self, launch: Launch, settings: DetectorSettings | None = None, *, timeout_s: float = 10.0, seed: int = 0
+    ) -> None:
+        self._launch, self._settings, self._timeout_s = launch, settings or DetectorSettings(), timeout_s
+        self.log: deque[str] = deque(maxlen=_KEPT_LINES)
+        """The last lines of the game's output, of all its processes."""
+        self.decisions = 0
+        self.starts = 0
+        """Processes that were started."""
+        self._known: set[str] = set()
+        self._process: GameProcess | None = None
+        self._connection: Connection | None = None
+        self._detector = LogDetector(self._settings)
+        try:
+            self.ready = self._start(seed)
+        except BaseException:
+            self.close()
+            raise
+        self.action_parts = _action_parts(self.ready)
+        """The parts of an action: those of all agents, role by role."""
+        self.state_names: tuple[str, ...] = ()
+        self._last: Seen
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the process is gone; `reset` starts another."""
+        return self._connection is None
+
+    def reset(self, seed: int) -> Seen:
+        """Starts a new round. The same seed and the same actions give the same states."""
+        number = game_seed(checked_seed(seed), 0, 0)
+        self._known.clear()
+        for attempt in (1, 2):
+            if self._connection is None:
+                self._start(number)
+            assert self._connection is not None
+            try:
+                frame = self._connection.reset(number, _START_S)
+            except _Lost as error:
+                found = self._lose(error)
+                if attempt == 2:
+                    raise GodojoError(f"the game cannot be reset: {found[0].message}") from None
+            else:
+                return self._seen(frame)
+        raise AssertionError
+
+    def step(self, action: np.ndarray) -> Seen:
+        """Plays one decision."""
+        if self._connection is None:
+            raise GodojoError("the game is gone: call reset(seed) first")
+        try:
+            self._connection.send_actions(self._split(action), self._timeout_s)
+            frame = self._awaited()
+        except _Lost as error:
+            events = self._fresh(self._lose(error))
+            self._last = self._last._replace(events=events, reward=0.0, ended=True)
+            return self._last
+        self.decisions += 1
+        return self._seen(frame)
+
+    def screenshot(self, path: Path) -> None:
+        raise NotImplementedError(path)
+
+    def close(self) -> None:
+        """Ends the process."""
+        if self._connection is not None:
+            self._connection.close("the hunt is over")
+            self._connection = None
+        if self._process is not None:
+            self._process.end()
+            self._process = None
+        self._launch.resources.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _start(self, seed: int) -> Ready:
+        if self._process is not None:
+            self._process.end()
+        recipe = self._launch.recipe
+        token = secrets.token_urlsafe(24) if recipe.wire == "dojo/1" else None  # godot_rl has no tokens
+        with Listener(port=0, token=token, wire=recipe.wire) as listener:
+            env = {"GODOJO_PROCESS": "0", **recipe.env}
+            if recipe.wire != "godot_rl":
+                env |= {"GODOJO_HOST": "127.0.0.1", "GODOJO_PORT": str(listener.port), "GODOJO_TOKEN": token or ""}
+            self._process = GameProcess(recipe.words(listener.port, seed % 2**31), env)
+            self.starts += 1
+            try:
+                self._connection = listener.accept(_START_S, until=self._check_alive)
+                request = Configure(1, self._launch.ticks_per_decision, dict(self._launch.options))
+                return self._connection.configure(request, _START_S)
+            except GameRefused as error:
+                raise GodojoError(f"the game refused to play: {error}") from None
+            except _Lost as error:
+                self._process.wait(_LAST_BREATH_S)
+                raise GodojoError(f"the game did not start: {error}; {self._process.quoted()}") from None
+
+    def _check_alive(self) -> None:
+        assert self._process is not None
+        if not self._process.alive():
+            raise GodojoError(f"the game {self._process.how_it_ended()} before it connected; {self._process.quoted()}")
+
+    def _awaited(self) -> StepFrame:
+        """The game's answer; looks at the game while it keeps us waiting."""
+        assert self._connection is not None
+        assert self._process is not None
+        deadline = time.monotonic() + self._timeout_s
+        while True:
+            left_s = deadline - time.monotonic()
+            try:
+                return self._connection.receive_step(min(max(left_s, 0.01), _SLICE_S))
+            except PeerTimeout:
+                self._read_log()
+                if left_s <= 0:
+                    raise PeerTimeout(f"gave no answer within {self._timeout_s:g} s") from None
+
+    def _seen(self, frame: StepFrame) -> Seen:
+        observation = np.concatenate([role.observation.reshape(-1) for role in frame.roles])
+        reward = sum(float(role.terms.sum()) for role in frame.roles)
+        events = self._fresh(self._read_log())
+        position, ended = np.zeros(3, np.float32), len(frame.ended) > 0
+        self._last = Seen(observation, position, (), events, reward, ended, observation)
+        return self._last
+
+    def _read_log(self, *, is_end: bool = False) -> list[Event]:
+        assert self._process is not None
+        lines = self._process.new_lines()
+        self.log.extend(lines)
+        return list(self._detector.read(lines, is_end=is_end)) if lines or is_end else []
+
+    def _lose(self, error: GodojoError) -> list[Event]:
+        """Ends what is left of the process; what happened to it, and what its log has."""
+        assert self._process is not None
+        process, connection = self._process, self._connection
+        self._connection = None
+        is_frozen = isinstance(error, PeerTimeout)
+        if is_frozen:
+            with suppress(OSError):  # its crash handler prints where it is
+                os.kill(process.pid, signal.SIGSEGV if hasattr(signal, "SIGSEGV") else signal.SIGTERM)
+        process.wait(_LAST_BREATH_S)
+        found = self._read_log(is_end=True)
+        status = process.status
+        process.end()
+        if connection is not None:
+            connection.close("lost")
+        if is_frozen:
+            found.insert(0, event("freeze", f"the game {error}", pattern="no answer"))
+        elif isinstance(error, GameRefused):
+            found.insert(0, event("exit", str(error)))
+        elif status is None:
+            found.insert(0, event("exit", f"the game went off the line: {error}"))
+        elif status < 0 or status >= 128:
+            found.insert(0, event("crash", f"the game {process.how_it_ended()}"))
+        elif status > 0 or self._settings.exits:
+            found.insert(0, event("exit", f"the game {process.how_it_ended()}"))
+        return found
+
+    def _fresh(self, events: Sequence[Event]) -> tuple[Event, ...]:
+        """Those that have not been seen since the last reset."""
+        fresh = {one.signature: one for one in events if one.signature not in self._known}
+        self._known.update(fresh)
+        return tuple(fresh.values())
+
+    def _split(self, action: np.ndarray) -> list[np.ndarray]:
+        """An action as the wire has it: an array of each role."""
+        numbers = np.ascontiguousarray(action, np.float32).reshape(-1)
+        width = sum(part.width for part in self.action_parts)
+        if numbers.size != width or not np.isfinite(numbers).all():
+            raise GodojoError(f"an action has {width} finite numbers, not {numbers.size}")
+        split, first = [], 0
+        for role in self.ready.roles:
+            shape = (self.ready.worlds, role.agents, role.action_size)
+            last = first + math.prod(shape)
+            split.append(numbers[first:last].reshape(shape))
+            first = last
+        return split
+
+
+def open_game(
+    target: Target, *, detectors: DetectorSettings | None = None, window: bool = False, timeout_s: float = 10.0
+) -> HuntedGame:
+    """Opens a game, ready for `reset`."""
+    launch = prepared(target, window=window)
+    try:
+        return HuntedGame(launch, detectors, timeout_s=timeout_s)
+    except BaseException:
+        launch.resources.close()
+        raise
+
+
+def _action_parts(ready: Ready) -> tuple[ActionPart, ...]:
+    several = sum(role.agents for role in ready.roles) > 1
+    return tuple(
+        msgspec.structs.replace(part, name=f"{role.name}{agent}.{part.name}") if several else part
+        for role in ready.roles
+        for agent in range(role.agents * ready.worlds)
+        for part in role.action
+    )
