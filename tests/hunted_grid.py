@@ -23,6 +23,7 @@ class Grid:
         self.action_parts = (ActionPart("move", "discrete", 5), ActionPart("button", "discrete", 2))
         self.log: list[str] = []
         self.is_lost = False
+        self.ui_points: dict[str, tuple[float, float]] = {}
         self.opened = True
         self.resets = self.steps = 0
         self._events = {event.signature for event in events}

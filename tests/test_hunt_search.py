@@ -86,7 +86,9 @@ def test_the_crawler_clicks_every_element() -> None:
     parts = (ActionPart("pointer", "continuous", 2), ActionPart("click", "discrete", 2))
     crawler = EXPLORERS["ui"](ActionSpace(parts), Archive(), np.random.default_rng(0))
     points = {"Play": (-0.5, 0.0), "Options": (0.0, 0.2), "Quit": (0.5, 0.9)}
-    shown = _at(np.zeros(3))._replace(ui=tuple(points), points=tuple(points.values()))
+    shown, game = _at(np.zeros(3))._replace(ui=tuple(points)), Grid()
+    game.ui_points = points
+    crawler.begin(game)
     assert crawler.fits(shown)
     assert not crawler.fits(_at(np.zeros(3)))
     pressed = []

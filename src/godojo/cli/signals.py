@@ -1,4 +1,4 @@
-"""Ctrl-C during training: the first one stops and saves, the second one stops at once."""
+"""Ctrl-C during training or a hunt: the first one stops and saves, the second one stops at once."""
 
 import signal
 import time
@@ -11,14 +11,16 @@ SAME_PRESS_S = 0.3
 
 
 class Stoppable(Protocol):
-    """A training that can stop after the current update."""
+    """A training or a hunt that can stop soon."""
 
     def stop(self) -> None: ...
 
 
 @contextmanager
-def stopping(learning: Stoppable, say: Callable[[str], None]) -> Iterator[None]:
-    """The first Ctrl-C (or SIGTERM) stops after the current update; the second one stops at once."""
+def stopping(
+    running: Stoppable, say: Callable[[str], None], sentence: str = "stopping after this update"
+) -> Iterator[None]:
+    """The first Ctrl-C (or SIGTERM) stops soon, as `sentence` says; the second one stops at once."""
     asked_at: float | None = None
 
     def stop(_number: int, _frame: object) -> None:
@@ -29,8 +31,8 @@ def stopping(learning: Stoppable, say: Callable[[str], None]) -> Iterator[None]:
                 raise KeyboardInterrupt
             return
         asked_at = now
-        learning.stop()
-        say("stopping after this update; press Ctrl-C again to stop at once, without saving")
+        running.stop()
+        say(f"{sentence}; press Ctrl-C again to stop at once, without saving")
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -43,6 +43,8 @@ VERBS = {
     "export": Verb("export:export", SHIP, "Export policies as files for games: .dojo (pure GDScript) or ONNX."),
     "distil": Verb("distil:distil", SHIP, "Train a smaller network that imitates a policy, and measure the cost."),
     "check": Verb("check:check", OWN_GAME, "Play your game for some seconds and report what is wrong with it."),
+    "hunt": Verb("hunt:hunt", OWN_GAME, "Play a game to find out what breaks; prove, shrink and report it."),
+    "reproduce": Verb("hunt:reproduce", OWN_GAME, "Replay a finding of `hunt`."),
     "addon": Verb("addon:app", OWN_GAME, "Install the addon into your Godot project."),
     "serve": Verb("serve:serve", TRAIN, "Train live in the Godot editor, or play scenes that connect to port 8765."),
     "serve-game": Verb(

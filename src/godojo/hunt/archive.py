@@ -21,12 +21,13 @@ from godojo.hunt.trace import Trace
 
 RESOLUTION = 20
 """Boxes along an axis, over the middle 96 % of positions."""
-BITS = 6
-MOST_CELLS = 4000
+FEWEST_BITS, MOST_BITS = 4, 16
+"""Of the state, each a random plane that it is on one side of: more of them where a game shows few places."""
+FEW_CELLS, MOST_CELLS = 400, 4000
 SAMPLES = 20_000
 """Positions that are kept for the map of coverage, drawn evenly from all."""
 _FIRST_REFIT = 64
-_STATE_NUMBERS = 64
+_STATE_NUMBERS = 256
 _SAVED_NUMBERS = 4_000_000
 """Of all actions in the file of a hunt that is to be resumed."""
 Cell = Hashable
@@ -73,11 +74,11 @@ class Archive:
         self.discovered = 0
         """Cells that were new when they were seen, over the whole hunt."""
         self._rng = np.random.default_rng(seed)
-        self._planes = np.random.default_rng(0).standard_normal((BITS, _STATE_NUMBERS)).astype(np.float32)
+        self._planes = np.random.default_rng(0).standard_normal((MOST_BITS, _STATE_NUMBERS)).astype(np.float32)
         self._mean = np.zeros(_STATE_NUMBERS, np.float32)
         self._scale = np.ones(_STATE_NUMBERS, np.float32)
         self._box = np.ones(3, np.float32)
-        self._coarse = 1.0
+        self._coarse, self._bits = 1.0, FEWEST_BITS
         self._refit_at = _FIRST_REFIT
         self._lock = threading.Lock()
 
@@ -96,6 +97,8 @@ class Archive:
             self.visits += 1
             if self.visits >= self._refit_at:
                 self._refit_at *= 2
+                if len(self.entries) < FEW_CELLS:
+                    self._bits = min(self._bits + 2, MOST_BITS)
                 self._refit()
             cell = self._cell(look)
             entry = self.entries.get(cell)
@@ -103,7 +106,10 @@ class Archive:
                 entry = self.entries[cell] = Entry(look, steps, len(steps.actions))
                 self.discovered += 1
                 if len(self.entries) > MOST_CELLS:
-                    self._coarse *= 1.5
+                    if self._bits > FEWEST_BITS:
+                        self._bits -= 2
+                    else:
+                        self._coarse *= 1.5
                     self._refit()
             elif len(steps.actions) < entry.length:
                 entry.look, entry.steps, entry.length, entry.chosen = look, steps, len(steps.actions), 0
@@ -177,7 +183,7 @@ class Archive:
     def _cell(self, look: _Look) -> Cell:
         box = np.floor(np.clip(look.position / self._box, -1e6, 1e6)).astype(int)
         normal = (look.state - self._mean) / self._scale
-        bits = (self._planes @ normal > 0.0).tobytes()
+        bits = (self._planes[: self._bits] @ normal > 0.0).tobytes()
         return (*box.tolist(), bits, look.ui)
 
     def _refit(self) -> None:

@@ -1,6 +1,6 @@
 """What explorers, replays and shrinking need of a game; `game.HuntedGame` is one, and tests have smaller ones."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -30,6 +30,11 @@ class Playable(Protocol):
     @property
     def log(self) -> Sequence[str]:
         """The last lines that it printed."""
+        ...
+
+    @property
+    def ui_points(self) -> Mapping[str, tuple[float, float]]:
+        """Where each element of the user interface is, as the action's part `pointer` takes it."""
         ...
 
     def reset(self, seed: int) -> Seen:

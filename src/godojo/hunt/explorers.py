@@ -134,10 +134,13 @@ class UiCrawler(Explorer):
         self._actions = space.prototypes(rng)
         self._clicks: defaultdict[Hashable, int] = defaultdict(int)
         self._tried: dict[Hashable, np.ndarray] = {}
-        self._release = False
 
     def fits(self, seen: Seen) -> bool:
         return bool(seen.ui)
+
+    def begin(self, game: Playable) -> Trace:
+        self._game, self._release = game, False
+        return super().begin(game)
 
     def choose(self, seen: Seen) -> np.ndarray:
         if self._release:  # a press counts once it is released
@@ -146,23 +149,26 @@ class UiCrawler(Explorer):
         self._release = True
         if self.rng.random() < self.DEVIATES or not seen.ui:
             action = self.space.sample(self.rng)
-        elif self._pointer is not None and self._click is not None and len(seen.points) == len(seen.ui):
-            action = self._pressed(seen)
         else:
-            action = self._least_tried(seen)
+            action = self._pressed(seen)
+            action = self._least_tried(seen) if action is None else action
         self._after = self.space.neutral.copy()
         if self._pointer is not None:
             self._after[self._pointer] = action[self._pointer]
         return action
 
-    def _pressed(self, seen: Seen) -> np.ndarray:
-        """Clicks on the element of this screen that was clicked least."""
+    def _pressed(self, seen: Seen) -> np.ndarray | None:
+        """Clicks on the element of this screen that was clicked least; None where there is nothing to click with."""
+        points = self._game.ui_points
+        usable = [path for path in seen.ui if path in points]
+        if self._pointer is None or self._click is None or not usable:
+            return None
         shown = frozenset(seen.ui)
-        counts = np.array([self._clicks[shown, path] for path in seen.ui])
-        place = int(self.rng.choice(np.flatnonzero(counts == counts.min())))
-        self._clicks[shown, seen.ui[place]] += 1
+        counts = np.array([self._clicks[shown, path] for path in usable])
+        path = usable[int(self.rng.choice(np.flatnonzero(counts == counts.min())))]
+        self._clicks[shown, path] += 1
         action = self.space.neutral.copy()
-        action[self._pointer], action[self._click] = seen.points[place], 1.0
+        action[self._pointer], action[self._click] = points[path], 1.0
         return action
 
     def _least_tried(self, seen: Seen) -> np.ndarray:

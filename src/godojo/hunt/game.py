@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import msgspec
 import numpy as np
@@ -23,6 +23,7 @@ from godojo.errors import GodojoError
 from godojo.games.parts import ActionPart
 from godojo.hunt.detectors import DetectorSettings, LogDetector
 from godojo.hunt.events import Event, event
+from godojo.hunt.probe import ProbeServer
 from godojo.hunt.target import Launch, Target, prepared
 
 __all__ = ["DetectorSettings", "Event", "HuntedGame", "Seen", "Target", "open_game"]
@@ -32,6 +33,10 @@ _SLICE_S = 0.25
 """How often a game that keeps us waiting is looked at: its log must stay small."""
 _LAST_BREATH_S = 1.0
 _KEPT_LINES = 2000
+_MOST_OBSERVED = 128
+"""Numbers of the observation that are part of the state."""
+_HEAD = ("scene", "nodes", "bodies", "focus", "elements", "texts", "paused")
+_BODIES = 8
 _Lost = (ConnectionLost, PeerTimeout, WireError)
 
 
@@ -66,6 +71,10 @@ class HuntedGame:
         self.starts = 0
         """Processes that were started."""
         self._known: set[str] = set()
+        self._started_with: int | None = None
+        """The seed of a process that has not been played yet."""
+        self._probe = ProbeServer()
+        self._listener: Listener | None = None
         self._process: GameProcess | None = None
         self._connection: Connection | None = None
         self._detector = LogDetector(self._settings)
@@ -76,7 +85,8 @@ class HuntedGame:
             raise
         self.action_parts = _action_parts(self.ready)
         """The parts of an action: those of all agents, role by role."""
-        self.state_names: tuple[str, ...] = ()
+        self.state_names = _state_names(self.ready)
+        """What the numbers of `Seen.state` are."""
         self._last: Seen
 
     @property
@@ -85,22 +95,30 @@ class HuntedGame:
         return self._connection is None
 
     def reset(self, seed: int) -> Seen:
-        """Starts a new round. The same seed and the same actions give the same states."""
+        """Begins the game anew. The same seed and the same actions give the same states."""
         number = game_seed(checked_seed(seed), 0, 0)
         self._known.clear()
         for attempt in (1, 2):
-            if self._connection is None:
-                self._start(number)
-            assert self._connection is not None
             try:
-                frame = self._connection.reset(number, _START_S)
+                self._begin(number)
+                assert self._connection is not None
+                return self._seen(self._connection.reset(number, _START_S))
             except _Lost as error:
                 found = self._lose(error)
                 if attempt == 2:
                     raise GodojoError(f"the game cannot be reset: {found[0].message}") from None
-            else:
-                return self._seen(frame)
         raise AssertionError
+
+    def _begin(self, seed: int) -> None:
+        """The game as it is when it has just been started."""
+        if self._connection is None or (self._launch.needs_process and self._started_with != seed):
+            self._start(seed)
+        elif not self._launch.needs_process:
+            self._connection.notice(f"hunt:reload {seed}")
+            self._connection.close("the game begins anew")
+            self._connection = None
+            self._connect()
+        self._started_with = None
 
     def step(self, action: np.ndarray) -> Seen:
         """Plays one decision."""
@@ -116,17 +134,26 @@ class HuntedGame:
         self.decisions += 1
         return self._seen(frame)
 
+    @property
+    def ui_points(self) -> dict[str, tuple[float, float]]:
+        """Where each usable element of the UI is on the screen, as the action part `pointer` has it."""
+        return {path: (x, y) for path, x, y in self._probe.report.ui}
+
     def screenshot(self, path: Path) -> None:
-        raise NotImplementedError(path)
+        """Saves a picture of the game as it is now; it must have been opened with a window."""
+        if self._connection is None:
+            raise GodojoError("the game is gone: there is nothing to be seen")
+        self._connection.notice(f"hunt:picture {path.absolute()}")
+        deadline = time.monotonic() + self._timeout_s
+        while not path.is_file():
+            if time.monotonic() > deadline:
+                raise GodojoError("the game cannot draw: open it with window=True")
+            time.sleep(0.01)
 
     def close(self) -> None:
         """Ends the process."""
-        if self._connection is not None:
-            self._connection.close("the hunt is over")
-            self._connection = None
-        if self._process is not None:
-            self._process.end()
-            self._process = None
+        self._end_process()
+        self._probe.close()
         self._launch.resources.close()
 
     def __enter__(self) -> Self:
@@ -136,25 +163,43 @@ class HuntedGame:
         self.close()
 
     def _start(self, seed: int) -> Ready:
-        if self._process is not None:
-            self._process.end()
+        self._end_process()
         recipe = self._launch.recipe
         token = secrets.token_urlsafe(24) if recipe.wire == "dojo/1" else None  # godot_rl has no tokens
-        with Listener(port=0, token=token, wire=recipe.wire) as listener:
-            env = {"GODOJO_PROCESS": "0", **recipe.env}
-            if recipe.wire != "godot_rl":
-                env |= {"GODOJO_HOST": "127.0.0.1", "GODOJO_PORT": str(listener.port), "GODOJO_TOKEN": token or ""}
-            self._process = GameProcess(recipe.words(listener.port, seed % 2**31), env)
-            self.starts += 1
-            try:
-                self._connection = listener.accept(_START_S, until=self._check_alive)
-                request = Configure(1, self._launch.ticks_per_decision, dict(self._launch.options))
-                return self._connection.configure(request, _START_S)
-            except GameRefused as error:
-                raise GodojoError(f"the game refused to play: {error}") from None
-            except _Lost as error:
-                self._process.wait(_LAST_BREATH_S)
-                raise GodojoError(f"the game did not start: {error}; {self._process.quoted()}") from None
+        self._listener = Listener(port=0, token=token, wire=recipe.wire)
+        self._probe.begin()
+        env = {"GODOJO_PROCESS": "0", "GODOJO_HUNT_SEED": str(seed), **self._launch.env, **self._probe.env}
+        env["GODOJO_HUNT_SETTINGS"] = msgspec.json.encode(self._settings).decode()
+        if recipe.wire != "godot_rl":
+            env |= {"GODOJO_HOST": "127.0.0.1", "GODOJO_PORT": str(self._listener.port), "GODOJO_TOKEN": token or ""}
+        self._process = GameProcess(recipe.words(self._listener.port, seed % 2**31), env)
+        self.starts += 1
+        self._started_with = seed
+        try:
+            return self._connect()
+        except GameRefused as error:
+            raise GodojoError(f"the game refused to play: {error}") from None
+        except _Lost as error:
+            self._process.wait(_LAST_BREATH_S)
+            raise GodojoError(f"the game did not start: {error}; {self._process.quoted()}") from None
+
+    def _connect(self) -> Ready:
+        """Waits for the game's call, and configures it."""
+        assert self._listener is not None
+        self._connection = self._listener.accept(_START_S, until=self._check_alive)
+        request = Configure(1, self._launch.ticks_per_decision, dict(self._launch.options))
+        return self._connection.configure(request, _START_S)
+
+    def _end_process(self) -> None:
+        if self._connection is not None:
+            self._connection.close("the hunt is over")
+            self._connection = None
+        if self._process is not None:
+            self._process.end()
+            self._process = None
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
 
     def _check_alive(self) -> None:
         assert self._process is not None
@@ -178,9 +223,12 @@ class HuntedGame:
     def _seen(self, frame: StepFrame) -> Seen:
         observation = np.concatenate([role.observation.reshape(-1) for role in frame.roles])
         reward = sum(float(role.terms.sum()) for role in frame.roles)
-        events = self._fresh(self._read_log())
-        position, ended = np.zeros(3, np.float32), len(frame.ended) > 0
-        self._last = Seen(observation, position, (), events, reward, ended, observation)
+        report = self._probe.read(self._timeout_s)
+        events = [*map(_probed, report.events), *self._read_log()]
+        state = np.concatenate([report.state, observation[:_MOST_OBSERVED]])
+        ui = tuple(path for path, _, _ in report.ui)
+        ended = len(frame.ended) > 0
+        self._last = Seen(state, report.position, ui, self._fresh(events), reward, ended, observation)
         return self._last
 
     def _read_log(self, *, is_end: bool = False) -> list[Event]:
@@ -256,4 +304,23 @@ def _action_parts(ready: Ready) -> tuple[ActionPart, ...]:
         for role in ready.roles
         for agent in range(role.agents * ready.worlds)
         for part in role.action
+    )
+
+
+def _state_names(ready: Ready) -> tuple[str, ...]:
+    """As `dojo_probe_state.gd` reads them, and then the observation."""
+    bodies = [f"body{body}.{axis}" for body in range(_BODIES) for axis in ("x", "y", "z", "vx", "vy", "vz")]
+    size = sum(role.agents * role.observation_size for role in ready.roles) * ready.worlds
+    return (*_HEAD, *bodies, *(f"observation{index}" for index in range(min(size, _MOST_OBSERVED))))
+
+
+def _probed(said: dict[str, Any]) -> Event:
+    """An event that the probe saw."""
+    position = said.get("position") or ()
+    return event(
+        str(said.get("detector", "")),
+        str(said.get("message", "")),
+        pattern=said.get("pattern"),
+        node=str(said.get("node", "")),
+        position=tuple(float(number) for number in position),
     )

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -26,6 +27,7 @@ from godojo.hunt.findings import (
     read_findings,
     read_hunt,
     target_fields,
+    target_of,
     write_hunt,
 )
 from godojo.hunt.game import DetectorSettings, HuntedGame, Seen, Target, open_game
@@ -85,8 +87,6 @@ class Hunt:
     @classmethod
     def resumed(cls, folder: Path, *, minutes: float | None = None, **how: object) -> "Hunt":
         """Continues a hunt for more minutes, by default those that it was to last."""
-        from godojo.hunt.findings import target_of
-
         earlier = read_hunt(folder)
         settings = earlier.settings if minutes is None else msgspec.structs.replace(earlier.settings, minutes=minutes)
         return cls(folder, target_of(earlier.target), settings, earlier.detectors, earlier=earlier, **how)  # type: ignore[arg-type]
@@ -97,8 +97,7 @@ class Hunt:
 
     def run(self, progress: Progress = lambda *_: None) -> HuntRecord:
         """Plays until the time is over; returns what `hunt.json` holds."""
-        self._started = time.monotonic()
-        self._deadline = self._started + 60.0 * self.settings.minutes
+        self._started, self._deadline = time.monotonic(), np.inf
         progress("starting the game", None, "")
         workers = [
             threading.Thread(target=self._work, args=(number,), name=f"hunt-{number}", daemon=True)
@@ -134,6 +133,8 @@ class Hunt:
     def _show(self, progress: Progress) -> None:
         found, decisions = len(self.book.findings), self._counts["decisions"]
         what = f"{decisions:,} decisions, {len(self.archive.entries):,} places, {found} finding{'s' * (found != 1)}"
+        if not decisions:
+            return  # importing a project takes a while
         share = min(self._elapsed_s / (60.0 * self.settings.minutes), 1.0)
         progress("hunting", share, what)
 
@@ -184,10 +185,12 @@ class Hunt:
             worker.close()
 
     def team(self, names: Sequence[str]) -> Team:
-        """One for all workers; the first one to know the names makes it."""
+        """One for all workers. The first one whose game is ready makes it, and time begins to count."""
         with self._team_ready:
             if self._team is None:
                 self._team = Team(list(names), self.record.shares)
+                self._started = time.monotonic()
+                self._deadline = self._started + 60.0 * self.settings.minutes
             return self._team
 
 
@@ -373,15 +376,26 @@ def _check(settings: HuntSettings) -> None:
             raise unknown("explorer", name, (*EXPLORERS, POLICY))
 
 
-def reproduce(folder: Path, *, times: int = 1, window: bool = False) -> tuple[Finding, int]:
-    """Replays a finding's minimal actions in a fresh process; returns it and how often it happened."""
-    from godojo.hunt.findings import target_of
+def reproduce(
+    folder: Path,
+    *,
+    times: int = 1,
+    window: bool = False,
+    project: Path | None = None,
+    binary: Path | None = None,
+) -> tuple[Finding, int]:
+    """Replays a finding's minimal actions in a fresh process; returns it and how often it happened.
 
+    `project` or `binary`: in another build than the one it was found in.
+    """
     finding = read_finding(folder)
     trace, parts = minimal_trace(folder)
-    with open_game(
-        target_of(finding.target), detectors=finding.detectors, window=window, timeout_s=finding.timeout_s
-    ) as game:
+    target = target_of(finding.target)
+    if project is not None:
+        target = replace(target, project=project.expanduser().absolute(), binary=None)
+    elif binary is not None:
+        target = replace(target, game=None, project=None, scene=None, binary=binary.expanduser().absolute())
+    with open_game(target, detectors=finding.detectors, window=window, timeout_s=finding.timeout_s) as game:
         if not fits(game, parts):
             raise GodojoError(f"the game has other actions than when {folder} was found; hunt again")
         hits = sum(

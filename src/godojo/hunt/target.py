@@ -1,16 +1,25 @@
 """What is hunted, and how it is started."""
 
+import os
+import shutil
+import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from godojo.engines.godot.display import display
-from godojo.engines.godot.launch import Recipe, from_binary, from_project
+from godojo.engines.godot.find import find
+from godojo.engines.godot.launch import Recipe, engine_words, from_binary, from_project
 from godojo.engines.godot.project import project_folder
-from godojo.errors import GodojoError, unknown
+from godojo.errors import GodojoError, option, unknown
 from godojo.games.base import GAMES, SCENE_GAMES
+from godojo.hunt.injection import ADDON, has_autoloads, shadow
+
+_DATA_FOLDERS = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "APPDATA", "LOCALAPPDATA")
+_DIALOGS = ("zenity", "kdialog", "Xdialog", "xmessage")
+"""What Godot shows its alerts with."""
 
 
 @dataclass(frozen=True)
@@ -49,32 +58,75 @@ class Launch:
     """How a target is started and configured."""
 
     recipe: Recipe
+    home: Path
+    """Where the game keeps its data (`user://`): emptied at every start, so that a game begins as on a new machine,
+    and never the folder in which the user's own saves are."""
     options: Mapping[str, Any] = field(default_factory=dict)
     ticks_per_decision: int | None = None
+    needs_process: bool = False
+    """Whether loading the scene anew is not enough to begin anew."""
     resources: ExitStack = field(default_factory=ExitStack)
-    """What lives as long as the game, such as a virtual display."""
+    """What lives as long as the game: its folders, a virtual display."""
+
+    @property
+    def env(self) -> dict[str, str]:
+        """The environment, with a fresh folder for the game's data."""
+        shutil.rmtree(self.home, ignore_errors=True)
+        self.home.mkdir(parents=True)
+        return {**self.recipe.env, **dict.fromkeys(_DATA_FOLDERS, str(self.home))}
 
 
 def prepared(target: Target, *, window: bool = False) -> Launch:
     """Imports the target's project where needed; nothing else is written to it."""
     with ExitStack() as stack:
-        how: dict[str, Any] = {"window": window, "env": stack.enter_context(display()) if window else {}}
+        session = Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="godojo-hunt-", ignore_cleanup_errors=True))
+        )
+        env = {**stack.enter_context(display())} if window else {}
+        env |= {"PATH": f"{_silent_dialogs(session)}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
+        if target.input_map:
+            env["GODOJO_HUNT_INPUT"] = "1"
         options: dict[str, Any] = dict(target.options)
-        ticks = None
+        ticks, needs_process = None, True
         if target.binary is not None:
-            recipe = from_binary(target.binary, **how)
+            recipe = from_binary(target.binary, window=window, env=env)
         else:
             folder, scene = target.project, target.scene
             if target.game is not None:
-                described, scene = _described(target.game), scene or _scene(target.game)
+                described = _described(target.game)
+                scene = scene or (SCENE_GAMES[target.game].scene_path if described is None else str(described.scene))
+                own = SCENE_GAMES[target.game].project if described is None else getattr(described, "project", None)
+                folder = folder or own
                 if described is not None:
-                    options = {**described.configure_options, **options}
-                    ticks, folder = described.ticks_per_decision, folder or getattr(described, "project", None)
-                else:
-                    folder = folder or SCENE_GAMES[target.game].project
-            recipe = from_project(folder or project_folder(), scene=scene, **how)
-        return Launch(recipe, options, ticks, stack.pop_all())
+                    options, ticks = {**described.configure_options, **options}, described.ticks_per_decision
+            recipe, needs_process = _shadowed(folder or project_folder(), scene, session / "project", target, window)
+        recipe = replace(recipe, program=(*recipe.program[:1], "--xr-mode", "off", *recipe.program[1:]))
+        recipe = replace(recipe, env={**recipe.env, **env})
+        return Launch(recipe, session / "home", options, ticks, needs_process, stack.pop_all())
     raise AssertionError
+
+
+def _shadowed(folder: Path, scene: str | None, place: Path, target: Target, window: bool) -> tuple[Recipe, bool]:
+    """How to start the project's shadow, and whether its scene alone cannot begin anew."""
+    original = from_project(folder, scene=scene, wire="dojo/1" if target.input_map else None)
+    project = Path(folder).expanduser().absolute()
+    if original.wire == "any" and not (project / ADDON).is_dir():
+        raise GodojoError(f"{project} has no agents: play it by its input actions ({option('input_map', True)})")
+    engine = find()
+    shadow(project, place, engine)
+    text = (project / "project.godot").read_text(encoding="utf-8")
+    words = engine_words(engine, place, scene, window=window, wire=original.wire)
+    return Recipe(words, original.wire), has_autoloads(text) or original.wire != "dojo/1"
+
+
+def _silent_dialogs(session: Path) -> Path:
+    """Programs that print a native dialog in place of the system's, which would wait for somebody to close it."""
+    folder = session / "bin"
+    folder.mkdir()
+    for name in _DIALOGS if os.name == "posix" else ():
+        (folder / name).write_text('#!/bin/sh\necho "Godojo: a native dialog was closed: $*"\n', encoding="utf-8")
+        (folder / name).chmod(0o755)
+    return folder
 
 
 def _described(game: str) -> Any:
@@ -82,9 +134,3 @@ def _described(game: str) -> Any:
     if game not in GAMES:
         return None
     return GAMES[game].require("in_godot", "engine godot")(seed=0)
-
-
-def _scene(game: str) -> str:
-    if game in SCENE_GAMES:
-        return SCENE_GAMES[game].scene_path
-    return str(_described(game).scene)

@@ -13,6 +13,8 @@ signal connected
 signal unanswered
 ## The trainer has left, for this reason.
 signal disconnected(reason: String)
+## What a decision or a reset brought is about to be sent.
+signal results_ready
 ## The trainer says what it is doing.
 signal trainer_said(text: String)
 ## The trainer says how the training goes.
@@ -89,6 +91,8 @@ var notice: String = ""
 ## [code]training[/code] (bool): whether it may learn from this game; [code]settings[/code]
 ## (Dictionary): settings of the game by name that the scene has changed.
 var introduction: Dictionary = {}
+## Whether a game that a trainer started goes on without it and looks for it again; it quits if not.
+var outlives_trainer: bool = false
 
 var _phase: Phase = Phase.ALONE
 var _dialer: DojoConnector
@@ -386,6 +390,7 @@ func _send_plan(epoch: int) -> void:
 func _send_results() -> void:
 	_phase = Phase.WAITING
 	var results: DojoResults = worlds.collect()
+	results_ready.emit()
 	if worlds.trouble.is_empty():
 		_link.send_step(results)
 	else:
@@ -407,7 +412,7 @@ func _lose_trainer(reason: String, exit_code: int) -> void:
 	get_tree().call_group(DojoCameraSensor.GROUP, &"draw_always")
 	print("Godojo: the trainer is gone: %s" % reason)
 	disconnected.emit(reason)
-	if _dialer.is_launched:
+	if _dialer.is_launched and not outlives_trainer:
 		_quit(exit_code)
 
 

@@ -49,7 +49,7 @@ class Recipe:
 def own_scene(scene: str) -> Recipe:
     """A scene of Godojo's own project."""
     engine = find()
-    return Recipe(_engine_words(engine, prepared_project(engine), scene, window=False))
+    return Recipe(engine_words(engine, prepared_project(engine), scene, window=False))
 
 
 def from_project(
@@ -77,7 +77,7 @@ def from_project(
             say(warning)
     spoken = checked_wire(wire) or wire_of(place)
     return Recipe(
-        _engine_words(engine, place, scene, window=window, wire=spoken),
+        engine_words(engine, place, scene, window=window, wire=spoken),
         spoken,
         tuple(arguments),
         ticks_per_decision,
@@ -130,9 +130,10 @@ def wire_of(project: Path) -> Wire:
     return "dojo/1" if has_dojo else "godot_rl"
 
 
-def _engine_words(
+def engine_words(
     engine: Engine, project: Path, scene: str | None, *, window: bool, wire: Wire = "dojo/1"
 ) -> tuple[str, ...]:
+    """The command line of an imported project."""
     return (str(engine.program), *_manner(window, wire), "--path", str(project), *([scene] if scene else []))
 
 

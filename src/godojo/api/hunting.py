@@ -1,0 +1,155 @@
+"""`godojo.hunt`: agents that play a game to find out what breaks."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from godojo.errors import GodojoError
+
+if TYPE_CHECKING:
+    from godojo.hunt.hunter import Hunt
+    from godojo.hunt.outcome import HuntOutcome
+
+HUNTS = "hunts"
+"""The folder of hunts, in the current directory."""
+
+
+def hunt(game: str | None = None, *, progress: Callable[..., None] | None = None, **how: Any) -> "HuntOutcome":
+    """Play a game with a team of explorers; prove, shrink and report what goes wrong.
+
+    Args:
+        game: A game of Godojo, such as `"menu"`; or name a project or a binary.
+        progress: Called with the part in progress, the fraction of it that is done, and a count.
+        how: See `prepare_hunt`.
+
+    Returns:
+        The findings and the folder that holds them, with `report.html`, `report.md` and `junit.xml`.
+    """
+    said = progress or (lambda *_: None)
+    prepared = prepare_hunt(game, **how)
+    prepared.run(said)
+    return finish_hunt(prepared, said)
+
+
+def prepare_hunt(
+    game: str | None = None,
+    *,
+    project: str | Path | None = None,
+    binary: str | Path | None = None,
+    scene: str | None = None,
+    input_map: bool = False,
+    options: Mapping[str, str] | None = None,
+    invariants: Sequence[str] = (),
+    minutes: float | None = None,
+    processes: int = 1,
+    explorers: Sequence[str] = (),
+    policies: Sequence[str] = (),
+    seed: int = 0,
+    folder: str | Path | None = None,
+    resume: str | Path | None = None,
+    against: str | Path | None = None,
+    detectors: Mapping[str, Any] | None = None,
+    proofs: int = 5,
+    freeze_s: float = 10.0,
+    reload_every: int | None = None,
+    clips: bool = True,
+) -> "Hunt":
+    """A hunt that is ready to `run`.
+
+    Args:
+        game: A game of Godojo.
+        project: A Godot project's folder, instead.
+        binary: An exported game, instead.
+        scene: A scene of the project; its main scene by default.
+        input_map: Play the project's own input actions; it needs no agents then.
+        options: Exported variables of the scene's agents, by name.
+        invariants: `file.py:function` each: functions that get the state and return whether it is right.
+        minutes: How long to hunt, proofs included; 10 by default.
+        processes: Games that are played at once.
+        explorers: `random`, `sticky`, `archive`, `novelty`, `ui` or `policy`; by default all that fit.
+        policies: Trained policies that explore, too: runs or policy files.
+        seed: Seeds explorers and games.
+        folder: Where findings and reports go; `hunts/NAME-DATE` by default.
+        resume: The folder of a hunt to continue; nothing but `minutes` and `against` may be given beside it.
+        against: The folder of an earlier hunt, to compare with: new, still there, fixed.
+        detectors: Settings of detectors, by name.
+        proofs: Replays of each finding; the rate is part of it.
+        freeze_s: A game that does not answer for so long is frozen.
+        reload_every: Start afresh after so many decisions, as a test of stability.
+        clips: Film findings where there is a display.
+    """
+    from godojo.hunt.findings import HuntSettings
+    from godojo.hunt.game import DetectorSettings, Target
+    from godojo.hunt.hunter import Hunt
+    from godojo.validation import converted
+
+    earlier = None if against is None else Path(against).expanduser()
+    if earlier is not None and not earlier.is_dir():
+        raise GodojoError(f"there is no hunt at {earlier} to compare with")
+    if resume is not None:
+        if game or project or binary:
+            raise GodojoError("a resumed hunt knows its game; give only its folder")
+        return Hunt.resumed(Path(resume).expanduser(), minutes=minutes, against=earlier)
+    target = Target(
+        game=game,
+        project=_path(project),
+        binary=_path(binary),
+        scene=scene,
+        input_map=input_map,
+        options=dict(options or {}),
+        invariants=tuple(invariants),
+    )
+    settings = HuntSettings(
+        minutes=10.0 if minutes is None else minutes,
+        processes=processes,
+        explorers=tuple(explorers),
+        policies=tuple(policies),
+        seed=seed,
+        proofs=proofs,
+        timeout_s=freeze_s,
+        reload_every=reload_every,
+        clips=clips,
+    )
+    place = Path(folder).expanduser() if folder else _new_folder(target.name)
+    if (place / "hunt.json").exists():
+        raise GodojoError(f"{place} holds a hunt already; continue it with resume, or name another folder")
+    return Hunt(place, target, settings, converted(dict(detectors or {}), DetectorSettings), against=earlier)
+
+
+def finish_hunt(played: "Hunt", progress: Callable[..., None]) -> "HuntOutcome":
+    """Films the findings and writes the reports."""
+    from godojo.hunt.clips import MOST_CLIPS, add_clip
+    from godojo.hunt.outcome import HuntOutcome
+    from godojo.hunt.report import write_page
+    from godojo.hunt.texts import write_texts
+
+    outcome = HuntOutcome.read(played.folder)
+    if played.settings.clips:
+        shown = outcome.findings[:MOST_CLIPS]
+        for number, finding in enumerate(shown):
+            progress("filming findings", number / len(shown), f"{number} of {len(shown)}")
+            add_clip(played.folder, finding)
+    progress("writing the report", None, "")
+    write_page(played.folder, outcome.record, outcome.findings, played.archive.sampled)
+    write_texts(played.folder, outcome.record, outcome.findings)
+    return outcome
+
+
+def find_finding(text: str) -> Path:
+    """The folder of a finding: a path, or `findings/003` of the newest hunt."""
+    path = Path(text).expanduser()
+    if path.is_dir():
+        return path
+    newest = sorted(Path(HUNTS).glob("*/hunt.json"), key=lambda file: file.stat().st_mtime)
+    if newest and (newest[-1].parent / path).is_dir():
+        return newest[-1].parent / path
+    raise GodojoError(f"there is no finding at {path}; name its folder, such as {HUNTS}/NAME/findings/001")
+
+
+def _path(given: str | Path | None) -> Path | None:
+    return None if given is None else Path(given).expanduser().absolute()
+
+
+def _new_folder(name: str) -> Path:
+    return Path(HUNTS) / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"

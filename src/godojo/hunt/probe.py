@@ -1,0 +1,166 @@
+"""Python's end of the probe: a socket on which the game reports what it sees, once a decision."""
+
+import hmac
+import secrets
+import socket
+import struct
+import time
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from godojo.bridge.messages import ConnectionLost, PeerTimeout, WireError
+
+_LENGTHS = struct.Struct("<II")
+_MOST_BYTES = 4 * 1024 * 1024
+METRICS = ("orphans", "memory_mb", "objects")
+_POSITION = slice(len(METRICS), len(METRICS) + 3)
+
+
+class Reported(msgspec.Struct):
+    """What has changed since the last report, in words."""
+
+    token: str | None = None
+    scene: str | None = None
+    bodies: tuple[str, ...] | None = None
+    ui: tuple[tuple[str, float, float], ...] | None = None
+    events: tuple[dict[str, Any], ...] = ()
+
+
+class Report(msgspec.Struct):
+    """What the probe sees now."""
+
+    scene: str = ""
+    bodies: tuple[str, ...] = ()
+    """Paths of the bodies in `state`, in order."""
+    ui: tuple[tuple[str, float, float], ...] = ()
+    """Usable elements, and where they are on the screen."""
+    events: tuple[dict[str, Any], ...] = ()
+    numbers: np.ndarray = np.zeros(6, np.float32)
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        return dict(zip(METRICS, self.numbers.tolist(), strict=False))
+
+    @property
+    def position(self) -> np.ndarray:
+        return self.numbers[_POSITION]
+
+    @property
+    def state(self) -> np.ndarray:
+        return self.numbers[_POSITION.stop :]
+
+
+class ProbeServer:
+    """Waits for the probe of one process at a time, and reads its reports."""
+
+    def __init__(self) -> None:
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listening.getsockname()[1]
+        self.token = secrets.token_urlsafe(24)
+        self.report = Report()
+        self._socket: socket.socket | None = None
+        self._buffer = bytearray()
+        self._decoder = msgspec.json.Decoder(Reported)
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {"GODOJO_PROBE_PORT": str(self.port), "GODOJO_PROBE_TOKEN": self.token}
+
+    def begin(self) -> None:
+        """Another process is about to be started."""
+        self._drop()
+        self.report = Report()
+
+    def read(self, timeout_s: float) -> Report:
+        """The newest report; waits for one if none has come since the last call. Raises PeerTimeout, ConnectionLost
+        or WireError."""
+        deadline = time.monotonic() + timeout_s
+        events: list[dict[str, Any]] = []
+        has_report = False
+        while True:
+            while (said := self._next()) is not None:
+                has_report = True
+                events += said
+            if has_report:
+                self.report.events = tuple(events)
+                return self.report
+            self._receive(deadline)
+
+    def close(self) -> None:
+        self._drop()
+        self._listening.close()
+
+    def _next(self) -> tuple[dict[str, Any], ...] | None:
+        """Takes a whole report from what has come; its events."""
+        if len(self._buffer) < _LENGTHS.size:
+            return None
+        text_bytes, number_bytes = _LENGTHS.unpack_from(self._buffer)
+        whole = _LENGTHS.size + text_bytes + number_bytes
+        if whole > _MOST_BYTES or number_bytes % 4:
+            raise WireError(f"the probe reports {whole} bytes, and at most {_MOST_BYTES} are allowed")
+        if len(self._buffer) < whole:
+            return None
+        content = bytes(self._buffer[_LENGTHS.size : whole])
+        del self._buffer[:whole]
+        if text_bytes:
+            try:
+                said = self._decoder.decode(content[:text_bytes])
+            except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+                raise WireError(f"the probe's report cannot be read: {error}") from None
+            for name in ("scene", "bodies", "ui"):
+                if (value := getattr(said, name)) is not None:
+                    setattr(self.report, name, value)
+        else:
+            said = Reported()
+        if number_bytes:
+            self.report.numbers = np.frombuffer(content[text_bytes:], "<f4").astype(np.float32)
+        return said.events
+
+    def _receive(self, deadline: float) -> None:
+        left_s = deadline - time.monotonic()
+        if left_s <= 0:
+            raise PeerTimeout("the probe in the game does not report")
+        if self._socket is None:
+            self._accept(left_s)
+            return
+        try:
+            self._socket.settimeout(left_s)
+            content = self._socket.recv(65536)
+        except TimeoutError:
+            return
+        except OSError as error:
+            raise ConnectionLost(f"the connection to the probe broke: {error.strerror}") from None
+        if not content:
+            raise ConnectionLost("the probe left")
+        self._buffer += content
+
+    def _accept(self, timeout_s: float) -> None:
+        """A probe shows the token first; strangers are dropped."""
+        try:
+            self._listening.settimeout(timeout_s)
+            stranger, _ = self._listening.accept()
+        except TimeoutError:
+            return
+        stranger.settimeout(timeout_s)
+        try:
+            header = stranger.recv(_LENGTHS.size, socket.MSG_WAITALL)
+            text_bytes, number_bytes = _LENGTHS.unpack(header)
+            if number_bytes or text_bytes > len(self.token) + 64:
+                raise WireError("a stranger")
+            said = self._decoder.decode(stranger.recv(text_bytes, socket.MSG_WAITALL))
+            if not hmac.compare_digest((said.token or "").encode(), self.token.encode()):
+                raise WireError("a stranger")
+        except (OSError, struct.error, msgspec.MsgspecError, WireError):
+            stranger.close()
+            return
+        self._socket = stranger
+
+    def _drop(self) -> None:
+        if self._socket is not None:
+            with suppress(OSError):
+                self._socket.close()
+        self._socket = None
+        self._buffer.clear()
