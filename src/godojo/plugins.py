@@ -1,8 +1,11 @@
-"""Loads users' classes, given as `file.py:Class`; errors are one line."""
+"""Loads users' classes and functions, given as `file.py:Class`; errors are one line."""
 
 import importlib.util
 import traceback
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from godojo.errors import GodojoError, known
 
@@ -16,6 +19,32 @@ def split_class(text: str) -> tuple[Path, str]:
 
 
 def load_class(path: Path, name: str) -> type:
+    module = _loaded(path)
+    found = getattr(module, name, None)
+    if not isinstance(found, type):
+        classes = [
+            key
+            for key, value in vars(module).items()
+            if isinstance(value, type) and value.__module__ == module.__name__
+        ]
+        raise GodojoError(f"{path} has no class {name!r}; {known(name, classes)}")
+    return found
+
+
+def load_function(path: Path, name: str) -> Callable[..., Any]:
+    module = _loaded(path)
+    found: Any = getattr(module, name, None)
+    if not callable(found):
+        functions = [
+            key
+            for key, value in vars(module).items()
+            if callable(value) and getattr(value, "__module__", "") == module.__name__
+        ]
+        raise GodojoError(f"{path} has no function {name!r}; {known(name, functions)}")
+    return found  # type: ignore[no-any-return]
+
+
+def _loaded(path: Path) -> ModuleType:
     if not path.is_file():
         raise GodojoError(f"{path}: no such file")
     spec = importlib.util.spec_from_file_location(f"godojo_user_{path.stem}", path)
@@ -26,15 +55,7 @@ def load_class(path: Path, name: str) -> type:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         raise GodojoError(f"{path} could not be loaded: {told(error, path)}") from error
-    found = getattr(module, name, None)
-    if not isinstance(found, type):
-        classes = [
-            key
-            for key, value in vars(module).items()
-            if isinstance(value, type) and value.__module__ == module.__name__
-        ]
-        raise GodojoError(f"{path} has no class {name!r}; {known(name, classes)}")
-    return found
+    return module
 
 
 def told(error: BaseException, path: Path) -> str:

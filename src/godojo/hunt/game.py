@@ -21,10 +21,12 @@ from godojo.engines.godot.arrays import checked_seed, game_seed
 from godojo.engines.godot.game_process import GameProcess
 from godojo.errors import GodojoError
 from godojo.games.parts import ActionPart
-from godojo.hunt.detectors import DetectorSettings, LogDetector
+from godojo.hunt.detectors import BudgetDetector, DetectorSettings, LogDetector, ProgressDetector
 from godojo.hunt.events import Event, event
-from godojo.hunt.probe import ProbeServer
+from godojo.hunt.invariants import Invariant
+from godojo.hunt.probe import ProbeServer, Report
 from godojo.hunt.target import Launch, Target, prepared
+from godojo.hunt.usage import cpu_ms, resident_mb
 
 __all__ = ["DetectorSettings", "Event", "HuntedGame", "Seen", "Target", "open_game"]
 
@@ -62,7 +64,12 @@ class HuntedGame:
     """One engine process. A crash, a freeze or an exit is an event; the next `reset` starts the game again."""
 
     def __init__(
-        self, launch: Launch, settings: DetectorSettings | None = None, *, timeout_s: float = 10.0, seed: int = 0
+        self,
+        launch: Launch,
+        settings: DetectorSettings | None = None,
+        invariants: Sequence[Invariant] = (),
+        *,
+        timeout_s: float = 10.0,
     ) -> None:
         self._launch, self._settings, self._timeout_s = launch, settings or DetectorSettings(), timeout_s
         self.log: deque[str] = deque(maxlen=_KEPT_LINES)
@@ -78,8 +85,12 @@ class HuntedGame:
         self._process: GameProcess | None = None
         self._connection: Connection | None = None
         self._detector = LogDetector(self._settings)
+        self._progress, self._budgets = ProgressDetector(self._settings), BudgetDetector(self._settings)
+        self._invariants = invariants
+        self._early: list[Event] = []
+        """Events that were seen while the game kept us waiting."""
         try:
-            self.ready = self._start(seed)
+            self.ready = self._start(0)
         except BaseException:
             self.close()
             raise
@@ -98,6 +109,10 @@ class HuntedGame:
         """Begins the game anew. The same seed and the same actions give the same states."""
         number = game_seed(checked_seed(seed), 0, 0)
         self._known.clear()
+        self._progress.begin()
+        self._budgets.begin()
+        if self._process is not None:
+            self._read_log(is_end=True)  # what the round before has left
         for attempt in (1, 2):
             try:
                 self._begin(number)
@@ -126,13 +141,13 @@ class HuntedGame:
             raise GodojoError("the game is gone: call reset(seed) first")
         try:
             self._connection.send_actions(self._split(action), self._timeout_s)
-            frame = self._awaited()
+            seen = self._seen(self._awaited(), np.asarray(action, np.float32))
         except _Lost as error:
             events = self._fresh(self._lose(error))
             self._last = self._last._replace(events=events, reward=0.0, ended=True)
             return self._last
         self.decisions += 1
-        return self._seen(frame)
+        return seen
 
     @property
     def ui_points(self) -> dict[str, tuple[float, float]]:
@@ -216,26 +231,78 @@ class HuntedGame:
             try:
                 return self._connection.receive_step(min(max(left_s, 0.01), _SLICE_S))
             except PeerTimeout:
-                self._read_log()
+                self._early = self._read_log()
+                self._check_memory()
                 if left_s <= 0:
                     raise PeerTimeout(f"gave no answer within {self._timeout_s:g} s") from None
 
-    def _seen(self, frame: StepFrame) -> Seen:
+    def _check_memory(self) -> None:
+        assert self._process is not None
+        used_mb, most_mb = resident_mb(self._process.pid), self._settings.memory_limit_mb
+        if most_mb and used_mb > most_mb:
+            self._early.append(event("memory_budget", f"the game takes {used_mb:.0f} MB and was ended"))
+            self._process.end()
+            raise ConnectionLost("it takes too much memory")
+
+    def _seen(self, frame: StepFrame, action: np.ndarray | None = None) -> Seen:
         observation = np.concatenate([role.observation.reshape(-1) for role in frame.roles])
         reward = sum(float(role.terms.sum()) for role in frame.roles)
         report = self._probe.read(self._timeout_s)
-        events = [*map(_probed, report.events), *self._read_log()]
         state = np.concatenate([report.state, observation[:_MOST_OBSERVED]])
         ui = tuple(path for path, _, _ in report.ui)
-        ended = len(frame.ended) > 0
-        self._last = Seen(state, report.position, ui, self._fresh(events), reward, ended, observation)
+        seen = Seen(state, report.position, ui, (), reward, len(frame.ended) > 0, observation)
+        # The engine prints a complaint at once, before the game answers.
+        events = [*map(_probed, report.events), *self._read_log(is_end=True), *self._repaired(frame)]
+        for invariant in self._invariants:
+            events += invariant.check(self._described(seen, report))
+        if action is not None:
+            events += self._progress.look(action, state.tobytes() + repr(ui).encode(), seen.position)
+            events += self._budgets.look(
+                {**report.metrics, "nodes": float(state[1])}, self._cpu_ms(), self.ready.ticks_per_decision
+            )
+        self._last = seen._replace(events=self._fresh(events))
         return self._last
+
+    def _described(self, seen: Seen, report: Report) -> dict[str, Any]:
+        """The state as users' invariants get it."""
+        first = len(_HEAD)
+        bodies = {}
+        for index, path in enumerate(report.bodies):
+            at = first + 6 * index
+            bodies[path] = {
+                "position": tuple(seen.state[at : at + 3].tolist()),
+                "velocity": tuple(seen.state[at + 3 : at + 6].tolist()),
+            }
+        return {
+            "scene": report.scene,
+            "position": tuple(seen.position.tolist()),
+            "bodies": bodies,
+            "ui": seen.ui,
+            "observation": seen.observation,
+            "reward": seen.reward,
+            "ended": seen.ended,
+            "nodes": int(seen.state[1]),
+            **report.metrics,
+        }
+
+    def _repaired(self, frame: StepFrame) -> list[Event]:
+        """Observations and rewards that are not numbers."""
+        found = []
+        for role, agent, field, _ in frame.repairs if self._settings.nan else ():
+            nodes = next((each.nodes for each in self.ready.roles if each.name == role), ())
+            node = nodes[agent] if agent < len(nodes) else role
+            found.append(event("nan", f"{node}: {field} is not finite", pattern=field, node=node))
+        return found
+
+    def _cpu_ms(self) -> float | None:
+        return None if self._process is None else cpu_ms(self._process.pid)
 
     def _read_log(self, *, is_end: bool = False) -> list[Event]:
         assert self._process is not None
+        early, self._early = self._early, []
         lines = self._process.new_lines()
         self.log.extend(lines)
-        return list(self._detector.read(lines, is_end=is_end)) if lines or is_end else []
+        return [*early, *self._detector.read(lines, is_end=is_end)] if lines or is_end else early
 
     def _lose(self, error: GodojoError) -> list[Event]:
         """Ends what is left of the process; what happened to it, and what its log has."""
@@ -289,9 +356,10 @@ def open_game(
     target: Target, *, detectors: DetectorSettings | None = None, window: bool = False, timeout_s: float = 10.0
 ) -> HuntedGame:
     """Opens a game, ready for `reset`."""
+    invariants = [Invariant(text) for text in target.invariants]
     launch = prepared(target, window=window)
     try:
-        return HuntedGame(launch, detectors, timeout_s=timeout_s)
+        return HuntedGame(launch, detectors, invariants, timeout_s=timeout_s)
     except BaseException:
         launch.resources.close()
         raise

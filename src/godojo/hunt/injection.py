@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import zipfile
 from pathlib import Path
 
 from godojo.engines.godot.find import Engine
@@ -11,6 +12,18 @@ from godojo.errors import GodojoError
 
 ADDON = "addons/godojo"
 PROBE = f'DojoProbe="*res://{ADDON}/hunt/dojo_probe.gd"'
+_OVERRIDE = """[application]
+
+run/flush_stdout_on_print=true
+
+[autoload]
+
+DojoProbe="*{boot}"
+
+[debug]
+
+settings/gdscript/always_track_call_stacks=true
+"""
 _CLASSES = ".godot/global_script_class_cache.cfg"
 _CLASS = re.compile(r"\{[^{}]*\}")
 _CLASS_NAME = re.compile(r'"class": &"(\w+)"')
@@ -36,6 +49,35 @@ def shadow(project: Path, place: Path, engine: Engine) -> None:
             _link(path, place / ".godot" / path.name)
     (place / _CLASSES).write_text(merged_classes(_read(project / _CLASSES), _read(own / _CLASSES)), encoding="utf-8")
     (place / "project.godot").write_text(with_probe(_read(project / "project.godot")), encoding="utf-8")
+
+
+def beside_binary(binary: Path, place: Path, engine: Engine) -> tuple[Path, dict[str, str]]:
+    """A copy of an exported game with an override.cfg beside it; the program, and its environment.
+
+    The addon is in a pack that the first script mounts, so that a game without it knows its classes.
+    """
+    own = prepared_project(engine)
+    place.mkdir(parents=True)
+    program = place / binary.name
+    try:
+        try:
+            os.link(binary, program)  # no symbolic link: the engine looks beside the file itself
+        except OSError:
+            shutil.copy2(binary, program)
+        for path in binary.parent.iterdir():
+            if path != binary and (path.stem == binary.stem or path.suffix in (".pck", ".so", ".dll", ".dylib")):
+                _link(path, place / path.name)
+        boot, pack = place / "dojo_probe_boot.gd", place / "godojo_hunt.zip"
+        shutil.copy2(own / ADDON / "hunt" / boot.name, boot)
+        with zipfile.ZipFile(pack, "w") as archive:
+            for path in sorted((own / ADDON).rglob("*.gd")):
+                archive.write(path, path.relative_to(own).as_posix())
+            archive.writestr(_CLASSES, merged_classes("", _read(own / _CLASSES)))
+        override = _OVERRIDE.format(boot=boot.as_posix())
+        (place / "override.cfg").write_text(override, encoding="utf-8")
+    except OSError as error:
+        raise GodojoError(f"{binary} cannot be copied to {place} ({error.strerror})") from None
+    return program, {"GODOJO_HUNT_PACK": str(pack)}
 
 
 def with_probe(project: str) -> str:

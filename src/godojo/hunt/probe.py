@@ -72,6 +72,7 @@ class ProbeServer:
     def begin(self) -> None:
         """Another process is about to be started."""
         self._drop()
+        self.token = secrets.token_urlsafe(24)  # the process before may have called and never been heard
         self.report = Report()
 
     def read(self, timeout_s: float) -> Report:

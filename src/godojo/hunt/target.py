@@ -15,7 +15,7 @@ from godojo.engines.godot.launch import Recipe, engine_words, from_binary, from_
 from godojo.engines.godot.project import project_folder
 from godojo.errors import GodojoError, option, unknown
 from godojo.games.base import GAMES, SCENE_GAMES
-from godojo.hunt.injection import ADDON, has_autoloads, shadow
+from godojo.hunt.injection import ADDON, beside_binary, has_autoloads, shadow
 
 _DATA_FOLDERS = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "APPDATA", "LOCALAPPDATA")
 _DIALOGS = ("zenity", "kdialog", "Xdialog", "xmessage")
@@ -89,7 +89,10 @@ def prepared(target: Target, *, window: bool = False) -> Launch:
         options: dict[str, Any] = dict(target.options)
         ticks, needs_process = None, True
         if target.binary is not None:
-            recipe = from_binary(target.binary, window=window, env=env)
+            original = from_binary(target.binary, wire="dojo/1" if target.input_map else None, window=window)
+            program, more = beside_binary(Path(original.program[0]), session / "game", find())
+            recipe = replace(original, program=(str(program), *original.program[1:]))
+            env |= more
         else:
             folder, scene = target.project, target.scene
             if target.game is not None:

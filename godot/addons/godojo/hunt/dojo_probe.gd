@@ -15,11 +15,12 @@ var _detectors: DojoWorldDetectors
 var _sync: DojoSync
 var _events: Array[Dictionary] = []
 var _shown: Array = []
-var _followed: PackedStringArray = []
+var _followed: Array[Node] = []
 var _scene: String = ""
 var _reload_seed: int = -1
 var _first_scene: String = ""
 var _own: Array[Node] = []
+var _is_by_input: bool = OS.get_environment("GODOJO_HUNT_INPUT") == "1"
 
 
 func _init() -> void:
@@ -38,6 +39,11 @@ func _enter_tree() -> void:
 		printerr("Godojo: no hunt answers on port %s" % port)
 		get_tree().quit(1)
 		return
+	if DisplayServer.get_name() == "headless":
+		get_tree().root.size = Vector2i(
+			ProjectSettings.get_setting("display/window/size/viewport_width", 1152) as int,
+			ProjectSettings.get_setting("display/window/size/viewport_height", 648) as int
+		)
 	state = DojoProbeState.new(get_tree())
 	_detectors = DojoWorldDetectors.new(state, OS.get_environment("GODOJO_HUNT_SETTINGS"))
 	get_tree().node_added.connect(_add)
@@ -48,55 +54,74 @@ func _physics_process(_delta: float) -> void:
 	if state == null:
 		return
 	if _first_scene.is_empty():
-		_first_scene = state.scene_path()
-		for node in get_tree().root.get_children():
-			if node != get_tree().current_scene:
-				_own.append(node)
+		_note_start()
 	if _sync == null:
 		report()
 	else:
 		_events.append_array(_detectors.look_at_tick())
 
 
+func _note_start() -> void:
+	_first_scene = state.scene_path()
+	for node in get_tree().root.get_children():
+		if node != get_tree().current_scene:
+			_own.append(node)
+	if _is_by_input:
+		_add_input_agent()
+
+
+## Drives the game by its input map.
+func _add_input_agent() -> void:
+	var driven := Node.new()
+	driven.name = "Driven"
+	var sync := DojoSync.new()
+	sync.name = "Sync"
+	driven.add_child(DojoInputAgent.new(state))
+	driven.add_child(sync)
+	add_child(driven)
+	sync.owner = driven
+
+
 ## Sends what there is to be seen now.
 func report() -> void:
-	_events.append_array(_detectors.look_at_decision())
-	var changes: Dictionary = _changes()
+	var shown: Array[Node] = state.visible_elements()
+	var followed: Array[Node] = state.followed_bodies()
+	_events.append_array(_detectors.look_at_decision(followed))
+	var changes: Dictionary = _changes(shown, followed)
 	if not _events.is_empty():
 		changes["events"] = _events
 		_events = []
+	var place: Vector3 = state.position(followed)
+	if not place.is_finite():
+		place = Vector3.ZERO
 	var numbers: PackedFloat32Array = [
 		Performance.get_monitor(Performance.OBJECT_ORPHAN_NODE_COUNT),
 		Performance.get_monitor(Performance.MEMORY_STATIC) / 1048576.0,
 		Performance.get_monitor(Performance.OBJECT_COUNT),
+		place.x,
+		place.y,
+		place.z,
 	]
-	var place: Vector3 = state.position()
-	numbers.append_array(
-		[place.x, place.y, place.z] if place.is_finite() else [0.0, 0.0, 0.0] as Array[float]
-	)
-	numbers.append_array(state.read())
+	numbers.append_array(state.read(shown, followed))
 	_link.send(changes, numbers)
 
 
 ## What a report has to say in words, since the one before.
-func _changes() -> Dictionary:
+func _changes(shown: Array[Node], followed: Array[Node]) -> Dictionary:
 	var changes: Dictionary = {}
 	if state.scene_path() != _scene:
 		_scene = state.scene_path()
 		changes["scene"] = _scene
-	var shown: Array = []
-	for node in state.visible_elements():
+	var elements: Array = []
+	for node in shown:
 		var place: Vector2 = _pointer_to(node as Control)
-		shown.append([str(node.get_path()), snappedf(place.x, 0.001), snappedf(place.y, 0.001)])
-	if shown != _shown:
-		_shown = shown
-		changes["ui"] = shown
-	var followed: PackedStringArray = []
-	for node in state.followed_bodies():
-		followed.append(str(node.get_path()))
+		elements.append([str(node.get_path()), snappedf(place.x, 0.001), snappedf(place.y, 0.001)])
+	if elements != _shown:
+		_shown = elements
+		changes["ui"] = elements
 	if followed != _followed:
 		_followed = followed
-		changes["bodies"] = followed
+		changes["bodies"] = followed.map(func(node: Node) -> String: return str(node.get_path()))
 	return changes
 
 
@@ -110,12 +135,16 @@ func _pointer_to(control: Control) -> Vector2:
 func _add(node: Node) -> void:
 	state.add(node)
 	_detectors.add(node)
-	if node is DojoSync and node.has_signal("results_ready"):
-		_sync = node
-		_sync.outlives_trainer = true
-		_sync.results_ready.connect(report)
-		_sync.trainer_said.connect(_obey)
-		_sync.disconnected.connect(_go_on)
+	if not node is DojoSync or not node.has_signal("results_ready"):
+		return
+	if _is_by_input and not is_ancestor_of(node):
+		node.ready.connect((node as DojoSync).stay_alone)
+		return
+	_sync = node
+	_sync.outlives_trainer = true
+	_sync.results_ready.connect(report)
+	_sync.trainer_said.connect(_obey)
+	_sync.disconnected.connect(_go_on)
 
 
 func _remove(node: Node) -> void:
@@ -150,4 +179,7 @@ func _reload() -> void:
 	seed(_reload_seed)
 	_reload_seed = -1
 	_detectors.begin()
+	if has_node("Driven"):
+		get_node("Driven").free()
+		_add_input_agent.call_deferred()
 	get_tree().change_scene_to_file(_first_scene)

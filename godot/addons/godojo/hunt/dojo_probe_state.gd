@@ -25,6 +25,7 @@ var labels: Array[Control] = []
 ## What the agents move, in order.
 var agents: Array[Node] = []
 var _tree: SceneTree
+var _digits := RegEx.create_from_string("[0-9]+")
 
 
 func _init(tree: SceneTree) -> void:
@@ -41,8 +42,9 @@ func add(node: Node) -> void:
 			elements.append(node)
 		elif node is Label or node is RichTextLabel:
 			labels.append(node)
-	elif node is DojoAgent and node.get_parent() != null:
-		agents.append(node.get_parent())
+	elif node is DojoAgent:
+		if node.get_parent() is Node3D or node.get_parent() is Node2D:
+			agents.append(node.get_parent())
 
 
 ## A node has left the tree.
@@ -57,9 +59,9 @@ func remove(node: Node) -> void:
 		agents.erase(node.get_parent())
 
 
-## The numbers; those that are not finite are 0.
-func read() -> PackedFloat32Array:
-	var shown: Array[Node] = visible_elements()
+## The numbers, with [param shown] elements and [param followed] bodies; those that are not finite
+## are 0.
+func read(shown: Array[Node], followed: Array[Node]) -> PackedFloat32Array:
 	var focus: Control = _tree.root.gui_get_focus_owner()
 	var numbers: PackedFloat32Array = [
 		hash(scene_path()) % _HASHES,
@@ -67,12 +69,11 @@ func read() -> PackedFloat32Array:
 		bodies.size(),
 		hash(str(focus.get_path())) % _HASHES if focus != null else 0,
 		shown.size(),
-		_hash_of_texts(),
+		hash(texts()) % _HASHES,
 		float(_tree.paused),
 	]
 	var head: int = numbers.size()
 	numbers.resize(head + BODIES * _NUMBERS_OF_BODY)
-	var followed: Array[Node] = followed_bodies()
 	for index in followed.size():
 		var at: int = head + index * _NUMBERS_OF_BODY
 		_put(numbers, at, place_of(followed[index]))
@@ -95,8 +96,7 @@ func followed_bodies() -> Array[Node]:
 
 
 ## Where the game is played: the first body, the focused element, or the camera.
-func position() -> Vector3:
-	var followed: Array[Node] = followed_bodies()
+func position(followed: Array[Node]) -> Vector3:
 	if not followed.is_empty():
 		return place_of(followed[0])
 	var focus: Control = _tree.root.gui_get_focus_owner()
@@ -171,20 +171,13 @@ static func is_usable(control: Control) -> bool:
 	return not (control is BaseButton and (control as BaseButton).disabled)
 
 
-func _hash_of_texts() -> int:
-	var texts: PackedStringArray = []
+## What visible labels say, without digits: clocks and scores are no other state.
+func texts() -> PackedStringArray:
+	var found: PackedStringArray = []
 	for label in labels:
-		if texts.size() < _MOST_TEXTS and is_instance_valid(label) and label.is_visible_in_tree():
-			texts.append(_without_digits(str(label.get("text"))))
-	return hash(texts) % _HASHES
-
-
-static func _without_digits(text: String) -> String:
-	var kept: String = ""
-	for letter in text.left(200):
-		if letter < "0" or letter > "9":
-			kept += letter
-	return kept
+		if found.size() < _MOST_TEXTS and is_instance_valid(label) and label.is_visible_in_tree():
+			found.append(_digits.sub(str(label.get("text")).left(200), "", true))
+	return found
 
 
 static func _put(numbers: PackedFloat32Array, at: int, vector: Vector3) -> void:

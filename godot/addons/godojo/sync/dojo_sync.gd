@@ -223,6 +223,13 @@ func is_launched() -> bool:
 	return _dialer.is_launched
 
 
+## Calls nobody from now on, even if a trainer started the game: policies and people play.
+func stay_alone() -> void:
+	_dialer.is_launched = false
+	_dialer.is_off = true
+	mode = Mode.INFERENCE
+
+
 ## Takes leave of the trainer, if there is one.
 func leave_trainer(reason: String) -> void:
 	if _link != null:
