@@ -13,7 +13,7 @@ GAMES_FILE = "games.toml"
 
 
 class Edit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Replaces a text that occurs once in a file of the project."""
+    """Replaces a text that occurs once in a file of the project; an empty one makes a new file."""
 
     file: str
     old: str
@@ -66,6 +66,9 @@ def patched_copy(folder: Path, source: Path, edits: list[Edit]) -> Path:
 
 def apply(edit: Edit, project: Path) -> None:
     path = project / edit.file
+    if not edit.old:
+        path.write_text(edit.new, encoding="utf-8")
+        return
     text = path.read_text(encoding="utf-8")
     if text.count(edit.old) != 1:
         raise ValueError(f"{edit.file} has {text.count(edit.old)} times, not once: {edit.old.strip()!r}")

@@ -100,6 +100,7 @@ def main() -> int:
     bugs = [bug for bug in bugs if bug.name in (wanted.bugs or [bug.name])]
     results = read_results(wanted.out)
     if not wanted.report:
+        results = [result for result in results if result.decisions or not result.trouble]  # others are tried again
         done = {result.key for result in results}
         for bug, game, explorers, seed in jobs(bugs, wanted.explorers, wanted.clean, wanted.seed):
             if (bug.name if bug else "", game.game, explorers, seed, wanted.minutes) in done:
