@@ -129,7 +129,8 @@ def finish_hunt(played: "Hunt", progress: Callable[..., None]) -> "HuntOutcome":
         shown = outcome.findings[:MOST_CLIPS]
         for number, finding in enumerate(shown):
             progress("filming findings", number / len(shown), f"{number} of {len(shown)}")
-            add_clip(played.folder, finding)
+            if not played.is_stopped:
+                add_clip(played.folder, finding, lambda: played.is_stopped)
     progress("writing the report", None, "")
     write_page(played.folder, outcome.record, outcome.findings, played.archive.sampled)
     write_texts(played.folder, outcome.record, outcome.findings)

@@ -1,15 +1,18 @@
 """Clips of findings: their minimal actions, replayed in a window that draws."""
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+
+import numpy as np
 
 from godojo.engines.godot.display import has_screen, has_virtual_screen
 from godojo.errors import GodojoError
 from godojo.hunt.contract import Playable
 from godojo.hunt.findings import CLIP, PICTURE, Finding, minimal_trace, target_of
 from godojo.hunt.game import HuntedGame, Seen, open_game
-from godojo.hunt.trace import replay
+from godojo.hunt.trace import Interrupted, replay
 from godojo.show.encoding import film_writer, format_of, numbered_pictures, read_pictures
 from godojo.show.scratch import scratch
 
@@ -18,18 +21,17 @@ MOST_CLIPS = 12
 LAST = 90
 """Decisions before the event that are shown."""
 FPS = 15
-MOST_S = 40.0
-"""That a clip takes; a slow machine gets a picture."""
+SLOW_S = 30.0
+"""Without a graphics card a frame may take a second: then the clip ends early, or there is none."""
 
 
 class _Filmed:
     """A game whose last decisions before an event are drawn, each as a picture."""
 
-    def __init__(self, game: HuntedGame, folder: Path, first: int) -> None:
-        self._game, self._folder, self._first = game, folder, first
+    def __init__(self, game: HuntedGame, folder: Path, first: int, is_over: Callable[[], bool]) -> None:
+        self._game, self._folder, self._first, self._is_over = game, folder, first, is_over
         self.action_parts, self.log, self.ui_points = game.action_parts, game.log, game.ui_points
         self._played = 0
-        self._deadline = time.monotonic() + MOST_S
 
     @property
     def is_lost(self) -> bool:
@@ -38,29 +40,34 @@ class _Filmed:
     def reset(self, seed: int) -> Seen:
         return self._taken(self._game.reset(seed))
 
-    def step(self, action: object) -> Seen:
+    def step(self, action: np.ndarray) -> Seen:
         self._played += 1
-        return self._taken(self._game.step(action))  # type: ignore[arg-type]
+        return self._taken(self._game.step(action))
 
     def close(self) -> None: ...
 
     def _taken(self, seen: Seen) -> Seen:
-        if self._played >= self._first and not self.is_lost and time.monotonic() < self._deadline:
+        if self._played >= self._first and not self.is_lost and not self._is_over():
             self._game.screenshot(self._folder / f"frame_{self._played:06d}.png")
         return seen
 
 
-def add_clip(folder: Path, finding: Finding) -> bool:
+def add_clip(folder: Path, finding: Finding, is_stopped: Callable[[], bool] = lambda: False) -> bool:
     """Writes `clip.mp4`, or a picture where there is only one frame; false where nothing can be drawn."""
     if not (has_screen() or has_virtual_screen()):
         return False
     place = folder / finding.folder
     trace, _ = minimal_trace(place)
-    with suppress(GodojoError, NotImplementedError, OSError), scratch(place) as frames:
-        target, detectors = target_of(finding.target), finding.detectors
-        with open_game(target, detectors=detectors, window=True, timeout_s=max(finding.timeout_s, MOST_S)) as game:
-            filmed: Playable = _Filmed(game, frames, max(len(trace) - LAST, 0))
-            replay(filmed, trace, finding.event.signature)
+    with suppress(GodojoError, OSError), scratch(place) as frames:
+        with open_game(target_of(finding.target), detectors=finding.detectors, window=True, timeout_s=SLOW_S) as game:
+            deadline = time.monotonic() + SLOW_S
+
+            def is_over() -> bool:
+                return is_stopped() or time.monotonic() > deadline
+
+            filmed: Playable = _Filmed(game, frames, max(len(trace) - LAST, 0), is_over)
+            with suppress(Interrupted):
+                replay(filmed, trace, finding.event.signature, is_over=is_over)
         pictures = numbered_pictures(frames)
         if len(pictures) == 1:
             (place / PICTURE).write_bytes(pictures[0].read_bytes())

@@ -1,6 +1,8 @@
 """Detectors on Python's side: the game's log, its resources, and whether anything still happens."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -8,10 +10,12 @@ import numpy as np
 from godojo.engines.godot.complaints import ComplaintReader
 from godojo.hunt.events import Event, event, of_complaint
 
-_MEGABYTE = 1024 * 1024
 _WARM_UP = 30
 """Decisions after a reset in which a game may still be loading."""
 _DISTINCT_ACTIONS = 10
+_FLOOD_LINES = 5000
+"""Of one decision; more are not read, since they say the same."""
+_FRAME = re.compile(r"^\[\d+\] (\w+) \((res://[^:)]+):(\d+)\)")
 
 
 class DetectorSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,7 +39,7 @@ class DetectorSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """In a row in which nothing at all changes, although actions vary."""
     stuck_decisions: int = 600
     """In a row in which what is played stays where it is, although actions vary and it has moved before."""
-    frame_budget_ms: float = 200.0
+    frame_budget_ms: float = 100.0
     """Processor time of a physics tick; three of ten decisions must exceed it, or one by ten times."""
     memory_budget_mb: float = 512.0
     """Growth of the engine's own memory since the reset."""
@@ -54,12 +58,38 @@ class LogDetector:
         self._settings = settings
         self._reader = ComplaintReader()
 
-    def read(self, lines: Iterable[str], *, is_end: bool = False) -> Iterator[Event]:
+    def read(self, lines: Sequence[str], *, is_end: bool = False) -> Iterator[Event]:
         """The events of new lines; `is_end`: a complaint counts without a line after it."""
-        found = [*self._reader.feed(lines), *(self._reader.close() if is_end else ())]
+        found = list(self._reader.feed(lines[:_FLOOD_LINES]))
+        if len(lines) > _FLOOD_LINES:
+            self._reader = ComplaintReader()  # the last one is incomplete
+        elif is_end:
+            found += self._reader.close()
         for complaint in found:
             if not complaint.is_noise and (complaint.is_error or self._settings.warnings):
                 yield of_complaint(complaint)
+
+
+class ScriptFrame(NamedTuple):
+    """A line of GDScript's backtrace, which the engine prints when it crashes."""
+
+    function: str
+    file: str
+    line: str
+
+    def __str__(self) -> str:
+        return f"{self.function} ({self.file}:{self.line})"
+
+
+def backtrace(lines: Iterable[str]) -> list[ScriptFrame]:
+    """The scripts' last backtrace in a log, innermost first."""
+    frames: list[ScriptFrame] = []
+    for line in lines:
+        if line.startswith("GDScript backtrace"):
+            frames = []
+        elif match := _FRAME.match(line):
+            frames.append(ScriptFrame(*match.groups()))
+    return frames
 
 
 class ProgressDetector:

@@ -21,7 +21,7 @@ from godojo.engines.godot.arrays import checked_seed, game_seed
 from godojo.engines.godot.game_process import GameProcess
 from godojo.errors import GodojoError
 from godojo.games.parts import ActionPart
-from godojo.hunt.detectors import BudgetDetector, DetectorSettings, LogDetector, ProgressDetector
+from godojo.hunt.detectors import BudgetDetector, DetectorSettings, LogDetector, ProgressDetector, backtrace
 from godojo.hunt.events import Event, event
 from godojo.hunt.invariants import Invariant
 from godojo.hunt.probe import ProbeServer, Report
@@ -35,6 +35,10 @@ _SLICE_S = 0.25
 """How often a game that keeps us waiting is looked at: its log must stay small."""
 _LAST_BREATH_S = 1.0
 _KEPT_LINES = 2000
+_BEGUN = "Godojo: the scene is loaded anew"
+"""Printed between an old scene and a new one (`dojo_probe.gd`)."""
+_SIGNALS = 128
+"""Exit statuses from here on are signals, as shells report them."""
 _MOST_OBSERVED = 128
 """Numbers of the observation that are part of the state."""
 _HEAD = ("scene", "nodes", "bodies", "focus", "elements", "texts", "paused")
@@ -74,6 +78,7 @@ class HuntedGame:
         self._launch, self._settings, self._timeout_s = launch, settings or DetectorSettings(), timeout_s
         self.log: deque[str] = deque(maxlen=_KEPT_LINES)
         """The last lines of the game's output, of all its processes."""
+        self._lines_read = 0
         self.decisions = 0
         self.starts = 0
         """Processes that were started."""
@@ -133,7 +138,16 @@ class HuntedGame:
             self._connection.close("the game begins anew")
             self._connection = None
             self._connect()
+            self._skip_old_scene()
         self._started_with = None
+
+    def _skip_old_scene(self) -> None:
+        """What the old scene printed while it was replaced is not the new one's."""
+        assert self._process is not None
+        lines = list(self._process.new_lines())
+        self.log.extend(lines)
+        begun = max((place for place, line in enumerate(lines) if line == _BEGUN), default=-1)
+        self._early = list(self._detector.read(lines[begun + 1 :], is_end=True))
 
     def step(self, action: np.ndarray) -> Seen:
         """Plays one decision."""
@@ -218,8 +232,16 @@ class HuntedGame:
 
     def _check_alive(self) -> None:
         assert self._process is not None
-        if not self._process.alive():
-            raise GodojoError(f"the game {self._process.how_it_ended()} before it connected; {self._process.quoted()}")
+        if self._process.alive():
+            return
+        if self._process.status == 0:
+            raise GodojoError(
+                "the game quits at once: hunt a scene that stays (scene), or have it wait for a person;"
+                f" {self._process.quoted()}"
+            )
+        if self._process.could_not_start():
+            raise GodojoError(f"the game cannot start on this machine: {self._process.quoted()}")
+        raise GodojoError(f"the game {self._process.how_it_ended()} before it connected; {self._process.quoted()}")
 
     def _awaited(self) -> StepFrame:
         """The game's answer; looks at the game while it keeps us waiting."""
@@ -302,6 +324,7 @@ class HuntedGame:
         early, self._early = self._early, []
         lines = self._process.new_lines()
         self.log.extend(lines)
+        self._lines_read += len(lines)
         return [*early, *self._detector.read(lines, is_end=is_end)] if lines or is_end else early
 
     def _lose(self, error: GodojoError) -> list[Event]:
@@ -314,22 +337,28 @@ class HuntedGame:
             with suppress(OSError):  # its crash handler prints where it is
                 os.kill(process.pid, signal.SIGSEGV if hasattr(signal, "SIGSEGV") else signal.SIGTERM)
         process.wait(_LAST_BREATH_S)
+        before = self._lines_read
         found = self._read_log(is_end=True)
+        frames = backtrace(list(self.log)[-max(self._lines_read - before, 1) :])
         status = process.status
         process.end()
         if connection is not None:
             connection.close("lost")
+        ended = None
         if is_frozen:
-            found.insert(0, event("freeze", f"the game {error}", pattern="no answer"))
+            # A loop may be caught anywhere in what it calls; what called it is always the same.
+            place, where = (f"{frames[-1].file}:{frames[-1].function}", f" in {frames[0]}") if frames else ("", "")
+            ended = event("freeze", f"the game {error}{where}", place=place, pattern="no answer")
         elif isinstance(error, GameRefused):
-            found.insert(0, event("exit", str(error)))
+            ended = event("exit", str(error))
         elif status is None:
-            found.insert(0, event("exit", f"the game went off the line: {error}"))
-        elif status < 0 or status >= 128:
-            found.insert(0, event("crash", f"the game {process.how_it_ended()}"))
+            ended = event("exit", f"the game left the hunt: {error}")
+        elif status < 0 or status >= _SIGNALS:
+            place, where = (f"{frames[0].file}:{frames[0].line}", f" in {frames[0]}") if frames else ("", "")
+            ended = event("crash", f"the game {process.how_it_ended()}{where}", place=place, pattern="crash")
         elif status > 0 or self._settings.exits:
-            found.insert(0, event("exit", f"the game {process.how_it_ended()}"))
-        return found
+            ended = event("exit", f"the game {process.how_it_ended()}")
+        return found if ended is None else [ended, *found]
 
     def _fresh(self, events: Sequence[Event]) -> tuple[Event, ...]:
         """Those that have not been seen since the last reset."""

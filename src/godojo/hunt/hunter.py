@@ -46,8 +46,8 @@ _BEAT_S, _SAVE_S = 0.5, 10.0
 _MOST_MOMENTS = 240
 _MOST_LOSSES = 5
 """Games in a row that could not be started."""
-_LAST_SHRINK_S = 10.0
-"""For a finding at the very end of the hunt."""
+_SHRINK_SHARE, _LEAST_SHRINK_S = 0.1, 5.0
+"""Of all time, for one finding, and the least that it gets."""
 Progress = Callable[[str, float | None, str], None]
 
 
@@ -79,6 +79,8 @@ class Hunt:
         self._moments = list(self.record.timeline)
         self._team: Team | None = None
         self._team_ready = threading.Lock()
+        self.is_stopped = False
+        """Whether the user has stopped it."""
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._counts = {name: getattr(self.record, name) for name in _COUNTED}
@@ -93,6 +95,7 @@ class Hunt:
 
     def stop(self) -> None:
         """Ends the hunt soon; everything found so far is kept."""
+        self.is_stopped = True
         self._stop.set()
 
     def run(self, progress: Progress = lambda *_: None) -> HuntRecord:
@@ -300,7 +303,7 @@ class _Worker:
         hunt = self._hunt
         original = steps.trace() if steps.actions else Trace(steps.seed, self._no_actions(), steps.explorer)
         found_after_s = hunt._before_s + hunt._elapsed_s
-        left_s = max(hunt._deadline - time.monotonic(), _LAST_SHRINK_S)
+        left_s = max(_SHRINK_SHARE * (hunt._deadline - hunt._started), _LEAST_SHRINK_S)
         try:
             proof = prove(
                 self.reopened,

@@ -1,6 +1,7 @@
 """What is hunted, and how it is started."""
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from godojo.games.base import GAMES, SCENE_GAMES
 from godojo.hunt.injection import ADDON, beside_binary, has_autoloads, shadow
 
 _DATA_FOLDERS = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "APPDATA", "LOCALAPPDATA")
+_LISTENS = re.compile(rb"[Ii]nput|Button|LineEdit|Slider|ItemList|TextEdit")
 _DIALOGS = ("zenity", "kdialog", "Xdialog", "xmessage")
 """What Godot shows its alerts with."""
 
@@ -111,8 +113,12 @@ def prepared(target: Target, *, window: bool = False) -> Launch:
 
 def _shadowed(folder: Path, scene: str | None, place: Path, target: Target, window: bool) -> tuple[Recipe, bool]:
     """How to start the project's shadow, and whether its scene alone cannot begin anew."""
-    original = from_project(folder, scene=scene, wire="dojo/1" if target.input_map else None)
     project = Path(folder).expanduser().absolute()
+    if target.input_map and (project / "project.godot").is_file() and not _hears_input(project, scene):
+        raise GodojoError(
+            f"{project} has no input actions: add some in its project settings (Input Map), or a DojoAgent to its scene"
+        )
+    original = from_project(folder, scene=scene, wire="dojo/1" if target.input_map else None)
     if original.wire == "any" and not (project / ADDON).is_dir():
         raise GodojoError(f"{project} has no agents: play it by its input actions ({option('input_map', True)})")
     engine = find()
@@ -120,6 +126,15 @@ def _shadowed(folder: Path, scene: str | None, place: Path, target: Target, wind
     text = (project / "project.godot").read_text(encoding="utf-8")
     words = engine_words(engine, place, scene, window=window, wire=original.wire)
     return Recipe(words, original.wire), has_autoloads(text) or original.wire != "dojo/1"
+
+
+def _hears_input(project: Path, scene: str | None) -> bool:
+    """Whether the project has input actions, or any file in it that may listen to a person; or nothing to play."""
+    text = (project / "project.godot").read_text(encoding="utf-8", errors="replace")
+    if re.search(r"^\[input\]", text, re.MULTILINE) or not (scene or "run/main_scene" in text):
+        return True
+    files = (path for path in project.rglob("*.*") if path.suffix in (".gd", ".cs", ".tscn", ".gdc", ".scn"))
+    return any(path.suffix in (".gdc", ".scn") or _LISTENS.search(path.read_bytes()) for path in files)
 
 
 def _silent_dialogs(session: Path) -> Path:

@@ -6,6 +6,8 @@ extends Node
 
 ## What the trainer says to have the scene loaded anew: this and a seed.
 const RELOAD := "hunt:reload "
+## What is printed between the old scene and the new one; the hunt's [code]game.py[/code] has it too.
+const BEGUN := "Godojo: the scene is loaded anew"
 ## What it says to have a picture: this and a file.
 const PICTURE := "hunt:picture "
 
@@ -183,3 +185,5 @@ func _reload() -> void:
 		get_node("Driven").free()
 		_add_input_agent.call_deferred()
 	get_tree().change_scene_to_file(_first_scene)
+	# The old scene is gone; what it has complained about until here is not the new one's.
+	print(BEGUN)

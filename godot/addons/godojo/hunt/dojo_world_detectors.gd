@@ -113,27 +113,33 @@ func _check_invariant(invariant: DojoInvariant, found: Array[Dictionary]) -> voi
 		found.append(_event("invariant", invariant.title(), invariant))
 
 
-## Beyond the level for long, and further than a jump over its edge; upwards is no matter.
+## Beyond the level for long, and further than a jump over its edge. What flies over the edge is no
+## matter, and neither is what has never been in the level.
 func _check_outside(body: Node, place: Vector3, found: Array[Dictionary]) -> void:
 	if not _bounds.is_known or _bounds.is_endless:
 		return
 	var share: float = _settings.get("out_of_world_margin", 0.5)
 	var least: float = 5.0 if body is Node3D else 300.0
+	# In 2D, up is where y is less.
+	var up: float = 1.0 if body is Node3D else -1.0
+	var middle: Vector3 = _bounds.box.get_center()
+	var half: Vector3 = _bounds.box.size / 2.0
+	var away: Vector3 = place - middle
+	var height: float = away.y * up - half.y
+	var sideways: Vector2 = Vector2(absf(away.x) - half.x, absf(away.z) - half.z)
 	var margin: Vector3 = (_bounds.box.size * share).max(Vector3.ONE * least)
-	var low: Vector3 = _bounds.box.position - margin
-	var high: Vector3 = _bounds.box.end + margin
-	var is_out: bool = place.x < low.x or place.x > high.x
-	if body is Node3D:
-		is_out = is_out or place.y < low.y or place.z < low.z or place.z > high.z
-	else:
-		is_out = is_out or place.y > high.y
-	if not is_out:
+	if height > least:
+		_has_been_in.erase(body)
+		_outside.erase(body)
+	elif sideways.x <= 0.0 and sideways.y <= 0.0 and away.y * up >= -half.y:
 		_has_been_in[body] = true
 		_outside.erase(body)
 	elif _has_been_in.has(body):
-		_outside[body] = _outside.get(body, 0) + 1
-		if _outside[body] == int(_settings.get("out_of_world_decisions", 30)):
-			found.append(_event("out_of_world", "it left the level and did not come back", body))
+		var is_below: bool = away.y * up < -half.y - margin.y
+		if is_below or sideways.x > margin.x or sideways.y > margin.z:
+			_outside[body] = _outside.get(body, 0) + 1
+			if _outside[body] == int(_settings.get("out_of_world_decisions", 30)):
+				found.append(_event("out_of_world", "it left the level and did not return", body))
 
 
 func _check_inside(body: Node, found: Array[Dictionary]) -> void:

@@ -19,6 +19,7 @@ KEPT = 50
 MOST_BYTES = 4 * 1024 * 1024
 """A longer log is cut back to its beginning, where the first errors are."""
 _KEPT_BYTES = 64 * 1024
+_MOST_NEW_BYTES = 1024 * 1024
 _READ_BYTES = 16 * 1024
 _NAME = re.compile(r"\A\d{8}-\d{6}-(\d+)-\d+\.log\Z")
 _UNPRINTABLE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -71,7 +72,7 @@ class GameLog:
                 return []
             with self.path.open("rb") as file:
                 file.seek(self._read_to)
-                content = file.read(MOST_BYTES)
+                content = file.read(_MOST_NEW_BYTES)
         except OSError:
             return []
         self._read_to = max(self._read_to + len(content), size)

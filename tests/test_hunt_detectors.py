@@ -1,0 +1,167 @@
+"""Detectors of a hunt without an engine: signatures, budgets, progress, and the probe's line."""
+
+import json
+import socket
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from godojo.bridge.messages import ConnectionLost, PeerTimeout, WireError
+from godojo.errors import GodojoError
+from godojo.hunt.detectors import BudgetDetector, DetectorSettings, LogDetector, ProgressDetector, backtrace
+from godojo.hunt.events import event, node_pattern, text_pattern
+from godojo.hunt.game import Target
+from godojo.hunt.injection import has_autoloads, merged_classes, with_probe
+from godojo.hunt.invariants import Invariant
+from godojo.hunt.probe import ProbeServer
+
+ERROR = """SCRIPT ERROR: Cannot call method 'hit' on <Node2D#{number}> at {number}.
+   at: _physics_process (res://player.gd:17)
+   GDScript backtrace (most recent call first):
+       [0] _physics_process (res://player.gd:17)
+WARNING: slow
+   at: warn (core/x.cpp:3)
+ERROR: 3 RID allocations of type 'X' were leaked at exit."""
+
+
+def test_signatures_do_not_depend_on_the_run() -> None:
+    def found(number: int, settings: DetectorSettings) -> list[tuple[str, str]]:
+        lines = ERROR.format(number=number).splitlines()
+        return [(one.detector, one.signature) for one in LogDetector(settings).read(lines, is_end=True)]
+
+    quiet, loud = DetectorSettings(), DetectorSettings(warnings=True)
+    assert found(123, quiet) == found(99_881, quiet)
+    assert [detector for detector, _ in found(1, quiet)] == ["script_error"]
+    assert [detector for detector, _ in found(1, loud)] == ["script_error", "warning"]
+    assert found(1, quiet)[0][1].startswith("script_error|res://player.gd:17|")
+    assert node_pattern("/root/Level/@Area2D@37/Enemy12") == node_pattern("/root/Level/@Area2D@9/Enemy3")
+    assert text_pattern("at 0x7f12 after -1.5e3 s") == text_pattern("at 0x99 after 2 s")
+    assert event("crash", "gone").severity == "critical"
+
+
+def test_a_flood_is_read_in_part() -> None:
+    lines = ERROR.format(number=1).splitlines() * 4000
+    assert len(list(LogDetector(DetectorSettings()).read(lines, is_end=True))) < 1000
+
+
+def test_a_backtrace_is_the_last_one() -> None:
+    lines = [line.strip() for line in ERROR.format(number=1).splitlines()]
+    lines += ["GDScript backtrace (most recent call first):", "[0] _spin (res://a.gd:4)", "[1] _ready (res://b.gd:7)"]
+    assert [str(frame) for frame in backtrace(lines)] == ["_spin (res://a.gd:4)", "_ready (res://b.gd:7)"]
+
+
+@pytest.mark.parametrize(
+    ("varies", "changes", "moves", "expected"),
+    [
+        (True, False, False, ["softlock"]),
+        (False, False, False, []),
+        (True, True, False, []),
+        (True, True, True, ["stuck"]),
+    ],
+)
+def test_softlock_and_stuck(varies: bool, changes: bool, moves: bool, expected: list[str]) -> None:
+    detector = ProgressDetector(DetectorSettings(softlock_decisions=40, stuck_decisions=60))
+    found = []
+    for step in range(100):
+        action = np.full(2, step % 17 if varies else 0, np.float32)
+        place = np.full(3, step if moves and step < 5 else 0, np.float32)
+        found += detector.look(action, bytes([step % 251]) if changes else b"", place)
+    assert [one.detector for one in found] == expected
+
+
+def test_budgets_count_from_the_start_and_forgive_a_spike() -> None:
+    detector = BudgetDetector(DetectorSettings(frame_budget_ms=10, node_budget=100, memory_budget_mb=50))
+    metrics = {"orphans": 0.0, "memory_mb": 30.0, "objects": 900.0, "nodes": 50.0}
+    found, cpu_ms = [], 0.0
+    for step in range(100):
+        cpu_ms += 80.0 if step == 60 else 4.0
+        found += detector.look(metrics, cpu_ms, 4)
+    assert not found, "one slow decision is no event"
+    for _ in range(3):
+        cpu_ms += 80.0
+        found += detector.look({**metrics, "nodes": 151.0, "memory_mb": 90.0}, cpu_ms, 4)
+    assert {one.detector for one in found} == {"frame_budget", "node_leak", "memory_budget"}
+
+
+def test_the_probe_is_the_first_autoload() -> None:
+    plain = 'config_version=5\n\n[application]\n\nconfig/name="x"\n'
+    loaded = plain + '\n[autoload]\n\nState="*res://state.gd"\n\n[input]\n'
+    assert not has_autoloads(plain)
+    assert has_autoloads(loaded)
+    text = with_probe(loaded)
+    assert text.index("DojoProbe=") < text.index("State=")
+    assert with_probe(plain).count("[autoload]") == 1
+
+
+def test_class_names_are_added_once() -> None:
+    theirs = 'list=[{\n"class": &"DojoSync",\n"path": "res://mine.gd"\n}]'
+    ours = (
+        'list=[{\n"class": &"DojoSync",\n"path": "res://addons/godojo/sync/dojo_sync.gd"\n}, '
+        '{\n"class": &"DojoAgent",\n"path": "res://addons/godojo/agents/dojo_agent.gd"\n}, '
+        '{\n"class": &"Arena",\n"path": "res://games/arena.gd"\n}]'
+    )
+    merged = merged_classes(theirs, ours)
+    assert (merged.count("DojoSync"), merged.count("DojoAgent"), merged.count("Arena")) == (1, 1, 0)
+
+
+def test_invariants_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "rules.py"
+    file.write_text(
+        "def alive(state): return state['health'] > 0\n"
+        "def told(state): return 'too many nodes' if state['nodes'] > 5 else True\n"
+        "def broken(state): return state['nothing']\n"
+    )
+    assert not list(Invariant(f"{file}:alive").check({"health": 1}))
+    (found,) = Invariant(f"{file}:alive").check({"health": 0})
+    assert found.signature == "invariant|rules.py:alive|alive does not hold"
+    (found,) = Invariant(f"{file}:told").check({"nodes": 9})
+    assert found.message == "too many nodes"
+    with pytest.raises(GodojoError, match=r"broken failed: KeyError.*line 3"):
+        list(Invariant(f"{file}:broken").check({}))
+    with pytest.raises(GodojoError, match="has no function 'live'; did you mean alive"):
+        Invariant(f"{file}:live")
+    with pytest.raises(GodojoError, match=r"write it as file\.py:function"):
+        Invariant("rules")
+
+
+def test_a_target_is_one_thing(tmp_path: Path) -> None:
+    with pytest.raises(GodojoError, match="give one of them"):
+        Target()
+    with pytest.raises(GodojoError, match="give one of them"):
+        Target(game="tag", binary=tmp_path)
+    with pytest.raises(GodojoError, match="did you mean tag"):
+        Target(game="tga")
+
+
+def _report(words: object, numbers: bytes = b"") -> bytes:
+    text = json.dumps(words).encode()
+    return struct.pack("<II", len(text), len(numbers)) + text + numbers
+
+
+def test_the_probe_shows_its_token_and_is_bounded() -> None:
+    server = ProbeServer()
+    try:
+        with socket.create_connection(("127.0.0.1", server.port)) as stranger:
+            stranger.sendall(_report({"token": "wrong"}))
+            with pytest.raises(PeerTimeout):
+                server.read(0.2)
+        with socket.create_connection(("127.0.0.1", server.port)) as probe:
+            probe.sendall(_report({"token": server.token}))
+            numbers = np.arange(10, dtype="<f4").tobytes()
+            said = _report({"scene": "res://a.tscn", "events": [{"detector": "nan"}]}, numbers)
+            probe.sendall(said + struct.pack("<II", 0, 40) + numbers)
+            report = server.read(5.0)
+            assert [one["detector"] for one in report.events] == ["nan"]
+            assert (report.scene, report.state.tolist()) == ("res://a.tscn", [6.0, 7.0, 8.0, 9.0])
+            probe.sendall(struct.pack("<II", 2**31, 0))
+            with pytest.raises(WireError, match="at most"):
+                server.read(5.0)
+        server.begin()
+        with socket.create_connection(("127.0.0.1", server.port)) as probe:
+            probe.sendall(_report({"token": server.token}))
+        with pytest.raises(ConnectionLost):
+            server.read(5.0)
+    finally:
+        server.close()
