@@ -6,6 +6,7 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from benchmarks.planted_bugs.bugs import Bug, clean_edits, patched_copy, read_bugs
@@ -68,3 +69,7 @@ def test_the_summary_counts_what_was_found() -> None:
     assert "| team | 1 of 2 (50 %) | 12 s | 5 of 5 | 2.0 % |" in text
     assert "b" in text
     assert "stuck: x" in text
+    same = msgspec.structs.replace(found, bug="c", signatures=("stuck: x",))
+    assert "| team | 1 of 2 (50 %)" in summary([found, same, clean]), (
+        "what clean builds have, too, is no bug that was found"
+    )

@@ -75,6 +75,8 @@ class Result(msgspec.Struct, frozen=True):
     other: tuple[str, ...] = ()
     """Signatures of all other findings: of a clean build, false positives."""
     trouble: str = ""
+    signatures: tuple[str, ...] = ()
+    """Of the findings that are the bug."""
 
     @property
     def key(self) -> tuple[str, str, str, int, float]:
@@ -96,6 +98,7 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="keep the hunts' folders here")
     parser.add_argument("--report", action="store_true", help="print the table of what is there, and hunt nothing")
     wanted = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that hunts end with us
     bugs = [bug for bug in read_bugs() if bug.game in (wanted.games or [bug.game])]
     bugs = [bug for bug in bugs if bug.name in (wanted.bugs or [bug.name])]
     results = read_results(wanted.out)
@@ -214,6 +217,7 @@ def judged(bug: Bug | None, game: str, explorers: str, seed: int, minutes: float
         decisions=decisions,
         other=tuple(one.event.signature for one in there if one not in hits),
         trouble=trouble,
+        signatures=tuple(one.event.signature for one in hits),
     )
 
 
@@ -237,7 +241,8 @@ def line_of(result: Result) -> str:
 
 def summary(results: list[Result]) -> str:
     """Tables in Markdown."""
-    planted, clean = [one for one in results if one.bug], [one for one in results if not one.bug]
+    clean = [one for one in results if not one.bug]
+    planted = [_without_false(one, clean) for one in results if one.bug]
     false = {signature for one in clean for signature in one.other}
     lines = ["| explorers | recall | median time to find | replays | median reduction |", "|---|---|---|---|---|"]
     for name in dict.fromkeys(one.explorers for one in planted):
@@ -260,6 +265,13 @@ def summary(results: list[Result]) -> str:
         ]
         lines += [f"- {signature}" for signature in sorted(false)]
     return "\n".join(lines)
+
+
+def _without_false(result: Result, clean: list[Result]) -> Result:
+    """Not found if all that was found is in clean builds of the game, too."""
+    false = {signature for one in clean if one.game == result.game for signature in one.other}
+    is_false = bool(result.signatures) and false.issuperset(result.signatures)
+    return msgspec.structs.replace(result, found=False) if is_false else result
 
 
 def say(text: str) -> None:
