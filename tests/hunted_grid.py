@@ -71,6 +71,4 @@ class Grid:
         self._told.update(event.signature for event in fresh)
         where = np.array([self._place[0], 0.0, self._place[1]], np.float32)
         state = np.array([*self._place, self._held], np.float32)
-        return Seen(
-            state=state, position=where, ui=(), events=tuple(fresh), reward=0.0, ended=False, observation=state
-        )
+        return Seen(state=state, position=where, ui=(), events=tuple(fresh), reward=0.0, ended=False, observation=state)

@@ -20,7 +20,7 @@ from godojo.hunt.report import axes_of, write_page
 from godojo.hunt.team import Share
 from godojo.hunt.texts import annotations, fails, junit, markdown, write_texts
 from godojo.hunt.trace import Trace
-from tests.browser import chromium, opened_browser
+from tests.browser import browser, chromium
 from tests.hunted_grid import CRASH, FLAKY, TRAP, Grid
 
 HOSTILE = Event(
@@ -111,8 +111,10 @@ def test_the_page_holds_everything(hunt: HuntOutcome) -> None:
 @pytest.mark.skipif(chromium() is None, reason="needs Chromium")
 def test_the_page_opens_in_a_browser(hunt: HuntOutcome) -> None:
     page = write_page(hunt.folder, hunt.record, hunt.findings, np.random.default_rng(0).random((99, 3), np.float32))
-    with opened_browser(page.as_uri()) as tab:
-        assert tab.value("document.querySelectorAll('.finding').length") == 3
+    with browser() as new_tab:
+        tab = new_tab()
+        tab.open(page.as_uri())
+        assert tab.wait("document.querySelectorAll('.finding').length") == 3
         assert not tab.said
 
 
@@ -137,9 +139,7 @@ def test_a_flat_game_is_seen_from_the_side() -> None:
         (["reproduce", "findings/999"], "no finding at findings/999"),
     ],
 )
-def test_mistakes_are_one_line(
-    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mistakes_are_one_line(words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, words)
     assert isinstance(done.exception, GodojoError)
@@ -150,8 +150,8 @@ def test_mistakes_are_one_line(
 def test_a_finding_of_the_newest_hunt_has_a_short_name(
     hunt: HuntOutcome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "hunts").mkdir()
-    (tmp_path / "hunts/island").symlink_to(hunt.folder)
-    monkeypatch.chdir(tmp_path / "hunts")
-    monkeypatch.chdir(tmp_path)
-    assert (find_finding("hunts/island/findings/001") / "finding.json").is_file()
+    home = tmp_path / "home"
+    (home / "hunts").mkdir(parents=True)
+    (home / "hunts/island").symlink_to(hunt.folder)
+    monkeypatch.chdir(home)
+    assert find_finding("findings/001") == Path("hunts/island/findings/001")

@@ -30,6 +30,7 @@ __all__ = [
     "check",
     "evaluate",
     "exploit",
+    "hunt_bugs",
     "load_policy",
     "make_vec",
     "open_game",
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from godojo.api.evaluation import evaluate
     from godojo.api.exports import Exported
     from godojo.api.films import Film
+    from godojo.api.hunting import hunt_bugs
     from godojo.api.league import League, exploit
     from godojo.api.policies import TrainedPolicy, load_policy
     from godojo.api.replays import Replays
@@ -74,6 +76,7 @@ _HOMES = {
     "check": "godojo.evaluation.game_check",
     "evaluate": "godojo.api.evaluation",
     "exploit": "godojo.api.league",
+    "hunt_bugs": "godojo.api.hunting",
     "load_policy": "godojo.api.policies",
     "make_vec": "godojo.engines.make",
     "open_game": "godojo.engines.make",

@@ -1,4 +1,4 @@
-"""`godojo.hunt`: agents that play a game to find out what breaks."""
+"""`godojo.hunt_bugs`: agents that play a game to find out what breaks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ HUNTS = "hunts"
 """The folder of hunts, in the current directory."""
 
 
-def hunt(game: str | None = None, *, progress: Callable[..., None] | None = None, **how: Any) -> "HuntOutcome":
+def hunt_bugs(game: str | None = None, *, progress: Callable[..., None] | None = None, **how: Any) -> "HuntOutcome":
     """Play a game with a team of explorers; prove, shrink and report what goes wrong.
 
     Args:

@@ -31,9 +31,7 @@ def hunt(
         int, typer.Option("--processes", help="Games that are played at once.", metavar="N", min=1)
     ] = 1,
     seed: Annotated[int, typer.Option("--seed", help="Of games and explorers.", min=0)] = 0,
-    folder: Annotated[
-        Path | None, typer.Option("--out", help="Defaults to hunts/NAME-DATE.", metavar="DIR")
-    ] = None,
+    folder: Annotated[Path | None, typer.Option("--out", help="Defaults to hunts/NAME-DATE.", metavar="DIR")] = None,
     resume: Annotated[Path | None, typer.Option("--resume", help="Continue this hunt.", metavar="DIR")] = None,
     against: Annotated[
         Path | None,
@@ -42,7 +40,9 @@ def hunt(
     fail_on: Annotated[
         str,
         typer.Option(
-            "--fail-on", help="Exit with status 1 at a finding this bad: critical, major, minor or never.", metavar="LEVEL"
+            "--fail-on",
+            help="Exit with status 1 at a finding this bad: critical, major, minor or never.",
+            metavar="LEVEL",
         ),
     ] = "major",
     explorers: Annotated[
@@ -170,9 +170,7 @@ def reproduce(
     project: Annotated[
         Path | None, typer.Option("--project", help="Replay it in this copy of the project.", metavar="DIR")
     ] = None,
-    binary: Annotated[
-        Path | None, typer.Option("--binary", help="Replay it in this build.", metavar="FILE")
-    ] = None,
+    binary: Annotated[Path | None, typer.Option("--binary", help="Replay it in this build.", metavar="FILE")] = None,
 ) -> None:
     """Replay a finding of `hunt` from its seed and minimal actions.
 

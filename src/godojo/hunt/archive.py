@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,7 +42,9 @@ class Steps:
 
     def trace(self, length: int | None = None) -> Trace:
         actions = self.actions[:length]
-        return Trace(self.seed, np.array(actions, np.float32) if actions else np.zeros((0, 0), np.float32), self.explorer)
+        return Trace(
+            self.seed, np.array(actions, np.float32) if actions else np.zeros((0, 0), np.float32), self.explorer
+        )
 
 
 class _Look(NamedTuple):
@@ -148,7 +150,7 @@ class Archive:
         total = np.cumsum([one.length * width for one in entries])
         kept = entries[: int(np.searchsorted(total, _SAVED_NUMBERS))]
         actions = [one.steps.trace(one.length).actions.reshape(-1, width) for one in kept]
-        columns = {
+        columns: dict[str, Any] = {
             "seeds": np.array([one.steps.seed for one in kept], np.int64),
             "lengths": np.array([one.length for one in kept], np.int64),
             "visits": np.array([one.visits for one in kept], np.int64),

@@ -13,7 +13,6 @@ SEVERITIES: tuple[Severity, ...] = ("critical", "major", "minor")
 """The worst first."""
 
 
-
 class Playable(Protocol):
     """A game that is played by decision."""
 

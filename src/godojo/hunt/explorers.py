@@ -104,7 +104,7 @@ class Novelty(Explorer):
             self._from = cell, choice
             self._held = int(self.rng.integers(1, self.LONGEST_HOLD + 1))
         self._held -= 1
-        return self._actions[self._from[1]]
+        return np.asarray(self._actions[self._from[1]])
 
     def learn(self, cell: Cell, novelty: float) -> None:
         self._cell = cell
@@ -134,6 +134,7 @@ class UiCrawler(Explorer):
         self._actions = space.prototypes(rng)
         self._clicks: defaultdict[Hashable, int] = defaultdict(int)
         self._tried: dict[Hashable, np.ndarray] = {}
+        self._after = space.neutral
 
     def fits(self, seen: Seen) -> bool:
         return bool(seen.ui)
@@ -145,13 +146,13 @@ class UiCrawler(Explorer):
     def choose(self, seen: Seen) -> np.ndarray:
         if self._release:  # a press counts once it is released
             self._release = False
-            return self._after
+            return np.asarray(self._after)
         self._release = True
         if self.rng.random() < self.DEVIATES or not seen.ui:
             action = self.space.sample(self.rng)
         else:
-            action = self._pressed(seen)
-            action = self._least_tried(seen) if action is None else action
+            clicked = self._pressed(seen)
+            action = self._least_tried(seen) if clicked is None else clicked
         self._after = self.space.neutral.copy()
         if self._pointer is not None:
             self._after[self._pointer] = action[self._pointer]
@@ -175,7 +176,7 @@ class UiCrawler(Explorer):
         counts = self._tried.setdefault(screen(seen), np.zeros(len(self._actions), int))
         place = int(self.rng.choice(np.flatnonzero(counts == counts.min())))
         counts[place] += 1
-        return self._actions[place]
+        return np.asarray(self._actions[place])
 
 
 EXPLORERS: dict[str, type[Explorer]] = {one.name: one for one in (Explorer, Sticky, Returning, Novelty, UiCrawler)}

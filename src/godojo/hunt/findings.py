@@ -1,7 +1,7 @@
 """Findings: proven events, one folder each; and `hunt.json`, which a hunt is resumed from and compared with."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -231,8 +231,7 @@ class Book:
             return by_severity(self.findings.values())
 
 
-def by_severity(findings: object) -> list[Finding]:
-    assert isinstance(findings, (list, tuple)) or hasattr(findings, "__iter__")
+def by_severity(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda one: (SEVERITIES.index(one.event.severity), one.number))
 
 
@@ -253,7 +252,9 @@ def read_finding(folder: Path) -> Finding:
     try:
         return read_document(folder / FINDING_FILE, FINDING, Finding, "hunt again")
     except FileNotFoundError:
-        raise GodojoError(f"{folder} holds no {FINDING_FILE}; name the folder of a finding, such as findings/001") from None
+        raise GodojoError(
+            f"{folder} holds no {FINDING_FILE}; name the folder of a finding, such as findings/001"
+        ) from None
 
 
 def read_findings(folder: Path) -> list[Finding]:

@@ -181,7 +181,7 @@ class Hunt:
             worker.run()
         except Interrupted:
             pass
-        except Exception as error:  # noqa: BLE001 - raised again by `run`, in the user's thread
+        except Exception as error:  # raised again by `run`, in the user's thread
             self._errors.append(error)
             self._stop.set()
         finally:

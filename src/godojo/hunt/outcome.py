@@ -46,7 +46,8 @@ class HuntOutcome(Printable, msgspec.Struct, frozen=True):
             lines.append(f"… and {len(self.findings) - _LISTED} more")
         record = self.record
         changes = compared(record, self.findings)
-        end = f"{counted(self.findings).capitalize()}{f' ({changes})' if changes else ''} in {record.decisions:,} decisions."
+        about = f" ({changes})" if changes else ""
+        end = f"{counted(self.findings).capitalize()}{about} in {record.decisions:,} decisions."
         lines += ["", end] if lines else [end]
         if self.findings:
             lines.append(f"[dim]→ {escape(reproduction(self.folder, self.findings[0]))}[/]")

@@ -81,7 +81,9 @@ class PolicyExplorer(Sticky):
         for role in self._roles:
             player = self._players.get(role.name)
             if player is not None and not _fits(player, role):
-                raise GodojoError(f"{text} was trained with other observations or actions of the {role.name}; train it anew")
+                raise GodojoError(
+                    f"{text} was trained with other observations or actions of the {role.name}; train it anew"
+                )
 
     def begin(self, game: Playable) -> Trace:
         self._deviation = float(self.rng.choice(_DEVIATIONS))
@@ -109,7 +111,9 @@ class PolicyExplorer(Sticky):
 
 def _fits(player: TrainedPlayer, role: RoleDescription) -> bool:
     shape = player.card.shape
-    is_same = [(part.kind, part.size) for part in shape.action_parts] == [(part.kind, part.size) for part in role.action]
+    is_same = [(part.kind, part.size) for part in shape.action_parts] == [
+        (part.kind, part.size) for part in role.action
+    ]
     return shape.observation_size == role.observation_size and is_same
 
 

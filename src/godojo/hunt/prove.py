@@ -82,7 +82,8 @@ def prove(
 def _replays(
     game: Playable, trace: Trace, event: Event, proofs: int, is_over: Callable[[], bool]
 ) -> tuple[int, list[Replay]]:
-    hits, started = [], time.monotonic()
+    hits: list[Replay] = []
+    started = time.monotonic()
     for played in range(1, proofs + 1):
         try:
             found = replay(game, trace, event.signature, is_over=is_over)

@@ -234,8 +234,7 @@ def _budgets(record: HuntRecord) -> str:
     if record.returns:
         asked.append(("returns", f"{record.arrivals / record.returns:.0%} of {record.returns:,} led where they should"))
     asked += [
-        (name.replace("_", " "), str(getattr(record.detectors, name)))
-        for name in record.detectors.__struct_fields__
+        (name.replace("_", " "), str(getattr(record.detectors, name))) for name in record.detectors.__struct_fields__
     ]
     rows = [f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>" for name, value in asked]
     return _table("Budgets", (), rows)
@@ -244,9 +243,7 @@ def _budgets(record: HuntRecord) -> str:
 def _unproven(record: HuntRecord) -> str:
     if not record.unproven:
         return ""
-    rows = [
-        f"<tr><td>{html.escape(one.event.message)}</td><td>{one.times_seen}</td></tr>" for one in record.unproven
-    ]
+    rows = [f"<tr><td>{html.escape(one.event.message)}</td><td>{one.times_seen}</td></tr>" for one in record.unproven]
     return _table("Seen, and not reproduced", ("event", "times"), rows)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from godojo.hunt.archive import Archive
+from godojo.hunt.archive import Archive, Cell
 from godojo.hunt.contract import Playable
 from godojo.hunt.game import Seen
 from godojo.hunt.trace import Interrupted, Replay, Trace, replay
@@ -108,7 +108,8 @@ class Shrinker:
     def _without_detours(self, path: list[Seen]) -> Iterator[Trace]:
         if self._archive is None:
             return
-        best, first, loops = self._best, {}, []
+        best, loops = self._best, []
+        first: dict[Cell, int] = {}
         for place, seen in enumerate(path[: len(best)]):
             start = first.setdefault(self._archive.cell(seen), place)
             if start < place:
