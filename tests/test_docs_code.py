@@ -50,6 +50,8 @@ TESTED = {
     ("docs/opponents.md", "python"): [HERE, "tests/test_docs_commands.py"],
     ("docs/python.md", "python"): ["tests/test_api.py"],
     ("docs/protocol.md", "json"): ["tests/test_bridge_codec.py"],
+    ("docs/qa.md", "json"): ["tests/test_qa.py"],
+    ("docs/qa.md", "python"): ["tests/test_qa.py"],
     ("docs/replays.md", "python"): ["tests/test_replays.py"],
     ("docs/runs.md", "json"): [HERE],
     ("docs/runs.md", "python"): [HERE],

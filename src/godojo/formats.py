@@ -289,6 +289,8 @@ DOJO = Format("dojo", _layers_2, _images_added, hashed_since=1)
 """The header of `*.dojo`. The addon reads it too: a new version is also one in `dojo_policy_reader.gd`."""
 ONNX = Format("godojo-onnx", _hash_added, _layers_2, _images_added)
 """The same header in the metadata of `*.onnx`."""
+QA = Format("godojo-qa")
+"""What `qa evaluate` writes, and baselines: without a hash, since people may edit them."""
 SETTINGS: dict[str, dict[tuple[str, str], tuple[str, str]]] = {}
 """Settings of games that were renamed, whichever file they are in, by section and name:
 `{"tag": {("motion", "coyote_s"): ("jump", "late_s")}}`."""

@@ -14,6 +14,8 @@ const SEEN_COSINE := 0.7
 @export var progress_reward: float = 0.0
 ## Penalty for a collision; 0: only the rewards of the specification count.
 @export var collision_penalty: float = 0.0
+## Ticks after which a round is over; fewer for quick checks.
+@export var limit_ticks: int = LIMIT_TICKS
 
 var _ticks: int = 0
 var _distance_m: float = 0.0
@@ -74,7 +76,7 @@ func human_action() -> PackedFloat32Array:
 
 
 func measures() -> Dictionary:
-	return {
+	var reported: Dictionary = {
 		"success": is_success(),
 		"reached": _is_reached,
 		"collisions": walker.collisions,
@@ -82,6 +84,8 @@ func measures() -> Dictionary:
 		"seconds": _ticks / 90.0 if _is_reached else null,
 		"teleports": walker.teleports,
 	}
+	var monitor: Node = get_tree().get_first_node_in_group(DojoPerformanceMonitor.GROUP)
+	return reported.merged(monitor.measures()) if monitor is DojoPerformanceMonitor else reported
 
 
 func is_success() -> bool:
@@ -131,7 +135,7 @@ func _reward_tick() -> void:
 		end_episode(is_success())
 		return
 	add_reward(0.1 / maxf(_distance_m, 1.0), "distance")
-	if _ticks >= LIMIT_TICKS:
+	if _ticks >= limit_ticks:
 		add_reward(-5.0, "time")
 		end_episode()
 

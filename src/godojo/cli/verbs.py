@@ -34,6 +34,7 @@ VERBS = {
     "league": Verb("league:league", JUDGE, "Play a run's snapshots against each other and rate them."),
     "plot": Verb("plot:plot", JUDGE, "Draw learning curves, or compare runs."),
     "report": Verb("report:report", JUDGE, "Write a run's charts, results and replays as one HTML page."),
+    "qa": Verb("qa:app", JUDGE, "Check trainings against thresholds, baselines and regressions, for CI."),
     "replay": Verb("replay:replay", JUDGE, "Record rounds as replay files, tick by tick."),
     "behaviours": Verb("behaviours:behaviours", JUDGE, "Count what agents do (juke, cut-off, hide, …), with clips."),
     "film": Verb("film:film", FILM, "Make the film of a training, from untrained to trained."),

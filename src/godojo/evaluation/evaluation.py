@@ -41,6 +41,8 @@ class MatchUp(msgspec.Struct, frozen=True):
     """What the game measures of a round besides who won, such as catches; see `Game.measures`."""
     share: Mean | None = None
     """Where agents of one role play against each other: the share of the round that its score counts, from 0 to 1."""
+    length: Mean | None = None
+    """The decision steps of a round."""
 
 
 class Evaluation(Printable, msgspec.Struct, frozen=True):
@@ -135,7 +137,8 @@ def judge(
             results = play_matches(
                 worlds, players, rounds, seed=judging_seed(seed), progress=report, seats=_own_seats(worlds)
             )
-            verdicts.append(_verdict(name, rival, results, score_share(game, name, results) if shared else None))
+            share = score_share(game, name, results) if shared else None
+            verdicts.append(_verdict(name, rival, results, worlds, share))
     return Evaluation(
         policy=policy,
         game=game,
@@ -203,7 +206,7 @@ def _own_seats(worlds: Worlds) -> np.ndarray | None:
     return None if shared is None else seats(worlds, shared.name, 1)
 
 
-def _verdict(role: str, rival: str, results: MatchResults, share: Mean | None) -> MatchUp:
+def _verdict(role: str, rival: str, results: MatchResults, worlds: Worlds, share: Mean | None) -> MatchUp:
     can_win = role in results.winners
     return MatchUp(
         role=role,
@@ -215,4 +218,5 @@ def _verdict(role: str, rival: str, results: MatchResults, share: Mean | None) -
         lost_rounds=results.lost,
         measures=results.mean_measures(),
         share=share,
+        length=results.mean_length(worlds),
     )

@@ -69,6 +69,10 @@ class MatchResults:
     def mean_reward(self, role: str) -> Mean:
         return Mean.of(self.reward[role])
 
+    def mean_length(self, worlds: Worlds) -> Mean:
+        """In decision steps."""
+        return Mean.of(self.length_s / (worlds.tick_s * worlds.ticks_per_decision))
+
     def mean_measures(self) -> dict[str, Mean]:
         """The means of the game's measures."""
         return {name: Mean.of(values.astype(np.float64)) for name, values in self.measures.items()}

@@ -39,6 +39,8 @@ class SoloEvaluation(Printable, msgspec.Struct, frozen=True):
     median_length_s: float
     lost_rounds: int
     """Cut short from outside and played again."""
+    length: Mean | None = None
+    """The decision steps of a round."""
 
     def __rich__(self) -> RenderableType:
         return solo_table(self)
@@ -71,6 +73,7 @@ def evaluate_solo(
     with worlds_for(policy, card, arenas=arenas, rounds=rounds, engine=engine, seed=seed) as worlds:
         report = None if progress is None else (lambda share: progress("playing", share))
         results = judged_rounds(worlds, {role: player}, rounds, seed, report)
+        length = results.mean_length(worlds)
         terms = {name: Mean.of(results.terms[role][:, at]) for at, name in enumerate(worlds.reward_terms)}
     return SoloEvaluation(
         policy=policy,
@@ -89,6 +92,7 @@ def evaluate_solo(
         reward=results.mean_reward(role),
         median_length_s=float(np.median(results.length_s)),
         lost_rounds=results.lost,
+        length=length,
     )
 
 

@@ -76,6 +76,7 @@ var _filled: int = 0
 var _tick_began_us: int = 0
 var _frame_began_us: int = 0
 var _physics_ms: float = 0.0
+var _worst_physics_ms: float = 0.0
 var _render_ms: float = 0.0
 
 
@@ -180,12 +181,14 @@ func penalty() -> float:
 
 
 ## For [method DojoAgent.measures]: mean ratios of the window, TensorBoard's
-## [code]performance/…[/code].
+## [code]performance/…[/code]; and the worst physics frame since the scene began, but for its first
+## [member window] ticks, which load it.
 func measures() -> Dictionary:
 	return {
 		"performance/physics_frame_time_ratio": _mean_ratio(&"physics_frame_time_ms"),
 		"performance/render_frame_time_ratio": _mean_ratio(&"render_frame_time_ms"),
 		"performance/chunk_count_ratio": _mean_ratio(&"active_chunk_count"),
+		"performance/physics_frame_time_max_ms": _worst_physics_ms,
 	}
 
 
@@ -248,6 +251,8 @@ func _end_frame() -> void:
 
 func _sample() -> void:
 	_values[&"physics_frame_time_ms"][_at] = _physics_ms
+	if _filled == window:
+		_worst_physics_ms = maxf(_worst_physics_ms, _physics_ms)
 	_values[&"render_frame_time_ms"][_at] = _render_ms
 	_values[&"static_memory_mb"][_at] = (
 		Performance.get_monitor(Performance.MEMORY_STATIC) / 1048576.0
