@@ -8,8 +8,8 @@ _HEAD = re.compile(r"^(USER SCRIPT ERROR|SCRIPT ERROR|USER ERROR|ERROR|USER WARN
 _PLACE = re.compile(r"res://[^\s:()]+:\d+")
 _DETAIL = re.compile(r"^(at: |GDScript backtrace|\[\d+\] )")
 _NOISE = re.compile(
-    r"invalid UID|ObjectDB instances? (was |were )?leaked|resources? still in use at exit|RIDs?( allocations)? of type .* leaked"
-    r"|Pages in use exist at exit|Jolt Physics job system exceeded",
+    r"invalid UID|ObjectDB instances? (was |were )?leaked|resources? still in use at exit"
+    r"|RIDs?( allocations)? of type .* leaked|Pages in use exist at exit|Jolt Physics job system exceeded",
     re.IGNORECASE,
 )
 """Lines that say nothing about why a game fails."""
