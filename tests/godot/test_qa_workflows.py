@@ -38,8 +38,8 @@ def run(line: str, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("workflow", "job"),
     [
-        pytest.param("smoke", "smoke", marks=pytest.mark.nightly),
-        ("regression", "regression"),
+        ("smoke", "smoke"),
+        pytest.param("regression", "regression", marks=pytest.mark.nightly),
         pytest.param("nightly", "qa", marks=pytest.mark.nightly),
     ],
 )
