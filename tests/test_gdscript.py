@@ -1,5 +1,6 @@
 """Compiled GDScript equals the real engine bit for bit, and what is not understood is refused with line and reason."""
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from godojo.twin.gdscript import ScriptRefused, compile_script, compile_text, load_numba, load_plain
+from tests.conftest import ROOT
+from tests.doc_pages import blocks
 from tests.gdscript_cases import hand_written, in_python, in_the_engine
 from tests.gdscript_generator import generated
 from tests.nightly import NIGHTLY, repeats
@@ -91,6 +94,17 @@ def test_generated_python_reads_like_the_script() -> None:
     assert "RATE = 2" in lines
     assert "def push(self, delta):" in lines
     assert "    self.v = self.v.with_y(self.v.y - float(RATE) * delta)" in lines
+
+
+def test_the_example_of_the_page() -> None:
+    """As in docs/twin-compiler.md, which leaves out the members and moves line numbers nearer."""
+    example = {block.language: block.text for block in blocks(ROOT / "docs/twin-compiler.md")}
+
+    def lines(text: str) -> list[str]:
+        return [re.sub(r"\s+#", "  #", line) for line in text.splitlines() if line]
+
+    compiled = lines(compile_text(example["gdscript"]).source)
+    assert [line for line in lines(example["python"]) if line not in compiled] == []
 
 
 def test_report_counts_lines_and_names_the_rest(

@@ -17,6 +17,8 @@ from godojo.hunt.game import Target
 from godojo.hunt.injection import has_autoloads, merged_classes, with_probe
 from godojo.hunt.invariants import Invariant
 from godojo.hunt.probe import ProbeServer
+from tests.conftest import ROOT
+from tests.doc_pages import blocks
 
 ERROR = """SCRIPT ERROR: Cannot call method 'hit' on <Node2D#{number}> at {number}.
    at: _physics_process (res://player.gd:17)
@@ -137,6 +139,16 @@ def test_invariants_of_a_file(tmp_path: Path) -> None:
         Invariant(f"{file}:live")
     with pytest.raises(GodojoError, match=r"write it as file\.py:function"):
         Invariant("rules")
+
+
+def test_the_rule_of_the_page(tmp_path: Path) -> None:
+    (program,) = [one.text for one in blocks(ROOT / "docs/hunt-detectors.md") if one.language == "python"]
+    file = tmp_path / "rules.py"
+    file.write_text(program)
+    rule = Invariant(f"{file}:in_range")
+    assert not list(rule.check({"bodies": {"Ball": {"position": (0.0, 5.0, 0.0)}}}))
+    (found,) = rule.check({"bodies": {"Ball": {"position": (0.0, 51.0, 0.0)}}})
+    assert found.message == "Ball flies"
 
 
 def test_a_target_is_one_thing(tmp_path: Path) -> None:
