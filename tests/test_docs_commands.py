@@ -49,6 +49,7 @@ ELSEWHERE = {
     "engine install": "loads from the network; tests/test_engine_install.py",
     "engine run": "is the engine itself, often its editor; tests/godot/test_godot_engine.py",
     "qa": "reads runs and files; tests/test_qa.py, tests/godot/test_qa_workflows.py",
+    "twin": "needs scripts; tests/test_gdscript.py",
     "check": "needs a game with agents; tests/godot/test_game_check.py",
     "hunt": "plays for minutes; tests/godot/test_hunt.py",
     "reproduce": "needs a finding; tests/godot/test_hunt.py",
