@@ -187,8 +187,8 @@ def draw_map(sampled: np.ndarray, findings: Sequence[Finding]) -> Figure:
         axes.set_xlabel("xyz"[across])
         axes.set_ylabel("xyz"[down])
         axes.grid(visible=False)
-        if down == 2:
-            axes.invert_yaxis()  # -z is ahead, so it is up
+        if down == 2 or not sampled[:, 2].any():
+            axes.invert_yaxis()  # -z is ahead; in 2D, y points down
     return figure
 
 
