@@ -29,6 +29,8 @@ from godojo.evaluation.tables import Printable
 SECONDS = 10.0
 REPLAYED = 48
 """Decisions that are played again, for determinism and for the effect of actions."""
+PATIENCE = 5.0
+"""Times as long as asked for that a slow game is played until every role has finished an episode."""
 MAX_TRIED = 6
 """Numbers of an action that are tried: each takes another launch."""
 _MARKS = {"good": "[green]✓[/]", "note": "[yellow]![/]", "bad": "[red]✗[/]"}
@@ -85,7 +87,8 @@ def check(
         project: A folder with a project.godot, or an exported game (dojo/1 or godot_rl).
         scene: The project's training scene; its main scene by default.
         window: Let the game draw, as camera sensors need.
-        seconds: How long it is played; replays are shorter.
+        seconds: How long it is played, or up to five times as long until every role has finished an episode; replays
+            are shorter.
         seed: Seeds the game and the random actions.
         progress: Called with the part in progress and the fraction of it that is done.
 
@@ -159,7 +162,7 @@ def _record(
     played.roles = {name: RoleStatistics(role) for name, role in worlds.roles.items()}
     played.agents = {name: role.acted.size for name, role in worlds.roles.items()}
     chance, begun, steps = np.random.default_rng(seed), time.monotonic(), 0
-    while played.seconds < seconds and (most is None or steps < most):
+    while _is_unfinished(played, seconds) and (most is None or steps < most):
         for role in worlds.roles.values():
             play_randomly(role, chance)
         if constant is not None:
@@ -172,6 +175,11 @@ def _record(
             played.first.append([a.copy() for role in worlds.roles.values() for a in (role.observation, role.reward)])
         played.seconds = time.monotonic() - begun
         report(min(played.seconds / seconds, 1.0))
+
+
+def _is_unfinished(played: _Play, seconds: float) -> bool:
+    awaited = any(not role.lengths for role in played.roles.values())
+    return played.seconds < (PATIENCE * seconds if awaited else seconds)
 
 
 def _held(role: RoleStatistics, column: int) -> float:
