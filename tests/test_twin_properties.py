@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from godojo.games.tag.arenas import Arena, SpawnArea, generate_arena
 from godojo.games.tag.settings import TagSettings
-from godojo.games.tag.sim.sight import HIDER, SEEKER, WALL
 from godojo.games.tag.spec import LAYOUT
 from tests.tag_games import TICK_S, Game, all_settings, examples, games, play
-from tests.tag_geometry import FloorPlan, depth_m, look, outside_m
+from tests.tag_geometry import HIDER, SEEKER, WALL, FloorPlan, depth_m, look, outside_m
 from tests.tag_referee import (
     check_start,
     flat_speed,

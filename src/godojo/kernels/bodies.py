@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from godojo.kernels.compile import kernel
+from godojo.kernels.compile import device_kernel
 
 X, Y, Z = 0, 1, 2
 GRAZE_M = np.float32(1e-6)
 """Jolt takes an overlap of less than this for none."""
 
 
-@kernel
+@device_kernel
 def find_near(arena: Any, at: np.ndarray, reach_m: float, near: np.ndarray) -> int:
     """Lists the boxes that a body can meet whose faces come no farther than this from its centre; says how many."""
     low_x = np.float32(at[X] - reach_m)
@@ -41,7 +41,7 @@ def find_near(arena: Any, at: np.ndarray, reach_m: float, near: np.ndarray) -> i
     return found
 
 
-@kernel
+@device_kernel
 def free_m(
     arena: Any,
     near: np.ndarray,
@@ -82,7 +82,7 @@ def free_m(
     return min(max(free, 0.0), abs(distance))
 
 
-@kernel
+@device_kernel
 def search(blocked_from: float, length_m: float) -> float:
     """The share of a path that Jolt takes for free when it is blocked from this share on.
 
@@ -112,7 +112,7 @@ def search(blocked_from: float, length_m: float) -> float:
     return low + math.floor((blocked_from - low) / width) * width
 
 
-@kernel
+@device_kernel
 def wrapped(angle: float) -> float:
     """The same angle from -pi to pi, for one that is no more than a turn off."""
     if angle >= math.pi:

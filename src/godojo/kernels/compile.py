@@ -41,6 +41,15 @@ def kernel(function: F) -> F:
     return cast("F", numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy", forceinline=True)(function))
 
 
+def device_kernel(function: F) -> F:
+    """A kernel that can also be compiled for a GPU (`kernels/cuda.py`): it cannot allocate.
+
+    So nothing counts references to arrays, which took a sixth of a step.
+    """
+    options: dict[str, Any] = {"fastmath": _FASTMATH, "error_model": "numpy", "forceinline": True, "_nrt": False}
+    return cast("F", numba.njit(cache=True, **options)(function))
+
+
 def njit_parallel(function: F) -> F:
     """A function over all worlds, run on every core."""
     return cast("F", numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy", parallel=True)(function))

@@ -216,7 +216,7 @@ class PpoSelfPlay(Algorithm):
     def _make_learner(
         self, key: str, role: str, policy: Policy, slots: OpponentSlots, backend: Backend
     ) -> RolloutWorker:
-        """A rollout worker with a new critic, its gradient and its optimiser."""
+        """A rollout worker with a new critic, prepared to learn."""
         worlds, settings, shape = self.worlds, self._role_settings[role], policy.shape
         samples = (settings.n_steps + 1) * worlds.roles[role].acted.size
         size = worlds.roles[role].observation.shape[2]
@@ -227,15 +227,20 @@ class PpoSelfPlay(Algorithm):
         worker = RolloutWorker(
             worlds, role, policy, critic, settings.n_steps, slots, generator, backend, settings.sequence_length
         )
-        weights = flatten_parameters([*policy.parameters(), *critic.parameters()])
-        self.gradients[key] = backend.ppo_gradient(policy, critic, weights, settings)
+        self._prepare_to_learn(key, worker)
+        return worker
+
+    def _prepare_to_learn(self, key: str, worker: RolloutWorker) -> None:
+        """Make the gradient and the optimiser of a worker's policy and critic."""
+        settings = self._role_settings[worker.name]
+        weights = flatten_parameters([*worker.policy.parameters(), *worker.critic.parameters()])
+        self.gradients[key] = self._backend.ppo_gradient(worker.policy, worker.critic, weights, settings)
         # Run the kernels once on an empty buffer, so that compilation does not count as training time.
         worker.compute_returns_and_advantage(settings.gamma, settings.gae_lambda)
         self.gradients[key](worker.buffer, torch.zeros(1, dtype=torch.int64))
         if settings.normalize_reward:
             worker.return_scale = ReturnScale(worker.buffer.num_columns, settings.gamma)
         self.optimisers[key] = torch.optim.Adam([weights], lr=settings.learning_rate, eps=1e-5, fused=True)
-        return worker
 
     @property
     def learners(self) -> dict[str, RolloutWorker]:

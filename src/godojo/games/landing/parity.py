@@ -13,6 +13,7 @@ from godojo.engines.godot.find import Engine
 from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
 from godojo.evaluation.parity.decisions import Compared, Manners, compare, plan_actions, play_both
+from godojo.evaluation.parity.oracle import OraclePlan
 from godojo.evaluation.parity.report import ParityPlan, Progress, Report
 from godojo.games.landing.autopilot import steered
 from godojo.games.landing.replay import position_m
@@ -58,6 +59,27 @@ def _begun(settings: LandingSettings, starts: np.ndarray) -> Worlds:
     return worlds
 
 
+def oracle(settings: LandingSettings) -> OraclePlan:
+    """There is one valley, and the observation has all of the start."""
+
+    def put(worlds: Worlds, observation: np.ndarray, nudges: np.ndarray) -> None:
+        twin = worlds.twin  # type: ignore[attr-defined]  # the embedded engine has one
+        twin.begin(0)
+        starts = np.repeat(observation, worlds.num_worlds, axis=0)
+        twin.crafts["position"] = position_m(settings, starts)
+        twin.crafts["position"][:, ::2] += nudges[:, :2]
+        twin.crafts["velocity"] = LAYOUT.view(starts, "velocity") * np.float32(50.0)
+        twin.observe()
+
+    return OraclePlan(
+        candidates=1,
+        make=lambda count: make_vec("landing", num_worlds=count, settings=settings),
+        put=put,
+        tolerance={"altitude": 1e-3, "velocity": 0.02, "angular_velocity": 0.2, "rotation": 0.1, "pad_distance": 1e-3},
+        rays="",
+    )
+
+
 def planned(worlds: Any, seed: int) -> np.ndarray:
     """Actions [E, D, 5]."""
 
@@ -71,4 +93,4 @@ def planned(worlds: Any, seed: int) -> np.ndarray:
     return plan_actions(worlds, Manners(kinds=4, held=5, limit=1.2, change=0.01, act=act), decisions, seed)
 
 
-PARITY = ParityPlan(check_flights, ("rules.max_ticks", "rules.observed_fuel"))
+PARITY = ParityPlan(check_flights, ("rules.max_ticks", "rules.observed_fuel"), oracle)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from godojo.kernels.compile import kernel, njit_nogil
+from godojo.kernels.compile import device_kernel, njit_nogil
 
 
 class ActionFrame(NamedTuple):
@@ -18,17 +18,17 @@ class ActionFrame(NamedTuple):
     continuous: np.ndarray
 
 
-@kernel
+@device_kernel
 def to_heading(x: Any, z: Any, x_heading: Any, z_heading: Any) -> tuple[Any, Any]:
     return x * z_heading - z * x_heading, x * x_heading + z * z_heading
 
 
-@kernel
+@device_kernel
 def to_world(left: Any, front: Any, x_heading: Any, z_heading: Any) -> tuple[Any, Any]:
     return left * z_heading + front * x_heading, front * z_heading - left * x_heading
 
 
-@kernel
+@device_kernel
 def clip(number: Any, limit: Any) -> Any:
     """Clip to -limit and limit; NaN stays NaN, so that it is noticed."""
     number = limit if number > limit else number

@@ -1,7 +1,7 @@
 """Linear layers and activations as kernels; in torch, small networks spend most of their time between operations.
 
-Rows are processed in blocks of eight; arrays are padded to whole blocks, and the padding is ignored. Weights are given
-twice, as torch has them ([outputs, inputs]) and transposed ([inputs, outputs]), so that memory is read in order.
+Arrays are padded to whole blocks of eight rows, and the padding is ignored. Weights are given twice, as torch has them
+([outputs, inputs]) and transposed ([inputs, outputs]), so that memory is read in order.
 """
 
 import math
@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
-from godojo.kernels.compile import kernel, njit_fastmath
+from godojo.kernels.compile import device_kernel, njit_fastmath
+from godojo.learn.kernels.matrix import add_matrix_product
 from godojo.learn.networks import CACHE_LINE, flat_offsets
 
 EIGHT, FEW = 8, 8
+ITEM = np.dtype(np.float32).itemsize
 INPUTS, OUTPUTS, WEIGHTS, BIASES = range(4)
 RELU, TANH = range(2)
 ACTIVATIONS = {"relu": RELU, "tanh": TANH}
@@ -53,29 +55,17 @@ def transpose(layers: np.ndarray, row: np.ndarray, transposed: np.ndarray) -> No
 
 @njit_fastmath
 def add_product(given: np.ndarray, weights: np.ndarray, inputs: int, outputs: int, rows: int, out: np.ndarray) -> None:
-    """`out += given @ weights`, four rows and two inputs at a time; either may be wider than what is used of it."""
-    for row in range(0, rows, 4):
-        a, b, c, d = given[row], given[row + 1], given[row + 2], given[row + 3]
-        to_a, to_b, to_c, to_d = out[row], out[row + 1], out[row + 2], out[row + 3]
-        for k in range(0, inputs - 1, 2):
-            a0, b0, c0, d0 = a[k], b[k], c[k], d[k]
-            a1, b1, c1, d1 = a[k + 1], b[k + 1], c[k + 1], d[k + 1]
-            weight = weights[k * outputs : (k + 1) * outputs]
-            following = weights[(k + 1) * outputs : (k + 2) * outputs]
-            for n in range(outputs):
-                w0, w1 = weight[n], following[n]
-                to_a[n] += a0 * w0 + a1 * w1
-                to_b[n] += b0 * w0 + b1 * w1
-                to_c[n] += c0 * w0 + c1 * w1
-                to_d[n] += d0 * w0 + d1 * w1
-        if inputs % 2:
-            a0, b0, c0, d0 = a[inputs - 1], b[inputs - 1], c[inputs - 1], d[inputs - 1]
-            weight = weights[(inputs - 1) * outputs : inputs * outputs]
-            for n in range(outputs):
-                to_a[n] += a0 * weight[n]
-                to_b[n] += b0 * weight[n]
-                to_c[n] += c0 * weight[n]
-                to_d[n] += d0 * weight[n]
+    """`out += given @ weights`; either may be wider than what is used of it."""
+    given_row, out_row = given.strides[0] // ITEM, out.strides[0] // ITEM
+    add_matrix_product(given, 0, given_row, 1, weights, 0, outputs, out, 0, out_row, rows, inputs, outputs)
+
+
+@njit_fastmath
+def clear(numbers: np.ndarray) -> None:
+    """Fill with zeros; unlike an assignment to a slice, the loop is done with whole registers."""
+    for row in range(numbers.shape[0]):
+        for n in range(numbers.shape[1]):
+            numbers[row, n] = np.float32(0.0)
 
 
 @njit_fastmath
@@ -101,21 +91,14 @@ def forward(
 
 @njit_fastmath
 def back_to_weights(grad: np.ndarray, given: np.ndarray, layer: np.ndarray, rows: int, gradient: np.ndarray) -> None:
-    """Accumulate the gradients of weights and biases, eight rows at a time."""
-    inputs, outputs = layer[INPUTS], layer[OUTPUTS]
-    for row in range(0, rows, EIGHT):
-        g0, g1, g2, g3 = given[row], given[row + 1], given[row + 2], given[row + 3]
-        g4, g5, g6, g7 = given[row + 4], given[row + 5], given[row + 6], given[row + 7]
-        for n in range(outputs):
-            s0, s1, s2, s3 = grad[row, n], grad[row + 1, n], grad[row + 2, n], grad[row + 3, n]
-            s4, s5, s6, s7 = grad[row + 4, n], grad[row + 5, n], grad[row + 6, n], grad[row + 7, n]
-            out = gradient[layer[WEIGHTS] + n * inputs : layer[WEIGHTS] + (n + 1) * inputs]
-            for k in range(inputs):
-                out[k] += (s0 * g0[k] + s1 * g1[k] + s2 * g2[k] + s3 * g3[k]) + (
-                    s4 * g4[k] + s5 * g5[k] + s6 * g6[k] + s7 * g7[k]
-                )
-            if layer[BIASES] >= 0:
-                gradient[layer[BIASES] + n] += (s0 + s1 + s2 + s3) + (s4 + s5 + s6 + s7)
+    """Accumulate the gradients of weights and biases."""
+    inputs, outputs, at, biases = layer[INPUTS], layer[OUTPUTS], layer[WEIGHTS], layer[BIASES]
+    grad_row, given_row = grad.strides[0] // ITEM, given.strides[0] // ITEM
+    add_matrix_product(grad, 0, 1, grad_row, given, 0, given_row, gradient, at, inputs, outputs, rows, inputs)
+    if biases >= 0:
+        for row in range(rows):
+            for n in range(outputs):
+                gradient[biases + n] += grad[row, n]
 
 
 @njit_fastmath
@@ -125,7 +108,7 @@ def back_to_given(grad: np.ndarray, layer: np.ndarray, row: np.ndarray, rows: in
     add_product(grad, row[at : at + inputs * outputs], outputs, inputs, rows, out)
 
 
-@kernel
+@device_kernel
 def exponential(x: Any) -> Any:
     """exp(x) without a library call, so that it vectorises."""
     power = min(max(x * LOG2_E, -EXPONENT_LIMIT), EXPONENT_LIMIT)
@@ -135,12 +118,12 @@ def exponential(x: Any) -> Any:
     return part * np.int32((np.int32(whole) + np.int32(127)) << np.int32(23)).view(np.float32)
 
 
-@kernel
+@device_kernel
 def sigmoid(x: Any) -> Any:
     return ONE / (ONE + exponential(-x))
 
 
-@kernel
+@device_kernel
 def tanh(x: Any) -> Any:
     return TWO * sigmoid(TWO * x) - ONE
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from godojo.kernels.compile import kernel, njit_nogil
+from godojo.kernels.compile import device_kernel, njit_nogil
 from godojo.learn.kernels.frames import to_heading, to_world
 from godojo.learn.memory import tanh
 from godojo.learn.rotation import Pairs
@@ -58,7 +58,7 @@ def _scan(
             )  # fmt: skip
 
 
-@kernel
+@device_kernel
 def leaky_step(
     squashed: np.ndarray, not_done: Any, heading: np.ndarray, pairs: np.ndarray, carried: np.ndarray, held: np.ndarray,
     out: np.ndarray,
@@ -78,7 +78,7 @@ def leaky_step(
         carried[pairs[pair, 0]], carried[pairs[pair, 1]] = to_world(left, front, heading[0], heading[1])
 
 
-@kernel
+@device_kernel
 def leaky_step_backward(
     squashed: np.ndarray, not_done: Any, heading: np.ndarray, pairs: np.ndarray, held: np.ndarray,
     gradient: np.ndarray, carried_grad: np.ndarray, raw_grad: np.ndarray,

@@ -22,6 +22,7 @@ from godojo.learn.kernels.layers import (
     aligned,
     back_to_given,
     back_to_weights,
+    clear,
     exponential,
     forward,
     squash,
@@ -180,9 +181,9 @@ def _ppo_gradient(
         _forward_sequence(net, rollout, column, s)
         forward(s.activations[net.encoder_layers + 1], head, net.row, net.transposed, rows, s.mean)
         _critic(net, s)
+        clear(s.mean_grad)
+        clear(s.value_grad)
         for step in range(steps):
-            s.mean_grad[step] = ZERO
-            s.value_grad[step] = ZERO
             if rollout.acted[step, column]:
                 _surrogate(net, rollout, step, column, coefficients.clip, share, s, gradient, metrics)
                 _imitation(rollout, step, column, share, s, metrics)
@@ -194,7 +195,10 @@ def _ppo_gradient(
     for number in range(numbers):
         metrics[2] += (net.row[net.log_std_at + number] + ENTROPY) * total * share
         gradient[net.log_std_at + number] -= coefficients.entropy * total * share
-    grad_norm = np.sqrt(np.sum(gradient.astype(np.float64) ** 2))
+    squares = 0.0
+    for number in range(len(gradient)):
+        squares += float(gradient[number]) * float(gradient[number])
+    grad_norm = np.sqrt(squares)
     metrics[6] = grad_norm
     gradient *= np.float32(min(coefficients.max_grad_norm / (grad_norm + 1e-6), 1.0))
 
@@ -268,11 +272,11 @@ def _backward_sequence(net: Network, rollout: Rollout, column: int, s: Scratch, 
     head, trunk, encoded = layers[len(layers) - 1], layers[len(layers) - 2], activations[encoder_layers]
     grad, other_grad = s.grad, s.other_grad
     back_to_weights(s.mean_grad, activations[encoder_layers + 1], head, rows, gradient)
-    other_grad[:] = ZERO
+    clear(other_grad)
     back_to_given(s.mean_grad, head, row, rows, other_grad)
     activate_backward(activations[encoder_layers + 1], rows, trunk[OUTPUTS], net.activation, other_grad)
     back_to_weights(other_grad, encoded, trunk, rows, gradient)
-    grad[:] = ZERO
+    clear(grad)
     back_to_given(other_grad, trunk, row, rows, grad)
     if cells > 0:
         cells_at = layers[encoder_layers, INPUTS]
@@ -288,7 +292,7 @@ def _backward_sequence(net: Network, rollout: Rollout, column: int, s: Scratch, 
         activate_backward(activations[layer + 1], rows, layers[layer, OUTPUTS], net.activation, grad)
         back_to_weights(grad, activations[layer], layers[layer], rows, gradient)
         if layer > 0:
-            other_grad[:] = ZERO
+            clear(other_grad)
             back_to_given(grad, layers[layer], row, rows, other_grad)
             grad, other_grad = other_grad, grad
 
@@ -314,12 +318,12 @@ def _critic_backward(net: Network, s: Scratch, gradient: np.ndarray) -> None:
     layers, row, activations, grad, other_grad = net.critic_layers, net.row, s.critic_activations, s.grad, s.other_grad
     rows, last = activations.shape[1], len(layers) - 1
     back_to_weights(s.value_grad, activations[last - 1], layers[last], rows, gradient)
-    grad[:] = ZERO
+    clear(grad)
     back_to_given(s.value_grad, layers[last], row, rows, grad)
     for layer in range(last - 1, 1, -1):
         activate_backward(activations[layer], rows, layers[layer, OUTPUTS], net.activation, grad)
         back_to_weights(grad, activations[layer - 1], layers[layer], rows, gradient)
-        other_grad[:] = ZERO
+        clear(other_grad)
         back_to_given(grad, layers[layer], row, rows, other_grad)
         grad, other_grad = other_grad, grad
     activate_backward(activations[1], rows, layers[1, OUTPUTS], net.activation, grad)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from godojo.kernels.bodies import X, Y, Z, find_near, free_m, wrapped
-from godojo.kernels.compile import kernel
+from godojo.kernels.compile import device_kernel
 
 TICK_S = 1.0 / 60.0
 MAX_STEP_M = 1.0
@@ -21,7 +21,7 @@ TELEPORT_STEP_M, TELEPORT_DROP_M = 0.1, 0.25
 """A teleport looks for ground at every such step, and so far below the height of a step."""
 
 
-@kernel
+@device_kernel
 def cut(value: float) -> float:
     """Clips to [-1, 1]; NaN counts as 0."""
     if not math.isfinite(value):
@@ -29,7 +29,7 @@ def cut(value: float) -> float:
     return min(max(value, -1.0), 1.0)
 
 
-@kernel
+@device_kernel
 def cut_action(given: np.ndarray, action: np.ndarray) -> None:
     """Each number from -1 to 1, and where to go no longer than 1. A teleport that is not given is 0."""
     for number in range(len(given)):
@@ -40,14 +40,14 @@ def cut_action(given: np.ndarray, action: np.ndarray) -> None:
         action[FORWARD] /= length
 
 
-@kernel
+@device_kernel
 def smooth(smoothed: np.ndarray, action: np.ndarray, share: float) -> None:
     """Follows the action by a fraction of the difference."""
     for number in range(3):
         smoothed[number] += share * (action[number] - smoothed[number])
 
 
-@kernel
+@device_kernel
 def turn(n: Any, walker: Any) -> None:
     """Smoothly, or at once by a fixed angle, which counts as a jump of the view."""
     rotate = walker.smoothed[ROTATE]
@@ -65,7 +65,7 @@ def turn(n: Any, walker: Any) -> None:
     walker.yaw = wrapped(walker.yaw)
 
 
-@kernel
+@device_kernel
 def teleport(n: Any, course: Any, walker: Any) -> None:
     """Jumps ahead when the trigger is pulled: to the farthest ground before something solid."""
     if walker.action[TELEPORT] <= TELEPORT_FROM:
@@ -95,7 +95,7 @@ def teleport(n: Any, course: Any, walker: Any) -> None:
         walker.teleports += 1
 
 
-@kernel
+@device_kernel
 def slides(n: Any, course: Any, walker: Any, axis: int, distance: np.float32) -> bool:
     """Goes this far if nothing is in the way; says whether."""
     if distance == np.float32(0.0):
@@ -106,7 +106,7 @@ def slides(n: Any, course: Any, walker: Any, axis: int, distance: np.float32) ->
     return True
 
 
-@kernel
+@device_kernel
 def move(n: Any, course: Any, walker: Any) -> bool:
     """One axis after the other, as far as nothing is in the way; says whether something was, to the side."""
     sine = math.sin(walker.yaw)
@@ -152,7 +152,7 @@ def move(n: Any, course: Any, walker: Any) -> bool:
     return is_blocked
 
 
-@kernel
+@device_kernel
 def step_up(n: Any, course: Any, walker: Any, axis: int, distance: np.float32) -> bool:
     """Onto a step: up, and then the whole way; says whether both were free, and stays where it is if not."""
     before_y = walker.position[Y]
@@ -166,7 +166,7 @@ def step_up(n: Any, course: Any, walker: Any, axis: int, distance: np.float32) -
     return True
 
 
-@kernel
+@device_kernel
 def free_along(n: Any, course: Any, walker: Any, axis: int, distance: float) -> float:
     """How far the body can go along the axis."""
     wanted = float(np.float32(distance))
@@ -177,13 +177,13 @@ def free_along(n: Any, course: Any, walker: Any, axis: int, distance: float) -> 
     return float(free_m(course, walker.near, walker.near_count, walker.position, axis, wanted, n.half_m, n.skin_m))
 
 
-@kernel
+@device_kernel
 def go(walker: Any, axis: int, distance: float) -> None:
     walker.position[axis] += distance
     walker.near_slack_m -= abs(distance)
 
 
-@kernel
+@device_kernel
 def move_rig(n: Any, walker: Any) -> None:
     """Head and hands follow the gait."""
     strafe = walker.smoothed[STRAFE]
@@ -199,7 +199,7 @@ def move_rig(n: Any, walker: Any) -> None:
     put_hand(walker.right, walker.right_velocity, n.hand_side_m, n.hand_height_m + rise, -n.hand_ahead_m - sway)
 
 
-@kernel
+@device_kernel
 def put_hand(hand: np.ndarray, velocity: np.ndarray, x: float, y: float, z: float) -> None:
     tick_s = np.float32(TICK_S)
     velocity[X] = (np.float32(x) - hand[X]) / tick_s

@@ -7,13 +7,13 @@ import numpy as np
 
 from godojo.games.navigation.sim.motion import ROTATE
 from godojo.kernels.bodies import X, Y, Z
-from godojo.kernels.compile import kernel
+from godojo.kernels.compile import device_kernel
 
 GOAL, PROGRESS, SMOOTH, COMFORT, COLLISION, FALL, TIMEOUT, TELEPORT = 0, 1, 2, 3, 4, 5, 6, 7
 NOBODY, WALKER, GAP, CLOCK = 0, 1, 2, 3
 
 
-@kernel
+@device_kernel
 def remaining_m(n: Any, course: Any, walker: Any) -> float:
     """The way that is left: straight to the mark in question, then from mark to mark to the goal."""
     marks = course.marks[walker.route]
@@ -26,7 +26,7 @@ def remaining_m(n: Any, course: Any, walker: Any) -> float:
     return left_m
 
 
-@kernel
+@device_kernel
 def between_m(one: np.ndarray, other: np.ndarray) -> float:
     x = float(one[X]) - float(other[X])
     y = float(one[Y]) - float(other[Y])
@@ -34,14 +34,14 @@ def between_m(one: np.ndarray, other: np.ndarray) -> float:
     return math.sqrt(x * x + y * y + z * z)
 
 
-@kernel
+@device_kernel
 def smoothness(action: np.ndarray, last: np.ndarray) -> float:
     """1 where nothing changed since the last decision; 0 where much did."""
     change = abs(action[0] - last[0]) + abs(action[1] - last[1]) + abs(action[2] - last[2])
     return float(max(0.0, 1.0 - change / 2.0))
 
 
-@kernel
+@device_kernel
 def comfort_of(n: Any, rotate: float, speed_mps: float, roll_rad: float) -> float:
     """Starts at 1, and loses for fast turning, fast walking and a tilted head."""
     comfort = 1.0
@@ -54,7 +54,7 @@ def comfort_of(n: Any, rotate: float, speed_mps: float, roll_rad: float) -> floa
     return comfort
 
 
-@kernel
+@device_kernel
 def settle(n: Any, course: Any, walker: Any, outcome: int, terms: np.ndarray) -> None:
     """Fills in what the decision was worth, term by term."""
     now_m = remaining_m(n, course, walker)

@@ -9,11 +9,11 @@ from godojo.games.navigation.sim.motion import TELEPORT
 from godojo.games.navigation.sim.rewards import between_m, remaining_m
 from godojo.games.navigation.sim.state import TERMS
 from godojo.kernels.bodies import X, Y, Z, wrapped
-from godojo.kernels.compile import kernel
+from godojo.kernels.compile import device_kernel
 from godojo.kernels.random import randint, uniform
 
 
-@kernel
+@device_kernel
 def begin_round(n: Any, catalogue: np.ndarray, walker: Any) -> None:
     walker.course = randint(walker, catalogue.shape[0])
     course = catalogue[walker.course]
@@ -27,7 +27,7 @@ def begin_round(n: Any, catalogue: np.ndarray, walker: Any) -> None:
     rest(n, course, walker)
 
 
-@kernel
+@device_kernel
 def goal_mark(n: Any, course: Any, route: int, start: np.ndarray) -> int:
     """The last mark whose way along the route is short enough, and at least the first."""
     last = course.mark_count[route] - 1
@@ -47,7 +47,7 @@ def goal_mark(n: Any, course: Any, route: int, start: np.ndarray) -> int:
     return goal
 
 
-@kernel
+@device_kernel
 def rest(n: Any, course: Any, walker: Any) -> None:
     """At rest where it stands, with nothing remembered."""
     for axis in range(3):

@@ -8,8 +8,8 @@ import numpy as np
 from godojo.games.navigation.settings import LAYOUT, RAYS
 from godojo.games.navigation.sim.state import Tables
 from godojo.kernels.bodies import X, Y, Z
-from godojo.kernels.compile import kernel
-from godojo.kernels.rays import aim, cast_at
+from godojo.kernels.compile import device_kernel
+from godojo.kernels.rays import aim, cast_at_boxes
 
 HARDLY_M = 0.001
 """Nearer goals have no direction."""
@@ -21,7 +21,7 @@ LEFT_VELOCITY, RIGHT_VELOCITY = map(LAYOUT.start, ("left_velocity", "right_veloc
 GOAL, GOAL_DISTANCE, GOAL_DIRECTION = map(LAYOUT.start, ("goal_position", "goal_distance", "goal_direction"))
 
 
-@kernel
+@device_kernel
 def observe(n: Any, course: Any, walker: Any, tables: Tables, chunk: int, observation: np.ndarray) -> None:
     """Writes the whole observation."""
     feet_y = float(walker.position[Y]) - float(n.half_m)
@@ -59,7 +59,7 @@ def observe(n: Any, course: Any, walker: Any, tables: Tables, chunk: int, observ
         observation[GOAL_DIRECTION + axis] = observation[GOAL + axis] / distance if distance >= HARDLY_M else 0.0
 
 
-@kernel
+@device_kernel
 def to_rig_frame(x: float, y: float, z: float, sine: float, cosine: float, observation: np.ndarray, place: int) -> None:
     """Writes a vector of the world in the rig's frame."""
     observation[place] = x * cosine - z * sine
@@ -67,7 +67,7 @@ def to_rig_frame(x: float, y: float, z: float, sine: float, cosine: float, obser
     observation[place + 2] = x * sine + z * cosine
 
 
-@kernel
+@device_kernel
 def look(
     n: Any,
     course: Any,
@@ -88,19 +88,13 @@ def look(
     z = walker.position[Z]
     for ray in range(RAYS):
         nearest[ray] = n.range_m
+    chosen = tables.chosen[chunk]
+    count = 0
     for box in range(course.boxes):
         away_x = max(course.low[X, box] - x, x - course.high[X, box])
         away_z = max(course.low[Z, box] - z, z - course.high[Z, box])
-        if max(away_x, away_z) < n.range_m:
-            cast_at(
-                course.low[X, box] - x,
-                course.low[Y, box] - y,
-                course.low[Z, box] - z,
-                course.high[X, box] - x,
-                course.high[Y, box] - y,
-                course.high[Z, box] - z,
-                inverse,
-                nearest,
-            )
+        chosen[count] = box
+        count += max(away_x, away_z) < n.range_m
+    cast_at_boxes(course, chosen, count, x, y, z, inverse, nearest)
     for ray in range(RAYS):
         observation[FIRST_RAY + ray] = nearest[ray]

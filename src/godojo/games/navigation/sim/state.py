@@ -11,7 +11,8 @@ from godojo.games.navigation.courses import MAX_MARKS, MAX_ROUTES, MAX_SOLIDS, M
 from godojo.games.navigation.settings import RAYS, NavigationSettings
 from godojo.games.navigation.spec import REWARD_TERMS, ray_directions
 from godojo.games.settings import TICK_S, ticks_in
-from godojo.kernels.results import record_of, record_type
+from godojo.kernels.rays import inverse_scratch
+from godojo.kernels.results import aligned_zeros, record_of, record_type
 
 CHUNKS = 64
 """Worlds are divided into this many pieces, whatever the number of threads."""
@@ -80,6 +81,8 @@ class Tables(NamedTuple):
     directions: np.ndarray
     inverse: np.ndarray
     nearest: np.ndarray
+    chosen: np.ndarray
+    """Boxes within the range of the rays."""
 
 
 def _values(settings: NavigationSettings, truncate_after: int) -> dict[str, Any]:
@@ -148,9 +151,11 @@ def catalogue(courses: Sequence[Course]) -> np.ndarray:
     return table
 
 
-def tables(settings: NavigationSettings) -> Tables:
+def tables(settings: NavigationSettings, chunks: int = CHUNKS) -> Tables:
+    directions = ray_directions(settings)
     return Tables(
-        directions=ray_directions(settings),
-        inverse=np.zeros((CHUNKS, 3, RAYS), np.float32),
-        nearest=np.zeros((CHUNKS, RAYS), np.float32),
+        directions=directions,
+        inverse=inverse_scratch(directions, chunks),
+        nearest=aligned_zeros(chunks, RAYS),
+        chosen=np.zeros((chunks, MAX_SOLIDS), np.int32),
     )

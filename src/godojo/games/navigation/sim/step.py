@@ -15,7 +15,7 @@ from godojo.games.navigation.sim.rounds import begin_round
 from godojo.games.navigation.sim.sight import observe
 from godojo.games.navigation.sim.state import CHUNKS, TERMS, Tables
 from godojo.kernels.bodies import X, Y, Z
-from godojo.kernels.compile import kernel, njit_parallel
+from godojo.kernels.compile import device_kernel, njit_parallel
 from godojo.kernels.results import Results
 
 
@@ -60,7 +60,7 @@ def observe_worlds(
             observe(numbers[0], catalogue[walker.course], walker, tables, chunk, observation[index])
 
 
-@kernel
+@device_kernel
 def step_world(
     n: Any,
     action: np.ndarray,
@@ -107,7 +107,7 @@ def step_world(
     observe(n, catalogue[walker.course], walker, tables, chunk, results.observation[index])
 
 
-@kernel
+@device_kernel
 def tick(n: Any, course: Any, walker: Any) -> int:
     """A sixtieth of a second; says how the round ended, if it did."""
     walker.ticks += 1
@@ -124,7 +124,7 @@ def tick(n: Any, course: Any, walker: Any) -> int:
     return ending(n, course, walker)
 
 
-@kernel
+@device_kernel
 def ending(n: Any, course: Any, walker: Any) -> int:
     """The first that holds: fallen, at the goal, out of time. A mark that is reached makes way for the next."""
     feet_y = float(walker.position[Y]) - float(n.half_m)

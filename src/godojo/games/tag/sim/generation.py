@@ -13,7 +13,7 @@ from godojo.games.tag.arenas import MAX_BOXES, MAX_SPAWNS
 from godojo.games.tag.settings import TagSettings
 from godojo.games.tag.sim.state import ARENA, HIDER_MAY, SEEKER_MAY, WORLD, numbers
 from godojo.kernels.bodies import X, Y, Z
-from godojo.kernels.compile import kernel
+from godojo.kernels.compile import device_kernel
 from godojo.kernels.random import randint, stream_of, uniform
 
 
@@ -95,7 +95,7 @@ SPAWN_TRIES = 50
 SPAWN_M, SMALL_SPAWN_M = 1.2, 0.3
 
 
-@kernel
+@device_kernel
 def make_arena(n: Any, arena: Any, world: Any) -> int:
     """A hall of random size and kind; returns the kind, a place in `NAMES`."""
     size = draw(world, SIZE_SHARES)
@@ -128,7 +128,7 @@ def make_arena(n: Any, arena: Any, world: Any) -> int:
     return kind
 
 
-@kernel
+@device_kernel
 def draw(world: Any, shares: np.ndarray) -> int:
     """A random place in a table of cumulative shares."""
     pick = uniform(world)
@@ -138,31 +138,31 @@ def draw(world: Any, shares: np.ndarray) -> int:
     return chosen
 
 
-@kernel
+@device_kernel
 def on_grid(length: float) -> float:
     """The nearest length on the grid, so that generated arenas are tidy."""
     return math.floor(length / GRID_M + 0.5) * GRID_M
 
 
-@kernel
+@device_kernel
 def between(world: Any, least: float, most: float) -> float:
     """A random length, a multiple of the grid above `least`."""
     return least + math.floor(max(most - least, 0.0) * uniform(world) / GRID_M + 1e-6) * GRID_M
 
 
-@kernel
+@device_kernel
 def tall(world: Any) -> float:
     """A random height that cannot be jumped on from the floor."""
     return TALL_M if uniform(world) < TALL_SHARE else between(world, LOWEST_TALL_M, HIGHEST_TALL_M)
 
 
-@kernel
+@device_kernel
 def jump_m(n: Any) -> float:
     """A height that can be jumped on with ease; 0.3 where bodies hardly jump."""
     return on_grid(min(max(0.75 * n.jump_speed * n.jump_speed / (2.0 * n.gravity), 0.3), 1.0))
 
 
-@kernel
+@device_kernel
 def scatter_pieces(n: Any, arena: Any, world: Any, gap: float, kind: int) -> None:
     largest = min(max(math.sqrt(arena.size_m[0] * arena.size_m[1]) / USUAL_M, 1.0), 2.0)
     wanted = FEWEST_BOXES[kind] + randint(world, MOST_BOXES[kind] - FEWEST_BOXES[kind] + 1)
@@ -181,7 +181,7 @@ def scatter_pieces(n: Any, arena: Any, world: Any, gap: float, kind: int) -> Non
             try_box(n, arena, world, gap, stretch, piece)
 
 
-@kernel
+@device_kernel
 def try_box(n: Any, arena: Any, world: Any, gap: float, stretch: float, piece: int) -> None:
     """Tall, low, or hanging above the heads."""
     least, most = 1.0, 4.5 * stretch
@@ -204,7 +204,7 @@ def try_box(n: Any, arena: Any, world: Any, gap: float, stretch: float, piece: i
             spawn_on_top(n, arena)
 
 
-@kernel
+@device_kernel
 def try_wall(arena: Any, world: Any, gap: float, stretch: float) -> None:
     """Straight, or in the shape of an L, a T or a U."""
     shape = max(randint(world, 5) - 1, 0)
@@ -227,7 +227,7 @@ def try_wall(arena: Any, world: Any, gap: float, stretch: float) -> None:
         add_part(arena, x, z, length, deep, turn, length - thick, thick, length, deep, 0.0, height)
 
 
-@kernel
+@device_kernel
 def try_stairs(n: Any, arena: Any, world: Any, gap: float, stretch: float) -> None:
     """Steps, each a jump high, up to a platform, which may be a bridge: hang in the air, with steps on either side."""
     steps = 1 + randint(world, 3)
@@ -255,7 +255,7 @@ def try_stairs(n: Any, arena: Any, world: Any, gap: float, stretch: float) -> No
             add_part(arena, x, z, length, broad, turn, start, 0.0, end, broad, 0.0, rise * (steps - step))
 
 
-@kernel
+@device_kernel
 def try_stack(n: Any, arena: Any, world: Any, gap: float, stretch: float) -> None:
     """A box on a larger one; both can be jumped on."""
     edge = between(world, 0.5, 1.5)
@@ -270,7 +270,7 @@ def try_stack(n: Any, arena: Any, world: Any, gap: float, stretch: float) -> Non
     spawn_on_top(n, arena)
 
 
-@kernel
+@device_kernel
 def find_place(arena: Any, world: Any, wide: float, deep: float, gap: float) -> tuple[bool, float, float]:
     """A random place for something this large: whether it is free with a gap all around, and its low corner."""
     room_x = arena.size_m[0] - 2.0 * gap - wide
@@ -281,7 +281,7 @@ def find_place(arena: Any, world: Any, wide: float, deep: float, gap: float) -> 
     return is_room and is_free(arena, x - gap, z - gap, x + wide + gap, z + deep + gap, 0.0, FAR_M), x, z
 
 
-@kernel
+@device_kernel
 def find_turned(arena: Any, world: Any, length: float, deep: float, gap: float, turn: int) -> tuple[bool, float, float]:
     """`find_place` for a piece that is turned."""
     if turn & 1:
@@ -289,7 +289,7 @@ def find_turned(arena: Any, world: Any, length: float, deep: float, gap: float, 
     return find_place(arena, world, length, deep, gap)
 
 
-@kernel
+@device_kernel
 def is_free(arena: Any, low_x: float, low_z: float, high_x: float, high_z: float, low_y: float, high_y: float) -> bool:
     """Whether no box is there."""
     for box in range(arena.boxes):
@@ -300,7 +300,7 @@ def is_free(arena: Any, low_x: float, low_z: float, high_x: float, high_z: float
     return True
 
 
-@kernel
+@device_kernel
 def add_box(arena: Any, low_x: float, low_z: float, high_x: float, high_z: float, low_y: float, high_y: float) -> None:
     arena.low[X, arena.boxes] = low_x
     arena.low[Y, arena.boxes] = low_y
@@ -311,7 +311,7 @@ def add_box(arena: Any, low_x: float, low_z: float, high_x: float, high_z: float
     arena.boxes += 1
 
 
-@kernel
+@device_kernel
 def add_part(
     arena: Any,
     x: float,
@@ -336,7 +336,7 @@ def add_part(
     add_box(arena, x + low_a, z + low_b, x + high_a, z + high_b, low_y, high_y)
 
 
-@kernel
+@device_kernel
 def make_corridors(arena: Any, world: Any, gap: float) -> None:
     """Parallel walls from one side to the other, with ways through at an end, at both, or in between."""
     turn = randint(world, 8)
@@ -365,7 +365,7 @@ def make_corridors(arena: Any, world: Any, gap: float) -> None:
         walls += 1
 
 
-@kernel
+@device_kernel
 def make_pillars(arena: Any, world: Any, gap: float) -> None:
     """Tall and small, one somewhere in each cell of a grid."""
     columns = min(max(int(4.0 * math.sqrt(arena.size_m[0] / arena.size_m[1]) + 0.5), 2), 8)
@@ -386,12 +386,12 @@ def make_pillars(arena: Any, world: Any, gap: float) -> None:
                 add_box(arena, x, z, x + wide, z + deep, 0.0, tall(world))
 
 
-@kernel
+@device_kernel
 def up_to_grid(length: float) -> float:
     return math.ceil(length / GRID_M - 1e-6) * GRID_M
 
 
-@kernel
+@device_kernel
 def make_rooms(n: Any, arena: Any, world: Any, gap: float) -> None:
     """Rooms in columns and rows. Between two of them a wall stands only where there is another way round.
 
@@ -438,13 +438,13 @@ def make_rooms(n: Any, arena: Any, world: Any, gap: float) -> None:
                 add_doors(arena, world, column, row, columns, rows, doors_across, doors_along, thick, gap, height)
 
 
-@kernel
+@device_kernel
 def room_count(size: float, pitch: float, least: float) -> int:
     """Rooms along an axis."""
     return min(max(int(size / pitch), 3), 9, int(size / least))
 
 
-@kernel
+@device_kernel
 def most_walls(columns: int, rows: int, has_doors: bool) -> int:
     """Boxes that rooms may need: one between any two neighbours, or one for each way round."""
     if has_doors:
@@ -452,7 +452,7 @@ def most_walls(columns: int, rows: int, has_doors: bool) -> int:
     return (columns - 1) * (rows - 1)
 
 
-@kernel
+@device_kernel
 def pick_wall(place: int, columns: int, rows: int, across: int, along: int) -> int:
     """The wall at this place among those not thought of yet: twice its room, plus one if it is along."""
     for room in range(columns * rows):
@@ -467,7 +467,7 @@ def pick_wall(place: int, columns: int, rows: int, across: int, along: int) -> i
     return 0
 
 
-@kernel
+@device_kernel
 def can_reach(room: int, other: int, rows: int, doors_across: int, doors_along: int) -> bool:
     """Whether doors lead from one room to the other."""
     before, found = 0, 1 << room
@@ -478,18 +478,18 @@ def can_reach(room: int, other: int, rows: int, doors_across: int, doors_along: 
     return found >> other & 1 == 1
 
 
-@kernel
+@device_kernel
 def line(size: float, number: float, count: int) -> float:
     """Where along an axis the numbered line between rooms is."""
     return math.floor(number / count * size / GRID_M + 0.5) * GRID_M - 0.5 * size
 
 
-@kernel
+@device_kernel
 def is_set(rooms: int, column: int, row: int, rows: int) -> bool:
     return rooms >> (column * rows + row) & 1 == 1
 
 
-@kernel
+@device_kernel
 def add_walls(
     arena: Any, column: int, row: int, columns: int, rows: int, across: int, along: int, thick: float, height: float
 ) -> None:
@@ -510,7 +510,7 @@ def add_walls(
         add_box(arena, low, next_z - half, high, next_z + half, 0.0, height)
 
 
-@kernel
+@device_kernel
 def add_doors(
     arena: Any,
     world: Any,
@@ -554,7 +554,7 @@ def add_doors(
             add_box(arena, start, at - half, end, at + half, 0.0, height)
 
 
-@kernel
+@device_kernel
 def is_bar_free(arena: Any, is_across: int, low_a: float, low_b: float, high_a: float, high_b: float) -> bool:
     """`is_free` from the floor up; a runs along x if `is_across`, else along z."""
     if is_across:
@@ -562,7 +562,7 @@ def is_bar_free(arena: Any, is_across: int, low_a: float, low_b: float, high_a: 
     return is_free(arena, low_b, low_a, high_b, high_a, 0.0, FAR_M)
 
 
-@kernel
+@device_kernel
 def spawn_in_room(n: Any, arena: Any, world: Any, column: int, row: int, columns: int, rows: int, thick: float) -> None:
     x, z = line(arena.size_m[0], column, columns), line(arena.size_m[1], row, rows)
     next_x, next_z = line(arena.size_m[0], column + 1, columns), line(arena.size_m[1], row + 1, rows)
@@ -573,7 +573,7 @@ def spawn_in_room(n: Any, arena: Any, world: Any, column: int, row: int, columns
     try_spawn(n, arena, x, 0.0, z, size)
 
 
-@kernel
+@device_kernel
 def spawn_on_top(n: Any, arena: Any) -> None:
     """A spawn area on the newest box, for bodies that could jump there themselves."""
     if 0.5 * n.jump_speed * n.jump_speed / n.gravity < 1.2 * jump_m(n):
@@ -584,7 +584,7 @@ def spawn_on_top(n: Any, arena: Any) -> None:
     try_spawn(n, arena, x, arena.high[Y, box], z, min(max(min(wide, deep) - 0.4, 0.0), 1.5))
 
 
-@kernel
+@device_kernel
 def mark_spawns(n: Any, arena: Any, world: Any, gap: float) -> None:
     """Squares in random places where no box is, and then, should there be too few, along the outer walls."""
     wanted = LEAST_SPAWNS + randint(world, 13)
@@ -606,7 +606,7 @@ def mark_spawns(n: Any, arena: Any, world: Any, gap: float) -> None:
         try_spawn(n, arena, x * (arena.size_m[0] - gap), 0.0, z * (arena.size_m[1] - gap), size)
 
 
-@kernel
+@device_kernel
 def try_spawn(n: Any, arena: Any, x: float, y: float, z: float, size: float) -> None:
     """Adds a spawn area for both roles where bodies fit in, out of reach of those in other areas."""
     reach = 0.5 * (size + n.size_m) + 0.005

@@ -7,12 +7,12 @@ import numpy as np
 
 from godojo.games.tag.spec import REWARD_TERMS
 from godojo.kernels.bodies import X, Y, Z
-from godojo.kernels.compile import kernel
+from godojo.kernels.compile import device_kernel
 
 DISTANCE, TIME, TAG, SURVIVAL = range(len(REWARD_TERMS))
 
 
-@kernel
+@device_kernel
 def nearest_opponent_m(n: Any, team: np.ndarray, agent: Any) -> float:
     """Distance of centres, or -1 where there is no opponent."""
     nearest = -1.0
@@ -30,13 +30,13 @@ def nearest_opponent_m(n: Any, team: np.ndarray, agent: Any) -> float:
     return nearest
 
 
-@kernel
+@device_kernel
 def measure(n: Any, team: np.ndarray) -> None:
     for number in range(n.agents):
         team[number].nearest_m = nearest_opponent_m(n, team, team[number])
 
 
-@kernel
+@device_kernel
 def add_distances(n: Any, team: np.ndarray) -> None:
     """Counts how much nearer or farther the nearest opponent is than when last measured."""
     for number in range(n.agents):
@@ -47,7 +47,7 @@ def add_distances(n: Any, team: np.ndarray) -> None:
         agent.nearest_m = now
 
 
-@kernel
+@device_kernel
 def settle(n: Any, team: np.ndarray, clock_won: bool) -> None:
     """What the decision was worth: four terms, whose sum is the reward."""
     add_distances(n, team)

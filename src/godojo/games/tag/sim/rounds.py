@@ -8,7 +8,7 @@ import numpy as np
 from godojo.games.tag.sim.generation import make_arena
 from godojo.games.tag.sim.state import HIDER_MAY, SEEKER_MAY, TERMS
 from godojo.kernels.bodies import X, Y, Z
-from godojo.kernels.compile import kernel
+from godojo.kernels.compile import device_kernel
 from godojo.kernels.random import randint, uniform
 from godojo.kernels.rays import is_blocked
 
@@ -21,7 +21,7 @@ PLACINGS = 200
 """Placings drawn before an arena is taken to have no room."""
 
 
-@kernel
+@device_kernel
 def begin_round(
     n: Any, catalogue: np.ndarray, arenas: np.ndarray, index: int, world: Any, team: np.ndarray, places: np.ndarray
 ) -> None:
@@ -44,7 +44,7 @@ def begin_round(
         team[number].heading = (uniform(world) * 2.0 - 1.0) * math.pi
 
 
-@kernel
+@device_kernel
 def place_agent(n: Any, agent: Any, ground: np.ndarray) -> None:
     """On the ground, at rest, taking part, with nothing remembered."""
     agent.position[X] = ground[X]
@@ -66,7 +66,7 @@ def place_agent(n: Any, agent: Any, ground: np.ndarray) -> None:
         agent.round_terms[term] = 0.0
 
 
-@kernel
+@device_kernel
 def choose_places(n: Any, arena: Any, world: Any, team: np.ndarray, places: np.ndarray) -> None:
     """Looks at random placings and keeps the first that is wholly fair, or else the best. Bodies never overlap."""
     best_worth = -np.inf
@@ -87,7 +87,7 @@ def choose_places(n: Any, arena: Any, world: Any, team: np.ndarray, places: np.n
         world.stream = stream
 
 
-@kernel
+@device_kernel
 def find_places(n: Any, arena: Any, world: Any, places: np.ndarray) -> bool:
     """Keeps any placing with bodies apart; says whether there is one."""
     for _ in range(PLACINGS):
@@ -97,7 +97,7 @@ def find_places(n: Any, arena: Any, world: Any, places: np.ndarray) -> bool:
     return False
 
 
-@kernel
+@device_kernel
 def draw_places(n: Any, arena: Any, world: Any, places: np.ndarray) -> bool:
     """Random places, one for each agent; says whether all are apart."""
     for number in range(n.agents):
@@ -114,7 +114,7 @@ def draw_places(n: Any, arena: Any, world: Any, places: np.ndarray) -> bool:
     return True
 
 
-@kernel
+@device_kernel
 def is_apart(n: Any, places: np.ndarray, number: int) -> bool:
     """Whether an agent's place is apart from those of the agents before it."""
     apart_m = n.size_m + 2.0 * (n.touch_m - n.size_m)
@@ -127,14 +127,14 @@ def is_apart(n: Any, places: np.ndarray, number: int) -> bool:
     return True
 
 
-@kernel
+@device_kernel
 def keep_places(n: Any, places: np.ndarray) -> None:
     for number in range(n.agents):
         for axis in range(3):
             places[number, BEST, axis] = places[number, TRIED, axis]
 
 
-@kernel
+@device_kernel
 def worth_of(n: Any, arena: Any, team: np.ndarray, places: np.ndarray) -> float:
     """Zero when opponents are apart, not too far, and hidden from each other; less the worse it is."""
     worth = 0.0
@@ -155,7 +155,7 @@ def worth_of(n: Any, arena: Any, team: np.ndarray, places: np.ndarray) -> float:
     return worth
 
 
-@kernel
+@device_kernel
 def sight_is_blocked(arena: Any, one: np.ndarray, two: np.ndarray, eye_m: float) -> bool:
     for box in range(arena.boxes):
         if is_blocked(arena, box, one[X], one[Y] + eye_m, one[Z], two[X], two[Y] + eye_m, two[Z]):
@@ -163,21 +163,21 @@ def sight_is_blocked(arena: Any, one: np.ndarray, two: np.ndarray, eye_m: float)
     return False
 
 
-@kernel
+@device_kernel
 def pick_place(arena: Any, world: Any, may: int, place: np.ndarray) -> None:
     """A random place in a spawn area that is for one of these roles; large areas are chosen more often."""
     whole = 0.0
     for area in range(arena.spawn_count):
         if arena.spawn_roles[area] & may:
-            whole += arena.spawns[area, 3] * arena.spawns[area, 4] + 1.0
+            whole += float(arena.spawns[area, 3] * arena.spawns[area, 4]) + 1.0
     pick = uniform(world) * whole
     chosen = 0
     for area in range(arena.spawn_count):
         if arena.spawn_roles[area] & may:
             chosen = area
-            pick -= arena.spawns[area, 3] * arena.spawns[area, 4] + 1.0
+            pick -= float(arena.spawns[area, 3] * arena.spawns[area, 4]) + 1.0
             if pick <= 0.0:
                 break
-    place[X] = arena.spawns[chosen, 0] + (uniform(world) - 0.5) * arena.spawns[chosen, 3]
+    place[X] = float(arena.spawns[chosen, 0]) + (uniform(world) - 0.5) * float(arena.spawns[chosen, 3])
     place[Y] = arena.spawns[chosen, 1]
-    place[Z] = arena.spawns[chosen, 2] + (uniform(world) - 0.5) * arena.spawns[chosen, 4]
+    place[Z] = float(arena.spawns[chosen, 2]) + (uniform(world) - 0.5) * float(arena.spawns[chosen, 4])

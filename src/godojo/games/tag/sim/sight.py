@@ -7,16 +7,19 @@ import numpy as np
 from godojo.games.tag.sim.state import Tables
 from godojo.games.tag.spec import LAYOUT, RAY_DISTANCE, RAY_HIT
 from godojo.kernels.bodies import X, Y, Z
-from godojo.kernels.compile import kernel
-from godojo.kernels.rays import aim, cast_at, cast_at_agent, cast_out
+from godojo.kernels.compile import device_kernel
+from godojo.kernels.rays import aim, cast_at_agent, cast_at_boxes, cast_out
+from godojo.kernels.trigonometry import sine_cosine
 
-WALL, SEEKER, HIDER = 1, 2, 3
+NOBODY_HIT, SEEKER_HIT, HIDER_HIT = np.float32(0.0), np.float32(-1.0), np.float32(1.0)
+MARGIN_M = np.float32(1e-2)
+"""Boxes are left out only where they are out of sight by more than rounding."""
 POSITION, VELOCITY, FORWARD, GROUNDED = map(LAYOUT.start, ("position", "velocity", "forward", "grounded"))
 IS_SEEKER, IS_HIDER, IMMUNE, TIME_LEFT = map(LAYOUT.start, ("is_seeker", "is_hider", "immune", "time_left"))
 RAYS, NUMBERS_PER_RAY = LAYOUT.start("rays"), LAYOUT.width("rays")
 
 
-@kernel
+@device_kernel
 def observe(
     n: Any, arena: Any, world: Any, team: np.ndarray, number: int, tables: Tables, chunk: int, observation: np.ndarray
 ) -> None:
@@ -33,8 +36,7 @@ def observe(
     observation[VELOCITY + Y] = agent.velocity[Y] * n.per_jump_speed
     observation[VELOCITY + Z] = agent.velocity[Z] * per_speed
     heading = np.float32(agent.heading)  # 32-bit, as the engine turns its rays
-    forward_x = np.sin(heading)
-    forward_z = np.cos(heading)
+    forward_x, forward_z = sine_cosine(heading)
     observation[FORWARD] = forward_x
     observation[FORWARD + 1] = forward_z
     observation[GROUNDED] = 1.0 if agent.grounded else 0.0
@@ -43,17 +45,16 @@ def observe(
     observation[IMMUNE] = 1.0 if agent.immune > 0 else 0.0
     observation[TIME_LEFT] = (n.round_ticks - world.ticks) * n.per_round_tick
     nearest = tables.nearest[chunk]
-    kinds = tables.kinds[chunk]
+    hits = tables.hits[chunk]
     aim(tables.directions, forward_x, forward_z, tables.inverse[chunk])
-    look(n, arena, team, number, forward_x, forward_z, tables.inverse[chunk], nearest, kinds, tables.visible[chunk])
+    look(n, arena, team, number, forward_x, forward_z, tables, chunk)
     for ray in range(nearest.shape[0]):
-        kind = kinds[ray] if nearest[ray] < n.range_m else 0
         place = RAYS + NUMBERS_PER_RAY * ray
         observation[place + RAY_DISTANCE] = min(nearest[ray] * n.per_range, np.float32(1.0))
-        observation[place + RAY_HIT] = np.float32(kind == HIDER) - np.float32(kind == SEEKER)
+        observation[place + RAY_HIT] = hits[ray] if nearest[ray] < n.range_m else NOBODY_HIT
 
 
-@kernel
+@device_kernel
 def look(
     n: Any,
     arena: Any,
@@ -61,13 +62,16 @@ def look(
     number: int,
     forward_x: np.float32,
     forward_z: np.float32,
-    inverse: np.ndarray,
-    nearest: np.ndarray,
-    kinds: np.ndarray,
-    visible: np.ndarray,
+    tables: Tables,
+    chunk: int,
 ) -> None:
     """Casts the agent's rays, already aimed along its heading, at the room, the boxes and the other agents."""
     agent = team[number]
+    inverse = tables.inverse[chunk]
+    nearest = tables.nearest[chunk]
+    hits = tables.hits[chunk]
+    visible = tables.visible[chunk]
+    chosen = tables.chosen[chunk]
     x = agent.position[X]
     y = agent.position[Y] + n.eye_m
     z = agent.position[Z]
@@ -80,19 +84,13 @@ def look(
         high_x = arena.high[X, box] - x
         high_z = arena.high[Z, box] - z
         visible[box] = may_be_seen(n, forward_x, forward_z, low_x, low_z, high_x, high_z)
+    count = 0
     for box in range(arena.boxes):
-        if visible[box]:
-            cast_at(
-                arena.low[X, box] - x,
-                arena.low[Y, box] - y,
-                arena.low[Z, box] - z,
-                arena.high[X, box] - x,
-                arena.high[Y, box] - y,
-                arena.high[Z, box] - z,
-                inverse,
-                nearest,
-            )
-    kinds[:] = np.float32(WALL)
+        chosen[count] = box
+        count += visible[box]
+    cast_at_boxes(arena, chosen, count, x, y, z, inverse, nearest)
+    for ray in range(hits.shape[0]):
+        hits[ray] = NOBODY_HIT
     half = n.half_m
     for other_number in range(n.agents):
         other = team[other_number]
@@ -102,13 +100,11 @@ def look(
         dy = other.position[Y] - y
         dz = other.position[Z] - z
         if may_be_seen(n, forward_x, forward_z, dx - half, dz - half, dx + half, dz + half):
-            kind = np.float32(SEEKER if other.chases else HIDER)
-            cast_at_agent(
-                dx - half, dy - half, dz - half, dx + half, dy + half, dz + half, inverse, nearest, kinds, kind
-            )
+            hit = SEEKER_HIT if other.chases else HIDER_HIT
+            cast_at_agent(dx - half, dy - half, dz - half, dx + half, dy + half, dz + half, inverse, nearest, hits, hit)
 
 
-@kernel
+@device_kernel
 def may_be_seen(
     n: Any,
     forward_x: np.float32,
@@ -118,7 +114,7 @@ def may_be_seen(
     high_x: np.float32,
     high_z: np.float32,
 ) -> bool:
-    """Whether a box, given relative to the eye, is not wholly to the left or to the right of the field of view."""
+    """Whether a box, given relative to the eye, is in range and not wholly outside the field of view."""
     across = n.fov_cosine
     along = n.fov_sine
     left_x = along * forward_x + across * forward_z
@@ -127,4 +123,10 @@ def may_be_seen(
     right_z = along * forward_z + across * forward_x
     from_left = max(low_x * left_x, high_x * left_x) + max(low_z * left_z, high_z * left_z)
     from_right = max(low_x * right_x, high_x * right_x) + max(low_z * right_z, high_z * right_z)
-    return bool((n.is_wide != 0) | ((from_left >= np.float32(0.0)) & (from_right >= np.float32(0.0))))
+    is_left = from_left >= -MARGIN_M
+    is_right = from_right >= -MARGIN_M
+    # Up to half a turn, what is seen lies within both edges; beyond, within one of them at least.
+    is_ahead = (is_left & is_right) | ((n.is_wide != 0) & (is_left | is_right))
+    away_x = max(low_x, -high_x)
+    away_z = max(low_z, -high_z)
+    return bool(is_ahead & (max(away_x, away_z) < n.range_m + MARGIN_M))

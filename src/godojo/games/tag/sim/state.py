@@ -10,7 +10,8 @@ import numpy as np
 from godojo.games.tag.arenas import MAX_BOXES, MAX_SPAWNS, Arena
 from godojo.games.tag.settings import TICK_S, TagSettings, ticks_in
 from godojo.games.tag.spec import ACTION_SIZE, REWARD_TERMS, Privileged, observation_size, ray_directions, roles
-from godojo.kernels.results import Results, new_results, record_of, record_type
+from godojo.kernels.rays import inverse_scratch
+from godojo.kernels.results import Results, aligned_zeros, new_results, record_of, record_type
 
 SEEKER_MAY, HIDER_MAY = 1, 2
 """Bits of who may start in a spawn area."""
@@ -70,8 +71,9 @@ class Tables(NamedTuple):
     directions: np.ndarray
     inverse: np.ndarray
     nearest: np.ndarray
-    kinds: np.ndarray
+    hits: np.ndarray
     visible: np.ndarray
+    chosen: np.ndarray
     places: np.ndarray
     """Of each agent: where it would start, and where the best placing so far puts it."""
 
@@ -190,18 +192,20 @@ def actions(settings: TagSettings, worlds: int) -> np.ndarray:
     return np.zeros((worlds * settings.agent_count, ACTION_SIZE), np.float32)
 
 
-def tables(settings: TagSettings, worlds: int) -> Tables:
-    rays, agents = settings.ray_count, settings.agent_count
+def tables(settings: TagSettings, worlds: int, chunks: int = CHUNKS) -> Tables:
+    directions, agents = ray_directions(settings), settings.agent_count
+    rays = directions.shape[1]
     rows = np.zeros((agents, 2), np.int64)
     for role in roles(settings):
         for place in range(role.agents):
             rows[role.first + place] = (role.first * worlds + place, role.agents)
     return Tables(
         rows=rows,
-        directions=ray_directions(settings),
-        inverse=np.zeros((CHUNKS, 3, rays), np.float32),
-        nearest=np.zeros((CHUNKS, rays), np.float32),
-        kinds=np.zeros((CHUNKS, rays), np.float32),
-        visible=np.zeros((CHUNKS, MAX_BOXES), np.uint8),
-        places=np.zeros((CHUNKS, agents, 2, 3), np.float64),
+        directions=directions,
+        inverse=inverse_scratch(directions, chunks),
+        nearest=aligned_zeros(chunks, rays),
+        hits=aligned_zeros(chunks, rays),
+        visible=np.zeros((chunks, MAX_BOXES), np.uint8),
+        chosen=np.zeros((chunks, MAX_BOXES), np.int32),
+        places=np.zeros((chunks, agents, 2, 3), np.float64),
     )

@@ -15,8 +15,9 @@ from godojo.games.tag.sim.rounds import begin_round
 from godojo.games.tag.sim.sight import observe
 from godojo.games.tag.sim.state import CHUNKS, TERMS, Tables
 from godojo.kernels.bodies import X, Y, Z, find_near, free_m, wrapped
-from godojo.kernels.compile import kernel, njit_parallel
+from godojo.kernels.compile import device_kernel, njit_parallel
 from godojo.kernels.results import Results
+from godojo.kernels.trigonometry import arc_tangent
 
 TICK_S = 1.0 / 60.0
 MAX_STEP_M = 1.0
@@ -80,7 +81,7 @@ def observe_worlds(
             observe_world(numbers[0], arenas[index], worlds[index], agents[index], index, tables, chunk, observation)
 
 
-@kernel
+@device_kernel
 def step_world(
     n: Any,
     actions: np.ndarray,
@@ -130,13 +131,13 @@ def step_world(
     observe_world(n, arena, world, team, index, tables, chunk, results.observation)
 
 
-@kernel
+@device_kernel
 def row_of(tables: Tables, index: int, number: int) -> int:
     """Where results of agent `number` of world `index` belong."""
     return int(tables.rows[number, 0] + index * tables.rows[number, 1])
 
 
-@kernel
+@device_kernel
 def observe_world(
     n: Any, arena: Any, world: Any, team: np.ndarray, index: int, tables: Tables, chunk: int, observation: np.ndarray
 ) -> None:
@@ -144,7 +145,7 @@ def observe_world(
         observe(n, arena, world, team, number, tables, chunk, observation[row_of(tables, index, number)])
 
 
-@kernel
+@device_kernel
 def decide(agent: Any, action: np.ndarray) -> None:
     """What the agent wants until the next decision."""
     x = min(max(action[0], np.float32(-1.0)), np.float32(1.0))
@@ -156,12 +157,12 @@ def decide(agent: Any, action: np.ndarray) -> None:
     agent.wish[0] = x
     agent.wish[1] = z
     agent.wish_length = math.sqrt(x * x + z * z)
-    agent.wish_heading = math.atan2(x, z)
+    agent.wish_heading = arc_tangent(x, z)
     agent.jump = action[2] > 0.0
     agent.acts = agent.active
 
 
-@kernel
+@device_kernel
 def tick(n: Any, arena: Any, world: Any, team: np.ndarray) -> bool:
     """A sixtieth of a second: all agents move, then touches count, then clocks. Returns whether there was a tag."""
     world.ticks += 1
@@ -188,12 +189,12 @@ def tick(n: Any, arena: Any, world: Any, team: np.ndarray) -> bool:
     return was_tag
 
 
-@kernel
+@device_kernel
 def top_speed(n: Any, agent: Any) -> float:
     return float(n.seeker_speed if agent.chases else n.hider_speed)
 
 
-@kernel
+@device_kernel
 def steer(n: Any, agent: Any) -> None:
     """Speed and heading follow the wish, each at its own rate."""
     is_wished = agent.wish_length >= n.dead_zone
@@ -220,7 +221,7 @@ def steer(n: Any, agent: Any) -> None:
         agent.heading = wrapped(agent.heading + min(max(turn, -n.turn_step), n.turn_step))
 
 
-@kernel
+@device_kernel
 def push_apart(n: Any, team: np.ndarray, number: int) -> None:
     """Overlapping bodies that cannot tag each other drift apart."""
     agent = team[number]
@@ -252,7 +253,7 @@ def push_apart(n: Any, team: np.ndarray, number: int) -> None:
     agent.velocity[Z] += push_z
 
 
-@kernel
+@device_kernel
 def jump(n: Any, agent: Any) -> None:
     """Possible on the ground, and for a moment after leaving it."""
     agent.coyote = n.coyote_ticks if agent.grounded else max(agent.coyote - 1, 0)
@@ -262,7 +263,7 @@ def jump(n: Any, agent: Any) -> None:
         agent.grounded = 0
 
 
-@kernel
+@device_kernel
 def move(n: Any, arena: Any, agent: Any) -> None:
     """One axis after the other, as far as nothing is in the way; height follows an exact parabola."""
     speed_y = agent.velocity[Y]
@@ -287,7 +288,7 @@ def move(n: Any, arena: Any, agent: Any) -> None:
         agent.grounded = motion_y < 0.0
 
 
-@kernel
+@device_kernel
 def advance(n: Any, arena: Any, agent: Any, axis: int, motion: float) -> bool:
     """Moves along one axis; says whether something was in the way."""
     distance = np.float32(min(max(motion, -MAX_STEP_M), MAX_STEP_M))
@@ -298,13 +299,13 @@ def advance(n: Any, arena: Any, agent: Any, axis: int, motion: float) -> bool:
     return bool(free < abs(distance))
 
 
-@kernel
+@device_kernel
 def can_tag(chaser: Any, other: Any) -> bool:
     is_open = chaser.immune == 0 and other.immune == 0 and chaser.active != 0 and other.active != 0
     return bool(is_open and chaser.chases != 0 and other.chases == 0)
 
 
-@kernel
+@device_kernel
 def touch(n: Any, one: Any, other: Any) -> bool:
     for axis in range(3):
         if abs(one.position[axis] - other.position[axis]) > n.touch_m:
@@ -312,7 +313,7 @@ def touch(n: Any, one: Any, other: Any) -> bool:
     return True
 
 
-@kernel
+@device_kernel
 def find_tags(n: Any, world: Any, team: np.ndarray) -> bool:
     """A touch counts: in hide and seek the hider is out, in classic tag the two change sides, immune for a while."""
     was_tag = False
@@ -339,7 +340,7 @@ def find_tags(n: Any, world: Any, team: np.ndarray) -> bool:
     return was_tag
 
 
-@kernel
+@device_kernel
 def nobody_hides(n: Any, team: np.ndarray) -> bool:
     for number in range(n.agents):
         if team[number].active and not team[number].chases:
@@ -347,7 +348,7 @@ def nobody_hides(n: Any, team: np.ndarray) -> bool:
     return True
 
 
-@kernel
+@device_kernel
 def report_agent(agent: Any, results: Results, row: int, is_over: bool, is_cut_short: bool) -> None:
     """An agent's round terminates when it is caught or the round is over; when cut short, it is truncated instead."""
     reward = np.float32(0.0)
