@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numba
 
 from godojo.bench.measure import (
+    RING,
     Actions,
     Conditions,
     Part,
@@ -29,11 +30,16 @@ from godojo.bench.measure import (
 from godojo.engines.base import Worlds
 from godojo.engines.godot.find import Engine, EngineMissing, find
 from godojo.engines.godot.report import Report, Silent
-from godojo.engines.make import make_vec
-from godojo.errors import GodojoError
+from godojo.engines.make import DEVICES, make_vec
+from godojo.errors import GodojoError, unknown
 from godojo.games.base import game_named
 from godojo.kernels.compile import is_compiled
 
+if TYPE_CHECKING:
+    from godojo.engines.device import DeviceWorlds
+
+CUDA_WORLDS = 131072
+"""Fewer do not fill a large GPU."""
 SAME_M = 1e-3
 QUIET_SHARE = 0.95
 """A measurement on one core that got less of it than this was disturbed."""
@@ -90,14 +96,31 @@ class SimReport(Conditions, kw_only=True):
     core_share: float
     """The share of a core that the measurement on one core got."""
     samples: dict[str, list[float]]
+    cuda_agent_steps_per_s: float | None = None
+    """The twin on a GPU; None unless it is asked for."""
+    cuda_worlds: int = 0
+    cuda_bytes: int = 0
+    """Of the GPU's memory, taken by the worlds."""
+    cuda_device: str = ""
 
 
 def measure(
-    game: str = "tag", worlds: int = 4096, seconds: float = 2.0, repeats: int = 5, report: Report | None = None
+    game: str = "tag",
+    worlds: int = 4096,
+    seconds: float = 2.0,
+    repeats: int = 5,
+    device: str = "cpu",
+    report: Report | None = None,
 ) -> SimReport:
-    """Measures everything; takes about `repeats` times four times `seconds`."""
+    """Measures everything; takes about `repeats` times four times `seconds`.
+
+    With `device="cuda"`, the twin on a GPU as well: as many worlds, but at least `CUDA_WORLDS`.
+    """
     check_lengths(seconds, repeats, worlds)
+    if device not in DEVICES:
+        raise unknown("device", device, DEVICES)
     report = report or Silent()
+    on_gpu = _on_gpu(game, max(worlds, CUDA_WORLDS)) if device == "cuda" else None
     offered = game_named(game).numpy_baseline
     baseline: Baseline | None = offered() if offered is not None else None
     surroundings, cores = Surroundings(report), numba.get_num_threads()
@@ -126,6 +149,8 @@ def measure(
         ("all_cores", f"twin on {cores} cores", lambda: twin_on(cores)),
         ("one_core", "twin on one core", lambda: twin_on(1)),
     ]
+    if on_gpu is not None:
+        parts.append(("cuda", "twin on the GPU", lambda: on_gpu.speed(seconds)))
     errors_m: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
         if baseline is None:
@@ -170,7 +195,40 @@ def measure(
         numpy_errors_m=errors_m,
         core_share=share,
         samples=samples,
+        cuda_agent_steps_per_s=median.get("cuda"),
+        cuda_worlds=on_gpu.worlds.num_worlds if on_gpu else 0,
+        cuda_bytes=on_gpu.worlds.memory_bytes if on_gpu else 0,
+        cuda_device=on_gpu.name if on_gpu else "",
     )
+
+
+class OnGpu:
+    """The twin on a GPU, with random actions that are there already."""
+
+    def __init__(self, worlds: "DeviceWorlds") -> None:
+        import torch
+
+        self.worlds = worlds
+        self.name = torch.cuda.get_device_name() if worlds.device.type == "cuda" else "simulated"
+        self._ring = [
+            {name: torch.rand_like(role.action) * 2.0 - 1.0 for name, role in worlds.roles.items()} for _ in range(RING)
+        ]
+        self._agents = sum(role.reward.numel() for role in worlds.roles.values())
+
+    def speed(self, seconds: float) -> float:
+        def step(turn: int) -> None:
+            self.worlds.step(self._ring[turn])
+            if turn == RING - 1:
+                self.worlds.synchronize()
+
+        return speed(step, self._agents, seconds)
+
+
+def _on_gpu(game: str, worlds: int) -> OnGpu:
+    offered = game_named(game).numpy_baseline
+    options = {} if offered is None else offered().options
+    made: Any = make_vec(game, num_worlds=worlds, seed=1, device="cuda", **options)
+    return OnGpu(made)
 
 
 def _engine(report: Report) -> Engine | None:

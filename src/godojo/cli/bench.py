@@ -38,6 +38,7 @@ def sim(
     worlds: Annotated[int, typer.Option(help="Copies of the game in the twin.", min=1)] = 4096,
     seconds: Seconds = 2.0,
     repeats: Repeats = 5,
+    device: Annotated[str, typer.Option(help="cuda: the twin on a GPU as well.", metavar="cpu|cuda")] = "cpu",
 ) -> None:
     """Measure a game's twin, beside the same rules in plain NumPy and in the real Godot where the game offers them.
 
@@ -47,7 +48,7 @@ def sim(
     from godojo.bench.sim import measure  # loads compilers
 
     with progress_report() as report:
-        found = measure(game, worlds=worlds, seconds=seconds, repeats=repeats, report=report)
+        found = measure(game, worlds=worlds, seconds=seconds, repeats=repeats, device=device, report=report)
     _show(found, as_json, [_sim_table, _sim_words], f", {found.core_share:.0%} of a core available")
 
 

@@ -28,6 +28,10 @@ def parity(
         list[str] | None,
         typer.Option("--set", help="A setting of the game, on both sides: motion.gravity_mps2=20", metavar="KEY=VALUE"),
     ] = None,
+    between: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--between", help="cpu cuda: compare the twin on both, without Godot.", metavar="DEVICE DEVICE"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
     folder: Annotated[Path, typer.Option("--out", help="Where the report and the plot go.", metavar="FOLDER")] = Path(
         "runs/parity"
@@ -36,9 +40,13 @@ def parity(
     """Play the same episodes in the real Godot and in the twin, and measure every difference.
 
     Leaves report.json (with examples of the largest differences, tick by tick) and error_over_time.png in FOLDER. Exits
-    with 1 when a target is missed.
+    with 1 when a target is missed. With --between, prints how far the twin on the CPU and on a GPU are apart.
     """
     played = game_named(game)
+    if between is not None:
+        if sorted(between) != ["cpu", "cuda"]:
+            raise GodojoError(f"--between {' '.join(between)}: it is --between cpu cuda")
+        raise typer.Exit(_between_devices(game, seed, as_json))
     if episodes < 1 or seed < 0:
         raise GodojoError("--episodes must be 1 or more, --seed 0 or more")
     settings = played.settings.defaults().override_texts(values or [])
@@ -71,6 +79,25 @@ def parity(
         if values:
             out.print(f"With {escape(', '.join(values))}; nothing else was changed.")
     raise typer.Exit(0 if report.is_met else 1)
+
+
+def _between_devices(game: str, seed: int, as_json: bool) -> int:
+    """Compares the twin on the CPU and on a GPU; 1 where a bit differs."""
+    from godojo.kernels import cuda
+
+    cuda.load()  # whether there is a GPU, before torch and the kernels load
+    from godojo.evaluation.parity.devices import compare
+
+    report = compare(game, seed=seed)
+    if as_json:
+        print_json(msgspec.json.encode(report))
+    else:
+        count = f"{report.worlds:,} worlds, {report.decisions} decisions, {report.rounds:,} rounds"
+        out.print(f"[bold]{escape(game)} on the CPU and on the GPU[/]: {count}")
+        out.print(f"  the same to the last bit: {100 * report.same_worlds:.6g} % of worlds")
+        if report.first_difference is not None:
+            out.print(f"  first difference at decision {report.first_difference}, the largest is {report.worst:.3g}")
+    return 0 if report.is_met else 1
 
 
 def show(report: "Report", folder: Path) -> None:

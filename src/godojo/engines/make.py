@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from godojo.engines.base import ENGINES, Worlds
 from godojo.engines.godot.game_slots import GameSlot
@@ -12,12 +12,20 @@ from godojo.engines.godot.open import await_game, launch_games, open_game
 from godojo.engines.godot.worlds import MAX_RESTARTS, STEP_TIMEOUT_S
 from godojo.engines.sim import SimWorlds
 from godojo.errors import GodojoError, known
-from godojo.games.base import GAMES, game_named
+from godojo.games.base import GAMES, Game, game_named
+from godojo.kernels import cuda
+
+if TYPE_CHECKING:
+    from godojo.engines.device import DeviceWorlds
 
 __all__ = ["ENGINES", "GAMES", "make_vec", "open_game"]
 
+DEVICES = ("cpu", "cuda")
 
-def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int = 0, **options: Any) -> Worlds:
+
+def make_vec(
+    game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int = 0, device: str = "cpu", **options: Any
+) -> Worlds:
     """Make many copies of a game, ready for their first step.
 
     Args:
@@ -25,6 +33,8 @@ def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int =
         engine: `"sim"`, the embedded twin, or `"godot"`, the real engine.
         num_worlds: Copies that are played in parallel.
         seed: The same seed plays the same game.
+        device: `"cpu"`, or `"cuda"`: the twin on a GPU of NVIDIA, with torch tensors in place of arrays
+            (`godojo.engines.device.DeviceWorlds`).
         options: Those of the game's twin. Every game has `settings` and `truncate_after`, tag also `arenas` (a list of
             Arena) and `generated_share`. On `godot` there are besides:
 
@@ -50,6 +60,12 @@ def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int =
         if name not in godots:
             there_is = options_of_twin + (godots if engine == "godot" else [])
             raise GodojoError(f"{game} has no option {name!r}; it has: {', '.join(there_is)}")
+    if device not in DEVICES:
+        raise GodojoError(f"there is no device {device!r}; {known(device, DEVICES)}")
+    if device == "cuda":
+        if engine != "sim":
+            raise GodojoError("device='cuda' is for engine='sim': Godot plays on the CPU")
+        return cast(Worlds, _on_device(played, num_worlds, seed, own))  # the same names, tensors in place of arrays
     if engine == "godot":
         described = played.require("in_godot", "engine godot")(seed=seed, **own)
         if others.pop("truth", False) and played.truth is not None:
@@ -59,6 +75,17 @@ def make_vec(game: str, *, engine: str = "sim", num_worlds: int = 1, seed: int =
         worlds = SimWorlds(played.twin(num_worlds, **own))
         worlds.reset(seed)
     worlds.game = game
+    return worlds
+
+
+def _on_device(game: Game, num_worlds: int, seed: int, options: dict[str, Any]) -> "DeviceWorlds":
+    offered = game.require("on_device", "device='cuda'")
+    cuda.load()  # before anything is built: whether there is a GPU
+    from godojo.engines.device import DeviceWorlds  # torch
+
+    worlds = DeviceWorlds(offered()(game.twin(num_worlds, **options)))
+    worlds.reset(seed)
+    worlds.game = game.name
     return worlds
 
 

@@ -125,6 +125,8 @@ class Game:
     """A `godojo.evaluation.parity.ParityPlan`: how twin and real engine are compared."""
     numpy_baseline: Callable[[], Any] | None = None
     """A `godojo.bench.sim.Baseline`: the same rules in plain NumPy, the yardstick of `bench sim`."""
+    on_device: Callable[[], Callable[[Any], Any]] | None = None
+    """A class that offers a twin's arrays and rules to a GPU (`godojo.engines.device.OnDevice`)."""
     truth: Callable[[Any], Any] | None = None
     """From the `options` of `in_godot`: reads the privileged state that the real engine sends to evaluations."""
     places: Callable[[Any], Places] | None = None
@@ -183,6 +185,7 @@ _IN_WORDS = {
     "opponents": "scripted opponents",
     "parity": "parity plan",
     "numpy_baseline": "NumPy baseline",
+    "on_device": "kernels for a GPU",
     "truth": "privileged state in Godot",
     "places": "arenas to choose from",
     "replay": "replay",

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 import numpy as np
+
+from godojo.evaluation.parity.oracle import OraclePlan
 
 AT_MOST = {
     "one_second_median_position_error_m": 0.001,
@@ -128,3 +131,5 @@ class ParityPlan:
     in these `places` or, for None, in the game's own."""
     chosen_settings: tuple[str, ...] = ()
     """Settings, by path, that the plan chooses itself."""
+    oracle: Callable[[Any], OraclePlan] | None = None
+    """From settings: how the twin is begun from an observation, for hunts."""

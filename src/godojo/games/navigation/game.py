@@ -12,6 +12,7 @@ from godojo.games.navigation.spec import WALKER
 
 if TYPE_CHECKING:
     from godojo.evaluation.parity import ParityPlan
+    from godojo.games.navigation.sim.device import NavigationOnDevice
     from godojo.games.navigation.sim.twin import NavigationTwin
     from godojo.learn.presets import ConfigForm
     from godojo.show.replay import ReplaySpec
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 HELD_OUT = "held-out"
 IN_TIME_S = 60.0
 """A goal reached later is no success, however long the rounds of a preset are."""
+
+
+def on_device() -> "type[NavigationOnDevice]":
+    from godojo.games.navigation.sim.device import NavigationOnDevice
+
+    return NavigationOnDevice
 
 
 def load_twin() -> "type[NavigationTwin]":
@@ -89,6 +96,7 @@ GAME = Game(
     judging_options=judging_options,
     measures=measures,
     targets={"success": 0.95, "without a collision": 0.90},
+    on_device=on_device,
     parity=parity,
     checkpoint_prefix="vr_nav",
     places=places,

@@ -16,6 +16,7 @@ from godojo.engines.godot.find import Engine
 from godojo.engines.make import make_vec
 from godojo.errors import GodojoError
 from godojo.evaluation.parity.decisions import Compared, Manners, compare, plan_actions, play_both
+from godojo.evaluation.parity.oracle import OraclePlan
 from godojo.evaluation.parity.report import ParityPlan, Progress, Report
 from godojo.games.navigation.courses import Course, hand_made_courses
 from godojo.games.navigation.settings import LAYOUT, NavigationSettings
@@ -69,6 +70,44 @@ def _begun(settings: NavigationSettings, course: Course, starts: np.ndarray) -> 
     return worlds
 
 
+def oracle(settings: NavigationSettings) -> OraclePlan:
+    """Every route of every course may be the one that is walked."""
+    courses = list(hand_made_courses().values())
+    routes = [(place, number) for place, course in enumerate(courses) for number in range(len(course.routes))]
+
+    def put(worlds: Worlds, observation: np.ndarray, nudges: np.ndarray) -> None:
+        twin = worlds.twin  # type: ignore[attr-defined]  # the embedded engine has one
+        twin.begin(0)
+        walkers = twin.walkers
+        (seen,) = observation
+        for world in range(worlds.num_worlds):
+            place, number = routes[world % len(routes)]
+            walker, course = walkers[world], twin.catalogue[place]
+            starts = course["starts"][: course["start_count"]]
+            start = starts[np.argmin(np.hypot(starts[:, 0] - seen[0], starts[:, 2] - seen[2]))]
+            up_m = settings.motion.body_m / 2 + settings.motion.skin_m
+            walker["course"], walker["route"] = place, number
+            walker["goal"] = course["mark_count"][number] - 1
+            walker["position"] = seen[0], start[1] + up_m, seen[2]
+            walker["yaw"] = 2.0 * np.arctan2(float(seen[4]), float(seen[6]))
+            marks = np.array(courses[place].routes[number].marks_m, np.float64)
+            feet = walker["position"].astype(np.float64) - (0.0, settings.motion.body_m / 2, 0.0)
+            legs_m = np.linalg.norm(np.diff(marks, axis=0), axis=1).sum()
+            walker["remaining_m"] = walker["least_m"] = np.linalg.norm(marks[0] - feet) + legs_m
+        walkers["position"][:, ::2] += nudges[:, :2]
+        walkers["yaw"] += nudges[:, 2]
+        twin.observe()
+
+    metres = ("camera_position", "left_position", "right_position", "goal_position", "goal_distance")
+    return OraclePlan(
+        candidates=len(routes),
+        make=lambda count: make_vec("navigation", num_worlds=count, settings=settings),
+        put=put,
+        tolerance={**dict.fromkeys(metres, 0.25), "camera_rotation": 0.1, "camera_velocity": 1.0},
+        rays="rays",
+    )
+
+
 def planned(worlds: Any, seed: int) -> np.ndarray:
     """Actions [E, D, 3 or 4]."""
     decisions = -(-worlds.settings.round_ticks // worlds.ticks_per_decision)
@@ -88,4 +127,4 @@ def _act(
     return np.concatenate([chosen, chance.random((len(seen), teleports)) < 0.05], axis=1)
 
 
-PARITY = ParityPlan(check_walks, ("rules.round_s",))
+PARITY = ParityPlan(check_walks, ("rules.round_s",), oracle)

@@ -16,12 +16,19 @@ if TYPE_CHECKING:
 
     from godojo.bench.sim import Baseline
     from godojo.evaluation.parity import ParityPlan
+    from godojo.games.tag.sim.device import TagOnDevice
     from godojo.games.tag.sim.twin import TagTwin
     from godojo.games.tag.truth import TagTruth
     from godojo.opponents import Opponent
     from godojo.show.replay import Highlight, Replay, ReplaySpec
 
 BOTH, HAND_MADE, GENERATED = "held-out", "hand-made", "generated"
+
+
+def on_device() -> "type[TagOnDevice]":
+    from godojo.games.tag.sim.device import TagOnDevice
+
+    return TagOnDevice
 
 
 def load_twin() -> "type[TagTwin]":
@@ -118,6 +125,7 @@ GAME = Game(
     opponents=opponents,
     references=Path(__file__).parent / "references",
     measures=measures,
+    on_device=on_device,
     truth=truth,
     parity=parity,
     numpy_baseline=numpy_baseline,

@@ -12,6 +12,7 @@ from godojo.evaluation.parity.report import Curve, ParityPlan, Progress, Report,
 from godojo.games.tag.arenas import Arena
 from godojo.games.tag.parity.compare import Compared, Divergence, compare
 from godojo.games.tag.parity.findings import causes, examples, figures, find_mechanisms
+from godojo.games.tag.parity.oracle import oracle
 from godojo.games.tag.parity.plan import default_arenas, make_plan
 from godojo.games.tag.parity.record import record
 from godojo.games.tag.settings import TICK_S, TagSettings
@@ -72,4 +73,4 @@ def error_curve(parts: Sequence[Divergence]) -> Curve:
 
 
 _ROUNDS = ("round_s", "classic_round_s", "mode", "seekers", "hiders", "players")
-PARITY = ParityPlan(check_parity, tuple(f"rules.{name}" for name in _ROUNDS))
+PARITY = ParityPlan(check_parity, tuple(f"rules.{name}" for name in _ROUNDS), oracle)

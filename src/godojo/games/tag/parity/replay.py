@@ -8,6 +8,7 @@ import numpy as np
 from godojo.games.tag.arenas import Arena
 from godojo.games.tag.parity.plan import Group, TagWorlds, act
 from godojo.games.tag.parity.record import FIELDS, Recording
+from godojo.games.tag.settings import TagSettings
 from godojo.games.tag.spec import LAYOUT
 
 AT = {name: place for place, name in enumerate(FIELDS)}
@@ -165,8 +166,12 @@ def last_of(worlds: TagWorlds, world: int, before: np.ndarray) -> np.ndarray:
     Of somebody caught in the last tick they say nothing but that; it stays where it was a tick before.
     """
     told = np.concatenate([role.final_observation[world] for role in worlds.roles.values()])
-    settings = worlds.twin.settings
     size_m = worlds.twin.catalogue[worlds.arena[world]]["size_m"]
+    return state_of(worlds.twin.settings, size_m, told, before)
+
+
+def state_of(settings: TagSettings, size_m: np.ndarray, told: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """The state [A, FIELDS] that observations [A, O] in an arena of this size tell of; the rest is as `before`."""
     state = before.copy()
     scale = np.array([size_m[0] / 2, settings.arena.wall_height_m, size_m[1] / 2])
     part = {name: LAYOUT.view(told, name) for name in LAYOUT.names}
