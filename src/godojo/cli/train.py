@@ -44,7 +44,8 @@ def train(
     mode: Annotated[str | None, basic("A mode of the game; in tag hide_and_seek (default) or classic.", "NAME")] = None,
     preset: Annotated[str | None, basic("A preset of the game: default, quick, 2v2, classic, …", "NAME")] = None,
     engine: Annotated[
-        str | None, basic("sim, the embedded twin (default), or godot, the real engine, headless.", "NAME")
+        str | None,
+        basic("sim, the embedded twin (default; with --project if it agrees), or godot, the real one.", "NAME"),
     ] = None,
     seed: Annotated[
         int | None, basic("On sim the same seed trains the same policies, bit for bit; defaults to 1.", "N")

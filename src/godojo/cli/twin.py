@@ -1,14 +1,25 @@
-"""`godojo twin`: scripts of your own game, compiled for the embedded engine."""
+"""`godojo twin`: your own game, compiled for the embedded engine."""
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from godojo.cli.console import out, print_json
+from godojo.cli.console import note, out, print_json
 
-app = typer.Typer(help="Compile the scripts of your own game for the embedded engine.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from godojo.twin.gate import Parity
+
+app = typer.Typer(help="Compile your own game for the embedded engine.", no_args_is_help=True)
 PATH_OF_PROJECT = Annotated[Path, typer.Argument(help="A Godot project's folder.", metavar="DIR")]
+SCENE = Annotated[
+    str | None, typer.Option("--scene", help="The training scene; defaults to the main scene.", metavar="SCENE")
+]
+ACTION_REPEAT = Annotated[
+    int | None, typer.Option(help="Physics ticks per decision; defaults to the scene's.", metavar="N", min=1)
+]
+AS_JSON = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
 
 
 @app.callback()
@@ -16,9 +27,117 @@ def _group() -> None: ...
 
 
 @app.command()
+def build(
+    project: PATH_OF_PROJECT,
+    scene: SCENE = None,
+    action_repeat: ACTION_REPEAT = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Print what is understood, left out and refused, with file and line.")
+    ] = False,
+    anew: Annotated[bool, typer.Option("--anew", help="Build even if nothing has changed.")] = False,
+    as_json: AS_JSON = False,
+) -> None:
+    """Build the twin of a Godot project: its scene and scripts, compiled for the embedded engine.
+
+    The project stays as it is. Anything that is not understood is refused with file, line and reason.
+
+    Examples:
+
+      godojo twin build path/to/project
+      godojo twin build path/to/project --scene train.tscn --report
+    """
+    from godojo import extras
+    from godojo.twin import build as twins
+
+    extras.require("twin", out.print)
+    try:
+        built = twins.build_twin(project, scene, action_repeat=action_repeat, say=note, anew=anew)
+    except twins.TwinRefused as refused:
+        record = twins.stored_record(project, scene, action_repeat)
+        if as_json:
+            print_json(twins.as_json(record) if record else {"refusals": [str(one) for one in refused.refusals]})
+        elif report and record is not None:
+            _print_lines(twins.report_lines(record))
+        else:
+            _print_lines(str(one) for one in refused.refusals)
+        raise
+    if as_json:
+        print_json(twins.as_json(built.record))
+        return
+    if report:
+        _print_lines(twins.report_lines(built.record))
+    agents = len(built.snapshot.agents)
+    _print_lines(
+        [
+            f"built in {built.record.seconds:.1f} s: {agents} agents, {len(built.snapshot.nodes)} nodes",
+            f"generated Python: {built.source}",
+        ]
+    )
+
+
+@app.command()
+def check(
+    project: PATH_OF_PROJECT,
+    scene: SCENE = None,
+    action_repeat: ACTION_REPEAT = None,
+    seeds: Annotated[int | None, typer.Option(help="Rounds of play.", metavar="N", min=1)] = None,
+    seconds: Annotated[float | None, typer.Option(help="Seconds of each.", metavar="S", min=0.1)] = None,
+    as_json: AS_JSON = False,
+) -> None:
+    """Compare a twin with the real engine: the same seeded play in both. Exits with 1 if they are too far apart.
+
+    Examples:
+
+      godojo twin check path/to/project
+      godojo twin check path/to/project --scene train.tscn --seeds 8
+    """
+    from godojo import extras
+    from godojo.twin import build as twins
+    from godojo.twin import gate
+
+    extras.require("twin", out.print)
+    built = twins.build_twin(project, scene, action_repeat=action_repeat, say=note)
+    found = twins.check_twin(
+        built, seeds=seeds or gate.SEEDS, seconds=gate.SECONDS if seconds is None else seconds, say=note
+    )
+    if as_json:
+        print_json({"passes": found.passes, **twins.as_json(built.record)["parity"]})
+    else:
+        print_parity(found, built.advice)
+    if not found.passes:
+        raise typer.Exit(1)
+
+
+def print_parity(found: "Parity", advice: str = "") -> None:
+    """Prints a gate's table and its verdict."""
+    from rich.table import Table
+
+    from godojo.twin.gate import table
+
+    shown = Table(box=None, pad_edge=False, header_style="dim")
+    for title in ("twin and real engine", "measured", "limit", ""):
+        shown.add_column(title)
+    for row in table(found):
+        shown.add_row(*row)
+    out.print(shown)
+    _print_lines(
+        [
+            f"{found.seeds} seeds of {found.seconds:g} s, {found.agents} agents: "
+            f"{'the twin can be trained on' if found.passes else 'the twin is too far from the real engine' + advice}",
+            *([f"first difference: {found.first_difference}"] if found.first_difference else []),
+        ]
+    )
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        out.print(line, markup=False, soft_wrap=True)
+
+
+@app.command()
 def report(
     project: PATH_OF_PROJECT,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+    as_json: AS_JSON = False,
 ) -> None:
     """Print which share of a project's GDScript the compiler understands, with file, line and reason for the rest.
 

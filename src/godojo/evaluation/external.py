@@ -12,6 +12,7 @@ from rich.console import RenderableType
 
 from godojo.engines.base import Worlds
 from godojo.engines.godot.game_source import GameSource
+from godojo.engines.godot.worlds import GodotWorlds
 from godojo.engines.random_play import play_randomly
 from godojo.errors import GodojoError, option, unknown
 from godojo.evaluation.held_out import judging_seed
@@ -141,12 +142,13 @@ def evaluate_external(
     deterministic: bool = True,
     files: Mapping[str, PlayerFile] | None = None,
     progress: Callable[[str, float | None], None] | None = None,
+    twin: Worlds | None = None,
     **how: Any,
 ) -> ExternalEvaluation:
     """Plays a policy (see `players_of`), its first version if there is one, and random actions, in the real game.
 
     Every agent plays the same number of `episodes`, or one more; each kind of player has `seconds`. `how` are further
-    arguments of `open_game`.
+    arguments of `open_game`. On `twin`, the game's embedded twin, only the policy itself is played.
     """
     trained = players_of(policy, seed=seed, deterministic=deterministic, files=files)
     if role is not None and role not in trained:
@@ -154,18 +156,20 @@ def evaluate_external(
     first, game = _first_policies(policy, seed, deterministic), next(iter(trained.values())).card.game
     if source.connect is None:
         how = {"say": lambda _: None, **how}  # the result has the script errors
-    with source.open(seed=judging_seed(seed) + _GAME_SEED, **how) as worlds:
+    with source.open(seed=judging_seed(seed) + _GAME_SEED, **how) if twin is None else twin as worlds:
         found: list[Performance] = []
         is_complete, lost = True, 0
         for title, players, judged in _line_ups(worlds, trained, first, seed):
             roles = [name for name in judged if role in (None, name)]
-            if not roles:
+            if not roles or (twin is not None and title != TRAINED):
                 continue
             report = None if progress is None else (lambda share, title=title: progress(title, share))
             tally = _play(worlds, players, roles, episodes, seconds, judging_seed(seed), report)
             found += [tally.performance(name, title) for name in roles]
             is_complete, lost = is_complete and not tally.left, lost + tally.lost
-        (errors, first_error), non_finite = worlds.script_errors, dict(worlds.non_finite)
+        (errors, first_error), non_finite = (0, ""), {}
+        if isinstance(worlds, GodotWorlds):
+            (errors, first_error), non_finite = worlds.script_errors, dict(worlds.non_finite)
     return ExternalEvaluation(
         policy=policy,
         game=game,

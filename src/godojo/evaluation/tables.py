@@ -151,6 +151,23 @@ def external_table(found: "ExternalEvaluation") -> RenderableType:
     )
 
 
+def twin_table(twin: "ExternalEvaluation", real: "ExternalEvaluation") -> RenderableType:
+    """A trained policy on the twin and in the real engine, side by side."""
+    table = plain_table(("role", "trained policy", "episodes", "return", "steps", "success"), ())
+    for one in twin.performances:
+        other = real.performance(one.role, one.player)
+        for where, found in (("on the twin", one), ("in the real engine", other)):
+            table.add_row(
+                escape(one.role) if found is one else "",
+                where,
+                f"{found.episodes}",
+                plus_minus(found.reward),
+                plus_minus(found.length),
+                "" if found.success is None else f"{percent(found.success)} ({interval(found.success)})",
+            )
+    return table
+
+
 def _external_measures(found: "ExternalEvaluation") -> list[RenderableType]:
     """What agents report of their episodes besides rewards, by kind of player."""
     if not found.has_measures:

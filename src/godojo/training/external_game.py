@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from godojo.engines.base import Worlds
+from godojo.engines.godot.game_source import GameSource
 from godojo.errors import GodojoError, option
 from godojo.games.base import GAMES, SCENE_GAMES
 from godojo.learn.declared import Declared, declared, leave_out
@@ -17,6 +18,7 @@ from godojo.learn.settings import PpoSettings
 from godojo.runs.config import SCENE_LOOP, RunConfig
 from godojo.training.args import TrainArgs
 from godojo.training.layers import Layer, defaults_for_few_worlds
+from godojo.training.twins import uses_twin
 from godojo.training.worlds import loop_values, worlds_of
 
 SECTIONS = ("budget", "ppo", "sac", *SB3.values(), *RLLIB.values(), "options", "processes")
@@ -52,7 +54,9 @@ def open_external(
     more = config.more if num_worlds is None else {**config.more, "worlds": num_worlds}
     if options := {**more.get("options", {}), **_options(game_texts)}:
         more = {**more, "options": options}
-    config = msgspec.structs.replace(config, game="", engine="godot", more=more)
+    source = GameSource.of(more)
+    on_twin = source is not None and uses_twin(args, source, say)
+    config = msgspec.structs.replace(config, game="", engine="sim" if on_twin else "godot", more=more)
     worlds = worlds_of(config, args.games, say)
     if args.is_scene_game:
         return msgspec.structs.replace(config, game=str(args.game)), worlds

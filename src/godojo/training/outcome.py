@@ -1,23 +1,24 @@
 """Runs a prepared training, evaluates its policies, and lists the commands to try next."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 
 from godojo.engines.godot.worlds import GodotWorlds
 from godojo.evaluation.evaluation import Evaluation, has_opponents, judge
 from godojo.evaluation.external import ExternalEvaluation, evaluate_external, source_of
 from godojo.evaluation.solo import SoloEvaluation, evaluate_solo, is_solo_policy
 from godojo.evaluation.stability import Stability, http_worlds, memory_mb, stability
-from godojo.evaluation.tables import progress_table
+from godojo.evaluation.tables import progress_table, twin_table
 from godojo.files import atomic_write
 from godojo.runs.external import can_be_launched, is_external
 from godojo.runs.folder import NON_FINITE, RunFolder
 from godojo.show.policies_to_show import can_be_shown
 from godojo.training.notices import TrainingNotices
 from godojo.training.setup import resume_words
+from godojo.training.twins import twin_worlds
 
 if TYPE_CHECKING:
     from godojo.learn.training import Training, TrainingStatus
@@ -47,8 +48,12 @@ class FinalEvaluation(NamedTuple):
     after: Evaluation | SoloEvaluation | ExternalEvaluation
     before: Evaluation | None = None
     """Only for runs that started from the policies of another run."""
+    on_twin: ExternalEvaluation | None = None
+    """The same policies on the twin that they were trained on, where `after` is the real engine."""
 
     def __rich__(self) -> RenderableType:
+        if self.on_twin is not None and isinstance(self.after, ExternalEvaluation):
+            return Group(self.after, "", twin_table(self.on_twin, self.after))
         if self.before is None or not isinstance(self.after, Evaluation):
             return self.after
         return progress_table(self.before, self.after)
@@ -105,9 +110,12 @@ def evaluate_training(
         if "connect" in run.config.more:
             return None  # the user may have closed it
         few, source = min(episodes, EXTERNAL_EPISODES), source_of(where)
-        return FinalEvaluation(
-            evaluate_external(where, source, episodes=few, seconds=EXTERNAL_SECONDS, progress=progress)
-        )
+        how: dict[str, Any] = {"episodes": few, "seconds": EXTERNAL_SECONDS, "progress": progress}
+        real = evaluate_external(where, source, **how)
+        if run.config.engine != "sim":
+            return FinalEvaluation(real)
+        twin = twin_worlds(source, seed=run.config.seed)
+        return FinalEvaluation(real, on_twin=evaluate_external(where, source, twin=twin, **how))
     if is_solo_policy(run.config.game):
         return FinalEvaluation(evaluate_solo(where, rounds=episodes, progress=progress))
     if not has_opponents(run.config):

@@ -35,6 +35,10 @@ def worlds_of(
     more, source = config.more, GameSource.of(config.more)
     if source is not None and config.game not in GAMES:
         before = config.learner_settings.get(algorithm_named(config.learner).num_worlds)  # those of a resumed run
+        if config.engine == "sim":
+            from godojo.training.twins import twin_worlds
+
+            return twin_worlds(source, seed=config.seed, num_worlds=source.worlds or before, say=say)
         return source.open(seed=config.seed, usual_worlds=before, say=say, **games or {}, **_timeouts(config))
     worlds = _tasks(config, games or {})
     if worlds.declared_loop is not None:

@@ -2,5 +2,16 @@
 
 from godojo.twin.gdscript.compiled import Compiled, compile_script, compile_text, load_numba, load_plain
 from godojo.twin.gdscript.errors import ScriptRefused
+from godojo.twin.gdscript.program import ClassLayout, Program, compile_program
 
-__all__ = ["Compiled", "ScriptRefused", "compile_script", "compile_text", "load_numba", "load_plain"]
+__all__ = [
+    "ClassLayout",
+    "Compiled",
+    "Program",
+    "ScriptRefused",
+    "compile_program",
+    "compile_script",
+    "compile_text",
+    "load_numba",
+    "load_plain",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from godojo.twin.gdscript.errors import Refusal
 from godojo.twin.gdscript.nodes import Plan
 from godojo.twin.gdscript.types import (
+    BASIS,
     BOOL,
     FLOAT,
     FLOAT_VECTORS,
@@ -13,7 +14,12 @@ from godojo.twin.gdscript.types import (
     NULL,
     NUMBER,
     NUMBERS,
+    QUATERNION,
     RANDOM,
+    STRING,
+    TRANSFORM2D,
+    TRANSFORM3D,
+    VALUES,
     VECTOR2,
     VECTOR2I,
     VECTOR3,
@@ -21,6 +27,7 @@ from godojo.twin.gdscript.types import (
     VECTORS,
     ArrayType,
     Conflict,
+    RefType,
     Type,
     join,
     packed,
@@ -74,8 +81,19 @@ _FIXED |= {
 }
 _ROUNDING = {"floor": "floor", "ceil": "ceil", "round": "round_away"}
 CONSTANTS = {"PI": FLOAT, "TAU": FLOAT, "INF": FLOAT, "NAN": FLOAT}
-_AXES = {VECTOR2: "xy", VECTOR3: "xyz", VECTOR2I: "xy", VECTOR3I: "xyz"}
 _SIZED = {VECTOR2: 2, VECTOR3: 3, VECTOR2I: 2, VECTOR3I: 3}
+_FIELDS: dict[Type, dict[str, Type]] = {
+    VECTOR2: dict.fromkeys("xy", FLOAT),
+    VECTOR3: dict.fromkeys("xyz", FLOAT),
+    VECTOR2I: dict.fromkeys("xy", INT),
+    VECTOR3I: dict.fromkeys("xyz", INT),
+    QUATERNION: dict.fromkeys("xyzw", FLOAT),
+    BASIS: dict.fromkeys("xyz", VECTOR3),
+    TRANSFORM3D: {"basis": BASIS, "origin": VECTOR3},
+    TRANSFORM2D: dict.fromkeys(("x", "y", "origin"), VECTOR2),
+}
+_INDEXED = (*VECTORS, BASIS)
+_OTHER = {VECTOR2: VECTOR2I, VECTOR3: VECTOR3I, VECTOR2I: VECTOR2, VECTOR3I: VECTOR3}
 VECTOR_CONSTANTS: dict[str, dict[str, tuple[int, ...]]] = {
     "Vector2": {"ZERO": (0, 0), "ONE": (1, 1), "LEFT": (-1, 0), "RIGHT": (1, 0), "UP": (0, -1), "DOWN": (0, 1)},
     "Vector3": {
@@ -123,6 +141,79 @@ _OWN_METHODS: dict[Type, dict[str, tuple[list[Type], Type]]] = {
     },
     VECTOR2I: {"abs": ([], V), "length": ([], FLOAT), "length_squared": ([], INT)},
     VECTOR3I: {"abs": ([], V), "length": ([], FLOAT), "length_squared": ([], INT)},
+    QUATERNION: {
+        **dict.fromkeys(["normalized", "inverse"], ([], V)),
+        **dict.fromkeys(["length", "length_squared", "get_angle"], ([], FLOAT)),
+        "dot": ([V], FLOAT),
+        "slerp": ([V, FLOAT], V),
+        "is_normalized": ([], BOOL),
+        "is_equal_approx": ([V], BOOL),
+        "get_euler": ([], VECTOR3),
+    },
+    BASIS: {
+        **dict.fromkeys(["inverse", "transposed", "orthonormalized"], ([], V)),
+        **dict.fromkeys(["scaled", "scaled_local"], ([VECTOR3], V)),
+        **dict.fromkeys(["get_euler", "get_scale"], ([], VECTOR3)),
+        **dict.fromkeys(["get_quaternion", "get_rotation_quaternion"], ([], QUATERNION)),
+        "rotated": ([VECTOR3, FLOAT], V),
+        "slerp": ([V, FLOAT], V),
+        "determinant": ([], FLOAT),
+        "is_equal_approx": ([V], BOOL),
+    },
+    TRANSFORM3D: {
+        **dict.fromkeys(["inverse", "affine_inverse", "orthonormalized"], ([], V)),
+        **dict.fromkeys(["scaled", "scaled_local", "translated", "translated_local"], ([VECTOR3], V)),
+        **dict.fromkeys(["rotated", "rotated_local"], ([VECTOR3, FLOAT], V)),
+        "looking_at": ([VECTOR3, VECTOR3, BOOL], V),
+        "interpolate_with": ([V, FLOAT], V),
+        "is_equal_approx": ([V], BOOL),
+    },
+    TRANSFORM2D: {
+        **dict.fromkeys(["inverse", "affine_inverse"], ([], V)),
+        "translated": ([VECTOR2], V),
+        "rotated": ([FLOAT], V),
+        "get_rotation": ([], FLOAT),
+        "basis_xform": ([VECTOR2], VECTOR2),
+        "basis_xform_inv": ([VECTOR2], VECTOR2),
+    },
+}
+VALUE_METHODS = {name for methods in _OWN_METHODS.values() for name in methods}
+"""Methods of vectors and matrices: none of them changes anything."""
+_UP = "Vector3(0.0, 1.0, 0.0)"
+_DEFAULTS = {"limit_length": ["1.0"], "looking_at": [_UP, "False"]}
+"""The last arguments of methods, where they are optional."""
+_IDENTITIES = {
+    "Basis": "identity_basis()",
+    "Transform3D": "identity_transform()",
+    "Transform2D": "identity_transform2d()",
+    "Quaternion": "Quaternion(0.0, 0.0, 0.0, 1.0)",
+}
+_MAKERS_OF_VALUES: dict[str, list[tuple[list[Type], str]]] = {
+    "Basis": [
+        ([VECTOR3, FLOAT], "basis_from_axis_angle({0}, {1})"),
+        ([VECTOR3, VECTOR3, VECTOR3], "basis_of({0}, {1}, {2})"),
+        ([QUATERNION], "basis_from_quaternion({0})"),
+    ],
+    "Transform3D": [
+        ([BASIS, VECTOR3], "Transform3D({0}, {1})"),
+        ([VECTOR3] * 4, "Transform3D(basis_of({0}, {1}, {2}), {3})"),
+    ],
+    "Transform2D": [
+        ([FLOAT, VECTOR2], "transform2d_from_angle({0}, {1})"),
+        ([VECTOR2] * 3, "Transform2D({0}, {1}, {2})"),
+    ],
+    "Quaternion": [
+        ([VECTOR3, FLOAT], "quaternion_from_axis_angle({0}, {1})"),
+        ([FLOAT] * 4, "Quaternion({0}, {1}, {2}, {3})"),
+        ([BASIS], "{0}.get_quaternion()"),
+    ],
+}
+_STATIC: dict[tuple[str, str], tuple[list[Type], Type, str, list[str]]] = {
+    ("Vector2", "from_angle"): ([FLOAT], VECTOR2, "vector2_from_angle({0})", []),
+    ("Basis", "from_euler"): ([VECTOR3], BASIS, "basis_from_euler({0})", []),
+    ("Basis", "from_scale"): ([VECTOR3], BASIS, "basis_from_scale({0})", []),
+    ("Basis", "looking_at"): ([VECTOR3, VECTOR3, BOOL], BASIS, "basis_looking_at({0}, {1}, {2})", [_UP, "False"]),
+    ("Quaternion", "from_euler"): ([VECTOR3], QUATERNION, "quaternion_from_euler({0})", []),
 }
 _RANDOM_METHODS = {
     "randi": Plan("randi({r})", [], INT, pure=False),
@@ -132,13 +223,28 @@ _RANDOM_METHODS = {
 }
 
 
-def axes(kind: Type) -> str:
-    """The components of a vector type."""
-    return _AXES[kind]
+def fields(kind: Type) -> dict[str, Type]:
+    """The parts of a value, by name."""
+    return _FIELDS.get(kind, {})
 
 
-def component(kind: Type) -> Type:
-    return FLOAT if kind in FLOAT_VECTORS else INT
+def indexed(kind: Type) -> str:
+    """The parts that `value[0]`, `value[1]`… name."""
+    return "".join(_FIELDS[kind]) if kind in _INDEXED else ""
+
+
+def constant_value(owner: str, name: str) -> Plan | None:
+    """`Vector3.ZERO` and the like."""
+    kind = next((one for one in VALUES if one.name == owner), None)
+    if kind is None:
+        return None
+    if name == "IDENTITY" and owner in _IDENTITIES:
+        return Plan(_IDENTITIES[owner], [], kind)
+    numbers = VECTOR_CONSTANTS.get(owner, {}).get(name)
+    if numbers is None:
+        return None
+    shown = numbers if owner.endswith("i") else map(float, numbers)
+    return Plan(f"{owner}({', '.join(map(str, shown))})", [], kind)
 
 
 def global_call(name: str, args: list[Type], line: int) -> Plan | None:
@@ -154,9 +260,19 @@ def global_call(name: str, args: list[Type], line: int) -> Plan | None:
         return Plan("{0}", [target], target)
     if name in ("Vector2", "Vector3", "Vector2i", "Vector3i"):
         return _constructor(name, args, line)
+    if name in _MAKERS_OF_VALUES:
+        return _value(name, args, line)
     if (array := packed(name)) is not None and not args:
         return Plan(f"{array_maker(array, line)}()", [], array)
     return _generic(name, args, line)
+
+
+def is_pure_function(name: str) -> bool:
+    """Whether it is a global function or constructor that changes nothing and draws no random number."""
+    if name in _FIXED:
+        return _FIXED[name].pure
+    generic = {"abs", "sign", "min", "max", "clamp", "wrap", "snapped", "lerp", *_ROUNDING, "int", "float", "bool"}
+    return name in generic or any(one.name == name for one in VALUES) or name in ("range", "len", "Color")
 
 
 def _constructor(name: str, args: list[Type], line: int) -> Plan:
@@ -165,10 +281,24 @@ def _constructor(name: str, args: list[Type], line: int) -> Plan:
         return Plan(zero(kind, line), [], kind)
     if len(args) == 1 and args[0] is kind:
         return Plan("{0}", [kind], kind)
+    if len(args) == 1 and args[0] is _OTHER[kind]:
+        return Plan(f"to_{name.lower()}({{0}})", [args[0]], kind)
     if len(args) != _SIZED[kind] or any(one not in NUMBERS for one in args):
         raise Refusal(line, f"{name}({', '.join(map(str, args))}) is not compiled")
     places = ", ".join(f"{{{i}}}" for i in range(len(args)))
-    return Plan(f"{name}({places})", [component(kind)] * len(args), kind)
+    return Plan(f"{name}({places})", list(_FIELDS[kind].values()), kind)
+
+
+def _value(name: str, args: list[Type], line: int) -> Plan:
+    kind = next(one for one in VALUES if one.name == name)
+    if not args:
+        return Plan(_IDENTITIES[name], [], kind)
+    if args == [kind]:
+        return Plan("{0}", [kind], kind)
+    for params, text in _MAKERS_OF_VALUES[name]:
+        if len(params) == len(args) and all(map(converts, args, params)):
+            return Plan(text, list(params), kind)
+    raise Refusal(line, f"{name}({', '.join(map(str, args))}) is not compiled")
 
 
 def _generic(name: str, args: list[Type], line: int) -> Plan | None:
@@ -217,18 +347,25 @@ def static_call(owner: str, name: str, args: list[Type]) -> Plan | None:
     """A static method of a built-in type, or `new`."""
     if owner == "RandomNumberGenerator" and name == "new" and not args:
         return Plan("new_random()", [], RANDOM, pure=False)
-    if owner == "Vector2" and name == "from_angle" and len(args) == 1:
-        return Plan("Vector2(cos(float32({0})), sin(float32({0})))", [FLOAT], VECTOR2)
+    if (owner, name) in _STATIC:
+        params, result, text, defaults = _STATIC[owner, name]
+        missing = len(params) - len(args)
+        if 0 <= missing <= len(defaults):
+            places = [f"{{{i}}}" for i in range(len(args))] + (defaults[-missing:] if missing else [])
+            return Plan(text.format(*places), list(params[: len(args)]), result)
     return None
 
 
 def method_call(kind: Type, name: str, args: list[Type], line: int) -> Plan | None:
     """A method of a value; None where its type has none of this name that is compiled."""
-    if kind in VECTORS and name in _OWN_METHODS[kind]:
+    if kind in VALUES and name in _OWN_METHODS[kind]:
         params, result = _OWN_METHODS[kind][name]
         wanted: list[Type | None] = [kind if one is V else one for one in params]
+        missing, defaults = len(wanted) - len(args), _DEFAULTS.get(name, [])
+        filled = defaults[-missing:] if 0 < missing <= len(defaults) else []
+        wanted = wanted[: len(wanted) - len(filled)]
         _expect(name, args, wanted, line)
-        places = ", ".join(f"{{{i}}}" for i in range(len(args)))
+        places = ", ".join([*(f"{{{i}}}" for i in range(len(args))), *filled])
         return Plan(f"{{r}}.{name}({places})", wanted, kind if result is V else result)
     if kind is RANDOM and name in _RANDOM_METHODS:
         plan = _RANDOM_METHODS[name]
@@ -267,7 +404,8 @@ def _array_method(kind: ArrayType, name: str, args: list[Type], line: int) -> Pl
     if name in _ARRAY_METHODS and len(args) == _ARRAY_METHODS[name][1]:
         if name == "sort" and element not in (INT, FLOAT, None):
             raise Refusal(line, f"sort() of {kind} is not compiled")
-        if name == "erase" and args[0] is not element:
+        refs = isinstance(element, RefType) and isinstance(args[0] if args else None, RefType)
+        if name == "erase" and args[0] is not element and not refs:
             raise Refusal(line, f"erase({args[0]}) in {kind} is not compiled")
         return Plan(_ARRAY_METHODS[name][0], [element] * len(args), NULL, pure=False)
     if name in _ARRAY_ELEMENTS and not args:
@@ -281,7 +419,10 @@ def _array_method(kind: ArrayType, name: str, args: list[Type], line: int) -> Pl
     if name == "insert" and len(args) == 2 and args[0] is INT:
         return Plan("insert({r}, {0}, {1})", [INT, element], NULL, pure=False)
     if name in ("append_array",) and len(args) == 1 and isinstance(args[0], ArrayType):
-        if element is not None and args[0].element not in (element, None):
+        added = args[0].element
+        numbers = element in (FLOAT, NUMBER) and added in (BOOL, *NUMBERS)
+        refs = isinstance(element, RefType) and isinstance(added, RefType)
+        if element is not None and added not in (element, None) and not numbers and not refs:
             raise Refusal(line, f"append_array({args[0]}) to {kind} is not compiled")
         return Plan("append_array({r}, {0})", [None], NULL, pure=False)
     if name == "resize" and len(args) == 1 and (kind.root.fixed or element is None):
@@ -293,7 +434,8 @@ def _array_method(kind: ArrayType, name: str, args: list[Type], line: int) -> Pl
     if name == "is_empty" and not args:
         return Plan("size({r}) == 0", [], BOOL, level=5)
     if name in ("has", "find", "count") and len(args) == 1:
-        if element is not None and args[0] is not element:
+        refs = isinstance(element, RefType) and isinstance(args[0], RefType)
+        if element is not None and args[0] is not element and not refs:
             raise Refusal(line, f"{name}({args[0]}) in {kind}: the types must be the same")
         word = {"has": "contains"}.get(name, name)
         return Plan(f"{word}({{r}}, {{0}})", [element], BOOL if name == "has" else INT)
@@ -306,6 +448,7 @@ def _array_method(kind: ArrayType, name: str, args: list[Type], line: int) -> Pl
 _MAKERS = {
     BOOL: "bool_array",
     INT: "int_array",
+    STRING: "int_array",
     FLOAT: "float_array",
     NUMBER: "float_array",
     VECTOR2: "vector2_array",
@@ -313,6 +456,16 @@ _MAKERS = {
     VECTOR2I: "vector2i_array",
     VECTOR3I: "vector3i_array",
 }
+
+
+def new_array(kind: ArrayType, items: list[str], line: int) -> str:
+    """An array of these items."""
+    if isinstance(kind.element, RefType):
+        from godojo.twin.gdscript.live import common
+
+        null = common(list(kind.element.classes)) if kind.element.classes else "Node"
+        return f"ref_array({', '.join([f'{null}()', *items])})"
+    return f"{array_maker(kind, line)}({', '.join(items)})"
 
 
 def array_maker(kind: ArrayType, line: int) -> str:
@@ -326,7 +479,9 @@ def array_maker(kind: ArrayType, line: int) -> str:
 def zero(kind: Type, line: int) -> str:
     """What a variable of this type holds before anything is assigned."""
     if isinstance(kind, ArrayType):
-        return f"{array_maker(kind, line)}()"
+        return new_array(kind, [], line)
+    if kind.name in _IDENTITIES:
+        return _IDENTITIES[kind.name]
     if kind in VECTORS:
         return f"{kind}({', '.join(['0.0' if kind in FLOAT_VECTORS else '0'] * _SIZED[kind])})"
     if kind is RANDOM:
@@ -345,6 +500,8 @@ def _expect(name: str, args: list[Type], params: list[Type | None], line: int) -
 def converts(got: Type, wanted: Type) -> bool:
     """Whether Godot turns a value of one type into the other where the script declares it."""
     if got is wanted or (got in (BOOL, *NUMBERS) and wanted in (BOOL, *NUMBERS)):
+        return True
+    if isinstance(got, RefType) and isinstance(wanted, RefType):
         return True
     if isinstance(got, ArrayType) and isinstance(wanted, ArrayType):
         try:

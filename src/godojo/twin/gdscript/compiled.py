@@ -76,14 +76,15 @@ class PlainObject:
     """An instance of a script in plain Python: its members are attributes."""
 
 
-def load_plain(compiled: Compiled) -> dict[str, Any]:
+def load_plain(compiled: Compiled, world: dict[str, Any] | None = None) -> dict[str, Any]:
     """The functions, run by Python itself: slow, and the same bits. `new()` makes an instance.
 
-    Numbers are NumPy's, which wrap and divide as the engine's do.
+    Numbers are NumPy's, which wrap and divide as the engine's do. `world` is what a whole program calls besides.
     """
     tree = ast.fix_missing_locations(_NumPyNumbers().visit(ast.parse(compiled.source)))
     names: dict[str, Any] = {name: value for name, value in vars(runtime).items() if not name.startswith("_")}
     names |= {"kernel": lambda function: function, "range": _range, "float": np.float64, "int": np.int64}
+    names |= world or {}
     tree.body = [one for one in tree.body if not isinstance(one, ast.ImportFrom)]
     exec(compile(tree, f"<{compiled.path}>", "exec"), names)  # noqa: S102 - our own generated code
 

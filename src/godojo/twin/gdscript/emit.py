@@ -36,7 +36,7 @@ from godojo.twin.gdscript.nodes import (
     While,
 )
 from godojo.twin.gdscript.operators import ATOM, LEVELS
-from godojo.twin.gdscript.types import BOOL, FLOAT, INT, NULL, NUMBER, NUMBERS, RANDOM, VECTORS, ArrayType, Type
+from godojo.twin.gdscript.types import BOOL, FLOAT, INT, NULL, NUMBER, NUMBERS, RANDOM, VALUES, ArrayType, Type
 
 _HEADER = '''"""{name}, compiled by Godojo: compare it with the script; the numbers at the right are its lines."""
 
@@ -85,7 +85,7 @@ class _Writer:
                 items = constant.value.items if isinstance(constant.value, ArrayLiteral) else []
                 element = variable.type.element
                 self.write(f"{variable.python} = ({''.join(self.to(one, element) + ', ' for one in items).rstrip()})")
-            elif variable.type not in VECTORS:  # vectors are written out where they are used
+            elif variable.type not in VALUES:  # vectors are written out where they are used
                 self.write(f"{variable.python} = {self.to(constant.value, variable.type)}", constant.line)
         if len(self.lines) > before:
             self.lines.insert(before, "")
@@ -137,7 +137,7 @@ class _Writer:
         line = statement.line
         match statement:
             case Declare(variable=variable) if variable is not None and variable.type is not None:
-                if variable.constant is not None and variable.type in VECTORS:
+                if variable.constant is not None and variable.type in VALUES:
                     return
                 value = statement.value
                 text = builtins.zero(variable.type, line) if value is None else self.to(value, variable.type)
@@ -230,7 +230,7 @@ class _Writer:
         assert statement.value.type is not None
         plan = operators.binary(statement.op, target.type, statement.value.type, line)
         plain = plan.level != ATOM and plan.result is kind and plan.params[0] is kind and not _narrow(target)
-        is_component = isinstance(target, Attribute | Index) and target.value.type in VECTORS
+        is_component = isinstance(target, Attribute | Index) and target.value.type in VALUES
         if plain and simple(target) and not is_component:
             self.write(f"{self.text(target)} {statement.op}= {self.to(statement.value, plan.params[1])}", line)
             return
@@ -239,7 +239,7 @@ class _Writer:
         self._store(target, self._converted(text, level, plan.result, kind)[0], line)
 
     def _store(self, target: Expr, text: str, line: int) -> None:
-        if isinstance(target, Attribute | Index) and target.value.type in VECTORS:
+        if isinstance(target, Attribute | Index) and target.value.type in VALUES:
             axis = target.name if isinstance(target, Attribute) else "xyz"[int(target.index.value)]  # type: ignore[attr-defined]
             self._store(target.value, f"{self.text(target.value, ATOM)}.with_{axis}({text})", line)
             return
@@ -307,7 +307,7 @@ class _Writer:
                 assert plan is not None
                 return plan.text, plan.level
             case Index():
-                if expr.value.type in VECTORS:
+                if expr.value.type in VALUES:
                     return f"{self.text(expr.value, ATOM)}.{'xyz'[int(expr.index.value)]}", ATOM  # type: ignore[attr-defined]
                 return f"{self.text(expr.value, ATOM)}[{self.text(expr.index)}]", ATOM
             case Call():
@@ -330,10 +330,10 @@ class _Writer:
                 then, other = self.to(expr.then, expr.type, 2), self.to(expr.other, expr.type, 1)
                 return f"{then} if {self.truth(expr.condition, 2)[0]} else {other}", 1
             case ArrayLiteral(type=ArrayType() as kind):
-                made = builtins.array_maker(kind, expr.line)
                 narrow = kind.root.narrow
                 items = [self.to(one, kind.element) for one in expr.items]
-                return f"{made}({', '.join(f'{narrow}({one})' if narrow else one for one in items)})", ATOM
+                shown = [f"{narrow}({one})" if narrow else one for one in items]
+                return builtins.new_array(kind, shown, expr.line), ATOM
             case Cast():
                 text, level = self._written(expr.value)
                 assert expr.value.type is not None
@@ -342,7 +342,7 @@ class _Writer:
         raise AssertionError(f"line {expr.line}: {expr}")
 
     def _variable(self, variable: Variable) -> str:
-        if variable.constant is not None and variable.type in VECTORS:
+        if variable.constant is not None and variable.type in VALUES:
             return self.text(variable.constant, ATOM)
         return f"self.{variable.python}" if variable.member else variable.python
 

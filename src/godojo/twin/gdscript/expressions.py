@@ -7,14 +7,18 @@ from typing import Any
 from godojo.twin.gdscript.nodes import (
     ArrayLiteral,
     Attribute,
+    Await,
     Binary,
     Call,
     Cast,
     Const,
+    DictLiteral,
     Expr,
     Index,
     Name,
+    NodeAt,
     Ternary,
+    TypeTest,
     Unary,
     Unknown,
 )
@@ -23,14 +27,9 @@ _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 _SPELLING = {"&&": "and", "||": "or", "!": "not"}
 _REASONS = {
     "lambda": "functions inside functions are not compiled",
-    "dict": "dictionaries are not compiled",
-    "await_expr": "`await` is not compiled",
-    "get_node": "nodes need the scene, which is not compiled yet",
-    "unique_node_path": "nodes need the scene, which is not compiled yet",
     "node_path": "node paths are not compiled",
-    "type_test": "type tests (`is`) are not compiled",
-    "asless_type_test": "type tests (`is`) are not compiled",
 }
+_SCENE = "nodes need the scene, which `twin compile` does not have"
 
 
 def line_of(tree: Any) -> int:
@@ -52,7 +51,16 @@ def expression(tree: Any) -> Expr:
     if kind in _REASONS:
         return Unknown(line, _REASONS[kind])
     if kind in ("string", "rstring", "string_name"):
-        return Const(line, _string(tree))
+        return Const(line, text_of(tree))
+    if kind in ("get_node", "unique_node_path"):
+        return NodeAt(line, _SCENE, ("%" if kind == "unique_node_path" else "") + _path(children[-1]))
+    if kind == "dict":
+        return _dictionary(children, line)
+    if kind == "await_expr":
+        return Await(line, "`await` is not compiled", expression(children[-1]))
+    if plain == "type_test":
+        to, negated = str(children[2]), str(children[1]) != "is"
+        return TypeTest(line, "type tests (`is`) are not compiled", expression(children[0]), to, negated)
     if plain in (
         "actual_not_test",
         "actual_neg_expr",
@@ -113,9 +121,29 @@ def _wrapped(number: int) -> int:
     return (number + 2**63) % 2**64 - 2**63
 
 
-def _string(tree: Any) -> str:
-    text = str(tree.children[0]) if not hasattr(tree.children[0], "data") else _string(tree.children[0])
-    return text.strip("\"'&^r")
+def text_of(tree: Any) -> str:
+    """What a string literal holds."""
+    text = str(tree.children[0]) if not hasattr(tree.children[0], "data") else text_of(tree.children[0])
+    return text.lstrip("&^r").strip("\"'")
+
+
+def _path(tree: Any) -> str:
+    """The path behind `$` or `%`."""
+    if not hasattr(tree, "data"):
+        return str(tree)
+    return text_of(tree) if tree.data == "string" else "".join(_path(one) for one in tree.children)
+
+
+def _dictionary(children: list[Any], line: int) -> Expr:
+    made = DictLiteral(line, "dictionaries are not compiled", [], [])
+    for one in children:
+        if getattr(one, "data", "") == "trailing_comma":
+            continue
+        key, value = one.children[0], one.children[-1]
+        lua = one.data == "eq_dict_element"
+        made.keys.append(Const(line_of(one), str(key)) if lua and not hasattr(key, "data") else expression(key))
+        made.values.append(expression(value))
+    return made
 
 
 def _chain(children: list[Any], line: int) -> Expr:

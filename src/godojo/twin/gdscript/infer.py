@@ -42,13 +42,13 @@ from godojo.twin.gdscript.types import (
     INT,
     NULL,
     RANDOM,
+    VALUES,
     VECTOR2,
     VECTOR3,
     VECTORS,
     ArrayType,
     Conflict,
     Type,
-    named,
 )
 
 _CALLBACKS = {"_process": FLOAT, "_physics_process": FLOAT}
@@ -121,7 +121,7 @@ class Inference(Expressions):
             function.refusals.append((refusal.line, refusal.reason))
 
     def _fix(self, variable: Variable, declared: str, line: int) -> None:
-        kind = named(declared, self.script.enums)
+        kind = self.named(declared)
         if kind is None:
             raise Refusal(line, f"variables of type {declared} are not compiled")
         variable.type = kind
@@ -156,6 +156,8 @@ class Inference(Expressions):
     def _member(self, member: Member) -> None:
         variable = member.variable
         assert variable is not None
+        if member.getter is not None or member.setter is not None or member.delegates:
+            raise Refusal(member.line, "properties with `get` or `set` are not compiled")
         if member.declared in ignored.CLASSES:
             self.dropped_members.add(member.name)
             return
@@ -303,7 +305,7 @@ class Inference(Expressions):
                 kind = kind.element
             elif kind not in (INT, None):
                 raise Refusal(statement.line, f"`for` over {kind} is not compiled")
-        if statement.declared is not None and named(statement.declared, self.script.enums) is not kind and self.last:
+        if statement.declared is not None and self.named(statement.declared) is not kind and self.last:
             raise Refusal(statement.line, f"`for` over {kind} with a variable of type {statement.declared}")
         self.learn(variable, kind)
         if self.last and kind is None:
@@ -376,7 +378,7 @@ class Inference(Expressions):
             self.put(target.value.type, kind, statement.line)
             if statement.op and not simple(target):
                 raise Refusal(statement.line, "an index with a call in a compound assignment is not compiled")
-        elif isinstance(target, Attribute | Index) and target.value.type in VECTORS:
+        elif isinstance(target, Attribute | Index) and target.value.type in VALUES:
             if isinstance(target, Index) and not isinstance(target.index, Const):
                 raise Refusal(statement.line, "a component of a vector is set by a constant index only")
             if not simple(target):
@@ -431,7 +433,8 @@ def ends(body: list[Stmt]) -> bool:
     match body[-1]:
         case Return():
             return True
-        case If(branches=branches, otherwise=otherwise):
+        case If():
+            branches, otherwise = body[-1].kept()
             return all(ends(inner) for _, inner in branches) and ends(otherwise)
         case Match(branches=branches):
             whole = any(one.wildcard and one.guard is None for one in branches)
@@ -447,7 +450,8 @@ def every_statement(body: list[Stmt]) -> list[Stmt]:
     for one in body:
         found.append(one)
         match one:
-            case If(branches=branches, otherwise=otherwise):
+            case If():
+                branches, otherwise = one.kept()
                 for _, inner in branches:
                     found += every_statement(inner)
                 found += every_statement(otherwise)

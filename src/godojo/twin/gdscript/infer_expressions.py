@@ -31,6 +31,7 @@ from godojo.twin.gdscript.types import (
     NUMBERS,
     RANDOM,
     STRING,
+    VALUES,
     VECTORS,
     ArrayType,
     Type,
@@ -50,6 +51,10 @@ class Expressions:
         self.scope = self.globals
         self.news, self.last = False, False
         self.dropped_members: set[str] = set()
+
+    def named(self, name: str) -> Type | None:
+        """The type that a hint names; None where it is not compiled."""
+        return named(name, self.script.enums)
 
     # --- variables --------------------------------------------------------------------------------------------------
 
@@ -193,18 +198,14 @@ class Expressions:
             if expr.name in self.script.enums.get(owner.name, {}):
                 expr.plan = Plan(f"{owner.name}_{expr.name}", [], INT)
                 return INT
-            numbers = builtins.VECTOR_CONSTANTS.get(owner.name, {}).get(expr.name)
-            if numbers is not None:
-                vector = named(owner.name, {})
-                assert vector is not None
-                shown = numbers if owner.name.endswith("i") else map(float, numbers)
-                expr.plan = Plan(f"{owner.name}({', '.join(map(str, shown))})", [], vector)
-                return vector
+            expr.plan = builtins.constant_value(owner.name, expr.name)
+            if expr.plan is not None:
+                return expr.plan.result
         kind = self.value(owner)
         if kind is None:
             return None
-        if kind in VECTORS and expr.name in builtins.axes(kind):
-            return builtins.component(kind)
+        if expr.name in builtins.fields(kind):
+            return builtins.fields(kind)[expr.name]
         if kind is RANDOM and expr.name == "seed":
             raise Refusal(expr.line, "reading the seed of a generator is not compiled")
         raise Refusal(expr.line, f"{expr.name} of {kind} is not compiled")
@@ -213,8 +214,10 @@ class Expressions:
         kind, index = self.value(expr.value), self.value(expr.index)
         if kind is None or index is None:
             return None
-        if kind in VECTORS and isinstance(expr.index, Const) and expr.index.value in range(len(builtins.axes(kind))):
-            return builtins.component(kind)
+        parts = builtins.indexed(kind) if kind in VALUES else ""
+        at = expr.index.value if isinstance(expr.index, Const) else None
+        if isinstance(at, int) and at in range(len(parts)):
+            return builtins.fields(kind)[parts[at]]
         if not isinstance(kind, ArrayType) or index is not INT:
             raise Refusal(expr.line, f"{kind}[{index}] is not compiled")
         return kind.element
@@ -245,7 +248,7 @@ class Expressions:
         return array
 
     def _cast(self, expr: Cast) -> Type | None:
-        kind, target = self.value(expr.value), named(expr.to, self.script.enums)
+        kind, target = self.value(expr.value), self.named(expr.to)
         if target is None or (kind is not None and not builtins.converts(kind, target)):
             raise Refusal(expr.line, f"`as {expr.to}` is not compiled")
         return target
@@ -275,19 +278,28 @@ class Expressions:
             if expr.plan is None:
                 raise Refusal(expr.line, f"{receiver.name}.{expr.name}() is not compiled")
         else:
-            kind = self.value(receiver)
-            if kind is None:
-                return None
-            if isinstance(kind, ArrayType):
-                self._array_call(kind, expr, kinds)
-            if len(known) < len(kinds) and not all(isinstance(one, ArrayLiteral) for one in expr.args):
-                return None
-            expr.plan = builtins.method_call(kind, expr.name, known, expr.line)
-            if expr.plan is None:
-                raise Refusal(expr.line, f"{expr.name}() of {kind} is not compiled")
-            if isinstance(kind, ArrayType) and expr.name == "duplicate" and isinstance(expr.type, ArrayType):
-                self.put(expr.type, kind.element, expr.line)
-                expr.plan.result = expr.type
+            return self.value_call(expr, self.value(receiver), kinds)
+        return self._planned_call(expr)
+
+    def value_call(self, expr: Call, kind: Type | None, kinds: list[Type | None]) -> Type | None:
+        """A method of a value."""
+        known = [one for one in kinds if one is not None]
+        if kind is None:
+            return None
+        if isinstance(kind, ArrayType):
+            self._array_call(kind, expr, kinds)
+        if len(known) < len(kinds) and not all(isinstance(one, ArrayLiteral) for one in expr.args):
+            return None
+        expr.plan = builtins.method_call(kind, expr.name, known, expr.line)
+        if expr.plan is None:
+            raise Refusal(expr.line, f"{expr.name}() of {kind} is not compiled")
+        if isinstance(kind, ArrayType) and expr.name == "duplicate" and isinstance(expr.type, ArrayType):
+            self.put(expr.type, kind.element, expr.line)
+            expr.plan.result = expr.type
+        return self._planned_call(expr)
+
+    def _planned_call(self, expr: Call) -> Type | None:
+        assert expr.plan is not None
         if "self.random" in expr.plan.text:
             self.uses_random = True
             if self.function is not None and self.function.static:

@@ -8,9 +8,6 @@ from numba import njit, types
 from numba.experimental import structref
 
 from godojo.twin.gdscript.runtime.chance import random_type
-from godojo.twin.gdscript.runtime.vector2 import Vector2
-from godojo.twin.gdscript.runtime.vector3 import Vector3
-from godojo.twin.gdscript.runtime.vector_ints import Vector2i, Vector3i
 from godojo.twin.gdscript.runtime.vector_types import VECTOR_TYPES
 
 _TYPES = {
@@ -18,7 +15,7 @@ _TYPES = {
     "int": types.int64,
     "float": types.float64,
     "RandomNumberGenerator": random_type,
-    **{cls.__name__: VECTOR_TYPES[cls] for cls in (Vector2, Vector3, Vector2i, Vector3i)},
+    **{cls.__name__: kind for cls, kind in VECTOR_TYPES.items()},
 }
 
 

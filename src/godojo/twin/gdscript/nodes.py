@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from godojo.twin.gdscript.live import LiveClass
     from godojo.twin.gdscript.types import Type
 
 
@@ -27,6 +28,15 @@ class Variable:
     """Its name in the generated code."""
     constant: Expr | None = None
     """The value, where it is a constant."""
+    assigned: bool = False
+    """Whether reachable code assigns it: otherwise a member keeps its live value."""
+    nullable: bool = False
+    """Whether it may hold null where its type is no node's."""
+    null_tested: bool = False
+    """Whether it is compared with null: then a float keeps null as NaN."""
+    owner: LiveClass | None = None
+    """The class that declares this member, in a whole program."""
+    declaration: Member | None = None
 
 
 @dataclass
@@ -44,12 +54,31 @@ class Plan:
 
 
 @dataclass
+class Place:
+    """How something outside the function is read and written: `{r}` is its owner, `{v}` the value."""
+
+    type: Type | None
+    read: str
+    write: str = ""
+    """Empty where it cannot be written."""
+    variable: Variable | None = None
+    on_self: bool = False
+    owner: Expr | None = None
+    """The owner, where it is not the expression before the dot."""
+    rows: str = ""
+    """An array of arrays is kept as all their items, which this reads, and where each begins."""
+
+
+@dataclass
 class Expr:
     """An expression; `type` is None until it is known."""
 
     line: int
     type: Type | None = field(default=None, init=False)
     plan: Plan | None = field(default=None, init=False)
+    place: Place | None = field(default=None, init=False)
+    folded: bool | None = field(default=None, init=False)
+    """What it is as a condition, where that is known."""
 
 
 @dataclass
@@ -92,6 +121,8 @@ class Call(Expr):
     args: list[Expr]
     function: Function | None = field(default=None, init=False)
     """The script's own function that it calls, if any."""
+    targets: list[tuple[LiveClass, Function]] = field(default_factory=list, init=False)
+    """In a whole program: the functions that it may call, by the class of the receiver."""
 
 
 @dataclass
@@ -143,6 +174,37 @@ class Unknown(Expr):
 
 
 @dataclass
+class DictLiteral(Unknown):
+    """`{key: value}`: compiled in whole programs only."""
+
+    keys: list[Expr]
+    values: list[Expr]
+
+
+@dataclass
+class NodeAt(Unknown):
+    """`$Path`, `%Name`: compiled in whole programs only."""
+
+    path: str
+
+
+@dataclass
+class TypeTest(Unknown):
+    """`value is TYPE`: compiled in whole programs only."""
+
+    value: Expr
+    to: str
+    negated: bool
+
+
+@dataclass
+class Await(Unknown):
+    """`await value`: compiled in whole programs only."""
+
+    value: Expr
+
+
+@dataclass
 class Stmt:
     """A statement."""
 
@@ -176,6 +238,8 @@ class Do(Stmt):
     value: Expr
     dropped: str = field(default="", init=False)
     """Why it is left out of the generated code, if it is."""
+    instead: Assign | None = field(default=None, init=False)
+    """What stands for `set_deferred`."""
 
 
 @dataclass
@@ -184,6 +248,16 @@ class If(Stmt):
 
     branches: list[tuple[Expr, list[Stmt]]]
     otherwise: list[Stmt]
+
+    def kept(self) -> tuple[list[tuple[Expr, list[Stmt]]], list[Stmt]]:
+        """The branches that may be taken."""
+        kept: list[tuple[Expr, list[Stmt]]] = []
+        for condition, body in self.branches:
+            if condition.folded is True:
+                return kept, body
+            if condition.folded is None:
+                kept.append((condition, body))
+        return kept, self.otherwise
 
 
 @dataclass
@@ -273,6 +347,14 @@ class Function:
     python: str = ""
     refusals: list[tuple[int, str]] = field(default_factory=list)
     calls: set[str] = field(default_factory=set)
+    path: str = ""
+    """The script that declares it, in a whole program."""
+    accessor_of: str = ""
+    """The member that it gets or sets, if it does."""
+    waits: list[Function] = field(default_factory=list)
+    """What comes after each `await` in it."""
+    walked: set[int] = field(default_factory=set)
+    """The lines of its reachable statements."""
 
 
 @dataclass
@@ -285,6 +367,11 @@ class Member:
     value: Expr | None
     annotations: list[str]
     variable: Variable | None = None
+    getter: Function | None = None
+    setter: Function | None = None
+    delegates: dict[str, str] = field(default_factory=dict)
+    """The functions that `get = name` and `set = name` name."""
+    static: bool = False
 
 
 @dataclass

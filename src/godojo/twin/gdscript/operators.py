@@ -3,6 +3,7 @@
 from godojo.twin.gdscript.errors import Refusal
 from godojo.twin.gdscript.nodes import Plan
 from godojo.twin.gdscript.types import (
+    BASIS,
     BOOL,
     FLOAT,
     FLOAT_VECTORS,
@@ -10,6 +11,12 @@ from godojo.twin.gdscript.types import (
     INT_VECTORS,
     NUMBER,
     NUMBERS,
+    QUATERNION,
+    TRANSFORM2D,
+    TRANSFORM3D,
+    VALUES,
+    VECTOR2,
+    VECTOR3,
     VECTORS,
     ArrayType,
     Type,
@@ -29,8 +36,8 @@ def binary(op: str, left: Type, right: Type, line: int) -> Plan:
         return _content(op, left, right, line)
     if left in NUMBERS and right in NUMBERS:
         return _numbers(op, left, right, line)
-    if left in VECTORS or right in VECTORS:
-        plan = _vectors(op, left, right)
+    if left in VALUES or right in VALUES:
+        plan = _vectors(op, left, right) or _transforms(op, left, right)
         if plan is not None:
             return plan
     if left is BOOL and right is BOOL and op in ("==", "!="):
@@ -71,6 +78,8 @@ def _vectors(op: str, left: Type, right: Type) -> Plan | None:
     if left is right:
         if op in ("==", "!="):
             return _written(op, [left, left], BOOL)
+        if left not in VECTORS:
+            return None
         if op in ("+", "-", "*") or (op == "/" and left in FLOAT_VECTORS):
             return _written(op, [left, left], left)
     if left in FLOAT_VECTORS and right in NUMBERS and op in ("*", "/"):
@@ -81,6 +90,28 @@ def _vectors(op: str, left: Type, right: Type) -> Plan | None:
         return _written(op, [left, INT], left)
     if right in INT_VECTORS and left is INT and op == "*":
         return _written(op, [INT, right], right)
+    return None
+
+
+_TURNS = {
+    (TRANSFORM3D, VECTOR3): VECTOR3,
+    (BASIS, VECTOR3): VECTOR3,
+    (QUATERNION, VECTOR3): VECTOR3,
+    (TRANSFORM2D, VECTOR2): VECTOR2,
+}
+
+
+def _transforms(op: str, left: Type, right: Type) -> Plan | None:
+    if op != "*":
+        return None
+    if left is right:
+        return Plan("{0}.times({1})", [left, left], left)
+    if (left, right) in _TURNS:
+        return Plan("{0}.xform({1})", [left, right], right)
+    if (right, left) in _TURNS:
+        return Plan("{1}.xform_inv({0})", [left, right], left)
+    if left in (BASIS, QUATERNION) and right in NUMBERS:
+        return Plan("{0}.times_number({1})", [left, FLOAT], left)
     return None
 
 

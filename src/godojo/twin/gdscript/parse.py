@@ -11,7 +11,7 @@ from godojo import extras
 from godojo.errors import GodojoError
 from godojo.twin.gdscript import nodes
 from godojo.twin.gdscript.errors import ScriptRefused
-from godojo.twin.gdscript.expressions import expression, line_of, pattern
+from godojo.twin.gdscript.expressions import expression, line_of, pattern, text_of
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -78,7 +78,11 @@ class _Reader:
     def _class_statement(self, tree: Tree[Token]) -> None:
         kind, line = str(tree.data), line_of(tree)
         if kind in ("extends_stmt", "classname_extends_stmt"):
-            words = [str(one) for one in tree.children if str(one) not in ("class_name", "extends", ".")]
+            words = [
+                text_of(one) if hasattr(one, "data") else str(one)
+                for one in tree.children
+                if str(one) not in ("class_name", "extends", ".")
+            ]
             if kind == "classname_extends_stmt":
                 self.script.class_name, *words = words
             self.script.extends = ".".join(words)
@@ -94,15 +98,17 @@ class _Reader:
             self.script.constants.append(declared)
         elif kind == "class_var_stmt":
             inner: Any = tree.children[0]
-            if any(getattr(one, "data", "") == "inline_property_body" and one.children for one in inner.children):
-                raise _Outside(line, "properties with `get` or `set` are not compiled")
             one = _declaration(inner)
-            self.script.members.append(nodes.Member(one.name, line, one.declared, one.value, self.annotations))
+            member = nodes.Member(one.name, line, one.declared, one.value, self.annotations)
+            self.script.members.append(member)
+            for part in inner.children:
+                if getattr(part, "data", "") == "inline_property_body":
+                    _property(member, part)
         elif kind in ("func_def", "static_func_def"):
             function = _function(tree)
             self.script.functions[function.name] = function
         elif kind == "property_body_def":
-            raise _Outside(line, "properties with `get` or `set` are not compiled")
+            _property(self.script.members[-1], tree)
         elif kind == "static_class_var_stmt":
             raise _Outside(line, "static variables are not compiled: worlds would share them")
         elif kind == "class_def":
@@ -124,6 +130,20 @@ class _Reader:
                 following = value
             values[str(element.children[0])] = following
             following += 1
+
+
+def _property(member: nodes.Member, tree: Any) -> None:
+    """The `get` and `set` of a member."""
+    for part in tree.children:
+        kind, line, children = str(part.data), line_of(part), part.children
+        if kind.startswith("property_delegate"):
+            member.delegates[str(children[0])] = str(children[-1])
+        elif kind == "property_custom_getter":
+            member.getter = nodes.Function(f"get_{member.name}", line, [], member.declared, block(children[1:]), False)
+        elif kind == "property_custom_setter":
+            value = nodes.Param(str(children[1]), line, member.declared, None)
+            body = block(children[2:])
+            member.setter = nodes.Function(f"set_{member.name}", line, [value], "void", body, False)
 
 
 class _Outside(Exception):

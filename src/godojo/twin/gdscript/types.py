@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from godojo.twin.gdscript.live import LiveClass
 
 
 class Conflict(Exception):
@@ -29,6 +34,8 @@ class ArrayType(Type):
         super().__init__(name)
         self._element, self.fixed, self.narrow = element, fixed, narrow
         self._same: ArrayType | None = None
+        self.frozen = False
+        """Whether it is a row of an array of arrays, which is a copy: nothing may change it."""
 
     @property
     def root(self) -> ArrayType:
@@ -65,6 +72,7 @@ class ArrayType(Type):
         if not mine.fixed:
             mine._element = join(mine._element, theirs._element)
         theirs._same = mine
+        mine.frozen |= theirs.frozen
         return True
 
     def __str__(self) -> str:
@@ -72,6 +80,49 @@ class ArrayType(Type):
         return root.name if root.narrow or root._element is None else f"Array[{root._element}]"
 
 
+class RefType(Type):
+    """A reference to a node of one of these classes, or null. Make one with `ref`: equal ones are the same."""
+
+    def __init__(self, classes: frozenset[LiveClass]) -> None:
+        super().__init__(" or ".join(sorted(one.name for one in classes)) if classes else "null")
+        self.classes = classes
+
+
+_REFS: dict[frozenset[LiveClass], RefType] = {}
+
+
+def ref(classes: Iterable[LiveClass]) -> RefType:
+    """The type of a reference to any of these classes."""
+    key = frozenset(classes)
+    return _REFS.setdefault(key, RefType(key))
+
+
+NIL = ref(())
+"""The type of `null`."""
+
+
+class DictType(Type):
+    """A dictionary whose keys are known; `action` where it is what an agent shall do."""
+
+    def __init__(self, fields: dict[str, Type | None], action: bool = False) -> None:
+        super().__init__("Dictionary")
+        self.fields, self.action = fields, action
+
+
+class ObjectType(Type):
+    """A helper object of the engine, such as a ray query, or a resource. Make one with `object_type`."""
+
+
+_OBJECTS: dict[str, ObjectType] = {}
+
+
+def object_type(name: str) -> ObjectType:
+    """The type of such objects; equal ones are the same."""
+    return _OBJECTS.setdefault(name, ObjectType(name))
+
+
+TEXT = object_type("text")
+"""A string that is made while the game runs: it can only be shown, so whatever uses it is left out."""
 BOOL, INT, FLOAT, STRING = Type("bool"), Type("int"), Type("float"), Type("String")
 NUMBER = Type("int or float")
 """An untyped variable that holds integers and floats by turns. It is kept as a float; where the two would behave
@@ -79,11 +130,15 @@ differently (`/` of integers, `%`), the script is refused."""
 NULL = Type("null")
 VECTOR2, VECTOR3, VECTOR2I, VECTOR3I = Type("Vector2"), Type("Vector3"), Type("Vector2i"), Type("Vector3i")
 RANDOM = Type("RandomNumberGenerator")
+BASIS, TRANSFORM3D, QUATERNION = Type("Basis"), Type("Transform3D"), Type("Quaternion")
+TRANSFORM2D = Type("Transform2D")
 
 FLOAT_VECTORS, INT_VECTORS = (VECTOR2, VECTOR3), (VECTOR2I, VECTOR3I)
 VECTORS = (*FLOAT_VECTORS, *INT_VECTORS)
+VALUES = (*VECTORS, BASIS, TRANSFORM3D, QUATERNION, TRANSFORM2D)
+"""Structs that are copied on assignment."""
 NUMBERS = (INT, FLOAT, NUMBER)
-_PLAIN = {t.name: t for t in (BOOL, INT, FLOAT, *VECTORS, RANDOM)}
+_PLAIN = {t.name: t for t in (BOOL, INT, FLOAT, *VALUES, RANDOM)}
 _PACKED = {
     "PackedFloat32Array": (FLOAT, "float32"),
     "PackedFloat64Array": (FLOAT, ""),
@@ -126,6 +181,14 @@ def join(a: Type | None, b: Type | None) -> Type | None:
     if isinstance(a, ArrayType) and isinstance(b, ArrayType):
         a.merge(b)
         return a
-    if a in NUMBERS and b in NUMBERS:
+    if a in (BOOL, *NUMBERS) and b in (BOOL, *NUMBERS):
         return NUMBER
+    if isinstance(a, RefType) and isinstance(b, RefType):
+        return ref(a.classes | b.classes)
+    if NIL in (a, b):
+        return b if a is NIL else a
+    if isinstance(a, DictType) and isinstance(b, DictType) and a.fields.keys() == b.fields.keys():
+        for key in a.fields:
+            a.fields[key] = join(a.fields[key], b.fields[key])
+        return a
     raise Conflict(f"{a} and {b}")

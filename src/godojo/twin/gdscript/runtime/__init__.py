@@ -2,6 +2,7 @@
 
 from godojo.twin.gdscript.runtime.arrays import (
     append_array,
+    assign_array,
     bool_array,
     clear,
     contains,
@@ -14,8 +15,12 @@ from godojo.twin.gdscript.runtime.arrays import (
     float_array,
     insert,
     int_array,
+    joined,
     largest,
+    range_array,
+    ref_array,
     resize,
+    row_of,
     size,
     smallest,
     sort,
@@ -23,6 +28,20 @@ from godojo.twin.gdscript.runtime.arrays import (
     vector2i_array,
     vector3_array,
     vector3i_array,
+    write_numbers,
+)
+from godojo.twin.gdscript.runtime.basis import (
+    Basis,
+    Quaternion,
+    basis_from_axis_angle,
+    basis_from_euler,
+    basis_from_quaternion,
+    basis_from_scale,
+    basis_looking_at,
+    basis_of,
+    identity_basis,
+    quaternion_from_axis_angle,
+    quaternion_from_euler,
 )
 from godojo.twin.gdscript.runtime.chance import (
     new_random,
@@ -38,6 +57,20 @@ from godojo.twin.gdscript.runtime.chance import (
     shuffle,
 )
 from godojo.twin.gdscript.runtime.scalars import *
-from godojo.twin.gdscript.runtime.vector2 import Vector2
+from godojo.twin.gdscript.runtime.transforms import (
+    Transform2D,
+    Transform3D,
+    identity_transform,
+    identity_transform2d,
+    transform2d_from_angle,
+)
+from godojo.twin.gdscript.runtime.vector2 import Vector2, vector2_from_angle
 from godojo.twin.gdscript.runtime.vector3 import Vector3
-from godojo.twin.gdscript.runtime.vector_ints import Vector2i, Vector3i
+from godojo.twin.gdscript.runtime.vector_ints import (
+    Vector2i,
+    Vector3i,
+    to_vector2,
+    to_vector2i,
+    to_vector3,
+    to_vector3i,
+)

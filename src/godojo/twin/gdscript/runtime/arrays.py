@@ -44,6 +44,27 @@ def vector3i_array(*items):
     return list(items)
 
 
+def ref_array(null, *items):
+    """An array of nodes; `null` gives their class."""
+    return list(items)
+
+
+@overload(ref_array)
+def _ref_array(null, *items):
+    element = null
+
+    def empty(null, *items):
+        return List.empty_list(element)
+
+    def filled(null, *items):
+        array = List.empty_list(element)
+        for item in items:
+            array.append(item)
+        return array
+
+    return filled if items else empty
+
+
 ARRAYS = {
     bool_array: types.boolean,
     int_array: types.int64,
@@ -82,8 +103,8 @@ def size(array):
 
 @jitable
 def contains(array, value):
-    for item in array:
-        if item == value:
+    for i in range(len(array)):
+        if array[i] == value:
             return True
     return False
 
@@ -99,8 +120,8 @@ def find(array, value):
 @jitable
 def count(array, value):
     number = np.int64(0)
-    for item in array:
-        if item == value:
+    for i in range(len(array)):
+        if array[i] == value:
             number += np.int64(1)
     return number
 
@@ -141,18 +162,18 @@ def insert(array, place, value):
 @jitable
 def largest(array):
     best = array[0]
-    for item in array:
-        if best < item:
-            best = item
+    for i in range(1, len(array)):
+        if best < array[i]:
+            best = array[i]
     return best
 
 
 @jitable
 def smallest(array):
     best = array[0]
-    for item in array:
-        if item < best:
-            best = item
+    for i in range(1, len(array)):
+        if array[i] < best:
+            best = array[i]
     return best
 
 
@@ -205,3 +226,60 @@ def duplicate(array):
 @overload(duplicate)
 def _duplicate(array):
     return lambda array: array.copy()
+
+
+@jitable
+def joined(empty, left, right):
+    """A new array of both, in an empty one of the right type."""
+    for i in range(len(left)):
+        empty.append(left[i])
+    for i in range(len(right)):
+        empty.append(right[i])
+    return empty
+
+
+@jitable
+def row_of(empty, items, starts, index):
+    """A copy of a row of an array of arrays."""
+    if index < 0:
+        index += len(starts)
+    end = starts[index + 1] if index + 1 < len(starts) else len(items)
+    for i in range(starts[index], end):
+        empty.append(items[i])
+    return empty
+
+
+@jitable
+def assign_array(target, source):
+    """What a member array does on assignment: it is filled anew, in place."""
+    length = len(source)
+    while len(target) > length:
+        target.pop()
+    for i in range(len(target)):
+        target[i] = source[i]
+    for i in range(len(target), length):
+        target.append(source[i])
+
+
+@jitable
+def write_numbers(out, at, array):
+    """Writes an array of numbers into a flat one; returns where the next one begins."""
+    for i in range(len(array)):
+        out[at + i] = array[i]
+    return at + len(array)
+
+
+def range_array(*numbers):
+    """`range()` as an array."""
+    return [np.int64(one) for one in range(*map(int, numbers))]
+
+
+@overload(range_array)
+def _range_array(*numbers):
+    def made(*numbers):
+        array = List.empty_list(types.int64)
+        for one in range(*numbers):
+            array.append(one)
+        return array
+
+    return made

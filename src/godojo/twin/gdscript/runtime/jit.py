@@ -1,5 +1,7 @@
 """How one definition of a function serves plain Python and Numba."""
 
+import ctypes
+import ctypes.util
 import math
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -46,3 +48,25 @@ def libm(name: str) -> Callable[..., Any]:
 
     numba.extending.overload(unary)(lambda x: lambda x: in_c(x))
     return unary
+
+
+def libm32(name: str) -> Callable[..., Any]:
+    """A function of the C library over 32-bit floats, which rounds otherwise than the 64-bit one does."""
+    in_c = numba.types.ExternalFunction(f"{name}f", numba.float32(numba.float32))
+    native = _from_c(f"{name}f") or getattr(math, name)
+
+    def unary(x: np.float32) -> Any:
+        return np.float32(native(x))
+
+    numba.extending.overload(unary)(lambda x: lambda x: in_c(x))
+    return unary
+
+
+def _from_c(name: str) -> Callable[..., Any] | None:
+    library = ctypes.util.find_library("m")
+    try:
+        function = getattr(ctypes.CDLL(library), name)
+    except (OSError, AttributeError, TypeError):
+        return None
+    function.restype, function.argtypes = ctypes.c_float, [ctypes.c_float]
+    return function  # type: ignore[no-any-return]

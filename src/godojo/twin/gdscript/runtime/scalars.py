@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from godojo.twin.gdscript.runtime.jit import jitable, libm
+from godojo.twin.gdscript.runtime.jit import jitable, libm, libm32
 
 f32, f64, i64 = np.float32, np.float64, np.int64
 PI, TAU, INF, NAN = f64(math.pi), f64(math.tau), f64(math.inf), f64(math.nan)
@@ -15,6 +15,7 @@ sin, cos, tan = libm("sin"), libm("cos"), libm("tan")
 sinh, cosh, tanh = libm("sinh"), libm("cosh"), libm("tanh")
 atan, atan2, exp, log, power = libm("atan"), libm("atan2"), libm("exp"), libm("log"), libm("pow")
 _asin, _acos = libm("asin"), libm("acos")
+sin32, cos32 = libm32("sin"), libm32("cos")
 
 
 @jitable
@@ -185,6 +186,21 @@ def asin(x):
 @jitable
 def acos(x):
     return PI if x < -1.0 else (f64(0.0) if x > 1.0 else _acos(x))
+
+
+@jitable
+def atan2_32(y, x):
+    return f32(atan2(f64(y), f64(x)))
+
+
+@jitable
+def asin32(x):
+    return f32(asin(f64(x)))
+
+
+@jitable
+def acos32(x):
+    return f32(acos(f64(x)))
 
 
 @jitable

@@ -15,7 +15,8 @@ from godojo.twin.gdscript.runtime.components import (
     x_of,
     y_of,
 )
-from godojo.twin.gdscript.runtime.scalars import atan2, cos, is_finite, sin
+from godojo.twin.gdscript.runtime.jit import jitable
+from godojo.twin.gdscript.runtime.scalars import atan2_32, cos32, is_finite, sin32
 
 f32, f64 = np.float32, np.float64
 
@@ -101,16 +102,16 @@ class Vector2:
         return (other - self).normalized()
 
     def angle(self):
-        return f64(f32(atan2(f64(self._y), f64(self._x))))
+        return f64(atan2_32(self._y, self._x))
 
     def angle_to(self, other):
-        return f64(f32(atan2(self.cross(other), self.dot(other))))
+        return f64(atan2_32(f32(self.cross(other)), f32(self.dot(other))))
 
     def angle_to_point(self, other):
         return (other - self).angle()
 
     def rotated(self, angle):
-        sine, cosine = f32(sin(f64(f32(angle)))), f32(cos(f64(f32(angle))))
+        sine, cosine = sin32(f32(angle)), cos32(f32(angle))
         return Vector2(self._x * cosine - self._y * sine, self._x * sine + self._y * cosine)
 
     def orthogonal(self):
@@ -186,3 +187,8 @@ class Vector2:
 
     def is_finite(self):
         return is_finite(self._x) and is_finite(self._y)
+
+
+@jitable
+def vector2_from_angle(angle):
+    return Vector2(cos32(f32(angle)), sin32(f32(angle)))

@@ -17,7 +17,7 @@ from godojo.twin.gdscript.runtime.components import (
     y_of,
     z_of,
 )
-from godojo.twin.gdscript.runtime.scalars import atan2, cos, is_finite, sin
+from godojo.twin.gdscript.runtime.scalars import atan2_32, cos32, is_finite, sin32
 
 f32, f64 = np.float32, np.float64
 
@@ -113,17 +113,17 @@ class Vector3:
         return (other - self).normalized()
 
     def angle_to(self, other):
-        return f64(f32(atan2(self.cross(other).length(), self.dot(other))))
+        return f64(atan2_32(f32(self.cross(other).length()), f32(self.dot(other))))
 
     def signed_angle_to(self, other, axis):
         across = self.cross(other)
-        angle = f64(f32(atan2(across.length(), self.dot(other))))
+        angle = f64(atan2_32(f32(across.length()), f32(self.dot(other))))
         return -angle if across.dot(axis) < 0.0 else angle
 
     def rotated(self, axis, angle):
         """By the rows of Godot's `Basis(axis, angle)`."""
         x, y, z = axis._x, axis._y, axis._z
-        sine, cosine = f32(sin(f64(f32(angle)))), f32(cos(f64(f32(angle))))
+        sine, cosine = sin32(f32(angle)), cos32(f32(angle))
         rest = ONE - cosine
         xy, xz, yz = x * y * rest, x * z * rest, y * z * rest
         xs, ys, zs = x * sine, y * sine, z * sine

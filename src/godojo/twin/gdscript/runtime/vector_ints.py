@@ -3,6 +3,9 @@
 import numpy as np
 
 from godojo.twin.gdscript.runtime.components import xi_of, yi_of, zi_of
+from godojo.twin.gdscript.runtime.jit import jitable
+from godojo.twin.gdscript.runtime.vector2 import Vector2
+from godojo.twin.gdscript.runtime.vector3 import Vector3
 
 i32, i64 = np.int32, np.int64
 
@@ -123,3 +126,24 @@ class Vector3i:
 
     def length(self):
         return np.sqrt(np.float64(self.length_squared()))
+
+
+@jitable
+def to_vector2i(v):
+    """Towards zero, as `Vector2i(v)`."""
+    return Vector2i(i32(v._x), i32(v._y))
+
+
+@jitable
+def to_vector3i(v):
+    return Vector3i(i32(v._x), i32(v._y), i32(v._z))
+
+
+@jitable
+def to_vector2(v):
+    return Vector2(np.float32(v._x), np.float32(v._y))
+
+
+@jitable
+def to_vector3(v):
+    return Vector3(np.float32(v._x), np.float32(v._y), np.float32(v._z))

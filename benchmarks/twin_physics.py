@@ -1,0 +1,69 @@
+"""How far the twin's physics is from Jolt, in the real engine, and what a tick of a character costs.
+
+    python3 dojo.py run benchmarks/twin_physics.py
+    python3 dojo.py run benchmarks/twin_physics.py --kinds boxes areas --scenes 4
+
+Records seeded random motion in random scenes of each kind, plays it in the twin and prints a table: errors of single
+ticks from the engine's own state, of whole seconds played freely (the worst tick of each), and the share of ticks, rays
+and signals of areas that agree. The last column is the time of `move_and_slide`, four rays and the step, compiled.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.any_game import say
+from godojo.engines.godot.find import find
+from tests.physics_parity import SECOND, Played, measure
+from tests.physics_recording import record
+
+LENGTHS = ("one_tick_p99_m", "one_tick_max_m", "one_second_median_m", "one_second_p95_m")
+KINDS = ("flat", "yaw", "boxes", "mixed", "crowd", "bodies", "areas", "hulls", "meshes", "rigid")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
+    parser.add_argument("--scenes", type=int, default=12)
+    parser.add_argument("--ticks", type=int, default=240)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    head = (
+        "scenes",
+        "ticks",
+        "tick p99",
+        "tick max",
+        "second p50",
+        "second p95",
+        "flags",
+        "rays",
+        "signals",
+        "rigid 1 s",
+        "tick",
+    )
+    say(" | ".join(head))
+    for kind in args.kinds:
+        with tempfile.TemporaryDirectory() as folder:
+            path = record(find(), kind, args.seed, args.scenes, args.ticks, Path(folder) / "recording.json")
+            scenes = json.loads(path.read_text())
+        figures = measure(scenes)
+        best_s = min(_seconds(scenes) for _ in range(3))
+        row = [kind, f"{figures['ticks']:.0f}"]
+        row += [f"{1e3 * figures[name]:.4f} mm" for name in LENGTHS]
+        row += [f"{100.0 * figures[name]:.2f} %" for name in ("flags_agree", "rays_agree")]
+        row.append(f"{100.0 * figures['events_agree']:.1f} % of {figures['events']:.0f}" if figures["events"] else "-")
+        row.append(f"{1e3 * figures['rigid_one_second_max_m']:.3f} mm" if kind == "rigid" else "-")
+        row.append(f"{1e6 * best_s / figures['ticks']:.2f} µs")
+        say(" | ".join(row))
+
+
+def _seconds(scenes: list[dict[str, object]]) -> float:
+    return sum(Played(scene, SECOND).taken_s for scene in scenes)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,460 @@
+"""Calls of other nodes and of the engine: methods, lists of nodes and signals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from godojo.twin.gdscript import builtins
+from godojo.twin.gdscript.errors import Refusal
+from godojo.twin.gdscript.live import LiveClass, common
+from godojo.twin.gdscript.nodes import (
+    ArrayLiteral,
+    Attribute,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Function,
+    Index,
+    Name,
+    Place,
+    Plan,
+)
+from godojo.twin.gdscript.operators import LEVELS
+from godojo.twin.gdscript.static_nodes import PATHS, StaticNodes
+from godojo.twin.gdscript.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    NULL,
+    STRING,
+    TEXT,
+    VECTOR2,
+    ArrayType,
+    Conflict,
+    DictType,
+    ObjectType,
+    RefType,
+    Type,
+    join,
+    object_type,
+    ref,
+)
+from godojo.twin.world import api
+
+_NAME_TESTS: dict[str, Callable[[str, str], bool]] = {
+    "begins_with": str.startswith,
+    "ends_with": str.endswith,
+    "contains": str.__contains__,
+}
+_TREE = object_type("SceneTree")
+_LISTS = {"get_children", "get_nodes_in_group", "find_children"}
+
+
+class EngineCalls(StaticNodes):
+    """What the scene and the engine add to calls."""
+
+    # --- calls ------------------------------------------------------------------------------------------------------
+
+    def _call(self, expr: Call) -> Type | None:
+        expr.place = expr.plan = expr.function = None
+        expr.targets = []
+        receiver = expr.receiver
+        nodes = self.static_nodes(expr) if expr.name in PATHS else None
+        if nodes is not None:
+            return self.node_place(expr, nodes, self._label(expr))
+        if expr.name in _LISTS and not self._is_own(expr):
+            return self._node_list(expr)
+        if isinstance(receiver, Name) and receiver.name == "super":
+            return self._super(expr, expr.name)
+        if receiver is None:
+            return self._bare(expr)
+        signal = self._signal(expr)
+        if signal is not None:
+            return signal
+        if isinstance(receiver, Name) and not self._is_value(receiver.name):
+            return self._of_name(expr, receiver.name)
+        kind = self.value(receiver)
+        if isinstance(kind, RefType):
+            return self._method(expr, kind)
+        if kind is STRING and expr.name in _NAME_TESTS and self._tests_name(expr, receiver):
+            return BOOL
+        if kind in (STRING, TEXT):
+            for one in expr.args:
+                self.require_pure(one)
+            expr.plan = Plan("0", [], TEXT)
+            return TEXT
+        kinds = [self.value(one) for one in expr.args]
+        if isinstance(kind, ObjectType):
+            return self._object_call(expr, kind)
+        if isinstance(kind, DictType) and expr.name == "has" and len(expr.args) == 1:
+            found = self.folding.value(expr)
+            if isinstance(found, bool):
+                expr.plan = Plan(str(found), [], BOOL)
+                return BOOL
+        if isinstance(kind, DictType):
+            raise Refusal(expr.line, f"{expr.name}() of a dictionary is not compiled")
+        result = self.value_call(expr, kind, kinds)
+        mutates = expr.plan is not None and not expr.plan.pure and "world_random" not in expr.plan.text
+        if isinstance(kind, ArrayType) and mutates and (kind.root.frozen or isinstance(kind.element, ArrayType)):
+            raise Refusal(expr.line, "changing an array of arrays, or a row of one, is not compiled")
+        return result
+
+    def _tests_name(self, expr: Call, receiver: Expr) -> bool:
+        """`node.name.begins_with("Coin")`: a table of all nodes."""
+        asked = self.folding.value(expr.args[0]) if len(expr.args) == 1 else None
+        if receiver.place is None or receiver.place.read != "node_name({r})" or not isinstance(asked, str):
+            return False
+        found = [int(_NAME_TESTS[expr.name](one.name, asked)) for one in self.tree.nodes]
+        text = f"np.array({found}, np.int64)"
+        table = self.whole.number(f"NAMES_{expr.name}_{asked}", text) if self.last else ""
+        owner = receiver.value if isinstance(receiver, Attribute) else None
+        expr.place = Place(BOOL, f"({table}[{{r}}.node_index] == 1)", on_self=receiver.place.on_self, owner=owner)
+        return True
+
+    def _label(self, expr: Call) -> str:
+        asked = self.folding.value(expr.args[0]) if expr.args else ""
+        owner = expr.receiver
+        label = {"get_parent": "parent"}.get(expr.name, str(asked))
+        while owner is not None and not (isinstance(owner, Name) and owner.name == "self"):
+            part = owner.name if isinstance(owner, Name | Attribute | Call) else getattr(owner, "path", "")
+            label = f"{part.removeprefix('get_')}_{label}"
+            owner = owner.value if isinstance(owner, Attribute | Cast) else getattr(owner, "receiver", None)
+        return label
+
+    def _is_value(self, name: str) -> bool:
+        if self.scope.find(name) is not None or name in self.whole.snapshot.autoloads or name == "self":
+            return True
+        if name in self.cls.hidden:
+            return True
+        return name not in self.tree.by_class_name and api.find_property(self.cls.native, name) is not None
+
+    def _bare(self, expr: Call) -> Type | None:
+        if expr.name == "super":
+            assert self.function is not None
+            return self._super(expr, self.function.name)
+        if self.cls.declaring(expr.name) is not None:
+            return self._reach(expr, [self.cls])
+        if expr.name == "get_tree":
+            expr.plan = Plan("self", [], _TREE)
+            return _TREE
+        if expr.name == "emit_signal" and expr.args:
+            signal = self.folding.value(expr.args[0])
+            if isinstance(signal, str) and self.cls.signal(signal):
+                return self._emit(expr, [self.cls], signal, expr.args[1:])
+        if expr.name == "is_instance_valid" and len(expr.args) == 1:
+            self.value(expr.args[0])
+            expr.plan = Plan("not is_null({0})", [None], BOOL, level=4)
+            return BOOL
+        if expr.name in ("str", "var_to_str"):
+            for one in expr.args:
+                self.require_pure(one)
+            expr.plan = Plan("0", [], TEXT)
+            return TEXT
+        if expr.name == "range":
+            for one in expr.args:
+                self.value(one)
+            array = ArrayType(INT, fixed=True)
+            shown = ", ".join(f"{{{i}}}" for i in range(len(expr.args)))
+            expr.plan = Plan(f"range_array({shown})", [INT] * len(expr.args), array)
+            return array
+        if expr.name == "Array" and not expr.args:
+            made = expr.type if isinstance(expr.type, ArrayType) else ArrayType()
+            expr.plan = Plan(builtins.new_array(made, [], expr.line) if self.last else "", [], made)
+            return made
+        if expr.name == "len" and len(expr.args) == 1:
+            kind = self.value(expr.args[0])
+            if isinstance(kind, ArrayType):
+                expr.plan = Plan("size({0})", [None], INT)
+                return INT
+        if expr.name in ("preload", "load"):
+            expr.plan = Plan("0", [], object_type("Resource"))
+            return expr.plan.result
+        method = self.native_method(self.cls.native, expr.name)
+        if method is not None:
+            return self._native(expr, method, "self")
+        kinds = [self.value(one) for one in expr.args]
+        known = [one for one in kinds if one is not None]
+        if len(known) < len(kinds):
+            return None
+        expr.plan = builtins.global_call(expr.name, known, expr.line)
+        if expr.plan is None:
+            raise Refusal(expr.line, f"{expr.name}() is not compiled")
+        return self._planned_call(expr)
+
+    def _planned_call(self, expr: Call) -> Type | None:
+        """The generator of random numbers is the world's."""
+        plan = expr.plan
+        assert plan is not None
+        if "self.random" in plan.text:
+            text = plan.text.replace("self.random", "world_random(self)")
+            expr.plan = Plan(text, plan.params, plan.result, plan.pure, plan.level)
+        return plan.result
+
+    def _of_name(self, expr: Call, owner: str) -> Type | None:
+        """`ClassName.function()`, `Engine.method()`, `Vector2.from_angle()`."""
+        if owner in self.tree.by_class_name:
+            path = self.tree.by_class_name[owner]
+            function = self.tree.script(path).functions.get(expr.name)
+            if function is None or not function.static:
+                raise Refusal(expr.line, f"{owner}.{expr.name}() is not compiled")
+            target = self.whole.reach_static(self.cls, path, function)
+            return self._target(expr, [(self.cls, target)])
+        value = self.folding.value(expr)
+        if isinstance(value, bool | int | float):
+            self.whole.leave_out(self.declaring, expr.line, f"{owner}.{expr.name}(): always {value}")
+            expr.plan = Plan(repr(value), [], BOOL if isinstance(value, bool) else FLOAT)
+            return expr.plan.result
+        if owner == "ProjectSettings" and expr.name == "get_setting" and expr.args:
+            setting = self.whole.snapshot.settings.get(str(self.folding.value(expr.args[0])))
+            if setting is not None and setting[0] in ("bool", "int", "float"):
+                kind = self.whole.live_type(setting)
+                expr.plan = Plan(
+                    repr(float(setting[1]) if kind is FLOAT else setting[1]), [None] * len(expr.args), kind
+                )
+                return kind
+        if owner == "Input" and expr.name == "get_vector":
+            expr.plan = Plan("Vector2(0.0, 0.0)", [], VECTOR2)
+            return VECTOR2
+        method = self.native_method(owner, expr.name)
+        if method is not None:
+            return self._native(expr, method, "" if method.python == "ray_query" else "self")
+        kinds = [self.value(one) for one in expr.args]
+        expr.plan = builtins.static_call(owner, expr.name, [one for one in kinds if one is not None])
+        if expr.plan is None:
+            raise Refusal(expr.line, f"{owner}.{expr.name}() is not compiled")
+        return self._planned_call(expr)
+
+    def native_method(self, native: str, name: str) -> api.Method | None:
+        return api.find_method(native, name)
+
+    def _native(self, expr: Call, method: api.Method, receiver: str) -> Type | None:
+        params = [self.whole.type_of(one) for one in method.params]
+        missing = len(params) - len(expr.args)
+        if missing < 0 or missing > len(method.defaults):
+            raise Refusal(expr.line, f"{expr.name}() takes {len(params)} arguments, not {len(expr.args)}")
+        shown: list[str] = [receiver] if receiver else []
+        for i, (arg, wanted) in enumerate(zip(expr.args, params, strict=False)):
+            if method.params[i] == "Array[RID]":
+                shown.append(self._excluded(arg))
+                continue
+            got = self.value(arg)
+            shown.append(f"{{{i}}}")
+            if got is not None and wanted is not None and not self._fits(got, wanted):
+                raise Refusal(expr.line, f"{expr.name}() of {got} is not compiled; it takes {wanted}")
+        shown += method.defaults[len(method.defaults) - missing :] if missing else ()
+        if method.python.endswith("="):
+            text = f"{receiver}{method.python[:-1]} = {{0}}"
+        elif method.python.startswith("."):
+            text = f"{receiver}{method.python}"
+        else:
+            text = f"{method.python}({', '.join(shown)})"
+        wanted_params = [None if isinstance(one, RefType | ObjectType) else one for one in params[: len(expr.args)]]
+        result = NULL if method.result == "null" else self.whole.type_of(method.result)
+        expr.plan = Plan(text, list(wanted_params), result, pure=method.pure)
+        return result
+
+    def _fits(self, got: Type, wanted: Type) -> bool:
+        if isinstance(wanted, RefType) and isinstance(got, RefType):
+            return True
+        return builtins.converts(got, wanted)
+
+    def _excluded(self, arg: Expr) -> str:
+        """The bodies that a ray query leaves out, as a tuple of nodes."""
+        if not isinstance(arg, ArrayLiteral):
+            raise Refusal(arg.line, "the bodies that a ray leaves out must be listed: `[self]`")
+        found = []
+        for one in arg.items:
+            node = one.receiver if isinstance(one, Call) and one.name == "get_rid" else one
+            nodes = self.static_nodes(node)
+            if nodes is None or None in nodes:
+                raise Refusal(arg.line, "the bodies that a ray leaves out must be known: `[self]`")
+            if node is None or (isinstance(node, Name) and node.name == "self"):
+                found.append("self")
+            else:
+                holder = Name(arg.line, "excluded")
+                self.node_place(holder, nodes, getattr(node, "name", "excluded"))
+                assert holder.place is not None
+                found.append(holder.place.read.replace("{r}", "self"))
+        return f"({', '.join(found)}{',' if len(found) == 1 else ''})"
+
+    def _object_call(self, expr: Call, kind: ObjectType) -> Type | None:
+        if kind.name == "RayHit" and expr.name == "is_empty":
+            expr.plan = Plan("not {r}.hit", [], BOOL, level=4)
+            return BOOL
+        method = self.native_method(kind.name, expr.name) if kind.name != "Resource" else None
+        if method is None or kind is _TREE:
+            raise Refusal(expr.line, f"{expr.name}() of {kind} is not compiled")
+        return self._native(expr, method, "{r}")
+
+    def object_property(self, expr: Attribute, kind: ObjectType) -> Type | None:
+        if kind.name == "RayHit":
+            return self.hit_field(expr, expr.name)
+        found = api.find_property(kind.name, expr.name)
+        if found is None:
+            raise Refusal(expr.line, f"{expr.name} of {kind} is not compiled")
+        result = self.whole.type_of(found.type)
+        expr.plan = Plan(f"{{r}}.{expr.name}" if found.field else f"{found.getter}({{r}})", [], result)
+        return result
+
+    def hit_field(self, expr: Attribute | Index, key: str) -> Type | None:
+        if key not in api.RAY_HIT:
+            raise Refusal(expr.line, f"{key} of a ray's hit is not compiled")
+        expr.plan = Plan(f"{{r}}.{key}", [], self.whole.type_of(api.RAY_HIT[key]))
+        return expr.plan.result
+
+    def singleton_property(self, owner: str, name: str) -> Plan | None:
+        found = api.PROPERTIES.get((owner, name))
+        if found is None:
+            return None
+        return Plan(f"{found.getter}(self)", [], self.whole.type_of(found.type))
+
+    # --- methods of nodes -------------------------------------------------------------------------------------------
+
+    def _method(self, expr: Call, kind: RefType) -> Type | None:
+        if not kind.classes:
+            if self.last:
+                raise Refusal(expr.line, f"{expr.name}() of a node that is always null")
+            return None
+        classes = list(kind.classes)
+        self.whole.touched |= {one for one in classes if one is not self.cls}
+        if expr.name in ("has_method", "is_in_group") and len(expr.args) == 1:
+            found = self._asked(expr, classes)
+            if found is not None:
+                return found
+        scripted = [one for one in classes if one.declaring(expr.name) is not None]
+        if scripted:
+            return self._reach(expr, scripted)
+        if expr.name == "get_tree":
+            expr.plan = Plan("self", [], _TREE)
+            return _TREE
+        if expr.name == "get_parent" and not expr.args:
+            parents = [self.tree.nodes[node].parent for one in classes for node in one.nodes]
+            result = ref(self.tree.class_of[one] for one in parents if one >= 0)
+            expr.plan = Plan(f"{common(list(result.classes))}(get_parent({{r}}))", [], result)
+            return result
+        groups: dict[int, tuple[api.Method, list[LiveClass]]] = {}
+        for one in classes:
+            method = self.native_method(one.native, expr.name)
+            if method is not None:
+                self._require_kept(one, expr.name, expr.line)
+                groups.setdefault(id(method), (method, []))[1].append(one)
+        if len(groups) != 1:
+            what = "is not compiled" if not groups else "means several things here"
+            raise Refusal(expr.line, f"{expr.name}() of {kind} {what}")
+        method, having = next(iter(groups.values()))
+        return self._native(expr, method, self.whole.receiver(classes, having, None))
+
+    def _asked(self, expr: Call, classes: list[LiveClass]) -> Type | None:
+        """`has_method` and `is_in_group`, where the node's class decides."""
+        asked = self.folding.value(expr.args[0])
+        having = []
+        for one in classes:
+            if expr.name == "has_method":
+                each = {self.has_method(one, str(asked))}
+            else:
+                each = {asked in self.tree.nodes[node].groups for node in one.nodes}
+            if len(each) > 1:
+                return None
+            having += [one] if True in each else []
+        tests = [f"is_{one.name}({{r}})" for one in having]
+        expr.plan = Plan(" or ".join(tests) or "False", [None], BOOL, level=LEVELS["or"] if len(tests) > 1 else 15)
+        expr.args[0].type = None
+        return BOOL
+
+    def has_method(self, cls: LiveClass, name: str) -> bool:
+        return cls.declaring(name) is not None or self.native_method(cls.native, name) is not None
+
+    def _reach(self, expr: Call, classes: list[LiveClass]) -> Type | None:
+        return self._target(expr, [(one, self.whole.reach(one, expr.name)) for one in classes])
+
+    def _super(self, expr: Call, name: str) -> Type | None:
+        script = self.cls.declaring(name, above=self.declaring)
+        if script is None:
+            if name in ("_ready", "_physics_process", "_process", "_init", "_enter_tree"):
+                expr.plan = Plan("None", [], NULL)
+                return NULL
+            method = self.native_method(self.cls.native, name)
+            if method is None:
+                raise Refusal(expr.line, f"no base script has {name}()")
+            return self._native(expr, method, "self")
+        return self._target(expr, [(self.cls, self.whole.reach_in(self.cls, script, name))])
+
+    def _target(self, expr: Call, targets: list[tuple[LiveClass, Function]]) -> Type | None:
+        """A call of one of several functions, by the class of the node."""
+        expr.targets = targets
+        result: Type | None = None
+        for cls, function in targets:
+            if self.function is not None:
+                self.function.calls.add(f"{cls.name}:{function.path}:{function.name}")
+            self._own(expr, function)
+            expr.function = function
+            assert function.result is not None
+            try:
+                kind = function.result.type
+                result = kind if result is None or kind is None or NULL in (kind, result) else join(result, kind)
+            except Conflict as conflict:
+                raise Refusal(expr.line, f"{expr.name}() returns {conflict}") from None
+        return result
+
+    # --- lists of nodes ---------------------------------------------------------------------------------------------
+
+    def _node_list(self, expr: Call) -> Type | None:
+        receiver = expr.receiver
+        if expr.name == "get_nodes_in_group":
+            group = self.folding.value(expr.args[0]) if expr.args else None
+            if not isinstance(group, str):
+                raise Refusal(expr.line, "a group is compiled by its constant name only")
+            members = [one.index for one in self.tree.nodes if group in one.groups]
+            return self._list_place(expr, [members] * len(self.cls.nodes), f"group_{group}")
+        nodes = self.static_nodes(receiver)
+        if expr.name != "get_children" or nodes is None:
+            raise Refusal(expr.line, f"{expr.name}() of a node that is not known before the game runs")
+        lists = [self.tree.children[one] if one is not None else [] for one in nodes]
+        return self._list_place(expr, lists, self._label(Call(expr.line, receiver, "children", [])) + "children")
+
+    # --- signals ----------------------------------------------------------------------------------------------------
+
+    def _signal(self, expr: Call) -> Type | None:
+        if expr.name not in ("emit", "emit_signal", "connect", "disconnect", "is_connected"):
+            return None
+        receiver, classes = expr.receiver, [self.cls]
+        if expr.name == "emit_signal":
+            name = self.folding.value(expr.args[0]) if expr.args else None
+            classes, args = self.classes_of(receiver), expr.args[1:]
+        else:
+            args = expr.args
+            name = receiver.name if isinstance(receiver, Name | Attribute) else None
+            if isinstance(receiver, Attribute) and not (
+                isinstance(receiver.value, Name) and receiver.value.name == "self"
+            ):
+                classes = self.classes_of(receiver.value)
+        if not isinstance(name, str) or not classes or not all(one.signal(name) for one in classes):
+            if expr.name == "emit" and isinstance(receiver, Attribute | Name):
+                raise Refusal(expr.line, f"emitting {name} is not compiled")
+            if expr.name in ("connect", "disconnect"):
+                raise Refusal(expr.line, "connecting signals while the game runs is not compiled")
+            return None
+        if expr.name in ("emit", "emit_signal"):
+            return self._emit(expr, classes, name, args)
+        raise Refusal(expr.line, "connecting signals while the game runs is not compiled")
+
+    def _emit(self, expr: Call, classes: list[LiveClass], signal: str, args: list[Expr]) -> Type | None:
+        """Emitting calls every connected method, in the order of the connections."""
+        inner = Call(expr.line, expr.receiver, expr.name, args)
+        if expr.name == "emit":
+            owner = expr.receiver.value if isinstance(expr.receiver, Attribute) else None
+            expr.receiver = owner if owner is not None else None
+            expr.name = "emit_signal"
+            expr.args = [Const(expr.line, signal), *args]
+        targets = [(one, self.whole.reach_signal(one, signal, len(args), expr.line)) for one in classes]
+        for function in (one for _, one in targets):
+            self._own(inner, function)
+        expr.targets, expr.function = targets, targets[0][1]
+        if self.function is not None:
+            for cls, function in targets:
+                self.function.calls.add(f"{cls.name}:{function.path}:{function.name}")
+        return NULL
+
+    def classes_of(self, expr: Expr | None) -> list[LiveClass]:
+        raise NotImplementedError

@@ -1,0 +1,133 @@
+"""A whole game's scripts, compiled together from a live snapshot of its tree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from godojo.twin.gdscript.types import FLOAT, NUMBER
+
+if TYPE_CHECKING:
+    from godojo.twin.gdscript.nodes import Variable
+    from godojo.twin.gdscript.whole import Whole
+    from godojo.twin.scene.snapshot import Snapshot
+
+
+@dataclass
+class ClassLayout:
+    """The members that one script adds to its base: the base's members come first, as in C++."""
+
+    name: str
+    base: str
+    """The layout it extends: that of another script, or a class of the engine."""
+    native_class: str
+    script: str
+    """The path of the script."""
+    members: dict[str, str]
+    """The type of each member that is kept, by its name in the generated code: `float`, `Vector3`, `Array[float]`,
+    `Ref[Player]`, `String` (an index into `Program.strings`), `RandomNumberGenerator`…"""
+    sources: dict[str, str] = field(default_factory=dict)
+    """The script's name of a member, where the generated code has another."""
+    signals: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Program:
+    """The Python of a game, and what the world needs to run it.
+
+    Generated code takes these names from its namespace, beside `godojo.twin.gdscript.runtime` and the functions that
+    `godojo.twin.world.api` names:
+
+    - `Player(ref)`: the same node as a `Ref[Player]`, for every class in `classes` and `native_classes`; `Player()` is
+      null of that type.
+    - `ref.name`: reads or writes a member; `a == b` and `a != b` compare references of any class; `is_null(ref)`.
+    - `ref.class_id`: the class of a live node, its index in `class_ids`.
+    - `world_random(ref)`: the global generator of the world that a reference belongs to.
+    """
+
+    source: str
+    classes: dict[str, ClassLayout]
+    class_of: list[str | None]
+    """The class of each node of the snapshot: that of its script, or the engine's."""
+    methods: dict[tuple[str, str], str]
+    """The Python function of a class's method; inherited ones too, for every class of a live node."""
+    refusals: list[tuple[str, int, str]]
+    left_out: list[tuple[str, int, str]]
+    understood: tuple[int, int]
+    """Lines of reachable code that are compiled, and all of them."""
+    initial: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """Values of hidden members (`get_parent()`, `$Path`, groups, receivers of signals) by node, as the snapshot writes
+    values; every other member begins with its live value."""
+    constants: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By class: members that nothing assigns and that are the same in every node; they are not kept."""
+    strings: list[str] = field(default_factory=list)
+    """A string is kept as its index in this list."""
+    class_ids: dict[str, int] = field(default_factory=dict)
+    """Every class that a live node has."""
+
+
+def compile_program(snapshot: Snapshot, read_source: Callable[[str], str]) -> Program:
+    """Compiles what the game reaches; `read_source` returns the text of a script by its `res://` path.
+
+    Refusals are part of the result: a program with any of them cannot run.
+    """
+    from godojo.twin.gdscript.whole import Whole
+    from godojo.twin.gdscript.whole_emit import WholeWriter, kept_as
+    from godojo.twin.world.dojo import with_native_agents
+
+    snapshot = with_native_agents(snapshot)
+    whole = Whole(snapshot, read_source)
+    whole.run()
+    refusals = set(whole.refusals)
+    lines: set[tuple[str, int]] = set()
+    for _, function in whole.reached.values():
+        refusals |= {(function.path, line, reason) for line, reason in function.refusals}
+        lines |= {(function.path, line) for line in function.walked} | {(function.path, function.line)}
+    refused = {(path, line) for path, line, _ in refusals}
+    source = "" if refusals else WholeWriter(whole).module()
+    tree = whole.tree
+    methods = {
+        (cls.name, name): function.python.removesuffix("_dict")
+        for cls in tree.classes
+        for (path, name), function in cls.functions.items()
+        if id(function) in whole.reached and cls.declaring(name) is not None and cls.declaring(name).path == path  # type: ignore[union-attr]
+    }
+    methods |= {(cls.name, "_physics_process"): f"{cls.name}_tick" for cls in tree.classes if whole.waits(cls)}
+    classes: dict[str, ClassLayout] = {}
+    for cls in tree.classes:
+        if cls.source is None:
+            continue
+        kept = [one for one in cls.members.values() if id(one) in whole.used and not whole.constant_text(one)]
+        members = {one.python: kept_as(one.type) for one in kept if one.type is not None}
+        members |= {one.python: kept_as(one.type) for one in cls.hidden.values()}
+        base = cls.base.name if cls.base is not None else cls.native
+        sources = {one.python: one.name for one in kept if one.python != one.name}
+        classes[cls.name] = ClassLayout(
+            cls.name, base, cls.native, cls.path, members, sources, list(cls.source.signals)
+        )
+        _write_nulls(whole, kept)
+    live = [one for one in tree.classes if one.nodes]
+    return Program(
+        source=source,
+        classes=classes,
+        class_of=[one.name for one in tree.class_of],
+        methods=methods,
+        refusals=sorted(refusals),
+        left_out=sorted(whole.left_out),
+        understood=(len(lines - refused), len(lines | refused)),
+        initial=whole.initial,
+        strings=list(whole.strings),
+        class_ids={one.name: i for i, one in enumerate(live)},
+    )
+
+
+def _write_nulls(whole: Whole, kept: list[Variable]) -> None:
+    """Floats that begin as null begin as NaN."""
+    for variable in kept:
+        if variable.nullable and variable.type in (FLOAT, NUMBER) and variable.owner is not None:
+            for cls in whole.tree.derived(variable.owner):
+                for node in cls.nodes:
+                    if whole.tree.nodes[node].members.get(variable.name) == ["null"]:
+                        whole.initial.setdefault(node, {})[variable.python] = ["float", math.nan]

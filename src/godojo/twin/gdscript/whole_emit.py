@@ -1,0 +1,494 @@
+"""Python from a whole program: one module, with the functions of every class."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from godojo.twin.gdscript import builtins, operators
+from godojo.twin.gdscript.emit import _Writer
+from godojo.twin.gdscript.infer import ends
+from godojo.twin.gdscript.live import LiveClass, common
+from godojo.twin.gdscript.nodes import (
+    ArrayLiteral,
+    Assign,
+    Attribute,
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Declare,
+    DictLiteral,
+    Do,
+    Expr,
+    For,
+    Function,
+    If,
+    Index,
+    Name,
+    NodeAt,
+    Place,
+    Script,
+    Stmt,
+    Ternary,
+    TypeTest,
+    Unary,
+    Variable,
+)
+from godojo.twin.gdscript.operators import ATOM, LEVELS
+from godojo.twin.gdscript.types import (
+    BOOL,
+    FLOAT,
+    NIL,
+    NULL,
+    NUMBER,
+    NUMBERS,
+    STRING,
+    TEXT,
+    VALUES,
+    ArrayType,
+    DictType,
+    ObjectType,
+    RefType,
+    Type,
+)
+from godojo.twin.gdscript.whole import Whole
+
+_HEADER = '''"""{name}, compiled by Godojo: compare it with the scripts; the numbers at the right are their lines."""
+
+import numpy as np
+
+from godojo.twin.world.prelude import *  # noqa: F403
+'''
+
+
+def kept_as(kind: Type | None) -> str:
+    """The text of a type in a layout."""
+    if isinstance(kind, ArrayType):
+        return f"Array[{kept_as(kind.element)}]"
+    if isinstance(kind, RefType):
+        return f"Ref[{common(list(kind.classes)) if kind.classes else 'Node'}]"
+    return "float" if kind is NUMBER else str(kind)
+
+
+class WholeWriter(_Writer):
+    """Writes the module."""
+
+    def __init__(self, whole: Whole) -> None:
+        super().__init__(Script("", []), False)
+        self.whole = whole
+        self.cls: LiveClass | None = None
+
+    def module(self) -> str:
+        by_class: dict[LiveClass, list[Function]] = {}
+        for cls, function in self.whole.reached.values():
+            by_class.setdefault(cls, []).append(function)
+        for cls, functions in by_class.items():
+            self.cls = cls
+            self.lines += ["", "", f"# --- {cls.name}: {cls.path} ---"]
+            for function in sorted(functions, key=lambda one: (one.path != cls.path, one.path, one.line)):
+                self._function(function)
+                self._observation(cls, function)
+        for cls in by_class:
+            self._ticks(cls)
+        self._dispatchers()
+        body, self.lines = self.lines, []
+        self._script_constants()
+        numbers = [f"{name} = {text}" for name, text in self.whole.numbers.items()]
+        tests = self._node_names() if any("node_name(" in line for line in body) else []
+        tests += self._class_tests("\n".join(body))
+        header = _HEADER.format(name=self.whole.snapshot.scene or "a game").splitlines()
+        return "\n".join([*header, "", *numbers, *self.lines, *tests, *body]) + "\n"
+
+    def _node_names(self) -> list[str]:
+        names = [self.whole.string(one.name) for one in self.whole.snapshot.nodes]
+        lines = [f"NODE_NAMES = np.array({names}, np.int64)"]
+        return [*lines, "", "", "@kernel", "def node_name(node):", "    return NODE_NAMES[node.node_index]"]
+
+    def _class_tests(self, text: str) -> list[str]:
+        """`is_Player(node)` and `as_Player(node)`, for the classes that are asked for."""
+        live = [one for one in self.whole.tree.classes if one.nodes]
+        lines: list[str] = []
+        for name in sorted(set(re.findall(r"\b(?:is|as)_([A-Z]\w*)\(", text))):
+            ids = [str(i) for i, one in enumerate(live) if name in one.chain()]
+            found = " or ".join(f"node.class_id == {i}" for i in ids) or "False"
+            lines += ["", "", "@kernel", f"def is_{name}(node):", "    if is_null(node):", "        return False"]
+            lines += [f"    return {found}"]
+            if f"as_{name}(" in text:
+                lines += ["", "", "@kernel", f"def as_{name}(node):"]
+                lines += [f"    return {name}(node) if is_{name}(node) else {name}()"]
+        return lines
+
+    def _script_constants(self) -> None:
+        for inference, variable in self.whole.constants.values():
+            self.cls = inference.cls
+            value = variable.constant
+            assert value is not None
+            if isinstance(variable.type, ArrayType):
+                items = getattr(value, "items", [])
+                shown = "".join(self.to(one, variable.type.element) + ", " for one in items).rstrip()
+                self.write(f"{variable.python} = ({shown})", variable.line)
+            elif variable.type not in VALUES and not isinstance(variable.type, ObjectType | DictType):
+                self.write(f"{variable.python} = {self.to(value, variable.type)}", variable.line)
+
+    def _function(self, function: Function) -> None:
+        self.function = function
+        names = ["self", *(one.variable.python for one in function.params if one.variable is not None)]
+        self.lines += ["", "", "@kernel"]
+        self.write(f"def {function.python}({', '.join(names)}):", function.line)
+        self.depth = 1
+        for one in function.params:
+            assert one.variable is not None
+            if function.python in self.whole.handlers and isinstance(one.variable.type, RefType):
+                self.write(f"{one.variable.python} = {kept_as(one.variable.type)[4:-1]}({one.variable.python})")
+        self.block(function.body)
+        self.depth = 0
+
+    def _observation(self, cls: LiveClass, function: Function) -> None:
+        """`get_obs` for the trainer: it writes the numbers of all keys, one after the other."""
+        if not function.python.endswith("_get_obs_dict"):
+            return
+        kind = function.result.type if function.result is not None else None
+        assert isinstance(kind, DictType)
+        space = next(one.observation_space for one in self.whole.snapshot.agents if one.node in cls.nodes)
+        keys = [key for key in space if key in kind.fields] or list(kind.fields)
+        self.lines += ["", "", "@kernel", f"def {function.python.removesuffix('_dict')}(self, out):"]
+        self.lines += [f"    obs = {function.python}(self)", "    at = 0"]
+        for key in keys:
+            at = list(kind.fields).index(key)
+            self.lines.append(f"    at = write_numbers(out, at, obs[{at}])  # {key}")
+        self.lines.append("    return at")
+
+    def _ticks(self, cls: LiveClass) -> None:
+        """A tick of a class whose functions wait for something."""
+        waits = self.whole.waits(cls)
+        if not waits:
+            return
+        self.lines += ["", "", "@kernel", f"def {cls.name}_tick(self, delta):"]
+        for name, after in reversed(waits.items()):  # what one of them starts to wait for begins a tick later
+            self.lines += [f"    if self.{name} >= 0.0:", f"        self.{name} -= delta"]
+            self.lines += [f"        if self.{name} <= 0.0:", f"            self.{name} = -1.0"]
+            self.lines += [f"            {cls.name}_{after.name}(self)"]
+        self.lines.append(f"    {self.whole.reach(cls, '_physics_process').python}(self, delta)")
+
+    # --- statements -------------------------------------------------------------------------------------------------
+
+    def block(self, body: list[Stmt]) -> None:
+        kept = []
+        for one in body:
+            kept.append(one)
+            if ends([one]):
+                break
+        super().block(kept)
+
+    def statement(self, statement: Stmt) -> None:
+        if isinstance(statement, If):
+            branches, otherwise = statement.kept()
+            if not branches:
+                for one in otherwise:
+                    self.statement(one)
+                    if ends([one]):
+                        break
+                return
+            statement = If(statement.line, branches, otherwise)
+        elif isinstance(statement, Declare) and statement.variable is not None and statement.variable.type is TEXT:
+            self.write(f"# left out: {statement.name}, a text", statement.line)
+            return
+        elif isinstance(statement, Do) and statement.instead is not None:
+            self._assign(statement.instead)
+            return
+        elif isinstance(statement, Declare) and isinstance(statement.value, Const) and statement.value.value is None:
+            assert statement.variable is not None
+            kind = statement.variable.type
+            assert kind is not None
+            self.write(f"{statement.variable.python} = {self.to(statement.value, kind)}", statement.line)
+            return
+        elif isinstance(statement, Declare) and statement.value is None and statement.variable is not None:
+            kind = statement.variable.type
+            if isinstance(kind, RefType):
+                self.write(f"{statement.variable.python} = {self.null(kind)}", statement.line)
+                return
+            if kind is STRING:
+                self.write(f"{statement.variable.python} = {self._string('')}", statement.line)
+                return
+        super().statement(statement)
+
+    def _for(self, statement: For) -> None:
+        iterable, variable, line = statement.iterable, statement.variable, statement.line
+        assert variable is not None
+        kind = iterable.type
+        if isinstance(kind, ArrayType):
+            array, index = self.text(iterable), f"index_{line}"
+            if isinstance(iterable, ArrayLiteral):
+                array = f"({''.join(self.to(one, kind.element) + ', ' for one in iterable.items).rstrip()})"
+            if not re.fullmatch(r"[\w.]+", array):
+                self.write(f"array_{line} = {array}", line)
+                array = f"array_{line}"
+            self.write(f"for {index} in range(size({array})):", line)
+            self.depth += 1
+            self.write(f"{variable.python} = {array}[{index}]")
+            self.depth -= 1
+            self._inner(statement.body)
+        elif kind in (FLOAT, NUMBER):
+            index = f"index_{line}"
+            self.write(f"for {index} in range(ceili({self.text(iterable)})):", line)
+            self.depth += 1
+            self.write(f"{variable.python} = float({index})")
+            self.depth -= 1
+            self._inner(statement.body)
+        else:
+            super()._for(statement)
+
+    def _assign(self, statement: Assign) -> None:
+        if statement.target.type is TEXT:
+            self.write("# left out: a text", statement.line)
+            return
+        if statement.target.type is None and not isinstance(statement.target, Name):
+            assert self.function is not None
+            found = [
+                what for path, line, what in self.whole.left_out if (path, line) == (self.function.path, statement.line)
+            ]
+            self.write(f"# left out: {', '.join(found)}", statement.line)
+            return
+        target, place = statement.target, statement.target.place
+        if statement.op and place is not None and place.write != f"{place.read} = {{v}}":
+            assert target.type is not None
+            assert statement.value.type is not None
+            plan = operators.binary(statement.op, target.type, statement.value.type, statement.line)
+            text, level = self._planned(plan, [target, statement.value])
+            assert plan.result is not None
+            self._store(target, self._converted(text, level, plan.result, self._kind_of(target))[0], statement.line)
+            return
+        super()._assign(statement)
+
+    def _store(self, target: Expr, text: str, line: int) -> None:
+        if target.place is not None and not (isinstance(target, Name) and target.place is None):
+            narrow = ""
+            self.write(self._filled(target, target.place, target.place.write).replace("{v}", text) + narrow, line)
+            return
+        if isinstance(target, Attribute) and isinstance(target.value.type, ObjectType):
+            self._store(target.value, f"{self.text(target.value, ATOM)}.with_{target.name}({text})", line)
+            return
+        super()._store(target, text, line)
+
+    def _kind_of(self, target: Expr) -> Type:
+        if target.place is not None and target.place.type is not None:
+            return target.place.type
+        return super()._kind_of(target)
+
+    # --- expressions ------------------------------------------------------------------------------------------------
+
+    def null(self, kind: RefType) -> str:
+        return f"{common(list(kind.classes)) if kind.classes else 'Node'}()"
+
+    def _string(self, text: str) -> str:
+        name = re.sub(r"\W+", "_", text).strip("_") or "empty"
+        return self.whole.number(f"TEXT_{name[:30]}", str(self.whole.string(text)))
+
+    def to(self, expr: Expr, kind: Type | None, level: int = 0) -> str:
+        if isinstance(kind, RefType) and expr.type is NIL:
+            return self.null(kind)
+        if expr.type is NIL and kind is not None and kind is not NIL:
+            if kind in (FLOAT, NUMBER):
+                return "NAN"
+            return self._string("") if kind is STRING else builtins.zero(kind, expr.line)
+        return super().to(expr, kind, level)
+
+    def _converted(self, text: str, level: int, kind: Type, to: Type) -> tuple[str, int]:
+        if isinstance(kind, RefType) and isinstance(to, RefType):
+            if kept_as(kind) != kept_as(to):
+                return f"{kept_as(to)[4:-1]}({text})", ATOM
+            return text, level
+        return super()._converted(text, level, kind, to)
+
+    def truth(self, expr: Expr, level: int = 0) -> tuple[str, int]:
+        if expr.folded is not None:
+            return str(expr.folded), ATOM
+        kind = expr.type
+        if isinstance(kind, RefType):
+            text, own = f"not is_null({self.text(expr)})", LEVELS["not"]
+        elif isinstance(kind, ObjectType):
+            text, own = f"{self.text(expr, ATOM)}.hit", ATOM
+        elif kind is STRING:
+            text, own = f"{self.text(expr, LEVELS['=='] + 1)} != {self._string('')}", LEVELS["=="]
+        elif kind in (FLOAT, NUMBER) and self._may_be_null(expr):
+            shown = self.text(expr, LEVELS["=="] + 1)
+            text, own = f"{shown} != 0.0 and not is_nan({shown})", LEVELS["and"]
+        else:
+            return super().truth(expr, level)
+        return (text, own) if own >= level else (f"({text})", ATOM)
+
+    def _may_be_null(self, expr: Expr) -> bool:
+        assert self.cls is not None
+        return self.whole.inference(self.cls).may_be_null(expr)
+
+    def _filled(self, expr: Expr, place: Place, template: str) -> str:
+        if "{i}" in template and isinstance(expr, Index):
+            template = template.replace("{i}", self.text(expr.index))
+        if "{r}" not in template:
+            return template
+        if place.on_self:
+            owner = "self"
+        else:
+            value = place.owner or (expr.value if isinstance(expr, Attribute | Index) else None)
+            assert value is not None
+            owner = self.text(value, ATOM if template.startswith("{r}.") else 0)
+        return template.replace("{r}", owner)
+
+    def _written(self, expr: Expr) -> tuple[str, int]:
+        if expr.folded is not None and expr.type is BOOL and not isinstance(expr, Const):
+            return str(expr.folded), ATOM
+        if expr.type is TEXT:
+            return "0", ATOM  # nothing reads it
+        if expr.place is not None:
+            return self._filled(expr, expr.place, expr.place.read), ATOM
+        match expr:
+            case Const(value=str() as text):
+                return self._string(text), ATOM
+            case Const(value=None):
+                return "Node()", ATOM
+            case NodeAt() | TypeTest():
+                assert expr.plan is not None
+                assert isinstance(expr, TypeTest)
+                return expr.plan.text.replace("{0}", self.text(expr.value)), expr.plan.level
+            case Cast(plan=plan) if plan is not None:
+                return self._planned(plan, [expr.value]) if plan.text != "{0}" else self._written(expr.value)
+            case Cast(type=RefType() as kind) if not kind.classes:
+                return self.null(kind), ATOM
+            case DictLiteral(type=DictType() as kind):
+                shown = [self.to(one, field) for one, field in zip(expr.values, kind.fields.values(), strict=True)]
+                return f"({', '.join(shown)}{',' if len(shown) == 1 else ''})", ATOM
+            case Attribute(plan=plan) | Index(plan=plan) if plan is not None:
+                value = expr.value if "{r}" in plan.text else None
+                owner = self.text(value, ATOM) if value is not None else ""
+                return plan.text.replace("{r}", owner), plan.level
+            case Name(variable=variable) if expr.plan is None:
+                assert variable is not None
+                return self._variable(variable), ATOM
+            case Ternary() if expr.condition.folded is not None:
+                chosen = expr.then if expr.condition.folded else expr.other
+                return self.to(chosen, expr.type, ATOM), ATOM
+            case Unary(op="not") if isinstance(expr.value.type, RefType) and expr.value.folded is None:
+                return f"is_null({self.text(expr.value)})", ATOM
+            case Unary(op="not") if expr.value.type in (FLOAT, NUMBER) and self._may_be_null(expr.value):
+                number = self.text(expr.value, LEVELS["=="] + 1)
+                return f"{number} == 0.0 or is_nan({number})", LEVELS["or"]
+            case Unary(op="not") if expr.value.folded is not None:
+                return str(not expr.value.folded), ATOM
+            case Binary(op=("and" | "or") as op) if None in (expr.left.folded, expr.right.folded):
+                for side, other in ((expr.left, expr.right), (expr.right, expr.left)):
+                    if side.folded is (op == "and"):
+                        return self.truth(other)
+        return super()._written(expr)
+
+    def _variable(self, variable: Variable) -> str:
+        if variable.constant is not None and variable.type in VALUES:
+            return self.text(variable.constant, ATOM)
+        return variable.python
+
+    def _call(self, expr: Call) -> tuple[str, int]:
+        if not expr.targets:
+            if expr.plan is not None and "{" not in expr.plan.text:
+                return expr.plan.text, expr.plan.level
+            return super()._call(expr)
+        args = (
+            expr.args[1:] if expr.targets[0][1].name.startswith("emit_") and expr.name == "emit_signal" else expr.args
+        )
+        receiver = expr.receiver
+        by_name = isinstance(receiver, Name) and (
+            receiver.name in ("super", "self") or receiver.name in self.whole.tree.by_class_name
+        )
+        owner = "self" if receiver is None or by_name else self.text(receiver)
+        if len(expr.targets) == 1:
+            cls, function = expr.targets[0]
+            if receiver is not None and not by_name and kept_as(receiver.type) != f"Ref[{cls.name}]":
+                owner = f"{cls.name}({owner})"
+            return f"{function.python}({', '.join([owner, *self._given(function, args)])})", ATOM
+        given = self._given(expr.targets[0][1], args)
+        return f"{self.whole.dispatch(expr.targets)}({', '.join([owner, *given])})", ATOM
+
+    def _given(self, function: Function, args: list[Expr]) -> list[str]:
+        given = []
+        for i, param in enumerate(function.params):
+            assert param.variable is not None
+            value = args[i] if i < len(args) else param.default
+            assert value is not None
+            given.append(self.to(value, param.variable.type))
+        return given
+
+    # --- functions that choose by class -----------------------------------------------------------------------------
+
+    def _dispatchers(self) -> None:
+        done: set[str] = set()
+        while True:
+            waiting = [name for name in self.whole.dispatches if name not in done]
+            if not waiting:
+                return
+            for name in waiting:
+                done.add(name)
+                found: Any = self.whole.dispatches[name][1]
+                if name.startswith("get_") and isinstance(found, tuple):
+                    self._member_dispatchers(name, *found)
+                else:
+                    self._call_dispatcher(name, found)
+
+    def _cases(self, groups: list[list[LiveClass]]) -> list[tuple[int, str]]:
+        """The groups in the order in which they are tested, derived classes first, each with its test."""
+        order = sorted(range(len(groups)), key=lambda i: -max(len(one.chain()) for one in groups[i]))
+        return [(i, " or ".join(f"is_{one.name}(node)" for one in groups[i])) for i in order]
+
+    def _member_dispatchers(
+        self, name: str, groups: list[list[LiveClass]], places: list[Place], kind: Type | None
+    ) -> None:
+        cases = self._cases(groups)
+        assert kind is not None
+        self.lines += ["", "", "@kernel", f"def {name}(node):"]
+        for i, (at, test) in enumerate(cases):
+            place = places[at]
+            assert place.type is not None
+            owner = f"{common(groups[at])}(node)"
+            text = re.sub(r"\w+\(\{r\}\)|\{r\}", owner, place.read) if "{r}" in place.read else place.read
+            text = self._converted(text, ATOM, place.type, kind)[0]
+            if i < len(cases) - 1:
+                self.lines += [f"    if {test}:", f"        return {text}"]
+            else:
+                self.lines.append(f"    return {text}")
+        if not all(one.write for one in places):
+            return
+        self.lines += ["", "", "@kernel", f"def s{name[1:]}(node, value):"]
+        for i, (at, test) in enumerate(cases):
+            place = places[at]
+            assert place.type is not None
+            owner = f"{common(groups[at])}(node)"
+            value = self._converted("value", ATOM, kind, place.type)[0]
+            text = re.sub(r"\w+\(\{r\}\)|\{r\}", owner, place.write).replace("{v}", value)
+            word = "if" if i == 0 else "elif"
+            self.lines += [f"    {word} {test}:", f"        {text}"]
+
+    def _call_dispatcher(self, name: str, targets: list[tuple[LiveClass, Function]]) -> None:
+        params = [one.name for one in targets[0][1].params]
+        params = [f"{one}_" if one in ("node",) else one for one in params]
+        self.lines += ["", "", "@kernel", f"def {name}({', '.join(['node', *params])}):"]
+        cases = self._cases([[cls] for cls, _ in targets])
+        results = [one.result.type for _, one in targets if one.result is not None]
+        wanted: Type | None = results[0]
+        if any(one is not wanted for one in results) and all(one in (BOOL, *NUMBERS) for one in results):
+            wanted = FLOAT
+        for i, (at, test) in enumerate(cases):
+            cls, function = targets[at]
+            given = []
+            for param, other, shown in zip(function.params, targets[0][1].params, params, strict=True):
+                assert param.variable is not None
+                assert other.variable is not None
+                if param.variable.type is not None and other.variable.type is not None:
+                    shown = self._converted(shown, ATOM, other.variable.type, param.variable.type)[0]
+                given.append(shown)
+            text = f"{function.python}({', '.join([f'{cls.name}(node)', *given])})"
+            result = function.result.type if function.result is not None else None
+            if result is not None and wanted is not None and result is not NULL:
+                text = self._converted(text, ATOM, result, wanted)[0]
+            word = "return " if wanted is not NULL else ""
+            if i < len(cases) - 1 or not word:
+                self.lines += [f"    {'if' if i == 0 else 'elif'} {test}:", f"        {word}{text}"]
+            else:
+                self.lines.append(f"    {word}{text}")

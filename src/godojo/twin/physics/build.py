@@ -1,0 +1,284 @@
+"""Fills the records of `space.py` from what a scene says; plain Python, once per scene."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numba
+import numpy as np
+
+from godojo.kernels.compile import kernel, njit_nogil
+from godojo.twin.physics.bounds import update_bounds
+from godojo.twin.physics.hulls import find_planes, shrink
+from godojo.twin.physics.inertia import set_mass
+from godojo.twin.physics.jit import in_python
+from godojo.twin.physics.rotations import quaternion_of
+from godojo.twin.physics.space import (
+    AREA,
+    BOX,
+    CAPSULE,
+    CHARACTER,
+    CONVEX,
+    CYLINDER,
+    MESH,
+    PAIR,
+    RIGID,
+    SHAPE,
+    SPHERE,
+    STATIC,
+    Space,
+    Statics,
+    space_dtype,
+)
+
+MARGIN_FRACTION = 0.08
+"""Project setting `physics/jolt_physics_3d/collisions/collision_margin_fraction`."""
+DEFAULT_MARGIN = 0.04
+PLANE_WIDTH_M, PLANE_DEPTH_M = 4096.0, 256.0
+
+IDENTITY = np.array([1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], np.float32)
+
+
+@dataclass
+class ShapeInfo:
+    """One CollisionShape3D; the functions below make the common ones."""
+
+    kind: int
+    size: tuple[float, float, float] = (0.0, 0.0, 0.0)  # as in SHAPE
+    margin: float = DEFAULT_MARGIN
+    transform: np.ndarray = field(default_factory=IDENTITY.copy)  # 12, in the body, with scale
+    vertices: np.ndarray | None = None  # hulls: (n, 3) corners; meshes: (3 * triangles, 3)
+    disabled: bool = False
+
+
+@dataclass
+class BodyInfo:
+    """One CollisionObject3D."""
+
+    kind: int
+    transform: np.ndarray = field(default_factory=IDENTITY.copy)  # 12, global, with scale
+    shapes: list[ShapeInfo] = field(default_factory=list)
+    layer: int = 1
+    mask: int = 1
+    traits: int = 0
+    priority: float = 1.0
+    # Rigid bodies.
+    mass: float = 1.0
+    inertia: tuple[float, float, float] = (0.0, 0.0, 0.0)  # zero: from the shapes
+    center_of_mass: tuple[float, float, float] | None = None  # None: from the shapes
+    gravity_scale: float = 1.0
+    linear_damp: float = 0.1  # total, with the project's default_linear_damp where the mode combines
+    angular_damp: float = 0.1
+    friction: float = 1.0  # negative: rough
+    bounce: float = 0.0  # negative: absorbent
+    linear_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    angular_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+def box(size: Sequence[float], **rest: Any) -> ShapeInfo:
+    """BoxShape3D."""
+    return ShapeInfo(BOX, (size[0] / 2, size[1] / 2, size[2] / 2), **rest)
+
+
+def sphere(radius: float, **rest: Any) -> ShapeInfo:
+    """SphereShape3D."""
+    return ShapeInfo(SPHERE, (radius, 0.0, 0.0), **rest)
+
+
+def capsule(radius: float, height: float, **rest: Any) -> ShapeInfo:
+    """CapsuleShape3D."""
+    return ShapeInfo(CAPSULE, (radius, height / 2 - radius, 0.0), **rest)
+
+
+def cylinder(radius: float, height: float, **rest: Any) -> ShapeInfo:
+    """CylinderShape3D."""
+    return ShapeInfo(CYLINDER, (radius, height / 2, 0.0), **rest)
+
+
+def convex(points: np.ndarray, **rest: Any) -> ShapeInfo:
+    """ConvexPolygonShape3D."""
+    return ShapeInfo(CONVEX, vertices=np.asarray(points, np.float32), **rest)
+
+
+def plane(normal: Sequence[float], distance: float, **rest: Any) -> ShapeInfo:
+    """WorldBoundaryShape3D: everything behind a plane, as a box so large that nothing meets its other sides."""
+    up = np.asarray(normal, np.float64) / np.linalg.norm(normal)
+    side = np.cross(up, (1.0, 0.0, 0.0) if abs(up[0]) < 0.7 else (0.0, 0.0, 1.0))
+    side /= np.linalg.norm(side)
+    basis = np.column_stack([side, up, np.cross(side, up)])
+    transform = np.concatenate([basis.reshape(9), up * (distance - 0.5 * PLANE_DEPTH_M)]).astype(np.float32)
+    return box((PLANE_WIDTH_M, PLANE_DEPTH_M, PLANE_WIDTH_M), margin=0.0, transform=transform, **rest)
+
+
+def mesh(faces: np.ndarray, **rest: Any) -> ShapeInfo:
+    """ConcavePolygonShape3D: corners of triangles, three by three."""
+    return ShapeInfo(MESH, vertices=np.asarray(faces, np.float32), **rest)
+
+
+def split_scale(transform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A transform without scale, and the scale along its axes."""
+    basis = np.asarray(transform[:9], np.float64).reshape(3, 3).copy()
+    scale = np.linalg.norm(basis, axis=0)
+    x = basis[:, 0] / scale[0]
+    y = basis[:, 1] - x * (x @ basis[:, 1])
+    y /= np.linalg.norm(y)
+    z = basis[:, 2] - x * (x @ basis[:, 2]) - y * (y @ basis[:, 2])
+    z /= np.linalg.norm(z)
+    plain = np.column_stack([x, y, z])
+    if np.linalg.det(plain) < 0:
+        plain, scale = -plain, -scale
+    if np.array_equal(scale.astype(np.float32), np.ones(3, np.float32)):
+        plain = basis
+    result = np.concatenate([plain.reshape(9), np.asarray(transform[9:12], np.float64)]).astype(np.float32)
+    return result, scale
+
+
+def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: list[np.ndarray]) -> None:
+    basis = np.diag(body_scale) @ np.asarray(info.transform[:9], np.float64).reshape(3, 3)
+    origin = body_scale * np.asarray(info.transform[9:12], np.float64)
+    plain, scale = split_scale(np.concatenate([basis.reshape(9), origin]))
+    scale = np.abs(scale)
+    row["kind"] = info.kind
+    row["transform"] = plain
+    size = np.asarray(info.size, np.float64)
+    if info.kind == BOX:
+        size = size * scale
+        row["margin"] = min(info.margin, size.min() * MARGIN_FRACTION)
+        low, high = -size, size
+    elif info.kind in (CYLINDER, CAPSULE):
+        size = np.array([size[0] * scale[0], size[1] * scale[1], 0.0])
+        if info.kind == CYLINDER:
+            row["margin"] = min(info.margin, size[:2].min() * MARGIN_FRACTION)
+            high = np.array([size[0], size[1], size[0]])
+        else:
+            high = np.array([size[0], size[1] + size[0], size[0]])
+        low = -high
+    elif info.kind == SPHERE:
+        size = np.array([size[0] * scale[0], 0.0, 0.0])
+        low, high = np.full(3, -size[0]), np.full(3, size[0])
+    else:
+        assert info.vertices is not None
+        points = info.vertices.astype(np.float64) * scale
+        low, high = points.min(axis=0), points.max(axis=0)
+        row["first_vertex"] = sum(len(part) for part in vertices)
+        if info.kind == CONVEX:
+            planes = find_planes(points)
+            radius = min(info.margin, float((high - low).min()) / 2.0 * MARGIN_FRACTION)
+            points, row["margin"] = shrink(points, planes, radius)
+            row["plane_count"] = len(planes)
+            rows = np.zeros((2 * len(planes), 3))
+            rows[0::2], rows[1::2, 0] = planes[:, :3], planes[:, 3]
+            vertices.append(points.astype(np.float32))
+            vertices.append(rows.astype(np.float32))
+        else:
+            vertices.append(points.astype(np.float32))
+        row["vertex_count"] = len(points)
+    row["half"] = size
+    row["low"], row["high"] = low, high
+
+
+def make_pairs(bodies: Sequence[BodyInfo]) -> np.ndarray:
+    """Areas with the bodies and areas that can enter them; Godot's areas on Jolt do not see static bodies."""
+    found = [
+        (area, other)
+        for area, info in enumerate(bodies)
+        if info.kind == AREA
+        for other, them in enumerate(bodies)
+        if other != area and them.kind != STATIC
+    ]
+    pairs = np.zeros(len(found), PAIR)
+    pairs["moving"] = -1
+    if found:
+        pairs["area"], pairs["other"] = np.array(found, np.int32).T
+        pairs["first"] = np.searchsorted(pairs["area"], pairs["area"], "left")
+        pairs["end"] = np.searchsorted(pairs["area"], pairs["area"], "right")
+        moving = [index for index, (_, other) in enumerate(found) if bodies[other].kind != AREA]
+        pairs["moving"][: len(moving)] = moving
+    return pairs
+
+
+def build_space(bodies: Sequence[BodyInfo]) -> tuple[Statics, np.ndarray]:
+    """The shared arrays, and one row of `space_dtype`, for these bodies; their indices are their places here."""
+    shapes = np.zeros(max(sum(len(body.shapes) for body in bodies), 1), SHAPE)
+    vertices: list[np.ndarray] = []
+    pairs = make_pairs(bodies)
+    rows = np.zeros(1, space_dtype(len(bodies), len(pairs)))
+    place = 0
+    for index, info in enumerate(bodies):
+        row = rows[0]["bodies"][index]
+        plain, scale = split_scale(info.transform)
+        for name in ("kind", "traits", "layer", "mask", "priority", "gravity_scale", "friction", "bounce"):
+            row[name] = getattr(info, name)
+        for name in ("linear_damp", "angular_damp", "linear_velocity", "angular_velocity"):
+            row[name] = getattr(info, name)
+        row["transform"] = plain
+        row["target"] = plain
+        row["rotation"] = in_python(quaternion_of)(plain)
+        row["first_shape"] = place
+        row["shape_count"] = len(info.shapes)
+        for number, shape in enumerate(info.shapes):
+            shapes[place]["body"] = index
+            shapes[place]["index"] = number
+            _fill_shape(shapes[place], shape, scale, vertices)
+            if shape.disabled:
+                row["disabled"] |= np.uint64(1 << number)
+            place += 1
+        if info.kind == RIGID:
+            set_mass(row, shapes[row["first_shape"] : place], info.mass, info.inertia, info.center_of_mass)
+    points = np.concatenate(vertices) if vertices else np.zeros((1, 3), np.float32)
+    statics = Statics(shapes, np.ascontiguousarray(points, np.float32), pairs)
+    _find_bounds(as_records(statics), as_records(rows))
+    return statics, rows
+
+
+@njit_nogil
+def _find_bounds(statics: Statics, rows: np.ndarray) -> None:
+    space = space_of(statics, rows[0])
+    for index in range(space.bodies.shape[0]):
+        update_bounds(space, index)
+
+
+def as_records(value: Any) -> Any:
+    """The same arrays so that kernels can read their fields where Numba is switched off (NUMBA_DISABLE_JIT=1)."""
+    if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return value
+    if isinstance(value, Statics):
+        return Statics(value.shapes.view(np.recarray), value.vertices, value.pairs.view(np.recarray))
+    return value.view(np.recarray)
+
+
+@kernel
+def space_of(statics: Statics, row: Any) -> Space:
+    """The space of one world, from the nested record of its row."""
+    return Space(
+        statics.shapes,
+        statics.vertices,
+        statics.pairs,
+        row.bodies,
+        row.bounds,
+        row.near,
+        row.motion,
+        row.touching,
+        row.events,
+        row.counts,
+        row.scratch,
+    )
+
+
+def new_character(transform: Sequence[float]) -> np.ndarray:
+    """One row of CHARACTER with Godot's defaults."""
+    rows = np.zeros(1, CHARACTER)
+    row = rows[0]
+    row["transform"] = transform
+    row["up"] = (0.0, 1.0, 0.0)
+    row["margin"] = 0.001
+    row["floor_max_angle"] = np.deg2rad(45.0)
+    row["floor_snap_length"] = 0.1
+    row["wall_min_slide_angle"] = np.deg2rad(15.0)
+    row["max_slides"] = 6
+    row["platform_floor_layers"] = 0xFFFFFFFF
+    row["floor_stop_on_slope"] = 1
+    row["floor_block_on_wall"] = 1
+    row["slide_on_ceiling"] = 1
+    row["platform"] = -1
+    return rows

@@ -1,0 +1,201 @@
+"""The records that physics works on: shapes are shared by all worlds, bodies are a world's own.
+
+A transform is 12 float32 as Godot keeps them: the basis row by row, then the origin. The transforms of bodies are free
+of scale; scale is part of the shapes.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+# Kinds of shapes.
+SPHERE, CAPSULE, BOX, CYLINDER, CONVEX, MESH = range(6)
+
+# Kinds of bodies.
+REMOVED, STATIC, KINEMATIC, AREA, RIGID = range(5)
+
+# Traits of bodies, one bit each.
+IS_CHARACTER = 1  # a CharacterBody3D: as a wall, it is no platform
+MONITORING = 2  # areas: it looks for others
+MONITORABLE = 4  # areas: others find it
+MOVED = 16  # the node has a new transform (`target`), which the server has not got yet
+LOCK_ROTATION = 8  # rigid bodies
+
+MAX_CONTACTS = 6  # of one motion: what move_and_slide asks for
+MAX_SLIDES = 8
+SCRATCH = 576
+
+SHAPE = np.dtype(
+    [
+        ("kind", "i4"),
+        ("body", "i4"),
+        ("index", "i4"),  # among the shapes of its body
+        ("first_vertex", "i4"),  # hulls and meshes: a range of `Statics.vertices`
+        ("vertex_count", "i4"),
+        ("plane_count", "i4"),  # hulls: planes of the faces follow the corners, two rows each (normal; distance)
+        ("transform", "f4", 12),  # in its body
+        ("half", "f4", 3),  # box: half extents; capsule, cylinder: radius, half height; sphere: radius
+        ("margin", "f4"),  # convex radius: edges are rounded by it
+        ("low", "f4", 3),  # box around it in its own frame
+        ("high", "f4", 3),
+    ],
+    align=True,
+)
+
+BODY = np.dtype(
+    [
+        ("kind", "i4"),
+        ("traits", "i4"),
+        ("layer", "u4"),
+        ("mask", "u4"),
+        ("first_shape", "i4"),
+        ("shape_count", "i4"),
+        ("disabled", "u8"),  # a bit for each shape
+        ("priority", "f4"),
+        ("transform", "f4", 12),  # where queries of others see it
+        ("target", "f4", 12),  # the node's own, which queries see later (see `step.py`)
+        ("linear_velocity", "f4", 3),
+        ("angular_velocity", "f4", 3),
+        # The rest is about rigid bodies.
+        ("rotation", "f4", 4),  # quaternion x, y, z, w of `transform`
+        ("center", "f4", 3),  # of mass, in the body's frame
+        ("inverse_mass", "f4"),
+        ("inverse_inertia", "f4", 3),  # along the principal axes
+        ("inertia_axes", "f4", 4),  # quaternion of the principal axes in the body's frame
+        ("force", "f4", 3),  # for the next step only
+        ("torque", "f4", 3),
+        ("constant_force", "f4", 3),
+        ("constant_torque", "f4", 3),
+        ("gravity_scale", "f4"),
+        ("linear_damp", "f4"),  # with the space's own, as the damp mode says
+        ("angular_damp", "f4"),
+        ("friction", "f4"),  # negative: rough
+        ("bounce", "f4"),  # negative: absorbent
+        ("met", "i4", 4),  # contacts of the last step: the other's shape + 1, or 0
+        ("contacts", "f4", (4, 12)),  # and for each: point on this body and on the other, in their frames, impulses
+    ],
+    align=True,
+)
+
+CONTACT = np.dtype(
+    [
+        ("body", "i4"),
+        ("shape", "i4"),  # index among the shapes of `body`
+        ("local_shape", "i4"),
+        ("normal", "f4", 3),
+        ("position", "f4", 3),
+        ("velocity", "f4", 3),
+        ("angular_velocity", "f4", 3),
+        ("depth", "f4"),
+    ],
+    align=True,
+)
+
+MOTION = np.dtype(
+    [
+        ("travel", "f4", 3),
+        ("remainder", "f4", 3),
+        ("depth", "f4"),
+        ("safe", "f4"),
+        ("unsafe", "f4"),
+        ("count", "i4"),
+        ("contacts", CONTACT, (MAX_CONTACTS,)),
+    ],
+    align=True,
+)
+"""What `test_motion` finds: `PhysicsServer3D.MotionResult`, `KinematicCollision3D`."""
+
+CHARACTER = np.dtype(
+    [
+        ("transform", "f4", 12),  # the node's own, global and without scale
+        ("velocity", "f4", 3),
+        # Settings.
+        ("up", "f4", 3),
+        ("margin", "f4"),
+        ("floor_max_angle", "f4"),
+        ("floor_snap_length", "f4"),
+        ("wall_min_slide_angle", "f4"),
+        ("max_slides", "i4"),
+        ("motion_mode", "i4"),  # 0 grounded, 1 floating
+        ("platform_on_leave", "i4"),
+        ("platform_floor_layers", "u4"),
+        ("platform_wall_layers", "u4"),
+        ("floor_stop_on_slope", "u1"),
+        ("floor_constant_speed", "u1"),
+        ("floor_block_on_wall", "u1"),
+        ("slide_on_ceiling", "u1"),
+        ("axis_lock", "u1"),  # bits x, y, z
+        # Results of `move_and_slide`.
+        ("on_floor", "u1"),
+        ("on_wall", "u1"),
+        ("on_ceiling", "u1"),
+        ("floor_normal", "f4", 3),
+        ("wall_normal", "f4", 3),
+        ("ceiling_normal", "f4", 3),
+        ("last_motion", "f4", 3),
+        ("previous_position", "f4", 3),
+        ("real_velocity", "f4", 3),
+        ("platform", "i4"),  # body, or -1
+        ("platform_layer", "u4"),
+        ("platform_velocity", "f4", 3),
+        ("platform_angular_velocity", "f4", 3),
+        ("platform_ceiling_velocity", "f4", 3),
+        ("slide_count", "i4"),
+        ("slides", MOTION, (MAX_SLIDES,)),
+    ],
+    align=True,
+)
+"""A CharacterBody3D: what `move_and_slide` reads and writes. `new_character` of `build.py` has the defaults."""
+
+PAIR = np.dtype(
+    [
+        ("area", "i4"),
+        ("other", "i4"),
+        ("first", "i4"),  # the pairs of its area: from here
+        ("end", "i4"),  # to here
+        ("moving", "i4"),  # the first pairs of the array list all those with a body; -1 behind the last one
+    ],
+    align=True,
+)
+EVENT = np.dtype([("area", "i4"), ("other", "i4"), ("entered", "i4")], align=True)
+
+
+class Statics(NamedTuple):
+    """What all worlds share."""
+
+    shapes: np.ndarray  # SHAPE, those of a body side by side
+    vertices: np.ndarray  # float32 (n, 3): corners and planes of hulls, corners of triangles three by three
+    pairs: np.ndarray  # PAIR: areas and what could enter them
+
+
+class Space(NamedTuple):
+    """What kernels take: the shared arrays and those of one world (see `space_dtype`)."""
+
+    shapes: np.ndarray
+    vertices: np.ndarray
+    pairs: np.ndarray
+    bodies: np.ndarray  # BODY
+    bounds: np.ndarray  # float32 (6, bodies): boxes around bodies where queries see them, low x, y, z, high x, y, z
+    near: np.ndarray  # int32: room for a list of bodies
+    motion: np.ndarray  # MOTION, one: the result of the latest `test_motion`, `move_and_collide`
+    touching: np.ndarray  # uint8 for each pair (see `areas.py`); 2 and 3 where they overlap
+    events: np.ndarray  # EVENT: entered and exited pairs, in the order in which signals are emitted
+    counts: np.ndarray  # int32: [0] number of events, [1] whether no area has changed since its last overlaps
+    scratch: np.ndarray  # float64: room for the points of a simplex and for hits
+
+
+def space_dtype(body_count: int, pair_count: int) -> np.dtype:
+    """A world's own part of a space: a nested record for the world's row, or a row by itself."""
+    return np.dtype(
+        [
+            ("bodies", BODY, (max(body_count, 1),)),
+            ("bounds", "f4", (6, max(body_count, 1))),
+            ("near", "i4", (max(body_count, 1),)),
+            ("motion", MOTION, (1,)),
+            ("touching", "u1", (max(pair_count, 1),)),
+            ("events", EVENT, (2 * max(pair_count, 1),)),
+            ("counts", "i4", (4,)),
+            ("scratch", "f8", (SCRATCH,)),
+        ],
+        align=True,
+    )

@@ -1,0 +1,1 @@
+"""Scenes of the real engine, as data: the live tree of a training that is about to begin."""

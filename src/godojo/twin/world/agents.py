@@ -1,0 +1,187 @@
+"""What the kernels of a game write and what it means in the contract, for both wires."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from godojo.bridge.repairs import LIMIT, observation_fields, repair
+from godojo.engines.base import RoleArrays, Worlds
+
+
+class Wire(Protocol):
+    """The arrays that a game's kernel reads and writes, and how they become the contract's."""
+
+    def arrays(self) -> list[np.ndarray]:
+        """What `run_worlds` takes, behind the rows."""
+
+    def send(self, rests: bool = False) -> None:
+        """Takes over the contract's actions, or does nothing."""
+
+    def begin(self) -> None:
+        """Notes that new rounds have begun."""
+
+    def receive(self) -> None:
+        """Writes a decision into the contract's arrays."""
+
+    def state(self) -> dict[str, np.ndarray]:
+        """What is neither in the rows nor in the contract's arrays, and the observations."""
+
+
+def _repair(name: str, observation: np.ndarray, fields: Sequence[str]) -> None:
+    """Replaces what is not finite, as the wire does."""
+    with np.errstate(all="ignore"):
+        if np.isfinite(observation.sum()):
+            return
+    rows = observation.reshape(-1, observation.shape[-1])
+    repair(name, rows, np.arange(len(rows)) % observation.shape[-2], fields)
+
+
+class _Role:
+    """A role as the kernels see it: [instances, agents of the scene, …]."""
+
+    def __init__(self, arrays: RoleArrays, instances: int) -> None:
+        self.arrays = arrays
+        worlds, agents, width = arrays.observation.shape
+        self.shape = (instances, worlds * agents // instances)
+        self.observation = arrays.observation.reshape(*self.shape, width)
+        self.action = np.zeros((*self.shape, arrays.action.shape[-1]), np.float64)
+        self.fields = observation_fields(arrays.observation_parts)
+
+    def send(self, rests: bool) -> None:
+        self.action[...] = 0.0 if rests else self.arrays.action.reshape(self.action.shape)
+
+    def repair(self) -> None:
+        _repair(self.arrays.name, self.arrays.observation, self.fields)
+
+    def clear(self) -> None:
+        role = self.arrays
+        for array in (role.reward, role.terms, role.acted, role.terminated, role.truncated):
+            array[...] = 0
+
+
+class GodotRlAgents:
+    """godot_rl's agents, as `bridge/godot_rl.py` reads them from the wire."""
+
+    def __init__(self, worlds: Worlds, roles: Sequence[str], instances: int) -> None:
+        self._worlds = worlds
+        self._roles = [_Role(worlds.roles[name], instances) for name in roles]
+        self._rewards = [np.zeros(role.shape, np.float64) for role in self._roles]
+        self._dones = [np.zeros(role.shape, np.bool_) for role in self._roles]
+        self._infos = [np.full((*role.shape, 2), np.nan, np.float64) for role in self._roles]
+        self._before = [np.zeros_like(role.arrays.observation) for role in self._roles]
+        self._returns = [np.zeros(role.arrays.reward.shape, np.float64) for role in self._roles]
+        self._decisions = np.zeros(worlds.num_worlds, np.int32)
+
+    def arrays(self) -> list[np.ndarray]:
+        results = zip(self._roles, self._rewards, self._dones, self._infos, strict=True)
+        found = [array for role, reward, done, info in results for array in (role.observation, reward, done, info)]
+        return [*(role.action for role in self._roles), *found]
+
+    def send(self, rests: bool = False) -> None:
+        for role, before in zip(self._roles, self._before, strict=True):
+            role.send(rests)
+            np.copyto(before, role.arrays.observation)
+
+    def begin(self) -> None:
+        self._decisions[...] = 0
+        self._worlds.ended[...] = False
+        for role, returns in zip(self._roles, self._returns, strict=True):
+            role.repair()
+            role.clear()
+            returns[...] = 0
+
+    def receive(self) -> None:
+        worlds = self._worlds
+        self._decisions += 1
+        over = np.ones(worlds.num_worlds, np.bool_)
+        for index in range(len(self._roles)):
+            over &= self._receive(index)
+        worlds.ended[...] = over
+        worlds.length_ticks[over] = self._decisions[over] * worlds.ticks_per_decision
+        worlds.winner[over], worlds.arena[over] = 0, -1
+        self._decisions[over] = 0
+
+    def _receive(self, index: int) -> np.ndarray:
+        """Writes a role; returns the worlds in which all its agents are done."""
+        role, returns = self._roles[index], self._returns[index]
+        arrays, shape = role.arrays, role.arrays.reward.shape
+        role.repair()
+        with np.errstate(over="ignore"):
+            arrays.reward[...] = self._rewards[index].reshape(shape)
+        np.nan_to_num(arrays.reward, copy=False, nan=0.0, posinf=LIMIT, neginf=-LIMIT)
+        arrays.terms[..., 0] = arrays.reward
+        arrays.acted[...] = True
+        done = self._dones[index].reshape(shape)
+        arrays.terminated[...] = done
+        arrays.truncated[...] = False
+        returns += arrays.reward
+        if done.any():
+            info = self._infos[index].reshape(*shape, 2)
+            is_cut = done & (info[..., 1] == 1.0)
+            arrays.terminated[is_cut], arrays.truncated[is_cut] = False, True
+            arrays.final_observation[done] = self._before[index][done]
+            arrays.final_score[done] = returns[done]
+            arrays.final_terms[done] = returns[done][:, None]
+            if arrays.final_measures is not None:
+                arrays.final_measures[done] = info[done][:, :1]
+            returns[done] = 0
+        return np.asarray(done.all(axis=1))
+
+    def state(self) -> dict[str, np.ndarray]:
+        found: dict[str, np.ndarray] = {"decisions": self._decisions}
+        for role, returns in zip(self._roles, self._returns, strict=True):
+            found |= {f"{role.arrays.name}/returns": returns, f"{role.arrays.name}/observation": role.observation}
+        return found
+
+
+class DojoAgents:
+    """Agents of our own addon, as `DojoSceneWorlds` plays them; one world is one instance."""
+
+    def __init__(self, worlds: Worlds, roles: Sequence[str], instances: int) -> None:
+        self._worlds = worlds
+        self._roles = [_Role(worlds.roles[name], instances) for name in roles]
+        self._flags = [np.zeros(role.shape, np.uint8) for role in self._roles]
+        self._low, self._high = [], []
+        for role in self._roles:
+            parts = role.arrays.action_parts
+            low = [-1.0 if part.kind == "continuous" else 0.0 for part in parts for _ in range(part.width)]
+            high = [1.0 if part.kind == "continuous" else part.size - 1.0 for part in parts for _ in range(part.width)]
+            self._low.append(np.array(low))
+            self._high.append(np.array(high))
+
+    def arrays(self) -> list[np.ndarray]:
+        found: list[np.ndarray] = [role.action for role in self._roles]
+        for role, flags in zip(self._roles, self._flags, strict=True):
+            one = role.arrays
+            found += [role.observation, one.terms, flags, one.final_observation, one.final_terms, one.final_score]
+        worlds = self._worlds
+        return [*found, worlds.ended, worlds.winner, worlds.length_ticks]
+
+    def send(self, rests: bool = False) -> None:
+        for role, low, high in zip(self._roles, self._low, self._high, strict=True):
+            role.send(rests)
+            np.clip(role.action, low, high, out=role.action)
+
+    def begin(self) -> None:
+        self._worlds.ended[...] = False
+        for role in self._roles:
+            role.repair()
+            role.clear()
+
+    def receive(self) -> None:
+        self._worlds.arena[self._worlds.ended] = -1
+        for role, flags in zip(self._roles, self._flags, strict=True):
+            arrays = role.arrays
+            role.repair()
+            np.nan_to_num(arrays.terms, copy=False, nan=0.0, posinf=LIMIT, neginf=-LIMIT)
+            arrays.terms.sum(axis=2, out=arrays.reward)
+            arrays.acted[...] = True
+            arrays.terminated[...], arrays.truncated[...] = flags == 1, flags == 2
+            if flags.any():
+                _repair(arrays.name, arrays.final_observation, role.fields)
+
+    def state(self) -> dict[str, np.ndarray]:
+        return {f"{role.arrays.name}/observation": role.observation for role in self._roles}

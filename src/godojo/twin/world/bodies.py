@@ -1,0 +1,154 @@
+"""The bodies and shapes of a snapshot, for the physics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from godojo.errors import GodojoError
+from godojo.twin.physics.build import BodyInfo, ShapeInfo, box, build_space, capsule, convex, cylinder, mesh, sphere
+from godojo.twin.physics.space import (
+    AREA,
+    CHARACTER,
+    IS_CHARACTER,
+    KINEMATIC,
+    MONITORABLE,
+    MONITORING,
+    RIGID,
+    STATIC,
+    Statics,
+)
+from godojo.twin.scene.snapshot import NodeInfo, Snapshot
+from godojo.twin.world.api import ancestors
+
+_KINDS = {"StaticBody3D": STATIC, "AnimatableBody3D": KINEMATIC, "CharacterBody3D": KINEMATIC, "Area3D": AREA}
+_KINDS["RigidBody3D"] = RIGID
+_IDENTITY = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+
+
+_REFUSED = {"CollisionObject2D", "CollisionPolygon3D", "GridMap", "Joint3D", "SoftBody3D", "SpringArm3D", "ShapeCast3D"}
+"""Classes that could change the game and that a twin does not know."""
+
+
+def body_nodes(snapshot: Snapshot) -> list[int]:
+    """The nodes that are bodies or areas, or solid by themselves; a body's index is its place here."""
+    return [
+        node.index
+        for node in snapshot.nodes
+        if "CollisionObject3D" in ancestors(node.native_class) or "collision_faces" in node.properties
+    ]
+
+
+def refuse_unknown(snapshot: Snapshot) -> None:
+    """Raises for the first node that a twin cannot have."""
+    for node in snapshot.nodes:
+        if not _REFUSED.isdisjoint(ancestors(node.native_class)):
+            raise GodojoError(f"{node.path}: a twin has no {node.native_class} yet")
+
+
+def physics_of(snapshot: Snapshot) -> tuple[Statics, np.ndarray]:
+    """The shared arrays, and a world's own part of the physics, one row of `space_dtype`."""
+    return build_space([_body(snapshot, snapshot.nodes[index]) for index in body_nodes(snapshot)])
+
+
+def _transform(node: NodeInfo, name: str) -> np.ndarray:
+    """Row by row, from the columns that snapshots have."""
+    numbers = node.properties.get(name, ["Transform3D", _IDENTITY])[1]
+    return np.array([numbers[i] for i in (0, 3, 6, 1, 4, 7, 2, 5, 8, 9, 10, 11)], np.float32)
+
+
+def _body(snapshot: Snapshot, node: NodeInfo) -> BodyInfo:
+    lineage = ancestors(node.native_class)
+    if "collision_faces" in node.properties:
+        return _solid(node)
+    kind = next((_KINDS[name] for name in lineage if name in _KINDS), None)
+    if kind is None or lineage[0] == "VehicleBody3D":
+        raise GodojoError(f"{node.path}: a twin has no {node.native_class}")
+
+    def number(name: str, default: float) -> float:
+        return float(node.properties.get(name, ["float", default])[1])
+
+    flags = IS_CHARACTER if "CharacterBody3D" in lineage else 0
+    if kind == AREA:
+        flags = MONITORING * int(number("monitoring", 1)) | MONITORABLE * int(number("monitorable", 1))
+    info = BodyInfo(
+        kind,
+        _transform(node, "global_transform"),
+        [_shape(snapshot, child) for child in snapshot.nodes[node.index + 1 :] if _is_shape_of(child, node)],
+        int(number("collision_layer", 1)),
+        int(number("collision_mask", 1)),
+        flags,
+        number("collision_priority", 1.0),
+    )
+    if kind == RIGID:
+        info.mass, info.gravity_scale = number("mass", 1.0), number("gravity_scale", 1.0)
+        replaces = 1
+        for name in ("linear_damp", "angular_damp"):
+            default = float(snapshot.settings.get(f"physics/3d/default_{name}", ["float", 0.1])[1])
+            own = number(name, 0.0)
+            setattr(info, name, own if number(f"{name}_mode", 0) == replaces else own + default)
+        for name in ("linear_velocity", "angular_velocity"):
+            setattr(info, name, tuple(node.properties.get(name, ["Vector3", [0.0, 0.0, 0.0]])[1]))
+        inertia = tuple(node.properties.get("inertia", ["Vector3", [0.0, 0.0, 0.0]])[1])
+        info.inertia = (inertia[0], inertia[1], inertia[2])
+        if number("center_of_mass_mode", 0) == 1:
+            center = node.properties["center_of_mass"][1]
+            info.center_of_mass = (center[0], center[1], center[2])
+    material = node.properties.get("physics_material_override", ["null"])
+    if material[0] == "resource":
+        given = snapshot.resources[material[1]].properties
+        sign_rough = -1.0 if given.get("rough", ["bool", False])[1] else 1.0
+        sign_absorbent = -1.0 if given.get("absorbent", ["bool", False])[1] else 1.0
+        info.friction = sign_rough * float(given.get("friction", ["float", 1.0])[1])
+        info.bounce = sign_absorbent * float(given.get("bounce", ["float", 0.0])[1])
+    return info
+
+
+def _solid(node: NodeInfo) -> BodyInfo:
+    """A CSG shape with collisions: a static body of triangles."""
+    faces = np.array(node.properties["collision_faces"][1], np.float32).reshape(-1, 3)
+    layer, mask = (int(node.properties.get(f"collision_{name}", ["int", 1])[1]) for name in ("layer", "mask"))
+    return BodyInfo(STATIC, _transform(node, "global_transform"), [mesh(faces)] if len(faces) else [], layer, mask)
+
+
+def _is_shape_of(child: NodeInfo, body: NodeInfo) -> bool:
+    return child.parent == body.index and child.native_class == "CollisionShape3D"
+
+
+def _shape(snapshot: Snapshot, node: NodeInfo) -> ShapeInfo:
+    value = node.properties.get("shape", ["null"])
+    if value[0] != "resource":
+        raise GodojoError(f"{node.path}: a twin needs a shape for every CollisionShape3D")
+    resource = snapshot.resources[value[1]]
+    given: dict[str, Any] = {name: one[1] for name, one in resource.properties.items() if len(one) > 1}
+    margin = float(given.get("margin") or 0.04)
+    disabled = bool(node.properties.get("disabled", ["bool", False])[1])
+    transform = _transform(node, "transform")
+    match resource.class_name:
+        case "BoxShape3D":
+            return box(given["size"], margin=margin, transform=transform, disabled=disabled)
+        case "SphereShape3D":
+            return sphere(given["radius"], transform=transform, disabled=disabled)
+        case "CapsuleShape3D":
+            return capsule(given["radius"], given["height"], transform=transform, disabled=disabled)
+        case "CylinderShape3D":
+            return cylinder(given["radius"], given["height"], margin=margin, transform=transform, disabled=disabled)
+        case "ConvexPolygonShape3D":
+            points = np.array(given["points"], np.float32).reshape(-1, 3)
+            return convex(points, margin=margin, transform=transform, disabled=disabled)
+        case "ConcavePolygonShape3D":
+            faces = np.array(given.get("data") or given.get("faces"), np.float32).reshape(-1, 3)
+            return mesh(faces, transform=transform, disabled=disabled)
+    raise GodojoError(f"{node.path}: a twin has no {resource.class_name}")
+
+
+def fill_character(node: NodeInfo, row: np.ndarray, at: int) -> None:
+    """The fields of a CHARACTER record that are no property of the node under the same name."""
+    record = row[at : at + CHARACTER.itemsize].view(CHARACTER)[0]
+    record["transform"] = _transform(node, "global_transform")
+    record["previous_position"] = record["transform"][9:]
+    record["platform"] = -1
+    for bit, axis in enumerate("xyz"):
+        if node.properties.get(f"axis_lock_linear_{axis}", ["bool", False])[1]:
+            record["axis_lock"] |= 1 << bit

@@ -1,0 +1,347 @@
+"""The memory of a world: where each node is in a row, and the row that every world begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from godojo.errors import GodojoError
+from godojo.twin.gdscript.program import Program
+from godojo.twin.physics.space import Statics
+from godojo.twin.scene.snapshot import NodeInfo, Snapshot, Value
+from godojo.twin.world.api import is_ignored
+from godojo.twin.world.bodies import body_nodes, fill_character, physics_of, refuse_unknown
+from godojo.twin.world.calls import addresses
+from godojo.twin.world.classes import ADDRESSES
+from godojo.twin.world.refs import Ref, RefClass
+from godojo.twin.world.tables import NATIVE, ClassTable, size_of
+
+LEAST_CAPACITY = 16
+_PACKED = {
+    "PackedFloat32Array": "Array[float32]",
+    "PackedFloat64Array": "Array[float]",
+    "PackedInt32Array": "Array[int32]",
+    "PackedInt64Array": "Array[int]",
+    "PackedByteArray": "Array[uint8]",
+    "PackedVector2Array": "Array[Vector2]",
+    "PackedVector3Array": "Array[Vector3]",
+}
+_INCREMENT = np.uint64((1442695040888963407 << 1 | 1) & (2**64 - 1))
+PHYSICS, PROCESS = 1, 2
+"""Flags of nodes: whether their `_physics_process` and `_process` are called."""
+WORLD = RefClass(NATIVE, "World")
+
+
+@dataclass
+class WorldLayout:
+    """Where everything is in a row, and the row of a world that has just begun."""
+
+    table: ClassTable
+    offsets: list[int]
+    """By node of the snapshot; -1 for nodes that only draw or sound."""
+    row: np.ndarray
+    """uint8: the first row."""
+    statics: Statics
+    generators: list[int]
+    """Where records of RandomNumberGenerator are."""
+    classes: list[str]
+    """The class of each node."""
+
+    def node(self, row: np.ndarray, index: int) -> Ref:
+        """A node of the snapshot in a row, for plain Python."""
+        return RefClass(self.table, self.classes[index]).at(row, self.offsets[index])
+
+    def global_position(self, row: np.ndarray, index: int) -> np.ndarray:
+        """Where a node is: float32 [3]; NaN if it is nowhere."""
+        where = np.zeros(3, np.float64)
+        offset = self.offsets[index]
+        node = NATIVE["Node3D"].by_name
+        if "Node3D" not in self.table.lineage(self.classes[index]):
+            return np.full(3, np.nan, np.float32)
+        while offset >= 0:
+            at = offset + node["basis"].offset
+            numbers = row[at : at + 48].view(np.float32).astype(np.float64)
+            where = numbers[:9].reshape(3, 3) @ where + numbers[9:]
+            at = offset + node["parent_3d"].offset
+            offset = -1 if row[offset + node["top_level"].offset] else int(row[at : at + 4].view(np.int32)[0])
+        return where.astype(np.float32)
+
+    def clear_addresses(self, rows: np.ndarray) -> None:
+        """Rows without what differs from process to process."""
+        for name in ADDRESSES:
+            field = self.table["World"].by_name[name]
+            rows[:, field.offset : field.offset + 8] = 0
+
+    def set_addresses(self, rows: np.ndarray) -> None:
+        """Writes where this process has the shared arrays, and the physics' functions, into every row."""
+        calls = addresses(bool(body_nodes_count(self.row)))
+        for name in ADDRESSES:
+            field = self.table["World"].by_name[name]
+            array: np.ndarray = calls if name == "calls_at" else getattr(self.statics, name.removesuffix("_at"))
+            rows[:, field.offset : field.offset + 8] = np.frombuffer(np.int64(array.ctypes.data).tobytes(), np.uint8)
+
+
+def make_layout(snapshot: Snapshot, program: Program) -> WorldLayout:
+    """The layout of a game's worlds."""
+    refuse_unknown(snapshot)
+    kept = _kept(snapshot, program)
+    table = _table(snapshot, program)
+    classes = [table[program.class_of[node.index] or node.native_class].name for node in snapshot.nodes]
+    # Behind the world's fields is a record for null (`ref_types.DEAD_AT`).
+    at, offsets = table["World"].size + table.largest, [-1] * len(snapshot.nodes)
+    for node in snapshot.nodes:
+        if kept[node.index]:
+            offsets[node.index] = at
+            at += table[classes[node.index]].size
+    generators: dict[int, int] = {}
+    for index, resource in enumerate(snapshot.resources):
+        if resource.class_name == "RandomNumberGenerator":
+            generators[index] = at
+            at += table["RandomNumberGenerator"].size
+    statics, space = physics_of(snapshot)
+    at = -(-at // 64) * 64
+    space_at, at = at, at + space.dtype.itemsize
+    nodes = body_nodes(snapshot)
+    nodes_at, at = at, at + 4 * len(nodes)
+    row = np.zeros(-(-at // 64) * 64, np.uint8)
+    layout = WorldLayout(table, offsets, row, statics, list(generators.values()), classes)
+    writer = _Writer(snapshot, program, layout, generators)
+    writer.write_nodes()
+    row[space_at : space_at + space.dtype.itemsize] = space.view(np.uint8)
+    row[nodes_at : nodes_at + 4 * len(nodes)].view(np.int32)[:] = [offsets[node] for node in nodes]
+    _write_world(layout, snapshot, space_at, space.dtype, nodes_at)
+    return layout
+
+
+def body_nodes_count(row: np.ndarray) -> int:
+    """How many bodies a world has."""
+    return int(WORLD.at(row, 0).body_count)
+
+
+def _write_world(layout: WorldLayout, snapshot: Snapshot, space_at: int, dtype: np.dtype, nodes_at: int) -> None:
+    world = WORLD.at(layout.row, 0)
+    world.increment = _INCREMENT
+    world.body_nodes_at = nodes_at
+    world.body_count = len(body_nodes(snapshot))
+    world.ticks_per_second = snapshot.ticks_per_second
+    world.delta = 1.0 / snapshot.ticks_per_second
+    field = NATIVE["World"].by_name["gravity"].offset
+    layout.row[field : field + 12].view(np.float32)[:] = snapshot.gravity
+    for name, array in layout.statics._asdict().items():
+        setattr(world, f"{name}_count", len(array))
+    for name, (kind, offset, *_) in (dtype.fields or {}).items():
+        setattr(world, f"{name}_at", space_at + offset)
+        setattr(world, f"{name}_count", (kind.subdtype or (kind, (1,)))[1][-1])
+
+
+def _kept(snapshot: Snapshot, program: Program) -> list[bool]:
+    """Nodes without a script that only draw, and have nothing but such below them, are left out."""
+    kept = [False] * len(snapshot.nodes)
+    for node in reversed(snapshot.nodes):
+        if node.script is not None or (program.class_of[node.index] and not is_ignored(node.native_class)):
+            kept[node.index] = True
+        if kept[node.index] and node.parent >= 0:
+            kept[node.parent] = True
+    return kept
+
+
+def _table(snapshot: Snapshot, program: Program) -> ClassTable:
+    longest: dict[tuple[str, str], int] = {}
+    for node in snapshot.nodes:
+        cls = program.class_of[node.index]
+        while cls in program.classes:
+            layout = program.classes[cls]
+            for name in layout.members:
+                value = _live(node, program, layout.sources.get(name, name), name)
+                count = len(value[1]) if value is not None and len(value) > 1 and isinstance(value[1], list) else 0
+                longest[cls, name] = max(longest.get((cls, name), 0), count)
+            cls = layout.base
+    classes = {
+        name: (
+            layout.base,
+            {member: _stored(text, longest.get((name, member), 0)) for member, text in layout.members.items()},
+        )
+        for name, layout in program.classes.items()
+    }
+    return ClassTable(classes)
+
+
+def _stored(text: str, longest: int) -> str:
+    """The type of a member as records keep it."""
+    text = _PACKED.get(text, text)
+    if text.startswith("Array["):
+        return f"{text}:{max(2 * longest, LEAST_CAPACITY)}"
+    return "Ref[RandomNumberGenerator]" if text == "RandomNumberGenerator" else text
+
+
+def _live(node: NodeInfo, program: Program, source: str, name: str) -> Value | None:
+    return program.initial.get(node.index, {}).get(name, node.members.get(source))
+
+
+class _Writer:
+    """Writes the snapshot's values into the first row."""
+
+    def __init__(
+        self, snapshot: Snapshot, program: Program, layout: WorldLayout, generators: Mapping[int, int]
+    ) -> None:
+        self._snapshot, self._program, self._layout, self._generators = snapshot, program, layout, generators
+        self._texts = {text: index for index, text in enumerate(program.strings)}
+
+    def write_nodes(self) -> None:
+        layout, nodes, row = self._layout, self._snapshot.nodes, self._layout.row
+        bodies = body_nodes(self._snapshot)
+        ends = _subtree_ends(nodes)
+        first = np.searchsorted(bodies, range(len(nodes) + 1))
+        for node in nodes:
+            offset = layout.offsets[node.index]
+            if offset < 0:
+                continue
+            ref = layout.node(row, node.index)
+            ref.class_id = self._program.class_ids.get(self._program.class_of[node.index] or "", -1)
+            _set(
+                row,
+                offset,
+                NATIVE["Node"].by_name["parent"].offset,
+                layout.offsets[node.parent] if node.parent >= 0 else -1,
+            )
+            native = RefClass(NATIVE, "Node").at(row, offset)
+            native.node_index = node.index
+            native.subtree_end = ends[node.index]
+            native.first_body, native.end_body = first[node.index], first[ends[node.index]]
+            native.flags = PHYSICS * node.physics_process | PROCESS * node.process
+            native.process_mode_field = node.process_mode
+            self._write_properties(node, offset, bodies)
+            self._write_members(node, offset)
+        for index, at in self._generators.items():
+            state = self._snapshot.resources[index].properties.get("state", ["int", 0])[1]
+            generator = RefClass(NATIVE, "RandomNumberGenerator").at(row, at)
+            generator.state, generator.increment = np.uint64(state & (2**64 - 1)), _INCREMENT
+
+    def _write_properties(self, node: NodeInfo, offset: int, bodies: list[int]) -> None:
+        layout, row = self._layout, self._layout.row
+        cls = node.native_class if node.native_class in NATIVE.classes else NATIVE[node.native_class].name
+        fields = NATIVE[cls].by_name
+        lineage = NATIVE.lineage(cls)
+        for name, value in node.properties.items():
+            if name in fields and name not in ("basis", "position", "scale"):
+                self._write(f"{node.path}.{name}", row, offset + fields[name].offset, fields[name].type, value)
+        if "Node3D" in lineage:
+            node_3d = RefClass(NATIVE, "Node3D").at(row, offset)
+            node_3d.dirty = 1  # rotation and scale are read from the basis when they are asked for
+            parent = node.parent
+            is_child = (
+                parent >= 0 and "transform" in self._snapshot.nodes[parent].properties and layout.offsets[parent] >= 0
+            )
+            _set(row, offset, fields["parent_3d"].offset, layout.offsets[parent] if is_child else -1)
+        if node.index in bodies:
+            RefClass(NATIVE, "CollisionObject3D").at(row, offset).body = bodies.index(node.index)
+        if "CharacterBody3D" in lineage:
+            fill_character(node, row, offset + fields["character"].offset)
+        if "RayCast3D" in lineage:
+            ray = RefClass(NATIVE, "RayCast3D").at(row, offset)
+            _set(row, offset, fields["hit_node"].offset, -1)
+            ray.parent_body = bodies.index(node.parent) if node.parent in bodies else -1
+        if "CollisionShape3D" in lineage:
+            shape = RefClass(NATIVE, "CollisionShape3D").at(row, offset)
+            shape.shape_body = bodies.index(node.parent) if node.parent in bodies else -1
+            before = self._snapshot.nodes[node.parent : node.index]
+            shape.shape_index = sum(
+                one.parent == node.parent and one.native_class == "CollisionShape3D" for one in before
+            )
+        if "Timer" in lineage:
+            timer = RefClass(NATIVE, "Timer").at(row, offset)
+            timer.is_running = bool(timer.time_left > 0.0)
+        if "DojoAgent" in lineage:
+            self._write_agent(node, offset)
+        if "RigidBody3D" in lineage:
+            for name in ("linear_velocity", "angular_velocity", "mass", "sleeping", "freeze"):
+                if name in node.properties:
+                    field = fields[f"{name}_field"]
+                    self._write(f"{node.path}.{name}", row, offset + field.offset, field.type, node.properties[name])
+
+    def _write_agent(self, node: NodeInfo, offset: int) -> None:
+        fields, row, given = NATIVE["DojoAgent"].by_name, self._layout.row, node.members
+        for name in ("ends_world", "max_ticks", "score", "chance"):
+            self._write(f"{node.path}.{name}", row, offset + fields[name].offset, fields[name].type, given[name])
+        terms: list[str] = given["reward_terms"][1]
+        known = list(self._snapshot.ready["reward_terms"])
+        numbers = {
+            "reward": [["float", 0.0]] * len(terms),
+            "total": [["float", 0.0]] * len(terms),
+            "terms": [["int", self._texts.get(term, -2)] for term in terms],
+            "columns": [["int", known.index(term)] for term in terms],
+        }
+        for name, items in numbers.items():
+            self._write(f"{node.path}.{name}", row, offset + fields[name].offset, fields[name].type, ["Array", items])
+
+    def _write_members(self, node: NodeInfo, offset: int) -> None:
+        cls = self._program.class_of[node.index]
+        while cls in self._program.classes:
+            layout = self._program.classes[cls]
+            fields = self._layout.table[cls].by_name
+            for name in layout.members:
+                source = layout.sources.get(name, name)
+                value = _live(node, self._program, source, name)
+                if value is not None:
+                    where = f"{node.path}.{source}"
+                    self._write(where, self._layout.row, offset + fields[name].offset, fields[name].type, value)
+            cls = layout.base
+
+    def _write(self, where: str, row: np.ndarray, at: int, text: str, value: Value) -> None:
+        try:
+            self._write_value(row, at, text, value)
+        except (TypeError, ValueError, IndexError) as error:
+            raise GodojoError(f"{where}: a twin cannot begin with {value[0]} in a {text} ({error})") from None
+
+    def _write_value(self, row: np.ndarray, at: int, text: str, value: Value) -> None:
+        kind = value[0]
+        size = size_of(text)[0]
+        if text.startswith("Array["):
+            self._write_array(row, at, text, value)
+        elif text.startswith("Ref["):
+            row[at : at + 4].view(np.int32)[0] = self._offset_of(value)
+        elif text == "String":
+            row[at : at + 8].view(np.int64)[0] = self._texts.get(value[1], -1) if kind == "String" else -1
+        elif kind in ("bool", "int", "float"):
+            kinds = {"bool": np.uint8, "int": np.int64, "float": np.float64, "float32": np.float32, "int32": np.int32}
+            kinds |= {"uint32": np.uint32, "uint8": np.uint8, "uint64": np.uint64}
+            row[at : at + size].view(kinds[text])[0] = value[1]
+        elif kind != "null":
+            numbers = value[1]
+            if kind in ("Basis", "Transform3D"):  # columns to rows
+                numbers = [numbers[i] for i in (0, 3, 6, 1, 4, 7, 2, 5, 8, *range(9, len(numbers)))]
+            row[at : at + size].view(np.int32 if text.endswith("i") else np.float32)[:] = numbers
+
+    def _write_array(self, row: np.ndarray, at: int, text: str, value: Value) -> None:
+        element, _, _ = text[6:].rpartition("]:")
+        stride = size_of(element)[0]
+        items: list[Any] = value[1] if len(value) > 1 else []
+        if value[0].startswith("Packed"):
+            width = {"Vector2": 2, "Vector3": 3}.get(element, 1)
+            items = [items[i] if width == 1 else items[i : i + width] for i in range(0, len(items), width)]
+            kind = element if width > 1 else ("float" if element.startswith("float") else "int")
+            items = [[kind, item] for item in items]
+        row[at : at + 4].view(np.int32)[0] = len(items)
+        for index, item in enumerate(items):
+            self._write_value(row, at + 8 + index * stride, element, item)
+
+    def _offset_of(self, value: Value) -> int:
+        if value[0] == "node":
+            return self._layout.offsets[value[1]]
+        return self._generators.get(value[1], -1) if value[0] == "resource" else -1
+
+
+def _set(row: np.ndarray, offset: int, field: int, value: int) -> None:
+    row[offset + field : offset + field + 4].view(np.int32)[0] = value
+
+
+def _subtree_ends(nodes: list[NodeInfo]) -> list[int]:
+    """For each node the index behind its last descendant."""
+    ends = [node.index + 1 for node in nodes]
+    for node in reversed(nodes):
+        if node.parent >= 0:
+            ends[node.parent] = max(ends[node.parent], ends[node.index])
+    return ends

@@ -1,0 +1,106 @@
+"""A world's physics as a Numba type: the address of the row alone.
+
+`Space` has eleven arrays. As arguments they are a hundred words, which every call copies. Kernels only read the
+attributes of a space, so they take this type as well, whose arrays are made of the world's header where they are used.
+"""
+
+# mypy: ignore-errors
+# Numba's extension points have no types.
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
+from numba.np.arrayobj import make_array, populate_array
+
+from godojo.twin.physics.space import PAIR, SHAPE, space_dtype
+from godojo.twin.world.tables import NATIVE
+
+SHARED = ("shapes", "vertices", "pairs")
+_I64 = ir.IntType(64)
+
+
+def space_arrays():
+    """The type of the items of each array of a space, and its first extents."""
+    found = {"shapes": (SHAPE, ()), "vertices": (np.dtype(np.float32), ()), "pairs": (PAIR, ())}
+    for name, (kind, *_) in space_dtype(1, 1).fields.items():
+        base, shape = kind.subdtype or (kind, (1,))
+        found[name] = (base, shape[:-1])
+    return found
+
+
+_ARRAYS = space_arrays()
+
+
+class SpaceType(types.Type):
+    def __init__(self):
+        super().__init__("Space")
+
+
+SPACE = SpaceType()
+
+
+@register_model(SpaceType)
+class _SpaceModel(models.StructModel):
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, [("base", types.voidptr)])
+
+
+@infer_getattr
+class _SpaceAttributes(AttributeTemplate):
+    key = SpaceType
+
+    def generic_resolve(self, space, name):
+        if name in _ARRAYS:
+            dtype, extents = _ARRAYS[name]
+            return types.Array(numba.from_dtype(dtype), len(extents) + 1 + (name == "vertices"), "C")
+        return None
+
+
+def _header(builder, base, name):
+    """A number of the world's header. None of those changes while kernels run, so loops need not load them again."""
+    field = NATIVE["World"].by_name[name]
+    kind = {"int": _I64, "int32": ir.IntType(32)}[field.type]
+    place = builder.gep(base, [_I64(field.offset)])
+    value = builder.load(builder.bitcast(place, kind.as_pointer()))
+    value.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return value if kind is _I64 else builder.sext(value, _I64)
+
+
+@lower_getattr_generic(SpaceType)
+def _get_array(context, builder, typ, value, name):
+    base = cgutils.create_struct_proxy(typ)(context, builder, value=value).base
+    dtype, extents = _ARRAYS[name]
+    shape = [*map(_I64, extents), _header(builder, base, f"{name}_count"), *([_I64(3)] if name == "vertices" else [])]
+    at = _header(builder, base, f"{name}_at")
+    kind = _SpaceAttributes(context.typing_context).generic_resolve(typ, name)
+    array = make_array(kind)(context, builder)
+    data = builder.inttoptr(at, array.data.type) if name in SHARED else builder.gep(base, [at])
+    strides, stride = [], _I64(dtype.itemsize)
+    for extent in reversed(shape):
+        strides.insert(0, stride)
+        stride = builder.mul(stride, extent)
+    populate_array(
+        array,
+        data=builder.bitcast(data, array.data.type),
+        shape=cgutils.pack_array(builder, shape),
+        strides=cgutils.pack_array(builder, strides),
+        itemsize=_I64(dtype.itemsize),
+        meminfo=None,
+    )
+    return array._getvalue()
+
+
+@intrinsic
+def space_at(typingctx, base):
+    """The physics of the world in the row at an address."""
+
+    def make(context, builder, sig, args):
+        space = cgutils.create_struct_proxy(SPACE)(context, builder)
+        space.base = args[0]
+        return space._getvalue()
+
+    return SPACE(types.voidptr), make

@@ -1,0 +1,91 @@
+"""Twins of godot_rl games: built from their scenes, as good as the real engine, trained on and judged in it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import godojo
+from godojo.runs.folder import RunFolder
+from godojo.training.outcome import evaluate_training
+from godojo.twin.build import BuiltTwin, TwinRefused, build_twin, check_twin, stored_record
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.nightly
+ARCADE = ROOT / "tests/godot_rl_games/arcade"
+
+
+@pytest.fixture(scope="module")
+def arcade(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    ignored = shutil.ignore_patterns(".godot", "*.uid")
+    return shutil.copytree(ARCADE, tmp_path_factory.mktemp("games") / "arcade", ignore=ignored)
+
+
+@pytest.fixture(scope="module")
+def driving(arcade: Path) -> BuiltTwin:
+    return build_twin(arcade, "driving.tscn")
+
+
+def test_a_game_without_physics_is_the_same_to_the_last_decision(driving: BuiltTwin) -> None:
+    found = check_twin(driving, seeds=2, seconds=8.0)
+    assert found.passes
+    assert found.line("observations that agree").value == 1.0
+    assert found.line("rewards that agree").value == 1.0
+    assert found.line("episode ends that agree").samples > 10
+    assert not found.first_difference
+
+
+def test_what_was_built_is_kept_until_a_script_changes(driving: BuiltTwin, arcade: Path) -> None:
+    again = build_twin(arcade, "driving.tscn")
+    assert again.record.seconds == driving.record.seconds
+    assert "def Driving_play(self, delta):" in again.source.read_text(encoding="utf-8")
+    script = arcade / "driving.gd"
+    text = script.read_text(encoding="utf-8")
+    try:
+        script.write_text(f"{text}\n\nfunc more() -> int:\n\treturn 1\n", encoding="utf-8")
+        assert build_twin(arcade, "driving.tscn").record.sources != driving.record.sources
+    finally:
+        script.write_text(text, encoding="utf-8")
+
+
+def test_what_is_not_understood_has_file_line_and_reason(arcade: Path) -> None:
+    script = arcade / "recall.gd"
+    text = script.read_text(encoding="utf-8")
+    try:
+        script.write_text(
+            text.replace("func begin() -> void:\n", "func begin() -> void:\n\tadd_child(Node.new())\n", 1),
+            encoding="utf-8",
+        )
+        with pytest.raises(TwinRefused, match=r"recall\.gd:\d+: ") as caught:
+            build_twin(arcade, "recall.tscn")
+        assert "\n" not in str(caught.value)
+        record = stored_record(arcade, "recall.tscn")
+        assert record is not None
+        assert record.refusals
+        assert record.lines[0] < record.lines[1]
+    finally:
+        script.write_text(text, encoding="utf-8")
+
+
+def test_a_project_is_trained_on_its_twin_and_judged_in_the_engine(
+    driving: BuiltTwin, arcade: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert driving.project == arcade
+    run = godojo.train(project=arcade, scene="driving.tscn", steps=200_000, run_id="twin")
+    folder = RunFolder.open(str(run.path))
+    assert folder.config.engine == "sim"
+    found = evaluate_training(folder, 32)
+    assert found is not None
+    assert found.on_twin is not None
+    (twin,), real = found.on_twin.performances, found.after.performance("shared_policy", "trained")  # type: ignore[union-attr]
+    assert twin.reward is not None
+    assert real.reward is not None
+    assert real.reward.mean == pytest.approx(twin.reward.mean, abs=0.5)
+    godojo.train(resume=str(run.path), steps=210_000)
+
+
+def test_the_real_engine_can_be_asked_for(arcade: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = godojo.train(project=arcade, scene="driving.tscn", steps=2000, engine="godot")
+    assert RunFolder.open(str(run.path)).config.engine == "godot"

@@ -1,0 +1,178 @@
+"""Plays in the twin's physics what Godot recorded (`godot/tests/physics`), and measures how far they are apart.
+
+python -m tests.physics_parity RECORDING.json
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from godojo.twin.physics import build
+from godojo.twin.physics.space import AREA, IS_CHARACTER, KINEMATIC, MONITORABLE, MONITORING, RIGID, STATIC
+from tests.physics_play import play
+
+KINDS = {"StaticBody3D": STATIC, "CharacterBody3D": KINEMATIC, "Area3D": AREA, "RigidBody3D": RIGID}
+TRAITS = {"CharacterBody3D": IS_CHARACTER, "Area3D": MONITORING | MONITORABLE}
+DEFAULT_DAMP = 0.1
+SECOND = 60
+
+
+def _shape(entry: dict[str, Any]) -> build.ShapeInfo:
+    margin = entry["margin"]
+    match entry["shape"]:
+        case "BoxShape3D":
+            return build.box(entry["size"], margin=margin)
+        case "SphereShape3D":
+            return build.sphere(entry["radius"])
+        case "CapsuleShape3D":
+            return build.capsule(entry["radius"], entry["height"])
+        case "CylinderShape3D":
+            return build.cylinder(entry["radius"], entry["height"], margin=margin)
+        case "ConvexPolygonShape3D":
+            return build.convex(np.array(entry["points"]), margin=margin)
+    return build.mesh(np.array(entry["points"]))
+
+
+def build_scene(scene: dict[str, Any]) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Shared arrays, the row of the space, and the rows of the characters."""
+    infos = []
+    for entry in scene["bodies"]:
+        info = build.BodyInfo(KINDS[entry["class"]], np.array(entry["transform"], np.float32), [_shape(entry)])
+        info.layer, info.mask = int(entry["layer"]), int(entry["mask"])
+        info.traits = TRAITS.get(entry["class"], 0)
+        for name in ("mass", "gravity_scale", "friction", "bounce"):
+            if name in entry:
+                setattr(info, name, entry[name])
+        info.linear_damp = DEFAULT_DAMP + entry.get("linear_damp", 0.0)
+        infos.append(info)
+    # The engine has made a step before the first recorded tick.
+    for row in scene["ticks"][0]["bodies"]:
+        info = infos[int(row["body"])]
+        info.transform = np.array(row["transform"], np.float32)
+        info.linear_velocity, info.angular_velocity = row["velocity"], row["spin"]
+    statics, rows = build.build_space(infos)
+    characters = []
+    for setting in scene["settings"]:
+        record = build.new_character(rows[0]["bodies"][int(setting["body"])]["transform"])
+        for name, value in setting.items():
+            if name != "body":
+                record[0][name] = value
+        characters.append(record)
+    return statics, rows, np.concatenate(characters)
+
+
+def _plan(scene: dict[str, Any]) -> np.ndarray:
+    def numbers(row: dict[str, Any]) -> list[float]:
+        flags = [row["floor"], row["wall"], row["ceiling"]]
+        normals = row["floor_normal"] + row["wall_normal"]
+        return [*row["from"], *row["wanted"], *row["to"], *row["velocity"], *flags, *normals]
+
+    return np.array([[numbers(row) for row in tick["movers"]] for tick in scene["ticks"]], np.float32)
+
+
+class Played:
+    """A scene, played in the twin."""
+
+    def __init__(self, scene: dict[str, Any], restart: int) -> None:
+        statics, rows, characters = build_scene(scene)
+        ticks = scene["ticks"]
+        self.plan = _plan(scene)
+        count = len(ticks)
+        moved = np.array([tick["moved"][0] if tick["moved"] else -1 for tick in ticks], np.int32)
+        places = np.array([tick["moved"][1] if tick["moved"] else [0.0] * 12 for tick in ticks], np.float32)
+        balls = np.array([row["body"] for row in ticks[0]["bodies"]], np.int32)
+        self.pushes = np.zeros((count, len(balls), 3), np.float32)
+        self.engine_balls = np.zeros((count, len(balls), 12), np.float32)
+        for index, tick in enumerate(ticks):
+            for number, row in enumerate(tick["bodies"]):
+                self.pushes[index, number], self.engine_balls[index, number] = row["push"], row["transform"]
+        rays = [
+            [[*ray["from"], *ray["to"], ray["exclude"], ray["areas"], ray["inside"]] for ray in tick["rays"]]
+            for tick in ticks
+        ]
+        self.out = np.zeros((*self.plan.shape[:2], 9), np.float32)
+        self.balls = np.zeros_like(self.engine_balls)
+        self.rays = np.zeros((count, len(rays[0]), 7), np.float32)
+        events = np.zeros((count * 64, 4), np.int32)
+        started = time.perf_counter()
+        happened = play(
+            build.as_records(statics),
+            build.as_records(rows),
+            build.as_records(characters),
+            np.array([setting["body"] for setting in scene["settings"]], np.int32),
+            self.plan,
+            moved,
+            places,
+            balls,
+            self.pushes,
+            np.array(rays, np.float32),
+            float(scene["gravity"]),
+            restart,
+            self.out,
+            self.balls,
+            self.rays,
+            events,
+        )
+        self.taken_s = time.perf_counter() - started
+        self.events = [tuple(int(part) for part in row) for row in events[:happened]]
+
+    def distances_m(self) -> np.ndarray:
+        """[tick, mover]"""
+        difference = self.out[:, :, :3].astype(np.float64) - self.plan[:, :, 6:9]
+        return np.asarray(np.linalg.norm(difference, axis=2))
+
+
+def _events(scene: dict[str, Any]) -> list[tuple[int, ...]]:
+    """Those from the third tick on: what overlaps from the start is announced while the scene is being built."""
+    return [
+        (index, *(int(part) for part in event))
+        for index, tick in enumerate(scene["ticks"])
+        for event in tick["events"]
+        if index > 2
+    ]
+
+
+def measure(scenes: list[dict[str, Any]]) -> dict[str, float]:
+    """Figures over all scenes; metres, and shares that agree."""
+    ticks, seconds, flags, balls, hits, ray_m, same, all_events = [], [], [], [], [], [], 0, 0
+    for scene in scenes:
+        by_tick = Played(scene, 1)
+        ticks.append(by_tick.distances_m().ravel())
+        flags.append((by_tick.out[:, :, 6:9] == by_tick.plan[:, :, 12:15]).all(axis=2).ravel())
+        by_second = Played(scene, SECOND)
+        whole = len(scene["ticks"]) // SECOND
+        worst = by_second.distances_m()[: whole * SECOND].reshape(whole, SECOND, -1).max(axis=1)
+        seconds.append(worst.ravel())
+        ball_m = np.linalg.norm(by_tick.balls[..., 9:].astype(np.float64) - by_tick.engine_balls[..., 9:], axis=2)
+        balls.append(ball_m[: SECOND + 1].max(axis=0, initial=0.0))
+        for index, tick in enumerate(scene["ticks"]):
+            for number, ray in enumerate(tick["rays"]):
+                row = by_tick.rays[index, number]
+                hits.append(int(row[0]) == int(ray["body"]))
+                if hits[-1] and ray["body"] >= 0:
+                    ray_m.append(float(np.abs(row[1:4] - np.array(ray["position"])).max()))
+        engine, twin = _events(scene), [event for event in by_tick.events if 2 < event[0] < len(scene["ticks"])]
+        same += len(set(engine) & set(twin))
+        all_events += len(set(engine) | set(twin))
+    tick_m, second_m, ball_m = np.concatenate(ticks), np.concatenate(seconds), np.concatenate(balls)
+    return {
+        "ticks": len(tick_m),
+        "one_tick_p99_m": float(np.percentile(tick_m, 99)),
+        "one_tick_max_m": float(tick_m.max()),
+        "one_second_median_m": float(np.median(second_m)),
+        "one_second_p95_m": float(np.percentile(second_m, 95)),
+        "flags_agree": float(np.concatenate(flags).mean()),
+        "rigid_one_second_max_m": float(ball_m.max(initial=0.0)),
+        "rays_agree": float(np.mean(hits)),
+        "ray_p99_m": float(np.percentile(ray_m, 99)),
+        "events": all_events,
+        "events_agree": same / max(all_events, 1),
+    }
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(measure(json.loads(Path(sys.argv[1]).read_text()))))

@@ -1,0 +1,83 @@
+"""The twin's physics against Jolt in the real engine: seeded random motion in random scenes, tick by tick."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from godojo.engines.godot.find import Engine
+from tests.nightly import repeats
+from tests.physics_recording import record
+
+ROOT = Path(__file__).parent.parent
+
+
+def measured(path: Path) -> dict[str, Any]:
+    """Figures of a recording, by the kernels in plain Python: the same operations, without minutes of compilation."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
+    command = [sys.executable, "-m", "tests.physics_parity", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, env=environment, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    figures: dict[str, Any] = json.loads(done.stdout)
+    return figures
+
+
+def figures_of(engine: Engine, kind: str, seed: int, folder: Path) -> dict[str, Any]:
+    scenes, ticks = repeats(1, nightly=12), repeats(60, nightly=240)
+    return measured(record(engine, kind, seed, scenes, ticks, folder / "recording.json"))
+
+
+def test_characters_and_rays_agree_with_the_engine(engine: Engine, tmp_path: Path) -> None:
+    figures = figures_of(engine, "mixed", 1, tmp_path)
+    assert figures["one_second_median_m"] < 1e-3
+    assert figures["one_second_p95_m"] < 2e-2
+    assert figures["flags_agree"] > 0.995
+    assert figures["rays_agree"] > 0.999
+    assert figures["ray_p99_m"] < 1e-3
+
+
+def test_rolling_and_bouncing_balls_agree_with_the_engine(engine: Engine, tmp_path: Path) -> None:
+    assert figures_of(engine, "rigid", 7, tmp_path)["rigid_one_second_max_m"] < 1e-3
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", ["flat", "yaw", "boxes", "crowd", "bodies", "areas", "meshes"])
+def test_each_kind_of_scene_agrees_with_the_engine(engine: Engine, tmp_path: Path, kind: str) -> None:
+    figures = figures_of(engine, kind, 7, tmp_path)
+    assert figures["one_second_median_m"] < 1e-3
+    assert figures["one_second_p95_m"] < 2e-2
+    assert figures["flags_agree"] > 0.995
+    assert figures["rays_agree"] > 0.999
+    assert kind != "areas" or (figures["events"] > 20 and figures["events_agree"] > 0.97)
+
+
+def test_a_transform_is_split_into_rotation_and_scale() -> None:
+    from godojo.twin.physics.build import split_scale
+
+    plain, scale = split_scale(np.array([0, -2, 0, 3, 0, 0, 0, 0, 4, 1, 2, 3], np.float32))
+    assert plain.tolist() == [0, -1, 0, 1, 0, 0, 0, 0, 1, 1, 2, 3]
+    assert scale.tolist() == [3, 2, 4]
+
+
+def test_the_corners_of_a_hull_move_inwards_by_the_radius() -> None:
+    from godojo.twin.physics.hulls import find_planes, shrink
+
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-2, 2) for z in (-3, 3)], np.float64)
+    planes = find_planes(corners)
+    assert len(planes) == 6
+    inner, radius = shrink(corners, planes, 0.04)
+    assert radius == 0.04
+    assert np.allclose(np.abs(inner), [0.96, 1.96, 2.96])
+
+
+def test_a_plane_is_a_box_below_it() -> None:
+    from godojo.twin.physics.build import plane
+
+    shape = plane((0.0, 2.0, 0.0), 3.0)
+    top = shape.transform[10] + shape.size[1] * shape.transform[4]
+    assert top == 3.0
