@@ -33,8 +33,8 @@ WORKERS = 2
 VALUES = ("num_worlds=128", "n_minibatches=8")
 APART = 3
 """Updates between two faults, at least: a worker that is lost six times before its first rollout ends the training."""
-PLAYING = ("ray::Shard", "ray::Shard.collect")
-"""The titles of a worker's process once it is ready."""
+PLAYING = "ray::Shard.collect"
+"""The title of a worker's process while it plays; while it waits it is that of one that starts."""
 
 
 def main() -> int:
@@ -89,7 +89,8 @@ def _train(count: int, disturbance: Disturbance, budget: dict[str, Any]) -> tupl
 
     def disturb() -> None:
         nonlocal done, updates
-        while done < count and not over.wait(0.1):
+        while done < count and not over.wait(0.05):
+            _playing()  # remember who plays
             if progress * (count + 1) > done + 1 and updates >= APART and fault():
                 done, updates = done + 1, 0
 
@@ -98,7 +99,7 @@ def _train(count: int, disturbance: Disturbance, budget: dict[str, Any]) -> tupl
         progress, updates = status.progress, updates + 1
         repair()
 
-    args = TrainArgs(game="tag", **budget, values=VALUES, ray=address, workers=WORKERS, worker_timeout=2.0)
+    args = TrainArgs(game="tag", **budget, values=VALUES, ray=address, workers=WORKERS, worker_timeout=4.0)
     with prepared(args, lambda text: print(text, file=sys.stderr, flush=True)) as training:  # noqa: T201 - progress
         disturber = threading.Thread(target=disturb, daemon=True)
         disturber.start()
@@ -117,12 +118,14 @@ def _leftovers() -> set[str]:
 
 _struck: set[int] = set()
 """Workers that have had a signal."""
+_have_played: set[int] = set()
 
 
 def _playing() -> list[int]:
     """Workers that play or wait for the learner; not those that start or have had a signal."""
-    names = {pid: title.strip().split(" ")[0] for pid, title in _descendants().items()}
-    return [pid for pid, name in names.items() if name in PLAYING and pid not in _struck]
+    titles = _descendants()
+    _have_played.update(pid for pid, title in titles.items() if title.startswith(PLAYING))
+    return [pid for pid in titles if pid in _have_played and pid not in _struck]
 
 
 def _signal_worker(number: int, others: int) -> bool:

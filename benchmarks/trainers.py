@@ -4,10 +4,10 @@
     python3 dojo.py run benchmarks/trainers.py --task chase --trainers built-in sac single-file
     python3 dojo.py run benchmarks/trainers.py --task crossing --seconds 60 --seed 2
 
-navigation has the rewards of its preset `per_metre`; but `examples/ppo_single_file.py` knows no presets and plays with
-the game's own. Success there is that of 200 rounds with deterministic actions, for the single file that of the last
-rounds of training. chase (continuous actions) and crossing (one discrete action) are godot_rl games of
-tests/godot_rl_games/arcade in two real engines; the figure is the mean reward of the last 100 episodes of training.
+navigation has the game's own rewards, per_metre those of that preset. Success there is that of 200 rounds with
+deterministic actions, for the single file that of the last rounds of training. chase (continuous actions) and crossing
+(one discrete action) are godot_rl games of tests/godot_rl_games/arcade in two real engines; the figure is the mean
+reward of the last 100 episodes of training.
 Times are on the clock, compilation excluded where the trainer does. A trainer is one entry of `TRAINERS`.
 """
 
@@ -48,11 +48,12 @@ class Task(NamedTuple):
 
 
 TASKS = {
-    "navigation": Task(
-        {"game": "navigation", "preset": "per_metre"}, ("built-in", "ppo", "sac", "td3", "single-file"), "success"
+    "navigation": Task({"game": "navigation"}, ("built-in", "ppo", "rllib", "single-file", "sac", "td3"), "success"),
+    "per_metre": Task(
+        {"game": "navigation", "preset": "per_metre"}, ("built-in", "ppo", "rllib", "sac", "td3"), "success"
     ),
-    "chase": Task({"project": ARCADE}, ("built-in", "ppo", "sac", "td3", "single-file"), "reward"),
-    "crossing": Task({"project": ARCADE}, ("built-in", "ppo", "dqn", "single-file"), "reward"),
+    "chase": Task({"project": ARCADE}, ("built-in", "ppo", "rllib", "sac", "td3", "single-file"), "reward"),
+    "crossing": Task({"project": ARCADE}, ("built-in", "ppo", "rllib", "dqn", "single-file"), "reward"),
 }
 
 
@@ -114,7 +115,7 @@ def _single_file(task: Task, arguments: dict[str, Any], _: str, seconds: float, 
     spec.loader.exec_module(example)
     where: dict[str, Any] = {"project": str(arguments["project"])} if "project" in arguments else {"game": "navigation"}
     if "game" in where:
-        where["gamma"] = 0.95  # as the presets with the game's own rewards
+        where["gamma"] = 0.95  # as in the default preset
     found = example.train(example.Args(**where, seconds=seconds, seed=seed, save=""))
     return round(found["steps_per_s"] * seconds), f"{found.get(task.figure, float('nan')):.3g}, in training"
 

@@ -14,11 +14,14 @@ import sys
 import tempfile
 from typing import Any
 
-import ray
-from ray.rllib.algorithms.algorithm import Algorithm
-from ray.rllib.algorithms.ppo import PPOConfig
-from ray.rllib.connectors.env_to_module import MeanStdFilter
-from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
+try:
+    import ray
+    from ray.rllib.algorithms.algorithm import Algorithm
+    from ray.rllib.algorithms.ppo import PPOConfig
+    from ray.rllib.connectors.env_to_module import MeanStdFilter
+    from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
+except ImportError:
+    sys.exit("RLlib is not installed; install it with: python3 dojo.py install rllib")
 
 from godojo.envs.rllib import GameMultiAgentEnv, role_of
 

@@ -28,6 +28,10 @@ class ThreadWorker:
         self.is_dead = False
 
 
+START = -1
+"""In place of a rollout's number: while the worker starts."""
+
+
 class ThreadTransport:
     """`faults` maps (place, generation, rollout) to what happens then: `dies`, `hangs` or `fails`."""
 
@@ -44,6 +48,8 @@ class ThreadTransport:
         return worker.thread.submit(self._run, worker, method, args)
 
     def _run(self, worker: ThreadWorker, method: str, args: Sequence[Any]) -> Any:
+        if method == "open" and self._faults.get((worker.place, worker.generation, START)) == "hangs":
+            self._end.wait(60.0)
         if method == "collect":
             fault = self._faults.get((worker.place, worker.generation, worker.rollouts))
             worker.rollouts += 1

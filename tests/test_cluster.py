@@ -23,7 +23,7 @@ from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.learn.networks import Normaliser
 from godojo.learn.self_play import players_state
-from tests.cluster_workers import cluster_learner, run_config, worlds_for
+from tests.cluster_workers import START, cluster_learner, run_config, worlds_for
 from tests.learning_games import SMALL, fingerprints, iterated, learner
 
 EVERYBODY = msgspec.structs.replace(
@@ -179,6 +179,21 @@ def test_a_lost_worker_is_left_out_and_replaced(make: Make, fault: str) -> None:
     assert all(
         torch.isfinite(parameter).all() for policy in made.policies.values() for parameter in policy.parameters()
     )
+
+
+def test_a_worker_that_hangs_while_it_starts_is_started_again(make: Make) -> None:
+    said: list[str] = []
+    made = make(2, faults={(1, 0, 1): "dies", (1, 1, START): "hangs"}, said=said)
+    iterated(made, 3)
+    assert made._arrived == 1, "the other one plays on"
+    made.worlds.fleet._places[1].started_at -= 100.0
+    for _ in range(200):
+        made.iterate(0.0)
+        if made._arrived == 2:
+            break
+    assert made._arrived == 2
+    assert said[1:] == ["worker 1 has not started within 60 s; again"]
+    assert made.worlds.fleet.losses == 1, "there may be no free CPU: that must not end the training"
 
 
 def test_all_workers_lost_at_once_start_again(make: Make) -> None:

@@ -269,7 +269,7 @@ def test_presets_share_settings_with_ppo_and_values_are_checked() -> None:
     settings = learner_settings("sb3_dqn", preset.learner("sb3_dqn"))
     assert (settings.gamma, settings.num_envs) == (preset.sb3["gamma"], preset.sb3["num_envs"])
     assert settings.batch_size == 128, "not PPO's"
-    assert learner_settings("sb3_sac", preset.learner("sb3_sac")).num_envs == 128, "its own"
+    assert learner_settings("sb3_td3", preset.learner("sb3_td3")).num_envs == 128, "its own"
     for values, said in (
         ({"ent_coef": "some"}, "ent_coef must be a number, auto or auto_0.1"),
         ({"learning_starts": 10**6}, "at most buffer_size"),

@@ -65,6 +65,7 @@ class _Place:
         self.worker: Any = None
         self.starting: Any = None
         """The call that must return before the worker plays; None when it is ready."""
+        self.started_at = 0.0
 
 
 class Fleet:
@@ -142,6 +143,7 @@ class Fleet:
     def _start(self, place: _Place) -> None:
         place.worker = self._transport.start(place.number, place.generation)
         place.starting = self._transport.call(place.worker, "open", self._assignment)
+        place.started_at = time.monotonic()
 
     def _all(self, futures: dict[Any, _Place]) -> dict[int, Any]:
         """The results of a call to every worker, before training: a loss is an error."""
@@ -164,7 +166,7 @@ class Fleet:
         return results
 
     def _await_ready(self) -> None:
-        """Admit workers that have started; without any that is ready, wait for the first."""
+        """Admit workers that have started, restart those that hang; without any that is ready, wait for the first."""
         deadline = time.monotonic() + self._limits.start_s
         while starting := {place.starting: place for place in self._places if place.starting is not None}:
             timeout_s = 0.0 if self._ready else max(deadline - time.monotonic(), 0.0)
@@ -179,7 +181,12 @@ class Fleet:
             if not done and not self._ready:
                 raise GodojoError(f"no worker started again within {self._limits.start_s:.0f} s; the run is saved")
             if not done:
-                return
+                break
+        for place in self._places:
+            if place.starting is not None and time.monotonic() - place.started_at > self._limits.start_s:
+                # no loss: there may be no free CPU for it, perhaps for hours
+                self._say(f"worker {place.number} has not started within {self._limits.start_s:.0f} s; again")
+                self._restart(place)
 
     def _collect_once(self, order: Any) -> dict[int, Rollout]:
         began, rollouts = time.monotonic(), dict[int, Rollout]()
@@ -212,7 +219,9 @@ class Fleet:
                     continue
                 if is_first:
                     is_first, took_s = False, time.monotonic() - began
-                    deadline = min(deadline, began + BEHIND_FACTOR * took_s + self._limits.behind_s)
+                    # longer for one that was lost before it delivered: on busy machines that may be why
+                    times = 1 + max((late.losses for late in running.values()), default=0)
+                    deadline = min(deadline, began + BEHIND_FACTOR * took_s + times * self._limits.behind_s)
             if not done:
                 for place in running.values():
                     self._replace(place, f"no answer within {time.monotonic() - began:.0f} s")
@@ -224,6 +233,9 @@ class Fleet:
         if place.losses > MAX_LOSSES:
             raise GodojoError(f"worker {place.number} was lost {place.losses} times in a row: {reason}")
         self._say(f"worker {place.number} is lost ({reason}); another one starts")
+        self._restart(place)
+
+    def _restart(self, place: _Place) -> None:
         self._transport.kill(place.worker)
         place.generation += 1
         self._start(place)

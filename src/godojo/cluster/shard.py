@@ -37,6 +37,9 @@ class ShardPlayer(PpoSelfPlay):
         for worker in self.learners.values():
             call(worker)
 
+    def _prepare_to_learn(self, key: str, worker: RolloutWorker) -> None:
+        """Nothing: the learner learns. torch's optimisers alone take longer to import than the rest of a start."""
+
 
 class Shard:
     """Makes its worlds from a run's configuration, then plays one rollout per order. Runs in a process of its own."""
