@@ -1,6 +1,7 @@
 """A small game to hunt in: a token on a grid, with planted failures. Deterministic, and as quick as Python is."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
@@ -25,6 +26,7 @@ class Grid:
         self.is_lost = False
         self.ui_points: dict[str, tuple[float, float]] = {}
         self.opened = True
+        self.starts = 1
         self.resets = self.steps = 0
         self._events = {event.signature for event in events}
         self._flaky, self._luck = flaky, np.random.default_rng(5)
@@ -47,6 +49,9 @@ class Grid:
         self._place = np.clip(self._place + moves[int(action[0])], 0, self.SIZE - 1)
         self._held = self._held + 1 if action[1] > 0.5 else 0
         return self._seen()
+
+    def hurried(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def close(self) -> None:
         self.opened = False

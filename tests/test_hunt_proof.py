@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -14,11 +15,13 @@ from godojo.hunt.actions import ActionSpace
 from godojo.hunt.archive import Archive, Steps
 from godojo.hunt.events import Event
 from godojo.hunt.findings import HuntRecord, HuntSettings, read_finding, read_findings, read_hunt
-from godojo.hunt.game import DetectorSettings, Target
+from godojo.hunt.game import DetectorSettings, Seen, Target
 from godojo.hunt.hunter import Hunt
-from godojo.hunt.prove import prove
-from godojo.hunt.shrink import Shrinker
-from godojo.hunt.trace import Trace, read_trace, replay, without_lines, write_trace
+from godojo.hunt.merge import merge_hunts
+from godojo.hunt.prove import Prover
+from godojo.hunt.shrink import Shrinker, Shrunk
+from godojo.hunt.steps import described
+from godojo.hunt.trace import Trace, effort_of, read_trace, replay, without_lines, write_trace
 from tests.hunted_grid import CRASH, FLAKY, TRAP, Grid
 
 TARGET = Target(project=Path("grid"))
@@ -40,18 +43,23 @@ def wandering(event: Event, seed: int, **game: float) -> tuple[Trace, Archive]:
             return steps.trace(), archive
 
 
-@pytest.mark.parametrize("event", [TRAP, CRASH])
-def test_a_walk_shrinks_to_what_matters(event: Event) -> None:
+def shrunk(game: Grid, trace: Trace, event: Event, *, seconds: float = 20, archive: Archive | None = None) -> Shrunk:
+    space = ActionSpace(game.action_parts)
+    shrinker = Shrinker(lambda shorter: replay(game, shorter, event.signature), space, seconds=seconds, archive=archive)
+    return shrinker.shrink(trace, replay(game, trace, event.signature))
+
+
+@pytest.mark.parametrize(("event", "steps", "actions"), [(TRAP, 2, 13), (CRASH, 2, 6)])
+def test_a_walk_shrinks_to_what_matters(event: Event, steps: int, actions: int) -> None:
     shares = []
     for seed in range(5):
         trace, archive = wandering(event, seed) if event is TRAP else (_late_crash(seed), None)
-        game = Grid((event,))
-        shrunk = Shrinker(game, event.signature, np.zeros(2, np.float32), seconds=20, archive=archive).shrink(trace)
-        assert shrunk.is_finished
-        assert replay(Grid((event,)), shrunk.trace, event.signature).event == event
-        assert len(shrunk.trace) <= (15 if event is TRAP else 6), "about as short as it can be"
-        shares.append(len(shrunk.trace) / len(trace))
-    assert np.median(shares) <= 0.08
+        small = shrunk(Grid((event,)), trace, event, archive=archive)
+        assert small.is_finished
+        assert replay(Grid((event,)), small.trace, event.signature).event == event
+        assert (small.effort.steps, small.effort.actions) == (steps, actions), "as short as it can be"
+        shares.append(small.effort.actions / effort_of(trace, np.zeros(2, np.float32)).actions)
+    assert np.median(shares) <= 0.05
 
 
 def _late_crash(seed: int) -> Trace:
@@ -61,6 +69,104 @@ def _late_crash(seed: int) -> Trace:
     actions[386:394, 0] = 1
     actions[394:, 1] = 1
     return Trace(0, actions, "random")
+
+
+class Worn(Grid):
+    """Something that outlives a reset: the fourth press of the button in a process fails."""
+
+    def __init__(self) -> None:
+        super().__init__(())
+        self.presses = 0
+
+    def step(self, action: np.ndarray) -> Seen:
+        seen = super().step(action)
+        self.presses += int(action[1])
+        return seen._replace(events=(FLAKY,)) if action[1] and self.presses == 4 else seen
+
+
+def test_what_outlives_a_reset_is_replayed_with_the_episodes_before() -> None:
+    rng = np.random.default_rng(0)
+    walks = [np.stack([rng.integers(0, 5, 40), np.arange(40) == 20], 1).astype(np.float32) for _ in range(9)]
+    episodes = tuple(Trace(number, walk, "random") for number, walk in enumerate(walks))
+    still, earlier = Trace(9, np.zeros((10, 2), np.float32), "random"), episodes[:3]
+    last = Trace(3, walks[3][:21], "random")
+    assert Prover(Worn, proofs=2).prove(last, FLAKY, shrink_seconds=5) is None, "it needs what was before"
+    proof = Prover(Worn, proofs=2).prove(last, FLAKY, shrink_seconds=20, earlier=(*earlier[:2], still, earlier[2]))
+    assert proof is not None
+    assert (proof.reproduced, proof.replays) == (2, 2)
+    assert len(proof.minimal.earlier) == 3, "the episode in which nothing was pressed is left out"
+    assert all(len(one) == 1 for one in (*proof.minimal.earlier, proof.minimal))
+
+
+def test_episodes_before_are_part_of_the_file(tmp_path: Path) -> None:
+    trace = _late_crash(0).after((_late_crash(1), _late_crash(2)))
+    write_trace(tmp_path / "actions.json", trace, Grid().action_parts)
+    read, _ = read_trace(tmp_path / "actions.json")
+    assert [one.seed for one in read.earlier] == [one.seed for one in trace.earlier]
+    assert np.array_equal(read.earlier[1].actions, trace.earlier[1].actions)
+
+
+class Locked(Grid):
+    """Nothing moves any more after three presses in a row at rest, far from the start; seen after 30 decisions."""
+
+    def reset(self, seed: int) -> Seen:
+        self._pressed = self._still = 0
+        return self._plain(super().reset(seed))
+
+    def step(self, action: np.ndarray) -> Seen:
+        is_press = tuple(action) == (0.0, 1.0) and self._place[0] >= 6
+        self._pressed = 3 if self._pressed == 3 else self._pressed + 1 if is_press else 0
+        self._still += self._pressed == 3
+        seen = super().step(np.zeros(2, np.float32) if self._pressed == 3 else action)
+        return self._plain(seen)._replace(events=(LOCKED,) if self._still == 30 else ())
+
+    @staticmethod
+    def _plain(seen: Seen) -> Seen:
+        """Only the place is seen, not the button."""
+        return seen._replace(state=seen.state[:2])
+
+
+LOCKED = Event("softlock", "softlock|nothing", "major", "nothing has changed")
+
+
+def test_a_standstill_is_waiting() -> None:
+    rng = np.random.default_rng(3)
+    noise = np.stack([rng.integers(0, 5, 40), rng.integers(0, 2, 40)], 1)
+    walk = np.concatenate([np.tile([[3, 0], [4, 0], [1, 0]], (6, 1)), np.tile([[0, 1]], (3, 1)), noise])
+    small = shrunk(Locked(()), Trace(0, walk.astype(np.float32), "random"), LOCKED)
+    lines = described(small.trace, Grid().action_parts, small.tail)
+    assert lines[:2] == ("start with seed 0", "move=1 for 5 decisions")
+    assert lines[2].startswith("button=1 for ")
+    assert lines[-1].startswith("try anything for ")
+    assert small.is_finished
+    assert small.effort.steps == 2
+    assert small.effort.actions <= 9, "five steps and three presses; one more where the standstill is noticed late"
+
+
+def test_late_findings_are_shrunk_at_the_end(tmp_path: Path) -> None:
+    settings = HuntSettings(minutes=0.1, shrink_seconds=0.0, seed=1)
+    Hunt(tmp_path, TARGET, settings, DetectorSettings(), opened=lambda: Grid((TRAP,))).run()
+    (finding,) = read_findings(tmp_path)
+    assert finding.minimal_actions < finding.attempt_actions
+    assert finding.reproduced == finding.replays
+
+
+def test_hunts_are_merged_by_signature(tmp_path: Path) -> None:
+    for number, events in enumerate([(TRAP,), (TRAP, CRASH)]):
+        settings = HuntSettings(minutes=0.5, shrink_seconds=1.0, seed=number)
+        hunt = Hunt(tmp_path / str(number), TARGET, settings, DetectorSettings(), opened=partial(Grid, events))
+        _run(hunt, len(events))
+    sampled = merge_hunts(tmp_path / "all", [tmp_path / "0", tmp_path / "1", tmp_path / "2"])
+    parts = [read_hunt(tmp_path / "0"), read_hunt(tmp_path / "1")]
+    merged = read_hunt(tmp_path / "all")
+    assert merged.decisions == sum(part.decisions for part in parts)
+    assert len(sampled) > 10
+    findings = read_findings(tmp_path / "all")
+    assert sorted(one.event.signature for one in findings) == sorted([TRAP.signature, CRASH.signature])
+    assert [one.number for one in findings] == [1, 2]
+    for one in findings:
+        trace, _ = read_trace(tmp_path / "all" / one.folder / "actions_minimal.json")
+        assert replay(Grid(), trace, one.event.signature).event is not None
 
 
 def test_shrinking_stops_in_time() -> None:
@@ -74,19 +180,20 @@ def test_shrinking_stops_in_time() -> None:
 
     game.step = slow  # type: ignore[method-assign,assignment]
     started = time.monotonic()
-    shrunk = Shrinker(game, TRAP.signature, np.zeros(2, np.float32), seconds=0.5).shrink(trace)
+    small = shrunk(game, trace, TRAP, seconds=0.5)
     assert time.monotonic() - started < 5
-    assert replay(Grid((TRAP,)), shrunk.trace, TRAP.signature).event == TRAP
+    assert not small.is_finished
+    assert replay(Grid((TRAP,)), small.trace, TRAP.signature).event == TRAP
 
 
 def test_what_does_not_happen_again_is_no_finding() -> None:
     trace, _ = wandering(TRAP, 0)
-    assert prove(lambda: Grid(()), trace, TRAP, proofs=3, shrink_seconds=5) is None
+    assert Prover(lambda: Grid(()), proofs=3).prove(trace, TRAP, shrink_seconds=5) is None
 
 
 def test_the_rate_of_a_flaky_event_is_stated() -> None:
     pressed = Trace(0, np.tile(np.array([[0, 0], [0, 1]], np.float32), (30, 1)), "random")
-    proof = prove(lambda: Grid((FLAKY,), flaky=0.4), pressed, FLAKY, proofs=20, shrink_seconds=5)
+    proof = Prover(lambda: Grid((FLAKY,), flaky=0.4), proofs=20).prove(pressed, FLAKY, shrink_seconds=5)
     assert proof is not None
     assert 0 < proof.reproduced <= proof.replays == 20
     assert len(proof.minimal) < len(pressed)
@@ -152,7 +259,7 @@ def test_a_hunt_finds_proves_and_shrinks(found: Path) -> None:
     assert "SCRIPT ERROR" in (found / findings[TRAP.signature].folder / "log.txt").read_text()
     record = read_hunt(found)
     assert record.decisions > 0
-    assert record.arrivals == record.returns
+    assert record.arrivals >= 0.9 * record.returns, "cells may be formed anew on the way"
     assert not record.unproven
 
 
@@ -209,7 +316,8 @@ def test_a_game_that_cannot_be_opened_is_one_line(tmp_path: Path) -> None:
         raise GodojoError("no main scene")
 
     with pytest.raises(GodojoError, match="no main scene"):
-        Hunt(tmp_path, TARGET, HuntSettings(minutes=0.1), DetectorSettings(), opened=opened).run()
+        Hunt(tmp_path / "hunt", TARGET, HuntSettings(minutes=0.1), DetectorSettings(), opened=opened).run()
+    assert not (tmp_path / "hunt").exists(), "the same command works once the game does"
 
 
 @pytest.mark.parametrize(

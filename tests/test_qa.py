@@ -83,6 +83,13 @@ def test_regression_judges_known_directions_and_named_metrics(tmp_path: Path) ->
     assert godojo(*words, "--tolerance", "-1") == 2
 
 
+def test_a_metric_that_is_gone_does_not_pass() -> None:
+    both = metrics(mean_reward=metric(5, 0.1), success_rate=metric(0.5, 0.1))
+    with pytest.raises(GodojoError, match="lack success_rate"):
+        compare(metrics(mean_reward=metric(5, 0.1)), both)
+    assert len(compare(both, metrics(mean_reward=metric(5, 0.1)))) == 1
+
+
 def test_bare_numbers_and_other_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bare = tmp_path / "bare.json"
     bare.write_text('{"mean_reward": -12.0, "success_rate": 0.5, "note": "mine"}')

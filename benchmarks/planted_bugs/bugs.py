@@ -34,6 +34,8 @@ class Bug(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     edits: list[Edit]
     hard: bool = False
     """Needs a rare state or a sequence."""
+    batch: int = 1
+    """2: written when all detectors were there, and none was changed for it afterwards."""
     project: str = ""
     """A project of its own in place of ours, from the root of the repository; played by its input map."""
 
@@ -56,9 +58,12 @@ def clean_edits(game: str) -> list[Edit]:
     return msgspec.convert(tree.get(game, []), list[Edit])
 
 
-def patched_copy(folder: Path, source: Path, edits: list[Edit]) -> Path:
-    """A copy of a project with these edits. Files that are not edited are hard links where that is possible."""
+def patched_copy(folder: Path, source: Path, edits: list[Edit], *, imported: bool = False) -> Path:
+    """A copy of a project with these edits. Files that are not edited are hard links where that is possible; with
+    `imported`, it has what the engine has imported of the source so far."""
     shutil.copytree(source, folder, ignore=shutil.ignore_patterns(".godot"), copy_function=_link)
+    if imported and (source / ".godot").is_dir():
+        shutil.copytree(source / ".godot", folder / ".godot", ignore=shutil.ignore_patterns("godojo_*", "editor"))
     for edit in edits:
         apply(edit, folder)
     return folder

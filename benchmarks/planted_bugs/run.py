@@ -137,7 +137,7 @@ def hunted(
     title = f"{bug.name if bug else f'clean-{of_game.game}'}-{explorers}-{seed}"
     with tempfile.TemporaryDirectory(prefix="planted-") as made:
         edits = [*clean_edits(of_game.game), *(bug.edits if bug else ())]
-        project = patched_copy(Path(made, "project"), of_game.source, edits)
+        project = patched_copy(Path(made, "project"), of_game.source, edits, imported=True)
         folder = Path(made, "hunt")
         words = ["--project", str(project), "--minutes", f"{minutes:g}", "--seed", str(seed), "--out", str(folder)]
         words += ["--fail-on", "never", "--no-clips"]
@@ -254,6 +254,11 @@ def summary(results: list[Result]) -> str:
         reduction = f"{100 * statistics.median(shares):.1f} %" if hits else ""
         recall = f"{len(hits)} of {len(of_name)} ({100 * len(hits) / len(of_name):.0f} %)"
         lines.append(f"| {name} | {recall} | {times} | {replays} | {reduction} |")
+    later = {bug.name for bug in read_bugs() if bug.batch > 1}
+    for name in dict.fromkeys(one.explorers for one in planted if one.bug in later):
+        of_name = [one for one in planted if one.explorers == name and one.bug in later]
+        found = sum(one.found for one in of_name)
+        lines += ["", f"of these by {name}, bugs written after the detectors: {found} of {len(of_name)}"]
     for name in dict.fromkeys(one.explorers for one in planted):
         missed = [one.bug for one in planted if one.explorers == name and not one.found]
         lines += ["", f"missed by {name}: {', '.join(missed) or 'none'}"]

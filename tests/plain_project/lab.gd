@@ -2,6 +2,7 @@ extends Node2D
 ## Everything that can go wrong, each by an input action of its name.
 
 var health: int = 100
+var _hoard: Array[PackedByteArray] = []
 
 
 func _physics_process(_delta: float) -> void:
@@ -34,6 +35,15 @@ func _physics_process(_delta: float) -> void:
 		health -= 150
 	if Input.is_action_just_pressed("slow"):
 		OS.delay_msec(600)
+	if Input.is_action_pressed("swell"):
+		var bytes := PackedByteArray()
+		bytes.resize(100_000_000)
+		bytes.fill(1)
+		_hoard.append(bytes)
+	if Input.is_action_just_pressed("dialog"):
+		var dialog := AcceptDialog.new()
+		add_child(dialog)
+		dialog.popup_centered()
 
 
 func _spin() -> void:

@@ -13,6 +13,8 @@ const SILENT := -2.0
 const DEAD := "shadows"
 const TURN_RAD_PER_S := PI / 2.0
 const REACH := Vector2(0.55, 0.5)
+## A drag over less is no use of a slider.
+const LEAST_DRAG_M := 0.2
 const _ELEMENT_NUMBERS := 12
 
 ## Plants a bug: the toggle "shadows" does not answer. Every element is then reported by name.
@@ -32,6 +34,10 @@ var _turn := Vector2.ZERO
 var _trigger: bool = false
 var _grip: bool = false
 var _silences: int = 0
+# How often each element was used while it was enabled; where the ray was and what a slider's value
+# was when a drag began.
+var _uses: Dictionary[MenuElement, int] = {}
+var _grabbed := Vector2.ZERO
 var _screens: int = 1
 var _has_kept_all: bool = false
 
@@ -40,6 +46,7 @@ var _has_kept_all: bool = false
 
 
 func _ready() -> void:
+	add_to_group(DojoMenuDetector.GROUP)
 	_load_menu()
 
 
@@ -106,10 +113,14 @@ func apply_action(action: PackedFloat32Array) -> void:
 	var grips: bool = action[3] > 0.5
 	var answers: bool = true
 	if menu.dragged != null and not grips:
+		_note_drag(menu.dragged)
 		answers = menu.release()
 	if focused != null and grips and not _grip:
+		_grabbed = Vector2(hit.x, focused.value)
 		answers = menu.grab(focused, hit.x) and answers
 	if focused != null and pulls and not _trigger and menu.dragged == null:
+		if focused.kind != MenuElement.Kind.SLIDER and menu.is_enabled(focused):
+			_note_use(focused)
 		answers = _press(focused) and answers
 	_trigger = pulls
 	_grip = grips
@@ -168,6 +179,24 @@ func reset() -> void:
 	_has_kept_all = false
 
 
+## What is shown, as a [DojoMenuDetector] wants it.
+func ui_elements() -> Array[Dictionary]:
+	var found: Array[Dictionary] = []
+	for element: MenuElement in menu.screens[menu.screen]:
+		(
+			found
+			. append(
+				{
+					"name": element.name,
+					"is_enabled": menu.is_enabled(element),
+					"value": element.value,
+					"uses": _uses.get(element, 0),
+				}
+			)
+		)
+	return found
+
+
 ## Follows the ray to what it hits.
 func point() -> void:
 	hit = panel.hit_from(pointer.position, pointing)
@@ -197,6 +226,17 @@ func _seen(element: MenuElement) -> PackedFloat32Array:
 	return seen
 
 
+func _note_use(element: MenuElement) -> void:
+	_uses[element] = _uses.get(element, 0) + 1
+
+
+## A drag counts when it ends, if the value should have followed.
+func _note_drag(slider: MenuElement) -> void:
+	var is_at_end: bool = slider.value <= 0.0 or slider.value >= 1.0
+	if absf(hit.x - _grabbed.x) > LEAST_DRAG_M and slider.value == _grabbed.y and not is_at_end:
+		_note_use(slider)
+
+
 func _press(element: MenuElement) -> bool:
 	var answers: bool = menu.press(element)
 	if menu.seen.size() > _screens:
@@ -215,6 +255,7 @@ func _finish() -> void:
 
 func _load_menu() -> void:
 	menu = MenuModel.new(_path())
+	_uses.clear()
 	menu.element_named(DEAD).is_dead = dead_button
 	panel.show_menu(self)
 

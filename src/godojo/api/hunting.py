@@ -1,7 +1,9 @@
 """`godojo.hunt_bugs`: agents that play a game to find out what breaks."""
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +15,25 @@ if TYPE_CHECKING:
 
 HUNTS = "hunts"
 """The folder of hunts, in the current directory."""
+PARTS = "parts"
+"""The folder of a hunt's parts while it runs on a Ray cluster."""
 
 
-def hunt_bugs(game: str | None = None, *, progress: Callable[..., None] | None = None, **how: Any) -> "HuntOutcome":
+def hunt_bugs(
+    game: str | None = None,
+    *,
+    ray: str | None = None,
+    workers: int = 2,
+    progress: Callable[..., None] | None = None,
+    **how: Any,
+) -> "HuntOutcome":
     """Play a game with a team of explorers; prove, shrink and report what goes wrong.
 
     Args:
         game: A game of Godojo, such as `"menu"`; or name a project or a binary.
+        ray: Hunt on a Ray cluster: `"auto"`, `"local"` or `"HOST:PORT"`, as `godojo.train` takes it. Each worker is a
+            hunt with a seed of its own; findings are merged by signature. Nodes must see the same files.
+        workers: With `ray`: hunts that run at once.
         progress: Called with the part in progress, the fraction of it that is done, and a count.
         how: See `prepare_hunt`.
 
@@ -27,6 +41,8 @@ def hunt_bugs(game: str | None = None, *, progress: Callable[..., None] | None =
         The findings and the folder that holds them, with `report.html`, `report.md` and `junit.xml`.
     """
     said = progress or (lambda *_: None)
+    if ray is not None:
+        return hunt_on_ray(ray, workers, progress=said, game=game, **how)
     prepared = prepare_hunt(game, **how)
     prepared.run(said)
     return finish_hunt(prepared, said)
@@ -37,6 +53,7 @@ def prepare_hunt(
     *,
     project: str | Path | None = None,
     binary: str | Path | None = None,
+    http: str | None = None,
     scene: str | None = None,
     input_map: bool = False,
     options: Mapping[str, str] | None = None,
@@ -61,7 +78,9 @@ def prepare_hunt(
         game: A game of Godojo.
         project: A Godot project's folder, instead.
         binary: An exported game, instead.
-        scene: A scene of the project; its main scene by default.
+        http: The address of a game that runs already (see `godojo serve-game`), instead; its token is in
+            `$GODOJO_HTTP_TOKEN`.
+        scene: A scene of the project; its main scene by default. Over HTTP, a scene of the game's list.
         input_map: Play the project's own input actions; it needs no agents then.
         options: Exported variables of the scene's agents, by name.
         invariants: `file.py:function` each: functions that get the state and return whether it is right.
@@ -82,24 +101,29 @@ def prepare_hunt(
     from godojo.hunt.findings import HuntSettings
     from godojo.hunt.game import DetectorSettings, Target
     from godojo.hunt.hunter import Hunt
+    from godojo.hunt.target import check
     from godojo.validation import converted
 
     earlier = None if against is None else Path(against).expanduser()
     if earlier is not None and not earlier.is_dir():
         raise GodojoError(f"there is no hunt at {earlier} to compare with")
     if resume is not None:
-        if game or project or binary:
+        if game or project or binary or http:
             raise GodojoError("a resumed hunt knows its game; give only its folder")
-        return Hunt.resumed(Path(resume).expanduser(), minutes=minutes, against=earlier)
+        resumed = Hunt.resumed(Path(resume).expanduser(), minutes=minutes, against=earlier)
+        check(resumed.target)
+        return resumed
     target = Target(
         game=game,
         project=_path(project),
         binary=_path(binary),
+        http=http,
         scene=scene,
         input_map=input_map,
         options=dict(options or {}),
-        invariants=tuple(invariants),
+        invariants=tuple(_rule(text) for text in invariants),
     )
+    check(target)
     settings = HuntSettings(
         minutes=10.0 if minutes is None else minutes,
         processes=processes,
@@ -119,6 +143,10 @@ def prepare_hunt(
 
 def finish_hunt(played: "Hunt", progress: Callable[..., None]) -> "HuntOutcome":
     """Films the findings and writes the reports."""
+    return _finished(played, played.archive.sampled, progress)
+
+
+def _finished(played: "Hunt", sampled: Any, progress: Callable[..., None]) -> "HuntOutcome":
     from godojo.hunt.clips import MOST_CLIPS, add_clip
     from godojo.hunt.outcome import HuntOutcome
     from godojo.hunt.report import write_page
@@ -132,9 +160,48 @@ def finish_hunt(played: "Hunt", progress: Callable[..., None]) -> "HuntOutcome":
             if not played.is_stopped:
                 add_clip(played.folder, finding, lambda: played.is_stopped)
     progress("writing the report", None, "")
-    write_page(played.folder, outcome.record, outcome.findings, played.archive.sampled)
+    write_page(played.folder, outcome.record, outcome.findings, sampled)
     write_texts(played.folder, outcome.record, outcome.findings)
     return outcome
+
+
+def hunt_on_ray(
+    address: str, workers: int = 2, *, progress: Callable[..., None] = lambda *_: None, **how: Any
+) -> "HuntOutcome":
+    """Hunts as tasks of a Ray cluster; `hunt_bugs` has its arguments. They cannot be resumed this way."""
+    from godojo.api.parallel import run_on_ray
+    from godojo.hunt.merge import merge_hunts
+
+    if how.get("resume") is not None:
+        raise GodojoError("a hunt on a Ray cluster cannot be resumed; resume it on this machine")
+    if how.get("http") is not None:
+        raise GodojoError("a game over HTTP is one process: start a hunt for each address")
+    if workers < 1:
+        raise GodojoError(f"a hunt on a Ray cluster needs 1 worker or more, not {workers}")
+    prepared = prepare_hunt(**how)
+    folder = prepared.folder.absolute()
+    parts = [folder / PARTS / f"{number:03d}" for number in range(workers)]
+    seed, given = int(how.pop("seed", 0)), {**how, "clips": False}
+    calls = [partial(_part, {**given, "folder": part, "seed": seed + number}) for number, part in enumerate(parts)]
+    trouble: GodojoError | None = None
+    progress(f"hunting with {workers} workers of a Ray cluster", None, "")
+    try:
+        run_on_ray(calls, address, "hunts", lambda what, share: progress("hunting", share, what))
+    except KeyboardInterrupt:
+        prepared.stop()
+    except GodojoError as error:
+        trouble = error
+    sampled = merge_hunts(prepared.folder, parts, trouble="" if trouble is None else str(trouble))
+    if not (prepared.folder / "hunt.json").is_file():
+        shutil.rmtree(folder, ignore_errors=True)
+        raise trouble or GodojoError("no hunt of the Ray cluster has begun")
+    shutil.rmtree(folder / PARTS, ignore_errors=True)
+    return _finished(prepared, sampled, progress)
+
+
+def _part(how: dict[str, Any]) -> None:
+    """Runs in a task."""
+    prepare_hunt(**how).run()
 
 
 def find_finding(text: str) -> Path:
@@ -150,6 +217,12 @@ def find_finding(text: str) -> Path:
 
 def _path(given: str | Path | None) -> Path | None:
     return None if given is None else Path(given).expanduser().absolute()
+
+
+def _rule(text: str) -> str:
+    """`file.py:function` with the file's whole path, so that a finding can be reproduced from anywhere."""
+    file, colon, name = text.rpartition(":")
+    return f"{Path(file).expanduser().absolute()}{colon}{name}" if file else text
 
 
 def _new_folder(name: str) -> Path:

@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from godojo.cli.console import note, out, print_json, progress_report, say
-from godojo.cli.signals import stopping
+from godojo.cli.signals import ending_on_sigterm, stopping
 from godojo.errors import GodojoError, unknown
 
 _TEAM, _FINDINGS, _DETECTORS = "Explorers", "Findings", "Detectors"
@@ -18,6 +18,9 @@ def hunt(
     game: Annotated[str | None, typer.Argument(help="A game of Godojo, such as menu.", metavar="GAME")] = None,
     project: Annotated[Path | None, typer.Option("--project", help="A Godot project.", metavar="DIR")] = None,
     binary: Annotated[Path | None, typer.Option("--binary", help="An exported game.", metavar="FILE")] = None,
+    http: Annotated[
+        str | None, typer.Option("--http", help="A running game with the HTTP API; see serve-game.", metavar="URL")
+    ] = None,
     scene: Annotated[
         str | None, typer.Option("--scene", help="A scene of the project; defaults to its main one.", metavar="SCENE")
     ] = None,
@@ -72,6 +75,18 @@ def hunt(
             "--reload-every", help="Start afresh after every N decisions.", metavar="N", min=1, rich_help_panel=_TEAM
         ),
     ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            "--ray",
+            help="Hunt in a Ray cluster: HOST:PORT, auto or local (a new one).",
+            metavar="ADDRESS",
+            rich_help_panel=_TEAM,
+        ),
+    ] = None,
+    workers: Annotated[
+        int, typer.Option("--workers", help="With --ray: hunts at once.", metavar="N", min=1, rich_help_panel=_TEAM)
+    ] = 2,
     proofs: Annotated[
         int,
         typer.Option("--proofs", help="Replays of each finding.", metavar="N", min=1, rich_help_panel=_FINDINGS),
@@ -120,45 +135,52 @@ def hunt(
       godojo hunt --binary build/game.x86_64 --against hunts/last-week --processes 2
       godojo reproduce findings/001 --window
     """
-    from godojo.api.hunting import finish_hunt, prepare_hunt
+    from godojo.api.hunting import finish_hunt, hunt_on_ray, prepare_hunt
     from godojo.hunt.contract import SEVERITIES
 
     if fail_on not in (*SEVERITIES, _NEVER):
         raise unknown("level of --fail-on", fail_on, (*SEVERITIES, _NEVER))
-    if not (game or project or binary or resume):
-        raise GodojoError("name what to hunt in: a GAME, --project DIR, --binary FILE, or --resume DIR")
-    prepared = prepare_hunt(
-        game,
-        project=project,
-        binary=binary,
-        scene=scene,
-        input_map=input_map,
-        options=_pairs("--set", values),
-        invariants=invariants or (),
-        minutes=minutes,
-        processes=processes,
-        explorers=tuple(name.strip() for name in explorers.split(",")) if explorers else (),
-        policies=policies or (),
-        seed=seed,
-        folder=folder,
-        resume=resume,
-        against=against,
-        detectors={name: _value(text) for name, text in _pairs("--detect", detectors).items()},
-        proofs=proofs,
-        freeze_s=freeze_s,
-        reload_every=reload_every,
-        clips=clips,
-    )
-    with progress_report() as shown, stopping(prepared, shown.say, "stopping; findings are kept"):
-        prepared.run(shown.progress)
-        outcome = finish_hunt(prepared, shown.progress)
+    if not (game or project or binary or http or resume):
+        raise GodojoError("name what to hunt in: a GAME, --project DIR, --binary FILE, --http URL, or --resume DIR")
+    how: dict[str, Any] = {
+        "game": game,
+        "project": project,
+        "binary": binary,
+        "http": http,
+        "scene": scene,
+        "input_map": input_map,
+        "options": _pairs("--set", values),
+        "invariants": invariants or (),
+        "minutes": minutes,
+        "processes": processes,
+        "explorers": tuple(name.strip() for name in explorers.split(",")) if explorers else (),
+        "policies": policies or (),
+        "seed": seed,
+        "folder": folder,
+        "resume": resume,
+        "against": against,
+        "detectors": {name: _value(text) for name, text in _pairs("--detect", detectors).items()},
+        "proofs": proofs,
+        "freeze_s": freeze_s,
+        "reload_every": reload_every,
+        "clips": clips,
+    }
+    with progress_report() as shown:
+        if ray is not None:
+            outcome = hunt_on_ray(ray, workers, progress=shown.progress, **how)
+        else:
+            prepared = prepare_hunt(**how)
+            with stopping(prepared, shown.say, "stopping; findings are kept"):
+                prepared.run(shown.progress)
+                outcome = finish_hunt(prepared, shown.progress)
     if as_json:
         print_json({"folder": str(outcome.folder), "findings": outcome.findings, "hunt": outcome.record})
     else:
         out.print(outcome)
         note(f"report: {outcome.folder / 'report.html'}")
     _annotate(outcome)
-    raise typer.Exit(1 if outcome.fails(None if fail_on == _NEVER else fail_on) else 0)  # type: ignore[arg-type]
+    fails = outcome.fails(None if fail_on == _NEVER else fail_on)  # type: ignore[arg-type]
+    raise typer.Exit(1 if fails else 2 if outcome.record.trouble else 0)
 
 
 def reproduce(
@@ -183,11 +205,12 @@ def reproduce(
       godojo reproduce findings/001 --project path/to/fixed/project --times 20
     """
     from godojo.api.hunting import find_finding
-    from godojo.hunt.hunter import reproduce as replayed
+    from godojo.hunt.reproduce import reproduce as replayed
 
-    with progress_report() as shown:
-        shown.step("replaying")
-        found, hits = replayed(find_finding(finding), times=times, window=window, project=project, binary=binary)
+    with progress_report() as shown, ending_on_sigterm():
+        found, hits = replayed(
+            find_finding(finding), times=times, window=window, project=project, binary=binary, progress=shown.step
+        )
     say(f"{found.event.severity} {found.event.detector}: {found.event.message}")
     say(f"{'reproduced' if hits else 'not reproduced'} in {hits} of {times}, {found.minimal_actions} actions each")
     raise typer.Exit(0 if hits else 1)

@@ -9,6 +9,8 @@ from godojo.games.parts import ActionPart, action_size
 _MOST_PRESSED = 3
 """Buttons that are pressed at once in a sparse action."""
 MOST_PROTOTYPES = 48
+_FOR_MENUS, _MENU_WEIGHT = ("ui_", "pointer", "click"), 0.25
+"""Parts of a game's input that matter in menus above all, and how likely they are beside its own."""
 
 
 class ActionSpace:
@@ -27,6 +29,9 @@ class ActionSpace:
         for part, where in zip(self.parts, self.slices, strict=True):
             self.neutral[where] = part.rest if part.kind == "continuous" else 0.0
         self._buttons = [place for place, part in enumerate(self.parts) if part.kind == "discrete"]
+        weights = np.array([_MENU_WEIGHT if part.name.startswith(_FOR_MENUS) else 1.0 for part in self.parts])
+        self._weights = weights / weights.sum()
+        """How likely each part is chosen where few are."""
 
     def find(self, name: str) -> slice | None:
         """Where the first part of this name is."""
@@ -41,11 +46,35 @@ class ActionSpace:
         pressed = self._buttons
         if len(pressed) > _MOST_PRESSED:
             count = int(rng.integers(0, _MOST_PRESSED + 1))
-            pressed = list(rng.choice(pressed, count, replace=False))
+            weights = self._weights[pressed]
+            pressed = list(rng.choice(pressed, count, replace=False, p=weights / weights.sum()))
         for place, (part, where) in enumerate(zip(self.parts, self.slices, strict=True)):
             if part.kind == "continuous" or place in pressed:
                 action[where] = self._draw(part, rng)
         return action
+
+    def summary(self, actions: np.ndarray) -> np.ndarray:
+        """One action in place of several: the direction of each axis as a whole, the most frequent choices."""
+        action = self.neutral.copy()
+        for part, where in zip(self.parts, self.slices, strict=True):
+            column = actions[:, where]
+            if part.kind == "discrete":
+                choices, counts = np.unique(column, return_counts=True)
+                action[where] = choices[counts.argmax()]
+            else:
+                mean = column.mean(0)
+                is_strong = np.abs(mean) > 0.5 * max(float(np.abs(mean).max()), 0.1)
+                action[where] = np.where(is_strong, np.sign(mean), part.rest)
+        return action
+
+    def single(self, rng: np.random.Generator) -> np.ndarray:
+        """Does one thing: one choice, or one axis towards one of its ends; the rest is neutral."""
+        place = int(rng.choice(len(self.parts), p=self._weights))
+        part, where = self.parts[place], self.slices[place]
+        if part.kind == "discrete":
+            return self._with(where, float(rng.integers(1, max(part.size, 2))))
+        axis = int(rng.integers(where.start, where.stop))
+        return self._with(slice(axis, axis + 1), float(rng.choice((-1.0, 1.0))))
 
     def resample(self, action: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
         """The action with each part drawn anew with probability `share`."""

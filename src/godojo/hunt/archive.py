@@ -66,6 +66,19 @@ class Entry:
     chosen: int = 0
 
 
+class Destination:
+    """A place to return to: equal to the cell that it is in, also after cells were formed anew."""
+
+    def __init__(self, archive: "Archive", look: _Look) -> None:
+        self._archive, self._look = archive, look
+
+    def __eq__(self, cell: object) -> bool:
+        return self._archive.cell_of(self._look) == cell
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
 class Archive:
     """All cells, shared by all explorers and threads."""
 
@@ -119,8 +132,11 @@ class Archive:
             return cell, entry.visits**-0.5
 
     def cell(self, seen: Seen) -> Cell:
+        return self.cell_of(_look(seen))
+
+    def cell_of(self, look: _Look) -> Cell:
         with self._lock:
-            return self._cell(_look(seen))
+            return self._cell(look)
 
     def choose(self, rng: np.random.Generator) -> tuple[Cell, Trace] | None:
         """A cell to return to, rarely visited ones first, and the way to it."""
@@ -132,7 +148,7 @@ class Archive:
             cell = cells[int(rng.choice(len(cells), p=weights / weights.sum()))]
             entry = self.entries[cell]
             entry.chosen += 1
-            return cell, entry.steps.trace(entry.length)
+            return Destination(self, entry.look), entry.steps.trace(entry.length)
 
     def way_to(self, seen: Seen, seed: int) -> Trace | None:
         """The shortest known way to a place like this one, from the same seed."""
@@ -159,6 +175,7 @@ class Archive:
             "states": np.array([one.look.state for one in kept], np.float32).reshape(-1, _STATE_NUMBERS),
             "actions": np.concatenate([*actions, np.zeros((0, width), np.float32)]),
             "sampled": self.sampled,
+            "resolution": np.array([self._bits, self._coarse]),
         }
         with atomic_writer(path) as file:
             np.savez_compressed(file, **columns)
@@ -178,6 +195,8 @@ class Archive:
                 self.entries[place] = entry
             self.positions[: len(sampled)] = sampled
             self.visits, self.discovered = len(sampled), len(seeds)
+            if "resolution" in columns:
+                self._bits, self._coarse = int(columns["resolution"][0]), float(columns["resolution"][1])
             self._refit()
         except (OSError, KeyError, ValueError, IndexError, EOFError, zipfile.BadZipFile, zlib.error):
             self.entries.clear()

@@ -21,20 +21,22 @@ MOST_CLIPS = 12
 LAST = 90
 """Decisions before the event that are shown."""
 FPS = 15
+"""Where every decision is shown; a clip with fewer pictures takes as long."""
 SLOW_S = 30.0
-"""Without a graphics card a frame may take a second: then the clip ends early, or there is none."""
+"""Without a graphics card a frame may take a second: then the clip has fewer of them."""
 
 
 class _Filmed:
-    """A game whose last decisions before an event are drawn, each as a picture."""
+    """A game whose last decisions before an event are drawn: all of them, or as many as there is time for."""
 
-    def __init__(self, game: HuntedGame, folder: Path, first: int, is_stopped: Callable[[], bool]) -> None:
-        self._game, self._folder, self._first, self._is_stopped = game, folder, first, is_stopped
+    def __init__(self, game: HuntedGame, folder: Path, length: int, is_stopped: Callable[[], bool]) -> None:
+        self._game, self._folder, self._length, self._is_stopped = game, folder, length, is_stopped
         self.action_parts, self.log, self.ui_points = game.action_parts, game.log, game.ui_points
-        self._played, self._deadline = 0, math.inf
+        self.starts, self.hurried = game.starts, game.hurried
+        self._played, self._next, self._deadline = 0, max(length - LAST, 0), math.inf
 
     def is_over(self) -> bool:
-        return self._is_stopped() or time.monotonic() > self._deadline
+        return self._is_stopped()
 
     @property
     def is_lost(self) -> bool:
@@ -42,7 +44,7 @@ class _Filmed:
 
     def reset(self, seed: int) -> Seen:
         seen = self._game.reset(seed)
-        self._deadline = time.monotonic() + SLOW_S
+        self._played, self._deadline = 0, time.monotonic() + SLOW_S
         return self._taken(seen)
 
     def step(self, action: np.ndarray) -> Seen:
@@ -52,27 +54,36 @@ class _Filmed:
     def close(self) -> None: ...
 
     def _taken(self, seen: Seen) -> Seen:
-        if self._played >= self._first and not self.is_lost and not self.is_over():
+        """The first decision that is due, and the last one in any case."""
+        is_due = self._played >= self._next or self._played == self._length
+        if is_due and not self.is_lost and not self.is_over():
+            began = time.monotonic()
             self._game.screenshot(self._folder / f"frame_{self._played:06d}.png")
+            took_s, left_s = time.monotonic() - began, max(self._deadline - time.monotonic(), 0.1)
+            rest = max(self._length - self._played, 1)
+            self._next = self._played + max(math.ceil(rest * took_s / left_s), 1)
         return seen
 
 
 def add_clip(folder: Path, finding: Finding, is_stopped: Callable[[], bool] = lambda: False) -> bool:
     """Writes `clip.mp4`, or a picture where there is only one frame; false where nothing can be drawn."""
-    if not (has_screen() or has_virtual_screen()):
+    if not (has_screen() or has_virtual_screen()) or "http" in finding.target:
         return False
     place = folder / finding.folder
     trace, _ = minimal_trace(place)
     with suppress(GodojoError, OSError), scratch(place) as frames:
-        with open_game(target_of(finding.target), detectors=finding.detectors, window=True, timeout_s=SLOW_S) as game:
-            filmed = _Filmed(game, frames, max(len(trace) - LAST, 0), is_stopped)
+        with open_game(
+            target_of(finding.target), detectors=finding.detectors, is_filmed=True, timeout_s=SLOW_S
+        ) as game:
+            filmed = _Filmed(game, frames, len(trace), is_stopped)
             with suppress(Interrupted):
                 replay(filmed, trace, finding.event.signature, is_over=filmed.is_over)
         pictures = numbered_pictures(frames)
         if len(pictures) == 1:
             (place / PICTURE).write_bytes(pictures[0].read_bytes())
             return True
-        form = format_of(pictures, FPS)
+        share = len(pictures) / min(len(trace) + 1, LAST + 1)
+        form = format_of(pictures, max(round(FPS * share), 2))
         with film_writer(place / CLIP, form) as writer:
             for picture in read_pictures(pictures, form):
                 writer.write(picture)

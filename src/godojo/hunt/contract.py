@@ -1,6 +1,7 @@
 """What explorers, replays and shrinking need of a game; `game.HuntedGame` is one, and tests have smaller ones."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 import numpy as np
@@ -27,6 +28,11 @@ class Playable(Protocol):
         ...
 
     @property
+    def starts(self) -> int:
+        """Processes that were started so far."""
+        ...
+
+    @property
     def log(self) -> Sequence[str]:
         """The last lines that it printed."""
         ...
@@ -38,6 +44,10 @@ class Playable(Protocol):
 
     def reset(self, seed: int) -> Seen:
         """Starts anew: the same seed and the same actions play the same game, whatever was played before."""
+        ...
+
+    def hurried(self) -> AbstractContextManager[None]:
+        """A block in which a freeze is noticed sooner."""
         ...
 
     def step(self, action: np.ndarray) -> Seen: ...

@@ -17,6 +17,8 @@ _SEVERITIES: dict[str, Severity] = {
     "dead_ui": "minor",
 }
 """Of detectors whose events are not `major`."""
+TIMED = frozenset({"frame_budget"})
+"""Detectors of events that a busy machine may cause: most replays must have them."""
 _LONGEST = 200
 
 _OBJECT = re.compile(r"<(\w+)#-?\d+>")

@@ -12,6 +12,8 @@ from godojo.hunt.game import Seen
 from godojo.hunt.trace import Trace
 
 SEEDS = 2**31
+_BODIES, _PAUSED = 2, 6
+"""Numbers of a state: moving bodies, and whether the game is paused."""
 _SHORTEST_HOLD, _LONGEST_HOLD = 2.0, 60.0
 
 
@@ -43,22 +45,140 @@ class Explorer:
         """Where the last action led, and how rarely one was there: 1 for the first time, towards 0."""
 
 
-class Sticky(Explorer):
-    """Holds random actions for a while, as long as a person would or longer."""
+class UiCrawler(Explorer):
+    """Uses every element of every screen: clicks where there is a pointer, or tries what it has tried least there."""
+
+    name = "ui"
+    DEVIATES, STAYS = 0.1, 4.0
+    stays = True
+    """Whether it prefers screens on which there is something to click."""
+
+    def __init__(self, space: ActionSpace, archive: Archive, rng: np.random.Generator) -> None:
+        super().__init__(space, archive, rng)
+        self._pointer, self._click = space.find("pointer"), space.find("click")
+        self._actions = space.prototypes(rng)
+        self._clicks: defaultdict[Hashable, int] = defaultdict(int)
+        self._leaves: defaultdict[Hashable, int] = defaultdict(int)
+        """How often an element led to where nothing can be clicked, as the start of a level does."""
+        self._last: Hashable = None
+        self._tried: dict[Hashable, np.ndarray] = {}
+        self._after = space.neutral
+
+    def fits(self, seen: Seen) -> bool:
+        return bool(seen.ui)
+
+    def begin(self, game: Playable) -> Trace:
+        self._game, self._release, self._last = game, False, None
+        return super().begin(game)
+
+    @property
+    def is_pressing(self) -> bool:
+        """Whether a press has yet to be released."""
+        return self._release
+
+    def sees_menu(self, seen: Seen) -> bool:
+        """Whether there is something to click and nobody to play."""
+        has_bodies = len(seen.state) > _PAUSED and seen.state[_BODIES] > 0 and not seen.state[_PAUSED]
+        return self._pointer is not None and not has_bodies and bool(self._usable(seen))
+
+    def choose(self, seen: Seen) -> np.ndarray:
+        if self._release:  # a press counts once it is released
+            self._release = False
+            return np.asarray(self._after)
+        self._release = True
+        if not seen.ui and self._last is not None:
+            self._leaves[self._last] += 1
+            self._last = None
+        if self.rng.random() < self.DEVIATES or not seen.ui:
+            action = self.space.sample(self.rng)
+        else:
+            clicked = self._pressed(seen)
+            action = self._least_tried(seen) if clicked is None else clicked
+        self._after = self.space.neutral.copy()
+        if self._pointer is not None:
+            self._after[self._pointer] = action[self._pointer]
+        return action
+
+    def _pressed(self, seen: Seen) -> np.ndarray | None:
+        """Clicks on an element of this screen, rarely clicked ones first; None where there is nothing to click with."""
+        points, usable = self._game.ui_points, self._usable(seen)
+        if self._pointer is None or self._click is None or not usable:
+            return None
+        shown = frozenset(seen.ui)
+        weights = 1.0 / (1.0 + np.array([self._clicks[shown, path] for path in usable]))
+        if self.stays:
+            weights /= 1.0 + self.STAYS * np.array([self._leaves[shown, path] for path in usable])
+        path = usable[int(self.rng.choice(len(usable), p=weights / weights.sum()))]
+        self._clicks[shown, path] += 1
+        self._last = shown, path
+        action = self.space.neutral.copy()
+        action[self._pointer], action[self._click] = points[path], 1.0
+        return action
+
+    def _usable(self, seen: Seen) -> list[str]:
+        points = self._game.ui_points
+        return [path for path in seen.ui if path in points and max(map(abs, points[path])) <= 1.0]
+
+    def _least_tried(self, seen: Seen) -> np.ndarray:
+        counts = self._tried.setdefault(screen(seen), np.zeros(len(self._actions), int))
+        place = int(self.rng.choice(np.flatnonzero(counts == counts.min())))
+        counts[place] += 1
+        return np.asarray(self._actions[place])
+
+
+class Player(Explorer):
+    """Plays on its own, and clicks its way through menus."""
+
+    CLICKS = 0.5
+
+    def __init__(self, space: ActionSpace, archive: Archive, rng: np.random.Generator) -> None:
+        super().__init__(space, archive, rng)
+        self._crawler = UiCrawler(space, archive, rng)
+        self._crawler.stays = False
+
+    def begin(self, game: Playable) -> Trace:
+        self._crawler.begin(game)
+        return super().begin(game)
+
+    def choose(self, seen: Seen) -> np.ndarray:
+        if self._crawler.is_pressing or (self._crawler.sees_menu(seen) and self.rng.random() < self.CLICKS):
+            return self._crawler.choose(seen)
+        return self.play(seen)
+
+    def play(self, seen: Seen) -> np.ndarray:
+        raise NotImplementedError
+
+
+class Sticky(Player):
+    """Holds actions for a while, as long as a person would or longer: random ones, one thing at a time, or only one."""
 
     name = "sticky"
+    MANNERS = ("all", "one", "all", "one", "rest", "same")
+    """Changes every part by chance; does one thing at a time; likewise, and mostly nothing; one thing all the time."""
+    RESTS = 0.8
 
     def begin(self, game: Playable) -> Trace:
         self._restart()
         return super().begin(game)
 
     def _restart(self) -> None:
-        self._action = self.space.sample(self.rng)
+        self._manner = self.MANNERS[int(self.rng.integers(len(self.MANNERS)))]
+        self._action = self._drawn()
         self._change = 1.0 / np.exp(self.rng.uniform(np.log(_SHORTEST_HOLD), np.log(_LONGEST_HOLD)))
 
-    def choose(self, seen: Seen) -> np.ndarray:  # noqa: ARG002 - blind
-        self._action = self.space.resample(self._action, self._change, self.rng)
+    def play(self, seen: Seen) -> np.ndarray:  # noqa: ARG002 - blind
+        if self._manner == "all":
+            self._action = self.space.resample(self._action, self._change, self.rng)
+        elif self._manner != "same" and self.rng.random() < self._change:
+            self._action = self._drawn()
         return self._action
+
+    def _drawn(self) -> np.ndarray:
+        if self._manner == "rest" and self.rng.random() < self.RESTS:
+            return self.space.neutral
+        if self._manner == "all" or (self._manner == "same" and self.rng.random() < 0.5):
+            return self.space.sample(self.rng)
+        return self.space.single(self.rng)
 
 
 class Returning(Sticky):
@@ -75,7 +195,7 @@ class Returning(Sticky):
         return Trace(way.seed, way.actions, self.name)
 
 
-class Novelty(Explorer):
+class Novelty(Player):
     """Q-learning over the archive's cells, with a table; rewarded for places that are rarely seen."""
 
     name = "novelty"
@@ -94,7 +214,7 @@ class Novelty(Explorer):
         self._held = 0
         return super().begin(game)
 
-    def choose(self, seen: Seen) -> np.ndarray:
+    def play(self, seen: Seen) -> np.ndarray:
         if self._held == 0 or self._from is None:
             cell = self._cell if self._cell is not None else self.archive.cell(seen)
             values = self._of(cell)
@@ -120,63 +240,6 @@ class Novelty(Explorer):
                 self._values.clear()  # cells are formed anew now and then, so most are stale
             self._values[cell] = np.ones(len(self._actions), np.float32)
         return self._values[cell]
-
-
-class UiCrawler(Explorer):
-    """Uses every element of every screen: clicks where there is a pointer, or tries what it has tried least there."""
-
-    name = "ui"
-    DEVIATES = 0.1
-
-    def __init__(self, space: ActionSpace, archive: Archive, rng: np.random.Generator) -> None:
-        super().__init__(space, archive, rng)
-        self._pointer, self._click = space.find("pointer"), space.find("click")
-        self._actions = space.prototypes(rng)
-        self._clicks: defaultdict[Hashable, int] = defaultdict(int)
-        self._tried: dict[Hashable, np.ndarray] = {}
-        self._after = space.neutral
-
-    def fits(self, seen: Seen) -> bool:
-        return bool(seen.ui)
-
-    def begin(self, game: Playable) -> Trace:
-        self._game, self._release = game, False
-        return super().begin(game)
-
-    def choose(self, seen: Seen) -> np.ndarray:
-        if self._release:  # a press counts once it is released
-            self._release = False
-            return np.asarray(self._after)
-        self._release = True
-        if self.rng.random() < self.DEVIATES or not seen.ui:
-            action = self.space.sample(self.rng)
-        else:
-            clicked = self._pressed(seen)
-            action = self._least_tried(seen) if clicked is None else clicked
-        self._after = self.space.neutral.copy()
-        if self._pointer is not None:
-            self._after[self._pointer] = action[self._pointer]
-        return action
-
-    def _pressed(self, seen: Seen) -> np.ndarray | None:
-        """Clicks on the element of this screen that was clicked least; None where there is nothing to click with."""
-        points = self._game.ui_points
-        usable = [path for path in seen.ui if path in points]
-        if self._pointer is None or self._click is None or not usable:
-            return None
-        shown = frozenset(seen.ui)
-        counts = np.array([self._clicks[shown, path] for path in usable])
-        path = usable[int(self.rng.choice(np.flatnonzero(counts == counts.min())))]
-        self._clicks[shown, path] += 1
-        action = self.space.neutral.copy()
-        action[self._pointer], action[self._click] = points[path], 1.0
-        return action
-
-    def _least_tried(self, seen: Seen) -> np.ndarray:
-        counts = self._tried.setdefault(screen(seen), np.zeros(len(self._actions), int))
-        place = int(self.rng.choice(np.flatnonzero(counts == counts.min())))
-        counts[place] += 1
-        return np.asarray(self._actions[place])
 
 
 EXPLORERS: dict[str, type[Explorer]] = {one.name: one for one in (Explorer, Sticky, Returning, Novelty, UiCrawler)}

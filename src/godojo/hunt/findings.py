@@ -16,6 +16,7 @@ from godojo.games.parts import ActionPart
 from godojo.hunt.contract import SEVERITIES
 from godojo.hunt.events import Event
 from godojo.hunt.game import DetectorSettings, Seen, Target
+from godojo.hunt.prove import Proof
 from godojo.hunt.team import Share
 from godojo.hunt.trace import Trace, read_trace, write_trace
 
@@ -44,7 +45,7 @@ class HuntSettings(msgspec.Struct, frozen=True):
     seed: int = 0
     proofs: int = 5
     """Replays of each finding's minimal actions; the rate is part of the finding."""
-    shrink_seconds: float = 45.0
+    shrink_seconds: float = 60.0
     """The most time that shrinking one finding takes."""
     timeout_s: float = 10.0
     """A game that does not answer for so long is frozen."""
@@ -62,12 +63,23 @@ class Finding(msgspec.Struct, frozen=True):
     seed: int
     found_after_s: float
     original_actions: int
+    """Decisions in which something was done, since the game was opened or the last finding was proven."""
     minimal_actions: int
+    """Decisions of the minimal trace in which something is done."""
     is_minimal: bool
-    """Whether no single action can be left out; otherwise shrinking ran out of time."""
+    """Whether no step can be left out or shortened; otherwise shrinking ran out of time."""
     replays: int
     """Of the minimal actions, in a fresh process."""
     reproduced: int
+    original_steps: int = 0
+    """Inputs since then, each held for a while."""
+    attempt_actions: int = 0
+    """Decisions since the last reset: those of `actions_original.json`."""
+    minimal_steps: int = 0
+    minimal_waits: int = 0
+    """Decisions in which nothing is done, and those of a standstill."""
+    steps: tuple[str, ...] = ()
+    """The minimal trace in words."""
     times_seen: int = 1
     status: Literal["new", "still there"] = "new"
     """Compared with the hunt of `--against`; without one, every finding is new."""
@@ -125,6 +137,8 @@ class HuntRecord(msgspec.Struct, frozen=True):
     fixed: tuple[Finding, ...] = ()
     """Findings of the hunt of `against` that do not happen any more."""
     is_finished: bool = False
+    trouble: str = ""
+    """Why it ended early, if it did."""
 
     @property
     def name(self) -> str:
@@ -137,6 +151,7 @@ def target_fields(target: Target) -> dict[str, object]:
         "game": target.game,
         "project": None if target.project is None else str(target.project.absolute()),
         "binary": None if target.binary is None else str(target.binary.absolute()),
+        "http": target.http,
         "scene": target.scene,
         "input_map": target.input_map,
         "options": dict(target.options),
@@ -161,6 +176,7 @@ class Book:
         self.unproven: dict[str, Unproven] = {}
         self.uncounted = 0
         self._claimed: dict[str, int] = {}
+        self._polished: set[str] = set()
         self._next = max((one.number for one in known), default=0) + 1
         self._lock = threading.Lock()
 
@@ -219,6 +235,34 @@ class Book:
         with self._lock:
             self.findings[finding.event.signature] = finding
             self.unproven.pop(finding.event.signature, None)
+
+    def claim_unfinished(self) -> Finding | None:
+        """A finding that can be shrunk further; each is given away once."""
+        with self._lock:
+            for name, finding in self.findings.items():
+                if not finding.is_minimal and name not in self._polished:
+                    self._polished.add(name)
+                    return finding
+        return None
+
+    def count_unfinished(self) -> int:
+        with self._lock:
+            return sum(not one.is_minimal and name not in self._polished for name, one in self.findings.items())
+
+    def improve(self, finding: Finding, proof: Proof, steps: tuple[str, ...], parts: Sequence[ActionPart]) -> None:
+        """Replaces the minimal trace of a finding with a shorter one."""
+        write_trace(self.folder / finding.folder / MINIMAL, proof.minimal, parts)
+        with self._lock:
+            self.findings[finding.event.signature] = msgspec.structs.replace(
+                self.findings[finding.event.signature],
+                minimal_actions=proof.effort.actions,
+                minimal_steps=proof.effort.steps,
+                minimal_waits=proof.effort.waits,
+                steps=steps,
+                is_minimal=proof.is_minimal,
+                replays=proof.replays,
+                reproduced=proof.reproduced,
+            )
 
     def update(self) -> None:
         """Writes counts that have changed since the findings were added."""

@@ -1,13 +1,10 @@
 """A game that is hunted: one engine process, played by decision, with everything that detectors see."""
 
 import math
-import os
-import secrets
-import signal
 import time
 from collections import deque
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -15,26 +12,28 @@ import msgspec
 import numpy as np
 
 from godojo.bridge.codec import StepFrame
-from godojo.bridge.listener import Connection, Listener
-from godojo.bridge.messages import Configure, ConnectionLost, GameRefused, PeerTimeout, Ready, WireError
+from godojo.bridge.messages import GameRefused, PeerTimeout, Ready
 from godojo.engines.godot.arrays import checked_seed, game_seed
-from godojo.engines.godot.game_process import GameProcess
 from godojo.errors import GodojoError
 from godojo.games.parts import ActionPart
-from godojo.hunt.detectors import BudgetDetector, DetectorSettings, LogDetector, ProgressDetector, backtrace
+from godojo.hunt.actions import ActionSpace
+from godojo.hunt.budgets import BudgetDetector
+from godojo.hunt.detectors import DetectorSettings, LogDetector, ProgressDetector, backtrace
 from godojo.hunt.events import Event, event
 from godojo.hunt.invariants import Invariant
-from godojo.hunt.probe import ProbeServer, Report
+from godojo.hunt.probe import Report
+from godojo.hunt.session import LOST, SLICE_S, OutOfMemory, Session
 from godojo.hunt.target import Launch, Target, prepared
-from godojo.hunt.usage import resident_mb, waited_ms
+from godojo.hunt.twin import TwinDetector, twin_of
 
 __all__ = ["DetectorSettings", "Event", "HuntedGame", "Seen", "Target", "open_game"]
 
-_START_S = 60.0
-_SLICE_S = 0.25
-"""How often a game that keeps us waiting is looked at: its log must stay small."""
-_LAST_BREATH_S = 1.0
+_HURRIED_S = 3.0
+_MOST_SPARED = 5
+"""Times its timeout that a game may wait for a processor."""
 _KEPT_LINES = 2000
+_MEMORY_DECISIONS = 64
+"""Between two looks at the memory of the process."""
 _SIGNALS = 128
 """Exit statuses from here on are signals, as shells report them."""
 _BEGUN = "Godojo: the scene is loaded anew"
@@ -43,7 +42,8 @@ _MOST_OBSERVED = 128
 """Numbers of the observation that are part of the state."""
 _HEAD = ("scene", "nodes", "bodies", "focus", "elements", "texts", "paused")
 _BODIES = 8
-_Lost = (ConnectionLost, PeerTimeout, WireError)
+_NEAR = 0.02
+"""How near to an element's middle a click is one on it, of a screen from -1 to 1."""
 
 
 class Seen(NamedTuple):
@@ -74,33 +74,29 @@ class HuntedGame:
         invariants: Sequence[Invariant] = (),
         *,
         timeout_s: float = 10.0,
+        twin: TwinDetector | None = None,
     ) -> None:
-        self._launch, self._settings, self._timeout_s = launch, settings or DetectorSettings(), timeout_s
+        self._twin = twin
+        self._points: tuple[tuple[str, float, float], ...] = ()
+        self._settings = settings or DetectorSettings()
+        self.session = Session(launch, self._settings, timeout_s)
         self.log: deque[str] = deque(maxlen=_KEPT_LINES)
         """The last lines of the game's output, of all its processes."""
-        self._lines_read = 0
         self.decisions = 0
-        self.starts = 0
-        """Processes that were started."""
         self._known: set[str] = set()
-        self._started_with: int | None = None
-        """The seed of a process that has not been played yet."""
-        self._probe = ProbeServer()
-        self._listener: Listener | None = None
-        self._process: GameProcess | None = None
-        self._connection: Connection | None = None
         self._detector = LogDetector(self._settings)
         self._progress, self._budgets = ProgressDetector(self._settings), BudgetDetector(self._settings)
         self._invariants = invariants
         self._early: list[Event] = []
         """Events that were seen while the game kept us waiting."""
         try:
-            self.ready = self._start(0)
+            self.ready = self.session.start(0)
         except BaseException:
             self.close()
             raise
-        self.action_parts = _action_parts(self.ready)
+        self.action_parts = action_parts_of(self.ready)
         """The parts of an action: those of all agents, role by role."""
+        self._space = ActionSpace(self.action_parts)
         self.state_names = _state_names(self.ready)
         """What the numbers of `Seen.state` are."""
         self._last: Seen
@@ -108,7 +104,21 @@ class HuntedGame:
     @property
     def is_lost(self) -> bool:
         """Whether the process is gone; `reset` starts another."""
-        return self._connection is None
+        return self.session.is_lost
+
+    @property
+    def starts(self) -> int:
+        """Processes that were started."""
+        return self.session.starts
+
+    @contextmanager
+    def hurried(self) -> Iterator[None]:
+        """In this block a freeze is noticed sooner."""
+        before, self.session.timeout_s = self.session.timeout_s, min(self.session.timeout_s, _HURRIED_S)
+        try:
+            yield
+        finally:
+            self.session.timeout_s = before
 
     def reset(self, seed: int) -> Seen:
         """Begins the game anew. The same seed and the same actions give the same states."""
@@ -116,47 +126,35 @@ class HuntedGame:
         self._known.clear()
         self._progress.begin()
         self._budgets.begin()
-        if self._process is not None:
+        if self.session.has_process:
             self._read_log(is_end=True)  # what the round before has left
         for attempt in (1, 2):
             try:
-                self._begin(number)
-                assert self._connection is not None
-                return self._seen(self._connection.reset(number, _START_S))
-            except _Lost as error:
+                if self.session.begin(number):
+                    self._skip_old_scene()
+                return self._seen(self.session.reset(number))
+            except LOST as error:
                 found = self._lose(error)
                 if attempt == 2:
-                    raise GodojoError(f"the game cannot be reset: {found[0].message}") from None
+                    reason = found[0].message if found else str(error)
+                    raise GodojoError(f"the game cannot be reset: {reason}") from None
         raise AssertionError
-
-    def _begin(self, seed: int) -> None:
-        """The game as it is when it has just been started."""
-        if self._connection is None or (self._launch.needs_process and self._started_with != seed):
-            self._start(seed)
-        elif not self._launch.needs_process:
-            self._connection.notice(f"hunt:reload {seed}")
-            self._connection.close("the game begins anew")
-            self._connection = None
-            self._connect()
-            self._skip_old_scene()
-        self._started_with = None
 
     def _skip_old_scene(self) -> None:
         """What the old scene printed while it was replaced is not the new one's."""
-        assert self._process is not None
-        lines = self._process.new_lines()
+        lines = self.session.new_lines()
         self.log.extend(lines)
         begun = max((place for place, line in enumerate(lines) if line == _BEGUN), default=-1)
         self._early = list(self._detector.read(lines[begun + 1 :], is_end=True))
 
     def step(self, action: np.ndarray) -> Seen:
         """Plays one decision."""
-        if self._connection is None:
-            raise GodojoError("the game is gone: call reset(seed) first")
         try:
-            self._connection.send_actions(self._split(action), self._timeout_s)
+            self.session.send(self._split(action))
             seen = self._seen(self._awaited(), np.asarray(action, np.float32))
-        except _Lost as error:
+            if self.decisions % _MEMORY_DECISIONS == 0:
+                self.session.check_memory()
+        except LOST as error:
             events = self._fresh(self._lose(error))
             self._last = self._last._replace(events=events, reward=0.0, ended=True)
             return self._last
@@ -166,14 +164,12 @@ class HuntedGame:
     @property
     def ui_points(self) -> dict[str, tuple[float, float]]:
         """Where each usable element of the UI is on the screen, as the action part `pointer` has it."""
-        return {path: (x, y) for path, x, y in self._probe.report.ui}
+        return {path: (x, y) for path, x, y in self.session.report.ui}
 
     def screenshot(self, path: Path) -> None:
-        """Saves a picture of the game as it is now; it must have been opened with a window."""
-        if self._connection is None:
-            raise GodojoError("the game is gone: there is nothing to be seen")
-        self._connection.notice(f"hunt:picture {path.absolute()}")
-        deadline = time.monotonic() + self._timeout_s
+        """Saves a picture of the game as it is now; it must have been opened with a window or to be filmed."""
+        self.session.notice(f"hunt:picture {path.absolute()}")
+        deadline = time.monotonic() + self.session.timeout_s
         while not path.is_file():
             if time.monotonic() > deadline:
                 raise GodojoError("the game cannot draw: open it with window=True")
@@ -181,9 +177,7 @@ class HuntedGame:
 
     def close(self) -> None:
         """Ends the process."""
-        self._end_process()
-        self._probe.close()
-        self._launch.resources.close()
+        self.session.close()
 
     def __enter__(self) -> Self:
         return self
@@ -191,85 +185,28 @@ class HuntedGame:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _start(self, seed: int) -> Ready:
-        self._end_process()
-        recipe = self._launch.recipe
-        token = secrets.token_urlsafe(24) if recipe.wire == "dojo/1" else None  # godot_rl has no tokens
-        self._listener = Listener(port=0, token=token, wire=recipe.wire)
-        self._probe.begin()
-        env = {"GODOJO_PROCESS": "0", "GODOJO_HUNT_SEED": str(seed), **self._launch.env, **self._probe.env}
-        env["GODOJO_HUNT_SETTINGS"] = msgspec.json.encode(self._settings).decode()
-        if recipe.wire != "godot_rl":
-            env |= {"GODOJO_HOST": "127.0.0.1", "GODOJO_PORT": str(self._listener.port), "GODOJO_TOKEN": token or ""}
-        self._process = GameProcess(recipe.words(self._listener.port, seed % 2**31), env)
-        self.starts += 1
-        self._started_with = seed
-        try:
-            return self._connect()
-        except GameRefused as error:
-            raise GodojoError(f"the game refused to play: {error}") from None
-        except _Lost as error:
-            self._process.wait(_LAST_BREATH_S)
-            raise GodojoError(f"the game did not start: {error}; {self._process.quoted()}") from None
-
-    def _connect(self) -> Ready:
-        """Waits for the game's call, and configures it."""
-        assert self._listener is not None
-        self._connection = self._listener.accept(_START_S, until=self._check_alive)
-        request = Configure(1, self._launch.ticks_per_decision, dict(self._launch.options))
-        return self._connection.configure(request, _START_S)
-
-    def _end_process(self) -> None:
-        if self._connection is not None:
-            self._connection.close("the hunt is over")
-            self._connection = None
-        if self._process is not None:
-            self._process.end()
-            self._process = None
-        if self._listener is not None:
-            self._listener.close()
-            self._listener = None
-
-    def _check_alive(self) -> None:
-        assert self._process is not None
-        if self._process.alive():
-            return
-        if self._process.status == 0:
-            raise GodojoError(
-                "the game quits at once: hunt a scene that stays (scene), or have it wait for a person;"
-                f" {self._process.quoted()}"
-            )
-        if self._process.could_not_start():
-            raise GodojoError(f"the game cannot start on this machine: {self._process.quoted()}")
-        raise GodojoError(f"the game {self._process.how_it_ended()} before it connected; {self._process.quoted()}")
-
     def _awaited(self) -> StepFrame:
-        """The game's answer; looks at the game while it keeps us waiting."""
-        assert self._connection is not None
-        assert self._process is not None
-        deadline = time.monotonic() + self._timeout_s
+        """The game's answer; reads its log while it keeps us waiting."""
+        frame = self.session.answer(SLICE_S)
+        if frame is not None:
+            return frame
+        timeout_s, waited_ms = self.session.timeout_s, self.session.waited_ms()
+        deadline = time.monotonic() + timeout_s
         while True:
-            left_s = deadline - time.monotonic()
-            try:
-                return self._connection.receive_step(min(max(left_s, 0.01), _SLICE_S))
-            except PeerTimeout:
-                self._early = self._read_log()
-                self._check_memory()
-                if left_s <= 0:
-                    raise PeerTimeout(f"gave no answer within {self._timeout_s:g} s") from None
-
-    def _check_memory(self) -> None:
-        assert self._process is not None
-        used_mb, most_mb = resident_mb(self._process.pid), self._settings.memory_limit_mb
-        if most_mb and used_mb > most_mb:
-            self._early.append(event("memory_budget", f"the game takes {used_mb:.0f} MB and was ended"))
-            self._process.end()
-            raise ConnectionLost("it takes too much memory")
+            # A game that waits for a processor is not frozen, unless that lasts.
+            spared_s = min(1e-3 * (self.session.waited_ms() - waited_ms), _MOST_SPARED * timeout_s)
+            left_s = deadline + spared_s - time.monotonic()
+            self._early = self._read_log()
+            frame = self.session.answer(min(left_s, SLICE_S))
+            if frame is not None:
+                return frame
+            if left_s <= 0:
+                raise PeerTimeout(f"gave no answer within {timeout_s:g} s")
 
     def _seen(self, frame: StepFrame, action: np.ndarray | None = None) -> Seen:
         observation = np.concatenate([role.observation.reshape(-1) for role in frame.roles])
         reward = sum(float(role.terms.sum()) for role in frame.roles)
-        report = self._probe.read(self._timeout_s)
+        report = self.session.probed()
         state = np.concatenate([report.state, observation[:_MOST_OBSERVED]])
         ui = tuple(path for path, _, _ in report.ui)
         seen = Seen(state, report.position, ui, (), reward, len(frame.ended) > 0, observation)
@@ -278,11 +215,28 @@ class HuntedGame:
         for invariant in self._invariants:
             events += invariant.check(self._described(seen, report))
         if action is not None:
-            events += self._progress.look(action, state.tobytes() + repr(ui).encode(), seen.position)
-            metrics = {**report.metrics, "nodes": float(state[1])}
-            events += self._budgets.look(metrics, frame.engine_us * 1e-3, self._waited_ms)
+            sight = state.tobytes() + repr(ui).encode()
+            elements, clicked = self._clicked(action)
+            has_player = report.metrics["has_player"] > 0.0
+            events += self._progress.look(action, sight, seen.position, elements, clicked, has_player=has_player)
+            counts = {"nodes": float(state[1]), "scene": float(state[0]), "ended": float(seen.ended)}
+            metrics = {**report.metrics, **counts}
+            events += self._budgets.look(metrics, frame.engine_us * 1e-3, self.session.waited_ms)
+            events += [] if self._twin is None else self._twin.look(frame, self._split(action))
+        elif self._twin is not None:
+            self._twin.begin(frame)
         self._last = seen._replace(events=self._fresh(events))
         return self._last
+
+    def _clicked(self, action: np.ndarray) -> tuple[list[str], list[str]]:
+        """Elements that a pointer can click, and those that were clicked before the last answer."""
+        pointer, click = self._space.find("pointer"), self._space.find("click")
+        if pointer is None or click is None:
+            return [], []
+        points, at = self._points, action[pointer]
+        hit = [path for path, x, y in points if action[click][0] and max(abs(x - at[0]), abs(y - at[1])) < _NEAR]
+        self._points = self.session.report.ui
+        return [path for path, x, y in points if max(abs(x), abs(y)) <= 1.0], hit
 
     def _described(self, seen: Seen, report: Report) -> dict[str, Any]:
         """The state as users' invariants get it."""
@@ -315,48 +269,35 @@ class HuntedGame:
             found.append(event("nan", f"{node}: {field} is not finite", pattern=field, node=node))
         return found
 
-    def _waited_ms(self) -> float:
-        return 0.0 if self._process is None else waited_ms(self._process.pid)
-
     def _read_log(self, *, is_end: bool = False) -> list[Event]:
-        assert self._process is not None
         early, self._early = self._early, []
-        lines = self._process.new_lines()
+        lines = self.session.new_lines()
         self.log.extend(lines)
-        self._lines_read += len(lines)
         return [*early, *self._detector.read(lines, is_end=is_end)] if lines or is_end else early
 
     def _lose(self, error: GodojoError) -> list[Event]:
         """Ends what is left of the process; what happened to it, and what its log has."""
-        assert self._process is not None
-        process, connection = self._process, self._connection
-        self._connection = None
         is_frozen = isinstance(error, PeerTimeout)
-        if is_frozen:
-            with suppress(OSError):  # its crash handler prints where it is
-                os.kill(process.pid, signal.SIGSEGV if hasattr(signal, "SIGSEGV") else signal.SIGTERM)
-        process.wait(_LAST_BREATH_S)
-        before = self._lines_read
-        found = self._read_log(is_end=True)
-        frames = backtrace(list(self.log)[-max(self._lines_read - before, 1) :])
-        status = process.status
-        process.end()
-        if connection is not None:
-            connection.close("lost")
-        ended = None
+        ending = self.session.lose(is_frozen=is_frozen)
+        early, self._early = self._early, []
+        self.log.extend(ending.lines)
+        found = [*early, *self._detector.read(ending.lines, is_end=True)]
+        frames, ended = backtrace(ending.lines), None
         if is_frozen:
             # A loop may be caught anywhere in what it calls; what called it is always the same.
             place, where = (f"{frames[-1].file}:{frames[-1].function}", f" in {frames[0]}") if frames else ("", "")
             ended = event("freeze", f"the game {error}{where}", place=place, pattern="no answer")
+        elif isinstance(error, OutOfMemory):
+            ended = event("memory_budget", f"the game {error}")
         elif isinstance(error, GameRefused):
             ended = event("exit", str(error))
-        elif status is None:
+        elif ending.status is None:
             ended = event("exit", f"the game left the hunt: {error}")
-        elif status < 0 or status >= _SIGNALS:
+        elif ending.status < 0 or ending.status >= _SIGNALS:
             place, where = (f"{frames[0].file}:{frames[0].line}", f" in {frames[0]}") if frames else ("", "")
-            ended = event("crash", f"the game {process.how_it_ended()}{where}", place=place, pattern="crash")
-        elif status > 0 or self._settings.exits:
-            ended = event("exit", f"the game {process.how_it_ended()}")
+            ended = event("crash", f"the game {ending.words}{where}", place=place, pattern="crash")
+        elif ending.status > 0 or self._settings.exits:
+            ended = event("exit", f"the game {ending.words}")
         return found if ended is None else [ended, *found]
 
     def _fresh(self, events: Sequence[Event]) -> tuple[Event, ...]:
@@ -381,19 +322,25 @@ class HuntedGame:
 
 
 def open_game(
-    target: Target, *, detectors: DetectorSettings | None = None, window: bool = False, timeout_s: float = 10.0
+    target: Target,
+    *,
+    detectors: DetectorSettings | None = None,
+    window: bool = False,
+    is_filmed: bool = False,
+    timeout_s: float = 10.0,
 ) -> HuntedGame:
-    """Opens a game, ready for `reset`."""
+    """Opens a game, ready for `reset`; `is_filmed`: it draws when it is asked for a screenshot."""
     invariants = [Invariant(text) for text in target.invariants]
-    launch = prepared(target, window=window)
+    launch = prepared(target, window=window, is_filmed=is_filmed)
     try:
-        return HuntedGame(launch, detectors, invariants, timeout_s=timeout_s)
+        twin = twin_of(target.game, dict(target.options)) if (detectors or DetectorSettings()).twin else None
+        return HuntedGame(launch, detectors, invariants, timeout_s=timeout_s, twin=twin)
     except BaseException:
         launch.resources.close()
         raise
 
 
-def _action_parts(ready: Ready) -> tuple[ActionPart, ...]:
+def action_parts_of(ready: Ready) -> tuple[ActionPart, ...]:
     several = sum(role.agents for role in ready.roles) > 1
     return tuple(
         msgspec.structs.replace(part, name=f"{role.name}{agent}.{part.name}") if several else part

@@ -49,6 +49,12 @@ class HuntOutcome(Printable, msgspec.Struct, frozen=True):
         about = f" ({changes})" if changes else ""
         end = f"{counted(self.findings).capitalize()}{about} in {record.decisions:,} decisions."
         lines += ["", end] if lines else [end]
+        lines += [
+            f"[dim]seen {seen.times_seen}x and not reproduced: {escape(seen.event.message)}[/]"
+            for seen in record.unproven[:_LISTED]
+        ]
+        if record.trouble:
+            lines.append(f"[red]it ended early:[/] {escape(record.trouble)}")
         if self.findings:
             lines.append(f"[dim]→ {escape(reproduction(self.folder, self.findings[0]))}[/]")
         return Group(*lines)

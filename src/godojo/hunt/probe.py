@@ -15,7 +15,7 @@ from godojo.bridge.messages import ConnectionLost, PeerTimeout, WireError
 
 _LENGTHS = struct.Struct("<II")
 _MOST_BYTES = 4 * 1024 * 1024
-METRICS = ("orphans", "memory_mb", "objects")
+METRICS = ("orphans", "memory_mb", "objects", "old_nodes", "has_player")
 _POSITION = slice(len(METRICS), len(METRICS) + 3)
 
 
@@ -24,6 +24,7 @@ class Reported(msgspec.Struct):
 
     token: str | None = None
     scene: str | None = None
+    autoloads: int | None = None
     bodies: tuple[str, ...] | None = None
     ui: tuple[tuple[str, float, float], ...] | None = None
     events: tuple[dict[str, Any], ...] = ()
@@ -33,12 +34,14 @@ class Report(msgspec.Struct):
     """What the probe sees now."""
 
     scene: str = ""
+    autoloads: int = -1
+    """Nodes that outlive a scene; -1 if it is not known yet."""
     bodies: tuple[str, ...] = ()
     """Paths of the bodies in `state`, in order."""
     ui: tuple[tuple[str, float, float], ...] = ()
     """Usable elements, and where they are on the screen."""
     events: tuple[dict[str, Any], ...] = ()
-    numbers: np.ndarray = np.zeros(6, np.float32)
+    numbers: np.ndarray = np.zeros(len(METRICS) + 3, np.float32)
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -111,7 +114,7 @@ class ProbeServer:
                 said = self._decoder.decode(content[:text_bytes])
             except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
                 raise WireError(f"the probe's report cannot be read: {error}") from None
-            for name in ("scene", "bodies", "ui"):
+            for name in ("scene", "autoloads", "bodies", "ui"):
                 if (value := getattr(said, name)) is not None:
                     setattr(self.report, name, value)
         else:

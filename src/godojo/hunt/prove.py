@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -9,10 +10,10 @@ import numpy as np
 from godojo.hunt.actions import ActionSpace
 from godojo.hunt.archive import Archive
 from godojo.hunt.contract import Playable
-from godojo.hunt.events import Event
+from godojo.hunt.events import TIMED, Event
 from godojo.hunt.game import Seen
 from godojo.hunt.shrink import Shrinker
-from godojo.hunt.trace import Interrupted, Replay, Trace, replay
+from godojo.hunt.trace import Effort, Interrupted, Replay, Trace, effort_of, replay, still_tail
 
 FIRST_TRIES = 3
 FLAKY_TRIES = 3
@@ -25,7 +26,13 @@ class Proof(NamedTuple):
     """What replaying and shrinking an event gave."""
 
     event: Event
+    original: Trace
+    """What was played, up to the event; without earlier episodes where it happens without them."""
     minimal: Trace
+    effort: Effort
+    """Of the minimal trace."""
+    tail: int
+    """Decisions at its end in which anything can be done."""
     is_minimal: bool
     replays: int
     reproduced: int
@@ -34,66 +41,121 @@ class Proof(NamedTuple):
     log: Sequence[str]
 
 
-def prove(
-    reopened: Callable[[], Playable],
-    trace: Trace,
-    event: Event,
-    *,
-    proofs: int,
-    shrink_seconds: float,
-    archive: Archive | None = None,
-    is_over: Callable[[], bool] = lambda: False,
-) -> Proof | None:
-    """Replays, shrinks and replays again, each in a fresh process; None if the event did not happen again.
+class Prover:
+    """Replays and shrinks events in fresh processes of a game."""
 
-    Raises Interrupted if it is over before the event has happened again.
-    """
-    game = reopened()
-    hits: list[Replay] = []
-    for tries in range(1, FIRST_TRIES + 1):
-        found = replay(game, trace, event.signature, is_over=is_over)
-        if found.event is not None:
-            hits.append(found)
-        if len(hits) == tries == 2:
-            break  # as good as deterministic
-    if not hits:
+    def __init__(
+        self,
+        reopened: Callable[[], Playable],
+        *,
+        proofs: int,
+        archive: Archive | None = None,
+        is_over: Callable[[], bool] = lambda: False,
+        is_late: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._reopened, self._proofs, self._archive = reopened, proofs, archive
+        self._is_over, self._is_late = is_over, is_late
+        self._game: Playable | None = None
+
+    def prove(
+        self, trace: Trace, event: Event, *, shrink_seconds: float, earlier: tuple[Trace, ...] = ()
+    ) -> Proof | None:
+        """Replays, shrinks and replays again; None if the event did not happen again.
+
+        `earlier` are the episodes that were played in the same process before: they are replayed, too, if the event
+        does not happen without them. Raises Interrupted if it is over before the event has happened again.
+        """
+        self._game = None
+        needs_earlier = earlier and event.detector not in TIMED
+        for original in (trace, trace.after(earlier)) if needs_earlier else (trace,):
+            hits, tries = self._first(original, event)
+            if hits and not _is_chance(event, len(hits), tries):
+                return self._shrunk(original, hits, tries, shrink_seconds)
         return None
-    is_flaky = len(hits) < tries
-    original = trace.with_actions(trace.actions[: max(hit.at for hit in hits)])
-    shrinker = Shrinker(
-        game,
-        event.signature,
-        ActionSpace(game.action_parts).neutral,
-        seconds=shrink_seconds,
-        tries=FLAKY_TRIES if is_flaky else 1,
-        archive=archive,
-        is_over=is_over,
-    )
-    shrunk = shrinker.shrink(original)
-    for minimal, is_minimal in ((shrunk.trace, shrunk.is_finished), (original, False)):
-        game = reopened()
-        replays, again = _replays(game, minimal, event, proofs, is_over)
-        if again:
-            seen = again[-1]
-            return Proof(seen.event or event, minimal, is_minimal, replays, len(again), seen.path, list(game.log))
-    return Proof(hits[-1].event or event, original, False, tries, len(hits), hits[-1].path, list(game.log))
+
+    def shrink_on(self, trace: Trace, event: Event, *, seconds: float) -> Proof | None:
+        """Shrinks the minimal trace of a finding further."""
+        self._game = None
+        hits, tries = self._first(trace, event)
+        return self._shrunk(trace, hits, tries, seconds) if hits else None
+
+    def _first(self, trace: Trace, event: Event) -> tuple[list[Replay], int]:
+        hits: list[Replay] = []
+        for tries in range(1, FIRST_TRIES + 1):
+            found = self._replay(trace, event.signature)
+            if found.event is not None:
+                hits.append(found)
+            if len(hits) == tries == 2:
+                break  # as good as deterministic
+            if trace.earlier and not hits:
+                break  # long, and in a process of its own
+        return hits, tries
+
+    def _replay(self, trace: Trace, signature: str) -> Replay:
+        """In one process for all replays, unless the trace begins with its start."""
+        if self._game is None or trace.earlier:
+            self._game = self._reopened()
+        return replay(self._game, trace, signature, is_over=self._is_over)
+
+    def _shrunk(self, trace: Trace, hits: list[Replay], tries: int, seconds: float) -> Proof:
+        event, game = hits[-1].event, self._game
+        assert event is not None
+        assert game is not None
+        last = max(hits, key=lambda hit: hit.at)
+        original = trace.with_actions(trace.actions[: last.at])
+        space = ActionSpace(game.action_parts)
+        shrinker = Shrinker(
+            lambda shorter: self._replay(shorter, event.signature),
+            space,
+            seconds=seconds,
+            tries=FLAKY_TRIES if len(hits) < tries else 1,
+            archive=None if trace.earlier else self._archive,
+        )
+        with game.hurried() if event.detector == "freeze" else nullcontext():
+            shrunk = shrinker.shrink(original, last)
+        tail = still_tail(event, last.path)
+        whole = effort_of(original, space.neutral, tail)
+        for minimal, effort, still, is_minimal in (
+            (shrunk.trace, shrunk.effort, shrunk.tail, shrunk.is_finished),
+            (original, whole, tail, False),
+        ):
+            self._game = None
+            replays, again = self._replays(minimal, event.signature)
+            if again and not _is_chance(event, len(again), replays):
+                log: Sequence[str] = [] if self._game is None else list(self._game.log)
+                seen = again[-1]
+                return Proof(
+                    seen.event or event,
+                    original,
+                    minimal,
+                    effort,
+                    still,
+                    is_minimal,
+                    replays,
+                    len(again),
+                    seen.path,
+                    log,
+                )
+        return Proof(event, original, original, whole, tail, False, tries, len(hits), last.path, [])
+
+    def _replays(self, trace: Trace, signature: str) -> tuple[int, list[Replay]]:
+        hits: list[Replay] = []
+        started = time.monotonic()
+        for played in range(1, self._proofs + 1):
+            try:
+                found = self._replay(trace, signature)
+            except Interrupted:
+                return played - 1, hits
+            if found.event is not None:
+                hits.append(found)
+            if played >= FEWEST_PROOFS and (self._is_late() or time.monotonic() - started > PROOF_S):
+                return played, hits
+        return self._proofs, hits
 
 
-def _replays(
-    game: Playable, trace: Trace, event: Event, proofs: int, is_over: Callable[[], bool]
-) -> tuple[int, list[Replay]]:
-    hits: list[Replay] = []
-    started = time.monotonic()
-    for played in range(1, proofs + 1):
-        try:
-            found = replay(game, trace, event.signature, is_over=is_over)
-        except Interrupted:
-            return played - 1, hits
-        if found.event is not None:
-            hits.append(found)
-        if played >= FEWEST_PROOFS and time.monotonic() - started > PROOF_S:
-            return played, hits
-    return proofs, hits
+def _is_chance(event: Event, hits: int, tries: int) -> bool:
+    """Whether an event that takes time happened too rarely to be the game's."""
+    return event.detector in TIMED and 2 * hits <= tries
 
 
 def first_position(path: Sequence[Seen]) -> tuple[float, ...]:

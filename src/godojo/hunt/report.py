@@ -31,6 +31,7 @@ _CSS = """
 .finding { border: 1px solid var(--line); border-radius: 12px; background: #fff; padding: 14px 18px; margin: 14px 0; }
 .finding h3 { font-size: 17px; margin: 8px 0 4px; overflow-wrap: anywhere; }
 .finding video, .finding img { width: 100%; max-width: 640px; border-radius: 8px; margin: 8px 0; display: block; }
+.finding .steps { margin: 6px 0; padding-left: 26px; max-height: 260px; overflow-y: auto; }
 .finding pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 """
 
@@ -80,6 +81,7 @@ def _head(record: HuntRecord, findings: Sequence[Finding]) -> str:
     return (
         f"<h1>Hunt in {html.escape(record.name)}</h1>\n"
         f'<p class="quiet">{html.escape(about)}</p>\n<p class="lead">{html.escape(counted(findings).capitalize())}.</p>'
+        + (f"<p>It ended early: {html.escape(record.trouble)}</p>" if record.trouble else "")
     )
 
 
@@ -95,9 +97,8 @@ def _finding(folder: Path, one: Finding, record: HuntRecord, room: list[int]) ->
     colour = _COLOURS[one.event.severity]
     new = " · new" if record.against is not None and one.status == "new" else ""
     title = f'<span class="badge" style="background:{colour}">{one.event.severity}</span> <b>{one.number:03d}</b>'
-    share = one.minimal_actions / max(one.original_actions, 1)
     facts = (
-        f"{one.event.detector} · reproduces in {rate_of(one)} · {steps_of(one)} ({share:.1%}) · found after"
+        f"{one.event.detector} · reproduces in {rate_of(one)} · {steps_of(one)} · found after"
         f" {style.clock(one.found_after_s)} by {one.explorer} · seen {one.times_seen}x{new}"
     )
     node = f'<p class="quiet">{html.escape(one.event.node)}</p>' if one.event.node else ""
@@ -105,10 +106,17 @@ def _finding(folder: Path, one: Finding, record: HuntRecord, room: list[int]) ->
     return (
         f'<section class="finding" id="finding-{one.number:03d}">{title}\n<h3>{html.escape(one.event.message)}</h3>\n'
         f'<p class="quiet">{html.escape(facts)}</p>{node}\n{_moving_picture(folder, one, room)}'
-        f"<pre>{html.escape(reproduction(folder, one))}</pre>\n"
+        f"{_steps(one)}<pre>{html.escape(reproduction(folder, one))}</pre>\n"
         f"<details><summary>Log</summary><pre>{html.escape(log)}</pre></details>"
         f'<p class="quiet">{html.escape(one.event.signature)}</p></section>'
     )
+
+
+def _steps(one: Finding) -> str:
+    """What a person would do."""
+    lines = "".join(f"<li>{html.escape(line)}</li>" for line in one.steps)
+    shrunk = "" if one.is_minimal else '<p class="quiet">Shrinking ran out of time; fewer steps may do.</p>'
+    return f'<ol class="steps">{lines}</ol>{shrunk}' if lines else ""
 
 
 def _tail(path: Path) -> str:

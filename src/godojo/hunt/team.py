@@ -6,7 +6,7 @@ import msgspec
 
 from godojo.hunt.explorers import Explorer
 
-FLOOR = 0.3
+FLOOR = 0.6
 """The part of all time that is shared evenly; the rest goes to those who find something."""
 FINDING_WORTH = 40.0
 """A finding counts as much as this many new cells."""

@@ -14,6 +14,8 @@ from godojo.hunt.events import Severity
 from godojo.hunt.findings import Finding, HuntRecord
 
 MARKDOWN, JUNIT = "report.md", "junit.xml"
+_DESCRIBED, _STEPS = 10, 12
+"""Findings whose steps are written out, and the most steps of each."""
 _ANNOTATION = {"critical": "error", "major": "error", "minor": "warning"}
 
 
@@ -42,8 +44,10 @@ def fails(findings: Sequence[Finding], fail_on: Severity | None) -> bool:
 
 
 def steps_of(finding: Finding) -> str:
-    """`12 of 640 actions`."""
-    return f"{finding.minimal_actions:,} of {finding.original_actions:,} actions"
+    """`2 of 640 steps (13 of 900 actions), 200 decisions of waiting`."""
+    waits = f", {finding.minimal_waits:,} decisions of waiting" if finding.minimal_waits else ""
+    actions = f"{finding.minimal_actions:,} of {finding.original_actions:,} actions"
+    return f"{finding.minimal_steps:,} of {finding.original_steps:,} steps ({actions}){waits}"
 
 
 def rate_of(finding: Finding) -> str:
@@ -60,6 +64,8 @@ def markdown(folder: Path, record: HuntRecord, findings: Sequence[Finding]) -> s
     lines = [f"# Hunt in {record.name}: {counted(findings)}", ""]
     played = f"{record.seconds / 60:.1f} minutes, {record.decisions:,} decisions, {record.launches} launches"
     lines += [f"{played}; seed {record.settings.seed}.", ""]
+    if record.trouble:
+        lines += [f"It ended early: {_cell(record.trouble)}", ""]
     if record.against is not None:
         lines += [f"Compared with `{record.against}`: {compared(record, findings)}.", ""]
     if findings:
@@ -69,6 +75,10 @@ def markdown(folder: Path, record: HuntRecord, findings: Sequence[Finding]) -> s
             what = f"{_cell(one.event.message)}{new}"
             steps = f"{steps_of(one)} | {rate_of(one)} | {one.found_after_s:.0f} s by {one.explorer}"
             lines.append(f"| {one.number:03d} | {one.event.severity} | {what} | {steps} |")
+        for one in findings[:_DESCRIBED]:
+            if one.steps:
+                lines += ["", f"{one.number:03d}: {_cell('; '.join(one.steps[:_STEPS]))}"]
+                lines[-1] += "; …" if len(one.steps) > _STEPS else "."
         lines += ["", "```sh", *(reproduction(folder, one) for one in findings[:10]), "```", ""]
     if record.fixed:
         lines += ["Fixed:", "", *(f"- {_cell(one.event.message)}" for one in record.fixed), ""]

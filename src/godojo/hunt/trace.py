@@ -18,6 +18,8 @@ from godojo.hunt.contract import Playable
 from godojo.hunt.events import Event
 from godojo.hunt.game import Seen
 
+STANDSTILLS = ("softlock", "stuck")
+"""Detectors of what does not happen any more."""
 _LINE = re.compile(r":\d+")
 LATE = 3
 """Decisions that a replay waits after its last action: the line of an error may arrive late."""
@@ -31,12 +33,65 @@ class Trace:
     actions: np.ndarray
     """float32 [n, size]."""
     explorer: str = ""
+    earlier: tuple["Trace", ...] = ()
+    """Episodes of the same process before it: for what outlives a reset. Empty for almost all events."""
 
     def __len__(self) -> int:
         return len(self.actions)
 
     def with_actions(self, actions: np.ndarray) -> "Trace":
         return replace(self, actions=actions)
+
+    def after(self, earlier: tuple["Trace", ...]) -> "Trace":
+        return replace(self, earlier=earlier)
+
+
+class Effort(NamedTuple):
+    """What a trace takes to play."""
+
+    steps: int
+    """Inputs, each held for a while: the runs of equal actions in which something is done."""
+    actions: int
+    """Decisions in which something is done."""
+    waits: int
+    """The others, and a standstill at the end, whatever was tried in it."""
+
+    def plus(self, other: "Effort") -> "Effort":
+        return Effort(*(one + more for one, more in zip(self, other, strict=True)))
+
+
+def effort_of(trace: Trace, neutral: np.ndarray, tail: int = 0) -> Effort:
+    """`tail` is the number of decisions at the end that are a standstill."""
+    actions = trace.actions[: max(len(trace) - tail, 0)]
+    is_idle = (actions == neutral).all(1) if len(actions) else np.zeros(0, bool)
+    steps = sum(not is_idle[start] for start, _ in runs_of(actions))
+    effort = Effort(steps, int((~is_idle).sum()), int(is_idle.sum()) + len(trace) - len(actions))
+    for episode in trace.earlier:
+        effort = effort.plus(effort_of(episode, neutral)).plus(Effort(1, 0, 0))  # the reset is a step
+    return effort
+
+
+def runs_of(actions: np.ndarray) -> list[tuple[int, int]]:
+    """Where runs of equal actions start and stop."""
+    if not len(actions):
+        return []
+    changes = np.flatnonzero((actions[1:] != actions[:-1]).any(1)) + 1
+    return list(zip([0, *changes.tolist()], [*changes.tolist(), len(actions)], strict=True))
+
+
+def still_tail(event: Event, path: Sequence["Seen"]) -> int:
+    """Decisions at the end of a path that are the event itself: a standstill, in which anything was tried."""
+    if event.detector not in STANDSTILLS:
+        return 0
+    last, count = path[-1], 0
+    for seen in path[-2::-1]:
+        is_same = np.abs(seen.position - last.position).max() <= 1e-3
+        if event.detector == "softlock":
+            is_same = seen.ui == last.ui and np.array_equal(seen.state, last.state)
+        if not is_same:
+            break
+        count += 1
+    return count
 
 
 class Replay(NamedTuple):
@@ -68,6 +123,13 @@ def replay(
     """
     wanted = without_lines(signature) if lines_moved else signature
     waiting = np.repeat(ActionSpace(game.action_parts).neutral[None], LATE, 0)
+    for episode in trace.earlier:
+        game.reset(episode.seed)
+        for action in episode.actions:
+            if is_over():
+                raise Interrupted
+            if not game.is_lost:
+                game.step(action)
     seen = game.reset(trace.seed)
     path = [seen]
     for action in (None, *trace.actions, *waiting):
@@ -94,6 +156,11 @@ class _Held(msgspec.Struct, frozen=True, array_like=True):
     times: int
 
 
+class _Episode(msgspec.Struct, frozen=True):
+    seed: int
+    actions: tuple[_Held, ...]
+
+
 class ActionFile(msgspec.Struct, frozen=True):
     """`actions_*.json`: a trace as a file. Equal actions in a row are one entry with a count."""
 
@@ -101,18 +168,20 @@ class ActionFile(msgspec.Struct, frozen=True):
     explorer: str
     parts: tuple[ActionPart, ...]
     actions: tuple[_Held, ...]
+    earlier: tuple[_Episode, ...] = ()
+    """What has to be played in the same process before."""
 
 
 MOST_ACTIONS = 1_000_000
 
 
 def write_trace(path: Path, trace: Trace, parts: Sequence[ActionPart]) -> None:
-    held: list[_Held] = []
-    for action in trace.actions.tolist():
-        row = tuple(action)
-        times = held.pop().times if held and held[-1].action == row else 0
-        held.append(_Held(row, times + 1))
-    write_document(path, ACTIONS, ActionFile(trace.seed, trace.explorer, tuple(parts), tuple(held)))
+    earlier = tuple(_Episode(each.seed, _held(each.actions)) for each in trace.earlier)
+    write_document(path, ACTIONS, ActionFile(trace.seed, trace.explorer, tuple(parts), _held(trace.actions), earlier))
+
+
+def _held(actions: np.ndarray) -> tuple[_Held, ...]:
+    return tuple(_Held(tuple(actions[start].tolist()), stop - start) for start, stop in runs_of(actions))
 
 
 def read_trace(path: Path) -> tuple[Trace, tuple[ActionPart, ...]]:
@@ -121,14 +190,20 @@ def read_trace(path: Path) -> tuple[Trace, tuple[ActionPart, ...]]:
         found = read_document(path, ACTIONS, ActionFile, "hunt again")
     except FileNotFoundError:
         raise GodojoError(f"{path}: no such file; name the folder of a finding") from None
-    size, total = ActionSpace(found.parts).size, sum(max(held.times, 0) for held in found.actions)
-    if total > MOST_ACTIONS or any(len(held.action) != size or held.times < 1 for held in found.actions):
+    size = ActionSpace(found.parts).size
+    earlier = tuple(Trace(each.seed, _unheld(path, each.actions, size), found.explorer) for each in found.earlier)
+    return Trace(found.seed, _unheld(path, found.actions, size), found.explorer, earlier), found.parts
+
+
+def _unheld(path: Path, held: tuple[_Held, ...], size: int) -> np.ndarray:
+    total = sum(max(each.times, 0) for each in held)
+    if total > MOST_ACTIONS or any(len(each.action) != size or each.times < 1 for each in held):
         raise GodojoError(f"{path} is damaged (its actions do not fit its parts); hunt again")
-    rows = np.array([held.action for held in found.actions], np.float32).reshape(-1, size)
-    actions = np.repeat(rows, [held.times for held in found.actions], 0)
+    rows = np.array([each.action for each in held], np.float32).reshape(-1, size)
+    actions = np.repeat(rows, [each.times for each in held], 0)
     if not np.isfinite(actions).all():
         raise GodojoError(f"{path} is damaged (an action is not finite); hunt again")
-    return Trace(found.seed, actions, found.explorer), found.parts
+    return actions
 
 
 def fits(game: Playable, parts: Sequence[ActionPart]) -> bool:

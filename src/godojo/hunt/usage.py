@@ -1,6 +1,8 @@
 """What a process takes of the machine, where the system tells (Linux)."""
 
+import math
 import mmap
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,3 +22,11 @@ def resident_mb(pid: int) -> float:
         return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * mmap.PAGESIZE / 2**20
     except (OSError, ValueError, IndexError):
         return 0.0
+
+
+def machine_mb() -> float:
+    """Memory of the machine; endless where the system does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**20
+    except (AttributeError, OSError, ValueError):
+        return math.inf

@@ -91,6 +91,9 @@ def compare(
     for name in (*higher, *lower):
         if name not in shared:
             raise unknown("metric that both files have called", name, shared)
+    lost = [name for name, metric in baseline.metrics.items() if metric.better and name not in current.metrics]
+    if lost:
+        raise GodojoError(f"the current metrics lack {', '.join(lost)}, which the baseline has: evaluate more episodes")
     changes = list(_changes(current, baseline, shared, tolerance, higher, lower))
     if not changes:
         raise GodojoError(

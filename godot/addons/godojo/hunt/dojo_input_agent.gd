@@ -22,8 +22,12 @@ var ignored: PackedStringArray = ["*quit*", "*exit*", "*fullscreen*", "*screensh
 var state: DojoProbeState
 
 var _actions: Array[StringName] = []
+# Keys that scripts ask for by name.
+var _keys: Array[Key] = DojoRawInput.keys()
+var _has_right_button: bool = DojoRawInput.uses_right_button()
 var _is_held: Dictionary[StringName, bool] = {}
 var _is_clicked: bool = false
+var _is_right_clicked: bool = false
 var _pointer := Vector2.ZERO
 
 
@@ -59,6 +63,10 @@ func action_parts() -> Array[Dictionary]:
 	parts.append(DojoObservationLayout.choice("click", 2))
 	for action in _actions:
 		parts.append(DojoObservationLayout.choice(str(action).left(60), 2))
+	for key in _keys:
+		parts.append(DojoObservationLayout.choice(_name_of(key), 2))
+	if _has_right_button:
+		parts.append(DojoObservationLayout.choice("right_click", 2))
 	return parts
 
 
@@ -67,14 +75,21 @@ func apply_action(action: PackedFloat32Array) -> void:
 	_click(roundi(action[2]) == 1)
 	for index in _actions.size():
 		_hold(_actions[index], roundi(action[3 + index]) == 1)
+	for index in _keys.size():
+		_hold_key(_keys[index], roundi(action[3 + _actions.size() + index]) == 1)
+	if _has_right_button:
+		_right_click(roundi(action[action.size() - 1]) == 1)
 	Input.flush_buffered_events()
 
 
 ## Lets go of everything.
 func release_all() -> void:
 	_click(false)
+	_right_click(false)
 	for action in _actions:
 		_hold(action, false)
+	for key in _keys:
+		_hold_key(key, false)
 	Input.flush_buffered_events()
 
 
@@ -92,6 +107,22 @@ func _hold(action: StringName, is_held: bool) -> void:
 	Input.parse_input_event(_event_of(action, is_held))
 
 
+func _hold_key(key: Key, is_held: bool) -> void:
+	var name: StringName = _name_of(key)
+	if _is_held.get(name, false) == is_held:
+		return
+	_is_held[name] = is_held
+	var event := InputEventKey.new()
+	event.keycode = key
+	event.physical_keycode = key
+	event.pressed = is_held
+	Input.parse_input_event(event)
+
+
+static func _name_of(key: Key) -> String:
+	return "key_" + OS.get_keycode_string(key).to_lower().replace(" ", "_")
+
+
 ## The event by which a person would do it: a key, a button, an axis, or else the action itself.
 func _event_of(action: StringName, is_held: bool) -> InputEvent:
 	for mapped in InputMap.action_get_events(action):
@@ -107,6 +138,10 @@ func _event_of(action: StringName, is_held: bool) -> InputEvent:
 			(event as InputEventMouseButton).pressed = is_held
 			(event as InputEventMouseButton).position = _pointer
 			(event as InputEventMouseButton).global_position = _pointer
+			return event
+		if event is InputEventJoypadMotion:
+			if not is_held:
+				(event as InputEventJoypadMotion).axis_value = 0.0
 			return event
 		if event is InputEventJoypadButton:
 			(event as InputEventJoypadButton).pressed = is_held
@@ -134,12 +169,21 @@ func _point(place: Vector2) -> void:
 
 
 func _click(is_clicked: bool) -> void:
-	if is_clicked == _is_clicked:
-		return
-	_is_clicked = is_clicked
+	if is_clicked != _is_clicked:
+		_is_clicked = is_clicked
+		_press(MOUSE_BUTTON_LEFT, MOUSE_BUTTON_MASK_LEFT, is_clicked)
+
+
+func _right_click(is_clicked: bool) -> void:
+	if is_clicked != _is_right_clicked:
+		_is_right_clicked = is_clicked
+		_press(MOUSE_BUTTON_RIGHT, MOUSE_BUTTON_MASK_RIGHT, is_clicked)
+
+
+func _press(button: MouseButton, mask: MouseButtonMask, is_clicked: bool) -> void:
 	var event := InputEventMouseButton.new()
-	event.button_index = MOUSE_BUTTON_LEFT
-	event.button_mask = MOUSE_BUTTON_MASK_LEFT if is_clicked else 0 as MouseButtonMask
+	event.button_index = button
+	event.button_mask = mask if is_clicked else 0 as MouseButtonMask
 	event.pressed = is_clicked
 	event.position = _pointer
 	event.global_position = _pointer

@@ -9,9 +9,6 @@ var is_known: bool = false
 ## Whether it has no end, as a level on a world boundary has none.
 var is_endless: bool = false
 
-## Solids whose shapes are switched off from the start although they are drawn.
-var ghosts: Array[MeshInstance3D] = []
-
 var _fresh: Array[Node] = []
 
 
@@ -41,23 +38,6 @@ func clear() -> void:
 	box = AABB()
 	is_known = false
 	is_endless = false
-	ghosts.clear()
-
-
-## The ghost that [param place] is in, or null.
-func ghost_around(place: Vector3) -> Node:
-	for mesh in ghosts:
-		if is_instance_valid(mesh) and mesh.is_visible_in_tree():
-			if mesh.get_aabb().has_point(mesh.to_local(place)) and _has_no_shape(mesh):
-				return mesh.get_parent()
-	return null
-
-
-static func _has_no_shape(mesh: MeshInstance3D) -> bool:
-	for sibling in mesh.get_parent().get_children():
-		if sibling is CollisionShape3D and not (sibling as CollisionShape3D).disabled:
-			return false
-	return true
 
 
 func _is_solid(node: Node) -> bool:
@@ -70,10 +50,6 @@ func _is_solid(node: Node) -> bool:
 
 func _measure(node: Node) -> void:
 	if node is CollisionShape3D:
-		if (node as CollisionShape3D).disabled:
-			for sibling in node.get_parent().get_children():
-				if sibling is MeshInstance3D and (sibling as MeshInstance3D).mesh is BoxMesh:
-					ghosts.append(sibling)
 		_measure_shape((node as CollisionShape3D).shape, (node as Node3D).global_transform)
 	elif node is CSGShape3D:
 		_merge((node as CSGShape3D).global_transform * (node as CSGShape3D).get_aabb())

@@ -14,6 +14,7 @@ const PICTURE := "hunt:picture "
 var state: DojoProbeState
 var _link := DojoProbeLink.new()
 var _detectors: DojoWorldDetectors
+var _ages := DojoNodeAges.new()
 var _sync: DojoSync
 var _events: Array[Dictionary] = []
 var _shown: Array = []
@@ -46,6 +47,8 @@ func _enter_tree() -> void:
 			ProjectSettings.get_setting("display/window/size/viewport_width", 1152) as int,
 			ProjectSettings.get_setting("display/window/size/viewport_height", 648) as int
 		)
+	# For a clip only some frames are drawn, each when it is asked for.
+	RenderingServer.render_loop_enabled = OS.get_environment("GODOJO_HUNT_FILM") != "1"
 	state = DojoProbeState.new(get_tree())
 	_detectors = DojoWorldDetectors.new(state, OS.get_environment("GODOJO_HUNT_SETTINGS"))
 	get_tree().node_added.connect(_add)
@@ -61,6 +64,7 @@ func _physics_process(_delta: float) -> void:
 		report()
 	else:
 		_events.append_array(_detectors.look_at_tick())
+		_events.append_array(_detectors.look_at_bodies())
 
 
 func _note_start() -> void:
@@ -89,6 +93,8 @@ func report() -> void:
 	var shown: Array[Node] = state.visible_elements()
 	var followed: Array[Node] = state.followed_bodies()
 	_events.append_array(_detectors.look_at_decision(followed))
+	if _detectors.looks_for_leaks():
+		_events.append_array(_ages.leaks())
 	var changes: Dictionary = _changes(shown, followed)
 	if not _events.is_empty():
 		changes["events"] = _events
@@ -100,6 +106,8 @@ func report() -> void:
 		Performance.get_monitor(Performance.OBJECT_ORPHAN_NODE_COUNT),
 		Performance.get_monitor(Performance.MEMORY_STATIC) / 1048576.0,
 		Performance.get_monitor(Performance.OBJECT_COUNT),
+		_ages.old_nodes(),
+		float(state.has_player(followed)),
 		place.x,
 		place.y,
 		place.z,
@@ -112,12 +120,16 @@ func report() -> void:
 func _changes(shown: Array[Node], followed: Array[Node]) -> Dictionary:
 	var changes: Dictionary = {}
 	if state.scene_path() != _scene:
+		_ages.begin()
 		_scene = state.scene_path()
 		changes["scene"] = _scene
+		changes["autoloads"] = _own.size() - 1
 	var elements: Array = []
 	for node in shown:
-		var place: Vector2 = _pointer_to(node as Control)
+		var place: Vector2 = _pointer_to(node)
 		elements.append([str(node.get_path()), snappedf(place.x, 0.001), snappedf(place.y, 0.001)])
+	for path in _detectors.menus.elements():
+		elements.append([path, DojoMenuDetector.NOWHERE, DojoMenuDetector.NOWHERE])
 	if elements != _shown:
 		_shown = elements
 		changes["ui"] = elements
@@ -127,16 +139,26 @@ func _changes(shown: Array[Node], followed: Array[Node]) -> Dictionary:
 	return changes
 
 
-## Where a Control is on the screen: both numbers from -1 to 1, as a pointer's action has them.
-func _pointer_to(control: Control) -> Vector2:
+## Where an element is on the screen: both numbers from -1 to 1, as a pointer's action has them.
+func _pointer_to(node: Node) -> Vector2:
 	var size: Vector2 = get_viewport().get_visible_rect().size
-	var middle: Vector2 = control.get_global_transform_with_canvas() * (control.size / 2.0)
+	var middle: Vector2
+	if node is Control:
+		var control: Control = node
+		# The middle of a slider is often where it is already.
+		var share := Vector2(0.25, 0.5) if node is HSlider else Vector2(0.5, 0.5)
+		if node is VSlider:
+			share = Vector2(0.5, 0.25)
+		middle = control.get_global_transform_with_canvas() * (control.size * share)
+	else:
+		middle = DojoPickables.point_of(node)
 	return (middle / size.max(Vector2.ONE)) * 2.0 - Vector2.ONE
 
 
 func _add(node: Node) -> void:
 	state.add(node)
 	_detectors.add(node)
+	_ages.add(node)
 	if not node is DojoSync or not node.has_signal("results_ready"):
 		return
 	if _is_by_input and not is_ancestor_of(node):
@@ -145,13 +167,15 @@ func _add(node: Node) -> void:
 	_sync = node
 	_sync.outlives_trainer = true
 	_sync.results_ready.connect(report)
-	_sync.trainer_said.connect(_obey)
+	# A project's own addon may be an older one.
+	_sync.connect(&"hunt_asked" if _sync.has_signal(&"hunt_asked") else &"trainer_said", _obey)
 	_sync.disconnected.connect(_go_on)
 
 
 func _remove(node: Node) -> void:
 	state.remove(node)
 	_detectors.remove(node)
+	_ages.remove(node)
 	if node == _sync:
 		_sync = null
 
@@ -181,6 +205,7 @@ func _reload() -> void:
 	seed(_reload_seed)
 	_reload_seed = -1
 	_detectors.begin()
+	_ages.begin()
 	if has_node("Driven"):
 		get_node("Driven").free()
 		_add_input_agent.call_deferred()

@@ -1,6 +1,7 @@
 class_name DojoUiDetector
 extends RefCounted
-## Finds buttons that do nothing: nobody listens to them, and a press changes nothing to be seen.
+## Finds buttons, and what can be clicked in the scene, that do nothing: nobody listens to them, and
+## a press changes nothing to be seen.
 
 ## Decisions after a press within which something has to change.
 const PATIENCE := 8
@@ -9,7 +10,7 @@ const _METHODS: Array[StringName] = [&"_pressed", &"_toggled", &"_gui_input", &"
 
 var _state: DojoProbeState
 # By button: what was there when it was pressed, and decisions since.
-var _pressed: Dictionary[BaseButton, Array] = {}
+var _pressed: Dictionary[Node, Array] = {}
 
 
 func _init(state: DojoProbeState) -> void:
@@ -22,6 +23,14 @@ func begin() -> void:
 
 ## Listens to a button that has come; those that open something by themselves are left out.
 func add(node: Node) -> void:
+	if node is Area3D or node is StaticBody3D:
+		var solid: CollisionObject3D = node
+		if not solid.input_event.is_connected(_note_click_in_space):
+			solid.input_event.connect(_note_click_in_space.bind(node))
+	elif node is Area2D:
+		var area: Area2D = node
+		if not area.input_event.is_connected(_note_click):
+			area.input_event.connect(_note_click.bind(node))
 	if not node is BaseButton or node is OptionButton or node is MenuButton:
 		return
 	var button: BaseButton = node
@@ -31,14 +40,13 @@ func add(node: Node) -> void:
 
 
 func remove(node: Node) -> void:
-	if node is BaseButton:
-		_pressed.erase(node as BaseButton)
+	_pressed.erase(node)
 
 
 ## The buttons that turned out to do nothing.
 func look() -> Array[Dictionary]:
 	var found: Array[Dictionary] = []
-	for button: BaseButton in _pressed.keys():
+	for button: Node in _pressed.keys():
 		var note: Array = _pressed[button]
 		note[1] += 1
 		if note[0] != _sight():
@@ -57,6 +65,21 @@ func look() -> Array[Dictionary]:
 				)
 			)
 	return found
+
+
+func _note_click_in_space(
+	_camera: Node, event: InputEvent, _place: Vector3, _normal: Vector3, _shape: int, node: Node
+) -> void:
+	_note_click(null, event, 0, node)
+
+
+## Only siblings of what listens are meant to be clicked.
+func _note_click(_viewport: Node, event: InputEvent, _shape: int, node: Node) -> void:
+	var click: InputEventMouseButton = event as InputEventMouseButton
+	if click == null or not click.pressed or DojoPickables.is_heard(node):
+		return
+	if not _pressed.has(node) and _state.pickables.clickable().has(node):
+		_pressed[node] = [_sight(), 0]
 
 
 func _note(button: BaseButton) -> void:

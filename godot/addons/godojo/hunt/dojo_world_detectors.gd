@@ -8,18 +8,23 @@ extends RefCounted
 ## Bodies that are looked at in a decision, besides those that are followed.
 const _AT_ONCE := 32
 
+## Menus that are not made of Controls.
+var menus: DojoMenuDetector
+
 var _state: DojoProbeState
 var _settings: Dictionary = {}
 var _bounds := DojoLevelBounds.new()
+var _solids: DojoSolidDetector
+var _goals: DojoGoalDetector
 var _ui: DojoUiDetector
+var _settings_kept := DojoSettingDetector.new()
+var _followed: Array[Node] = []
 var _invariants: Array[DojoInvariant] = []
 var _broken: Dictionary[int, bool] = {}
 var _next: int = 0
 var _decisions: int = 0
-# By body: the decision in which it left; decisions in a row that it has been inside of something;
-# whether it has been in the level.
+# By body: the decision in which it left, and whether it has been in the level.
 var _outside: Dictionary[Node, int] = {}
-var _inside: Dictionary[Node, int] = {}
 var _has_been_in: Dictionary[Node, bool] = {}
 
 
@@ -30,30 +35,42 @@ func _init(state: DojoProbeState, settings: String) -> void:
 	if parsed is Dictionary:
 		_settings = parsed
 	_ui = DojoUiDetector.new(state)
+	menus = DojoMenuDetector.new(state.tree)
+	_solids = DojoSolidDetector.new(state)
+	_goals = DojoGoalDetector.new(_bounds)
 
 
 ## The scene begins anew.
 func begin() -> void:
 	_bounds.clear()
 	_ui.begin()
+	_settings_kept.begin()
+	menus.begin()
+	_solids.begin()
+	_goals.begin()
+	_followed = []
 	_broken.clear()
 	_outside.clear()
-	_inside.clear()
 	_has_been_in.clear()
 
 
 func add(node: Node) -> void:
 	_bounds.add(node)
 	_ui.add(node)
+	_settings_kept.add(node)
+	_solids.add(node)
+	_goals.add(node)
 	if node is DojoInvariant:
 		_invariants.append(node)
 
 
 func remove(node: Node) -> void:
 	_outside.erase(node)
-	_inside.erase(node)
 	_has_been_in.erase(node)
 	_ui.remove(node)
+	_settings_kept.remove(node)
+	_solids.remove(node)
+	_goals.remove(node)
 	if node is DojoInvariant:
 		_invariants.erase(node)
 
@@ -67,6 +84,13 @@ func look_at_tick() -> Array[Dictionary]:
 	return found
 
 
+## What is looked at in every physics tick of a game that runs.
+func look_at_bodies() -> Array[Dictionary]:
+	if not _wants("inside_solid"):
+		return []
+	return _solids.look_at_tick(_followed)
+
+
 ## What is looked at once a decision.
 func look_at_decision(followed: Array[Node]) -> Array[Dictionary]:
 	var found: Array[Dictionary] = look_at_tick()
@@ -76,15 +100,26 @@ func look_at_decision(followed: Array[Node]) -> Array[Dictionary]:
 		var place: Vector3 = DojoProbeState.place_of(body)
 		if not place.is_finite() or not DojoProbeState.velocity_of(body).is_finite():
 			if _wants("nan"):
-				found.append(_event("nan", "the position or velocity is not a number", body))
+				found.append(
+					DojoProbeState.event("nan", "the position or velocity is not a number", body)
+				)
 		elif _wants("out_of_world"):
 			_check_outside(body, place, found)
+	_followed = followed
 	if _wants("inside_solid"):
-		for body in followed:
-			_check_inside(body, found)
+		var patience: int = _settings.get("inside_solid_decisions", 3)
+		found.append_array(_solids.look_at_decision(followed, patience))
+	if _wants("unreachable"):
+		found.append_array(_goals.look(followed))
 	if _wants("dead_ui"):
 		found.append_array(_ui.look())
+		found.append_array(_settings_kept.look())
+		found.append_array(menus.look())
 	return found
+
+
+func looks_for_leaks() -> bool:
+	return int(_settings.get("node_budget", 1)) > 0
 
 
 func _wants(detector: String) -> bool:
@@ -108,12 +143,12 @@ func _check_invariant(invariant: DojoInvariant, found: Array[Dictionary]) -> voi
 		if not invariant.problem().is_empty() and not _broken.has(id):
 			_broken[id] = true
 			var why: String = "its expression cannot be evaluated: %s" % invariant.problem()
-			found.append(_event("invariant", why, invariant))
+			found.append(DojoProbeState.event("invariant", why, invariant))
 		elif invariant.problem().is_empty():
 			_broken.erase(id)
 	elif not _broken.has(id):
 		_broken[id] = true
-		found.append(_event("invariant", invariant.title(), invariant))
+		found.append(DojoProbeState.event("invariant", invariant.title(), invariant))
 
 
 ## Beyond the level for long, and further than a jump over its edge. What flies over the edge is no
@@ -144,86 +179,8 @@ func _check_outside(body: Node, place: Vector3, found: Array[Dictionary]) -> voi
 				_outside[body] = _decisions
 			if _decisions - _outside[body] >= int(_settings.get("out_of_world_decisions", 30)):
 				_has_been_in.erase(body)
-				found.append(_event("out_of_world", "it left the level and did not return", body))
-
-
-func _check_inside(body: Node, found: Array[Dictionary]) -> void:
-	var solid: Object = null
-	if body is PhysicsBody3D:
-		solid = _solid_around(body as PhysicsBody3D)
-	elif body is PhysicsBody2D:
-		solid = _flat_solid_around(body as PhysicsBody2D)
-	if solid == null:
-		_inside.erase(body)
-		return
-	_inside[body] = _inside.get(body, 0) + 1
-	if _inside[body] == int(_settings.get("inside_solid_decisions", 3)):
-		var where: String = str((solid as Node).name) if solid is Node else "a solid"
-		found.append(_event("inside_solid", "it is inside of %s" % where, body))
-
-
-func _solid_around(body: PhysicsBody3D) -> Object:
-	var middle: Node3D = _enabled_shape(body, "CollisionShape3D") as Node3D
-	if middle == null or body.collision_mask == 0 or not middle.global_position.is_finite():
-		return null
-	var query := PhysicsPointQueryParameters3D.new()
-	query.position = middle.global_position
-	query.exclude = [body.get_rid()]
-	for hit in body.get_world_3d().direct_space_state.intersect_point(query, 4):
-		var solid: Object = hit["collider"]
-		if solid is StaticBody3D and not solid is AnimatableBody3D:
-			var other: StaticBody3D = solid
-			# On another layer it is solid all the same, if people see it.
-			if other.collision_layer & body.collision_mask == 0 and not _is_drawn(other):
-				continue
-			var owner: int = other.shape_find_owner(hit["shape"] as int)
-			var shape: Shape3D = other.shape_owner_get_shape(owner, 0)
-			if not shape is ConcavePolygonShape3D and not shape is HeightMapShape3D:
-				if not shape is WorldBoundaryShape3D:
-					return solid
-	return _bounds.ghost_around(middle.global_position)
-
-
-static func _is_drawn(solid: Node3D) -> bool:
-	for mesh: MeshInstance3D in solid.find_children("*", "MeshInstance3D", true, false):
-		if mesh.is_visible_in_tree():
-			return true
-	return false
-
-
-func _flat_solid_around(body: PhysicsBody2D) -> Object:
-	var middle: Node2D = _enabled_shape(body, "CollisionShape2D") as Node2D
-	if middle == null or body.collision_mask == 0 or not middle.global_position.is_finite():
-		return null
-	var query := PhysicsPointQueryParameters2D.new()
-	query.position = middle.global_position
-	query.collision_mask = body.collision_mask
-	query.exclude = [body.get_rid()]
-	for hit in body.get_world_2d().direct_space_state.intersect_point(query, 4):
-		var solid: Object = hit["collider"]
-		if solid is StaticBody2D and not solid is AnimatableBody2D:
-			var other: StaticBody2D = solid
-			var owner: int = other.shape_find_owner(hit["shape"] as int)
-			if not other.is_shape_owner_one_way_collision_enabled(owner):
-				return solid
-	return null
-
-
-static func _enabled_shape(body: Node, kind: String) -> Node:
-	for child in body.get_children():
-		if child.is_class(kind) and not child.get("disabled"):
-			return child
-	return null
-
-
-static func _event(detector: String, message: String, node: Node) -> Dictionary:
-	var place: Vector3 = DojoProbeState.place_of(node)
-	var found: Dictionary = {
-		"detector": detector,
-		"message": "%s: %s" % [node.name, message],
-		"pattern": message,
-		"node": str(node.get_path()),
-	}
-	if place.is_finite() and (node is Node3D or node is Node2D):
-		found["position"] = [place.x, place.y, place.z]
-	return found
+				found.append(
+					DojoProbeState.event(
+						"out_of_world", "it left the level and did not return", body
+					)
+				)

@@ -17,6 +17,8 @@ signal disconnected(reason: String)
 signal results_ready
 ## The trainer says what it is doing.
 signal trainer_said(text: String)
+## A hunt asks its probe for something; nobody needs to see that.
+signal hunt_asked(text: String)
 ## The trainer says how the training goes.
 signal training_reported(status: DojoTrainingStatus)
 
@@ -323,6 +325,9 @@ func _obey(message: Dictionary) -> bool:
 		"epoch":
 			_send_plan(message["epoch"])
 		"notice":
+			if (message["text"] as String).begins_with("hunt:"):
+				hunt_asked.emit(message["text"])
+				return false
 			notice = message["text"]
 			trainer_said.emit(notice)
 			if message.has("status") and training_reported.has_connections():

@@ -1,0 +1,91 @@
+class_name DojoSettingDetector
+extends RefCounted
+## Finds settings that nobody listens to and that are forgotten when their screen is left.
+
+const _SIGNALS: Array[StringName] = [
+	&"toggled",
+	&"pressed",
+	&"button_down",
+	&"button_up",
+	&"value_changed",
+	&"drag_ended",
+	&"changed",
+	&"item_selected",
+	&"gui_input",
+]
+## A screen with such a button may read its settings only when that is pressed.
+const _READ_LATER: PackedStringArray = [
+	"apply", "save", "ok", "confirm", "accept", "start", "play", "go", "done", "create", "submit"
+]
+
+var _fresh: Array[Control] = []
+# By setting, what it was at first; by path, that and what it was when it was left.
+var _first: Dictionary[Control, Variant] = {}
+var _left: Dictionary[String, Array] = {}
+var _looks: int = 0
+
+
+func begin() -> void:
+	_fresh.clear()
+	_first.clear()
+	_left.clear()
+	_looks = 0
+
+
+func add(node: Node) -> void:
+	if node is Slider or node is OptionButton:
+		_fresh.append(node)
+	elif node is BaseButton and (node as BaseButton).button_group == null:
+		if (node as BaseButton).toggle_mode or node is CheckBox or node is CheckButton:
+			_fresh.append(node)
+
+
+func remove(node: Node) -> void:
+	if not node is Control or not _first.has(node as Control):
+		return
+	var control: Control = node
+	# The scene before a reset leaves after it.
+	if _looks > 0 and _value_of(control) != _first[control] and not _is_heard(control):
+		_left[str(control.get_path())] = [_first[control], _value_of(control)]
+	_first.erase(control)
+
+
+## Settings that have come back as they were before they were changed.
+func look() -> Array[Dictionary]:
+	var found: Array[Dictionary] = []
+	_looks += 1
+	for control in _fresh:
+		if not is_instance_valid(control) or not control.is_inside_tree():
+			continue
+		_first[control] = _value_of(control)
+		var path: String = str(control.get_path())
+		if _left.has(path) and _left[path][0] == _first[control]:
+			found.append(DojoProbeState.event("dead_ui", "its setting is not kept", control))
+		_left.erase(path)
+	_fresh.clear()
+	return found
+
+
+static func _value_of(control: Control) -> Variant:
+	if control is OptionButton:
+		return (control as OptionButton).selected
+	if control is BaseButton:
+		return (control as BaseButton).button_pressed
+	return (control as Range).value
+
+
+static func _is_heard(control: Control) -> bool:
+	if control.get_script() != null:
+		return true
+	for signal_name in _SIGNALS:
+		if control.has_signal(signal_name):
+			for connection in control.get_signal_connection_list(signal_name):
+				var owner: Object = (connection["callable"] as Callable).get_object()
+				if not owner is DojoUiDetector and owner != control:
+					return true
+	var screen: Node = control.owner if control.owner != null else control.get_parent()
+	for button: Node in screen.find_children("*", "BaseButton", true, false):
+		for word in _READ_LATER:
+			if word in str(button.name).to_lower() or word in str(button.get("text")).to_lower():
+				return true
+	return false
