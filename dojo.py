@@ -32,7 +32,7 @@ DISK_FULL = "the disk is full; Godojo needs about 2 GB in %s: free some and run 
 
 
 class SetupError(Exception):
-    """Why the set-up cannot go on, and the cure, in one line."""
+    """Why the set-up failed and how to fix it, in one line."""
 
 
 def main(words):

@@ -43,6 +43,7 @@ TESTED = {
     ("docs/godot-rl.md", "python"): ["tests/godot/test_godot_rl_games.py", "tests/godot/test_godot_rl_package.py"],
     ("docs/http.md", "json"): ["tests/godot/test_http_docs.py"],
     ("docs/http.md", "python"): ["tests/godot/test_http_docs.py"],
+    ("docs/hunt-detectors.md", "gdscript"): ["tests/godot/test_hunt_finding.py"],
     ("docs/hunt-detectors.md", "python"): ["tests/test_hunt_detectors.py"],
     ("docs/imitation.md", "python"): ["tests/test_demos.py"],
     ("docs/inference.md", "gdscript"): ["tests/godot/test_inference_page.py"],
@@ -61,6 +62,8 @@ TESTED = {
     ("docs/training-loop.md", "python"): ["tests/test_training_loop.py"],
     ("docs/twin-compiler.md", "gdscript"): ["tests/test_gdscript.py"],
     ("docs/twin-compiler.md", "python"): ["tests/test_gdscript.py"],
+    ("docs/twin.md", "gdscript"): ["tests/test_twin_page.py"],
+    ("docs/twin.md", "python"): ["tests/test_twin_page.py"],
 }
 """Tests by page and language. Shell blocks are the matter of tests/test_docs_commands.py."""
 

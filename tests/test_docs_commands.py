@@ -57,6 +57,7 @@ ELSEWHERE = {
     "train path/to/project": "needs a godot_rl game; tests/godot/test_external_road.py",
     "export godot-rl": "needs a policy of a godot_rl game; tests/test_external_games.py",
     "train --connect": "waits for a game; tests/test_train_cli.py",
+    "train PROJECT_DIR": "needs a godot_rl game; tests/godot/test_twins.py",
     "train --demos": "needs a file of demonstrations; tests/test_demos.py",
     "train --ray": "needs Ray; tests/test_ray.py",
     "train rllib": "needs RLlib; tests/test_rllib.py",

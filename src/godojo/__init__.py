@@ -27,7 +27,9 @@ __all__ = [
     "SoloEvaluation",
     "TrainedPolicy",
     "__version__",
+    "build_twin",
     "check",
+    "check_twin",
     "evaluate",
     "exploit",
     "hunt_bugs",
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     from godojo.evaluation.sim_vs_godot import Comparison
     from godojo.evaluation.solo import SoloEvaluation
     from godojo.show.behaviours import Behaviours
+    from godojo.twin.build import build_twin, check_twin
 
 _HOMES = {
     "Behaviours": "godojo.show.behaviours",
@@ -73,7 +76,9 @@ _HOMES = {
     "SoloEvaluation": "godojo.evaluation.solo",
     "Run": "godojo.api.runs",
     "TrainedPolicy": "godojo.api.policies",
+    "build_twin": "godojo.twin.build",
     "check": "godojo.evaluation.game_check",
+    "check_twin": "godojo.twin.build",
     "evaluate": "godojo.api.evaluation",
     "exploit": "godojo.api.league",
     "hunt_bugs": "godojo.api.hunting",

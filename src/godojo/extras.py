@@ -12,7 +12,7 @@ from pathlib import Path
 
 from godojo.errors import GodojoError, command
 
-MODULES = {"ray": "ray", "rllib": "ray.rllib", "sb3": "stable_baselines3", "twin": "gdtoolkit"}
+MODULES = {"cuda": "numba_cuda", "ray": "ray", "rllib": "ray.rllib", "sb3": "stable_baselines3", "twin": "gdtoolkit"}
 """The module that each extra of pyproject.toml installs."""
 _NEEDED = {"rllib": ("ray", "tree", "pyarrow")}
 """The modules whose presence shows it, where it is not that one alone: every Ray has the code of RLlib."""

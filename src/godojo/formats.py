@@ -283,6 +283,10 @@ FINDING = Format("godojo-finding", hashed_since=1)
 """`finding.json` in each folder of `findings`."""
 ACTIONS = Format("godojo-actions", hashed_since=1)
 """`actions_*.json` beside it: a seed and what was played."""
+TWIN_SNAPSHOT = Format("godojo-twin-snapshot", hashed_since=1)
+"""`snapshot.json` of a built twin: the live scene."""
+TWIN_BUILD = Format("godojo-twin-build", hashed_since=1)
+"""`build.json` of a built twin: what it was built from, and how it compares with the real engine."""
 ROUNDS = Format("godojo-rounds", _hash_added, _as_npz)
 """`rounds.json` in a packed file of rounds (`*.npz`); before version 3, the first bytes of `*.rounds`."""
 DOJO = Format("dojo", _layers_2, _images_added, hashed_since=1)

@@ -65,7 +65,7 @@ def test_every_kind_of_game_is_played(arcade: Path, game: str) -> None:
 
 def test_chasing_is_learnt_with_the_defaults(arcade: Path) -> None:
     """Random play earns -2.2 an episode; the main scene is the chase."""
-    run = godojo.train(project=arcade, steps=STEPS, num_envs=32)
+    run = godojo.train(project=arcade, steps=STEPS, num_envs=32, engine="godot")
     settings = run.config.learner_settings
     assert (settings["num_worlds"], settings["n_steps"], settings["normalize_reward"]) == (32, 32, True)
     assert 2 <= settings["n_epochs"] <= MAX_EPOCHS  # by the speed of this machine
@@ -82,7 +82,7 @@ def test_chasing_is_learnt_with_the_defaults(arcade: Path) -> None:
 
 def test_the_number_of_worlds_is_taken_or_explained(arcade: Path) -> None:
     with pytest.raises(godojo.GodojoError, match="16 worlds in each process: 64 worlds need 4 processes"):
-        godojo.train(project=arcade, num_envs=64)
+        godojo.train(project=arcade, num_envs=64, engine="godot")
 
 
 def test_episodes_of_two_policies_count_for_each(arcade: Path, tmp_path: Path) -> None:

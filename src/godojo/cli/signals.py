@@ -42,3 +42,17 @@ def stopping(
             time.sleep(max(asked_at + SAME_PRESS_S - time.monotonic(), 0.0))
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def ending_on_sigterm() -> Iterator[None]:
+    """SIGTERM ends the program as Ctrl-C does, so that nothing is left behind."""
+
+    def end(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -46,7 +46,7 @@ VERBS = {
     "hunt": Verb("hunt:hunt", OWN_GAME, "Play a game to find out what breaks; prove, shrink and report it."),
     "reproduce": Verb("hunt:reproduce", OWN_GAME, "Replay a finding of `hunt`."),
     "addon": Verb("addon:app", OWN_GAME, "Install the addon into your Godot project."),
-    "twin": Verb("twin:app", OWN_GAME, "Compile your game's scripts for the embedded engine (the first part of it)."),
+    "twin": Verb("twin:app", OWN_GAME, "Compile your game for the embedded engine: a twin of its scene and scripts."),
     "serve": Verb("serve:serve", TRAIN, "Train live in the Godot editor, or play scenes that connect to port 8765."),
     "serve-game": Verb(
         "serve_game:serve_game", OWN_GAME, "Start a game that programs play over HTTP.", passes_options_on=True
