@@ -383,10 +383,14 @@ class RolloutWorker:
             runner.act(inputs, self._past_output, deterministic=False, generator=self.generator)
         for selection in self._outputs:
             selection.write()
-        if self.imitation is not None:
-            self.imitation.ask(step, self.policy, self._observation, buffer)
         for opponent, part in self.scripted:
             self._act_scripted(opponent, part)
+
+    @torch.no_grad()
+    def ask_imitated(self, step: int) -> None:
+        """Store what the imitated opponent would do; may run beside `decide`."""
+        assert self.imitation is not None
+        self.imitation.ask(step, self.policy, self._observation, self.buffer)
 
     def _act_scripted(self, opponent: Opponent, part: WorldsSubset) -> None:
         action = part.roles[self.name].action
@@ -464,15 +468,29 @@ class RolloutWorker:
         self.buffer.bootstrap_value[step, truncated] = self.critic(seen, privileged)
 
 
+Task = Callable[[], object]
+InParallel = Callable[[Sequence[Task], Task], None]
+"""Runs some tasks in parallel and another one beside them; returns when all have ended."""
+
+
 def collect_rollout(
     worlds: Worlds,
     steps: int,
-    for_each_worker: Callable[[Callable[[RolloutWorker], object]], None],
+    workers: Sequence[RolloutWorker],
+    in_parallel: InParallel,
     after_step: Callable[[Worlds], None],
 ) -> None:
-    """Play `steps` steps in every world; `for_each_worker` calls a function for every worker, in parallel."""
-    for step in range(steps):
-        for_each_worker(partial(RolloutWorker.decide, step=step, worlds=worlds))
-        worlds.step()
+    """Play `steps` steps in every world.
+
+    `after_step` runs beside the decisions that follow the step: both only read the worlds.
+    """
+
+    def report() -> None:
         after_step(worlds)
-    for_each_worker(partial(RolloutWorker.finish, steps=steps, worlds=worlds))
+
+    for step in range(steps):
+        tasks: list[Task] = [partial(worker.ask_imitated, step) for worker in workers if worker.imitation is not None]
+        tasks += [partial(worker.decide, step, worlds) for worker in workers]
+        in_parallel(tasks, report if step else lambda: None)
+        worlds.step()
+    in_parallel([partial(worker.finish, steps, worlds) for worker in workers], report)

@@ -31,7 +31,7 @@ from godojo.learn.imitation import Cloning, Demonstrations, Imitation
 from godojo.learn.networks import ActionHead, Critic, Policy, PolicyShape, flatten_parameters
 from godojo.learn.opponent_pool import OpponentPool
 from godojo.learn.return_scale import ReturnScale
-from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, RolloutWorker, collect_rollout
+from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, RolloutWorker, Task, collect_rollout
 from godojo.learn.settings import PpoSettings, check_role_names
 from godojo.learn.threads import single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error
@@ -313,7 +313,8 @@ class PpoSelfPlay(Algorithm):
 
     def play(self, after_step: Callable[[Worlds], None]) -> None:
         """Fill the buffers of all workers; `after_step` is called with the worlds after every step."""
-        collect_rollout(self.worlds, self.settings.n_steps, self._for_each_worker, after_step)
+        workers = list(self.learners.values())
+        collect_rollout(self.worlds, self.settings.n_steps, workers, self._in_parallel, after_step)
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
@@ -336,9 +337,15 @@ class PpoSelfPlay(Algorithm):
             raise ppo.divergence_error(name, error, worker.buffer.reward) from None
         return metrics | {"train/learning_rate": rate}
 
-    def _for_each_worker(self, call: Callable[[RolloutWorker], object]) -> None:
-        """Call a function for all workers in parallel; torch and the kernels release the GIL."""
-        list(self._threads.map(call, self.learners.values()))
+    def _in_parallel(self, tasks: Sequence[Task], beside: Task) -> None:
+        """Run tasks on the pool's threads and one on the calling thread; torch and the kernels release the GIL."""
+        started = [self._threads.submit(task) for task in tasks]
+        try:
+            beside()
+        finally:
+            wait(started)
+        for task in started:
+            task.result()
 
     def _resample_past_opponents(self) -> None:
         """Add the current policies to the pool and draw new past opponents, each at its interval."""
