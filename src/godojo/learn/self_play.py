@@ -33,10 +33,13 @@ from godojo.learn.opponent_pool import OpponentPool
 from godojo.learn.return_scale import ReturnScale
 from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, RolloutWorker, collect_rollout
 from godojo.learn.settings import PpoSettings, check_role_names
-from godojo.learn.threads import single_threaded_pool
+from godojo.learn.threads import one_thread, single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error
 from godojo.opponents import Opponent, SharedRole, make_opponent, shared_role
 from godojo.runs.role_map import Mode
+
+FEW_AGENTS = 256
+"""Up to this number, all roles decide on one thread."""
 
 
 def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
@@ -337,7 +340,15 @@ class PpoSelfPlay(Algorithm):
         return metrics | {"train/learning_rate": rate}
 
     def _for_each_worker(self, call: Callable[[RolloutWorker], object]) -> None:
-        """Call a function for all workers in parallel; torch and the kernels release the GIL."""
+        """Call a function for all workers in parallel; torch and the kernels release the GIL.
+
+        For few agents, handing the calls to threads takes longer than the calls.
+        """
+        if sum(worker.buffer.num_columns for worker in self.learners.values()) <= FEW_AGENTS:
+            with one_thread():
+                for worker in self.learners.values():
+                    call(worker)
+            return
         list(self._threads.map(call, self.learners.values()))
 
     def _resample_past_opponents(self) -> None:
