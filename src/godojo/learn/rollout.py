@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 NORMALISER_STRIDE = 8
 """Normalisers are updated every `NORMALISER_STRIDE` steps; neighbouring steps are nearly the same."""
+VALUES_AT_ONCE = 1024
+"""Rows that the critic takes at once: few agents are grouped over several steps."""
 MAX_OWN_PART_SIZE = 16
 """Observation parts up to this size count as the agent's own state, which other agents' critics see; larger ones are
 sensors such as rays."""
@@ -127,16 +129,27 @@ class PrivilegedObservation:
 
     def of(self, observations: Mapping[str, np.ndarray]) -> Tensor:
         """[N * n, size] from every role's observations [N, n, D]."""
+        return self.view_of(observations)()
+
+    def view_of(self, observations: Mapping[str, np.ndarray]) -> Callable[[], Tensor]:
+        """A function that computes `of` anew from the same arrays, into the same tensor."""
         rows = {name: torch.from_numpy(arrays) for name, arrays in observations.items()}
         privileged = torch.zeros(len(rows[self._role]), len(self._others), self.size)
+        calls = []
         for agent, others in enumerate(self._others):
             own, at = rows[self._role][:, agent], 0
             for name, other in others:
                 columns = self._columns[name]
                 out = privileged[:, agent, at : at + len(columns)]
-                self._relative_state(own, rows[name][:, other], self._forward, self._pairs[name], columns, out)
+                calls.append((own, rows[name][:, other], self._forward, self._pairs[name], columns, out))
                 at += len(columns)
-        return privileged.view(-1, self.size)
+
+        def compute() -> Tensor:
+            for call in calls:
+                self._relative_state(*call)
+            return privileged.view(-1, self.size)
+
+        return compute
 
 
 class OpponentSlots(NamedTuple):
@@ -317,6 +330,7 @@ class RolloutWorker:
         """Scales rewards if it is set."""
         self._backend, self._runner = backend, backend.policy_runner(policy, self.buffer.num_columns)
         self._observations = {name: role.observation[self.world_slice] for name, role in worlds.roles.items()}
+        self._see_privileged = self.privileged.view_of(self._observations)
         observations = torch.from_numpy(self.arrays.observation).view(count * agents, -1)
         actions = torch.from_numpy(self.arrays.action).view(count * agents, -1)
         self._inputs = [RowSelection(observations, rows) for rows in (self.columns, self.past_columns)]
@@ -328,6 +342,13 @@ class RolloutWorker:
             for name in ("reward", "terminated", "truncated", "acted")
         ]
         """Pairs of destination in the buffer and source in the worlds, of all agents."""
+        self._step_tensors = [
+            tensors.unbind()
+            for tensors in (self.buffer.observation, self.buffer.privileged, self.buffer.action, self.buffer.log_prob)
+        ]
+        """The buffer's tensors of each step: slicing them anew in each takes longer than inference for few agents."""
+        heading = policy.shape.heading
+        self._heading_columns = list(heading.forward) if heading else []
         self._normaliser_rows: tuple[Tensor, Tensor] | None = None
         """Observations of policy and critic for the normalisers, until it is known which agents acted on them."""
         self._past_normalised = torch.empty_like(self._past_observation)
@@ -370,10 +391,11 @@ class RolloutWorker:
             self._runner.refresh()
             self._past_runner.refresh()
         if self.policy.rotated_cells:
-            buffer.heading[step] = self.policy.heading_of(self._observation)
+            buffer.heading.numpy()[step] = self._observation.numpy()[:, self._heading_columns]
         self.store_observation(step)
-        inputs = PolicyInput(buffer.observation[step], self._observation, self.memory)
-        outputs = PolicyOutput(buffer.action[step], buffer.log_prob[step], self._action)
+        seen, _, actions, log_probs = self._step_tensors
+        inputs = PolicyInput(seen[step], self._observation, self.memory)
+        outputs = PolicyOutput(actions[step], log_probs[step], self._action)
         self._runner.act(inputs, outputs, deterministic=self.deterministic, generator=self.generator)
         if len(self._past_observation):
             runner, normalised = self._past_runner, self._past_normalised
@@ -401,18 +423,16 @@ class RolloutWorker:
         opponent.act(part, everybody)
         action[:, self._opponent_agents] = everybody[:, self._opponent_agents]
 
-    @torch.no_grad()
     def store_observation(self, step: int) -> None:
         """Store the current observations of policy and critic, normalised."""
-        runner, own = self._runner, self.buffer.observation[step]
+        runner, own, others = self._runner, self._step_tensors[0][step], self._step_tensors[1][step]
         runner.to_egocentric(self._observation, own)
-        privileged = self.privileged.of(self._observations)[self._of_worlds]
+        privileged = self._see_privileged()[self._of_worlds]
         if self.learns and step % NORMALISER_STRIDE == 0 and step < len(self.buffer.action):
-            self._normaliser_rows = own.clone(), privileged
-        runner.normalise(self.critic.normaliser, privileged, self.buffer.privileged[step])
+            self._normaliser_rows = own.clone(), privileged.clone()
+        runner.normalise(self.critic.normaliser, privileged, others)
         runner.normalise(self.policy.normaliser, own, own)
 
-    @torch.no_grad()
     def store_results(self, step: int, worlds: Worlds) -> None:
         """Store the results of a step; reset the memory of agents whose episode ended."""
         buffer, arrays = self.buffer, self.arrays
@@ -425,12 +445,15 @@ class RolloutWorker:
             self._normaliser_rows = None
         if arrays.truncated.any() and buffer.truncated[step].any():
             self._bootstrap_truncated(step, worlds)
-        done = torch.from_numpy(arrays.terminated | arrays.truncated | worlds.ended[:, None]).view(-1, 1)
+        done = (arrays.terminated | arrays.truncated | worlds.ended[:, None]).reshape(-1)
         if step + 1 < len(buffer.not_done):
-            buffer.not_done[step + 1] = ~done[self.columns, 0]
-        self.memory.masked_fill_(done[self.columns], 0.0)
-        self.past_memory.masked_fill_(done[self.past_columns], 0.0)
+            buffer.not_done.numpy()[step + 1] = ~done[self.columns]
+        if done.any():
+            over = torch.from_numpy(done).view(-1, 1)
+            self.memory.masked_fill_(over[self.columns], 0.0)
+            self.past_memory.masked_fill_(over[self.past_columns], 0.0)
 
+    @torch.no_grad()
     def finish(self, steps: int, worlds: Worlds) -> None:
         """Store the results of the last step and the observation after it."""
         self.store_results(steps - 1, worlds)
@@ -443,8 +466,11 @@ class RolloutWorker:
         buffer = self.buffer
         if self.return_scale is not None:
             buffer.reward.copy_(self.return_scale.scaled(buffer.reward, buffer.terminated | buffer.truncated))
-        for step in range(len(buffer.value)):
-            buffer.value[step] = self.critic(self.policy.see(buffer.observation[step]), buffer.privileged[step])
+        together = max(VALUES_AT_ONCE // max(buffer.num_columns, 1), 1) if self.policy.cnn is None else 1
+        for first in range(0, len(buffer.value), together):
+            steps = slice(first, first + together)
+            seen, others = self.policy.see(buffer.observation[steps]), buffer.privileged[steps]
+            buffer.value[steps] = self.critic(seen, others)
         buffer.advantage = advantages(
             buffer.reward,
             buffer.value,

@@ -33,10 +33,13 @@ from godojo.learn.opponent_pool import OpponentPool
 from godojo.learn.return_scale import ReturnScale
 from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, RolloutWorker, Task, collect_rollout
 from godojo.learn.settings import PpoSettings, check_role_names
-from godojo.learn.threads import single_threaded_pool
+from godojo.learn.threads import one_thread, single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error
 from godojo.opponents import Opponent, SharedRole, make_opponent, shared_role
 from godojo.runs.role_map import Mode
+
+FEW_AGENTS = 256
+"""Up to this number, all roles decide on one thread."""
 
 
 def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
@@ -338,7 +341,15 @@ class PpoSelfPlay(Algorithm):
         return metrics | {"train/learning_rate": rate}
 
     def _in_parallel(self, tasks: Sequence[Task], beside: Task) -> None:
-        """Run tasks on the pool's threads and one on the calling thread; torch and the kernels release the GIL."""
+        """Run tasks on the pool's threads and one on the calling thread; torch and the kernels release the GIL.
+
+        For few agents, handing tasks to threads takes longer than the tasks.
+        """
+        if sum(worker.buffer.num_columns for worker in self.learners.values()) <= FEW_AGENTS:
+            with one_thread():
+                for task in (*tasks, beside):
+                    task()
+            return
         started = [self._threads.submit(task) for task in tasks]
         try:
             beside()
