@@ -34,7 +34,7 @@ class ShardPlayer(PpoSelfPlay):
     """Plays all roles on the calling thread: a worker has one core, and threads would only pass it to and fro."""
 
     def _in_parallel(self, tasks: Sequence[Task], beside: Task) -> None:
-        for task in (*tasks, beside):
+        for task in (beside, *tasks):
             task()
 
     def _prepare_to_learn(self, key: str, worker: RolloutWorker) -> None:

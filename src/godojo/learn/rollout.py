@@ -508,7 +508,7 @@ def collect_rollout(
 ) -> None:
     """Play `steps` steps in every world.
 
-    `after_step` runs beside the decisions that follow the step: both only read the worlds.
+    `after_step` runs beside the decisions that follow the step: both read the results of the worlds.
     """
 
     def report() -> None:

@@ -347,7 +347,7 @@ class PpoSelfPlay(Algorithm):
         """
         if sum(worker.buffer.num_columns for worker in self.learners.values()) <= FEW_AGENTS:
             with one_thread():
-                for task in (*tasks, beside):
+                for task in (beside, *tasks):
                     task()
             return
         started = [self._threads.submit(task) for task in tasks]
