@@ -20,8 +20,9 @@ from godojo.hunt.actions import ActionSpace
 from godojo.hunt.budgets import BudgetDetector
 from godojo.hunt.detectors import DetectorSettings, LogDetector, ProgressDetector, backtrace
 from godojo.hunt.events import Event, event
+from godojo.hunt.features import Feature, FeatureReader
 from godojo.hunt.invariants import Invariant
-from godojo.hunt.probe import Report
+from godojo.hunt.probe import BODIES, STATE_HEAD, Report
 from godojo.hunt.session import LOST, SLICE_S, OutOfMemory, Session
 from godojo.hunt.target import Launch, Target, prepared
 from godojo.hunt.twin import TwinDetector, twin_of
@@ -40,10 +41,11 @@ _BEGUN = "Godojo: the scene is loaded anew"
 """Printed between an old scene and a new one (`dojo_probe.gd`)."""
 _MOST_OBSERVED = 128
 """Numbers of the observation that are part of the state."""
-_HEAD = ("scene", "nodes", "bodies", "focus", "elements", "texts", "paused")
-_BODIES = 8
 _NEAR = 0.02
 """How near to an element's middle a click is one on it, of a screen from -1 to 1."""
+
+
+Place = tuple[str, float, float, float]
 
 
 class Seen(NamedTuple):
@@ -62,6 +64,10 @@ class Seen(NamedTuple):
     """Whether an episode ended; the game has started the next one, unless it `is_lost`."""
     observation: np.ndarray
     """float32: the observations of all agents, as `HuntedGame.ready` describes them."""
+    features: tuple[Feature, ...] = ()
+    """What the scripts have just done: branches that ran, variables that changed."""
+    places: tuple[Place, ...] = ()
+    """Where what is played may want to go: a path and a position."""
 
 
 class HuntedGame:
@@ -78,6 +84,9 @@ class HuntedGame:
     ) -> None:
         self._twin = twin
         self._points: tuple[tuple[str, float, float], ...] = ()
+        self._pressed: set[str] = set()
+        """Elements that the pointer was pressed on, and has not been released since."""
+        self._is_down = False
         self._settings = settings or DetectorSettings()
         self.session = Session(launch, self._settings, timeout_s)
         self.log: deque[str] = deque(maxlen=_KEPT_LINES)
@@ -86,7 +95,10 @@ class HuntedGame:
         self._known: set[str] = set()
         self._detector = LogDetector(self._settings)
         self._progress, self._budgets = ProgressDetector(self._settings), BudgetDetector(self._settings)
-        self._invariants = invariants
+        self._invariants, self._features = invariants, FeatureReader()
+        self._may_be_quick = True
+        self._first_values: dict[str, str] = {}
+        """Of autoloads in a new process."""
         self._early: list[Event] = []
         """Events that were seen while the game kept us waiting."""
         try:
@@ -126,19 +138,47 @@ class HuntedGame:
         self._known.clear()
         self._progress.begin()
         self._budgets.begin()
+        self._features.begin()
+        self._pressed, self._is_down = set(), False
         if self.session.has_process:
             self._read_log(is_end=True)  # what the round before has left
         for attempt in (1, 2):
             try:
-                if self.session.begin(number):
+                was_reloaded = self.session.begin(number)
+                if was_reloaded:
                     self._skip_old_scene()
-                return self._seen(self.session.reset(number))
+                seen = self._seen(self.session.reset(number))
+                if not was_reloaded:
+                    self._first_values = self._kept_values()
+                if self._is_as_new():
+                    return seen
+                self.session.is_quick, self._may_be_quick = False, False
+                return self.reset(seed)
             except LOST as error:
                 found = self._lose(error)
                 if attempt == 2:
                     reason = found[0].message if found else str(error)
                     raise GodojoError(f"the game cannot be reset: {reason}") from None
         raise AssertionError
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether `reset` may restore autoloads instead of starting a process: quick, and not always exact."""
+        return self.session.is_quick
+
+    @is_quick.setter
+    def is_quick(self, is_quick: bool) -> None:
+        self.session.is_quick = is_quick and self._may_be_quick
+
+    def _is_as_new(self) -> bool:
+        """Whether restored autoloads have the values that they have in a new process."""
+        return not self.session.is_quick or self._kept_values() == self._first_values
+
+    def _kept_values(self) -> dict[str, str]:
+        report = self.session.report
+        own = {f"/root/{name}" for name in report.restored}
+        values = zip(report.variables, report.values.tolist(), strict=False)
+        return {name: repr(value) for name, value in values if name.partition(":")[0] in own}
 
     def _skip_old_scene(self) -> None:
         """What the old scene printed while it was replaced is not the new one's."""
@@ -209,7 +249,8 @@ class HuntedGame:
         report = self.session.probed()
         state = np.concatenate([report.state, observation[:_MOST_OBSERVED]])
         ui = tuple(path for path, _, _ in report.ui)
-        seen = Seen(state, report.position, ui, (), reward, len(frame.ended) > 0, observation)
+        features = self._features.read(report.variables, report.values, report.branches)
+        seen = Seen(state, report.position, ui, (), reward, len(frame.ended) > 0, observation, features, report.places)
         # The engine prints a complaint at once, before the game answers.
         events = [*map(_probed, report.events), *self._read_log(is_end=True), *self._repaired(frame)]
         for invariant in self._invariants:
@@ -229,18 +270,23 @@ class HuntedGame:
         return self._last
 
     def _clicked(self, action: np.ndarray) -> tuple[list[str], list[str]]:
-        """Elements that a pointer can click, and those that were clicked before the last answer."""
+        """Elements that a pointer can click, and those on which it was pressed and has now been released."""
         pointer, click = self._space.find("pointer"), self._space.find("click")
         if pointer is None or click is None:
             return [], []
-        points, at = self._points, action[pointer]
-        hit = [path for path, x, y in points if action[click][0] and max(abs(x - at[0]), abs(y - at[1])) < _NEAR]
-        self._points = self.session.report.ui
+        points, at, is_down = self._points, action[pointer], bool(action[click][0])
+        near = {path for path, x, y in points if max(abs(x - at[0]), abs(y - at[1])) < _NEAR}
+        hit = [] if is_down else sorted(self._pressed & near)
+        if not is_down:
+            self._pressed = set()
+        elif not self._is_down:
+            self._pressed = near
+        self._is_down, self._points = is_down, self.session.report.ui
         return [path for path, x, y in points if max(abs(x), abs(y)) <= 1.0], hit
 
     def _described(self, seen: Seen, report: Report) -> dict[str, Any]:
         """The state as users' invariants get it."""
-        first = len(_HEAD)
+        first = len(STATE_HEAD)
         bodies = {}
         for index, path in enumerate(report.bodies):
             at = first + 6 * index
@@ -257,6 +303,7 @@ class HuntedGame:
             "reward": seen.reward,
             "ended": seen.ended,
             "nodes": int(seen.state[1]),
+            "variables": dict(zip(report.variables, report.values.tolist(), strict=False)),
             **report.metrics,
         }
 
@@ -352,9 +399,9 @@ def action_parts_of(ready: Ready) -> tuple[ActionPart, ...]:
 
 def _state_names(ready: Ready) -> tuple[str, ...]:
     """As `dojo_probe_state.gd` reads them, and then the observation."""
-    bodies = [f"body{body}.{axis}" for body in range(_BODIES) for axis in ("x", "y", "z", "vx", "vy", "vz")]
+    bodies = [f"body{body}.{axis}" for body in range(BODIES) for axis in ("x", "y", "z", "vx", "vy", "vz")]
     size = sum(role.agents * role.observation_size for role in ready.roles) * ready.worlds
-    return (*_HEAD, *bodies, *(f"observation{index}" for index in range(min(size, _MOST_OBSERVED))))
+    return (*STATE_HEAD, *bodies, *(f"observation{index}" for index in range(min(size, _MOST_OBSERVED))))
 
 
 def _probed(said: dict[str, Any]) -> Event:

@@ -85,6 +85,12 @@ class Launch:
     resources: ExitStack = field(default_factory=ExitStack)
     """What lives as long as the game: its folders, a virtual display."""
 
+    def clear_data(self) -> None:
+        """Removes the game's files, while it runs."""
+        for path in self.home.rglob("*"):
+            if path.is_file() and path.suffix != ".log":
+                path.unlink(missing_ok=True)
+
     @property
     def env(self) -> dict[str, str]:
         """The environment, with a fresh folder for the game's data."""
