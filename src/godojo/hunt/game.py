@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import msgspec
 import numpy as np
@@ -20,14 +20,15 @@ from godojo.hunt.actions import ActionSpace
 from godojo.hunt.budgets import BudgetDetector
 from godojo.hunt.detectors import DetectorSettings, LogDetector, ProgressDetector, backtrace
 from godojo.hunt.events import Event, event
-from godojo.hunt.features import Feature, FeatureReader
+from godojo.hunt.features import FeatureReader
 from godojo.hunt.invariants import Invariant
 from godojo.hunt.probe import BODIES, STATE_HEAD, Report
+from godojo.hunt.seen import Clicks, Place, Seen
 from godojo.hunt.session import LOST, SLICE_S, OutOfMemory, Session
 from godojo.hunt.target import Launch, Target, prepared
 from godojo.hunt.twin import TwinDetector, twin_of
 
-__all__ = ["DetectorSettings", "Event", "HuntedGame", "Seen", "Target", "open_game"]
+__all__ = ["DetectorSettings", "Event", "HuntedGame", "Place", "Seen", "Target", "open_game"]
 
 _HURRIED_S = 3.0
 _MOST_SPARED = 5
@@ -41,33 +42,7 @@ _BEGUN = "Godojo: the scene is loaded anew"
 """Printed between an old scene and a new one (`dojo_probe.gd`)."""
 _MOST_OBSERVED = 128
 """Numbers of the observation that are part of the state."""
-_NEAR = 0.02
-"""How near to an element's middle a click is one on it, of a screen from -1 to 1."""
-
-
-Place = tuple[str, float, float, float]
-
-
-class Seen(NamedTuple):
-    """What there is after a reset or a decision."""
-
-    state: np.ndarray
-    """float32: where moving bodies are, what the UI shows; see `HuntedGame.state_names`."""
-    position: np.ndarray
-    """float32 [3]: of what is played, for maps of the level."""
-    ui: tuple[str, ...]
-    """Visible, enabled elements of the UI, the focused one first."""
-    events: tuple[Event, ...]
-    """Each signature once from reset to reset."""
-    reward: float
-    ended: bool
-    """Whether an episode ended; the game has started the next one, unless it `is_lost`."""
-    observation: np.ndarray
-    """float32: the observations of all agents, as `HuntedGame.ready` describes them."""
-    features: tuple[Feature, ...] = ()
-    """What the scripts have just done: branches that ran, variables that changed."""
-    places: tuple[Place, ...] = ()
-    """Where what is played may want to go: a path and a position."""
+_MISREAD = "Parse Error"
 
 
 class HuntedGame:
@@ -83,10 +58,6 @@ class HuntedGame:
         twin: TwinDetector | None = None,
     ) -> None:
         self._twin = twin
-        self._points: tuple[tuple[str, float, float], ...] = ()
-        self._pressed: set[str] = set()
-        """Elements that the pointer was pressed on, and has not been released since."""
-        self._is_down = False
         self._settings = settings or DetectorSettings()
         self.session = Session(launch, self._settings, timeout_s)
         self.log: deque[str] = deque(maxlen=_KEPT_LINES)
@@ -106,9 +77,13 @@ class HuntedGame:
         except BaseException:
             self.close()
             raise
+        lines = self.session.new_lines()
+        self.log.extend(lines)
+        self.is_misread = any(_MISREAD in line for line in lines)
+        """Whether the engine could not read a script."""
         self.action_parts = action_parts_of(self.ready)
         """The parts of an action: those of all agents, role by role."""
-        self._space = ActionSpace(self.action_parts)
+        self._clicks = Clicks(ActionSpace(self.action_parts))
         self.state_names = _state_names(self.ready)
         """What the numbers of `Seen.state` are."""
         self._last: Seen
@@ -139,7 +114,7 @@ class HuntedGame:
         self._progress.begin()
         self._budgets.begin()
         self._features.begin()
-        self._pressed, self._is_down = set(), False
+        self._clicks.begin()
         if self.session.has_process:
             self._read_log(is_end=True)  # what the round before has left
         for attempt in (1, 2):
@@ -257,7 +232,7 @@ class HuntedGame:
             events += invariant.check(self._described(seen, report))
         if action is not None:
             sight = state.tobytes() + repr(ui).encode()
-            elements, clicked = self._clicked(action)
+            elements, clicked = self._clicks.look(action, report.ui)
             has_player = report.metrics["has_player"] > 0.0
             events += self._progress.look(action, sight, seen.position, elements, clicked, has_player=has_player)
             counts = {"nodes": float(state[1]), "scene": float(state[0]), "ended": float(seen.ended)}
@@ -268,21 +243,6 @@ class HuntedGame:
             self._twin.begin(frame)
         self._last = seen._replace(events=self._fresh(events))
         return self._last
-
-    def _clicked(self, action: np.ndarray) -> tuple[list[str], list[str]]:
-        """Elements that a pointer can click, and those on which it was pressed and has now been released."""
-        pointer, click = self._space.find("pointer"), self._space.find("click")
-        if pointer is None or click is None:
-            return [], []
-        points, at, is_down = self._points, action[pointer], bool(action[click][0])
-        near = {path for path, x, y in points if max(abs(x - at[0]), abs(y - at[1])) < _NEAR}
-        hit = [] if is_down else sorted(self._pressed & near)
-        if not is_down:
-            self._pressed = set()
-        elif not self._is_down:
-            self._pressed = near
-        self._is_down, self._points = is_down, self.session.report.ui
-        return [path for path, x, y in points if max(abs(x), abs(y)) <= 1.0], hit
 
     def _described(self, seen: Seen, report: Report) -> dict[str, Any]:
         """The state as users' invariants get it."""
@@ -378,7 +338,27 @@ def open_game(
 ) -> HuntedGame:
     """Opens a game, ready for `reset`; `is_filmed`: it draws when it is asked for a screenshot."""
     invariants = [Invariant(text) for text in target.invariants]
-    launch = prepared(target, window=window, is_filmed=is_filmed)
+    try:
+        game = _opened(prepared(target, window=window, is_filmed=is_filmed), target, detectors, invariants, timeout_s)
+    except GodojoError as error:
+        if _MISREAD not in str(error):
+            raise
+    else:
+        if not game.is_misread:
+            return game
+        game.close()
+    # As its author wrote it: what counts the branches of its scripts may be to blame.
+    launch = prepared(target, window=window, is_filmed=is_filmed, counts_branches=False)
+    return _opened(launch, target, detectors, invariants, timeout_s)
+
+
+def _opened(
+    launch: Launch,
+    target: Target,
+    detectors: DetectorSettings | None,
+    invariants: Sequence[Invariant],
+    timeout_s: float,
+) -> HuntedGame:
     try:
         twin = twin_of(target.game, dict(target.options)) if (detectors or DetectorSettings()).twin else None
         return HuntedGame(launch, detectors, invariants, timeout_s=timeout_s, twin=twin)
