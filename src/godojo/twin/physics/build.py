@@ -9,6 +9,8 @@ import numpy as np
 
 from godojo.kernels.compile import kernel, njit_nogil
 from godojo.twin.physics.bounds import update_bounds
+from godojo.twin.physics.engines import GODOT, JOLT, GodotSpace
+from godojo.twin.physics.godot.hulls import hull_rows
 from godojo.twin.physics.hulls import find_planes, shrink
 from godojo.twin.physics.inertia import set_mass
 from godojo.twin.physics.jit import in_python
@@ -133,7 +135,7 @@ def split_scale(transform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return result, scale
 
 
-def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: list[np.ndarray]) -> None:
+def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: list[np.ndarray], engine: str) -> None:
     basis = np.diag(body_scale) @ np.asarray(info.transform[:9], np.float64).reshape(3, 3)
     origin = body_scale * np.asarray(info.transform[9:12], np.float64)
     plain, scale = split_scale(np.concatenate([basis.reshape(9), origin]))
@@ -161,7 +163,11 @@ def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: lis
         points = info.vertices.astype(np.float64) * scale
         low, high = points.min(axis=0), points.max(axis=0)
         row["first_vertex"] = sum(len(part) for part in vertices)
-        if info.kind == CONVEX:
+        if info.kind == CONVEX and engine == GODOT:
+            rows, corners, row["plane_count"], row["edge_count"] = hull_rows(points)
+            vertices.append(rows)
+            points = points[:corners]
+        elif info.kind == CONVEX:
             planes = find_planes(points)
             radius = min(info.margin, float((high - low).min()) / 2.0 * MARGIN_FRACTION)
             points, row["margin"] = shrink(points, planes, radius)
@@ -197,7 +203,7 @@ def make_pairs(bodies: Sequence[BodyInfo]) -> np.ndarray:
     return pairs
 
 
-def build_space(bodies: Sequence[BodyInfo]) -> tuple[Statics, np.ndarray]:
+def build_space(bodies: Sequence[BodyInfo], engine: str = JOLT) -> tuple[Statics, np.ndarray]:
     """The shared arrays, and one row of `space_dtype`, for these bodies; their indices are their places here."""
     shapes = np.zeros(max(sum(len(body.shapes) for body in bodies), 1), SHAPE)
     vertices: list[np.ndarray] = []
@@ -219,7 +225,7 @@ def build_space(bodies: Sequence[BodyInfo]) -> tuple[Statics, np.ndarray]:
         for number, shape in enumerate(info.shapes):
             shapes[place]["body"] = index
             shapes[place]["index"] = number
-            _fill_shape(shapes[place], shape, scale, vertices)
+            _fill_shape(shapes[place], shape, scale, vertices, engine)
             if shape.disabled:
                 row["disabled"] |= np.uint64(1 << number)
             place += 1
@@ -263,6 +269,13 @@ def space_of(statics: Statics, row: Any) -> Space:
         row.counts,
         row.scratch,
     )
+
+
+def make_space(statics: Statics, rows: np.ndarray, engine: str) -> Any:
+    """The space of the first row, for kernels that Python calls."""
+    kind: Any = GodotSpace if engine == GODOT else Space
+    arrays = (rows[0][name] for name in rows.dtype.names or ())
+    return kind(*as_records(statics), *(as_records(array) if array.dtype.names else array for array in arrays))
 
 
 def new_character(transform: Sequence[float]) -> np.ndarray:

@@ -23,7 +23,7 @@ LOCK_ROTATION = 8  # rigid bodies
 
 MAX_CONTACTS = 6  # of one motion: what move_and_slide asks for
 MAX_SLIDES = 8
-SCRATCH = 576
+SCRATCH = 720
 
 SHAPE = np.dtype(
     [
@@ -33,6 +33,7 @@ SHAPE = np.dtype(
         ("first_vertex", "i4"),  # hulls and meshes: a range of `Statics.vertices`
         ("vertex_count", "i4"),
         ("plane_count", "i4"),  # hulls: planes of the faces follow the corners, two rows each (normal; distance)
+        ("edge_count", "i4"),  # hulls of GodotPhysics: edges follow the planes, two rows each (corners; faces)
         ("transform", "f4", 12),  # in its body
         ("half", "f4", 3),  # box: half extents; capsule, cylinder: radius, half height; sphere: radius
         ("margin", "f4"),  # convex radius: edges are rounded by it
