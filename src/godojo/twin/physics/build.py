@@ -36,6 +36,7 @@ from godojo.twin.physics.space import (
 MARGIN_FRACTION = 0.08
 """Project setting `physics/jolt_physics_3d/collisions/collision_margin_fraction`."""
 DEFAULT_MARGIN = 0.04
+_NEAR_ONE = 1e-5
 PLANE_WIDTH_M, PLANE_DEPTH_M = 4096.0, 256.0
 
 IDENTITY = np.array([1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], np.float32)
@@ -117,7 +118,7 @@ def mesh(faces: np.ndarray, **rest: Any) -> ShapeInfo:
     return ShapeInfo(MESH, vertices=np.asarray(faces, np.float32), **rest)
 
 
-def split_scale(transform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def split_scale(transform: np.ndarray, engine: str = JOLT) -> tuple[np.ndarray, np.ndarray]:
     """A transform without scale, and the scale along its axes."""
     basis = np.asarray(transform[:9], np.float64).reshape(3, 3).copy()
     scale = np.linalg.norm(basis, axis=0)
@@ -129,7 +130,11 @@ def split_scale(transform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     plain = np.column_stack([x, y, z])
     if np.linalg.det(plain) < 0:
         plain, scale = -plain, -scale
-    if np.array_equal(scale.astype(np.float32), np.ones(3, np.float32)):
+    # GodotPhysics keeps a basis as it is, Jolt takes out what is not rotation.
+    if engine == GODOT:
+        if np.abs(scale - 1.0).max() < _NEAR_ONE:
+            plain, scale = basis, np.ones(3)
+    elif np.array_equal(scale.astype(np.float32), np.ones(3, np.float32)):
         plain = basis
     result = np.concatenate([plain.reshape(9), np.asarray(transform[9:12], np.float64)]).astype(np.float32)
     return result, scale
@@ -138,7 +143,7 @@ def split_scale(transform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: list[np.ndarray], engine: str) -> None:
     basis = np.diag(body_scale) @ np.asarray(info.transform[:9], np.float64).reshape(3, 3)
     origin = body_scale * np.asarray(info.transform[9:12], np.float64)
-    plain, scale = split_scale(np.concatenate([basis.reshape(9), origin]))
+    plain, scale = split_scale(np.concatenate([basis.reshape(9), origin]), engine)
     scale = np.abs(scale)
     row["kind"] = info.kind
     row["transform"] = plain
@@ -212,7 +217,7 @@ def build_space(bodies: Sequence[BodyInfo], engine: str = JOLT) -> tuple[Statics
     place = 0
     for index, info in enumerate(bodies):
         row = rows[0]["bodies"][index]
-        plain, scale = split_scale(info.transform)
+        plain, scale = split_scale(info.transform, engine)
         for name in ("kind", "traits", "layer", "mask", "priority", "gravity_scale", "friction", "bounce"):
             row[name] = getattr(info, name)
         for name in ("linear_damp", "angular_damp", "linear_velocity", "angular_velocity"):

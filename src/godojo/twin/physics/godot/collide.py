@@ -14,9 +14,10 @@ from godojo.twin.physics.godot.solids import (
     column,
     corner,
     extent,
-    inverse_times,
     local,
     place,
+    place_back,
+    radius_of,
     triangle_of,
 )
 from godojo.twin.physics.jit import call, inline
@@ -70,7 +71,7 @@ def _ball_solid(
     count: int,
 ) -> tuple[bool, int]:
     """A ball and a box or a cylinder."""
-    at = inverse_times(solid, sub(center, solid.origin))
+    at = place_back(solid, center)
     half = solid.half
     if solid.kind == BOX:
         nearest = (
@@ -138,13 +139,13 @@ def collide_convex(
     a, b = (other, mine) if swap else (mine, other)
     margin_a, margin_b = (F0, margin) if swap else (margin, F0)
     if a.kind == SPHERE:
-        radius = a.half[0]
+        radius = radius_of(a)
         if b.kind == SPHERE:
-            return _balls(room, a.origin, radius + margin_a, b.origin, b.half[0] + margin_b, swap, wants, count)
+            return _balls(room, a.origin, radius + margin_a, b.origin, radius_of(b) + margin_b, swap, wants, count)
         if b.kind == CAPSULE:
             top, bottom = _segment(b)
             closest = closest_on_segment(a.origin, top, bottom)
-            return _balls(room, a.origin, radius + margin_a, closest, b.half[0] + margin_b, swap, wants, count)
+            return _balls(room, a.origin, radius + margin_a, closest, radius_of(b) + margin_b, swap, wants, count)
         if b.kind == BOX or b.kind == CYLINDER:
             return _ball_solid(room, a.origin, radius, b, margin_a, margin_b, swap, wants, count)
     if a.kind == CAPSULE and (b.kind == CAPSULE or b.kind == CYLINDER):
@@ -152,8 +153,8 @@ def collide_convex(
         top_b, bottom_b = _segment(b)
         closest_a, closest_b = closest_of_segments(top_a, bottom_a, top_b, bottom_b)
         if b.kind == CYLINDER:
-            return _ball_solid(room, closest_a, a.half[0], b, margin_a, margin_b, swap, wants, count)
-        return _balls(room, closest_a, a.half[0] + margin_a, closest_b, b.half[0] + margin_b, swap, wants, count)
+            return _ball_solid(room, closest_a, radius_of(a), b, margin_a, margin_b, swap, wants, count)
+        return _balls(room, closest_a, radius_of(a) + margin_a, closest_b, radius_of(b) + margin_b, swap, wants, count)
     return _overlap(room, Pair(a, b, margin_a, margin_b, space.vertices), swap, wants, count)
 
 

@@ -9,7 +9,7 @@ from godojo.twin.physics.godot.collide import box_in_frame, collide, is_near_tri
 from godojo.twin.physics.godot.contacts import CONTACT_SIZE, CONTACTS
 from godojo.twin.physics.godot.features import read_point
 from godojo.twin.physics.godot.gjk import is_separated
-from godojo.twin.physics.godot.solids import Solid, inverse_times, solid_of, triangle_of
+from godojo.twin.physics.godot.solids import Solid, turn_back, solid_of, triangle_of
 from godojo.twin.physics.jit import call
 from godojo.twin.physics.space import AREA, MAX_CONTACTS, MESH, REMOVED, STATIC, Space
 from godojo.twin.physics.vectors import (
@@ -54,7 +54,9 @@ def find_near(space: Space, me: int, low: Any, high: Any, exclude: int) -> int:
     found = list_within(space, narrow(low), narrow(high))
     if found == 0:
         return 0
-    # Two kinds in one list: a stable partition, static ones first.
+    # A stable partition of the reversed list: static ones first.
+    for number in range(found // 2):
+        near[number], near[found - 1 - number] = near[found - 1 - number], near[number]
     statics = 0
     for number in range(found):
         index = near[number]
@@ -177,7 +179,7 @@ def _search(space: Space, mine: Solid, other: Solid, motion: Vector) -> tuple[np
     low, high, lean = F0, F1, _HALF
     for step in range(_STEPS):
         share = low + (high - low) * lean
-        if _is_free(space, mine, inverse_times(mine, mul(motion, share)), other, motion):
+        if _is_free(space, mine, turn_back(mine, mul(motion, share)), other, motion):
             low = share
             lean = _HALF if step == 0 or high < F1 else _THREE
         else:
@@ -198,7 +200,7 @@ def _cast(
         if not is_enabled(body, own):
             continue
         mine = solid_of(space.shapes[body.first_shape + own], transform, origin)
-        whole = inverse_times(mine, motion)
+        whole = turn_back(mine, motion)
         best_safe, best_unsafe = F1, F1
         for number in range(near):
             their = space.bodies[space.near[number]]

@@ -111,18 +111,40 @@ def corner(solid: Solid, vertices: np.ndarray, index: Any) -> Vector:
     return read3(vertices[solid.first + index])
 
 
-@call
-def inverse_times(solid: Solid, v: Vector) -> Vector:
-    """`basis.inverse().xform`: as `local`, with the rounding of a general inverse."""
+@inline
+def _inverse(solid: Solid) -> tuple[Vector, Vector, Vector]:
+    """The rows of `basis.inverse()`, which is general: it rounds otherwise than `local`."""
     a, b, c = solid.r0, solid.r1, solid.r2
     co0 = b[1] * c[2] - b[2] * c[1]
     co1 = b[2] * c[0] - b[0] * c[2]
     co2 = b[0] * c[1] - b[1] * c[0]
     s = F1 / (a[0] * co0 + a[1] * co1 + a[2] * co2)
-    first = (co0 * s, (a[2] * c[1] - a[1] * c[2]) * s, (a[1] * b[2] - a[2] * b[1]) * s)
-    second = (co1 * s, (a[0] * c[2] - a[2] * c[0]) * s, (a[2] * b[0] - a[0] * b[2]) * s)
-    third = (co2 * s, (a[1] * c[0] - a[0] * c[1]) * s, (a[0] * b[1] - a[1] * b[0]) * s)
-    return (dot(first, v), dot(second, v), dot(third, v))
+    return (
+        (co0 * s, (a[2] * c[1] - a[1] * c[2]) * s, (a[1] * b[2] - a[2] * b[1]) * s),
+        (co1 * s, (a[0] * c[2] - a[2] * c[0]) * s, (a[2] * b[0] - a[0] * b[2]) * s),
+        (co2 * s, (a[1] * c[0] - a[0] * c[1]) * s, (a[0] * b[1] - a[1] * b[0]) * s),
+    )
+
+
+@call
+def turn_back(solid: Solid, v: Vector) -> Vector:
+    """`basis.inverse().xform`."""
+    x, y, z = _inverse(solid)
+    return (dot(x, v), dot(y, v), dot(z, v))
+
+
+@call
+def place_back(solid: Solid, v: Vector) -> Vector:
+    """`transform.affine_inverse().xform`."""
+    x, y, z = _inverse(solid)
+    back = neg(solid.origin)
+    return (dot(x, v) + dot(x, back), dot(y, v) + dot(y, back), dot(z, v) + dot(z, back))
+
+
+@inline
+def radius_of(solid: Solid) -> Any:
+    """Of a sphere or a capsule; Godot takes the scale from the first row of its basis."""
+    return solid.half[0] * length32(solid.r0)
 
 
 @inline
