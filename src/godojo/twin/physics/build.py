@@ -52,6 +52,7 @@ class ShapeInfo:
     transform: np.ndarray = field(default_factory=IDENTITY.copy)  # 12, in the body, with scale
     vertices: np.ndarray | None = None  # hulls: (n, 3) corners; meshes: (3 * triangles, 3)
     disabled: bool = False
+    back_faces: bool = False  # meshes: `backface_collision`
 
 
 @dataclass
@@ -183,19 +184,20 @@ def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: lis
             vertices.append(rows.astype(np.float32))
         else:
             vertices.append(points.astype(np.float32))
+            row["one_sided"] = engine == GODOT and not info.back_faces
         row["vertex_count"] = len(points)
     row["half"] = size
     row["low"], row["high"] = low, high
 
 
-def make_pairs(bodies: Sequence[BodyInfo]) -> np.ndarray:
-    """Areas with the bodies and areas that can enter them; Godot's areas on Jolt do not see static bodies."""
+def make_pairs(bodies: Sequence[BodyInfo], engine: str) -> np.ndarray:
+    """Areas with the bodies and areas that can enter them; static bodies enter areas of GodotPhysics alone."""
     found = [
         (area, other)
         for area, info in enumerate(bodies)
         if info.kind == AREA
         for other, them in enumerate(bodies)
-        if other != area and them.kind != STATIC
+        if other != area and (them.kind != STATIC or (engine == GODOT and info.mask & them.layer))
     ]
     pairs = np.zeros(len(found), PAIR)
     pairs["moving"] = -1
@@ -203,7 +205,7 @@ def make_pairs(bodies: Sequence[BodyInfo]) -> np.ndarray:
         pairs["area"], pairs["other"] = np.array(found, np.int32).T
         pairs["first"] = np.searchsorted(pairs["area"], pairs["area"], "left")
         pairs["end"] = np.searchsorted(pairs["area"], pairs["area"], "right")
-        moving = [index for index, (_, other) in enumerate(found) if bodies[other].kind != AREA]
+        moving = [index for index, (_, other) in enumerate(found) if bodies[other].kind not in (AREA, STATIC)]
         pairs["moving"][: len(moving)] = moving
     return pairs
 
@@ -212,7 +214,7 @@ def build_space(bodies: Sequence[BodyInfo], engine: str = JOLT) -> tuple[Statics
     """The shared arrays, and one row of `space_dtype`, for these bodies; their indices are their places here."""
     shapes = np.zeros(max(sum(len(body.shapes) for body in bodies), 1), SHAPE)
     vertices: list[np.ndarray] = []
-    pairs = make_pairs(bodies)
+    pairs = make_pairs(bodies, engine)
     rows = np.zeros(1, space_dtype(len(bodies), len(pairs)))
     place = 0
     for index, info in enumerate(bodies):

@@ -37,5 +37,5 @@ def by_engine(jolt: Callable[..., Any], godot: Callable[..., Any]) -> Callable[.
             return lambda space, *args: godot(space, *args)
         return lambda space, *args: jolt(space, *args)
 
-    overload(choose, jit_options={"no_cpython_wrapper": True, "_nrt": False})(chosen)
+    overload(choose, strict=False, jit_options={"no_cpython_wrapper": True, "_nrt": False})(chosen)
     return choose
