@@ -4,11 +4,24 @@ from typing import Any
 
 import numpy as np
 
-from godojo.twin.physics.bounds import is_enabled
+from godojo.twin.physics.bounds import is_enabled, list_within
 from godojo.twin.physics.cores import core_of
 from godojo.twin.physics.distance import find_gap
-from godojo.twin.physics.jit import call
-from godojo.twin.physics.space import AREA, MESH, MONITORABLE, MONITORING, REMOVED, STATIC, Space
+from godojo.twin.physics.jit import call, inline
+from godojo.twin.physics.space import (
+    ACTIVE_COUNT,
+    AREA,
+    AREAS_KNOWN,
+    EVENTS,
+    MESH,
+    MONITORABLE,
+    MONITORING,
+    REMOVED,
+    STATIC,
+    STIRRED,
+    STIRRED_COUNT,
+    Space,
+)
 from godojo.twin.physics.vectors import read3
 
 BEFORE, NOW = np.uint8(1), np.uint8(2)
@@ -64,23 +77,52 @@ def _list_events(space: Space, pair: Any, with_areas: bool, entered: int, count:
     return count
 
 
+@inline
+def _pair_of(space: Space, area: int, other: int) -> int:
+    """The index of the pair of an area and another object that is not static."""
+    rank = space.roster[other].rank
+    return space.roster[area].first_pair + rank - (1 if rank > space.roster[area].rank else 0)
+
+
 @call
-def _update_pair(space: Space, index: int) -> bool:
-    """Whether the two of a pair have met or parted since the last step."""
-    touching, bounds = space.touching, space.bounds
-    area, other = space.pairs[index].area, space.pairs[index].other
-    is_near = (
-        (bounds[0, area] <= bounds[3, other])
-        & (bounds[3, area] >= bounds[0, other])
-        & (bounds[2, area] <= bounds[5, other])
-        & (bounds[5, area] >= bounds[2, other])
-    )
-    if not is_near and touching[index] == 0:
-        return False
+def _update_pair(space: Space, area: int, other: int) -> int:
+    """The pair's index if the two have met or parted since the last step, or -1; lists it as active while they meet."""
+    index, touching = _pair_of(space, area, other), space.touching
     before = (touching[index] & NOW) >> np.uint8(1)
-    now = is_near and can_see(space, area, other) and overlaps(space, area, other, 0.0)
+    now = can_see(space, area, other) and overlaps(space, area, other, 0.0)
+    if now and touching[index] == 0:
+        space.active[space.counts[ACTIVE_COUNT]] = index
+        space.counts[ACTIVE_COUNT] += 1
     touching[index] = before | (NOW if now else np.uint8(0))
-    return bool(touching[index] == BEFORE or touching[index] == NOW)
+    return index if touching[index] == BEFORE or touching[index] == NOW else -1
+
+
+@call
+def _update_active(space: Space) -> tuple[int, int]:
+    """Tests again what overlapped or left at the last step; the first and the last pair that has changed."""
+    touching, pairs, active = space.touching, space.pairs, space.active
+    first, last, kept = pairs.shape[0], -1, 0
+    for place in range(space.counts[ACTIVE_COUNT]):
+        pair = pairs[active[place]]
+        area, other = space.bodies[pair.area], space.bodies[pair.other]
+        # Two areas that overlap do so until one of them changes.
+        is_settled = touching[active[place]] == BEFORE | NOW and other.kind == AREA
+        if not (is_settled and (area.traits | other.traits) & STIRRED == 0 and space.counts[AREAS_KNOWN] != 0):
+            index = _update_pair(space, pair.area, pair.other)
+            if index >= 0:
+                first, last = min(first, index), max(last, index)
+        if touching[active[place]] != 0:
+            active[kept] = active[place]
+            kept += 1
+    space.counts[ACTIVE_COUNT] = kept
+    return first, last
+
+
+@inline
+def _list_around(space: Space, body: int) -> int:
+    bounds = space.bounds
+    low = (bounds[0, body], bounds[1, body], bounds[2, body])
+    return list_within(space, low, (bounds[3, body], bounds[4, body], bounds[5, body]))
 
 
 @call
@@ -89,24 +131,45 @@ def update_overlaps(space: Space) -> None:
 
     In the order in which Godot emits signals: the area that was noticed last comes first (exits are noticed before
     entries); in an area, bodies before areas, and those that left before those that entered. Areas that have not
-    changed meet no other areas: then only pairs with bodies are tested.
+    changed meet no other areas: then only bodies are tested.
     """
-    touching, pairs = space.touching, space.pairs
-    first, last = pairs.shape[0], -1
-    if space.counts[1] != 0:
-        for place in range(pairs.shape[0]):
-            index = pairs[place].moving
-            if index < 0:
+    touching, pairs, roster, bodies = space.touching, space.pairs, space.roster, space.bodies
+    if pairs.shape[0] == 0:
+        return
+    if space.counts[AREAS_KNOWN] == 0:
+        space.counts[STIRRED_COUNT] = 0
+        for place in range(roster.shape[0]):
+            if roster[place].area < 0:
                 break
-            if _update_pair(space, index):
-                first, last = min(first, index), max(last, index)
-    else:
-        space.counts[1] = 1
-        for index in range(pairs.shape[0]):
-            if _update_pair(space, index):
-                first, last = min(first, index), max(last, index)
-                if space.bodies[pairs[index].other].kind == AREA:
-                    space.counts[1] = 0
+            bodies[roster[place].area].traits |= STIRRED
+            space.stirred[place] = roster[place].area
+            space.counts[STIRRED_COUNT] += 1
+    first, last = _update_active(space)
+    for place in range(roster.shape[0]):
+        mover = roster[place].mover
+        if mover < 0:
+            break
+        for number in range(_list_around(space, mover)):
+            area = space.near[number]
+            if bodies[area].kind == AREA and touching[_pair_of(space, area, mover)] == 0:
+                index = _update_pair(space, area, mover)
+                if index >= 0:
+                    first, last = min(first, index), max(last, index)
+    for place in range(space.counts[STIRRED_COUNT]):
+        area = space.stirred[place]
+        for number in range(_list_around(space, area)):
+            other = space.near[number]
+            if bodies[other].kind == AREA and other != area:
+                for turned in (False, True):
+                    one, two = (other, area) if turned else (area, other)
+                    if touching[_pair_of(space, one, two)] == 0:
+                        index = _update_pair(space, one, two)
+                        if index >= 0:
+                            first, last = min(first, index), max(last, index)
+    for place in range(space.counts[STIRRED_COUNT]):
+        bodies[space.stirred[place]].traits &= ~STIRRED
+    space.counts[STIRRED_COUNT] = 0
+    space.counts[AREAS_KNOWN] = 1
     count = 0
     for entered in (1, 0):
         for index in range(last, first - 1, -1):
@@ -124,4 +187,4 @@ def update_overlaps(space: Space) -> None:
                 for with_areas in (False, True):
                     for kind in (0, 1):
                         count = _list_events(space, pair, with_areas, kind, count)
-    space.counts[0] = count
+    space.counts[EVENTS] = count

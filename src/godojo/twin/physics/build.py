@@ -23,6 +23,7 @@ from godojo.twin.physics.space import (
     MESH,
     PAIR,
     RIGID,
+    ROSTER,
     SHAPE,
     SPHERE,
     STATIC,
@@ -187,14 +188,23 @@ def make_pairs(bodies: Sequence[BodyInfo]) -> np.ndarray:
         if other != area and them.kind != STATIC
     ]
     pairs = np.zeros(len(found), PAIR)
-    pairs["moving"] = -1
     if found:
         pairs["area"], pairs["other"] = np.array(found, np.int32).T
         pairs["first"] = np.searchsorted(pairs["area"], pairs["area"], "left")
         pairs["end"] = np.searchsorted(pairs["area"], pairs["area"], "right")
-        moving = [index for index, (_, other) in enumerate(found) if bodies[other].kind != AREA]
-        pairs["moving"][: len(moving)] = moving
     return pairs
+
+
+def make_roster(bodies: Sequence[BodyInfo], pairs: np.ndarray) -> np.ndarray:
+    """The places of bodies in lists and in the pairs."""
+    kinds = np.array([info.kind for info in bodies], np.int32)
+    roster = np.zeros(len(bodies), ROSTER)
+    roster["first_pair"] = np.searchsorted(pairs["area"], np.arange(len(bodies)))
+    roster["rank"] = np.cumsum(kinds != STATIC) - 1
+    for name, chosen in (("mover", (kinds != STATIC) & (kinds != AREA)), ("area", kinds == AREA)):
+        roster[name] = -1
+        roster[name][: chosen.sum()] = np.flatnonzero(chosen)
+    return roster
 
 
 def build_space(bodies: Sequence[BodyInfo]) -> tuple[Statics, np.ndarray]:
@@ -226,7 +236,7 @@ def build_space(bodies: Sequence[BodyInfo]) -> tuple[Statics, np.ndarray]:
         if info.kind == RIGID:
             set_mass(row, shapes[row["first_shape"] : place], info.mass, info.inertia, info.center_of_mass)
     points = np.concatenate(vertices) if vertices else np.zeros((1, 3), np.float32)
-    statics = Statics(shapes, np.ascontiguousarray(points, np.float32), pairs)
+    statics = Statics(shapes, np.ascontiguousarray(points, np.float32), pairs, make_roster(bodies, pairs))
     _find_bounds(as_records(statics), as_records(rows))
     return statics, rows
 
@@ -243,7 +253,8 @@ def as_records(value: Any) -> Any:
     if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return value
     if isinstance(value, Statics):
-        return Statics(value.shapes.view(np.recarray), value.vertices, value.pairs.view(np.recarray))
+        shapes, pairs, roster = (one.view(np.recarray) for one in (value.shapes, value.pairs, value.roster))
+        return Statics(shapes, value.vertices, pairs, roster)
     return value.view(np.recarray)
 
 
@@ -254,12 +265,16 @@ def space_of(statics: Statics, row: Any) -> Space:
         statics.shapes,
         statics.vertices,
         statics.pairs,
+        statics.roster,
         row.bodies,
         row.bounds,
         row.near,
         row.motion,
         row.touching,
         row.events,
+        row.moved,
+        row.stirred,
+        row.active,
         row.counts,
         row.scratch,
     )

@@ -10,7 +10,7 @@ from numba.extending import overload
 
 from godojo.twin.gdscript.runtime import Vector3, acos
 from godojo.twin.gdscript.runtime.jit import jitable
-from godojo.twin.physics.space import AREA, CHARACTER, MONITORABLE, MONITORING, MOTION
+from godojo.twin.physics.space import AREA, AREAS_KNOWN, CHARACTER, EVENTS, MONITORABLE, MONITORING, MOTION
 from godojo.twin.world import calls
 from godojo.twin.world.calls import call, read_transform
 from godojo.twin.world.kernels import (
@@ -18,7 +18,7 @@ from godojo.twin.world.kernels import (
     motion_of,
     node_kernel,
     node_offset,
-    room_for_bodies,
+    room_of,
     space_of,
     world_of,
 )
@@ -68,7 +68,7 @@ def collision_layer(node):
 def set_collision_layer(node, value):
     space = space_of(node)
     space.bodies[node.body].layer = np.uint32(value)
-    space.counts[1] = 0
+    space.counts[AREAS_KNOWN] = 0
 
 
 @node_kernel("CollisionObject3D")
@@ -80,7 +80,7 @@ def collision_mask(node):
 def set_collision_mask(node, value):
     space = space_of(node)
     space.bodies[node.body].mask = np.uint32(value)
-    space.counts[1] = 0
+    space.counts[AREAS_KNOWN] = 0
 
 
 @jitable
@@ -116,10 +116,11 @@ def disabled(node):
 def set_disabled(node, value):
     if node.shape_body >= 0:
         space = space_of(node)
-        space.counts[1] = 0
+        space.counts[AREAS_KNOWN] = 0
         body = space.bodies[node.shape_body]
         bit = np.uint64(1) << np.uint64(node.shape_index)
         body.disabled = (body.disabled | bit) if value else (body.disabled & ~bit)
+        call(node, world_of(node).calls_at, calls.UPDATE_BOUNDS)
 
 
 # Characters
@@ -282,9 +283,12 @@ def _list_overlaps(area, wants_areas):
     world, space = world_of(area), space_of(area)
     found = area.overlaps
     found.clear()
-    for index in range(world.pairs_count):
+    if world.pairs_count == 0:
+        return found
+    first = space.pairs[space.roster[area.body].first_pair]
+    for index in range(first.first, first.end):
         pair = space.pairs[index]
-        if pair.area == area.body and (space.touching[index] & 2) != 0:
+        if (space.touching[index] & 2) != 0:
             if (space.bodies[pair.other].kind == AREA) == wants_areas and node_offset(world, pair.other) >= 0:
                 found.append(record_at(world, node_offset(world, pair.other), _NODE_3D))
     return found
@@ -334,7 +338,7 @@ def _flag(node, bit):
 @jitable
 def _set_flag(node, bit, value):
     space = space_of(node)
-    space.counts[1] = 0
+    space.counts[AREAS_KNOWN] = 0
     body = space.bodies[node.body]
     body.traits = (body.traits | bit) if value else (body.traits & ~bit)
 
@@ -361,7 +365,7 @@ def set_monitorable(area, value):
 
 @node_kernel("World")
 def event_count(world):
-    return np.int64(space_of(world).counts[0])
+    return np.int64(space_of(world).counts[EVENTS])
 
 
 @node_kernel("World")
@@ -375,7 +379,7 @@ def event(world, index):
 
 @node_kernel("World")
 def clear_events(world):
-    space_of(world).counts[0] = 0
+    space_of(world).counts[EVENTS] = 0
 
 
 # Rays
@@ -514,7 +518,7 @@ def space_state(world):
 
 @jitable
 def intersect_ray(world, query):
-    others = room_for_bodies(world, 4)
+    others = room_of(world).bodies
     others[0], others[1] = query.exclude[0], query.exclude[1]
     others[2], others[3] = query.exclude[2], query.exclude[3]
     world.query_from, world.query_to, world.query_mask = query.start, query.to, query.collision_mask

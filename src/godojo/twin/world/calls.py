@@ -21,15 +21,15 @@ from godojo.twin.gdscript.runtime.jit import jitable
 from godojo.twin.physics.motion import move_and_collide
 from godojo.twin.physics.rays import cast_ray
 from godojo.twin.physics.slide import apply_floor_snap, move_and_slide
-from godojo.twin.physics.space import RIGID
-from godojo.twin.physics.step import flush_transforms, set_body_transform, step_space
+from godojo.twin.physics.bounds import update_bounds
+from godojo.twin.physics.space import MOVED, MOVED_COUNT, RIGID
+from godojo.twin.physics.step import flush_transforms, step_space
 from godojo.twin.world.kernels import (
     CLASSES,
     WORLD,
     character_of,
     node_offset,
-    room_for_bodies,
-    room_for_transform,
+    room_of,
     space_of,
     world_of,
 )
@@ -38,6 +38,7 @@ from godojo.twin.world.ref_types import _reference
 from godojo.twin.world.refs import record_at
 
 _CHARACTER, _PHYSICS_BODY, _RAY = CLASSES["CharacterBody3D"], CLASSES["PhysicsBody3D"], CLASSES["RayCast3D"]
+_SHAPE = CLASSES["CollisionShape3D"]
 _BODY, _RIGID_BODY = CLASSES["CollisionObject3D"], CLASSES["RigidBody3D"]
 _SIGNATURE = types.int64(types.voidptr, types.int64)
 _ENTRIES = []
@@ -59,7 +60,7 @@ def addresses(has_bodies: bool) -> np.ndarray:
         return np.zeros(len(_ENTRIES), np.int64)
     if not _table:
         made = [
-            numba.cfunc(_SIGNATURE, cache=True, fastmath=_FASTMATH, error_model="numpy")(function)
+            numba.cfunc(_SIGNATURE, cache=True, fastmath=_FASTMATH, error_model="numpy", _nrt=False)(function)
             for function in _ENTRIES
         ]
         _kept.extend(made)
@@ -117,14 +118,10 @@ def _flush_transforms(base, offset):
     """Hands the transforms of nodes that have moved to the physics."""
     world = _reference(base, offset, WORLD)
     space = space_of(world)
-    for body in range(world.body_count):
+    for place in range(space.counts[MOVED_COUNT]):
+        body = space.moved[place]
         if node_offset(world, body) >= 0:
-            node = body_node(world, body)
-            if node.is_moved != 0:
-                node.is_moved = 0
-                room = room_for_transform(world)
-                write_transform(_without_scale(global_transform(node)), room)
-                set_body_transform(space, body, room)
+            write_transform(_without_scale(global_transform(body_node(world, body))), space.bodies[body].target)
     flush_transforms(space)
     return 0
 
@@ -141,12 +138,17 @@ def _sync_bodies(base, offset):
     """Moves the nodes of rigid bodies to where the physics has brought them."""
     world = _reference(base, offset, WORLD)
     space = space_of(world)
-    for body in range(world.body_count):
+    for place in range(space.roster.shape[0]):
+        body = space.roster[place].mover
+        if body < 0:
+            break
         record = space.bodies[body]
         if record.kind == RIGID and node_offset(world, body) >= 0:
             node = record_at(world, node_offset(world, body), _RIGID_BODY)
+            traits = record.traits
+            record.traits = traits | MOVED  # the physics knows where it is; bodies below it are marked
             set_global_transform(node, read_transform(record.transform))
-            node.is_moved = 0
+            record.traits = traits
             velocity, spin = record.linear_velocity, record.angular_velocity
             node.linear_velocity_field = Vector3(velocity[0], velocity[1], velocity[2])
             node.angular_velocity_field = Vector3(spin[0], spin[1], spin[2])
@@ -175,7 +177,7 @@ def _move_and_collide(base, offset):
     """By the world's `query_…`: the motion, whether to test only, the margin, and so on."""
     body = _reference(base, offset, _PHYSICS_BODY)
     world, space = world_of(body), space_of(body)
-    room = room_for_transform(world)
+    room = room_of(world).transform
     write_transform(global_transform(body), room)
     motion, test_only = world.query_to, world.query_inside
     collided = move_and_collide(
@@ -215,7 +217,7 @@ def _cast(base, offset):
         ray.hit_from_inside,
         ray.hit_back_faces,
         ray.parent_body if ray.exclude_parent else -1,
-        room_for_bodies(world, 0),
+        room_of(world).bodies[:0],
     )
     ray.is_hit = hit
     ray.hit_node = body_node(world, body) if hit else _BODY()
@@ -240,7 +242,7 @@ def _intersect_ray(base, offset):
         world.query_inside,
         True,
         -1,
-        room_for_bodies(world, 4),
+        room_of(world).bodies,
     )
     world.query_position = Vector3(position[0], position[1], position[2])
     world.query_normal = Vector3(normal[0], normal[1], normal[2])
@@ -248,6 +250,14 @@ def _intersect_ray(base, offset):
     return 1 if hit else 0
 
 
+def _update_bounds(base, offset):
+    """After a CollisionShape3D was enabled or disabled."""
+    shape = _reference(base, offset, _SHAPE)
+    update_bounds(space_of(shape), shape.shape_body)
+    return 0
+
+
 FLUSH_TRANSFORMS, STEP_PHYSICS, SYNC_BODIES = _entry(_flush_transforms), _entry(_step_physics), _entry(_sync_bodies)
 MOVE_AND_SLIDE, APPLY_FLOOR_SNAP = _entry(_move_and_slide), _entry(_apply_floor_snap)
 MOVE_AND_COLLIDE, CAST, INTERSECT_RAY = _entry(_move_and_collide), _entry(_cast), _entry(_intersect_ray)
+UPDATE_BOUNDS = _entry(_update_bounds)

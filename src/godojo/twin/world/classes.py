@@ -101,8 +101,8 @@ FIELDS: dict[str, dict[str, str]] = {
         "visible": "bool",
         "top_level": "bool",
     },
-    "CollisionObject3D": {"body": "int32", "is_moved": "int32"},
-    "CSGShape3D": {"body": "int32", "is_moved": "int32"},  # as CollisionObject3D, at the same place
+    "CollisionObject3D": {"body": "int32"},
+    "CSGShape3D": {"body": "int32"},  # as CollisionObject3D, at the same place
     "CharacterBody3D": {"character": f"bytes:{CHARACTER.itemsize}"},
     "StaticBody3D": {"constant_linear_velocity": "Vector3", "constant_angular_velocity": "Vector3"},
     "RigidBody3D": {

@@ -18,7 +18,8 @@ from godojo.twin.gdscript.runtime import (
     rad_to_deg,
 )
 from godojo.twin.gdscript.runtime.jit import jitable
-from godojo.twin.world.kernels import CLASSES, node_kernel, node_offset, world_of
+from godojo.twin.physics.step import mark_moved as mark_body
+from godojo.twin.world.kernels import CLASSES, node_kernel, node_offset, space_of, world_of
 from godojo.twin.world.refs import is_null, record_at
 
 f64 = np.float64
@@ -142,9 +143,10 @@ def global_transform(node):
 @node_kernel("Node3D")
 def mark_moved(node):
     """Notes that the bodies of the node and of all below it have moved; `flush_transforms` hands it on."""
-    world = world_of(node)
-    for body in range(node.first_body, node.end_body):
-        body_node(world, body).is_moved = 1
+    if node.first_body < node.end_body:
+        space = space_of(node)
+        for body in range(node.first_body, node.end_body):
+            mark_body(space, body)
 
 
 @jitable
