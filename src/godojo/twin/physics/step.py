@@ -90,8 +90,8 @@ def _move_kinematic(space: Space, body: int) -> None:
 def step_space(space: Space, gravity: Any, delta: float) -> None:
     """The physics step after all `_physics_process`: finds overlaps, moves rigid and kinematic bodies.
 
-    Entered and exited pairs are in `space.events[:space.counts[EVENTS]]` afterwards; their signals are emitted before the
-    next `_physics_process`.
+    Entered and exited pairs are in `space.events` afterwards, as many as `space.counts[EVENTS]` says; their signals are
+    emitted before the next `_physics_process`.
     """
     step = np.float32(delta)
     flush_transforms(space)

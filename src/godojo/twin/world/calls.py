@@ -1,8 +1,8 @@
-"""The physics as functions at addresses: compiled once for all games, and never again with a game's own code.
+"""The physics as a function at an address: compiled once for all games, and never again with a game's own code.
 
 Numba links a function into everything that calls it and optimizes it there anew. The physics is far larger than most
-games, so generated code calls it through a table of addresses instead, which a world's row points to. An entry takes
-the world's row and the offset of a node; other arguments and results are fields of `World`.
+games, so generated code calls it through an address instead, which a world's row points to. It takes the world's row,
+the offset of a node, and the number of what to do; other arguments and results are fields of `World`.
 """
 
 # mypy: ignore-errors
@@ -18,10 +18,11 @@ from numba.extending import intrinsic
 from godojo.kernels.compile import _FASTMATH
 from godojo.twin.gdscript.runtime import Basis, Transform3D, Vector3
 from godojo.twin.gdscript.runtime.jit import jitable
+from godojo.twin.physics.bounds import update_bounds
+from godojo.twin.physics.jit import call as _part
 from godojo.twin.physics.motion import move_and_collide
 from godojo.twin.physics.rays import cast_ray
 from godojo.twin.physics.slide import apply_floor_snap, move_and_slide
-from godojo.twin.physics.bounds import update_bounds
 from godojo.twin.physics.space import MOVED, MOVED_COUNT, RIGID
 from godojo.twin.physics.step import flush_transforms, step_space
 from godojo.twin.world.kernels import (
@@ -40,45 +41,36 @@ from godojo.twin.world.refs import record_at
 _CHARACTER, _PHYSICS_BODY, _RAY = CLASSES["CharacterBody3D"], CLASSES["PhysicsBody3D"], CLASSES["RayCast3D"]
 _SHAPE = CLASSES["CollisionShape3D"]
 _BODY, _RIGID_BODY = CLASSES["CollisionObject3D"], CLASSES["RigidBody3D"]
-_SIGNATURE = types.int64(types.voidptr, types.int64)
-_ENTRIES = []
-
-
-def _entry(function):
-    """Notes an entry of the table; returns its number."""
-    _ENTRIES.append(function)
-    return len(_ENTRIES) - 1
-
+_SIGNATURE = types.int64(types.voidptr, types.int64, types.int64)
+_NUMBERS = range(9)
+FLUSH_TRANSFORMS, STEP_PHYSICS, SYNC_BODIES, MOVE_AND_SLIDE, APPLY_FLOOR_SNAP = _NUMBERS[:5]
+MOVE_AND_COLLIDE, CAST, INTERSECT_RAY, UPDATE_BOUNDS = _NUMBERS[5:]
 
 _table: list[np.ndarray] = []
 _kept = []
 
 
 def addresses(has_bodies: bool) -> np.ndarray:
-    """The table; it is compiled when the first world with bodies needs it."""
+    """The address of `_enter`, which is compiled when the first world with bodies needs it."""
     if not has_bodies:
-        return np.zeros(len(_ENTRIES), np.int64)
+        return np.zeros(1, np.int64)
     if not _table:
-        made = [
-            numba.cfunc(_SIGNATURE, cache=True, fastmath=_FASTMATH, error_model="numpy", _nrt=False)(function)
-            for function in _ENTRIES
-        ]
-        _kept.extend(made)
-        _table.append(np.array([one.address for one in made], np.int64))
+        options = {"fastmath": _FASTMATH, "error_model": "numpy", "_nrt": False}
+        _kept.append(numba.cfunc(_SIGNATURE, cache=True, **options)(_enter))
+        _table.append(np.array([_kept[0].address], np.int64))
     return _table[0]
 
 
 @intrinsic
 def call(typingctx, ref, table, number):
-    """Calls an entry of the table for a node; returns an integer."""
+    """Calls the physics for a node; returns an integer."""
 
     def make(context, builder, sig, args):
         node = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
         integer = ir.IntType(64)
-        entries = builder.inttoptr(args[1], integer.as_pointer())
-        where = builder.load(builder.gep(entries, [args[2]]))
-        kind = ir.FunctionType(integer, [ir.IntType(8).as_pointer(), integer])
-        return builder.call(builder.inttoptr(where, kind.as_pointer()), [node.base, node.offset])
+        where = builder.load(builder.inttoptr(args[1], integer.as_pointer()))
+        kind = ir.FunctionType(integer, [ir.IntType(8).as_pointer(), integer, integer])
+        return builder.call(builder.inttoptr(where, kind.as_pointer()), [node.base, node.offset, args[2]])
 
     return types.int64(ref, types.int64, types.int64), make
 
@@ -114,6 +106,7 @@ def _without_scale(value):
     return value.orthonormalized()
 
 
+@_part
 def _flush_transforms(base, offset):
     """Hands the transforms of nodes that have moved to the physics."""
     world = _reference(base, offset, WORLD)
@@ -126,6 +119,7 @@ def _flush_transforms(base, offset):
     return 0
 
 
+@_part
 def _step_physics(base, offset):
     """The physics step at the end of a tick."""
     world = _reference(base, offset, WORLD)
@@ -134,6 +128,7 @@ def _step_physics(base, offset):
     return 0
 
 
+@_part
 def _sync_bodies(base, offset):
     """Moves the nodes of rigid bodies to where the physics has brought them."""
     world = _reference(base, offset, WORLD)
@@ -155,6 +150,7 @@ def _sync_bodies(base, offset):
     return 0
 
 
+@_part
 def _move_and_slide(base, offset):
     body = _reference(base, offset, _CHARACTER)
     character = character_of(body)
@@ -164,6 +160,7 @@ def _move_and_slide(base, offset):
     return 1 if collided else 0
 
 
+@_part
 def _apply_floor_snap(base, offset):
     body = _reference(base, offset, _CHARACTER)
     character = character_of(body)
@@ -173,6 +170,7 @@ def _apply_floor_snap(base, offset):
     return 0
 
 
+@_part
 def _move_and_collide(base, offset):
     """By the world's `query_…`: the motion, whether to test only, the margin, and so on."""
     body = _reference(base, offset, _PHYSICS_BODY)
@@ -199,6 +197,7 @@ def _move_and_collide(base, offset):
     return 1 if collided else 0
 
 
+@_part
 def _cast(base, offset):
     """A RayCast3D."""
     ray = _reference(base, offset, _RAY)
@@ -228,6 +227,7 @@ def _cast(base, offset):
     return 0
 
 
+@_part
 def _intersect_ray(base, offset):
     """By the world's `query_…`; bodies to leave out are in its room."""
     world = _reference(base, offset, WORLD)
@@ -250,6 +250,7 @@ def _intersect_ray(base, offset):
     return 1 if hit else 0
 
 
+@_part
 def _update_bounds(base, offset):
     """After a CollisionShape3D was enabled or disabled."""
     shape = _reference(base, offset, _SHAPE)
@@ -257,7 +258,22 @@ def _update_bounds(base, offset):
     return 0
 
 
-FLUSH_TRANSFORMS, STEP_PHYSICS, SYNC_BODIES = _entry(_flush_transforms), _entry(_step_physics), _entry(_sync_bodies)
-MOVE_AND_SLIDE, APPLY_FLOOR_SNAP = _entry(_move_and_slide), _entry(_apply_floor_snap)
-MOVE_AND_COLLIDE, CAST, INTERSECT_RAY = _entry(_move_and_collide), _entry(_cast), _entry(_intersect_ray)
-UPDATE_BOUNDS = _entry(_update_bounds)
+def _enter(base, offset, number):
+    """All of the physics, as one function: what its parts share is compiled once."""
+    if number == FLUSH_TRANSFORMS:
+        return _flush_transforms(base, offset)
+    if number == STEP_PHYSICS:
+        return _step_physics(base, offset)
+    if number == SYNC_BODIES:
+        return _sync_bodies(base, offset)
+    if number == MOVE_AND_SLIDE:
+        return _move_and_slide(base, offset)
+    if number == APPLY_FLOOR_SNAP:
+        return _apply_floor_snap(base, offset)
+    if number == MOVE_AND_COLLIDE:
+        return _move_and_collide(base, offset)
+    if number == CAST:
+        return _cast(base, offset)
+    if number == INTERSECT_RAY:
+        return _intersect_ray(base, offset)
+    return _update_bounds(base, offset)

@@ -100,6 +100,9 @@ FIELDS: dict[str, dict[str, str]] = {
         "parent_3d": "Ref[Node3D]",
         "visible": "bool",
         "top_level": "bool",
+        "version": "int",
+        "global_version": "int",
+        "global_field": "Transform3D",
     },
     "CollisionObject3D": {"body": "int32"},
     "CSGShape3D": {"body": "int32"},  # as CollisionObject3D, at the same place

@@ -230,6 +230,7 @@ class _Writer:
                 self._write(f"{node.path}.{name}", row, offset + fields[name].offset, fields[name].type, value)
         if "Node3D" in lineage:
             node_3d = RefClass(NATIVE, "Node3D").at(row, offset)
+            node_3d.version = 1
             node_3d.dirty = 1  # rotation and scale are read from the basis when they are asked for
             parent = node.parent
             is_child = (
