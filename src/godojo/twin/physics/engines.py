@@ -10,6 +10,7 @@ from typing import Any
 import numba
 from numba.extending import overload
 
+from godojo.twin.physics.jit import OPTIONS
 from godojo.twin.physics.space import Space
 
 JOLT, GODOT = "Jolt Physics", "GodotPhysics3D"
@@ -37,5 +38,5 @@ def by_engine(jolt: Callable[..., Any], godot: Callable[..., Any]) -> Callable[.
             return lambda space, *args: godot(space, *args)
         return lambda space, *args: jolt(space, *args)
 
-    overload(choose, strict=False, jit_options={"no_cpython_wrapper": True, "_nrt": False})(chosen)
+    overload(choose, strict=False, jit_options={"forceinline": True, **OPTIONS})(chosen)
     return choose

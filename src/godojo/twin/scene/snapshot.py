@@ -182,7 +182,7 @@ def snapshot_bytes(snapshot: Snapshot) -> bytes:
     """A snapshot as a file."""
     tree = msgspec.to_builtins(snapshot)
     tree.pop("format")
-    return document_bytes(TWIN_SNAPSHOT, _finite(tree))
+    return document_bytes(TWIN_SNAPSHOT, _finite(tree), is_long=True)
 
 
 def snapshot_of(tree: dict[str, Any], source: str) -> Snapshot:

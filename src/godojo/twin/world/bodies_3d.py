@@ -10,15 +10,16 @@ from numba.extending import overload
 
 from godojo.twin.gdscript.runtime import Vector3, acos
 from godojo.twin.gdscript.runtime.jit import jitable
-from godojo.twin.physics.space import AREA, CHARACTER, MONITORABLE, MONITORING, MOTION
-from godojo.twin.world import calls
-from godojo.twin.world.calls import call, read_transform
+from godojo.twin.physics.space import AREA, AREAS_KNOWN, CHARACTER, EVENTS, MONITORABLE, MONITORING, MOTION
+from godojo.twin.world import entries
+from godojo.twin.world.calls import read_transform
+from godojo.twin.world.entries import call
 from godojo.twin.world.kernels import (
     CLASSES,
     motion_of,
     node_kernel,
     node_offset,
-    room_for_bodies,
+    room_of,
     space_of,
     world_of,
 )
@@ -38,17 +39,17 @@ _FLOOR_ANGLE_EPSILON = 0.01
 
 @jitable
 def flush_transforms(world):
-    call(world, world.calls_at, calls.FLUSH_TRANSFORMS)
+    call(world, world.calls_at, entries.FLUSH_TRANSFORMS)
 
 
 @jitable
 def step_physics(world):
-    call(world, world.calls_at, calls.STEP_PHYSICS)
+    call(world, world.calls_at, entries.STEP_PHYSICS)
 
 
 @jitable
 def sync_bodies(world):
-    call(world, world.calls_at, calls.SYNC_BODIES)
+    call(world, world.calls_at, entries.SYNC_BODIES)
 
 
 # CollisionObject3D
@@ -68,7 +69,7 @@ def collision_layer(node):
 def set_collision_layer(node, value):
     space = space_of(node)
     space.bodies[node.body].layer = np.uint32(value)
-    space.counts[1] = 0
+    space.counts[AREAS_KNOWN] = 0
 
 
 @node_kernel("CollisionObject3D")
@@ -80,7 +81,7 @@ def collision_mask(node):
 def set_collision_mask(node, value):
     space = space_of(node)
     space.bodies[node.body].mask = np.uint32(value)
-    space.counts[1] = 0
+    space.counts[AREAS_KNOWN] = 0
 
 
 @jitable
@@ -116,10 +117,11 @@ def disabled(node):
 def set_disabled(node, value):
     if node.shape_body >= 0:
         space = space_of(node)
-        space.counts[1] = 0
+        space.counts[AREAS_KNOWN] = 0
         body = space.bodies[node.shape_body]
         bit = np.uint64(1) << np.uint64(node.shape_index)
         body.disabled = (body.disabled | bit) if value else (body.disabled & ~bit)
+        call(node, world_of(node).calls_at, entries.UPDATE_BOUNDS)
 
 
 # Characters
@@ -127,12 +129,12 @@ def set_disabled(node, value):
 
 @jitable
 def move_and_slide(body):
-    return call(body, world_of(body).calls_at, calls.MOVE_AND_SLIDE) != 0
+    return call(body, world_of(body).calls_at, entries.MOVE_AND_SLIDE) != 0
 
 
 @jitable
 def apply_floor_snap(body):
-    call(body, world_of(body).calls_at, calls.APPLY_FLOOR_SNAP)
+    call(body, world_of(body).calls_at, entries.APPLY_FLOOR_SNAP)
 
 
 @jitable
@@ -222,7 +224,7 @@ def move_and_collide(body, motion, test_only, margin, recovery_as_collision, max
     world = world_of(body)
     world.query_to, world.query_inside, world.query_margin = motion, test_only, margin
     world.query_areas, world.query_count = recovery_as_collision, max_collisions
-    if call(body, world.calls_at, calls.MOVE_AND_COLLIDE) == 0:
+    if call(body, world.calls_at, entries.MOVE_AND_COLLIDE) == 0:
         return _COLLISION()
     return record_at(world, world.motion_at, _COLLISION)
 
@@ -282,9 +284,12 @@ def _list_overlaps(area, wants_areas):
     world, space = world_of(area), space_of(area)
     found = area.overlaps
     found.clear()
-    for index in range(world.pairs_count):
+    if world.pairs_count == 0:
+        return found
+    first = space.pairs[space.roster[area.body].first_pair]
+    for index in range(first.first, first.end):
         pair = space.pairs[index]
-        if pair.area == area.body and (space.touching[index] & 2) != 0:
+        if (space.touching[index] & 2) != 0:
             if (space.bodies[pair.other].kind == AREA) == wants_areas and node_offset(world, pair.other) >= 0:
                 found.append(record_at(world, node_offset(world, pair.other), _NODE_3D))
     return found
@@ -334,7 +339,7 @@ def _flag(node, bit):
 @jitable
 def _set_flag(node, bit, value):
     space = space_of(node)
-    space.counts[1] = 0
+    space.counts[AREAS_KNOWN] = 0
     body = space.bodies[node.body]
     body.traits = (body.traits | bit) if value else (body.traits & ~bit)
 
@@ -361,7 +366,7 @@ def set_monitorable(area, value):
 
 @node_kernel("World")
 def event_count(world):
-    return np.int64(space_of(world).counts[0])
+    return np.int64(space_of(world).counts[EVENTS])
 
 
 @node_kernel("World")
@@ -375,7 +380,7 @@ def event(world, index):
 
 @node_kernel("World")
 def clear_events(world):
-    space_of(world).counts[0] = 0
+    space_of(world).counts[EVENTS] = 0
 
 
 # Rays
@@ -383,7 +388,7 @@ def clear_events(world):
 
 @jitable
 def force_raycast_update(ray):
-    call(ray, world_of(ray).calls_at, calls.CAST)
+    call(ray, world_of(ray).calls_at, entries.CAST)
 
 
 @node_kernel("RayCast3D")
@@ -514,13 +519,13 @@ def space_state(world):
 
 @jitable
 def intersect_ray(world, query):
-    others = room_for_bodies(world, 4)
+    others = room_of(world).bodies
     others[0], others[1] = query.exclude[0], query.exclude[1]
     others[2], others[3] = query.exclude[2], query.exclude[3]
     world.query_from, world.query_to, world.query_mask = query.start, query.to, query.collision_mask
     world.query_bodies, world.query_areas = query.collide_with_bodies, query.collide_with_areas
     world.query_inside = query.hit_from_inside
-    hit = call(world, world.calls_at, calls.INTERSECT_RAY) != 0
+    hit = call(world, world.calls_at, entries.INTERSECT_RAY) != 0
     collider = body_node(world, world.query_body) if hit else _BODY()
     return RayHit(hit, world.query_position, world.query_normal, collider, world.query_body, world.query_shape)
 

@@ -100,9 +100,12 @@ FIELDS: dict[str, dict[str, str]] = {
         "parent_3d": "Ref[Node3D]",
         "visible": "bool",
         "top_level": "bool",
+        "version": "int",
+        "global_version": "int",
+        "global_field": "Transform3D",
     },
-    "CollisionObject3D": {"body": "int32", "is_moved": "int32"},
-    "CSGShape3D": {"body": "int32", "is_moved": "int32"},  # as CollisionObject3D, at the same place
+    "CollisionObject3D": {"body": "int32"},
+    "CSGShape3D": {"body": "int32"},  # as CollisionObject3D, at the same place
     "CharacterBody3D": {"character": f"bytes:{CHARACTER.itemsize}"},
     "StaticBody3D": {"constant_linear_velocity": "Vector3", "constant_angular_velocity": "Vector3"},
     "RigidBody3D": {

@@ -9,15 +9,14 @@ import inspect
 import numba
 import numpy as np
 from llvmlite import ir
-from numba import carray, types
+from numba import types
 from numba.extending import intrinsic, overload
 
 from godojo.kernels.compile import _FASTMATH
-from godojo.twin.physics.engines import GodotSpace
 from godojo.twin.physics.space import CHARACTER, MOTION, Space
 from godojo.twin.world.ref_types import _reference, address, base_of, pointer
 from godojo.twin.world.refs import RefClass, offset_of
-from godojo.twin.world.space_type import SHARED, godot_space_at, space_arrays, space_at
+from godojo.twin.world.space_type import SHARED, space_arrays, space_at
 from godojo.twin.world.tables import NATIVE
 
 WORLD = RefClass(NATIVE, "World")
@@ -33,7 +32,8 @@ def node_kernel(cls):
     """A function of a node of this class, or of any that inherits it: compiled once, for all games."""
 
     def decorate(function):
-        compiled = numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy")(function)
+        # They allocate nothing, so nothing counts references to the arrays of a space.
+        compiled = numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy", _nrt=False)(function)
         first, *rest = inspect.signature(function).parameters
         words = ", ".join([first, *rest])
         scope = {"compiled": compiled, "native": CLASSES[cls]}
@@ -88,16 +88,6 @@ def _space_of(node):
     return lambda node: space_at(base_of(node))
 
 
-def godot_space_of(node):
-    """As `space_of`, of GodotPhysics3D."""
-    return GodotSpace(*space_of(node))
-
-
-@overload(godot_space_of)
-def _godot_space_of(node):
-    return lambda node: godot_space_at(base_of(node))
-
-
 CHARACTER_AT = NATIVE["CharacterBody3D"].by_name["character"].offset
 
 
@@ -109,10 +99,24 @@ def character_of(body):
 
 @overload(character_of)
 def _character_of(body):
-    def get(body):
-        return carray(address(base_of(body), offset_of(body) + CHARACTER_AT), (1,), CHARACTER)[0]
+    return lambda body: _character_at(base_of(body), offset_of(body) + CHARACTER_AT)
 
-    return get
+
+def _record_maker(dtype):
+    """An intrinsic: the record at an offset of a row; one of an array would count references."""
+    record = numba.from_dtype(dtype)
+
+    def make(typingctx, base, offset):
+        def get(context, builder, sig, args):
+            return builder.bitcast(builder.gep(args[0], [args[1]]), context.get_value_type(record))
+
+        return record(types.voidptr, types.int64), get
+
+    return intrinsic(make)
+
+
+_ROOM = np.dtype([("transform", "f4", 12), ("bodies", "i4", 4)])
+_character_at, _motion_at, _room_at = map(_record_maker, (CHARACTER, MOTION, _ROOM))
 
 
 def node_offset(world, body):
@@ -137,28 +141,17 @@ def _int32_at(typingctx, place):
     return types.int64(types.voidptr), load
 
 
-_INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 _ROOM_AT = NATIVE["World"].by_name["room"].offset
 
 
-def room_for_transform(world):
-    """Twelve 32-bit floats of a world, for a moment."""
-    return world._row[_ROOM_AT : _ROOM_AT + 48].view(np.float32)
+def room_of(world):
+    """Room in a world for a transform and the numbers of four bodies, for a moment."""
+    return world._row[_ROOM_AT : _ROOM_AT + _ROOM.itemsize].view(_ROOM).view(np.recarray)[0]
 
 
-@overload(room_for_transform)
-def _room_for_transform(world):
-    return lambda world: carray(address(base_of(world), _ROOM_AT), (12,), _FLOAT32)
-
-
-def room_for_bodies(world, count):
-    """The numbers of a few bodies of a world, for a moment."""
-    return world._row[_ROOM_AT + 48 : _ROOM_AT + 48 + 4 * count].view(np.int32)
-
-
-@overload(room_for_bodies)
-def _room_for_bodies(world, count):
-    return lambda world, count: carray(address(base_of(world), _ROOM_AT + 48), (count,), _INT32)
+@overload(room_of)
+def _room_of(world):
+    return lambda world: _room_at(base_of(world), _ROOM_AT)
 
 
 def motion_of(collision):
@@ -168,4 +161,4 @@ def motion_of(collision):
 
 @overload(motion_of)
 def _motion_of(collision):
-    return lambda collision: carray(address(base_of(collision), offset_of(collision)), (1,), MOTION)[0]
+    return lambda collision: _motion_at(base_of(collision), offset_of(collision))

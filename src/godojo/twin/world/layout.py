@@ -14,8 +14,9 @@ from godojo.twin.physics.space import Statics
 from godojo.twin.scene.snapshot import NodeInfo, Snapshot, Value
 from godojo.twin.world.api import is_ignored
 from godojo.twin.world.bodies import body_nodes, fill_character, physics_of, refuse_unknown
-from godojo.twin.world.calls import addresses
+from godojo.twin.world.calls import ENTRIES
 from godojo.twin.world.classes import ADDRESSES
+from godojo.twin.world.entries import NO_ENTRY
 from godojo.twin.world.refs import Ref, RefClass
 from godojo.twin.world.tables import NATIVE, ClassTable, size_of
 
@@ -79,7 +80,7 @@ class WorldLayout:
 
     def set_addresses(self, rows: np.ndarray) -> None:
         """Writes where this process has the shared arrays, and the physics' functions, into every row."""
-        calls = addresses(self.engine if body_nodes_count(self.row) else None)
+        calls = ENTRIES[self.engine].address if body_nodes_count(self.row) else NO_ENTRY
         for name in ADDRESSES:
             field = self.table["World"].by_name[name]
             array: np.ndarray = calls if name == "calls_at" else getattr(self.statics, name.removesuffix("_at"))
@@ -232,6 +233,7 @@ class _Writer:
                 self._write(f"{node.path}.{name}", row, offset + fields[name].offset, fields[name].type, value)
         if "Node3D" in lineage:
             node_3d = RefClass(NATIVE, "Node3D").at(row, offset)
+            node_3d.version = 1
             node_3d.dirty = 1  # rotation and scale are read from the basis when they are asked for
             parent = node.parent
             is_child = (

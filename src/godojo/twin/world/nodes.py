@@ -18,11 +18,13 @@ from godojo.twin.gdscript.runtime import (
     rad_to_deg,
 )
 from godojo.twin.gdscript.runtime.jit import jitable
-from godojo.twin.world.kernels import CLASSES, node_kernel, node_offset, world_of
+from godojo.twin.physics.step import mark_moved as mark_body
+from godojo.twin.world.kernels import CLASSES, node_kernel, node_offset, space_of, world_of
 from godojo.twin.world.refs import is_null, record_at
 
 f64 = np.float64
 _NODE_3D, _BODY = CLASSES["Node3D"], CLASSES["CollisionObject3D"]
+_TOP_LEVEL = 1 << 48
 _STALE_ANGLES, _STALE_BASIS = 1, 2
 """Bits of `dirty`: rotation and scale must be read from the basis, or the basis made of them."""
 
@@ -128,23 +130,40 @@ def local_transform(node):
 
 
 @node_kernel("Node3D")
-def global_transform(node):
-    result = local_transform(node)
-    at = node
+def _global_version(node):
+    """Another number whenever the node or one above it has moved: the sum of their versions, which only grow."""
+    total, at = node.version, node
     while not at.top_level and not is_null(at.parent_3d):
         at = at.parent_3d
-        if at.dirty & _STALE_BASIS:
-            local_transform(at)
-        result = at.transform.times(result)
-    return result
+        total += at.version
+    return total + _TOP_LEVEL if at.top_level else total
+
+
+@node_kernel("Node3D")
+def global_transform(node):
+    """As Godot computes it: that of the parent times the node's own. It is kept until one of them moves."""
+    version = _global_version(node)
+    while node.global_version != version:
+        at, wanted = node, version  # the topmost node that is out of date
+        has_parent = not at.top_level and not is_null(at.parent_3d)
+        while has_parent and at.parent_3d.global_version != wanted - at.version:
+            wanted -= at.version
+            at = at.parent_3d
+            has_parent = not at.top_level and not is_null(at.parent_3d)
+        result = local_transform(at)
+        at.global_field = at.parent_3d.global_field.times(result) if has_parent else result
+        at.global_version = wanted
+    return node.global_field
 
 
 @node_kernel("Node3D")
 def mark_moved(node):
-    """Notes that the bodies of the node and of all below it have moved; `flush_transforms` hands it on."""
-    world = world_of(node)
-    for body in range(node.first_body, node.end_body):
-        body_node(world, body).is_moved = 1
+    """Notes that the node and the bodies of all below it have moved; `flush_transforms` hands it on."""
+    node.version += 1
+    if node.first_body < node.end_body:
+        space = space_of(node)
+        for body in range(node.first_body, node.end_body):
+            mark_body(space, body)
 
 
 @jitable

@@ -1,6 +1,6 @@
 """A world's physics as a Numba type: the address of the row alone.
 
-`Space` has eleven arrays. As arguments they are a hundred words, which every call copies. Kernels only read the
+`Space` has many arrays. As arguments they are a hundred words, which every call copies. Kernels only read the
 attributes of a space, so they take this type as well, whose arrays are made of the world's header where they are used.
 """
 
@@ -16,16 +16,16 @@ from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
 from numba.np.arrayobj import make_array, populate_array
 
-from godojo.twin.physics.space import PAIR, SHAPE, space_dtype
+from godojo.twin.physics.space import PAIR, ROSTER, SHAPE, space_dtype
 from godojo.twin.world.tables import NATIVE
 
-SHARED = ("shapes", "vertices", "pairs")
+SHARED = ("shapes", "vertices", "pairs", "roster")
 _I64 = ir.IntType(64)
 
 
 def space_arrays():
     """The type of the items of each array of a space, and its first extents."""
-    found = {"shapes": (SHAPE, ()), "vertices": (np.dtype(np.float32), ()), "pairs": (PAIR, ())}
+    found = {"shapes": (SHAPE, ()), "vertices": (np.dtype(np.float32), ()), "pairs": (PAIR, ()), "roster": (ROSTER, ())}
     for name, (kind, *_) in space_dtype(1, 1).fields.items():
         base, shape = kind.subdtype or (kind, (1,))
         found[name] = (base, shape[:-1])

@@ -130,9 +130,7 @@ def _overlap(room: Any, pair: Pair, swap: bool, wants: bool, count: int) -> tupl
 
 
 @call
-def collide_convex(
-    space: Space, mine: Solid, other: Solid, margin: Any, wants: bool, count: int
-) -> tuple[bool, int]:
+def collide_convex(space: Space, mine: Solid, other: Solid, margin: Any, wants: bool, count: int) -> tuple[bool, int]:
     """Whether two convex shapes overlap; their contacts are added to those in `space.scratch` if `wants`."""
     room = space.scratch
     swap = bool(_rank(mine.kind) > _rank(other.kind))

@@ -146,9 +146,7 @@ def _triangle_feature(solid: Solid, vertices: np.ndarray, n: Vector, room: Any, 
 
 
 @call
-def write_feature(
-    solid: Solid, vertices: np.ndarray, n: Vector, shift: Vector, room: Any, at: int
-) -> tuple[int, int]:
+def write_feature(solid: Solid, vertices: np.ndarray, n: Vector, shift: Vector, room: Any, at: int) -> tuple[int, int]:
     """Writes the points of the farthest feature, in the world and shifted; how many, and what they are.
 
     `n` is in the shape's frame. A circle is its centre and two points on it, a quarter turn apart.

@@ -221,7 +221,9 @@ def _cast(
 
 
 @call
-def _write_contact(space: Space, result: Any, place: int, index: int, depth: np.float32, other: int, shape: int, own: int) -> None:
+def _write_contact(
+    space: Space, result: Any, place: int, index: int, depth: np.float32, other: int, shape: int, own: int
+) -> None:
     """Copies a contact of the scratch into the result."""
     start = CONTACTS + index * CONTACT_SIZE
     contact = result.contacts[place]

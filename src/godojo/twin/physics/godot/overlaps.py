@@ -6,7 +6,7 @@ from godojo.twin.physics.bounds import is_enabled
 from godojo.twin.physics.godot.collide import collide
 from godojo.twin.physics.godot.solids import solid_of
 from godojo.twin.physics.jit import call
-from godojo.twin.physics.space import AREA, MONITORABLE, MONITORING, REMOVED, STATIC, Space
+from godojo.twin.physics.space import AREA, MONITORABLE, MONITORING, REMOVED, STATIC, STEPPED, Space
 from godojo.twin.physics.vectors import F0, read3
 
 
@@ -46,3 +46,9 @@ def can_see(space: Space, area: int, other: int) -> bool:
     if them.kind == STATIC:
         return bool(me.traits & MONITORABLE)
     return bool(them.kind != REMOVED)
+
+
+@call
+def is_inside_from_start(space: Space, other: int) -> bool:
+    """Whether a static body has been in an area since the scene was built: then it does not enter."""
+    return bool(space.counts[STEPPED] == 0 and space.bodies[other].kind == STATIC)
