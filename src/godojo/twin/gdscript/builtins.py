@@ -378,8 +378,8 @@ def method_call(kind: Type, name: str, args: list[Type], line: int) -> Plan | No
 
 _ARRAY_METHODS: dict[str, tuple[str, int]] = {
     # how it is written, and how many elements it takes as arguments
-    "append": ("{r}.append({0})", 1),
-    "push_back": ("{r}.append({0})", 1),
+    "append": ("append({r}, {0})", 1),
+    "push_back": ("append({r}, {0})", 1),
     "push_front": ("insert({r}, 0, {0})", 1),
     "erase": ("erase({r}, {0})", 1),
     "fill": ("fill({r}, {0})", 1),

@@ -1,29 +1,17 @@
 """How physics is compiled: into the functions of a world's tick, which alone are kept on disk and called from Python.
 
-With records among the arguments, most of the time to compile a short function goes into its Python wrapper. Numba also
-optimizes a function together with all that it calls, and again with each of its callers: here the outermost alone is.
+With records among the arguments, most of the time to compile a short function goes into its Python wrapper.
 """
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core.compiler import Compiler
 
 import godojo.kernels.compile  # noqa: F401 (sets where compiled functions are kept)
+from godojo.kernels.linked import Linked
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class Unoptimized(Compiler):  # type: ignore[misc]
-    """Compiles functions that other compiled functions call, and that are optimized there."""
-
-    def define_pipelines(self) -> Any:
-        library = self.state.targetctx.codegen().create_library(self.state.func_id.func_qualname)
-        library._optimize_final_module = lambda: None
-        self.state.library = library
-        return super().define_pipelines()
-
 
 OPTIONS: dict[str, Any] = {
     # As for all kernels: nothing is fused or reordered, so that sums round as they do in Godot.
@@ -32,7 +20,7 @@ OPTIONS: dict[str, Any] = {
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "_nrt": False,  # nothing is allocated, so nothing counts references to the arrays of a space
-    "pipeline_class": Unoptimized,
+    "pipeline_class": Linked,
 }
 
 

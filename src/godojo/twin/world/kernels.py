@@ -13,6 +13,7 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from godojo.kernels.compile import _FASTMATH
+from godojo.kernels.linked import Linked
 from godojo.twin.physics.space import CHARACTER, MOTION, Space
 from godojo.twin.world.ref_types import _reference, address, base_of, pointer
 from godojo.twin.world.refs import RefClass, offset_of
@@ -24,8 +25,9 @@ CLASSES = {name: RefClass(NATIVE, name) for name in NATIVE.classes}
 
 
 def generated(function):
-    """A function of generated code, called from others."""
-    return numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy")(function)
+    """A function of generated code, called from others; it is kept on disk as a part of them."""
+    wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return numba.njit(fastmath=_FASTMATH, error_model="numpy", pipeline_class=Linked, **wrappers)(function)
 
 
 def node_kernel(cls):

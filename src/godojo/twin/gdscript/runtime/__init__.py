@@ -1,6 +1,7 @@
 """What generated code calls: Godot's functions and types, bit for bit, in plain Python and compiled alike."""
 
 from godojo.twin.gdscript.runtime.arrays import (
+    append,
     append_array,
     assign_array,
     bool_array,
