@@ -23,7 +23,7 @@ LOCK_ROTATION = 8  # rigid bodies
 
 MAX_CONTACTS = 6  # of one motion: what move_and_slide asks for
 MAX_SLIDES = 8
-SCRATCH = 720
+SCRATCH = 736
 MAX_PAIR_EVENTS = 512
 
 SHAPE = np.dtype(

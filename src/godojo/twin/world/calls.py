@@ -15,12 +15,14 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 
 from godojo.kernels.compile import _FASTMATH
 from godojo.twin.gdscript.runtime import Basis, Transform3D, Vector3
 from godojo.twin.gdscript.runtime.jit import jitable
 from godojo.twin.physics.engines import GODOT
+from godojo.twin.physics.godot.collide import collide_here, collide_shapes
+from godojo.twin.physics.godot.contacts import QUESTION
 from godojo.twin.physics.motion import move_and_collide
 from godojo.twin.physics.rays import cast_ray
 from godojo.twin.physics.slide import apply_floor_snap, move_and_slide
@@ -40,9 +42,11 @@ from godojo.twin.world.kernels import (
 from godojo.twin.world.nodes import body_node, global_transform, set_global_transform
 from godojo.twin.world.ref_types import _reference
 from godojo.twin.world.refs import record_at
+from godojo.twin.world.space_type import GodotSpaceType, call_space, godot_space_at
 
 _CHARACTER, _PHYSICS_BODY, _RAY = CLASSES["CharacterBody3D"], CLASSES["PhysicsBody3D"], CLASSES["RayCast3D"]
 _BODY, _RIGID_BODY = CLASSES["CollisionObject3D"], CLASSES["RigidBody3D"]
+f32 = np.float32
 _SIGNATURE = types.int64(types.voidptr, types.int64)
 _ENTRIES = []
 
@@ -70,7 +74,9 @@ def _compiled(function):
 @functools.cache
 def _table(engine: str) -> np.ndarray:
     made = [_of_godot.get(entry.__name__, entry) if engine == GODOT else entry for entry in _ENTRIES]
-    return np.array([_compiled(function).address for function in made], np.int64)
+    is_used = [engine == GODOT or entry is not _collide for entry in _ENTRIES]
+    entries = zip(made, is_used, strict=True)
+    return np.array([_compiled(function).address if used else 0 for function, used in entries], np.int64)
 
 
 def addresses(engine: str | None) -> np.ndarray:
@@ -306,3 +312,49 @@ def _intersect_ray(base, offset):
 FLUSH_TRANSFORMS, STEP_PHYSICS, SYNC_BODIES = _entry(_flush_transforms), _entry(_step_physics), _entry(_sync_bodies)
 MOVE_AND_SLIDE, APPLY_FLOOR_SNAP = _entry(_move_and_slide), _entry(_apply_floor_snap)
 MOVE_AND_COLLIDE, CAST, INTERSECT_RAY = _entry(_move_and_collide), _entry(_cast), _entry(_intersect_ray)
+
+
+# Shapes of GodotPhysics3D against each other, with the question and the answer in the scratch of the space
+
+
+def _collide(base, offset):
+    space = godot_space_at(base)
+    at = space.scratch[QUESTION:]
+    mine = (
+        (f32(at[5]), f32(at[6]), f32(at[7]))
+        + (f32(at[8]), f32(at[9]), f32(at[10]))
+        + (f32(at[11]), f32(at[12]), f32(at[13]))
+    )
+    theirs = (
+        (f32(at[17]), f32(at[18]), f32(at[19]))
+        + (f32(at[20]), f32(at[21]), f32(at[22]))
+        + (f32(at[23]), f32(at[24]), f32(at[25]))
+        + (f32(at[26]), f32(at[27]), f32(at[28]))
+    )
+    origin = (f32(at[14]), f32(at[15]), f32(at[16]))
+    hit, count = collide_here(
+        space, int(at[0]), mine, origin, int(at[1]), theirs, f32(at[2]), at[3] != 0.0, int(at[4])
+    )
+    return 2 * count + (1 if hit else 0)
+
+
+COLLIDE = _entry(_collide)
+
+
+@overload(collide_shapes)
+def _collide_shapes(space, shape, transform, origin, other_shape, other_transform, margin, wants, count):
+    if not isinstance(space, GodotSpaceType):
+        return None
+
+    def ask(space, shape, transform, origin, other_shape, other_transform, margin, wants, count):
+        at = space.scratch[QUESTION:]
+        at[0], at[1], at[2], at[3], at[4] = shape, other_shape, margin, 1.0 if wants else 0.0, count
+        for part in range(9):
+            at[5 + part] = transform[part]
+        at[14], at[15], at[16] = origin[0], origin[1], origin[2]
+        for part in range(12):
+            at[17 + part] = other_transform[part]
+        answer = call_space(space, COLLIDE)
+        return answer & 1 != 0, answer >> 1
+
+    return ask

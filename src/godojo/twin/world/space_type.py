@@ -126,3 +126,17 @@ def space_at(typingctx, base):
 def godot_space_at(typingctx, base):
     """As `space_at`, of GodotPhysics3D."""
     return _cast(GODOT_SPACE)
+
+
+@intrinsic
+def call_space(typingctx, space, number):
+    """Calls an entry of the world's table of addresses (see `calls.py`) for the world itself; returns an integer."""
+
+    def make(context, builder, sig, args):
+        base = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0]).base
+        entries = builder.inttoptr(_header(builder, base, "calls_at"), _I64.as_pointer())
+        where = builder.load(builder.gep(entries, [args[1]]))
+        kind = ir.FunctionType(_I64, [ir.IntType(8).as_pointer(), _I64])
+        return builder.call(builder.inttoptr(where, kind.as_pointer()), [base, _I64(0)])
+
+    return types.int64(space, types.int64), make

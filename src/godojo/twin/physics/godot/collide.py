@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numba.extending import overload
 
 from godojo.twin.physics.godot.axes import Pair, best_axis, triangle_axis
 from godojo.twin.physics.godot.contacts import FEATURE_A, FEATURE_B, contacts_of, emit
@@ -18,11 +19,12 @@ from godojo.twin.physics.godot.solids import (
     place,
     place_back,
     radius_of,
+    solid_of,
     triangle_of,
 )
 from godojo.twin.physics.jit import call, inline
 from godojo.twin.physics.space import BOX, CAPSULE, CYLINDER, MESH, SPHERE, Space
-from godojo.twin.physics.vectors import EPSILON, F0, F1, add, dot, length32, mul, neg, normalized32, sub
+from godojo.twin.physics.vectors import EPSILON, F0, F1, add, dot, length32, mul, neg, normalized32, read3, sub
 
 Vector = Any
 
@@ -202,3 +204,32 @@ def collide(space: Space, mine: Solid, other: Solid, margin: Any, wants: bool, c
             if hit and not wants:
                 return True, count
     return collided, count
+
+
+@call
+def collide_here(
+    space: Space,
+    shape: int,
+    transform: Any,
+    origin: Vector,
+    other_shape: int,
+    other_transform: Any,
+    margin: Any,
+    wants: bool,
+    count: int,
+) -> tuple[bool, int]:
+    """`collide` for two of the space's shapes, by their numbers, in bodies with these transforms."""
+    mine = solid_of(space.shapes[shape], transform, origin)
+    other = solid_of(space.shapes[other_shape], other_transform, read3(other_transform[9:]))
+    return collide(space, mine, other, margin, wants, count)
+
+
+def collide_shapes(space: Any, *args: Any) -> tuple[bool, int]:
+    """`collide_here`; the spaces of worlds call it at an address, since it is most of what there is to compile."""
+    found: tuple[bool, int] = collide_here(space, *args)
+    return found
+
+
+@overload(collide_shapes, strict=False)
+def _collide_shapes(space: Any, *args: Any) -> Any:
+    return (lambda space, *args: collide_here(space, *args)) if hasattr(space, "instance_class") else None

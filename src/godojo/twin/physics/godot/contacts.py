@@ -21,6 +21,7 @@ FEATURE_B = FEATURE_A + 3 * 16
 _CLIPPED = FEATURE_B + 3 * 16
 _MOST_CLIPPED = 32
 _CIRCLE_SIDES = 8
+QUESTION = _CLIPPED + 3 * (2 * _MOST_CLIPPED + _CIRCLE_SIDES)  # what `collide_here` is asked, where it has an address
 _THIRDS = 3
 
 
