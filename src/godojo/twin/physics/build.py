@@ -251,7 +251,7 @@ def build_space(bodies: Sequence[BodyInfo], engine: str = JOLT) -> tuple[Statics
                 row["disabled"] |= np.uint64(1 << number)
             place += 1
         if info.kind == RIGID:
-            set_mass(row, shapes[row["first_shape"] : place], info.mass, info.inertia, info.center_of_mass)
+            set_mass(row, shapes[row["first_shape"] : place], info.mass, info.inertia, info.center_of_mass, engine)
     points = np.concatenate(vertices) if vertices else np.zeros((1, 3), np.float32)
     roster = make_roster(bodies, pairs, with_static)
     statics = Statics(shapes, np.ascontiguousarray(points, np.float32), pairs, roster)

@@ -75,8 +75,8 @@ BODY = np.dtype(
         ("angular_damp", "f4"),
         ("friction", "f4"),  # negative: rough
         ("bounce", "f4"),  # negative: absorbent
-        ("met", "i4", 4),  # contacts of the last step: the other's shape + 1, or 0
-        ("contacts", "f4", (4, 12)),  # and for each: point on this body and on the other, in their frames, impulses
+        ("met", "i4", 8),  # contacts of the last step: the other's shape + 1, or 0
+        ("contacts", "f4", (8, 16)),  # and for each: point on this body and on the other, in their frames, impulses
     ],
     align=True,
 )

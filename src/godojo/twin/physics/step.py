@@ -6,11 +6,15 @@ import numpy as np
 
 from godojo.twin.physics.areas import update_overlaps
 from godojo.twin.physics.bounds import update_bounds
+from godojo.twin.physics.engines import by_engine
+from godojo.twin.physics.godot.rigid import move_rigid as godot_move_rigid
 from godojo.twin.physics.jit import call, inline
-from godojo.twin.physics.rigid import move_rigid
+from godojo.twin.physics.rigid import move_rigid as jolt_move_rigid
 from godojo.twin.physics.rotations import quaternion_of, quaternion_product
 from godojo.twin.physics.space import KINEMATIC, MOVED, MOVED_COUNT, RIGID, Space
 from godojo.twin.physics.vectors import F0
+
+move_rigid = by_engine(jolt_move_rigid, godot_move_rigid)
 
 
 @inline
