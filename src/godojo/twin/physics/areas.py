@@ -42,14 +42,18 @@ def overlaps(space: Space, one: int, two: int, margin: float) -> bool:
 
 
 @call
-def can_see(space: Space, area: int, other: int) -> bool:
-    """Whether an area monitors another object."""
+def can_monitor(space: Space, area: int, other: int) -> bool:
+    """Whether an area looks for another object."""
     me, them = space.bodies[area], space.bodies[other]
     if me.kind != AREA or me.traits & MONITORING == 0 or (me.mask & them.layer) == 0:
         return False
-    if them.kind == AREA:
-        return bool(them.traits & MONITORABLE)
-    return bool(them.kind != REMOVED and them.kind != STATIC)
+    return bool(them.traits & MONITORABLE) if them.kind == AREA else bool(them.kind != REMOVED)
+
+
+@call
+def can_see(space: Space, area: int, other: int) -> bool:
+    """Whether an area finds another object; on Jolt, static bodies are not found."""
+    return can_monitor(space, area, other) and bool(space.bodies[other].kind != STATIC)
 
 
 @call
@@ -62,6 +66,34 @@ def _list_events(space: Space, pair: Any, with_areas: bool, entered: int, count:
             event.area, event.other, event.entered = pair.area, other, entered
             count += 1
     return count
+
+
+@call
+def list_changes(space: Space, first: int, last: int) -> None:
+    """Lists what the pairs from `first` to `last` have noticed, in the order in which Godot emits signals.
+
+    The area that was noticed last comes first (exits are noticed before entries); in an area, bodies before areas, and
+    those that left before those that entered.
+    """
+    touching, pairs = space.touching, space.pairs
+    count = 0
+    for entered in (1, 0):
+        for index in range(last, first - 1, -1):
+            if touching[index] != (NOW if entered else BEFORE):
+                continue
+            # An area is noticed at its first exit or, without exits, at its first entry.
+            pair = pairs[index]
+            is_first = True
+            for earlier in range(pair.first, pair.end):
+                if entered and touching[earlier] == BEFORE:
+                    is_first = False
+                if earlier < index and touching[earlier] == touching[index]:
+                    is_first = False
+            if is_first:
+                for with_areas in (False, True):
+                    for kind in (0, 1):
+                        count = _list_events(space, pair, with_areas, kind, count)
+    space.counts[0] = count
 
 
 @call
@@ -87,11 +119,9 @@ def _update_pair(space: Space, index: int) -> bool:
 def update_overlaps(space: Space) -> None:
     """Finds what has entered and left since the last step.
 
-    In the order in which Godot emits signals: the area that was noticed last comes first (exits are noticed before
-    entries); in an area, bodies before areas, and those that left before those that entered. Areas that have not
-    changed meet no other areas: then only pairs with bodies are tested.
+    Areas that have not changed meet no other areas: then only pairs with bodies are tested.
     """
-    touching, pairs = space.touching, space.pairs
+    pairs = space.pairs
     first, last = pairs.shape[0], -1
     if space.counts[1] != 0:
         for place in range(pairs.shape[0]):
@@ -107,21 +137,4 @@ def update_overlaps(space: Space) -> None:
                 first, last = min(first, index), max(last, index)
                 if space.bodies[pairs[index].other].kind == AREA:
                     space.counts[1] = 0
-    count = 0
-    for entered in (1, 0):
-        for index in range(last, first - 1, -1):
-            if touching[index] != (NOW if entered else BEFORE):
-                continue
-            # An area is noticed at its first exit or, without exits, at its first entry.
-            pair = pairs[index]
-            is_first = True
-            for earlier in range(pair.first, pair.end):
-                if entered and touching[earlier] == BEFORE:
-                    is_first = False
-                if earlier < index and touching[earlier] == touching[index]:
-                    is_first = False
-            if is_first:
-                for with_areas in (False, True):
-                    for kind in (0, 1):
-                        count = _list_events(space, pair, with_areas, kind, count)
-    space.counts[0] = count
+    list_changes(space, first, last)
