@@ -206,7 +206,7 @@ func _read_node(node: Node, is_sync: bool) -> Dictionary:
 	}
 
 
-## Solid CSG shapes have no shape of their own: their triangles are added.
+## Solid CSG shapes and polygons have no shape of their own: what they collide with is added.
 func _with_faces(node: Node, properties: Dictionary) -> Dictionary:
 	var shape := node as CSGShape3D
 	if shape != null and shape.use_collision and shape.is_root_shape():
@@ -215,7 +215,21 @@ func _with_faces(node: Node, properties: Dictionary) -> Dictionary:
 		var baked: ConcavePolygonShape3D = shape.bake_collision_shape()
 		if baked != null:
 			properties["collision_faces"] = _value(baked.get_faces())
+	var polygon := node as CollisionPolygon2D
+	if polygon != null:
+		properties["collision_polygons"] = _value(_polygons_of(polygon))
 	return properties
+
+
+## The convex parts of a polygon, or the ends of its edges, as its body gets them.
+func _polygons_of(node: CollisionPolygon2D) -> Array:
+	if node.build_mode == CollisionPolygon2D.BUILD_SOLIDS:
+		return Geometry2D.decompose_polygon_in_convex(node.polygon)
+	var ends: PackedVector2Array = []
+	for index in node.polygon.size():
+		ends.append(node.polygon[index])
+		ends.append(node.polygon[(index + 1) % node.polygon.size()])
+	return [ends]
 
 
 ## Of the node that talks to the trainer, only what is plain: not its sockets, words and secrets.

@@ -37,6 +37,7 @@ from godojo.twin.gdscript.types import (
     RefType,
     Type,
 )
+from godojo.twin.world import api
 
 _NATIVE_CONSTANTS = {
     "PROCESS_MODE_INHERIT": 0,
@@ -189,9 +190,9 @@ class ClassNames(LeftOut):
             number = self._action_number(expr, expr.value)
             if number is not None:
                 return number
-        if isinstance(kind, ObjectType) and kind.name == "RayHit":
+        if isinstance(kind, ObjectType) and kind.name in api.RAY_HITS:
             key = self.folding.value(expr.index)
-            return self.hit_field(expr, str(key))
+            return self.hit_field(expr, str(key), kind)
         if isinstance(kind, ArrayType) and isinstance(kind.element, ArrayType):
             return self._row(expr, kind.element)
         return super()._index(expr)

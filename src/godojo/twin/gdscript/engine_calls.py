@@ -279,7 +279,7 @@ class EngineCalls(StaticNodes):
         return f"({', '.join(found)}{',' if len(found) == 1 else ''})"
 
     def _object_call(self, expr: Call, kind: ObjectType) -> Type | None:
-        if kind.name == "RayHit" and expr.name == "is_empty":
+        if kind.name in api.RAY_HITS and expr.name == "is_empty":
             expr.plan = Plan("not {r}.hit", [], BOOL, level=4)
             return BOOL
         method = self.native_method(kind.name, expr.name) if kind.name != "Resource" else None
@@ -288,8 +288,8 @@ class EngineCalls(StaticNodes):
         return self._native(expr, method, "{r}")
 
     def object_property(self, expr: Attribute, kind: ObjectType) -> Type | None:
-        if kind.name == "RayHit":
-            return self.hit_field(expr, expr.name)
+        if kind.name in api.RAY_HITS:
+            return self.hit_field(expr, expr.name, kind)
         found = api.find_property(kind.name, expr.name)
         if found is None:
             raise Refusal(expr.line, f"{expr.name} of {kind} is not compiled")
@@ -297,10 +297,11 @@ class EngineCalls(StaticNodes):
         expr.plan = Plan(f"{{r}}.{expr.name}" if found.field else f"{found.getter}({{r}})", [], result)
         return result
 
-    def hit_field(self, expr: Attribute | Index, key: str) -> Type | None:
-        if key not in api.RAY_HIT:
+    def hit_field(self, expr: Attribute | Index, key: str, kind: ObjectType) -> Type | None:
+        fields = api.RAY_HITS[kind.name]
+        if key not in fields:
             raise Refusal(expr.line, f"{key} of a ray's hit is not compiled")
-        expr.plan = Plan(f"{{r}}.{key}", [], self.whole.type_of(api.RAY_HIT[key]))
+        expr.plan = Plan(f"{{r}}.{key}", [], self.whole.type_of(fields[key]))
         return expr.plan.result
 
     def singleton_property(self, owner: str, name: str) -> Plan | None:

@@ -59,9 +59,7 @@ def update_bounds(space: Space, index: int) -> None:
 
 
 @call
-def _find_near(
-    space: Space, me: int, transform: Any, motion: Vector, margin: np.float32, exclude: int
-) -> int:
+def _find_near(space: Space, me: int, transform: Any, motion: Vector, margin: np.float32, exclude: int) -> int:
     """Lists the shapes that the body may meet on its way; how many."""
     body, bounds, bodies = space.bodies[me], space.bounds, space.bodies
     low_x, low_y, high_x, high_y = np.float32(1e20), np.float32(1e20), np.float32(-1e20), np.float32(-1e20)
@@ -243,7 +241,14 @@ def _cast(space: Space, me: int, transform: Any, motion: Vector, margin: np.floa
 
 @call
 def _rest(
-    space: Space, me: int, transform: Any, margin: np.float32, least: np.float32, near: int, excluded: int, best: int,
+    space: Space,
+    me: int,
+    transform: Any,
+    margin: np.float32,
+    least: np.float32,
+    near: int,
+    excluded: int,
+    best: int,
     result: Any,
 ) -> bool:
     """Finds the deepest contact of the body, or of one of its shapes."""

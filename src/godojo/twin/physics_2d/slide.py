@@ -72,9 +72,7 @@ def move_and_collide(
     result: Any,
 ) -> bool:
     """`PhysicsBody2D.move_and_collide`: moves the node of `character`, unless `test_only`."""
-    colliding = test_motion(
-        space, body, character.transform, motion, margin, recovery_as_collision, exclude, result
-    )
+    colliding = test_motion(space, body, character.transform, motion, margin, recovery_as_collision, exclude, result)
     if cancel:
         cancel_sliding(result, motion, margin, colliding)
     if not test_only:
@@ -86,9 +84,7 @@ def move_and_collide(
 def _try(space: Space, body: int, character: Any, motion: Vector, cancel: bool, exclude: int) -> bool:
     """One motion of the node itself; the result is in the next place for slides."""
     result = character.slides[min(character.slide_count, MAX_SLIDES - 1)]
-    return move_and_collide(
-        space, body, character, motion, False, character.margin, True, cancel, exclude, result
-    )
+    return move_and_collide(space, body, character, motion, False, character.margin, True, cancel, exclude, result)
 
 
 @inline
@@ -125,9 +121,7 @@ def _floor_below(space: Space, body: int, character: Any) -> bool:
     """Tests the motion of a snap; the result is in `space.motion[0]`."""
     size = max(character.floor_snap_length, character.margin)
     down = mul(neg(read2(character.up)), size)
-    return move_and_collide(
-        space, body, character, down, True, character.margin, True, False, -1, space.motion[0]
-    )
+    return move_and_collide(space, body, character, down, True, character.margin, True, False, -1, space.motion[0])
 
 
 @call
@@ -231,11 +225,7 @@ def _grounded(space: Space, body: int, character: Any, delta: np.float32, was_on
             pushed_down |= _push_down(character, result, motion)
             velocity = read2(character.velocity)
             is_short = length(travel) <= np.float64(character.margin) + EPSILON
-            if (
-                character.on_floor
-                and character.floor_stop_on_slope
-                and length(add(normalized(velocity), up)) < _SMALL
-            ):
+            if character.on_floor and character.floor_stop_on_slope and length(add(normalized(velocity), up)) < _SMALL:
                 if is_short:
                     place(character, sub(_here(character), travel))
                 write2(character.velocity, ZERO)

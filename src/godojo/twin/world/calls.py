@@ -1,21 +1,10 @@
-"""The physics as functions at addresses: compiled once for all games, and never again with a game's own code.
-
-Numba links a function into everything that calls it and optimizes it there anew. The physics is far larger than most
-games, so generated code calls it through a table of addresses instead, which a world's row points to. An entry takes
-the world's row and the offset of a node; other arguments and results are fields of `World`.
-"""
+"""The table of 3D physics: Jolt's rules for the nodes of a world."""
 
 # mypy: ignore-errors
 # Compiled code is checked by Numba.
 
-import numba
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
-from godojo.kernels.compile import _FASTMATH
 from godojo.twin.gdscript.runtime import Basis, Transform3D, Vector3
 from godojo.twin.gdscript.runtime.jit import jitable
 from godojo.twin.physics.motion import move_and_collide
@@ -23,9 +12,11 @@ from godojo.twin.physics.rays import cast_ray
 from godojo.twin.physics.slide import apply_floor_snap, move_and_slide
 from godojo.twin.physics.space import RIGID
 from godojo.twin.physics.step import flush_transforms, set_body_transform, step_space
+from godojo.twin.world.entries import CallTable
 from godojo.twin.world.kernels import (
     CLASSES,
     WORLD,
+    body_node,
     character_of,
     node_offset,
     room_for_bodies,
@@ -33,54 +24,12 @@ from godojo.twin.world.kernels import (
     space_of,
     world_of,
 )
-from godojo.twin.world.nodes import body_node, global_transform, set_global_transform
+from godojo.twin.world.nodes import global_transform, set_global_transform
 from godojo.twin.world.ref_types import _reference
 from godojo.twin.world.refs import record_at
 
 _CHARACTER, _PHYSICS_BODY, _RAY = CLASSES["CharacterBody3D"], CLASSES["PhysicsBody3D"], CLASSES["RayCast3D"]
 _BODY, _RIGID_BODY = CLASSES["CollisionObject3D"], CLASSES["RigidBody3D"]
-_SIGNATURE = types.int64(types.voidptr, types.int64)
-_ENTRIES = []
-
-
-def _entry(function):
-    """Notes an entry of the table; returns its number."""
-    _ENTRIES.append(function)
-    return len(_ENTRIES) - 1
-
-
-_table: list[np.ndarray] = []
-_kept = []
-
-
-def addresses(has_bodies: bool) -> np.ndarray:
-    """The table; it is compiled when the first world with bodies needs it."""
-    if not has_bodies:
-        return np.zeros(len(_ENTRIES), np.int64)
-    if not _table:
-        made = [
-            numba.cfunc(_SIGNATURE, cache=True, fastmath=_FASTMATH, error_model="numpy")(function)
-            for function in _ENTRIES
-        ]
-        _kept.extend(made)
-        _table.append(np.array([one.address for one in made], np.int64))
-    return _table[0]
-
-
-@intrinsic
-def call(typingctx, ref, table, number):
-    """Calls an entry of the table for a node; returns an integer."""
-
-    def make(context, builder, sig, args):
-        node = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
-        integer = ir.IntType(64)
-        entries = builder.inttoptr(args[1], integer.as_pointer())
-        where = builder.load(builder.gep(entries, [args[2]]))
-        kind = ir.FunctionType(integer, [ir.IntType(8).as_pointer(), integer])
-        return builder.call(builder.inttoptr(where, kind.as_pointer()), [node.base, node.offset])
-
-    return types.int64(ref, types.int64, types.int64), make
-
 
 # Transforms between nodes and the physics
 
@@ -248,6 +197,13 @@ def _intersect_ray(base, offset):
     return 1 if hit else 0
 
 
-FLUSH_TRANSFORMS, STEP_PHYSICS, SYNC_BODIES = _entry(_flush_transforms), _entry(_step_physics), _entry(_sync_bodies)
-MOVE_AND_SLIDE, APPLY_FLOOR_SNAP = _entry(_move_and_slide), _entry(_apply_floor_snap)
-MOVE_AND_COLLIDE, CAST, INTERSECT_RAY = _entry(_move_and_collide), _entry(_cast), _entry(_intersect_ray)
+CALLS = CallTable(
+    _flush_transforms,
+    _step_physics,
+    _sync_bodies,
+    _move_and_slide,
+    _apply_floor_snap,
+    _move_and_collide,
+    _cast,
+    _intersect_ray,
+)

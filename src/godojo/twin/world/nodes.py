@@ -18,11 +18,10 @@ from godojo.twin.gdscript.runtime import (
     rad_to_deg,
 )
 from godojo.twin.gdscript.runtime.jit import jitable
-from godojo.twin.world.kernels import CLASSES, node_kernel, node_offset, world_of
-from godojo.twin.world.refs import is_null, record_at
+from godojo.twin.world.kernels import body_node, node_kernel, world_of
+from godojo.twin.world.refs import is_null
 
 f64 = np.float64
-_NODE_3D, _BODY = CLASSES["Node3D"], CLASSES["CollisionObject3D"]
 _STALE_ANGLES, _STALE_BASIS = 1, 2
 """Bits of `dirty`: rotation and scale must be read from the basis, or the basis made of them."""
 
@@ -145,12 +144,6 @@ def mark_moved(node):
     world = world_of(node)
     for body in range(node.first_body, node.end_body):
         body_node(world, body).is_moved = 1
-
-
-@jitable
-def body_node(world, body):
-    """The node of a body of the physics, by its number there."""
-    return record_at(world, node_offset(world, body), _BODY)
 
 
 @node_kernel("Node3D")

@@ -17,30 +17,31 @@ from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, mod
 from numba.np.arrayobj import make_array, populate_array
 
 from godojo.twin.physics.space import PAIR, SHAPE, space_dtype
+from godojo.twin.physics_2d import space as flat
 from godojo.twin.world.tables import NATIVE
 
 SHARED = ("shapes", "vertices", "pairs")
 _I64 = ir.IntType(64)
 
 
-def space_arrays():
-    """The type of the items of each array of a space, and its first extents."""
-    found = {"shapes": (SHAPE, ()), "vertices": (np.dtype(np.float32), ()), "pairs": (PAIR, ())}
-    for name, (kind, *_) in space_dtype(1, 1).fields.items():
+def space_arrays(is_flat=False):
+    """The type of the items of each array of a space, 2D or 3D, and its first extents."""
+    shape = flat.SHAPE if is_flat else SHAPE
+    found = {"shapes": (shape, ()), "vertices": (np.dtype(np.float32), ()), "pairs": (PAIR, ())}
+    own = flat.space_dtype(1, 1, 1) if is_flat else space_dtype(1, 1)
+    for name, (kind, *_) in own.fields.items():
         base, shape = kind.subdtype or (kind, (1,))
         found[name] = (base, shape[:-1])
     return found
 
 
-_ARRAYS = space_arrays()
-
-
 class SpaceType(types.Type):
-    def __init__(self):
-        super().__init__("Space")
+    def __init__(self, is_flat):
+        self.arrays = space_arrays(is_flat)
+        super().__init__("Space2D" if is_flat else "Space")
 
 
-SPACE = SpaceType()
+SPACE, SPACE_2D = SpaceType(False), SpaceType(True)
 
 
 @register_model(SpaceType)
@@ -54,8 +55,8 @@ class _SpaceAttributes(AttributeTemplate):
     key = SpaceType
 
     def generic_resolve(self, space, name):
-        if name in _ARRAYS:
-            dtype, extents = _ARRAYS[name]
+        if name in space.arrays:
+            dtype, extents = space.arrays[name]
             return types.Array(numba.from_dtype(dtype), len(extents) + 1 + (name == "vertices"), "C")
         return None
 
@@ -73,7 +74,7 @@ def _header(builder, base, name):
 @lower_getattr_generic(SpaceType)
 def _get_array(context, builder, typ, value, name):
     base = cgutils.create_struct_proxy(typ)(context, builder, value=value).base
-    dtype, extents = _ARRAYS[name]
+    dtype, extents = typ.arrays[name]
     shape = [*map(_I64, extents), _header(builder, base, f"{name}_count"), *([_I64(3)] if name == "vertices" else [])]
     at = _header(builder, base, f"{name}_at")
     kind = _SpaceAttributes(context.typing_context).generic_resolve(typ, name)
@@ -94,13 +95,22 @@ def _get_array(context, builder, typ, value, name):
     return array._getvalue()
 
 
-@intrinsic
-def space_at(typingctx, base):
-    """The physics of the world in the row at an address."""
-
+def _space_maker(kind):
     def make(context, builder, sig, args):
-        space = cgutils.create_struct_proxy(SPACE)(context, builder)
+        space = cgutils.create_struct_proxy(kind)(context, builder)
         space.base = args[0]
         return space._getvalue()
 
-    return SPACE(types.voidptr), make
+    return kind(types.voidptr), make
+
+
+@intrinsic
+def space_at(typingctx, base):
+    """The physics of the world in the row at an address."""
+    return _space_maker(SPACE)
+
+
+@intrinsic
+def space_2d_at(typingctx, base):
+    """The same for a world of 2D bodies."""
+    return _space_maker(SPACE_2D)
