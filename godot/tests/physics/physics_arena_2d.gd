@@ -38,7 +38,7 @@ func _random_angle() -> float:
 
 func _random_shape() -> Shape2D:
 	var kinds: Array[String] = ["RectangleShape2D"]
-	if _kind in ["mixed_2d", "crowd_2d", "areas_2d", "bodies_2d", "boundary_2d"]:
+	if _kind in ["mixed_2d", "crowd_2d", "areas_2d", "bodies_2d", "boundary_2d", "floating_2d"]:
 		kinds = [
 			"RectangleShape2D",
 			"CircleShape2D",
@@ -84,6 +84,8 @@ func _add_mover(at: Vector2) -> void:
 	if _kind == "bodies_2d":
 		var kinds: Array[String] = ["RectangleShape2D", "CircleShape2D", "ConvexPolygonShape2D"]
 		shape = _shape(kinds[_chance.randi_range(0, 2)], Vector2(50, 70))
+	if _kind == "floating_2d":
+		mover.motion_mode = CharacterBody2D.MOTION_MODE_FLOATING
 	_choose_settings(mover)
 	_add(mover, shape, at, _random_angle() if _kind == "bodies_2d" else 0.0)
 	_movers.append(mover)

@@ -310,7 +310,7 @@ def _floating(space: Space, body: int, character: Any, delta: np.float32) -> Non
                 motion = ZERO
             elif first:
                 way = normalized(slide(remainder, normal))
-                motion = mul(way, dot(motion, way) - length(travel))
+                motion = mul(way, length(motion) - length(travel))
             else:
                 motion = slide(remainder, normal)
             if dot(motion, velocity) <= F0:
@@ -318,9 +318,6 @@ def _floating(space: Space, body: int, character: Any, delta: np.float32) -> Non
         if not collided or is_near_zero(motion):
             break
         first = False
-    wall_normal = read2(character.wall_normal)
-    if _is_on_wall_only(character) and dot(wall_normal, velocity) < F0:
-        write2(character.velocity, slide(velocity, wall_normal))
 
 
 @call
