@@ -40,7 +40,7 @@ def play(
     event_count = 0
     for tick in range(plan.shape[0]):
         if moved[tick] >= 0:
-            set_body_transform(space, moved[tick], places[tick])
+            set_body_transform(space, moved[tick], places[tick], 0)
         for number in range(movers.shape[0]):
             character = characters[number]
             row = plan[tick, number]
@@ -63,7 +63,7 @@ def play(
                 else:
                     character.velocity[axis] += row[2 + axis] - plan[tick - 1, number, 6 + axis]
             move_and_slide(space, movers[number], character, STEP_S)
-            set_body_transform(space, movers[number], character.transform)
+            set_body_transform(space, movers[number], character.transform, 1 + number)
             for axis in range(2):
                 out[tick, number, axis] = character.transform[4 + axis]
                 out[tick, number, 2 + axis] = character.velocity[axis]

@@ -120,6 +120,9 @@ class ClassNames(LeftOut):
                 return None
             place = self.place(list(kind.classes), expr.name, expr) or self._constant_of(kind, expr.name)
             if place is None:
+                known = self.known_resource(expr, list(kind.classes)) if id(expr) not in self.written else None
+                if known is not None:
+                    return known
                 raise Refusal(expr.line, f"{expr.name} of {kind} is not compiled")
             expr.place = place
             if place.type is None and self.last:

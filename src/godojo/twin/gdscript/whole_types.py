@@ -27,6 +27,7 @@ from godojo.twin.gdscript.types import (
     ArrayType,
     Conflict,
     DictType,
+    KnownObject,
     ObjectType,
     RefType,
     Type,
@@ -62,6 +63,7 @@ class WholeTypes:
         self.left_out: set[tuple[str, int, str]] = set()
         self.refusals: set[tuple[str, int, str]] = set()
         self.strings: dict[str, int] = {}
+        self.known: dict[Any, KnownObject] = {}
         self.numbers: dict[str, str] = {}
         """Module constants of the generated code, by name."""
         self.used: dict[int, Variable] = {}
@@ -195,6 +197,8 @@ class WholeTypes:
         if named(kind, {}) in VALUES[:4]:
             shown = held if kind.endswith("i") else map(float, held)
             return f"{kind}({', '.join(map(repr, shown))})"
+        if kind == "Rect2":
+            return "Rect2(Vector2({!r}, {!r}), Vector2({!r}, {!r}))".format(*map(float, held))
         return ""
 
     def string(self, text: str) -> int:

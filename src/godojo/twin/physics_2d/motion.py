@@ -85,7 +85,8 @@ def _find_near(space: Space, me: int, transform: Any, motion: Vector, margin: np
         if is_near:
             other = space.shapes[number].body
             them = bodies[other]
-            if other == me or other == exclude or them.kind == AREA or them.kind == REMOVED:
+            is_other = other != me and other != exclude
+            if not is_other or them.kind == AREA or them.kind == REMOVED:
                 continue
             if (body.mask & them.layer) != 0 and is_enabled(them, space.shapes[number]):
                 space.near[count] = number
@@ -120,7 +121,7 @@ def _is_excluded(space: Space, count: int, local: int, number: int) -> bool:
 
 @call
 def _gather(space: Space, me: int, transform: Any, margin: np.float32, near: int) -> Any:
-    """Puts the contacts of a body into `space.scratch`; how many there are, and how many pairs one-way shapes exclude."""
+    """Puts the contacts of a body into `space.scratch`; how many, and how many pairs one-way shapes exclude."""
     body, room, vertices = space.bodies[me], space.scratch, space.vertices
     count, excluded = 0, 0
     for local in range(body.first_shape, body.first_shape + body.shape_count):

@@ -1,7 +1,7 @@
 """Whether two shapes overlap and where they touch, by separating axes, as GodotPhysics2D finds it.
 
-Where two axes are equally good, Godot takes the one that it tests first. Its order differs from pair to pair; here faces
-come first, then corners.
+Where two axes are equally good, Godot takes the one that it tests first. Its order differs from pair to pair; here
+faces come first, then corners.
 """
 
 from typing import Any

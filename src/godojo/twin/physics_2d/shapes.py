@@ -72,7 +72,7 @@ def project(solid: Any, vertices: Any, axis: Any) -> Any:
             place = dot(axis, xform(t, (x, y)))
             low, high = min(low, place), max(high, place)
         return low, high
-    if kind == SEGMENT or kind == CONVEX:
+    if kind in (SEGMENT, CONVEX):
         low = dot(axis, xform(t, vertex(solid, vertices, 0)))
         high = low
         for index in range(1, solid[5]):
@@ -96,7 +96,7 @@ def normal_count(solid: Any) -> int:
 def normal_at(solid: Any, vertices: Any, index: int) -> Any:
     """A normal of the shape's faces, where it is."""
     kind, t = solid[0], solid[1]
-    if kind == RECTANGLE or kind == CAPSULE:
+    if kind in (RECTANGLE, CAPSULE):
         return normalized((t[0], t[1])) if index == 0 else normalized((t[2], t[3]))
     after = index + 1 if index + 1 < solid[5] else 0
     start, end = xform(t, vertex(solid, vertices, index)), xform(t, vertex(solid, vertices, after))
@@ -109,7 +109,7 @@ def point_count(solid: Any) -> int:
     kind = solid[0]
     if kind == CAPSULE:
         return 2
-    return 1 if kind == CIRCLE or kind == RECTANGLE else int(solid[5])
+    return 1 if kind in (CIRCLE, RECTANGLE) else int(solid[5])
 
 
 @inline

@@ -346,10 +346,11 @@ def move_and_slide(space: Space, body: int, character: Any, delta: float) -> boo
     character.on_wall = 0
     character.on_ceiling = 0
     write2(character.last_motion, ZERO)
-    if not is_near_zero(platform_velocity):
-        if _try(space, body, character, mul(platform_velocity, step), False, character.platform):
-            character.slide_count = 1
-            _set_collision_direction(space, character, character.slides[0])
+    if not is_near_zero(platform_velocity) and _try(
+        space, body, character, mul(platform_velocity, step), False, character.platform
+    ):
+        character.slide_count = 1
+        _set_collision_direction(space, character, character.slides[0])
     if character.motion_mode == 0:
         _grounded(space, body, character, step, was_on_floor)
     else:

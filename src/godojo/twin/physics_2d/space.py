@@ -33,6 +33,7 @@ SHAPE = np.dtype(
 BODY = np.dtype(
     [
         ("kind", "i4"),  # as in 3D
+        ("stamp", "i8"),  # when it began to move, later ones are higher; 0 at rest. Areas: when they last moved
         ("traits", "i4"),
         ("layer", "u4"),
         ("mask", "u4"),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from godojo.twin.physics.areas import BEFORE, NOW, can_monitor, list_changes
+from godojo.twin.physics.areas import BEFORE, NOW, can_monitor
 from godojo.twin.physics.jit import call
 from godojo.twin.physics.space import AREA, KINEMATIC, MOVED, RIGID, STATIC, Space
 from godojo.twin.physics.vectors import F0, F1
@@ -18,19 +18,30 @@ from godojo.twin.physics_2d.vectors import ZERO, add, dot, length, mul, read2, r
 _TURN = 2.0 * math.pi
 
 
+FLUSHES, FLUSHES_AT_STEP = 2, 3
+"""Places in `Space.counts`: how often transforms were handed to the server, and how often when the last step began."""
+_MOST_MOVES = 1 << 16
+
+
 @call
-def set_body_transform(space: Space, body: int, transform: Any) -> None:
+def set_body_transform(space: Space, body: int, transform: Any, order: int) -> None:
     """What setting a node's global transform does: queries of others see it after `flush_transforms`; that of a
-    kinematic body after the step."""
+    kinematic body after the step. `order`: how many nodes were moved before it since the last flush."""
     record = space.bodies[body]
     for part in range(6):
         record.target[part] = transform[part]
     record.traits |= MOVED
+    if record.kind == AREA or record.stamp == 0:
+        # Nodes that moved last are handed on first, and what is handed on last comes first in Godot's lists.
+        record.stamp = (
+            (np.int64(space.counts[FLUSHES]) + 1) * _MOST_MOVES + _MOST_MOVES - 1 - min(order, _MOST_MOVES - 2)
+        )
 
 
 @call
 def flush_transforms(space: Space) -> None:
     """Hands the new transforms of nodes to the server."""
+    space.counts[FLUSHES] += 1
     for body in range(space.bodies.shape[0]):
         record = space.bodies[body]
         if record.traits & MOVED == 0:
@@ -80,6 +91,87 @@ def _update_pair(space: Space, index: int) -> bool:
 
 
 @call
+def _rank(space: Space, index: int) -> Any:
+    """When the step notices a pair, lower is earlier: first what is far apart, then areas that have moved, then bodies;
+    those that began to move last come first."""
+    pair = space.pairs[index]
+    area, other = space.bodies[pair.area], space.bodies[pair.other]
+    stamp = other.stamp
+    if space.touching[index] == BEFORE and not _is_near(space, pair.area, pair.other):
+        return -(np.int64(1) << np.int64(60)) + index
+    since = np.int64(space.counts[FLUSHES_AT_STEP] + 1) * _MOST_MOVES
+    if area.stamp >= since or other.kind == AREA:
+        stamp = (np.int64(1) << np.int64(40)) + max(area.stamp, other.stamp if other.kind == AREA else np.int64(0))
+    return -stamp * np.int64(4096) + index % np.int64(4096)
+
+
+@call
+def _is_near(space: Space, one: int, two: int) -> bool:
+    """Whether the boxes around any two shapes of two objects meet."""
+    first, second, bounds = space.bodies[one], space.bodies[two], space.bounds
+    for i in range(first.first_shape, first.first_shape + first.shape_count):
+        for j in range(second.first_shape, second.first_shape + second.shape_count):
+            is_apart = (
+                (bounds[0, i] > bounds[2, j])
+                | (bounds[2, i] < bounds[0, j])
+                | (bounds[1, i] > bounds[3, j])
+                | (bounds[3, i] < bounds[1, j])
+            )
+            if not is_apart:
+                return True
+    return False
+
+
+@call
+def _next_pair(space: Space, first: int, end: int, with_areas: bool, after: Any) -> Any:
+    """The earliest change among pairs of an area that was noticed later than a rank: its index or -1, and its rank."""
+    found, best = -1, np.int64(1) << np.int64(62)
+    for index in range(first, end):
+        is_changed = space.touching[index] == NOW or space.touching[index] == BEFORE
+        if is_changed and (space.bodies[space.pairs[index].other].kind == AREA) == with_areas:
+            rank = _rank(space, index)
+            if after < rank < best:
+                found, best = index, rank
+    return found, best
+
+
+@call
+def _list_changes(space: Space, first: int, last: int) -> None:
+    """Lists what the pairs from `first` to `last` have noticed, in the order in which Godot emits signals.
+
+    The area that was noticed last comes first; in an area, bodies come before areas.
+    """
+    count, limit, least = 0, np.int64(1) << np.int64(62), -(np.int64(1) << np.int64(62))
+    while last >= first:
+        latest, start = least, -1
+        index = first
+        while index <= last:
+            pair = space.pairs[index]
+            rank = limit
+            for with_areas in (False, True):
+                found, at = _next_pair(space, pair.first, pair.end, with_areas, least)
+                if found >= 0:
+                    rank = min(rank, at)
+            if latest < rank < limit:
+                latest, start = rank, index
+            index = pair.end
+        if start < 0:
+            break
+        limit = latest
+        pair = space.pairs[start]
+        for with_areas in (False, True):
+            found, at = _next_pair(space, pair.first, pair.end, with_areas, least)
+            while found >= 0:
+                event = space.events[count]
+                event.area, event.other = pair.area, space.pairs[found].other
+                event.entered = 1 if space.touching[found] == NOW else 0
+                count += 1
+                found, at = _next_pair(space, pair.first, pair.end, with_areas, at)
+    space.counts[0] = count
+    space.counts[FLUSHES_AT_STEP] = space.counts[FLUSHES]
+
+
+@call
 def update_overlaps(space: Space) -> None:
     """Finds what has entered and left areas since the last step.
 
@@ -100,9 +192,9 @@ def update_overlaps(space: Space) -> None:
             if _update_pair(space, index):
                 first, last = min(first, index), max(last, index)
                 kind = bodies[pairs[index].other].kind
-                if kind == AREA or kind == STATIC:
+                if kind in (AREA, STATIC):
                     space.counts[1] = 0
-    list_changes(space, first, last)
+    _list_changes(space, first, last)
 
 
 # Bodies
@@ -171,6 +263,8 @@ def _move_kinematic(space: Space, body: int) -> None:
         record.transform[part] = record.target[part]
     if has_moved:
         update_bounds(space, body)
+    if record.linear_velocity[0] == F0 and record.linear_velocity[1] == F0 and record.angular_velocity == F0:
+        record.stamp = 0
 
 
 @call

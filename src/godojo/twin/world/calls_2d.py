@@ -56,10 +56,11 @@ def _flush(world):
         if node_offset(world, body) >= 0:
             node = body_node(world, body)
             if node.is_moved != 0:
-                node.is_moved = 0
                 room = room_for_transform(world)
                 write_transform_2d(global_transform_2d(node), room)
-                set_body_transform(space, body, room)
+                set_body_transform(space, body, room, node.is_moved)
+                node.is_moved = 0
+    world.moves = 0
     flush_transforms(space)
 
 

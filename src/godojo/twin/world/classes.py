@@ -65,6 +65,7 @@ FIELDS: dict[str, dict[str, str]] = {
         "round_ticks": "int",
         "gravity": "Vector3",
         "ticks_per_second": "int32",
+        "moves": "int32",
         "delta": "float",
         "room": "bytes:64",
         "calls_at": "int",

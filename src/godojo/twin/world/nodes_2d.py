@@ -39,10 +39,14 @@ def _has_parent_2d(node):
 
 @node_kernel("Node2D")
 def mark_moved_2d(node):
-    """Notes that the bodies of the node and of all below it have moved; `flush_transforms` hands it on."""
+    """Notes that the bodies of the node and of all below it have moved, and in which order; `flush_transforms` hands
+    it on."""
     world = world_of(node)
     for body in range(node.first_body, node.end_body):
-        body_node(world, body).is_moved = 1
+        moved = body_node(world, body)
+        if moved.is_moved == 0:
+            world.moves = world.moves + 1
+            moved.is_moved = world.moves
 
 
 @node_kernel("Node2D")

@@ -56,6 +56,7 @@ from godojo.twin.gdscript.runtime.chance import (
     seed,
     shuffle,
 )
+from godojo.twin.gdscript.runtime.rects import Rect2
 from godojo.twin.gdscript.runtime.scalars import *
 from godojo.twin.gdscript.runtime.transforms import (
     Transform2D,
