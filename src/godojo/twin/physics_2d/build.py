@@ -169,7 +169,7 @@ def build_space(bodies: Sequence[BodyInfo]) -> tuple[Statics, np.ndarray]:
                 one["first_vertex"] = sum(len(part) for part in vertices)
                 one["vertex_count"] = len(shape.vertices)
                 vertices.append(np.pad(shape.vertices, ((0, 0), (0, 1))))
-            if shape.disabled:
+            if shape.disabled and one["index"] < 64:
                 row["disabled"] |= np.uint64(1 << int(one["index"]))
             place += 1
     points = np.concatenate(vertices) if vertices else np.zeros((1, 3), np.float32)

@@ -42,7 +42,7 @@ _SLACK_PX = np.float32(2.0)
 
 @inline
 def is_enabled(body: Any, shape: Any) -> bool:
-    return bool((body.disabled >> np.uint64(shape.index)) & np.uint64(1) == np.uint64(0))
+    return bool(shape.index > 63 or (body.disabled >> np.uint64(shape.index)) & np.uint64(1) == np.uint64(0))
 
 
 @call

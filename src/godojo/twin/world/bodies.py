@@ -21,7 +21,7 @@ from godojo.twin.physics.space import (
 )
 from godojo.twin.scene.snapshot import NodeInfo, Snapshot
 from godojo.twin.world.api import ancestors
-from godojo.twin.world.scene_2d import physics_of_2d
+from godojo.twin.world.scene_2d import is_solid_tiles, physics_of_2d
 
 _KINDS = {"StaticBody3D": STATIC, "AnimatableBody3D": KINEMATIC, "CharacterBody3D": KINEMATIC, "Area3D": AREA}
 _KINDS["RigidBody3D"] = RIGID
@@ -29,7 +29,7 @@ _IDENTITY = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
 
 
 _REFUSED = {"CollisionPolygon3D", "GridMap", "Joint3D", "SoftBody3D", "SpringArm3D", "ShapeCast3D", "Joint2D"}
-_REFUSED |= {"ShapeCast2D", "PhysicalBone2D"}
+_REFUSED |= {"ShapeCast2D", "PhysicalBone2D", "TileMap"}
 """Classes that could change the game and that a twin does not know."""
 
 
@@ -40,6 +40,7 @@ def body_nodes(snapshot: Snapshot) -> list[int]:
         for node in snapshot.nodes
         if not {"CollisionObject3D", "CollisionObject2D"}.isdisjoint(ancestors(node.native_class))
         or "collision_faces" in node.properties
+        or is_solid_tiles(node)
     ]
 
 
@@ -55,7 +56,8 @@ def refuse_unknown(snapshot: Snapshot) -> None:
             raise GodojoError(f"{node.path}: a twin has no {node.native_class} yet")
     if has_flat_bodies(snapshot):
         for index in body_nodes(snapshot):
-            if "CollisionObject2D" not in ancestors(snapshot.nodes[index].native_class):
+            node = snapshot.nodes[index]
+            if "CollisionObject2D" not in ancestors(node.native_class) and not is_solid_tiles(node):
                 raise GodojoError(f"{snapshot.nodes[index].path}: a twin has either 2D bodies or 3D bodies")
 
 

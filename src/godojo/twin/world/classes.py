@@ -152,6 +152,7 @@ FIELDS: dict[str, dict[str, str]] = {
         "top_level": "bool",
     },
     "CollisionObject2D": {"body": "int32", "is_moved": "int32"},
+    "TileMapLayer": {"body": "int32", "is_moved": "int32"},  # as CollisionObject2D, at the same place
     "CharacterBody2D": {"character": f"bytes:{flat.CHARACTER.itemsize}"},
     "StaticBody2D": {"constant_linear_velocity": "Vector2", "constant_angular_velocity": "float"},
     "RigidBody2D": {

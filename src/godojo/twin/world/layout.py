@@ -95,7 +95,8 @@ class WorldLayout:
 
     def set_addresses(self, rows: np.ndarray) -> None:
         """Writes where this process has the shared arrays, and the physics' functions, into every row."""
-        calls = (CALLS_2D if self.is_flat else CALLS).addresses() if body_nodes_count(self.row) else NO_CALLS
+        table = CALLS_2D if self.is_flat else CALLS
+        calls = table.addresses() if body_nodes_count(self.row) else NO_CALLS  # type: ignore[no-untyped-call]
         for name in ADDRESSES:
             field = self.table["World"].by_name[name]
             array: np.ndarray = calls if name == "calls_at" else getattr(self.statics, name.removesuffix("_at"))

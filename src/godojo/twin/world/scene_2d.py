@@ -74,7 +74,18 @@ def _vector(node: NodeInfo, name: str) -> tuple[float, float]:
     return numbers[0], numbers[1]
 
 
+def is_solid_tiles(node: NodeInfo) -> bool:
+    """Whether it is a layer of tiles with collisions."""
+    return node.native_class == "TileMapLayer" and "collision_polygons" in node.properties
+
+
 def _body(snapshot: Snapshot, node: NodeInfo) -> BodyInfo:
+    if is_solid_tiles(node):
+        layer, mask = (int(_number(node, f"collision_{name}", 1)) for name in ("layer", "mask"))
+        shapes = _polygons(node)
+        for shape in shapes:
+            shape.index = 0
+        return BodyInfo(STATIC, _transform(node, "global_transform"), shapes, layer, mask)
     lineage = ancestors(node.native_class)
     kind = next((_KINDS[name] for name in lineage if name in _KINDS), None)
     if kind is None:
