@@ -1,6 +1,7 @@
 extends SceneTree
-## Plays seeded random motion in random scenes and writes what the engine does in every tick, as JSON.
-## Options: --seed=1 --scenes=4 --ticks=120 --kind=boxes --out=FILE; kinds that end in 2d are of 2D scenes.
+## Plays seeded random motion in random scenes and writes what the engine does in every tick, as
+## JSON. Options: --seed=1 --scenes=4 --ticks=120 --kind=boxes --out=FILE; kinds that end in _2d are
+## those of 2D scenes.
 
 const Arena: GDScript = preload("res://tests/physics/physics_arena.gd")
 const Arena2D: GDScript = preload("res://tests/physics/physics_arena_2d.gd")

@@ -228,12 +228,19 @@ func _add_tiles(tiles: TileMapLayer, properties: Dictionary) -> void:
 	tiles.update_internals()
 	var query := PhysicsShapeQueryParameters2D.new()
 	var all := RectangleShape2D.new()
-	all.size = Vector2.ONE * 1e7
+	all.size = Vector2.ONE * 1e6
 	query.shape = all
 	query.collision_mask = 0xFFFFFFFF
 	var server := PhysicsServer2D
+	for body in bodies:
+		if body is PhysicsBody2D:  # a test of a motion brings shapes up to date that no step has seen yet
+			var nowhere := PhysicsTestMotionParameters2D.new()
+			server.body_test_motion((body as PhysicsBody2D).get_rid(), nowhere)
+			break
 	var found: Array[RID] = []
-	for hit: Dictionary in tiles.get_world_2d().direct_space_state.intersect_shape(query, _MOST_ITEMS):
+	for hit: Dictionary in tiles.get_world_2d().direct_space_state.intersect_shape(
+		query, _MOST_ITEMS
+	):
 		if hit["collider"] == tiles and not found.has(hit["rid"]):
 			found.append(hit["rid"])
 	var parts: Array = []

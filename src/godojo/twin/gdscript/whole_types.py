@@ -89,6 +89,8 @@ class WholeTypes:
         if text.startswith("Ref["):
             name = text[4:-1]
             classes = self.tree.named(name)
+            if name == "CollisionObject2D" and classes is not None:  # tiles collide as well
+                classes += self.tree.named("TileMapLayer") or []
             return ref(classes) if classes is not None else ref([self.tree.native(name)])
         if text.startswith("Array["):
             element = self.type_of(text[6:-1])
