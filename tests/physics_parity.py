@@ -82,7 +82,8 @@ def build_scene(scene: dict[str, Any]) -> tuple[Any, np.ndarray, np.ndarray]:
         info = infos[int(row["body"])]
         info.transform = np.array(row["transform"], np.float32)
         info.linear_velocity, info.angular_velocity = row["velocity"], row["spin"]
-    statics, rows = maker.build_space(infos)
+    engine = {} if _is_flat(scene) else {"engine": scene["physics"]}
+    statics, rows = maker.build_space(infos, **engine)
     characters = []
     for setting in scene["settings"]:
         record = maker.new_character(rows[0]["bodies"][int(setting["body"])]["transform"])
@@ -130,8 +131,7 @@ class Played:
         events = np.zeros((count * 64, 4), np.int32)
         started = time.perf_counter()
         happened = (play_2d if axes == 2 else play)(
-            build.as_records(statics),
-            build.as_records(rows),
+            build.make_space(statics, rows, scene.get("physics", "")),
             build.as_records(characters),
             np.array([setting["body"] for setting in scene["settings"]], np.int32),
             self.plan,

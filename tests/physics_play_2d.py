@@ -3,8 +3,7 @@
 import numpy as np
 
 from godojo.kernels.compile import njit_nogil
-from godojo.twin.physics.build import space_of
-from godojo.twin.physics.space import Statics
+from godojo.twin.physics.space import Space
 from godojo.twin.physics_2d.rays import cast_ray
 from godojo.twin.physics_2d.slide import move_and_slide
 from godojo.twin.physics_2d.step import set_body_transform, step_space
@@ -15,8 +14,7 @@ STEP_S = 1.0 / 60.0
 
 @njit_nogil
 def play(
-    statics: Statics,
-    rows: np.ndarray,
+    space: Space,
     characters: np.ndarray,
     movers: np.ndarray,
     plan: np.ndarray,
@@ -33,7 +31,6 @@ def play(
     events: np.ndarray,
 ) -> int:
     """Plays all ticks; returns the number of events. Arguments are those of `physics_play.play`, with two axes."""
-    space = space_of(statics, rows[0])
     nothing = np.float32(0.0)
     down = (nothing, np.float32(gravity))
     exceptions = np.zeros(1, np.int32) - np.int32(1)

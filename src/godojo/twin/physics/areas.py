@@ -7,6 +7,9 @@ import numpy as np
 from godojo.twin.physics.bounds import is_enabled
 from godojo.twin.physics.cores import core_of
 from godojo.twin.physics.distance import find_gap
+from godojo.twin.physics.engines import by_engine
+from godojo.twin.physics.godot.overlaps import can_see as godot_can_see
+from godojo.twin.physics.godot.overlaps import overlaps as godot_overlaps
 from godojo.twin.physics.jit import call
 from godojo.twin.physics.space import AREA, MESH, MONITORABLE, MONITORING, REMOVED, STATIC, Space
 from godojo.twin.physics.vectors import read3
@@ -16,7 +19,7 @@ BEFORE, NOW = np.uint8(1), np.uint8(2)
 
 
 @call
-def overlaps(space: Space, one: int, two: int, margin: float) -> bool:
+def _overlaps(space: Space, one: int, two: int, margin: float) -> bool:
     """Whether two objects are closer than the margin, where queries see them."""
     bounds = space.bounds
     for axis in range(3):
@@ -41,19 +44,23 @@ def overlaps(space: Space, one: int, two: int, margin: float) -> bool:
     return False
 
 
+overlaps = by_engine(_overlaps, godot_overlaps)
+"""Whether two objects are closer than a margin, by the rules of the space's engine."""
+
+
 @call
-def can_monitor(space: Space, area: int, other: int) -> bool:
-    """Whether an area looks for another object."""
+def _can_see(space: Space, area: int, other: int) -> bool:
+    """Whether an area monitors another object."""
     me, them = space.bodies[area], space.bodies[other]
     if me.kind != AREA or me.traits & MONITORING == 0 or (me.mask & them.layer) == 0:
         return False
-    return bool(them.traits & MONITORABLE) if them.kind == AREA else bool(them.kind != REMOVED)
+    if them.kind == AREA:
+        return bool(them.traits & MONITORABLE)
+    return bool(them.kind != REMOVED and them.kind != STATIC)
 
 
-@call
-def can_see(space: Space, area: int, other: int) -> bool:
-    """Whether an area finds another object; on Jolt, static bodies are not found."""
-    return can_monitor(space, area, other) and bool(space.bodies[other].kind != STATIC)
+can_see = by_engine(_can_see, godot_can_see)
+"""Whether an area monitors another object, by the rules of the space's engine."""
 
 
 @call
@@ -61,7 +68,8 @@ def _list_events(space: Space, pair: Any, with_areas: bool, entered: int, count:
     """Adds what has left or entered the area of a pair, bodies or areas, in the order of the pairs."""
     for index in range(pair.first, pair.end):
         other = space.pairs[index].other
-        if space.touching[index] == (NOW if entered else BEFORE) and (space.bodies[other].kind == AREA) == with_areas:
+        is_changed = space.touching[index] == (NOW if entered else BEFORE) and count < space.events.shape[0]
+        if is_changed and (space.bodies[other].kind == AREA) == with_areas:
             event = space.events[count]
             event.area, event.other, event.entered = pair.area, other, entered
             count += 1
@@ -69,13 +77,51 @@ def _list_events(space: Space, pair: Any, with_areas: bool, entered: int, count:
 
 
 @call
-def list_changes(space: Space, first: int, last: int) -> None:
-    """Lists what the pairs from `first` to `last` have noticed, in the order in which Godot emits signals.
+def _update_pair(space: Space, index: int) -> bool:
+    """Whether the two of a pair have met or parted since the last step."""
+    touching, bounds = space.touching, space.bounds
+    area, other = space.pairs[index].area, space.pairs[index].other
+    is_near = (
+        (bounds[0, area] <= bounds[3, other])
+        & (bounds[3, area] >= bounds[0, other])
+        & (bounds[2, area] <= bounds[5, other])
+        & (bounds[5, area] >= bounds[2, other])
+    )
+    if not is_near and touching[index] == 0:
+        return False
+    before = (touching[index] & NOW) >> np.uint8(1)
+    now = is_near and can_see(space, area, other) and overlaps(space, area, other, 0.0)
+    if now and space.counts[2] == 0 and space.bodies[other].kind == STATIC:
+        before = BEFORE  # it has been there since the scene was built
+    touching[index] = before | (NOW if now else np.uint8(0))
+    return bool(touching[index] == BEFORE or touching[index] == NOW)
 
-    The area that was noticed last comes first (exits are noticed before entries); in an area, bodies before areas, and
-    those that left before those that entered.
+
+@call
+def update_overlaps(space: Space) -> None:
+    """Finds what has entered and left since the last step.
+
+    In the order in which Godot emits signals: the area that was noticed last comes first (exits are noticed before
+    entries); in an area, bodies before areas, and those that left before those that entered. Areas that have not
+    changed meet no other areas: then only pairs with bodies are tested.
     """
     touching, pairs = space.touching, space.pairs
+    first, last = pairs.shape[0], -1
+    if space.counts[1] != 0:
+        for place in range(pairs.shape[0]):
+            index = pairs[place].moving
+            if index < 0:
+                break
+            if _update_pair(space, index):
+                first, last = min(first, index), max(last, index)
+    else:
+        space.counts[1] = 1
+        for index in range(pairs.shape[0]):
+            if _update_pair(space, index):
+                first, last = min(first, index), max(last, index)
+                if space.bodies[pairs[index].other].kind == AREA:
+                    space.counts[1] = 0
+    space.counts[2] = 1
     count = 0
     for entered in (1, 0):
         for index in range(last, first - 1, -1):
@@ -94,47 +140,3 @@ def list_changes(space: Space, first: int, last: int) -> None:
                     for kind in (0, 1):
                         count = _list_events(space, pair, with_areas, kind, count)
     space.counts[0] = count
-
-
-@call
-def _update_pair(space: Space, index: int) -> bool:
-    """Whether the two of a pair have met or parted since the last step."""
-    touching, bounds = space.touching, space.bounds
-    area, other = space.pairs[index].area, space.pairs[index].other
-    is_near = (
-        (bounds[0, area] <= bounds[3, other])
-        & (bounds[3, area] >= bounds[0, other])
-        & (bounds[2, area] <= bounds[5, other])
-        & (bounds[5, area] >= bounds[2, other])
-    )
-    if not is_near and touching[index] == 0:
-        return False
-    before = (touching[index] & NOW) >> np.uint8(1)
-    now = is_near and can_see(space, area, other) and overlaps(space, area, other, 0.0)
-    touching[index] = before | (NOW if now else np.uint8(0))
-    return bool(touching[index] == BEFORE or touching[index] == NOW)
-
-
-@call
-def update_overlaps(space: Space) -> None:
-    """Finds what has entered and left since the last step.
-
-    Areas that have not changed meet no other areas: then only pairs with bodies are tested.
-    """
-    pairs = space.pairs
-    first, last = pairs.shape[0], -1
-    if space.counts[1] != 0:
-        for place in range(pairs.shape[0]):
-            index = pairs[place].moving
-            if index < 0:
-                break
-            if _update_pair(space, index):
-                first, last = min(first, index), max(last, index)
-    else:
-        space.counts[1] = 1
-        for index in range(pairs.shape[0]):
-            if _update_pair(space, index):
-                first, last = min(first, index), max(last, index)
-                if space.bodies[pairs[index].other].kind == AREA:
-                    space.counts[1] = 0
-    list_changes(space, first, last)

@@ -8,6 +8,7 @@ import numpy as np
 
 from godojo.kernels.compile import njit_nogil
 from godojo.twin.physics.build import as_records, make_pairs, space_of
+from godojo.twin.physics.engines import GODOT
 from godojo.twin.physics.space import RIGID, Statics
 from godojo.twin.physics_2d.motion import update_bounds
 from godojo.twin.physics_2d.space import (
@@ -149,7 +150,7 @@ def build_space(bodies: Sequence[BodyInfo]) -> tuple[Statics, np.ndarray]:
     count = max(sum(len(body.shapes) for body in bodies), 1)
     shapes = np.zeros(count, SHAPE)
     vertices: list[np.ndarray] = []
-    pairs = make_pairs(bodies, with_static=True)
+    pairs = make_pairs(bodies, GODOT)
     rows = np.zeros(1, space_dtype(len(bodies), count, len(pairs)))
     rows[0]["bounds"][:2], rows[0]["bounds"][2:] = np.inf, -np.inf
     place = 0

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from godojo.twin.physics.areas import BEFORE, NOW, can_monitor
+from godojo.twin.physics.areas import BEFORE, NOW
+from godojo.twin.physics.godot.overlaps import can_see
 from godojo.twin.physics.jit import call
 from godojo.twin.physics.space import AREA, KINEMATIC, MOVED, RIGID, STATIC, Space
 from godojo.twin.physics.vectors import F0, F1
@@ -85,7 +86,7 @@ def _update_pair(space: Space, index: int) -> bool:
     touching = space.touching
     area, other = space.pairs[index].area, space.pairs[index].other
     before = (touching[index] & NOW) >> np.uint8(1)
-    now = can_monitor(space, area, other) and _overlap(space, area, other)
+    now = can_see(space, area, other) and _overlap(space, area, other)
     touching[index] = before | (NOW if now else np.uint8(0))
     return bool(touching[index] == BEFORE or touching[index] == NOW)
 

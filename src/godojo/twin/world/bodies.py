@@ -66,7 +66,8 @@ def physics_of(snapshot: Snapshot) -> tuple[Statics, np.ndarray]:
     nodes = body_nodes(snapshot)
     if has_flat_bodies(snapshot):
         return physics_of_2d(snapshot, nodes)
-    return build_space([_body(snapshot, snapshot.nodes[index]) for index in nodes])
+    bodies = [_body(snapshot, snapshot.nodes[index]) for index in nodes]
+    return build_space(bodies, snapshot.physics_engine)
 
 
 def _transform(node: NodeInfo, name: str) -> np.ndarray:
@@ -156,7 +157,8 @@ def _shape(snapshot: Snapshot, node: NodeInfo) -> ShapeInfo:
             return convex(points, margin=margin, transform=transform, disabled=disabled)
         case "ConcavePolygonShape3D":
             faces = np.array(given.get("data") or given.get("faces"), np.float32).reshape(-1, 3)
-            return mesh(faces, transform=transform, disabled=disabled)
+            back_faces = bool(given.get("backface_collision", False))
+            return mesh(faces, transform=transform, disabled=disabled, back_faces=back_faces)
     raise GodojoError(f"{node.path}: a twin has no {resource.class_name}")
 
 

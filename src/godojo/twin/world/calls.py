@@ -1,4 +1,4 @@
-"""The table of 3D physics: Jolt's rules for the nodes of a world."""
+"""The tables of 3D physics: the rules of Jolt and of GodotPhysics3D for the nodes of a world."""
 
 # mypy: ignore-errors
 # Compiled code is checked by Numba.
@@ -18,6 +18,7 @@ from godojo.twin.world.kernels import (
     WORLD,
     body_node,
     character_of,
+    godot_space_of,
     node_offset,
     room_for_bodies,
     room_for_transform,
@@ -30,6 +31,14 @@ from godojo.twin.world.refs import record_at
 
 _CHARACTER, _PHYSICS_BODY, _RAY = CLASSES["CharacterBody3D"], CLASSES["PhysicsBody3D"], CLASSES["RayCast3D"]
 _BODY, _RIGID_BODY = CLASSES["CollisionObject3D"], CLASSES["RigidBody3D"]
+_of_godot = {}
+
+
+def _for_godot(function):
+    """Notes what takes the place of an entry in worlds of GodotPhysics3D: `_move` for `_godot_move`."""
+    _of_godot[function.__name__.removeprefix("_godot")] = function
+    return function
+
 
 # Transforms between nodes and the physics
 
@@ -78,12 +87,23 @@ def _flush_transforms(base, offset):
     return 0
 
 
+@jitable
+def _step(world, space):
+    gravity = world.gravity
+    step_space(space, (gravity._x, gravity._y, gravity._z), world.delta)
+    return 0
+
+
 def _step_physics(base, offset):
     """The physics step at the end of a tick."""
     world = _reference(base, offset, WORLD)
-    gravity = world.gravity
-    step_space(space_of(world), (gravity._x, gravity._y, gravity._z), world.delta)
-    return 0
+    return _step(world, space_of(world))
+
+
+@_for_godot
+def _godot_step_physics(base, offset):
+    world = _reference(base, offset, WORLD)
+    return _step(world, godot_space_of(world))
 
 
 def _sync_bodies(base, offset):
@@ -102,28 +122,50 @@ def _sync_bodies(base, offset):
     return 0
 
 
-def _move_and_slide(base, offset):
-    body = _reference(base, offset, _CHARACTER)
+@jitable
+def _slide(body, space):
     character = character_of(body)
     write_transform(global_transform(body), character.transform)
-    collided = move_and_slide(space_of(body), body.body, character, world_of(body).delta)
+    collided = move_and_slide(space, body.body, character, world_of(body).delta)
     set_global_transform(body, read_transform(character.transform))
     return 1 if collided else 0
 
 
-def _apply_floor_snap(base, offset):
+def _move_and_slide(base, offset):
     body = _reference(base, offset, _CHARACTER)
+    return _slide(body, space_of(body))
+
+
+@_for_godot
+def _godot_move_and_slide(base, offset):
+    body = _reference(base, offset, _CHARACTER)
+    return _slide(body, godot_space_of(body))
+
+
+@jitable
+def _snap(body, space):
     character = character_of(body)
     write_transform(global_transform(body), character.transform)
-    apply_floor_snap(space_of(body), body.body, character)
+    apply_floor_snap(space, body.body, character)
     set_global_transform(body, read_transform(character.transform))
     return 0
 
 
-def _move_and_collide(base, offset):
+def _apply_floor_snap(base, offset):
+    body = _reference(base, offset, _CHARACTER)
+    return _snap(body, space_of(body))
+
+
+@_for_godot
+def _godot_apply_floor_snap(base, offset):
+    body = _reference(base, offset, _CHARACTER)
+    return _snap(body, godot_space_of(body))
+
+
+@jitable
+def _move(body, space):
     """By the world's `query_…`: the motion, whether to test only, the margin, and so on."""
-    body = _reference(base, offset, _PHYSICS_BODY)
-    world, space = world_of(body), space_of(body)
+    world = world_of(body)
     room = room_for_transform(world)
     write_transform(global_transform(body), room)
     motion, test_only = world.query_to, world.query_inside
@@ -144,6 +186,17 @@ def _move_and_collide(base, offset):
     if not test_only:
         set_global_transform(body, read_transform(room))
     return 1 if collided else 0
+
+
+def _move_and_collide(base, offset):
+    body = _reference(base, offset, _PHYSICS_BODY)
+    return _move(body, space_of(body))
+
+
+@_for_godot
+def _godot_move_and_collide(base, offset):
+    body = _reference(base, offset, _PHYSICS_BODY)
+    return _move(body, godot_space_of(body))
 
 
 def _cast(base, offset):
@@ -197,7 +250,7 @@ def _intersect_ray(base, offset):
     return 1 if hit else 0
 
 
-CALLS = CallTable(
+_FUNCTIONS = (
     _flush_transforms,
     _step_physics,
     _sync_bodies,
@@ -207,3 +260,6 @@ CALLS = CallTable(
     _cast,
     _intersect_ray,
 )
+CALLS = CallTable(*_FUNCTIONS)
+GODOT_CALLS = CallTable(*(_of_godot.get(function.__name__, function) for function in _FUNCTIONS))
+"""Of worlds of GodotPhysics3D."""

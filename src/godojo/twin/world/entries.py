@@ -9,6 +9,8 @@ tables with the same entries (`calls`, `calls_2d`); a game compiles the one that
 # mypy: ignore-errors
 # Compiled code is checked by Numba.
 
+import functools
+
 import numba
 import numpy as np
 from llvmlite import ir
@@ -42,10 +44,13 @@ class CallTable:
     def addresses(self):
         """Where they are; they are compiled when the first world with bodies needs them."""
         if not self._kept:
-            options = {"cache": True, "fastmath": _FASTMATH, "error_model": "numpy"}
-            made = [numba.cfunc(_SIGNATURE, **options)(function) for function in self._functions]
-            self._kept = [np.array([one.address for one in made], np.int64), *made]
+            self._kept = [np.array([_compiled(function).address for function in self._functions], np.int64)]
         return self._kept[0]
+
+
+@functools.cache
+def _compiled(function):
+    return numba.cfunc(_SIGNATURE, cache=True, fastmath=_FASTMATH, error_model="numpy")(function)
 
 
 @intrinsic

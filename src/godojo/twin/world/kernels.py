@@ -13,11 +13,12 @@ from numba import carray, types
 from numba.extending import intrinsic, overload
 
 from godojo.kernels.compile import _FASTMATH
+from godojo.twin.physics.engines import GodotSpace
 from godojo.twin.physics.space import CHARACTER, MOTION, Space
 from godojo.twin.physics_2d import space as flat
 from godojo.twin.world.ref_types import _reference, address, base_of, pointer
 from godojo.twin.world.refs import RefClass, offset_of
-from godojo.twin.world.space_type import SHARED, space_2d_at, space_arrays, space_at
+from godojo.twin.world.space_type import SHARED, godot_space_at, space_2d_at, space_arrays, space_at
 from godojo.twin.world.tables import NATIVE
 
 WORLD, WORLD_2D = RefClass(NATIVE, "World"), RefClass(NATIVE, "World2D")
@@ -106,6 +107,16 @@ def _space_of(node):
     if is_flat(node):
         return lambda node: space_2d_at(base_of(node))
     return lambda node: space_at(base_of(node))
+
+
+def godot_space_of(node):
+    """As `space_of`, of GodotPhysics3D."""
+    return GodotSpace(*space_of(node))
+
+
+@overload(godot_space_of)
+def _godot_space_of(node):
+    return lambda node: godot_space_at(base_of(node))
 
 
 CHARACTER_AT = NATIVE["CharacterBody3D"].by_name["character"].offset

@@ -10,11 +10,12 @@ import numpy as np
 
 from godojo.errors import GodojoError
 from godojo.twin.gdscript.program import Program
+from godojo.twin.physics.engines import GODOT
 from godojo.twin.physics.space import Statics
 from godojo.twin.scene.snapshot import NodeInfo, Snapshot, Value
 from godojo.twin.world.api import is_ignored
 from godojo.twin.world.bodies import body_nodes, fill_character, has_flat_bodies, physics_of, refuse_unknown
-from godojo.twin.world.calls import CALLS
+from godojo.twin.world.calls import CALLS, GODOT_CALLS
 from godojo.twin.world.calls_2d import CALLS_2D
 from godojo.twin.world.classes import ADDRESSES
 from godojo.twin.world.entries import NO_CALLS
@@ -53,6 +54,8 @@ class WorldLayout:
     """Where records of RandomNumberGenerator are."""
     classes: list[str]
     """The class of each node."""
+    engine: str
+    """The physics engine."""
     is_flat: bool = False
     """Whether its bodies are 2D."""
 
@@ -95,7 +98,7 @@ class WorldLayout:
 
     def set_addresses(self, rows: np.ndarray) -> None:
         """Writes where this process has the shared arrays, and the physics' functions, into every row."""
-        table = CALLS_2D if self.is_flat else CALLS
+        table = CALLS_2D if self.is_flat else GODOT_CALLS if self.engine == GODOT else CALLS
         calls = table.addresses() if body_nodes_count(self.row) else NO_CALLS  # type: ignore[no-untyped-call]
         for name in ADDRESSES:
             field = self.table["World"].by_name[name]
@@ -126,8 +129,8 @@ def make_layout(snapshot: Snapshot, program: Program) -> WorldLayout:
     nodes = body_nodes(snapshot)
     nodes_at, at = at, at + 4 * len(nodes)
     row = np.zeros(-(-at // 64) * 64, np.uint8)
-    is_flat = has_flat_bodies(snapshot)
-    layout = WorldLayout(table, offsets, row, statics, list(generators.values()), classes, is_flat)
+    is_flat, engine = has_flat_bodies(snapshot), snapshot.physics_engine
+    layout = WorldLayout(table, offsets, row, statics, list(generators.values()), classes, engine, is_flat)
     writer = _Writer(snapshot, program, layout, generators)
     writer.write_nodes()
     row[space_at : space_at + space.dtype.itemsize] = space.view(np.uint8)

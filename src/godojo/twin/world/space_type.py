@@ -36,15 +36,32 @@ def space_arrays(is_flat=False):
 
 
 class SpaceType(types.Type):
-    def __init__(self, is_flat):
-        self.arrays = space_arrays(is_flat)
-        super().__init__("Space2D" if is_flat else "Space")
+    """Of Jolt; also where it does not matter which engine it is."""
+
+    is_flat, is_godot = False, False
+
+    def __init__(self):
+        self.arrays = space_arrays(self.is_flat)
+        super().__init__(type(self).__name__)
 
 
-SPACE, SPACE_2D = SpaceType(False), SpaceType(True)
+class GodotSpaceType(SpaceType):
+    """Of GodotPhysics3D (see `godojo.twin.physics.engines`)."""
+
+    is_godot = True
+
+
+class FlatSpaceType(SpaceType):
+    """Of GodotPhysics2D."""
+
+    is_flat = True
+
+
+SPACE, GODOT_SPACE, FLAT_SPACE = SpaceType(), GodotSpaceType(), FlatSpaceType()
 
 
 @register_model(SpaceType)
+@register_model(GodotSpaceType)
 class _SpaceModel(models.StructModel):
     def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, [("base", types.voidptr)])
@@ -95,7 +112,9 @@ def _get_array(context, builder, typ, value, name):
     return array._getvalue()
 
 
-def _space_maker(kind):
+def _cast(kind):
+    """What makes a space of an address."""
+
     def make(context, builder, sig, args):
         space = cgutils.create_struct_proxy(kind)(context, builder)
         space.base = args[0]
@@ -107,10 +126,16 @@ def _space_maker(kind):
 @intrinsic
 def space_at(typingctx, base):
     """The physics of the world in the row at an address."""
-    return _space_maker(SPACE)
+    return _cast(SPACE)
+
+
+@intrinsic
+def godot_space_at(typingctx, base):
+    """As `space_at`, of GodotPhysics3D."""
+    return _cast(GODOT_SPACE)
 
 
 @intrinsic
 def space_2d_at(typingctx, base):
-    """The same for a world of 2D bodies."""
-    return _space_maker(SPACE_2D)
+    """As `space_at`, of GodotPhysics2D."""
+    return _cast(FLAT_SPACE)
