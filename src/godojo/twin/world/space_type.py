@@ -62,6 +62,7 @@ SPACE, GODOT_SPACE, FLAT_SPACE = SpaceType(), GodotSpaceType(), FlatSpaceType()
 
 @register_model(SpaceType)
 @register_model(GodotSpaceType)
+@register_model(FlatSpaceType)
 class _SpaceModel(models.StructModel):
     def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, [("base", types.voidptr)])
