@@ -1,4 +1,4 @@
-"""The twin's physics against Jolt in the real engine: seeded random motion in random scenes, tick by tick."""
+"""The twin's physics against the real engine: seeded random motion in random scenes, tick by tick."""
 
 import json
 import os
@@ -43,6 +43,34 @@ def test_characters_and_rays_agree_with_the_engine(engine: Engine, tmp_path: Pat
 
 def test_rolling_and_bouncing_balls_agree_with_the_engine(engine: Engine, tmp_path: Path) -> None:
     assert figures_of(engine, "rigid", 7, tmp_path)["rigid_one_second_max_m"] < 1e-3
+
+
+KINDS_2D = ["flat_2d", "mixed_2d", "floating_2d", "bodies_2d", "crowd_2d", "areas_2d", "boundary_2d", "one_way_2d"]
+
+
+def check_2d(figures: dict[str, Any], kind: str) -> None:
+    """Lengths are pixels."""
+    assert figures["one_tick_p99_m"] < 0.1
+    assert figures["one_second_median_m"] < 0.1
+    assert figures["one_second_p95_m"] < 2.0
+    assert figures["flags_agree"] > 0.995
+    assert figures["rays_agree"] > 0.99
+    assert figures["ray_p99_m"] < 0.01
+    assert kind != "areas_2d" or figures["events_agree"] > 0.97
+
+
+def test_2d_characters_and_rays_agree_with_the_engine(engine: Engine, tmp_path: Path) -> None:
+    check_2d(figures_of(engine, "mixed_2d", 1, tmp_path), "mixed_2d")
+
+
+def test_2d_bodies_in_free_flight_agree_with_the_engine(engine: Engine, tmp_path: Path) -> None:
+    assert figures_of(engine, "rigid_2d", 7, tmp_path)["rigid_one_second_max_m"] < 0.01
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", KINDS_2D)
+def test_each_kind_of_2d_scene_agrees_with_the_engine(engine: Engine, tmp_path: Path, kind: str) -> None:
+    check_2d(figures_of(engine, kind, 7, tmp_path), kind)
 
 
 @pytest.mark.nightly

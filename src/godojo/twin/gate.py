@@ -20,6 +20,8 @@ from godojo.twin.scene.snapshot import Snapshot, Value
 
 POSITION_MEDIAN_M = 0.001
 POSITION_P95_M = 0.02
+POSITION_MEDIAN_PX, POSITION_P95_PX = 0.1, 2.0
+"""Of 2D games: Godot's gravity makes 100 pixels a metre."""
 AGREEMENT = 0.97
 SAME_NUMBER = 1e-3
 """Numbers of an observation and rewards that differ by less agree, relative to their size where that is above 1."""
@@ -32,6 +34,7 @@ _HOLD = 6
 _GODOT_RL_BEGINS = 3
 """Decisions from the snapshot to the first observation of a godot_rl game (`bridge/godot_rl.py`)."""
 _MOVES_M = 1e-4
+_LENGTHS = ("m", "px")
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -47,7 +50,7 @@ class Line(msgspec.Struct, frozen=True):
     def is_met(self) -> bool:
         if self.limit is None or not self.samples:
             return True
-        return self.value <= self.limit if self.unit == "m" else self.value >= self.limit
+        return self.value <= self.limit if self.unit in _LENGTHS else self.value >= self.limit
 
 
 class Parity(msgspec.Struct, frozen=True):
@@ -158,11 +161,15 @@ def compare(pairs: Sequence[tuple[Recording, Recording]]) -> Parity:
             paid.append(_same(godot.rewards[role], twin.rewards[role]).ravel())
             ended.append(_ends_agree(godot.ends[role], twin.ends[role]))
         first = first or _first_difference(godot, twin)
-    metres = np.concatenate(apart)
+    apart_by = np.concatenate(apart)
     one = pairs[0][0]
+    is_flat = any("2D" in one.snapshot.nodes[body].native_class for body in one.snapshot.bodies)
+    unit, median, p95 = "m", POSITION_MEDIAN_M, POSITION_P95_M
+    if is_flat:
+        unit, median, p95 = "px", POSITION_MEDIAN_PX, POSITION_P95_PX
     lines = [
-        Line("one-second position, median", _at(metres, 50), POSITION_MEDIAN_M, len(metres), "m"),
-        Line("one-second position, 95th percentile", _at(metres, 95), POSITION_P95_M, len(metres), "m"),
+        Line("one-second position, median", _at(apart_by, 50), median, len(apart_by), unit),
+        Line("one-second position, 95th percentile", _at(apart_by, 95), p95, len(apart_by), unit),
         *(
             Line(name, float(np.mean(same)) if len(same) else 1.0, limit, len(same))
             for name, same, limit in (
@@ -203,7 +210,7 @@ def table(parity: Parity) -> list[tuple[str, str, str, str]]:
     """Rows of a table for people: figure, value, limit, verdict."""
     rows = []
     for line in parity.lines:
-        limit = "" if line.limit is None else f"{'≤' if line.unit == 'm' else '≥'} {shown(line, line.limit)}"
+        limit = "" if line.limit is None else f"{'≤' if line.unit in _LENGTHS else '≥'} {shown(line, line.limit)}"
         verdict = "" if line.limit is None else ("met" if line.is_met else "missed")
         value = shown(line, line.value) if line.samples else "nothing to compare"
         rows.append((line.name, value, limit, verdict))
@@ -213,11 +220,13 @@ def table(parity: Parity) -> list[tuple[str, str, str, str]]:
 def shown(line: Line, value: float) -> str:
     if line.unit == "m":
         return f"{value * 1000:.3g} mm"
+    if line.unit == "px":
+        return f"{value:.3g} px"
     return f"{value:.2%}"
 
 
 def _errors_after_one_second(godot: Recording, twin: Recording) -> np.ndarray:
-    """Metres, of all bodies that moved in either."""
+    """Metres, or pixels of 2D games, of all bodies that moved in either."""
     snapshot = godot.snapshot
     second = min(round(snapshot.ticks_per_second / snapshot.action_repeat), len(godot.positions) - 1)
     here, there = godot.positions[: second + 1], twin.positions[: second + 1]

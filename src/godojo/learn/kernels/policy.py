@@ -36,7 +36,7 @@ from godojo.learn.networks import (
     continuous_columns,
     flat_offsets,
 )
-from godojo.learn.rollout import PolicyInput, PolicyOutput, PolicyRunner
+from godojo.learn.policy_runner import PolicyInput, PolicyOutput, PolicyRunner
 
 BLOCK = 32
 """Rows, a multiple of eight, that go through all layers together, so that activations stay in the cache."""

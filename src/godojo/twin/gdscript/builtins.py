@@ -16,6 +16,7 @@ from godojo.twin.gdscript.types import (
     NUMBERS,
     QUATERNION,
     RANDOM,
+    RECT2,
     STRING,
     TRANSFORM2D,
     TRANSFORM3D,
@@ -91,6 +92,7 @@ _FIELDS: dict[Type, dict[str, Type]] = {
     BASIS: dict.fromkeys("xyz", VECTOR3),
     TRANSFORM3D: {"basis": BASIS, "origin": VECTOR3},
     TRANSFORM2D: dict.fromkeys(("x", "y", "origin"), VECTOR2),
+    RECT2: dict.fromkeys(("position", "size", "end"), VECTOR2),
 }
 _INDEXED = (*VECTORS, BASIS)
 _OTHER = {VECTOR2: VECTOR2I, VECTOR3: VECTOR3I, VECTOR2I: VECTOR2, VECTOR3I: VECTOR3}
@@ -169,12 +171,22 @@ _OWN_METHODS: dict[Type, dict[str, tuple[list[Type], Type]]] = {
         "is_equal_approx": ([V], BOOL),
     },
     TRANSFORM2D: {
-        **dict.fromkeys(["inverse", "affine_inverse"], ([], V)),
-        "translated": ([VECTOR2], V),
-        "rotated": ([FLOAT], V),
-        "get_rotation": ([], FLOAT),
+        **dict.fromkeys(["inverse", "affine_inverse", "orthonormalized"], ([], V)),
+        **dict.fromkeys(["translated", "translated_local", "scaled"], ([VECTOR2], V)),
+        **dict.fromkeys(["rotated", "rotated_local"], ([FLOAT], V)),
+        **dict.fromkeys(["get_rotation", "get_skew", "determinant"], ([], FLOAT)),
+        **dict.fromkeys(["get_origin", "get_scale"], ([], VECTOR2)),
         "basis_xform": ([VECTOR2], VECTOR2),
         "basis_xform_inv": ([VECTOR2], VECTOR2),
+    },
+    RECT2: {
+        **dict.fromkeys(["intersects", "encloses"], ([V], BOOL)),
+        "has_point": ([VECTOR2], BOOL),
+        "has_area": ([], BOOL),
+        "get_area": ([], FLOAT),
+        "get_center": ([], VECTOR2),
+        "grow": ([FLOAT], V),
+        "abs": ([], V),
     },
 }
 VALUE_METHODS = {name for methods in _OWN_METHODS.values() for name in methods}
@@ -187,6 +199,7 @@ _IDENTITIES = {
     "Transform3D": "identity_transform()",
     "Transform2D": "identity_transform2d()",
     "Quaternion": "Quaternion(0.0, 0.0, 0.0, 1.0)",
+    "Rect2": "Rect2(Vector2(0.0, 0.0), Vector2(0.0, 0.0))",
 }
 _MAKERS_OF_VALUES: dict[str, list[tuple[list[Type], str]]] = {
     "Basis": [
@@ -206,6 +219,10 @@ _MAKERS_OF_VALUES: dict[str, list[tuple[list[Type], str]]] = {
         ([VECTOR3, FLOAT], "quaternion_from_axis_angle({0}, {1})"),
         ([FLOAT] * 4, "Quaternion({0}, {1}, {2}, {3})"),
         ([BASIS], "{0}.get_quaternion()"),
+    ],
+    "Rect2": [
+        ([VECTOR2, VECTOR2], "Rect2({0}, {1})"),
+        ([FLOAT] * 4, "Rect2(Vector2({0}, {1}), Vector2({2}, {3}))"),
     ],
 }
 _STATIC: dict[tuple[str, str], tuple[list[Type], Type, str, list[str]]] = {

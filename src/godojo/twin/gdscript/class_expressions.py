@@ -30,6 +30,7 @@ from godojo.twin.gdscript.types import (
     join,
     ref,
 )
+from godojo.twin.world import api
 
 
 class ClassExpressions(ClassNames):
@@ -65,7 +66,7 @@ class ClassExpressions(ClassNames):
             return
         if kind is None or kind in (BOOL, STRING, *NUMBERS, *VECTORS) or isinstance(kind, ArrayType | RefType):
             return
-        if isinstance(kind, ObjectType) and kind.name == "RayHit":
+        if isinstance(kind, ObjectType) and kind.name in api.RAY_HITS:
             return
         raise Refusal(expr.line, f"{kind} as a condition is not compiled")
 

@@ -37,6 +37,7 @@ from godojo.twin.gdscript.types import (
     RefType,
     Type,
 )
+from godojo.twin.world import api
 
 _NATIVE_CONSTANTS = {
     "PROCESS_MODE_INHERIT": 0,
@@ -119,6 +120,9 @@ class ClassNames(LeftOut):
                 return None
             place = self.place(list(kind.classes), expr.name, expr) or self._constant_of(kind, expr.name)
             if place is None:
+                known = self.known_resource(expr, list(kind.classes)) if id(expr) not in self.written else None
+                if known is not None:
+                    return known
                 raise Refusal(expr.line, f"{expr.name} of {kind} is not compiled")
             expr.place = place
             if place.type is None and self.last:
@@ -189,9 +193,9 @@ class ClassNames(LeftOut):
             number = self._action_number(expr, expr.value)
             if number is not None:
                 return number
-        if isinstance(kind, ObjectType) and kind.name == "RayHit":
+        if isinstance(kind, ObjectType) and kind.name in api.RAY_HITS:
             key = self.folding.value(expr.index)
-            return self.hit_field(expr, str(key))
+            return self.hit_field(expr, str(key), kind)
         if isinstance(kind, ArrayType) and isinstance(kind.element, ArrayType):
             return self._row(expr, kind.element)
         return super()._index(expr)

@@ -378,6 +378,9 @@ class _Writer:
             return self._converted(text, level, args[0].type, plan.result)
         shown = []
         for i, (arg, kind) in enumerate(zip(args, plan.params, strict=True)):
+            if f"{{{i}}}" not in plan.text:  # the template has it already
+                shown.append("")
+                continue
             level = 0
             if f"{{{i}}}." in plan.text:
                 level = ATOM

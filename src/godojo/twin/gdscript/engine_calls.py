@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from godojo.twin.gdscript import builtins
 from godojo.twin.gdscript.errors import Refusal
@@ -33,10 +34,12 @@ from godojo.twin.gdscript.types import (
     ArrayType,
     Conflict,
     DictType,
+    KnownObject,
     ObjectType,
     RefType,
     Type,
     join,
+    known_object,
     object_type,
     ref,
 )
@@ -162,6 +165,12 @@ class EngineCalls(StaticNodes):
             made = expr.type if isinstance(expr.type, ArrayType) else ArrayType()
             expr.plan = Plan(builtins.new_array(made, [], expr.line) if self.last else "", [], made)
             return made
+        if expr.name == "clamp" and len(expr.args) == 3:
+            kinds = [self.value(one) for one in expr.args]
+            if kinds[0] is FLOAT and INT in kinds:
+                expr.plan = Plan("clamp({0}, {1}, {2})", [FLOAT] * 3, FLOAT)
+                self.whole.leave_out(self.declaring, expr.line, "clamp() of a float: an integer limit is a float")
+                return FLOAT
         if expr.name == "len" and len(expr.args) == 1:
             kind = self.value(expr.args[0])
             if isinstance(kind, ArrayType):
@@ -279,7 +288,9 @@ class EngineCalls(StaticNodes):
         return f"({', '.join(found)}{',' if len(found) == 1 else ''})"
 
     def _object_call(self, expr: Call, kind: ObjectType) -> Type | None:
-        if kind.name == "RayHit" and expr.name == "is_empty":
+        if isinstance(kind, KnownObject) and expr.name.startswith("get_") and not expr.args:
+            return self._known_property(expr, kind, expr.name.removeprefix("get_"))
+        if kind.name in api.RAY_HITS and expr.name == "is_empty":
             expr.plan = Plan("not {r}.hit", [], BOOL, level=4)
             return BOOL
         method = self.native_method(kind.name, expr.name) if kind.name != "Resource" else None
@@ -288,8 +299,10 @@ class EngineCalls(StaticNodes):
         return self._native(expr, method, "{r}")
 
     def object_property(self, expr: Attribute, kind: ObjectType) -> Type | None:
-        if kind.name == "RayHit":
-            return self.hit_field(expr, expr.name)
+        if kind.name in api.RAY_HITS:
+            return self.hit_field(expr, expr.name, kind)
+        if isinstance(kind, KnownObject):
+            return self._known_property(expr, kind, expr.name)
         found = api.find_property(kind.name, expr.name)
         if found is None:
             raise Refusal(expr.line, f"{expr.name} of {kind} is not compiled")
@@ -297,11 +310,64 @@ class EngineCalls(StaticNodes):
         expr.plan = Plan(f"{{r}}.{expr.name}" if found.field else f"{found.getter}({{r}})", [], result)
         return result
 
-    def hit_field(self, expr: Attribute | Index, key: str) -> Type | None:
-        if key not in api.RAY_HIT:
+    def hit_field(self, expr: Attribute | Index, key: str, kind: ObjectType) -> Type | None:
+        fields = api.RAY_HITS[kind.name]
+        if key not in fields:
             raise Refusal(expr.line, f"{key} of a ray's hit is not compiled")
-        expr.plan = Plan(f"{{r}}.{key}", [], self.whole.type_of(api.RAY_HIT[key]))
+        expr.plan = Plan(f"{{r}}.{key}", [], self.whole.type_of(fields[key]))
         return expr.plan.result
+
+    def known_resource(self, expr: Attribute, classes: list[LiveClass]) -> KnownObject | None:
+        """`collision_shape.shape`: a resource that every node of these classes has."""
+        found: dict[int, dict[str, Any]] = {}
+        for index in [node for one in classes for node in one.nodes]:
+            value = self.tree.nodes[index].properties.get(expr.name, ["null"])
+            if value[0] != "resource":
+                return None
+            found[index] = self.whole.snapshot.resources[value[1]].properties
+        if not found:
+            return None
+        known = known_object(self.whole.known, expr.name, found)
+        expr.plan = Plan("{r}", [], known)
+        return known
+
+    def _known_node(self, expr: Call, classes: list[LiveClass]) -> Type | None:
+        """`node.get_node("Path")` where that node is only seen: what it has never changes."""
+        asked = self.folding.value(expr.args[0]) if len(expr.args) == 1 else None
+        found: dict[int, dict[str, Any]] = {}
+        for index in [node for one in classes for node in one.nodes]:
+            target = self.tree.resolve(index, asked) if isinstance(asked, str) else None
+            if target is None:
+                continue
+            if not self.whole.is_shown(self.tree.class_of[target]):
+                return None
+            found[index] = self.tree.nodes[target].properties
+        if not found:
+            return None
+        expr.args[0].type = None
+        expr.plan = Plan("{r}", [None], known_object(self.whole.known, str(asked), found))
+        return expr.plan.result
+
+    def _known_property(self, expr: Call | Attribute, kind: KnownObject, name: str) -> Type:
+        """A table of all nodes, by their index; asking one that lacks the property is an error of the game."""
+        values = {index: held[name] for index, held in kind.properties.items() if name in held}
+        held = {value[0] for value in values.values()}
+        if len(held) != 1 or not held <= {"bool", "int", "float", "Vector2", "Vector3"}:
+            raise Refusal(expr.line, f"{name} of {kind.name} is not compiled")
+        word = held.pop()
+        result = self.whole.type_of(word)
+        assert result is not None
+        width = {"Vector2": 2, "Vector3": 3}.get(word, 1)
+        rows = [[0] * width for _ in self.tree.nodes]
+        for index, value in values.items():
+            rows[index] = value[1] if width > 1 else [value[1]]
+        numbers = [number for row in rows for number in row]
+        dtype = {"int": "np.int64", "bool": "np.bool_"}.get(word, "np.float64")
+        table = self.whole.number(f"{kind.name}_{name}", f"np.array({numbers}, {dtype})") if self.last else ""
+        parts = [f"{table}[{width} * {{r}}.node_index + {part}]" for part in range(width)]
+        text = f"{word}({', '.join(parts)})" if width > 1 else f"{table}[{{r}}.node_index]"
+        expr.plan = Plan(text, [], result)
+        return result
 
     def singleton_property(self, owner: str, name: str) -> Plan | None:
         found = api.PROPERTIES.get((owner, name))
@@ -328,6 +394,10 @@ class EngineCalls(StaticNodes):
         if expr.name == "get_tree":
             expr.plan = Plan("self", [], _TREE)
             return _TREE
+        if expr.name in ("get_node", "get_node_or_null"):
+            known = self._known_node(expr, classes)
+            if known is not None:
+                return known
         if expr.name == "get_parent" and not expr.args:
             parents = [self.tree.nodes[node].parent for one in classes for node in one.nodes]
             result = ref(self.tree.class_of[one] for one in parents if one >= 0)

@@ -179,7 +179,8 @@ class Whole(WholeReach):
             return False
 
         for name, function in by_name.items():
-            if reaches(name, name, set()):
+            others = {one for one in function.calls if one != name}
+            if any(one in by_name and reaches(name, one, set()) for one in others):
                 what = f"{function.name} calls itself, directly or not: recursion is refused"
                 function.refusals.append((function.line, what))
 

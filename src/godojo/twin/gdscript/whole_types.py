@@ -27,6 +27,7 @@ from godojo.twin.gdscript.types import (
     ArrayType,
     Conflict,
     DictType,
+    KnownObject,
     ObjectType,
     RefType,
     Type,
@@ -62,6 +63,7 @@ class WholeTypes:
         self.left_out: set[tuple[str, int, str]] = set()
         self.refusals: set[tuple[str, int, str]] = set()
         self.strings: dict[str, int] = {}
+        self.known: dict[Any, KnownObject] = {}
         self.numbers: dict[str, str] = {}
         """Module constants of the generated code, by name."""
         self.used: dict[int, Variable] = {}
@@ -87,6 +89,8 @@ class WholeTypes:
         if text.startswith("Ref["):
             name = text[4:-1]
             classes = self.tree.named(name)
+            if name == "CollisionObject2D" and classes is not None:  # tiles collide as well
+                classes += self.tree.named("TileMapLayer") or []
             return ref(classes) if classes is not None else ref([self.tree.native(name)])
         if text.startswith("Array["):
             element = self.type_of(text[6:-1])
@@ -195,6 +199,8 @@ class WholeTypes:
         if named(kind, {}) in VALUES[:4]:
             shown = held if kind.endswith("i") else map(float, held)
             return f"{kind}({', '.join(map(repr, shown))})"
+        if kind == "Rect2":
+            return "Rect2(Vector2({!r}, {!r}), Vector2({!r}, {!r}))".format(*map(float, held))
         return ""
 
     def string(self, text: str) -> int:

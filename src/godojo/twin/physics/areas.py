@@ -100,7 +100,7 @@ def _list_events(space: Space, pair: Any, with_areas: bool, entered: int, count:
 
 
 @inline
-def _pair_of(space: Space, area: int, other: int) -> int:
+def pair_of(space: Space, area: int, other: int) -> int:
     """The index of the pair of an area and another object that has a rank."""
     rank = space.roster[other].rank
     return space.roster[area].first_pair + rank - (1 if rank > space.roster[area].rank else 0)
@@ -109,7 +109,7 @@ def _pair_of(space: Space, area: int, other: int) -> int:
 @call
 def _update_pair(space: Space, area: int, other: int) -> int:
     """The pair's index if the two have met or parted since the last step, or -1; lists it as active while they meet."""
-    index, touching = _pair_of(space, area, other), space.touching
+    index, touching = pair_of(space, area, other), space.touching
     before = (touching[index] & NOW) >> np.uint8(1)
     now = can_see(space, area, other) and overlaps(space, area, other, 0.0)
     if now and touching[index] == 0:
@@ -174,7 +174,7 @@ def update_overlaps(space: Space) -> None:
             break
         for number in range(_list_around(space, mover)):
             area = space.near[number]
-            if bodies[area].kind == AREA and touching[_pair_of(space, area, mover)] == 0:
+            if bodies[area].kind == AREA and touching[pair_of(space, area, mover)] == 0:
                 index = _update_pair(space, area, mover)
                 if index >= 0:
                     first, last = min(first, index), max(last, index)
@@ -186,7 +186,7 @@ def update_overlaps(space: Space) -> None:
                 continue
             for turned in (False, True):
                 area, other = (two, one) if turned else (one, two)
-                if bodies[area].kind == AREA and touching[_pair_of(space, area, other)] == 0:
+                if bodies[area].kind == AREA and touching[pair_of(space, area, other)] == 0:
                     index = _update_pair(space, area, other)
                     if index >= 0:
                         first, last = min(first, index), max(last, index)

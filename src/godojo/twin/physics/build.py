@@ -193,7 +193,7 @@ def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: lis
     row["low"], row["high"] = low, high
 
 
-def make_pairs(bodies: Sequence[BodyInfo], with_static: bool) -> np.ndarray:
+def make_pairs(bodies: Sequence[Any], with_static: bool) -> np.ndarray:
     """Areas with the bodies and areas that can enter them."""
     found = [
         (area, other)
@@ -210,7 +210,7 @@ def make_pairs(bodies: Sequence[BodyInfo], with_static: bool) -> np.ndarray:
     return pairs
 
 
-def make_roster(bodies: Sequence[BodyInfo], pairs: np.ndarray, with_static: bool) -> np.ndarray:
+def make_roster(bodies: Sequence[Any], pairs: np.ndarray, with_static: bool) -> np.ndarray:
     """The places of bodies in lists and in the pairs."""
     kinds = np.array([info.kind for info in bodies], np.int32)
     roster = np.zeros(len(bodies), ROSTER)

@@ -32,12 +32,13 @@ from godojo.twin.world.entries import (
 from godojo.twin.world.kernels import (
     CLASSES,
     WORLD,
+    body_node,
     character_of,
     node_offset,
     room_of,
     world_of,
 )
-from godojo.twin.world.nodes import body_node, global_transform, set_global_transform
+from godojo.twin.world.nodes import global_transform, set_global_transform
 from godojo.twin.world.ref_types import _reference
 from godojo.twin.world.refs import record_at
 from godojo.twin.world.space_type import godot_space_at, space_at

@@ -3,7 +3,7 @@
 Numba links a function into everything that calls it and optimizes it there anew. The physics is far larger than most
 games, so generated code calls it through an address instead, which a world's row points to. It takes the world's row,
 the offset of a node, and the number of what to do; other arguments and results are fields of `World`. Each physics
-engine has such a function (see `calls.py`); a game compiles the one that it needs.
+engine has such a function (`calls`, `calls_2d`); a game compiles the one that it needs.
 """
 
 # mypy: ignore-errors

@@ -15,12 +15,13 @@ from numba.extending import intrinsic, overload
 from godojo.kernels.compile import _FASTMATH
 from godojo.kernels.linked import Linked
 from godojo.twin.physics.space import CHARACTER, MOTION, Space
+from godojo.twin.physics_2d import space as flat
 from godojo.twin.world.ref_types import _reference, address, base_of, pointer
 from godojo.twin.world.refs import RefClass, offset_of
-from godojo.twin.world.space_type import SHARED, space_arrays, space_at
+from godojo.twin.world.space_type import SHARED, space_2d_at, space_arrays, space_at
 from godojo.twin.world.tables import NATIVE
 
-WORLD = RefClass(NATIVE, "World")
+WORLD, WORLD_2D = RefClass(NATIVE, "World"), RefClass(NATIVE, "World2D")
 CLASSES = {name: RefClass(NATIVE, name) for name in NATIVE.classes}
 
 
@@ -30,19 +31,35 @@ def generated(function):
     return numba.njit(fastmath=_FASTMATH, error_model="numpy", pipeline_class=Linked, **wrappers)(function)
 
 
-def node_kernel(cls):
-    """A function of a node of this class, or of any that inherits it: compiled once, for all games."""
+FLAT = frozenset(("CanvasItem", "World2D", "KinematicCollision2D"))
+"""Classes of 2D: they and what inherits them live in the 2D physics."""
+
+
+def is_flat(ref):
+    """Whether a reference, or its compiled type, is one of 2D."""
+    table, cls = (ref.table, ref.cls) if hasattr(ref, "table") else (ref._table, ref._cls)
+    return not FLAT.isdisjoint(table.lineage(cls))
+
+
+def node_kernel(cls, cls_2d=None):
+    """A function of a node of this class, or of any that inherits it: compiled once, for all games.
+
+    One that has a 2D class as well is compiled for both, each when a game needs it.
+    """
 
     def decorate(function):
         # They allocate nothing, so nothing counts references to the arrays of a space.
         compiled = numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy", _nrt=False)(function)
         first, *rest = inspect.signature(function).parameters
         words = ", ".join([first, *rest])
-        scope = {"compiled": compiled, "native": CLASSES[cls]}
         text = f"def call({words}):\n    return compiled(native({first}){''.join(f', {word}' for word in rest)})\n"
-        exec(text, scope)  # noqa: S102 - our own text
-        call = scope["call"]
-        exec(f"def choose({words}):\n    return call\n", scope | {"call": call}, scope)  # noqa: S102 - the same
+        calls = []
+        for name in (cls, cls_2d or cls):
+            scope = {"compiled": compiled, "native": CLASSES[name]}
+            exec(text, scope)  # noqa: S102 - our own text
+            calls.append(scope["call"])
+        scope = {"pick": lambda ref: calls[1] if cls_2d and is_flat(ref) else calls[0]}
+        exec(f"def choose({words}):\n    return pick({first})\n", scope)  # noqa: S102 - the same
         overload(function, strict=False)(scope["choose"])
         return function
 
@@ -61,11 +78,13 @@ def _world_at(rows, index):
 
 def world_of(ref):
     """The world of a node."""
-    return WORLD.at(ref._row, 0)
+    return (WORLD_2D if is_flat(ref) else WORLD).at(ref._row, 0)
 
 
 @overload(world_of)
 def _world_of(ref):
+    if is_flat(ref):
+        return lambda ref: _reference(base_of(ref), 0, WORLD_2D)
     return lambda ref: _reference(base_of(ref), 0, WORLD)
 
 
@@ -73,7 +92,7 @@ def space_of(node):
     """The physics of a node's world."""
     world, row = WORLD.at(node._row, 0), node._row
     arrays = []
-    for name, (dtype, shape) in space_arrays().items():
+    for name, (dtype, shape) in space_arrays(is_flat(node)).items():
         at, count = int(getattr(world, f"{name}_at")), int(getattr(world, f"{name}_count"))
         extents = (*shape, count, 3) if name == "vertices" else (*shape, count)
         size = int(np.prod(extents)) * dtype.itemsize
@@ -87,20 +106,26 @@ def space_of(node):
 
 @overload(space_of)
 def _space_of(node):
+    if is_flat(node):
+        return lambda node: space_2d_at(base_of(node))
     return lambda node: space_at(base_of(node))
 
 
 CHARACTER_AT = NATIVE["CharacterBody3D"].by_name["character"].offset
+CHARACTER_2D_AT = NATIVE["CharacterBody2D"].by_name["character"].offset
+CHARACTER_2D = flat.CHARACTER
 
 
 def character_of(body):
-    """The physics' own record of a CharacterBody3D."""
-    at = body._offset + CHARACTER_AT
-    return body._row[at : at + CHARACTER.itemsize].view(CHARACTER)[0]
+    """The physics' own record of a CharacterBody3D or CharacterBody2D."""
+    dtype, at = (CHARACTER_2D, CHARACTER_2D_AT) if is_flat(body) else (CHARACTER, CHARACTER_AT)
+    return body._row[body._offset + at : body._offset + at + dtype.itemsize].view(dtype)[0]
 
 
 @overload(character_of)
 def _character_of(body):
+    if is_flat(body):
+        return lambda body: _character_2d_at(base_of(body), offset_of(body) + CHARACTER_2D_AT)
     return lambda body: _character_at(base_of(body), offset_of(body) + CHARACTER_AT)
 
 
@@ -119,6 +144,7 @@ def _record_maker(dtype):
 
 _ROOM = np.dtype([("transform", "f4", 12), ("bodies", "i4", 4)])
 _character_at, _motion_at, _room_at = map(_record_maker, (CHARACTER, MOTION, _ROOM))
+_character_2d_at = _record_maker(CHARACTER_2D)
 
 
 def node_offset(world, body):
@@ -141,6 +167,21 @@ def _int32_at(typingctx, place):
         return builder.sext(value, ir.IntType(64))
 
     return types.int64(types.voidptr), load
+
+
+_BODY, _BODY_2D = CLASSES["CollisionObject3D"], CLASSES["CollisionObject2D"]
+
+
+def body_node(world, body):
+    """The node of a body of the physics, by its number there."""
+    return (_BODY_2D if is_flat(world) else _BODY).at(world._row, node_offset(world, body))
+
+
+@overload(body_node)
+def _body_node(world, body):
+    if is_flat(world):
+        return lambda world, body: _reference(base_of(world), node_offset(world, body), _BODY_2D)
+    return lambda world, body: _reference(base_of(world), node_offset(world, body), _BODY)
 
 
 _ROOM_AT = NATIVE["World"].by_name["room"].offset

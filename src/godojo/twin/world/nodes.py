@@ -19,11 +19,10 @@ from godojo.twin.gdscript.runtime import (
 )
 from godojo.twin.gdscript.runtime.jit import jitable
 from godojo.twin.physics.step import mark_moved as mark_body
-from godojo.twin.world.kernels import CLASSES, node_kernel, node_offset, space_of, world_of
-from godojo.twin.world.refs import is_null, record_at
+from godojo.twin.world.kernels import node_kernel, space_of, world_of
+from godojo.twin.world.refs import is_null
 
 f64 = np.float64
-_NODE_3D, _BODY = CLASSES["Node3D"], CLASSES["CollisionObject3D"]
 _TOP_LEVEL = 1 << 48
 _STALE_ANGLES, _STALE_BASIS = 1, 2
 """Bits of `dirty`: rotation and scale must be read from the basis, or the basis made of them."""
@@ -164,12 +163,6 @@ def mark_moved(node):
         space = space_of(node)
         for body in range(node.first_body, node.end_body):
             mark_body(space, body)
-
-
-@jitable
-def body_node(world, body):
-    """The node of a body of the physics, by its number there."""
-    return record_at(world, node_offset(world, body), _BODY)
 
 
 @node_kernel("Node3D")

@@ -19,6 +19,7 @@ from godojo.twin.world.layout import WorldLayout
 
 _DISABLED = 4
 _INHERIT = 0
+_RAYS = ("RayCast3D", "RayCast2D")
 
 
 @dataclass
@@ -106,8 +107,9 @@ class TickWriter:
             if node.index == self._snapshot.sync:
                 continue
             lineage = ancestors(node.native_class)
-            if "RayCast3D" in lineage:
-                self._add(runs, node, "RayCast3D", "update_ray")
+            for ray in _RAYS:
+                if ray in lineage:
+                    self._add(runs, node, ray, "update_ray")
             if "Timer" in lineage and not self._is_idle(node):
                 self._add(runs, node, "Timer", self._timeout(node))
             self._add_method(runs, node, "_physics_process")
@@ -185,7 +187,7 @@ class TickWriter:
         for number, run in enumerate(runs):
             table = f"{name.upper()}_{number}"
             self._tables.append(f"{table} = np.array({run.offsets}, np.int64)")
-            is_method = run.cls not in ("RayCast3D", "Timer") or run.function.endswith("process")
+            is_method = run.cls not in (*_RAYS, "Timer") or run.function.endswith("process")
             flag = flags["_process" if name == "process" else "_physics_process"]
             body += [f"for offset in {table}:", f"    node = record_at(world, offset, {run.cls})"]
             if is_method:
@@ -202,7 +204,8 @@ class TickWriter:
         kinds = {("body_entered", 1): 0, ("body_exited", 0): 0, ("area_entered", 1): 1, ("area_exited", 0): 1}
         for (signal, entered), is_area in kinds.items():
             for link in self._snapshot.connections:
-                source, native = self._layout.offsets[link.source], "Area3D" if is_area else "Node3D"
+                dimension = "2D" if self._layout.is_flat else "3D"
+                source, native = self._layout.offsets[link.source], f"{'Area' if is_area else 'Node'}{dimension}"
                 if link.signal != signal or source < 0:
                     continue
                 call = self._handler(link, f", record_at(node, other, {native})")
@@ -222,10 +225,11 @@ class TickWriter:
             "emit_signals(world)",
             "The signals of areas that the last physics step brought.",
             [
-                "for index in range(event_count(world)):",
-                "    source, other, entered, is_area = event(world, index)",
+                *(["space = World2D(world)"] if self._layout.is_flat else ["space = world"]),
+                "for index in range(event_count(space)):",
+                "    source, other, entered, is_area = event(space, index)",
                 "    handle_overlap(world, source, other, entered, is_area)",
-                "clear_events(world)",
+                "clear_events(space)",
             ],
         )
 

@@ -57,6 +57,7 @@ from godojo.twin.gdscript.runtime.chance import (
     seed,
     shuffle,
 )
+from godojo.twin.gdscript.runtime.rects import Rect2
 from godojo.twin.gdscript.runtime.scalars import *
 from godojo.twin.gdscript.runtime.transforms import (
     Transform2D,
@@ -64,6 +65,7 @@ from godojo.twin.gdscript.runtime.transforms import (
     identity_transform,
     identity_transform2d,
     transform2d_from_angle,
+    transform2d_of,
 )
 from godojo.twin.gdscript.runtime.vector2 import Vector2, vector2_from_angle
 from godojo.twin.gdscript.runtime.vector3 import Vector3
