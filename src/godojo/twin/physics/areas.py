@@ -8,6 +8,7 @@ from godojo.twin.physics.bounds import is_enabled
 from godojo.twin.physics.cores import core_of
 from godojo.twin.physics.distance import find_gap
 from godojo.twin.physics.jit import call
+from godojo.twin.physics.meshes import touches_mesh
 from godojo.twin.physics.space import AREA, MESH, MONITORABLE, MONITORING, REMOVED, STATIC, Space
 from godojo.twin.physics.vectors import read3
 
@@ -32,9 +33,13 @@ def overlaps(space: Space, one: int, two: int, margin: float) -> bool:
         mine = core_of(shape, first.transform, read3(first.transform[9:]))
         for j in range(second.shape_count):
             other = space.shapes[second.first_shape + j]
-            if other.kind == MESH or not is_enabled(second, j):
+            if not is_enabled(second, j):
                 continue
             theirs = core_of(other, second.transform, read3(second.transform[9:]))
+            if other.kind == MESH:
+                if touches_mesh(space, mine, theirs, margin):
+                    return True
+                continue
             gap, _, _ = find_gap(mine, theirs, space.vertices, space.scratch, margin)
             if gap <= margin:
                 return True
@@ -49,7 +54,7 @@ def can_see(space: Space, area: int, other: int) -> bool:
         return False
     if them.kind == AREA:
         return bool(them.traits & MONITORABLE)
-    return bool(them.kind != REMOVED and them.kind != STATIC)
+    return bool(them.kind != REMOVED)
 
 
 @call
@@ -89,7 +94,7 @@ def update_overlaps(space: Space) -> None:
 
     In the order in which Godot emits signals: the area that was noticed last comes first (exits are noticed before
     entries); in an area, bodies before areas, and those that left before those that entered. Areas that have not
-    changed meet no other areas: then only pairs with bodies are tested.
+    changed meet no other areas and no static bodies: then only pairs with bodies that move are tested.
     """
     touching, pairs = space.touching, space.pairs
     first, last = pairs.shape[0], -1
@@ -105,7 +110,8 @@ def update_overlaps(space: Space) -> None:
         for index in range(pairs.shape[0]):
             if _update_pair(space, index):
                 first, last = min(first, index), max(last, index)
-                if space.bodies[pairs[index].other].kind == AREA:
+                kind = space.bodies[pairs[index].other].kind
+                if kind == AREA or kind == STATIC:
                     space.counts[1] = 0
     count = 0
     for entered in (1, 0):

@@ -6,7 +6,7 @@ import numpy as np
 
 from godojo.twin.physics.cores import core_of, out_of
 from godojo.twin.physics.jit import call, inline
-from godojo.twin.physics.space import AREA, REMOVED, Space
+from godojo.twin.physics.space import AREA, REMOVED, STATIC, Space
 from godojo.twin.physics.vectors import add, narrow, read3
 
 Vector = Any
@@ -65,7 +65,7 @@ def update_bounds(space: Space, index: int) -> None:
     for axis in range(3):
         bounds[axis, index] = np.float32(low[axis] - 1e-5 - 1e-6 * abs(low[axis]))
         bounds[3 + axis, index] = np.float32(high[axis] + 1e-5 + 1e-6 * abs(high[axis]))
-    if body.kind == AREA:
+    if body.kind == AREA or body.kind == STATIC:
         space.counts[1] = 0
 
 

@@ -177,14 +177,14 @@ def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: lis
     row["low"], row["high"] = low, high
 
 
-def make_pairs(bodies: Sequence[BodyInfo]) -> np.ndarray:
-    """Areas with the bodies and areas that can enter them; Godot's areas on Jolt do not see static bodies."""
+def make_pairs(bodies: Sequence[BodyInfo], with_static: bool = True) -> np.ndarray:
+    """Areas with the bodies and areas that can enter them; before Godot 4.6, Jolt's areas do not see static bodies."""
     found = [
         (area, other)
         for area, info in enumerate(bodies)
         if info.kind == AREA
         for other, them in enumerate(bodies)
-        if other != area and them.kind != STATIC
+        if other != area and (with_static or them.kind != STATIC)
     ]
     pairs = np.zeros(len(found), PAIR)
     pairs["moving"] = -1
@@ -192,16 +192,16 @@ def make_pairs(bodies: Sequence[BodyInfo]) -> np.ndarray:
         pairs["area"], pairs["other"] = np.array(found, np.int32).T
         pairs["first"] = np.searchsorted(pairs["area"], pairs["area"], "left")
         pairs["end"] = np.searchsorted(pairs["area"], pairs["area"], "right")
-        moving = [index for index, (_, other) in enumerate(found) if bodies[other].kind != AREA]
+        moving = [index for index, (_, other) in enumerate(found) if bodies[other].kind not in (AREA, STATIC)]
         pairs["moving"][: len(moving)] = moving
     return pairs
 
 
-def build_space(bodies: Sequence[BodyInfo]) -> tuple[Statics, np.ndarray]:
+def build_space(bodies: Sequence[BodyInfo], with_static: bool = True) -> tuple[Statics, np.ndarray]:
     """The shared arrays, and one row of `space_dtype`, for these bodies; their indices are their places here."""
     shapes = np.zeros(max(sum(len(body.shapes) for body in bodies), 1), SHAPE)
     vertices: list[np.ndarray] = []
-    pairs = make_pairs(bodies)
+    pairs = make_pairs(bodies, with_static)
     rows = np.zeros(1, space_dtype(len(bodies), len(pairs)))
     place = 0
     for index, info in enumerate(bodies):

@@ -22,6 +22,8 @@ from godojo.twin.physics.space import (
 from godojo.twin.scene.snapshot import NodeInfo, Snapshot
 from godojo.twin.world.api import ancestors
 
+_AREAS_SEE_STATIC = "physics/jolt_physics_3d/simulation/areas_detect_static_bodies"
+"""A setting of Godot 4.4 and 4.5, off by default; later versions behave as if it were on."""
 _KINDS = {"StaticBody3D": STATIC, "AnimatableBody3D": KINEMATIC, "CharacterBody3D": KINEMATIC, "Area3D": AREA}
 _KINDS["RigidBody3D"] = RIGID
 _IDENTITY = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
@@ -49,7 +51,8 @@ def refuse_unknown(snapshot: Snapshot) -> None:
 
 def physics_of(snapshot: Snapshot) -> tuple[Statics, np.ndarray]:
     """The shared arrays, and a world's own part of the physics, one row of `space_dtype`."""
-    return build_space([_body(snapshot, snapshot.nodes[index]) for index in body_nodes(snapshot)])
+    with_static = bool(snapshot.settings.get(_AREAS_SEE_STATIC, ["bool", True])[1])
+    return build_space([_body(snapshot, snapshot.nodes[index]) for index in body_nodes(snapshot)], with_static)
 
 
 def _transform(node: NodeInfo, name: str) -> np.ndarray:
