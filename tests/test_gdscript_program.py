@@ -369,7 +369,7 @@ func freeze():
         ("\thelp()\nfunc help():\n\tx = 1\n\t_physics_process(0.1)", 3, "recursion"),
         ("\tx = 'a'\n\tx = 1", 5, "String"),
         ("\tget_tree().reload_current_scene()", 4, "reload_current_scene()"),
-        ("\tadd_child(Node.new())", 4, "new"),
+        ("\tadd_child(Node.new())", 4, "add_child()"),
         ("\tx = $Eye.global_position", 4, "such nodes are left out"),
         ("\tpass\nfunc _integrate_forces(state):\n\tx = state", 5, "_integrate_forces()"),
         ("\tx = 3 3", 4, "does not understand this"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from godojo.twin.gdscript import builtins, ignored
-from godojo.twin.gdscript.errors import Refusal
+from godojo.twin.gdscript.errors import Refusal, TreeRefusal
 from godojo.twin.gdscript.folding import Folding
 from godojo.twin.gdscript.infer import ends, simple
 from godojo.twin.gdscript.live import LiveClass
@@ -28,6 +28,7 @@ from godojo.twin.gdscript.nodes import (
     NodeAt,
     Return,
     Stmt,
+    Stop,
     Variable,
     While,
 )
@@ -40,7 +41,9 @@ from godojo.twin.gdscript.types import (
     STRING,
     VALUES,
     ArrayType,
+    Conflict,
     DictType,
+    MapType,
     ObjectType,
     RefType,
     Type,
@@ -119,12 +122,29 @@ class ClassInference(ClassExpressions):
         for variable in variables:
             self.scope.add(variable)
         assert self.function is not None
-        for statement in body:
-            self.function.walked.add(statement.line)
-            self._statement_step(self.function, statement.line, lambda s=statement: self._statement(s))
-            if ends([statement]):
-                break
-        self.scope = outer
+        walked = 0
+        try:
+            for statement in body:
+                self.function.walked.add(statement.line)
+                self._statement_step(self.function, statement.line, lambda s=statement: self._statement(s))
+                if ends([statement]):
+                    break
+                walked += 1
+        except TreeRefusal as refusal:
+            body[walked:] = [Stop(refusal.line, refusal.reason)]
+            self.news = True
+        finally:
+            self.scope = outer
+
+    def _statement_step(self, function: Function, line: int, step: object) -> None:
+        try:
+            step()  # type: ignore[operator]
+        except TreeRefusal:
+            raise
+        except (Refusal, Conflict) as refused:
+            if self.last:
+                reason = f"{refused} in one variable is not compiled" if isinstance(refused, Conflict) else str(refused)
+                function.refusals.append((getattr(refused, "line", line), reason))
 
     def _statement(self, statement: Stmt) -> None:
         if isinstance(statement, If):
@@ -158,6 +178,9 @@ class ClassInference(ClassExpressions):
                 super()._iterate(statement, variable)
                 return
             kind = self.value(iterable)
+            if isinstance(kind, MapType):
+                self.learn(variable, kind.keys.element)
+                return
             if kind is FLOAT or kind in NUMBERS:
                 self.learn(variable, FLOAT if kind is not INT else INT)
                 if declared == "float":
@@ -220,6 +243,14 @@ class ClassInference(ClassExpressions):
                 place.variable.assigned = self.news = True
             self.assign(place.variable, kind, statement.line)
             return
+        if isinstance(target, Index) and isinstance(target.value.type, MapType):
+            if target.value.place is None:
+                raise Refusal(statement.line, "dictionaries are compiled as members of scripts only")
+            self.put(target.value.type.values, kind, statement.line)
+            if statement.op and not self.repeatable(target):
+                raise Refusal(statement.line, "an index with a call in a compound assignment is not compiled")
+            self._note_change(target.value)
+            return
         if isinstance(target, Index | Attribute) and isinstance(target.value.type, DictType):
             raise Refusal(statement.line, "writing to a dictionary is not compiled")
         if isinstance(target, Attribute) and isinstance(target.value.type, ObjectType):
@@ -235,6 +266,12 @@ class ClassInference(ClassExpressions):
         if isinstance(target, Index) and isinstance(target.value.type, ArrayType) and target.value.type.root.frozen:
             raise Refusal(statement.line, "changing a row of an array of arrays is not compiled")
         super()._store(target, kind, statement)
+
+    def _note_change(self, expr: Expr) -> None:
+        """A member whose parts are set no longer has its live value."""
+        variable = self.variable_of(expr)
+        if variable is not None:
+            self.whole.mark_assigned(variable)
 
     def converts(self, kind: Type, wanted: Type) -> bool:
         if isinstance(kind, RefType) and isinstance(wanted, RefType):

@@ -27,6 +27,7 @@ from godojo.twin.gdscript.types import (
     ArrayType,
     Conflict,
     DictType,
+    MapType,
     ObjectType,
     RefType,
     Type,
@@ -134,6 +135,12 @@ class WholeTypes:
             for one in value[1]:
                 array.put(self.live_type(one))
             return array
+        if kind == "Dictionary":
+            map_ = MapType()
+            for key, one in value[1]:
+                map_.keys.put(self.live_type(key))
+                map_.values.put(self.live_type(one))
+            return map_
         if kind == "resource":
             name = self.snapshot.resources[value[1]].class_name
             return RANDOM if name == "RandomNumberGenerator" else object_type(name)
@@ -161,7 +168,7 @@ class WholeTypes:
         except Conflict:
             variable.type = None
         if declared == ":=" and variable.type is not None:
-            variable.fixed = not isinstance(variable.type, RefType | ArrayType | ObjectType)
+            variable.fixed = not isinstance(variable.type, RefType | ArrayType | ObjectType | MapType)
 
     def mark_assigned(self, variable: Variable) -> None:
         self.type_member(variable)

@@ -70,6 +70,17 @@ def _list_events(space: Space, pair: Any, with_areas: bool, entered: int, count:
 
 
 @call
+def forget_overlaps(space: Space, area: int) -> bool:
+    """Forgets what is inside an area that is taken out; returns whether there was anything."""
+    found = False
+    for index in range(space.pairs.shape[0]):
+        if space.pairs[index].area == area and space.touching[index] != 0:
+            found |= bool(space.touching[index] & NOW)
+            space.touching[index] = np.uint8(0)
+    return found
+
+
+@call
 def _update_pair(space: Space, index: int) -> bool:
     """Whether the two of a pair have met or parted since the last step."""
     touching, bounds = space.touching, space.bounds
@@ -111,7 +122,7 @@ def update_overlaps(space: Space) -> None:
             if _update_pair(space, index):
                 first, last = min(first, index), max(last, index)
                 kind = space.bodies[pairs[index].other].kind
-                if kind == AREA or kind == STATIC:
+                if kind in (AREA, STATIC):
                     space.counts[1] = 0
     count = 0
     for entered in (1, 0):

@@ -65,7 +65,7 @@ def update_bounds(space: Space, index: int) -> None:
     for axis in range(3):
         bounds[axis, index] = np.float32(low[axis] - 1e-5 - 1e-6 * abs(low[axis]))
         bounds[3 + axis, index] = np.float32(high[axis] + 1e-5 + 1e-6 * abs(high[axis]))
-    if body.kind == AREA or body.kind == STATIC:
+    if body.kind in (AREA, STATIC):
         space.counts[1] = 0
 
 

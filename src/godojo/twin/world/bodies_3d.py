@@ -51,6 +51,13 @@ def sync_bodies(world):
     call(world, world.calls_at, calls.SYNC_BODIES)
 
 
+@jitable
+def set_process_mode(node, value):
+    node.process_mode_field = value
+    if node.end_body > node.first_body:
+        call(node, world_of(node).calls_at, calls.APPLY_PROCESS_MODE)
+
+
 # CollisionObject3D
 
 

@@ -18,10 +18,12 @@ from numba.extending import intrinsic
 from godojo.kernels.compile import _FASTMATH
 from godojo.twin.gdscript.runtime import Basis, Transform3D, Vector3
 from godojo.twin.gdscript.runtime.jit import jitable
+from godojo.twin.physics.areas import forget_overlaps
+from godojo.twin.physics.bounds import update_bounds
 from godojo.twin.physics.motion import move_and_collide
 from godojo.twin.physics.rays import cast_ray
 from godojo.twin.physics.slide import apply_floor_snap, move_and_slide
-from godojo.twin.physics.space import RIGID
+from godojo.twin.physics.space import REMOVED, RIGID
 from godojo.twin.physics.step import flush_transforms, set_body_transform, step_space
 from godojo.twin.world.kernels import (
     CLASSES,
@@ -33,12 +35,12 @@ from godojo.twin.world.kernels import (
     space_of,
     world_of,
 )
-from godojo.twin.world.nodes import body_node, global_transform, set_global_transform
+from godojo.twin.world.nodes import body_node, can_process, global_transform, set_global_transform
 from godojo.twin.world.ref_types import _reference
-from godojo.twin.world.refs import record_at
+from godojo.twin.world.refs import LATE_EXIT, record_at
 
 _CHARACTER, _PHYSICS_BODY, _RAY = CLASSES["CharacterBody3D"], CLASSES["PhysicsBody3D"], CLASSES["RayCast3D"]
-_BODY, _RIGID_BODY = CLASSES["CollisionObject3D"], CLASSES["RigidBody3D"]
+_NODE, _BODY, _RIGID_BODY = CLASSES["Node"], CLASSES["CollisionObject3D"], CLASSES["RigidBody3D"]
 _SIGNATURE = types.int64(types.voidptr, types.int64)
 _ENTRIES = []
 
@@ -248,6 +250,24 @@ def _intersect_ray(base, offset):
     return 1 if hit else 0
 
 
+def _apply_process_mode(base, offset):
+    """Takes bodies that a node or one above it disables out of the physics, and puts others back."""
+    node = _reference(base, offset, _NODE)
+    world, space = world_of(node), space_of(node)
+    for body in range(node.first_body, node.end_body):
+        if node_offset(world, body) >= 0:
+            one, record = body_node(world, body), space.bodies[body]
+            kind = one.active_kind if can_process(one) else one.disabled_kind
+            if record.kind != kind:
+                record.kind = kind
+                update_bounds(space, body)
+                space.counts[1] = 0
+                if kind == REMOVED and forget_overlaps(space, body) and one.has_exits != 0 and world.error == 0:
+                    world.error = LATE_EXIT
+    return 0
+
+
 FLUSH_TRANSFORMS, STEP_PHYSICS, SYNC_BODIES = _entry(_flush_transforms), _entry(_step_physics), _entry(_sync_bodies)
 MOVE_AND_SLIDE, APPLY_FLOOR_SNAP = _entry(_move_and_slide), _entry(_apply_floor_snap)
 MOVE_AND_COLLIDE, CAST, INTERSECT_RAY = _entry(_move_and_collide), _entry(_cast), _entry(_intersect_ray)
+APPLY_PROCESS_MODE = _entry(_apply_process_mode)

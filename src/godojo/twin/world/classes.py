@@ -45,6 +45,14 @@ BASES: dict[str, str] = {
 }
 """What each class inherits; a class that is missing here is a plain `Node`."""
 
+_COLLISION_OBJECT = {
+    "body": "int32",
+    "is_moved": "int32",
+    "active_kind": "int32",
+    "disabled_kind": "int32",
+    "has_exits": "int32",
+}
+"""The body, what it is while its node is active and while it is disabled, and whether its exits call anything."""
 MOST_TERMS = 16
 """Room for the reward terms of a `DojoAgent`."""
 MOST_OVERLAPS = 32
@@ -101,8 +109,8 @@ FIELDS: dict[str, dict[str, str]] = {
         "visible": "bool",
         "top_level": "bool",
     },
-    "CollisionObject3D": {"body": "int32", "is_moved": "int32"},
-    "CSGShape3D": {"body": "int32", "is_moved": "int32"},  # as CollisionObject3D, at the same place
+    "CollisionObject3D": _COLLISION_OBJECT,
+    "CSGShape3D": _COLLISION_OBJECT,  # at the same place
     "CharacterBody3D": {"character": f"bytes:{CHARACTER.itemsize}"},
     "StaticBody3D": {"constant_linear_velocity": "Vector3", "constant_angular_velocity": "Vector3"},
     "RigidBody3D": {
