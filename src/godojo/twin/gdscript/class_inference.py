@@ -333,6 +333,13 @@ class ClassInference(ClassExpressions):
         self.whole.leave_out(self.declaring, statement.line, what)
 
     def require_pure(self, expr: Expr) -> None:
+        self.dropping += 1
+        try:
+            self._require_pure(expr)
+        finally:
+            self.dropping -= 1
+
+    def _require_pure(self, expr: Expr) -> None:
         if isinstance(expr, Call):
             if expr.receiver is not None and not isinstance(expr.receiver, Name):
                 self.require_pure(expr.receiver)

@@ -66,6 +66,8 @@ class Program:
     """A string is kept as its index in this list."""
     class_ids: dict[str, int] = field(default_factory=dict)
     """Every class that a live node has."""
+    kept: set[str] = field(default_factory=set)
+    """Classes that only draw, and that scripts read from: their nodes are a part of the twin."""
     stops: list[str] = field(default_factory=list)
     """What `stop(self, number)` stands for: where the script changes the tree, which no twin can."""
 
@@ -129,6 +131,7 @@ def compile_program(snapshot: Snapshot, read_source: Callable[[str], str]) -> Pr
         initial=whole.initial,
         strings=list(whole.strings),
         class_ids={one.name: i for i, one in enumerate(live)},
+        kept={one.name for one in whole.kept},
         stops=[f"{path.removeprefix('res://')}:{line}: {reason}" for path, line, reason in whole.stops],
     )
 

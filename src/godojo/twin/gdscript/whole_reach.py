@@ -219,13 +219,22 @@ class WholeReach(WholeTypes):
 
     def is_shown(self, cls: LiveClass) -> bool:
         """Whether the nodes of a class, and everything below them, only draw or sound."""
-        if not api.is_ignored(cls.native):
+        if not api.is_ignored(cls.native) or cls in self.kept:
             return False
         return all(
-            api.is_ignored(self.tree.nodes[below].native_class) and self.tree.nodes[below].script is None
+            api.is_ignored(self.tree.nodes[below].native_class)
+            and self.tree.nodes[below].script is None
+            and self.tree.class_of[below] not in self.kept
             for node in cls.nodes
             for below in self.tree.below(node)
         )
+
+    def keep(self, cls: LiveClass) -> None:
+        """Notes that a script reads from nodes that otherwise only draw: they are a part of the twin."""
+        if cls not in self.kept:
+            self.kept.add(cls)
+            self._effects.clear()
+            self.news = True
 
     def has_effects(self, cls: LiveClass, script: Script | None, name: str) -> bool:
         """Whether a function can change the game."""

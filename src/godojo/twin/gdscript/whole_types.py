@@ -76,6 +76,8 @@ class WholeTypes:
         self._circular = False
         self._actions: dict[str, DictType] = {}
         self._layouts: dict[int, list[tuple[str, int, int, bool]]] = {}
+        self.kept: set[LiveClass] = set()
+        """Classes of the engine that only draw, from whose nodes a script reads all the same."""
         self.touched: set[LiveClass] = set()
         """Classes whose nodes other scripts read, write or call."""
         self.handlers: set[str] = set()

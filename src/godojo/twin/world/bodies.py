@@ -47,6 +47,8 @@ def refuse_unknown(snapshot: Snapshot) -> None:
     for node in snapshot.nodes:
         if not _REFUSED.isdisjoint(ancestors(node.native_class)):
             raise GodojoError(f"{node.path}: a twin has no {node.native_class} yet")
+        if node.native_class == "Area3D" and node.properties.get("gravity_space_override", ["int", 0])[1]:
+            raise GodojoError(f"{node.path}: a twin has no areas that change gravity yet")
 
 
 def physics_of(snapshot: Snapshot) -> tuple[Statics, np.ndarray]:

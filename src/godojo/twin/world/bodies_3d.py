@@ -133,6 +133,13 @@ def set_disabled(node, value):
 
 
 @jitable
+def get_gravity(body):
+    """The physics finds it in each step: there is none before the first."""
+    world = world_of(body)
+    return world.gravity if world.ticks > 0 else Vector3(0.0, 0.0, 0.0)
+
+
+@jitable
 def move_and_slide(body):
     return call(body, world_of(body).calls_at, calls.MOVE_AND_SLIDE) != 0
 

@@ -157,7 +157,8 @@ def _kept(snapshot: Snapshot, program: Program) -> list[bool]:
     """Nodes without a script that only draw, and have nothing but such below them, are left out."""
     kept = [False] * len(snapshot.nodes)
     for node in reversed(snapshot.nodes):
-        if node.script is not None or (program.class_of[node.index] and not is_ignored(node.native_class)):
+        cls = program.class_of[node.index]
+        if node.script is not None or cls in program.kept or (cls and not is_ignored(node.native_class)):
             kept[node.index] = True
         if kept[node.index] and node.parent >= 0:
             kept[node.parent] = True
