@@ -353,8 +353,9 @@ func freeze():
     seen = []
     for _ in range(6):
         world.call("P", "_physics_process", np.float64(0.1))
+        world.call("P", "@pass_time", np.float64(0.1))
         seen.append((world.paths["P"].frozen, int(world.paths["P"].shown)))  # type: ignore[attr-defined]
-    assert seen == [(True, 0), (True, 0), (True, 0), (True, 0), (True, 11), (True, 11)]
+    assert seen == [(True, 0), (True, 0), (False, 0), (True, 11), (True, 11), (False, 11)]
 
 
 @pytest.mark.parametrize(

@@ -306,6 +306,8 @@ class ClassInference(ClassExpressions):
             if call.name == "set_deferred" and len(call.args) == 2:
                 self._set_deferred(statement, call)
                 return
+            if call.name == "call_deferred" and self._call_deferred(statement, call):
+                return
             dropped = self.without_effect(call)
             if dropped:
                 for one in call.args:
@@ -324,6 +326,33 @@ class ClassInference(ClassExpressions):
             statement.instead = Assign(call.line, Attribute(call.line, owner, name), "", call.args[1])
         self._assignment(statement.instead)
         self.whole.leave_out(self.declaring, call.line, f"{name} is set at once, not after the tick")
+
+    def _call_deferred(self, statement: Do, call: Call) -> bool:
+        """`call_deferred("f")`, `node.call_deferred("f")`, `f.call_deferred()`, `node.f.call_deferred()`."""
+        owner, receiver = call.receiver, call.receiver
+        name = self.folding.value(call.args[0]) if call.args else None
+        args = call.args[1:]
+        if not isinstance(name, str) and isinstance(receiver, Name | Attribute):
+            owner, name, args = (receiver.value if isinstance(receiver, Attribute) else None), receiver.name, call.args
+        if not isinstance(name, str):
+            raise Refusal(call.line, "call_deferred() is compiled with a constant name only")
+        owner = None if isinstance(owner, Name) and owner.name == "self" else owner
+        classes = [one for one in self.classes_of(owner) if one.declaring(name) is not None]
+        if not classes or args:
+            # A method of the engine is called at once: the engine does so when nothing reads it any more.
+            statement.value = Call(call.line, owner, name, args)
+            self._call_statement(statement)
+            self.whole.leave_out(self.declaring, call.line, f"{name}() is called at once, not after the tick")
+            return True
+        flags = {self.whole.defer(one, name, call.line) for one in classes}
+        if len(flags) != 1:
+            raise Refusal(call.line, f"a deferred call of {name}() of several classes is not compiled")
+        flag = flags.pop()
+        if statement.instead is None:
+            target = Name(call.line, flag) if owner is None else Attribute(call.line, owner, flag)
+            statement.instead = Assign(call.line, target, "", Const(call.line, True))
+        self._assignment(statement.instead)
+        return True
 
     def own_names(self) -> set[str]:
         return {name for link in self.cls.links() if link.source is not None for name in link.source.functions}

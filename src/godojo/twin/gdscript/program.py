@@ -52,7 +52,8 @@ class Program:
     class_of: list[str | None]
     """The class of each node of the snapshot: that of its script, or the engine's."""
     methods: dict[tuple[str, str], str]
-    """The Python function of a class's method; inherited ones too, for every class of a live node."""
+    """The Python function of a class's method; inherited ones too, for every class of a live node. `@run_deferred` and
+    `@pass_time` belong to the end of a tick."""
     refusals: list[tuple[str, int, str]]
     left_out: list[tuple[str, int, str]]
     understood: tuple[int, int]
@@ -103,7 +104,8 @@ def compile_program(snapshot: Snapshot, read_source: Callable[[str], str]) -> Pr
         for cls, function in whole.reached.values()
         if cls.functions.get((function.path, "@info")) is function
     }
-    methods |= {(cls.name, "_physics_process"): f"{cls.name}_tick" for cls in tree.classes if whole.waits(cls)}
+    methods |= {(cls.name, "@pass_time"): f"{cls.name}_pass_time" for cls in tree.classes if whole.waits(cls)}
+    methods |= {(cls.name, "@run_deferred"): f"{cls.name}_run_deferred" for cls in tree.classes if cls.deferred}
     classes: dict[str, ClassLayout] = {}
     for cls in tree.classes:
         if cls.source is None:

@@ -221,6 +221,11 @@ class Whole(WholeReach):
                     what = f"the signal {link.signal} of {source.native} calls {link.method}, and is not compiled"
                     self.refusals.add((path, function.line, what))
                 continue
+            if "RigidBody3D" in api.ancestors(source.native):
+                function = target.declaring(link.method).functions[link.method]  # type: ignore[union-attr]
+                what = f"the contacts of a rigid body call {link.method}, and are not compiled"
+                self.refusals.add((target.path, function.line, what))
+                continue
             kinds = [self._emitted(one, link.signal) for one in types]
             kinds += [self.live_type(one) for one in link.binds]
             self.roots.append((target, link.method, kinds))

@@ -163,16 +163,20 @@ class WholeWriter(_Writer):
         self.lines.append("    return at")
 
     def _ticks(self, cls: LiveClass) -> None:
-        """A tick of a class whose functions wait for something."""
+        """What the end of a tick does for a class: calls that were deferred, and functions that wait for something."""
+        if cls.deferred:
+            self.lines += ["", "", "@kernel", f"def {cls.name}_run_deferred(self):"]
+            for flag, name in cls.deferred.items():
+                self.lines += [f"    if self.{flag}:", f"        self.{flag} = False"]
+                self.lines += [f"        {self.whole.reach(cls, name).python}(self)"]
         waits = self.whole.waits(cls)
         if not waits:
             return
-        self.lines += ["", "", "@kernel", f"def {cls.name}_tick(self, delta):"]
+        self.lines += ["", "", "@kernel", f"def {cls.name}_pass_time(self, delta):"]
         for name, after in reversed(waits.items()):  # what one of them starts to wait for begins a tick later
             self.lines += [f"    if self.{name} >= 0.0:", f"        self.{name} -= delta"]
             self.lines += [f"        if self.{name} <= 0.0:", f"            self.{name} = -1.0"]
             self.lines += [f"            {cls.name}_{after.name}(self)"]
-        self.lines.append(f"    {self.whole.reach(cls, '_physics_process').python}(self, delta)")
 
     # --- statements -------------------------------------------------------------------------------------------------
 

@@ -70,16 +70,21 @@ class TickWriter:
         self._phase("before_sync", "`_physics_process` of the nodes in front of Sync.", self._physics(nodes[:place]))
         self._phase("after_sync", "`_physics_process` of the nodes behind Sync.", self._physics(nodes[place + 1 :]))
         self._phase("process", "`_process`, once per tick.", self._process(self._snapshot.nodes))
+        for phase in ("run_deferred", "pass_time"):
+            runs: list[_Run] = []
+            for node in self._snapshot.nodes:
+                self._add_method(runs, node, f"@{phase}")
+            self._late_phase(phase, runs)
         self._write_signals()
         has_bodies = bool(self._layout.offsets) and self._has_bodies()
         begin = ["world.ticks += 1"]
         if has_bodies:
             begin += ["sync_bodies(world)", "emit_signals(world)"]
         self._function("begin_tick(world)", "A tick up to the place of Sync.", [*begin, "before_sync(world)"])
-        end = ["after_sync(world)"]
+        end = ["after_sync(world)", "run_deferred(world)"]
         if has_bodies:
             end += ["flush_transforms(world)", "step_physics(world)"]
-        end += ["process(world)"]
+        end += ["process(world)", "run_deferred(world)", "pass_time(world)"]
         if has_bodies:
             end += ["flush_transforms(world)"]
         self._function("end_tick(world)", "The rest of a tick.", end)
@@ -95,6 +100,17 @@ class TickWriter:
                 "begin_tick(world)",
             ],
         )
+
+    def _late_phase(self, name: str, runs: list[_Run]) -> None:
+        """What the end of a tick does, whether nodes are processed or not."""
+        doc = {"run_deferred": "Calls that were deferred.", "pass_time": "Functions that wait for something."}[name]
+        body: list[str] = []
+        for number, run in enumerate(runs):
+            table = f"{name.upper()}_{number}"
+            self._tables.append(f"{table} = np.array({run.offsets}, np.int64)")
+            given = "node, world.delta" if name == "pass_time" else "node"
+            body += [f"for offset in {table}:", f"    {run.function}(record_at(world, offset, {run.cls}){given[4:]})"]
+        self._function(f"{name}(world)", doc, body or ["pass"])
 
     def _has_bodies(self) -> bool:
         return bool(body_nodes(self._snapshot))
