@@ -1,4 +1,4 @@
-"""What public games do with their tree: dictionaries of nodes, deferred calls, nodes that are made only at the start."""
+"""What public games do with their tree: dictionaries of nodes, deferred calls, nodes made only at the start."""
 
 from pathlib import Path
 from typing import Any

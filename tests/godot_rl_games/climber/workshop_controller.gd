@@ -9,7 +9,7 @@ func get_obs() -> Dictionary:
 	var at = _player.walker.position
 	var aim = _player.turret.global_transform.basis.z
 	var obs = [at.x, at.y, at.z, aim.x, aim.y, aim.z, _player.hits, _player.counted]
-	obs.append_array([_player.inside, _player.noise, _player.stunned, _player.door.can_process()])
+	obs.append_array([_player.inside, _player.noise, _player.stunned, _player.door.process_mode])
 	obs.append_array(
 		[_player.clock.time_left, _player.visits.size(), _player.get_node("%Lamp").position.x]
 	)

@@ -94,7 +94,6 @@ _pure("Node", _I, "get_instance_id")
 _pure("Node", _B, "is_ancestor_of", "Ref[Node]")
 _does("Node", "set_physics_process set_process", _B)
 _computed("Node", _I, "process_mode")
-_pure("Node", _B, "can_process")
 
 # Node3D
 _moved("Node3D", "Transform3D", "transform")
