@@ -7,6 +7,9 @@ import numpy as np
 from godojo.twin.physics.bounds import is_enabled
 from godojo.twin.physics.cores import core_of
 from godojo.twin.physics.distance import find_gap
+from godojo.twin.physics.engines import by_engine
+from godojo.twin.physics.godot.overlaps import can_see as godot_can_see
+from godojo.twin.physics.godot.overlaps import overlaps as godot_overlaps
 from godojo.twin.physics.jit import call
 from godojo.twin.physics.meshes import touches_mesh
 from godojo.twin.physics.space import AREA, MESH, MONITORABLE, MONITORING, REMOVED, STATIC, Space
@@ -17,7 +20,7 @@ BEFORE, NOW = np.uint8(1), np.uint8(2)
 
 
 @call
-def overlaps(space: Space, one: int, two: int, margin: float) -> bool:
+def _overlaps(space: Space, one: int, two: int, margin: float) -> bool:
     """Whether two objects are closer than the margin, where queries see them."""
     bounds = space.bounds
     for axis in range(3):
@@ -46,8 +49,12 @@ def overlaps(space: Space, one: int, two: int, margin: float) -> bool:
     return False
 
 
+overlaps = by_engine(_overlaps, godot_overlaps)
+"""Whether two objects are closer than a margin, by the rules of the space's engine."""
+
+
 @call
-def can_see(space: Space, area: int, other: int) -> bool:
+def _can_see(space: Space, area: int, other: int) -> bool:
     """Whether an area monitors another object."""
     me, them = space.bodies[area], space.bodies[other]
     if me.kind != AREA or me.traits & MONITORING == 0 or (me.mask & them.layer) == 0:
@@ -57,12 +64,17 @@ def can_see(space: Space, area: int, other: int) -> bool:
     return bool(them.kind != REMOVED)
 
 
+can_see = by_engine(_can_see, godot_can_see)
+"""Whether an area monitors another object, by the rules of the space's engine."""
+
+
 @call
 def _list_events(space: Space, pair: Any, with_areas: bool, entered: int, count: int) -> int:
     """Adds what has left or entered the area of a pair, bodies or areas, in the order of the pairs."""
     for index in range(pair.first, pair.end):
         other = space.pairs[index].other
-        if space.touching[index] == (NOW if entered else BEFORE) and (space.bodies[other].kind == AREA) == with_areas:
+        is_changed = space.touching[index] == (NOW if entered else BEFORE) and count < space.events.shape[0]
+        if is_changed and (space.bodies[other].kind == AREA) == with_areas:
             event = space.events[count]
             event.area, event.other, event.entered = pair.area, other, entered
             count += 1
@@ -95,6 +107,8 @@ def _update_pair(space: Space, index: int) -> bool:
         return False
     before = (touching[index] & NOW) >> np.uint8(1)
     now = is_near and can_see(space, area, other) and overlaps(space, area, other, 0.0)
+    if now and space.counts[2] == 0 and space.bodies[other].kind == STATIC:
+        before = BEFORE  # it has been there since the scene was built
     touching[index] = before | (NOW if now else np.uint8(0))
     return bool(touching[index] == BEFORE or touching[index] == NOW)
 
@@ -124,6 +138,7 @@ def update_overlaps(space: Space) -> None:
                 kind = space.bodies[pairs[index].other].kind
                 if kind in (AREA, STATIC):
                     space.counts[1] = 0
+    space.counts[2] = 1
     count = 0
     for entered in (1, 0):
         for index in range(last, first - 1, -1):

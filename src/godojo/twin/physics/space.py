@@ -23,7 +23,8 @@ LOCK_ROTATION = 8  # rigid bodies
 
 MAX_CONTACTS = 6  # of one motion: what move_and_slide asks for
 MAX_SLIDES = 8
-SCRATCH = 576
+SCRATCH = 720
+MAX_PAIR_EVENTS = 512
 
 SHAPE = np.dtype(
     [
@@ -33,6 +34,8 @@ SHAPE = np.dtype(
         ("first_vertex", "i4"),  # hulls and meshes: a range of `Statics.vertices`
         ("vertex_count", "i4"),
         ("plane_count", "i4"),  # hulls: planes of the faces follow the corners, two rows each (normal; distance)
+        ("edge_count", "i4"),  # hulls of GodotPhysics: edges follow the planes, two rows each (corners; faces)
+        ("one_sided", "i4"),  # meshes: rays pass from behind
         ("transform", "f4", 12),  # in its body
         ("half", "f4", 3),  # box: half extents; capsule, cylinder: radius, half height; sphere: radius
         ("margin", "f4"),  # convex radius: edges are rounded by it
@@ -180,7 +183,7 @@ class Space(NamedTuple):
     motion: np.ndarray  # MOTION, one: the result of the latest `test_motion`, `move_and_collide`
     touching: np.ndarray  # uint8 for each pair (see `areas.py`); 2 and 3 where they overlap
     events: np.ndarray  # EVENT: entered and exited pairs, in the order in which signals are emitted
-    counts: np.ndarray  # int32: [0] number of events, [1] whether no area has changed since its last overlaps
+    counts: np.ndarray  # int32: events; whether no area has changed since its last overlaps; whether it has stepped
     scratch: np.ndarray  # float64: room for the points of a simplex and for hits
 
 
@@ -193,7 +196,7 @@ def space_dtype(body_count: int, pair_count: int) -> np.dtype:
             ("near", "i4", (max(body_count, 1),)),
             ("motion", MOTION, (1,)),
             ("touching", "u1", (max(pair_count, 1),)),
-            ("events", EVENT, (2 * max(pair_count, 1),)),
+            ("events", EVENT, (2 * min(max(pair_count, 1), MAX_PAIR_EVENTS),)),
             ("counts", "i4", (4,)),
             ("scratch", "f8", (SCRATCH,)),
         ],

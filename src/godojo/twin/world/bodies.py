@@ -8,6 +8,7 @@ import numpy as np
 
 from godojo.errors import GodojoError
 from godojo.twin.physics.build import BodyInfo, ShapeInfo, box, build_space, capsule, convex, cylinder, mesh, sphere
+from godojo.twin.physics.engines import JOLT
 from godojo.twin.physics.space import (
     AREA,
     CHARACTER,
@@ -53,8 +54,9 @@ def refuse_unknown(snapshot: Snapshot) -> None:
 
 def physics_of(snapshot: Snapshot) -> tuple[Statics, np.ndarray]:
     """The shared arrays, and a world's own part of the physics, one row of `space_dtype`."""
-    with_static = bool(snapshot.settings.get(_AREAS_SEE_STATIC, ["bool", True])[1])
-    return build_space([_body(snapshot, snapshot.nodes[index]) for index in body_nodes(snapshot)], with_static)
+    bodies = [_body(snapshot, snapshot.nodes[index]) for index in body_nodes(snapshot)]
+    sees_static = bool(snapshot.settings.get(_AREAS_SEE_STATIC, ["bool", True])[1])
+    return build_space(bodies, snapshot.physics_engine, sees_static=sees_static or snapshot.physics_engine != JOLT)
 
 
 def _transform(node: NodeInfo, name: str) -> np.ndarray:
@@ -144,7 +146,8 @@ def _shape(snapshot: Snapshot, node: NodeInfo) -> ShapeInfo:
             return convex(points, margin=margin, transform=transform, disabled=disabled)
         case "ConcavePolygonShape3D":
             faces = np.array(given.get("data") or given.get("faces"), np.float32).reshape(-1, 3)
-            return mesh(faces, transform=transform, disabled=disabled)
+            back_faces = bool(given.get("backface_collision", False))
+            return mesh(faces, transform=transform, disabled=disabled, back_faces=back_faces)
     raise GodojoError(f"{node.path}: a twin has no {resource.class_name}")
 
 

@@ -8,6 +8,8 @@ the world's row and the offset of a node; other arguments and results are fields
 # mypy: ignore-errors
 # Compiled code is checked by Numba.
 
+import functools
+
 import numba
 import numpy as np
 from llvmlite import ir
@@ -20,6 +22,7 @@ from godojo.twin.gdscript.runtime import Basis, Transform3D, Vector3
 from godojo.twin.gdscript.runtime.jit import jitable
 from godojo.twin.physics.areas import forget_overlaps
 from godojo.twin.physics.bounds import update_bounds
+from godojo.twin.physics.engines import GODOT
 from godojo.twin.physics.motion import move_and_collide
 from godojo.twin.physics.rays import cast_ray
 from godojo.twin.physics.slide import apply_floor_snap, move_and_slide
@@ -29,6 +32,7 @@ from godojo.twin.world.kernels import (
     CLASSES,
     WORLD,
     character_of,
+    godot_space_of,
     node_offset,
     room_for_bodies,
     room_for_transform,
@@ -51,22 +55,29 @@ def _entry(function):
     return len(_ENTRIES) - 1
 
 
-_table: list[np.ndarray] = []
-_kept = []
+_of_godot = {}
 
 
-def addresses(has_bodies: bool) -> np.ndarray:
-    """The table; it is compiled when the first world with bodies needs it."""
-    if not has_bodies:
-        return np.zeros(len(_ENTRIES), np.int64)
-    if not _table:
-        made = [
-            numba.cfunc(_SIGNATURE, cache=True, fastmath=_FASTMATH, error_model="numpy")(function)
-            for function in _ENTRIES
-        ]
-        _kept.extend(made)
-        _table.append(np.array([one.address for one in made], np.int64))
-    return _table[0]
+def _for_godot(function):
+    """Notes what takes the place of an entry in worlds of GodotPhysics3D: `_move` for `_godot_move`."""
+    _of_godot[function.__name__.removeprefix("_godot")] = function
+    return function
+
+
+@functools.cache
+def _compiled(function):
+    return numba.cfunc(_SIGNATURE, cache=True, fastmath=_FASTMATH, error_model="numpy")(function)
+
+
+@functools.cache
+def _table(engine: str) -> np.ndarray:
+    made = [_of_godot.get(entry.__name__, entry) if engine == GODOT else entry for entry in _ENTRIES]
+    return np.array([_compiled(function).address for function in made], np.int64)
+
+
+def addresses(engine: str | None) -> np.ndarray:
+    """The table of an engine; it is compiled when the first world with bodies needs it. None: without bodies."""
+    return np.zeros(len(_ENTRIES), np.int64) if engine is None else _table(engine)
 
 
 @intrinsic
@@ -131,12 +142,23 @@ def _flush_transforms(base, offset):
     return 0
 
 
+@jitable
+def _step(world, space):
+    gravity = world.gravity
+    step_space(space, (gravity._x, gravity._y, gravity._z), world.delta)
+    return 0
+
+
 def _step_physics(base, offset):
     """The physics step at the end of a tick."""
     world = _reference(base, offset, WORLD)
-    gravity = world.gravity
-    step_space(space_of(world), (gravity._x, gravity._y, gravity._z), world.delta)
-    return 0
+    return _step(world, space_of(world))
+
+
+@_for_godot
+def _godot_step_physics(base, offset):
+    world = _reference(base, offset, WORLD)
+    return _step(world, godot_space_of(world))
 
 
 def _sync_bodies(base, offset):
@@ -155,28 +177,50 @@ def _sync_bodies(base, offset):
     return 0
 
 
-def _move_and_slide(base, offset):
-    body = _reference(base, offset, _CHARACTER)
+@jitable
+def _slide(body, space):
     character = character_of(body)
     write_transform(global_transform(body), character.transform)
-    collided = move_and_slide(space_of(body), body.body, character, world_of(body).delta)
+    collided = move_and_slide(space, body.body, character, world_of(body).delta)
     set_global_transform(body, read_transform(character.transform))
     return 1 if collided else 0
 
 
-def _apply_floor_snap(base, offset):
+def _move_and_slide(base, offset):
     body = _reference(base, offset, _CHARACTER)
+    return _slide(body, space_of(body))
+
+
+@_for_godot
+def _godot_move_and_slide(base, offset):
+    body = _reference(base, offset, _CHARACTER)
+    return _slide(body, godot_space_of(body))
+
+
+@jitable
+def _snap(body, space):
     character = character_of(body)
     write_transform(global_transform(body), character.transform)
-    apply_floor_snap(space_of(body), body.body, character)
+    apply_floor_snap(space, body.body, character)
     set_global_transform(body, read_transform(character.transform))
     return 0
 
 
-def _move_and_collide(base, offset):
+def _apply_floor_snap(base, offset):
+    body = _reference(base, offset, _CHARACTER)
+    return _snap(body, space_of(body))
+
+
+@_for_godot
+def _godot_apply_floor_snap(base, offset):
+    body = _reference(base, offset, _CHARACTER)
+    return _snap(body, godot_space_of(body))
+
+
+@jitable
+def _move(body, space):
     """By the world's `query_…`: the motion, whether to test only, the margin, and so on."""
-    body = _reference(base, offset, _PHYSICS_BODY)
-    world, space = world_of(body), space_of(body)
+    world = world_of(body)
     room = room_for_transform(world)
     write_transform(global_transform(body), room)
     motion, test_only = world.query_to, world.query_inside
@@ -197,6 +241,17 @@ def _move_and_collide(base, offset):
     if not test_only:
         set_global_transform(body, read_transform(room))
     return 1 if collided else 0
+
+
+def _move_and_collide(base, offset):
+    body = _reference(base, offset, _PHYSICS_BODY)
+    return _move(body, space_of(body))
+
+
+@_for_godot
+def _godot_move_and_collide(base, offset):
+    body = _reference(base, offset, _PHYSICS_BODY)
+    return _move(body, godot_space_of(body))
 
 
 def _cast(base, offset):

@@ -13,10 +13,11 @@ from numba import carray, types
 from numba.extending import intrinsic, overload
 
 from godojo.kernels.compile import _FASTMATH
+from godojo.twin.physics.engines import GodotSpace
 from godojo.twin.physics.space import CHARACTER, MOTION, Space
 from godojo.twin.world.ref_types import _reference, address, base_of, pointer
 from godojo.twin.world.refs import RefClass, offset_of
-from godojo.twin.world.space_type import SHARED, space_arrays, space_at
+from godojo.twin.world.space_type import SHARED, godot_space_at, space_arrays, space_at
 from godojo.twin.world.tables import NATIVE
 
 WORLD = RefClass(NATIVE, "World")
@@ -85,6 +86,16 @@ def space_of(node):
 @overload(space_of)
 def _space_of(node):
     return lambda node: space_at(base_of(node))
+
+
+def godot_space_of(node):
+    """As `space_of`, of GodotPhysics3D."""
+    return GodotSpace(*space_of(node))
+
+
+@overload(godot_space_of)
+def _godot_space_of(node):
+    return lambda node: godot_space_at(base_of(node))
 
 
 CHARACTER_AT = NATIVE["CharacterBody3D"].by_name["character"].offset
