@@ -14,7 +14,7 @@ import numpy as np
 from godojo.bridge.messages import Ready
 from godojo.engines.base import Worlds
 from godojo.engines.godot.arrays import checked_seed, make_arrays
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, option
 from godojo.files import atomic_write
 from godojo.kernels.compile import CACHE_FOLDER
 from godojo.twin.gdscript.compiled import _import as import_file
@@ -144,7 +144,8 @@ class TwinWorlds(Worlds):
         if errors.any():
             world = int(np.flatnonzero(errors)[0])
             number = int(errors[world, 0])
-            reason = ERRORS[number] if number < STOPPED else self._stops[number - STOPPED]
+            advice = f"; train it with {option('engine', 'godot')}"
+            reason = ERRORS[number] if number < STOPPED else self._stops[number - STOPPED] + advice
             raise GodojoError(f"the twin of {self._snapshot.scene} stopped in instance {world}: {reason}")
 
 
