@@ -10,6 +10,7 @@ from godojo.twin.physics.distance import find_gap
 from godojo.twin.physics.engines import by_engine
 from godojo.twin.physics.godot.overlaps import can_see as godot_can_see
 from godojo.twin.physics.godot.overlaps import overlaps as godot_overlaps
+from godojo.twin.physics.godot.overlaps import was_there as godot_was_there
 from godojo.twin.physics.jit import call
 from godojo.twin.physics.meshes import touches_mesh
 from godojo.twin.physics.space import AREA, MESH, MONITORABLE, MONITORING, REMOVED, STATIC, Space
@@ -69,6 +70,16 @@ can_see = by_engine(_can_see, godot_can_see)
 
 
 @call
+def _is_never_there(space: Space, other: int) -> bool:
+    """Jolt's areas notice in their first step whatever is inside, and never what is taken out."""
+    return bool(space.bodies[other].kind == REMOVED)
+
+
+was_there = by_engine(_is_never_there, godot_was_there)
+"""Whether an area has noticed a body before its first step, by the rules of the space's engine."""
+
+
+@call
 def _list_events(space: Space, pair: Any, with_areas: bool, entered: int, count: int) -> int:
     """Adds what has left or entered the area of a pair, bodies or areas, in the order of the pairs."""
     for index in range(pair.first, pair.end):
@@ -107,8 +118,8 @@ def _update_pair(space: Space, index: int) -> bool:
         return False
     before = (touching[index] & NOW) >> np.uint8(1)
     now = is_near and can_see(space, area, other) and overlaps(space, area, other, 0.0)
-    if now and space.counts[2] == 0 and space.bodies[other].kind == STATIC:
-        before = BEFORE  # it has been there since the scene was built
+    if now and was_there(space, other):
+        before = BEFORE
     touching[index] = before | (NOW if now else np.uint8(0))
     return bool(touching[index] == BEFORE or touching[index] == NOW)
 

@@ -46,3 +46,9 @@ def can_see(space: Space, area: int, other: int) -> bool:
     if them.kind == STATIC:
         return bool(me.traits & MONITORABLE)
     return bool(them.kind != REMOVED)
+
+
+@call
+def was_there(space: Space, other: int) -> bool:
+    """Whether it is a static body at the first step: it has been there since the scene was built."""
+    return bool(space.counts[2] == 0 and space.bodies[other].kind == STATIC)
