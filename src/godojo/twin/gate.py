@@ -6,6 +6,7 @@ point and writes where bodies are. The twin begins with the snapshot of that mom
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 import numpy as np
@@ -94,8 +95,27 @@ class Recording(msgspec.Struct):
     """float32 [decisions + 1, bodies, 3]."""
 
 
-def record_godot(game: Probed, known: Snapshot, seed: int, seconds: float = SECONDS) -> Recording:
-    """Plays the real game by seeded random actions. `known` is any snapshot of it."""
+class Actor(Protocol):
+    """A policy of one role; `godojo.load_policy` returns one."""
+
+    def act(self, observation: np.ndarray) -> np.ndarray:
+        """The actions for the observations of all agents."""
+
+    def reset(self, done: np.ndarray | None = None) -> None:
+        """Forgets what agents have seen whose episode is over; everything by default."""
+
+
+def record_godot(
+    game: Probed,
+    known: Snapshot,
+    seed: int,
+    seconds: float = SECONDS,
+    policies: Mapping[str, Actor] | None = None,
+) -> Recording:
+    """Plays the real game by policies, and by seeded random actions where a role has none.
+
+    `known` is any snapshot of the game.
+    """
     worlds = launch_games(
         game.started(seed=seed, is_traced=True),
         num_worlds=None if known.wire == "godot_rl" else 1,
@@ -109,7 +129,7 @@ def record_godot(game: Probed, known: Snapshot, seed: int, seconds: float = SECO
         snapshot = read_probe(_bytes(game.snapshot), ready, known.wire, str(game.snapshot))
         decisions = max(round(seconds * snapshot.ticks_per_second / snapshot.action_repeat), 1)
         actions = random_actions(worlds.roles, decisions, seed)
-        recording = play(worlds, snapshot, actions)
+        recording = play(worlds, snapshot, actions, policies)
         recording.positions = _positions(game.trace, snapshot, decisions)
         return recording
 
@@ -120,8 +140,18 @@ def play_twin(twin: Worlds, godot: Recording) -> Recording:
     return play(twin, godot.snapshot, godot.actions)
 
 
-def play(worlds: Worlds, snapshot: Snapshot, actions: Mapping[str, np.ndarray]) -> Recording:
-    """Plays worlds that have just begun; notes where bodies are if the worlds tell."""
+def play(
+    worlds: Worlds,
+    snapshot: Snapshot,
+    actions: Mapping[str, np.ndarray],
+    policies: Mapping[str, Actor] | None = None,
+) -> Recording:
+    """Plays worlds that have just begun; notes where bodies are if the worlds tell.
+
+    What policies choose is written into `actions`.
+    """
+    for policy in (policies or {}).values():
+        policy.reset()
     roles = worlds.roles
     decisions = len(next(iter(actions.values())))
     found = Recording(
@@ -140,11 +170,25 @@ def play(worlds: Worlds, snapshot: Snapshot, actions: Mapping[str, np.ndarray]) 
             found.positions[decision] = where(0)
         if decision == decisions:
             break
+        for name, policy in (policies or {}).items():
+            actions[name][decision] = _exact(roles[name], policy.act(roles[name].observation))
         worlds.step({name: actions[name][decision] for name in roles})
         for name, role in roles.items():
             found.rewards[name][decision] = role.reward
             found.ends[name][decision] = role.terminated | role.truncated
+            if name in (policies or {}):
+                policies[name].reset(found.ends[name][decision])  # type: ignore[index]
     return found
+
+
+def _exact(role: RoleArrays, action: np.ndarray) -> np.ndarray:
+    """An action whose continuous parts are multiples of the step that the engine reads exactly."""
+    exact, at = np.array(action, np.float32), 0
+    for part in role.action_parts:
+        if part.kind == "continuous":
+            exact[..., at : at + part.width] = np.round(exact[..., at : at + part.width] / _STEP) * _STEP
+        at += part.width
+    return exact
 
 
 def compare(pairs: Sequence[tuple[Recording, Recording]]) -> Parity:

@@ -46,14 +46,21 @@ func begin() -> void:
 func add(node: Node) -> void:
 	if (node is Area3D or node is Area2D) and _areas.size() < _MOST:
 		_areas.append(node)
-	elif node is CollisionObject3D or node is CollisionObject2D:
+	elif node is TileMapLayer:
+		var tiles: TileSet = (node as TileMapLayer).tile_set
+		for index in tiles.get_physics_layers_count() if tiles != null else 0:
+			_layers |= tiles.get_physics_layer_collision_layer(index)
+	elif node is CollisionObject2D or node is CollisionObject3D or node is GridMap:
 		_layers |= node.get("collision_layer") as int
+	elif node is CSGShape3D:
+		_layers |= (node as CSGShape3D).collision_layer
 
 
 func remove(node: Node) -> void:
 	if node is Area3D or node is Area2D:
 		_areas.erase(node)
 		_deaf.erase(node)
+		_blind.erase(node)
 		_inside.erase(node)
 		_hearing.erase(node)
 
@@ -67,9 +74,14 @@ func look_at_tick(followed: Array[Node]) -> Array[Dictionary]:
 		_sort_in()
 	_ticks += 1
 	for area in _blind:
-		_look_for_strangers(area, found)
+		if is_instance_valid(area) and area.is_inside_tree() and area.get("monitoring"):
+			_look_for_strangers(area, found)
 	for area in _deaf:
-		if not area.is_inside_tree() or not _has_inside(area, _player):
+		if (
+			not is_instance_valid(area)
+			or not area.is_inside_tree()
+			or not _has_inside(area, _player)
+		):
 			continue
 		_inside[area] = _inside.get(area, 0) + 1
 		if _inside[area] == PATIENCE and not _notices(area, _player) and _is_meant(area, _player):
@@ -80,8 +92,6 @@ func look_at_tick(followed: Array[Node]) -> Array[Dictionary]:
 
 ## What looks at layers that nothing is on, and goes through a body.
 func _look_for_strangers(area: Node, found: Array[Dictionary]) -> void:
-	if not is_instance_valid(area) or not area.is_inside_tree() or not area.get("monitoring"):
-		return
 	for index in mini(_state.bodies.size(), _STRANGERS):
 		var body: Node = _state.bodies[index]
 		if not is_instance_valid(body) or body == _player or (body is Node3D) != (area is Node3D):

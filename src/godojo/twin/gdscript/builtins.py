@@ -125,6 +125,13 @@ _VECTOR_METHODS: dict[str, tuple[list[Type], Type]] = {
     "limit_length": ([FLOAT], V),
     "clamp": ([V, V], V),
 }
+_INT_VECTOR_METHODS: dict[str, tuple[list[Type], Type]] = {
+    "abs": ([], V),
+    "length": ([], FLOAT),
+    "length_squared": ([], INT),
+    "distance_to": ([V], FLOAT),
+    "distance_squared_to": ([V], INT),
+}
 _OWN_METHODS: dict[Type, dict[str, tuple[list[Type], Type]]] = {
     VECTOR2: {
         **_VECTOR_METHODS,
@@ -141,8 +148,8 @@ _OWN_METHODS: dict[Type, dict[str, tuple[list[Type], Type]]] = {
         "signed_angle_to": ([V, V], FLOAT),
         "inverse": ([], V),
     },
-    VECTOR2I: {"abs": ([], V), "length": ([], FLOAT), "length_squared": ([], INT)},
-    VECTOR3I: {"abs": ([], V), "length": ([], FLOAT), "length_squared": ([], INT)},
+    VECTOR2I: _INT_VECTOR_METHODS,
+    VECTOR3I: _INT_VECTOR_METHODS,
     QUATERNION: {
         **dict.fromkeys(["normalized", "inverse"], ([], V)),
         **dict.fromkeys(["length", "length_squared", "get_angle"], ([], FLOAT)),
@@ -516,7 +523,7 @@ def _expect(name: str, args: list[Type], params: list[Type | None], line: int) -
 
 def converts(got: Type, wanted: Type) -> bool:
     """Whether Godot turns a value of one type into the other where the script declares it."""
-    if got is wanted or (got in (BOOL, *NUMBERS) and wanted in (BOOL, *NUMBERS)):
+    if got is wanted or (got in (BOOL, *NUMBERS) and wanted in (BOOL, *NUMBERS)) or _OTHER.get(got) is wanted:
         return True
     if isinstance(got, RefType) and isinstance(wanted, RefType):
         return True

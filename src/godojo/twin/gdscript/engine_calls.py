@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from godojo.twin.gdscript import builtins
-from godojo.twin.gdscript.errors import Refusal
+from godojo.twin.gdscript.errors import Refusal, TreeRefusal
 from godojo.twin.gdscript.live import LiveClass, common
 from godojo.twin.gdscript.nodes import (
     ArrayLiteral,
@@ -35,6 +35,7 @@ from godojo.twin.gdscript.types import (
     Conflict,
     DictType,
     KnownObject,
+    MapType,
     ObjectType,
     RefType,
     Type,
@@ -51,6 +52,19 @@ _NAME_TESTS: dict[str, Callable[[str, str], bool]] = {
     "contains": str.__contains__,
 }
 _TREE = object_type("SceneTree")
+_CHANGES = {
+    "add_child",
+    "add_sibling",
+    "free",
+    "move_child",
+    "queue_free",
+    "remove_child",
+    "reparent",
+    "replace_by",
+    "set_script",
+}
+"""Methods of nodes that change the tree."""
+_LEAVES = {"change_scene_to_file", "change_scene_to_packed", "quit", "reload_current_scene"}
 _LISTS = {"get_children", "get_nodes_in_group", "find_children"}
 
 
@@ -75,6 +89,11 @@ class EngineCalls(StaticNodes):
         signal = self._signal(expr)
         if signal is not None:
             return signal
+        if expr.name == "size" and isinstance(receiver, Name | Attribute):
+            enum = self.enum_of(receiver)
+            if enum is not None:
+                expr.plan = Plan(str(len(enum)), [], INT)
+                return INT
         if isinstance(receiver, Name) and not self._is_value(receiver.name):
             return self._of_name(expr, receiver.name)
         kind = self.value(receiver)
@@ -90,6 +109,8 @@ class EngineCalls(StaticNodes):
         kinds = [self.value(one) for one in expr.args]
         if isinstance(kind, ObjectType):
             return self._object_call(expr, kind)
+        if isinstance(kind, MapType):
+            return self.map_call(expr, kind)
         if isinstance(kind, DictType) and expr.name == "has" and len(expr.args) == 1:
             found = self.folding.value(expr)
             if isinstance(found, bool):
@@ -98,10 +119,16 @@ class EngineCalls(StaticNodes):
         if isinstance(kind, DictType):
             raise Refusal(expr.line, f"{expr.name}() of a dictionary is not compiled")
         result = self.value_call(expr, kind, kinds)
+        if isinstance(kind, ArrayType) and expr.name == "duplicate" and isinstance(result, ArrayType):
+            expr.plan = Plan(f"copied({self.empty(result, expr.line)}, {{r}})", [], result)
         mutates = expr.plan is not None and not expr.plan.pure and "world_random" not in expr.plan.text
         if isinstance(kind, ArrayType) and mutates and (kind.root.frozen or isinstance(kind.element, ArrayType)):
             raise Refusal(expr.line, "changing an array of arrays, or a row of one, is not compiled")
         return result
+
+    def empty(self, array: ArrayType, line: int) -> str:
+        """The Python of a new array of this type."""
+        return builtins.new_array(array, [], line) if self.last else ""
 
     def _tests_name(self, expr: Call, receiver: Expr) -> bool:
         """`node.name.begins_with("Coin")`: a table of all nodes."""
@@ -179,6 +206,8 @@ class EngineCalls(StaticNodes):
         if expr.name in ("preload", "load"):
             expr.plan = Plan("0", [], object_type("Resource"))
             return expr.plan.result
+        if expr.name in _CHANGES:
+            raise TreeRefusal(expr.line, f"{expr.name}() is not compiled: nodes are neither made nor freed nor moved")
         method = self.native_method(self.cls.native, expr.name)
         if method is not None:
             return self._native(expr, method, "self")
@@ -202,6 +231,8 @@ class EngineCalls(StaticNodes):
 
     def _of_name(self, expr: Call, owner: str) -> Type | None:
         """`ClassName.function()`, `Engine.method()`, `Vector2.from_angle()`."""
+        if expr.name == "new" and owner != "RandomNumberGenerator":
+            raise TreeRefusal(expr.line, f"{owner}.new() is not compiled: nothing is made while the game runs")
         if owner in self.tree.by_class_name:
             path = self.tree.by_class_name[owner]
             function = self.tree.script(path).functions.get(expr.name)
@@ -293,6 +324,8 @@ class EngineCalls(StaticNodes):
         if kind.name in api.RAY_HITS and expr.name == "is_empty":
             expr.plan = Plan("not {r}.hit", [], BOOL, level=4)
             return BOOL
+        if (kind is _TREE and expr.name in _LEAVES) or expr.name == "instantiate":
+            raise TreeRefusal(expr.line, f"{expr.name}() of {kind} is not compiled")
         method = self.native_method(kind.name, expr.name) if kind.name != "Resource" else None
         if method is None or kind is _TREE:
             raise Refusal(expr.line, f"{expr.name}() of {kind} is not compiled")
@@ -403,6 +436,8 @@ class EngineCalls(StaticNodes):
             result = ref(self.tree.class_of[one] for one in parents if one >= 0)
             expr.plan = Plan(f"{common(list(result.classes))}(get_parent({{r}}))", [], result)
             return result
+        if expr.name in _CHANGES:
+            raise TreeRefusal(expr.line, f"{expr.name}() is not compiled: nodes are neither made nor freed nor moved")
         groups: dict[int, tuple[api.Method, list[LiveClass]]] = {}
         for one in classes:
             method = self.native_method(one.native, expr.name)
@@ -503,11 +538,11 @@ class EngineCalls(StaticNodes):
             if expr.name == "emit" and isinstance(receiver, Attribute | Name):
                 raise Refusal(expr.line, f"emitting {name} is not compiled")
             if expr.name in ("connect", "disconnect"):
-                raise Refusal(expr.line, "connecting signals while the game runs is not compiled")
+                raise TreeRefusal(expr.line, "connecting signals while the game runs is not compiled")
             return None
         if expr.name in ("emit", "emit_signal"):
             return self._emit(expr, classes, name, args)
-        raise Refusal(expr.line, "connecting signals while the game runs is not compiled")
+        raise TreeRefusal(expr.line, "connecting signals while the game runs is not compiled")
 
     def _emit(self, expr: Call, classes: list[LiveClass], signal: str, args: list[Expr]) -> Type | None:
         """Emitting calls every connected method, in the order of the connections."""
@@ -527,4 +562,10 @@ class EngineCalls(StaticNodes):
         return NULL
 
     def classes_of(self, expr: Expr | None) -> list[LiveClass]:
+        raise NotImplementedError
+
+    def enum_of(self, expr: Expr | None) -> dict[str, int] | None:
+        raise NotImplementedError
+
+    def map_call(self, expr: Call, kind: MapType) -> Type | None:
         raise NotImplementedError

@@ -109,6 +109,18 @@ class DictType(Type):
         self.fields, self.action = fields, action
 
 
+class MapType(Type):
+    """A dictionary that is kept: an array of its keys and one of its values."""
+
+    def __init__(self) -> None:
+        super().__init__("Dictionary")
+        self.keys, self.values = ArrayType(), ArrayType()
+
+    def merge(self, other: MapType) -> bool:
+        """Notes that both may be the same dictionary; returns whether that is news."""
+        return self.keys.merge(other.keys) | self.values.merge(other.values)
+
+
 class ObjectType(Type):
     """A helper object of the engine, such as a ray query, or a resource. Make one with `object_type`."""
 
@@ -193,6 +205,9 @@ def join(a: Type | None, b: Type | None) -> Type | None:
     if b is None:
         return a
     if isinstance(a, ArrayType) and isinstance(b, ArrayType):
+        a.merge(b)
+        return a
+    if isinstance(a, MapType) and isinstance(b, MapType):
         a.merge(b)
         return a
     if a in (BOOL, *NUMBERS) and b in (BOOL, *NUMBERS):

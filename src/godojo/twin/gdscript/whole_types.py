@@ -28,6 +28,7 @@ from godojo.twin.gdscript.types import (
     Conflict,
     DictType,
     KnownObject,
+    MapType,
     ObjectType,
     RefType,
     Type,
@@ -77,6 +78,8 @@ class WholeTypes:
         self._circular = False
         self._actions: dict[str, DictType] = {}
         self._layouts: dict[int, list[tuple[str, int, int, bool]]] = {}
+        self.kept: set[LiveClass] = set()
+        """Classes of the engine that only draw, from whose nodes a script reads all the same."""
         self.touched: set[LiveClass] = set()
         """Classes whose nodes other scripts read, write or call."""
         self.handlers: set[str] = set()
@@ -138,6 +141,12 @@ class WholeTypes:
             for one in value[1]:
                 array.put(self.live_type(one))
             return array
+        if kind == "Dictionary":
+            map_ = MapType()
+            for key, one in value[1]:
+                map_.keys.put(self.live_type(key))
+                map_.values.put(self.live_type(one))
+            return map_
         if kind == "resource":
             name = self.snapshot.resources[value[1]].class_name
             return RANDOM if name == "RandomNumberGenerator" else object_type(name)
@@ -165,7 +174,7 @@ class WholeTypes:
         except Conflict:
             variable.type = None
         if declared == ":=" and variable.type is not None:
-            variable.fixed = not isinstance(variable.type, RefType | ArrayType | ObjectType)
+            variable.fixed = not isinstance(variable.type, RefType | ArrayType | ObjectType | MapType)
 
     def mark_assigned(self, variable: Variable) -> None:
         self.type_member(variable)

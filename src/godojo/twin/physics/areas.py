@@ -9,9 +9,10 @@ from godojo.twin.physics.cores import core_of
 from godojo.twin.physics.distance import find_gap
 from godojo.twin.physics.engines import by_engine
 from godojo.twin.physics.godot.overlaps import can_see as godot_can_see
-from godojo.twin.physics.godot.overlaps import is_inside_from_start
 from godojo.twin.physics.godot.overlaps import overlaps as godot_overlaps
+from godojo.twin.physics.godot.overlaps import was_there as godot_was_there
 from godojo.twin.physics.jit import call, inline
+from godojo.twin.physics.meshes import touches_mesh
 from godojo.twin.physics.space import (
     ACTIVE_COUNT,
     AREA,
@@ -50,9 +51,13 @@ def _overlaps(space: Space, one: int, two: int, margin: float) -> bool:
         mine = core_of(shape, first.transform, read3(first.transform[9:]))
         for j in range(second.shape_count):
             other = space.shapes[second.first_shape + j]
-            if other.kind == MESH or not is_enabled(second, j):
+            if not is_enabled(second, j):
                 continue
             theirs = core_of(other, second.transform, read3(second.transform[9:]))
+            if other.kind == MESH:
+                if touches_mesh(space, mine, theirs, margin):
+                    return True
+                continue
             gap, _, _ = find_gap(mine, theirs, space.vertices, space.scratch, margin)
             if gap <= margin:
                 return True
@@ -71,20 +76,21 @@ def _can_see(space: Space, area: int, other: int) -> bool:
         return False
     if them.kind == AREA:
         return bool(them.traits & MONITORABLE)
-    return bool(them.kind != REMOVED and them.kind != STATIC)
+    return bool(them.kind != REMOVED)
 
 
 can_see = by_engine(_can_see, godot_can_see)
 """Whether an area monitors another object, by the rules of the space's engine."""
 
 
-@inline
-def _enters(space: Space, other: int) -> bool:
-    return False
+@call
+def _is_never_there(space: Space, other: int) -> bool:
+    """Jolt's areas notice in their first step whatever is inside, and never what is taken out."""
+    return bool(space.bodies[other].kind == REMOVED)
 
 
-_is_known = by_engine(_enters, is_inside_from_start)
-"""Whether the engine emits no signal for an object that an area finds now for the first time."""
+was_there = by_engine(_is_never_there, godot_was_there)
+"""Whether an area has noticed a body before its first step, by the rules of the space's engine."""
 
 
 @call
@@ -107,6 +113,18 @@ def pair_of(space: Space, area: int, other: int) -> int:
 
 
 @call
+def forget_overlaps(space: Space, area: int) -> bool:
+    """Forgets what is inside an area that is taken out; returns whether there was anything."""
+    found = False
+    for index in range(space.roster[area].first_pair, space.pairs.shape[0]):
+        if space.pairs[index].area != area:
+            break
+        found |= bool(space.touching[index] & NOW)
+        space.touching[index] = np.uint8(0)
+    return found
+
+
+@call
 def _update_pair(space: Space, area: int, other: int) -> int:
     """The pair's index if the two have met or parted since the last step, or -1; lists it as active while they meet."""
     index, touching = pair_of(space, area, other), space.touching
@@ -117,7 +135,7 @@ def _update_pair(space: Space, area: int, other: int) -> int:
             return -1
         space.active[space.counts[ACTIVE_COUNT]] = index
         space.counts[ACTIVE_COUNT] += 1
-        if _is_known(space, other):
+        if was_there(space, other):
             before = BEFORE
     touching[index] = before | (NOW if now else np.uint8(0))
     return index if touching[index] == BEFORE or touching[index] == NOW else -1
@@ -129,6 +147,8 @@ def _update_active(space: Space) -> tuple[int, int]:
     touching, pairs, active = space.touching, space.pairs, space.active
     first, last, kept = pairs.shape[0], -1, 0
     for place in range(space.counts[ACTIVE_COUNT]):
+        if touching[active[place]] == 0:  # forgotten
+            continue
         pair = pairs[active[place]]
         area, other = space.bodies[pair.area], space.bodies[pair.other]
         # Areas and static bodies that overlap do so until one of them changes.

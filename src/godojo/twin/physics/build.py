@@ -193,14 +193,14 @@ def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: lis
     row["low"], row["high"] = low, high
 
 
-def make_pairs(bodies: Sequence[Any], with_static: bool) -> np.ndarray:
+def make_pairs(bodies: Sequence[Any], sees_static: bool) -> np.ndarray:
     """Areas with the bodies and areas that can enter them."""
     found = [
         (area, other)
         for area, info in enumerate(bodies)
         if info.kind == AREA
         for other, them in enumerate(bodies)
-        if other != area and (with_static or them.kind != STATIC)
+        if other != area and (sees_static or them.kind != STATIC)
     ]
     pairs = np.zeros(len(found), PAIR)
     if found:
@@ -210,12 +210,12 @@ def make_pairs(bodies: Sequence[Any], with_static: bool) -> np.ndarray:
     return pairs
 
 
-def make_roster(bodies: Sequence[Any], pairs: np.ndarray, with_static: bool) -> np.ndarray:
+def make_roster(bodies: Sequence[Any], pairs: np.ndarray, sees_static: bool) -> np.ndarray:
     """The places of bodies in lists and in the pairs."""
     kinds = np.array([info.kind for info in bodies], np.int32)
     roster = np.zeros(len(bodies), ROSTER)
     roster["first_pair"] = np.searchsorted(pairs["area"], np.arange(len(bodies)))
-    is_other = (kinds != STATIC) | with_static
+    is_other = (kinds != STATIC) | sees_static
     roster["rank"] = np.where(is_other, np.cumsum(is_other) - 1, -1)
     for name, chosen in (("mover", (kinds != STATIC) & (kinds != AREA)), ("area", kinds == AREA)):
         roster[name] = -1
@@ -223,12 +223,13 @@ def make_roster(bodies: Sequence[Any], pairs: np.ndarray, with_static: bool) -> 
     return roster
 
 
-def build_space(bodies: Sequence[BodyInfo], engine: str = JOLT) -> tuple[Statics, np.ndarray]:
+def build_space(
+    bodies: Sequence[BodyInfo], engine: str = JOLT, *, sees_static: bool = True
+) -> tuple[Statics, np.ndarray]:
     """The shared arrays, and one row of `space_dtype`, for these bodies; their indices are their places here."""
     shapes = np.zeros(max(sum(len(body.shapes) for body in bodies), 1), SHAPE)
     vertices: list[np.ndarray] = []
-    with_static = engine == GODOT
-    pairs = make_pairs(bodies, with_static)
+    pairs = make_pairs(bodies, sees_static)
     rows = np.zeros(1, space_dtype(len(bodies), len(pairs)))
     place = 0
     for index, info in enumerate(bodies):
@@ -253,7 +254,7 @@ def build_space(bodies: Sequence[BodyInfo], engine: str = JOLT) -> tuple[Statics
         if info.kind == RIGID:
             set_mass(row, shapes[row["first_shape"] : place], info.mass, info.inertia, info.center_of_mass, engine)
     points = np.concatenate(vertices) if vertices else np.zeros((1, 3), np.float32)
-    roster = make_roster(bodies, pairs, with_static)
+    roster = make_roster(bodies, pairs, sees_static)
     statics = Statics(shapes, np.ascontiguousarray(points, np.float32), pairs, roster)
     _find_bounds(as_records(statics), as_records(rows))
     rows["counts"][:, STIRRED_COUNT] = 0  # the first overlaps test all areas

@@ -15,7 +15,7 @@ from godojo.twin.physics.space import Space
 
 JOLT, GODOT = "Jolt Physics", "GodotPhysics3D"
 
-GodotSpace: Any = namedtuple("GodotSpace", Space._fields)  # noqa: PYI024 - the fields of another tuple
+GodotSpace: Any = namedtuple("GodotSpace", Space._fields)
 """As `Space`, of GodotPhysics3D."""
 
 
@@ -33,7 +33,7 @@ def by_engine(jolt: Callable[..., Any], godot: Callable[..., Any]) -> Callable[.
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return choose
 
-    def chosen(space: Any, *args: Any) -> Any:
+    def chosen(space: Any, *args: Any) -> Any:  # noqa: ARG001 - Numba asks with all arguments
         if is_godot(space):
             return lambda space, *args: godot(space, *args)
         return lambda space, *args: jolt(space, *args)

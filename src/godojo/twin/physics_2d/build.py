@@ -149,7 +149,7 @@ def build_space(bodies: Sequence[BodyInfo]) -> tuple[Statics, np.ndarray]:
     count = max(sum(len(body.shapes) for body in bodies), 1)
     shapes = np.zeros(count, SHAPE)
     vertices: list[np.ndarray] = []
-    pairs = make_pairs(bodies, with_static=True)
+    pairs = make_pairs(bodies, sees_static=True)
     rows = np.zeros(1, space_dtype(len(bodies), count, len(pairs)))
     rows[0]["bounds"][:2], rows[0]["bounds"][2:] = np.inf, -np.inf
     place = 0
@@ -173,7 +173,7 @@ def build_space(bodies: Sequence[BodyInfo]) -> tuple[Statics, np.ndarray]:
                 row["disabled"] |= np.uint64(1 << int(one["index"]))
             place += 1
     points = np.concatenate(vertices) if vertices else np.zeros((1, 3), np.float32)
-    roster = make_roster(bodies, pairs, with_static=True)
+    roster = make_roster(bodies, pairs, sees_static=True)
     statics = Statics(shapes, np.ascontiguousarray(points, np.float32), pairs, roster)
     _find_bounds(as_records(statics), as_records(rows))
     for index, info in enumerate(bodies):

@@ -95,6 +95,7 @@ _pure("Node", _B, "is_physics_processing is_processing")
 _pure("Node", _I, "get_instance_id")
 _pure("Node", _B, "is_ancestor_of", "Ref[Node]")
 _does("Node", "set_physics_process set_process", _B)
+_computed("Node", _I, "process_mode")
 
 # Node3D
 _moved("Node3D", "Transform3D", "transform")
@@ -152,7 +153,7 @@ METHODS["PhysicsBody3D", "move_and_collide"] = Method(
     "Ref[KinematicCollision3D]",
     defaults=("False", "0.001", "False", "1"),
 )
-_pure("CharacterBody3D", _V3, "get_position_delta")
+_pure("CharacterBody3D", _V3, "get_position_delta get_gravity")
 _pure("CharacterBody3D", "Ref[KinematicCollision3D]", "get_slide_collision", _I)
 _pure("CharacterBody3D", "Ref[KinematicCollision3D]", "get_last_slide_collision")
 METHODS["PhysicsBody3D", "test_move"] = Method("test_move", ("Transform3D", _V3), _B, pure=True)

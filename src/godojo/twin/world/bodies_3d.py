@@ -25,6 +25,13 @@ _MOTION_SIZE = MOTION.itemsize
 # Characters
 
 
+@jitable
+def get_gravity(body):
+    """The physics finds it in each step: there is none before the first."""
+    world = world_of(body)
+    return world.gravity if world.ticks > 0 else Vector3(0.0, 0.0, 0.0)
+
+
 @node_kernel("CharacterBody3D")
 def get_position_delta(body):
     return global_transform(body).origin - body.previous_position

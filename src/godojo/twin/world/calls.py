@@ -20,6 +20,7 @@ from godojo.twin.physics.space import MOVED, MOVED_COUNT, RIGID
 from godojo.twin.physics.step import flush_transforms, step_space
 from godojo.twin.world.entries import (
     APPLY_FLOOR_SNAP,
+    APPLY_PROCESS_MODE,
     CAST,
     FLUSH_TRANSFORMS,
     INTERSECT_RAY,
@@ -38,6 +39,7 @@ from godojo.twin.world.kernels import (
     room_of,
     world_of,
 )
+from godojo.twin.world.modes import apply_mode
 from godojo.twin.world.nodes import global_transform, set_global_transform
 from godojo.twin.world.ref_types import _reference
 from godojo.twin.world.refs import record_at
@@ -45,7 +47,7 @@ from godojo.twin.world.space_type import godot_space_at, space_at
 
 _CHARACTER, _PHYSICS_BODY, _RAY = CLASSES["CharacterBody3D"], CLASSES["PhysicsBody3D"], CLASSES["RayCast3D"]
 _SHAPE = CLASSES["CollisionShape3D"]
-_BODY, _RIGID_BODY = CLASSES["CollisionObject3D"], CLASSES["RigidBody3D"]
+_NODE, _BODY, _RIGID_BODY = CLASSES["Node"], CLASSES["CollisionObject3D"], CLASSES["RigidBody3D"]
 
 # Transforms between nodes and the physics
 
@@ -229,6 +231,16 @@ def _update_bounds(base, offset, space):
 
 
 @_part
+def _apply_process_mode(base, offset, space):
+    """For the bodies of a node and of all below it."""
+    node, world = _reference(base, offset, _NODE), _reference(base, 0, WORLD)
+    for body in range(node.first_body, node.end_body):
+        if apply_mode(world, space, body):
+            update_bounds(space, body)
+    return 0
+
+
+@_part
 def _enter(base, offset, number, space):
     if number == FLUSH_TRANSFORMS:
         return _flush_transforms(base, offset, space)
@@ -246,6 +258,8 @@ def _enter(base, offset, number, space):
         return _cast(base, offset, space)
     if number == INTERSECT_RAY:
         return _intersect_ray(base, offset, space)
+    if number == APPLY_PROCESS_MODE:
+        return _apply_process_mode(base, offset, space)
     return _update_bounds(base, offset, space)
 
 

@@ -15,6 +15,7 @@ from godojo.twin.physics_2d.slide import apply_floor_snap, move_and_slide
 from godojo.twin.physics_2d.step import flush_transforms, set_body_transform, step_space
 from godojo.twin.world.entries import (
     APPLY_FLOOR_SNAP,
+    APPLY_PROCESS_MODE,
     CAST,
     FLUSH_TRANSFORMS,
     INTERSECT_RAY,
@@ -34,6 +35,7 @@ from godojo.twin.world.kernels import (
     space_of,
     world_of,
 )
+from godojo.twin.world.modes import apply_mode
 from godojo.twin.world.nodes_2d import (
     _has_parent_2d,
     global_transform_2d,
@@ -45,7 +47,7 @@ from godojo.twin.world.refs import record_at
 
 _CHARACTER, _PHYSICS_BODY, _RAY = CLASSES["CharacterBody2D"], CLASSES["PhysicsBody2D"], CLASSES["RayCast2D"]
 _BODY, _RIGID_BODY = CLASSES["CollisionObject2D"], CLASSES["RigidBody2D"]
-_SHAPE = CLASSES["CollisionShape2D"]
+_NODE, _SHAPE = CLASSES["Node"], CLASSES["CollisionShape2D"]
 
 
 @jitable
@@ -212,6 +214,17 @@ def _update_bounds(base, offset):
     return 0
 
 
+@_part
+def _apply_process_mode(base, offset):
+    """For the bodies of a node and of all below it."""
+    node, world = _reference(base, offset, _NODE), _reference(base, 0, WORLD_2D)
+    space = space_of(world)
+    for body in range(node.first_body, node.end_body):
+        if apply_mode(world, space, body):
+            update_bounds(space, body)
+    return 0
+
+
 def _enter(base, offset, number):
     if number == FLUSH_TRANSFORMS:
         return _flush_transforms(base, offset)
@@ -229,6 +242,8 @@ def _enter(base, offset, number):
         return _cast(base, offset)
     if number == INTERSECT_RAY:
         return _intersect_ray(base, offset)
+    if number == APPLY_PROCESS_MODE:
+        return _apply_process_mode(base, offset)
     return _update_bounds(base, offset)
 
 

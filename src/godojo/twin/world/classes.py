@@ -47,6 +47,13 @@ BASES: dict[str, str] = {
 }
 """What each class inherits; a class that is missing here is a plain `Node`."""
 
+_COLLISION_OBJECT = {
+    "body": "int32",
+    "active_kind": "int32",
+    "disabled_kind": "int32",
+    "has_exits": "int32",
+}
+"""The body, what it is while its node is active and while it is disabled, and whether its exits call anything."""
 MOST_TERMS = 16
 """Room for the reward terms of a `DojoAgent`."""
 MOST_OVERLAPS = 32
@@ -107,8 +114,8 @@ FIELDS: dict[str, dict[str, str]] = {
         "global_version": "int",
         "global_field": "Transform3D",
     },
-    "CollisionObject3D": {"body": "int32"},
-    "CSGShape3D": {"body": "int32"},  # as CollisionObject3D, at the same place
+    "CollisionObject3D": _COLLISION_OBJECT,
+    "CSGShape3D": _COLLISION_OBJECT,  # at the same place
     "CharacterBody3D": {"character": f"bytes:{CHARACTER.itemsize}"},
     "StaticBody3D": {"constant_linear_velocity": "Vector3", "constant_angular_velocity": "Vector3"},
     "RigidBody3D": {
@@ -154,8 +161,8 @@ FIELDS: dict[str, dict[str, str]] = {
         "visible": "bool",
         "top_level": "bool",
     },
-    "CollisionObject2D": {"body": "int32", "is_moved": "int32"},
-    "TileMapLayer": {"body": "int32", "is_moved": "int32"},  # as CollisionObject2D, at the same place
+    "CollisionObject2D": {**_COLLISION_OBJECT, "is_moved": "int32"},
+    "TileMapLayer": {**_COLLISION_OBJECT, "is_moved": "int32"},  # as CollisionObject2D, at the same place
     "CharacterBody2D": {"character": f"bytes:{flat.CHARACTER.itemsize}"},
     "StaticBody2D": {"constant_linear_velocity": "Vector2", "constant_angular_velocity": "float"},
     "RigidBody2D": {

@@ -30,7 +30,8 @@ from godojo.kernels.compile import _FASTMATH
     CAST,
     INTERSECT_RAY,
     UPDATE_BOUNDS,
-) = range(9)
+    APPLY_PROCESS_MODE,
+) = range(10)
 NO_ENTRY = np.zeros(1, np.int64)
 _SIGNATURE = types.int64(types.voidptr, types.int64, types.int64)
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from godojo.errors import GodojoError
 from godojo.twin.gdscript.program import Program
-from godojo.twin.physics.space import Statics
-from godojo.twin.scene.snapshot import NodeInfo, Snapshot, Value
+from godojo.twin.physics.space import AREA, REMOVED, STATIC, Statics
+from godojo.twin.scene.snapshot import NodeInfo, Snapshot, Value, can_process
 from godojo.twin.world.api import is_ignored
 from godojo.twin.world.bodies import body_nodes, fill_character, has_flat_bodies, physics_of, refuse_unknown
 from godojo.twin.world.calls import ENTRIES
@@ -132,10 +132,28 @@ def make_layout(snapshot: Snapshot, program: Program) -> WorldLayout:
     layout = WorldLayout(table, offsets, row, statics, list(generators.values()), classes, engine, is_flat)
     writer = _Writer(snapshot, program, layout, generators)
     writer.write_nodes()
+    _take_out_disabled(layout, snapshot, space)
     row[space_at : space_at + space.dtype.itemsize] = space.view(np.uint8)
     row[nodes_at : nodes_at + 4 * len(nodes)].view(np.int32)[:] = [offsets[node] for node in nodes]
     _write_world(layout, snapshot, space_at, space.dtype, nodes_at)
     return layout
+
+
+def _take_out_disabled(layout: WorldLayout, snapshot: Snapshot, space: np.ndarray) -> None:
+    """Notes what each body is while its node is active and while it is disabled, and begins accordingly."""
+    exits = {one.source for one in snapshot.connections if one.signal.endswith("_exited")}
+    for index, node in enumerate(body_nodes(snapshot)):
+        if layout.offsets[node] < 0:
+            continue
+        record, info = space[0]["bodies"][index], snapshot.nodes[node]
+        mode = int(info.properties.get("disable_mode", ["int", 0])[1])
+        body = RefClass(NATIVE, "CollisionObject2D" if layout.is_flat else "CollisionObject3D").at(
+            layout.row, layout.offsets[node]
+        )
+        body.active_kind, body.has_exits = record["kind"], node in exits
+        body.disabled_kind = (REMOVED, STATIC if record["kind"] != AREA else AREA, record["kind"])[mode]
+        if not can_process(snapshot, info):
+            record["kind"] = body.disabled_kind
 
 
 def body_nodes_count(row: np.ndarray) -> int:
@@ -163,7 +181,8 @@ def _kept(snapshot: Snapshot, program: Program) -> list[bool]:
     """Nodes without a script that only draw, and have nothing but such below them, are left out."""
     kept = [False] * len(snapshot.nodes)
     for node in reversed(snapshot.nodes):
-        if node.script is not None or (program.class_of[node.index] and not is_ignored(node.native_class)):
+        cls = program.class_of[node.index]
+        if node.script is not None or cls in program.kept or (cls and not is_ignored(node.native_class)):
             kept[node.index] = True
         if kept[node.index] and node.parent >= 0:
             kept[node.parent] = True

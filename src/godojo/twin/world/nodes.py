@@ -44,6 +44,11 @@ is_node_ready = is_inside_tree
 
 
 @jitable
+def has_stopped(node):
+    return world_of(node).error != 0
+
+
+@jitable
 def never(node):
     return False
 
@@ -99,6 +104,20 @@ def set_physics_process(node, enabled):
 @node_kernel("Node")
 def set_process(node, enabled):
     node.flags = (node.flags & ~2) | (2 if enabled else 0)
+
+
+@node_kernel("Node")
+def process_mode(node):
+    return node.process_mode_field
+
+
+@node_kernel("Node")
+def can_process(node):
+    """Whether neither the node nor one that it inherits its mode from is disabled; the tree is never paused here."""
+    at = node
+    while at.process_mode_field == 0 and not is_null(at.parent):
+        at = at.parent
+    return at.process_mode_field != 4 and at.process_mode_field != 2
 
 
 @node_kernel("Node")

@@ -296,6 +296,14 @@ def _duplicate(array):
 
 
 @jitable
+def copied(empty, array):
+    """A new array of the same items, in an empty one of the right type."""
+    for i in range(len(array)):
+        empty.append(array[i])
+    return empty
+
+
+@jitable
 def joined(empty, left, right):
     """A new array of both, in an empty one of the right type."""
     for i in range(len(left)):
@@ -326,6 +334,45 @@ def assign_array(target, source):
         target[i] = source[i]
     for i in range(len(target), length):
         target.append(source[i])
+
+
+@jitable
+def key_index(keys, key):
+    """Where a dictionary has a key; behind its end if it has none, which is an error where it is read."""
+    for i in range(len(keys)):
+        if keys[i] == key:
+            return np.int64(i)
+    return np.int64(len(keys))
+
+
+@jitable
+def set_key(keys, values, key, value):
+    place = key_index(keys, key)
+    if place < len(keys):
+        values[place] = value
+    else:
+        keys.append(key)
+        values.append(value)
+
+
+@jitable
+def erase_key(keys, values, key):
+    place = key_index(keys, key)
+    if place < len(keys):
+        keys.pop(place)
+        values.pop(place)
+
+
+@jitable
+def value_or(keys, values, key, default):
+    place = key_index(keys, key)
+    return values[place] if place < len(keys) else default
+
+
+@jitable
+def clear_map(keys, values):
+    clear(keys)
+    clear(values)
 
 
 @jitable

@@ -88,10 +88,8 @@ def _edge_edge(room: Any, a_at: int, b_at: int, axis: Vector, swap: bool, count:
     closest_b = closest_on_line(closest_a, b0, b1)
     normal = cross(along_a, along_b)
     length = length32(normal)
-    if length > np.float64(1e-3):
-        normal = (normal[0] / length, normal[1] / length, normal[2] / length)
-    else:
-        normal = axis
+    is_crossed = length > np.float64(1e-3)
+    normal = (normal[0] / length, normal[1] / length, normal[2] / length) if is_crossed else axis
     return emit(room, count, closest_a, closest_b, normal, swap)
 
 

@@ -9,7 +9,7 @@ from godojo.twin.physics.godot.collide import box_in_frame, collide_shapes, is_n
 from godojo.twin.physics.godot.contacts import CONTACT_SIZE, CONTACTS
 from godojo.twin.physics.godot.features import read_point
 from godojo.twin.physics.godot.gjk import is_separated
-from godojo.twin.physics.godot.solids import Solid, turn_back, solid_of, triangle_of
+from godojo.twin.physics.godot.solids import Solid, solid_of, triangle_of, turn_back
 from godojo.twin.physics.jit import call
 from godojo.twin.physics.space import AREA, MAX_CONTACTS, MESH, REMOVED, STATIC, Space
 from godojo.twin.physics.vectors import (

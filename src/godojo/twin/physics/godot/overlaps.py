@@ -57,6 +57,6 @@ def can_see(space: Space, area: int, other: int) -> bool:
 
 
 @call
-def is_inside_from_start(space: Space, other: int) -> bool:
-    """Whether a static body has been in an area since the scene was built: then it does not enter."""
+def was_there(space: Space, other: int) -> bool:
+    """Whether it is a static body at the first step: it has been there since the scene was built."""
     return bool(space.counts[STEPPED] == 0 and space.bodies[other].kind == STATIC)
