@@ -321,20 +321,32 @@ def _collide(base, offset):
     space = godot_space_at(base)
     at = space.scratch[QUESTION:]
     mine = (
-        (f32(at[5]), f32(at[6]), f32(at[7]))
-        + (f32(at[8]), f32(at[9]), f32(at[10]))
-        + (f32(at[11]), f32(at[12]), f32(at[13]))
+        f32(at[5]),
+        f32(at[6]),
+        f32(at[7]),
+        f32(at[8]),
+        f32(at[9]),
+        f32(at[10]),
+        f32(at[11]),
+        f32(at[12]),
+        f32(at[13]),
     )
     theirs = (
-        (f32(at[17]), f32(at[18]), f32(at[19]))
-        + (f32(at[20]), f32(at[21]), f32(at[22]))
-        + (f32(at[23]), f32(at[24]), f32(at[25]))
-        + (f32(at[26]), f32(at[27]), f32(at[28]))
+        f32(at[17]),
+        f32(at[18]),
+        f32(at[19]),
+        f32(at[20]),
+        f32(at[21]),
+        f32(at[22]),
+        f32(at[23]),
+        f32(at[24]),
+        f32(at[25]),
+        f32(at[26]),
+        f32(at[27]),
+        f32(at[28]),
     )
     origin = (f32(at[14]), f32(at[15]), f32(at[16]))
-    hit, count = collide_here(
-        space, int(at[0]), mine, origin, int(at[1]), theirs, f32(at[2]), at[3] != 0.0, int(at[4])
-    )
+    hit, count = collide_here(space, int(at[0]), mine, origin, int(at[1]), theirs, f32(at[2]), at[3] != 0.0, int(at[4]))
     return 2 * count + (1 if hit else 0)
 
 

@@ -32,7 +32,7 @@ Vector = Any
 @inline
 def _rank(kind: Any) -> Any:
     """Godot's order of shapes: sphere, box, capsule, cylinder, hull."""
-    return 3 - kind if kind == BOX or kind == CAPSULE else kind
+    return 3 - kind if CAPSULE <= kind <= BOX else kind
 
 
 @call
@@ -132,9 +132,7 @@ def _overlap(room: Any, pair: Pair, swap: bool, wants: bool, count: int) -> tupl
 
 
 @call
-def collide_convex(
-    space: Space, mine: Solid, other: Solid, margin: Any, wants: bool, count: int
-) -> tuple[bool, int]:
+def collide_convex(space: Space, mine: Solid, other: Solid, margin: Any, wants: bool, count: int) -> tuple[bool, int]:
     """Whether two convex shapes overlap; their contacts are added to those in `space.scratch` if `wants`."""
     room = space.scratch
     swap = bool(_rank(mine.kind) > _rank(other.kind))
@@ -231,5 +229,5 @@ def collide_shapes(space: Any, *args: Any) -> tuple[bool, int]:
 
 
 @overload(collide_shapes, strict=False)
-def _collide_shapes(space: Any, *args: Any) -> Any:
+def _collide_shapes(space: Any, *_args: Any) -> Any:
     return (lambda space, *args: collide_here(space, *args)) if hasattr(space, "instance_class") else None

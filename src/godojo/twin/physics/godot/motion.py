@@ -9,7 +9,7 @@ from godojo.twin.physics.godot.collide import box_in_frame, collide_shapes, is_n
 from godojo.twin.physics.godot.contacts import CONTACT_SIZE, CONTACTS
 from godojo.twin.physics.godot.features import read_point
 from godojo.twin.physics.godot.gjk import is_separated
-from godojo.twin.physics.godot.solids import Solid, turn_back, solid_of, triangle_of
+from godojo.twin.physics.godot.solids import Solid, solid_of, triangle_of, turn_back
 from godojo.twin.physics.jit import call
 from godojo.twin.physics.space import AREA, MAX_CONTACTS, MESH, REMOVED, STATIC, Space
 from godojo.twin.physics.vectors import (
@@ -44,7 +44,7 @@ _ROOM_M = 0.02
 
 
 @call
-def find_near(space: Space, me: int, low: Any, high: Any, exclude: int) -> int:
+def find_near(space: Space, me: int, low: Any, high: Any, exclude: Any) -> int:
     """Lists in `space.near` the bodies that a body can meet within a box, in Godot's order; how many.
 
     Static bodies come first. What cannot be met is replaced by the last of the list, then looked at again.
@@ -223,7 +223,9 @@ def _cast(
 
 
 @call
-def _write_contact(space: Space, result: Any, place: int, index: int, depth: np.float32, other: int, shape: int, own: int) -> None:
+def _write_contact(
+    space: Space, result: Any, place: int, index: int, depth: np.float32, other: int, shape: int, own: int
+) -> None:
     """Copies a contact of the scratch into the result."""
     start = CONTACTS + index * CONTACT_SIZE
     contact = result.contacts[place]
