@@ -1,6 +1,7 @@
 """How far the twin's physics is from the engine's, 3D and 2D, and what a tick of a character costs.
 
     python3 dojo.py run benchmarks/twin_physics.py
+    python3 dojo.py run benchmarks/twin_physics.py --physics GodotPhysics3D
     python3 dojo.py run benchmarks/twin_physics.py --kinds boxes areas mixed_2d --scenes 4
 
 Records seeded random motion in random scenes of each kind, plays it in the twin and prints a table: errors of single
@@ -18,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.any_game import say
 from godojo.engines.godot.find import find
+from godojo.twin.physics.engines import GODOT, JOLT
 from tests.physics_parity import SECOND, Played, measure
 from tests.physics_recording import record
 
@@ -31,6 +33,7 @@ KINDS_2D = tuple(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kinds", nargs="+", choices=KINDS + KINDS_2D, default=KINDS + KINDS_2D)
+    parser.add_argument("--physics", choices=(JOLT, GODOT), default=JOLT, help="Godot's physics engine")
     parser.add_argument("--scenes", type=int, default=12)
     parser.add_argument("--ticks", type=int, default=240)
     parser.add_argument("--seed", type=int, default=1)
@@ -51,7 +54,8 @@ def main() -> None:
     say(" | ".join(head))
     for kind in args.kinds:
         with tempfile.TemporaryDirectory() as folder:
-            path = record(find(), kind, args.seed, args.scenes, args.ticks, Path(folder) / "recording.json")
+            path = Path(folder) / "recording.json"
+            record(find(), kind, args.seed, args.scenes, args.ticks, path, args.physics)
             scenes = json.loads(path.read_text())
         figures = measure(scenes)
         best_s = min(_seconds(scenes) for _ in range(3))

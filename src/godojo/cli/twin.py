@@ -111,7 +111,7 @@ def check(
     if as_json:
         print_json({"passes": found.passes, **twins.parity_as_json(found)})
     else:
-        print_parity(found, built.advice)
+        print_parity(found)
     if not found.passes:
         raise typer.Exit(1)
 
@@ -130,7 +130,7 @@ def _policies(run: str, roles: list[str]) -> "dict[str, Actor]":
     return {name: TrainedPolicy(player) for name, player in found.items()}
 
 
-def print_parity(found: "Parity", advice: str = "") -> None:
+def print_parity(found: "Parity") -> None:
     """Prints a gate's table and its verdict."""
     from rich.table import Table
 
@@ -145,7 +145,7 @@ def print_parity(found: "Parity", advice: str = "") -> None:
     _print_lines(
         [
             f"{found.seeds} seeds of {found.seconds:g} s, {found.agents} agents: "
-            f"{'the twin can be trained on' if found.passes else 'the twin is too far from the real engine' + advice}",
+            f"{'the twin can be trained on' if found.passes else 'the twin is too far from the real engine'}",
             *([f"first difference: {found.first_difference}"] if found.first_difference else []),
         ]
     )

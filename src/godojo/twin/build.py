@@ -100,13 +100,6 @@ class BuiltTwin:
         return self.record.parity
 
     @property
-    def advice(self) -> str:
-        """What would bring the twin nearer to the real engine, as the end of a sentence; empty if nothing is known."""
-        if self.snapshot.physics_engine != "GodotPhysics3D":
-            return ""
-        return "; it has Jolt's physics: set physics/3d/physics_engine to Jolt Physics in the project to match it"
-
-    @property
     def worlds_each(self) -> int:
         """Worlds of the contract that one copy of the scene holds."""
         return int(self.snapshot.ready["worlds"])

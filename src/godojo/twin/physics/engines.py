@@ -15,7 +15,8 @@ from godojo.twin.physics.space import Space
 
 JOLT, GODOT = "Jolt Physics", "GodotPhysics3D"
 
-GodotSpace: Any = namedtuple("GodotSpace", Space._fields)
+_make: Any = namedtuple
+GodotSpace: Any = _make("GodotSpace", Space._fields)
 """As `Space`, of GodotPhysics3D."""
 
 
@@ -33,10 +34,11 @@ def by_engine(jolt: Callable[..., Any], godot: Callable[..., Any]) -> Callable[.
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return choose
 
-    def chosen(space: Any, *args: Any) -> Any:  # noqa: ARG001 - Numba asks with all arguments
+    def chosen(space: Any, *_args: Any) -> Any:
         if is_godot(space):
             return lambda space, *args: godot(space, *args)
         return lambda space, *args: jolt(space, *args)
 
-    overload(choose, strict=False, jit_options={"forceinline": True, **OPTIONS})(chosen)
+    options: Any = {"forceinline": True, **OPTIONS}
+    overload(choose, strict=False, jit_options=options)(chosen)
     return choose

@@ -31,7 +31,7 @@ Vector = Any
 @inline
 def _rank(kind: Any) -> Any:
     """Godot's order of shapes: sphere, box, capsule, cylinder, hull."""
-    return 3 - kind if kind in (BOX, CAPSULE) else kind
+    return 3 - kind if CAPSULE <= kind <= BOX else kind
 
 
 @call

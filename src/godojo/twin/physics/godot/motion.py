@@ -44,7 +44,7 @@ _ROOM_M = 0.02
 
 
 @call
-def find_near(space: Space, me: int, low: Any, high: Any, exclude: int) -> int:
+def find_near(space: Space, me: int, low: Any, high: Any, exclude: Any) -> int:
     """Lists in `space.near` the bodies that a body can meet within a box, in Godot's order; how many.
 
     Static bodies come first. What cannot be met is replaced by the last of the list, then looked at again.

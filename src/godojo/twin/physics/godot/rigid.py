@@ -109,7 +109,7 @@ def _validate(space: Space, me: int) -> None:
 
 
 @call
-def _keep(space: Space, me: int, other: int, shape: int, a: Vector, b: Vector, offset: Vector) -> None:
+def _keep(space: Space, me: int, other: int, shape: Any, a: Vector, b: Vector, offset: Vector) -> None:
     """Takes a contact, with the impulses of the one that was there."""
     record, their = space.bodies[me], space.bodies[other]
     mine, theirs = _into(record.transform, a), _into(their.transform, sub(b, offset))
