@@ -24,6 +24,7 @@ class Grid:
         self.action_parts = (ActionPart("move", "discrete", 5), ActionPart("button", "discrete", 2))
         self.log: list[str] = []
         self.is_lost = False
+        self.is_quick = False
         self.ui_points: dict[str, tuple[float, float]] = {}
         self.opened = True
         self.starts = 1

@@ -1,7 +1,7 @@
 """Small learners for tests: few worlds, short rollouts, little networks."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -11,7 +11,6 @@ from godojo.engines.base import Worlds
 from godojo.engines.make import make_vec
 from godojo.games.tag.settings import TagSettings
 from godojo.learn.networks import Policy
-from godojo.learn.rollout import RolloutWorker, collect_rollout
 from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings
 from godojo.runs.role_map import Mode
@@ -71,12 +70,7 @@ def iterated(made: PpoSelfPlay, times: int) -> PpoSelfPlay:
 
 def one_rollout(made: PpoSelfPlay) -> None:
     """Plays, and works out advantages; nothing is learnt yet."""
-
-    def one_by_one(work: Callable[[RolloutWorker], object]) -> None:
-        for worker in made.workers.values():
-            work(worker)
-
-    collect_rollout(made.worlds, made.settings.n_steps, one_by_one, lambda _: None)
+    made.play(lambda _: None)
     for worker in made.workers.values():
         worker.compute_returns_and_advantage(made.settings.gamma, made.settings.gae_lambda)
 

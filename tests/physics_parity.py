@@ -54,7 +54,7 @@ def build_scene(scene: dict[str, Any]) -> tuple[Any, np.ndarray, np.ndarray]:
         info = infos[int(row["body"])]
         info.transform = np.array(row["transform"], np.float32)
         info.linear_velocity, info.angular_velocity = row["velocity"], row["spin"]
-    statics, rows = build.build_space(infos)
+    statics, rows = build.build_space(infos, scene["physics"])
     characters = []
     for setting in scene["settings"]:
         record = build.new_character(rows[0]["bodies"][int(setting["body"])]["transform"])
@@ -100,8 +100,7 @@ class Played:
         events = np.zeros((count * 64, 4), np.int32)
         started = time.perf_counter()
         happened = play(
-            build.as_records(statics),
-            build.as_records(rows),
+            build.make_space(statics, rows, scene["physics"]),
             build.as_records(characters),
             np.array([setting["body"] for setting in scene["settings"]], np.int32),
             self.plan,

@@ -1,13 +1,13 @@
 """Plays a recorded scene in the twin's physics, in one call: compiled, or in plain Python (NUMBA_DISABLE_JIT=1)."""
 
+from typing import Any
+
 import numpy as np
 
 from godojo.kernels.compile import njit_nogil
-from godojo.twin.physics.build import space_of
 from godojo.twin.physics.forces import apply_central_force
 from godojo.twin.physics.rays import cast_ray
 from godojo.twin.physics.slide import move_and_slide
-from godojo.twin.physics.space import Statics
 from godojo.twin.physics.step import set_body_transform, step_space
 from godojo.twin.physics.vectors import read3
 
@@ -16,8 +16,7 @@ STEP_S = 1.0 / 60.0
 
 @njit_nogil
 def play(
-    statics: Statics,
-    rows: np.ndarray,
+    space: Any,  # `Space` or `GodotSpace`
     characters: np.ndarray,
     movers: np.ndarray,  # int32: bodies of the characters
     plan: np.ndarray,  # [tick, mover]: position, velocity before; position, velocity, flags, normals after
@@ -38,7 +37,6 @@ def play(
     Every `restart` ticks, and where the scene teleports it, a character starts anew from the recorded state; otherwise
     what the recorded script adds to its velocity is added to the twin's own.
     """
-    space = space_of(statics, rows[0])
     nothing = np.float32(0.0)
     down = (nothing, np.float32(-gravity), nothing)
     exceptions = np.zeros(1, np.int32) - np.int32(1)

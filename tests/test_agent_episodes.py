@@ -12,7 +12,7 @@ from godojo.bridge.messages import Ready, RoleDescription
 from godojo.engines.base import Worlds
 from godojo.engines.godot.arrays import make_arrays
 from godojo.games.parts import ActionPart, Measure, ObservationPart
-from godojo.learn.rollout import PrivilegedObservation
+from godojo.learn.privileged import PrivilegedObservation
 from godojo.learn.training import RolloutStatistics
 from godojo.runs.episodes import EpisodeLog
 

@@ -8,9 +8,8 @@ import pytest
 from godojo.games.parts import ActionPart
 from godojo.hunt.actions import ActionSpace
 from godojo.hunt.archive import MOST_CELLS, Archive, Steps
-from godojo.hunt.explorers import EXPLORERS
 from godojo.hunt.game import Seen
-from godojo.hunt.team import Team
+from godojo.hunt.team import EXPLORERS, Team
 from tests.hunted_grid import Grid
 
 
@@ -85,14 +84,14 @@ def test_the_archive_resumes(tmp_path: Path) -> None:
 def test_the_crawler_clicks_every_element() -> None:
     parts = (ActionPart("pointer", "continuous", 2), ActionPart("click", "discrete", 2))
     crawler = EXPLORERS["ui"](ActionSpace(parts), Archive(), np.random.default_rng(0))
-    points = {"Play": (-0.5, 0.0), "Options": (0.0, 0.2), "Quit": (0.5, 0.9)}
+    points = {"Play": (-0.5, 0.0), "Options": (0.0, 0.2), "Credits": (0.5, 0.9)}
     shown, game = _at(np.zeros(3))._replace(ui=tuple(points)), Grid()
     game.ui_points = points
     crawler.begin(game)
     assert crawler.fits(shown)
     assert not crawler.fits(_at(np.zeros(3)))
     pressed = []
-    for _ in range(24):
+    for _ in range(90):
         action = crawler.choose(shown)
         if action[2] > 0.5:
             pressed.append(tuple(np.round(action[:2].astype(float), 3)))

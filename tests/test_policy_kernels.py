@@ -15,8 +15,9 @@ from godojo.learn.kernels.backend import KernelBackend
 from godojo.learn.kernels.policy import KernelPolicyRunner
 from godojo.learn.kernels.ppo import KernelPpoGradient
 from godojo.learn.networks import ActionHead, Critic, Normaliser, Policy, PolicyShape, flatten_parameters
+from godojo.learn.policy_runner import PolicyInput, PolicyOutput, PolicyRunner
 from godojo.learn.ppo import METRICS, TorchPpoGradient
-from godojo.learn.rollout import PolicyInput, PolicyOutput, PolicyRunner, RolloutBuffer
+from godojo.learn.rollout_buffer import RolloutBuffer
 from godojo.learn.settings import Activation, PpoSettings
 
 OBSERVED, OTHERS = 29, 7

@@ -14,7 +14,7 @@ from godojo.engines.base import Worlds
 from godojo.games.parts import ActionPart, Heading
 from godojo.learn import ppo
 from godojo.learn.networks import ActionHead, Critic, Policy, PolicyShape
-from godojo.learn.rollout import RolloutBuffer
+from godojo.learn.rollout_buffer import RolloutBuffer
 from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.settings import PpoSettings
 from tests.learning_games import SMALL, fingerprints, learner, one_rollout, tag

@@ -17,8 +17,8 @@ from godojo.learn import sac
 from godojo.learn.networks import Policy, PolicyShape, SquashedHead
 from godojo.learn.policy_file import PolicyCard, load_policy, save_policy
 from godojo.learn.presets import learner_settings
+from godojo.learn.privileged import PrivilegedObservation
 from godojo.learn.replay_buffer import Transitions
-from godojo.learn.rollout import PrivilegedObservation
 from godojo.learn.sac import SacSelfPlay, TwinCritics, policy_loss, shape_for, targets
 from godojo.learn.settings import SacSettings
 from godojo.runs.folder import RunFolder

@@ -16,7 +16,8 @@ from godojo.games.parts import ActionPart
 from godojo.learn.networks import Policy, PolicyShape
 from godojo.learn.opponent_pool import OpponentPool, Rating
 from godojo.learn.policy_file import PolicyCard, load_policy, save_policy
-from godojo.learn.rollout import PrivilegedObservation, RolloutBuffer
+from godojo.learn.privileged import PrivilegedObservation
+from godojo.learn.rollout_buffer import RolloutBuffer
 from godojo.learn.self_play import PpoSelfPlay, shape_for
 from godojo.opponents import make_opponent
 from tests.learning_games import SMALL, fingerprint, fingerprints, iterated, learner, one_rollout, tag

@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 from benchmarks.planted_bugs.bugs import Bug, clean_edits, patched_copy, read_bugs
 from godojo.hunt.actions import ActionSpace
 from godojo.hunt.archive import Archive
-from godojo.hunt.explorers import EXPLORERS
 from godojo.hunt.game import Target, open_game
+from godojo.hunt.team import EXPLORERS
 
 
 def main() -> int:

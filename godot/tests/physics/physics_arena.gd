@@ -63,6 +63,7 @@ func _build() -> void:
 	_wishes = []
 	_scene = {"kind": _kind, "bodies": [], "ticks": [], "settings": []}
 	_scene["gravity"] = ProjectSettings.get_setting("physics/3d/default_gravity")
+	_scene["physics"] = ProjectSettings.get_setting("physics/3d/physics_engine")
 	var floor_body: StaticBody3D = StaticBody3D.new()
 	_add(floor_body, _shape("box", Vector3(24, 1, 24)), Vector3(0, -0.5, 0), Basis.IDENTITY)
 	for number: int in 14:

@@ -11,8 +11,9 @@ from godojo.cluster.messages import Assignment, Order, Rollout, Weights, merge_n
 from godojo.cluster.worlds import ClusterWorlds
 from godojo.engines.base import Worlds
 from godojo.learn.algorithm import Iteration
-from godojo.learn.rollout import OpponentSlots, RolloutWorker
-from godojo.learn.self_play import PpoSelfPlay, opponent_slots
+from godojo.learn.opponent_slots import OpponentSlots, opponent_slots
+from godojo.learn.rollout import RolloutWorker
+from godojo.learn.self_play import PpoSelfPlay
 from godojo.opponents import Opponent
 
 Columns = slice | np.ndarray

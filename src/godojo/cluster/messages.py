@@ -10,7 +10,7 @@ from torch import nn
 
 from godojo.engines.base import RoleArrays, Worlds
 from godojo.learn.networks import Normaliser, PolicyShape
-from godojo.learn.rollout import RolloutBuffer
+from godojo.learn.rollout_buffer import RolloutBuffer
 
 Weights = dict[str, np.ndarray]
 """A module's `state_dict`."""

@@ -1,7 +1,7 @@
 """A worker: some of a training's worlds, played by copies of the policies."""
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -22,7 +22,7 @@ from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.games.base import HELD_OUT_SEED
 from godojo.learn.networks import Policy
-from godojo.learn.rollout import RolloutWorker
+from godojo.learn.rollout import RolloutWorker, Task
 from godojo.learn.self_play import PpoSelfPlay, load_players_state, players_state
 from godojo.learn.threads import use_one_thread
 from godojo.runs.config import RunConfig
@@ -33,9 +33,9 @@ MakeWorlds = Callable[[RunConfig], Worlds]
 class ShardPlayer(PpoSelfPlay):
     """Plays all roles on the calling thread: a worker has one core, and threads would only pass it to and fro."""
 
-    def _for_each_worker(self, call: Callable[[RolloutWorker], object]) -> None:
-        for worker in self.learners.values():
-            call(worker)
+    def _in_parallel(self, tasks: Sequence[Task], beside: Task) -> None:
+        for task in (beside, *tasks):
+            task()
 
     def _prepare_to_learn(self, key: str, worker: RolloutWorker) -> None:
         """Nothing: the learner learns. torch's optimisers alone take longer to import than the rest of a start."""

@@ -10,7 +10,7 @@ from godojo.engines.base import Worlds
 from godojo.engines.wrapper import WorldsWrapper
 from godojo.games.parts import ObservationPart
 from godojo.learn.backend import backend_for
-from godojo.learn.rollout import PrivilegedObservation
+from godojo.learn.privileged import PrivilegedObservation
 
 OTHERS = "others"
 

@@ -9,6 +9,8 @@ from godojo.games.parts import ActionPart, action_size
 _MOST_PRESSED = 3
 """Buttons that are pressed at once in a sparse action."""
 MOST_PROTOTYPES = 48
+_INTERRUPTS, _RARE = 0.5, 0.03
+"""Parts that interrupt the game in so many cases, and how likely they are beside others."""
 _FOR_MENUS, _MENU_WEIGHT = ("ui_", "pointer", "click"), 0.25
 """Parts of a game's input that matter in menus above all, and how likely they are beside its own."""
 
@@ -30,8 +32,40 @@ class ActionSpace:
             self.neutral[where] = part.rest if part.kind == "continuous" else 0.0
         self._buttons = [place for place, part in enumerate(self.parts) if part.kind == "discrete"]
         weights = np.array([_MENU_WEIGHT if part.name.startswith(_FOR_MENUS) else 1.0 for part in self.parts])
-        self._weights = weights / weights.sum()
+        self._weights = self._first_weights = weights / weights.sum()
         """How likely each part is chosen where few are."""
+        self._pressed, self._interrupted = np.zeros(len(self.parts)), np.zeros(len(self.parts))
+        self._is_rare = np.zeros(len(self.parts), bool)
+        self.is_wild = True
+        """Whether parts that interrupt the game, as the key for its menu does, are as likely as others."""
+
+    def note_interruption(self, before: np.ndarray, action: np.ndarray, *, is_interrupted: bool) -> None:
+        """Learns which parts interrupt the game when they are pressed: in `action` and not `before`."""
+        pressed = [
+            place
+            for place in self._buttons
+            if action[self.slices[place]][0] != 0.0 and before[self.slices[place]][0] == 0.0
+        ]
+        for place in pressed:
+            self._pressed[place] += 1.0 / len(pressed)
+            self._interrupted[place] += is_interrupted / len(pressed)
+        if is_interrupted:
+            self._is_rare = self._interrupted / (self._pressed + 3.0) > _INTERRUPTS
+            weights = self._first_weights * np.where(self._is_rare, _RARE, 1.0)
+            self._weights = weights / weights.sum()
+
+    def interrupts(self, action: np.ndarray) -> bool:
+        """Whether an action has a part that interrupts the game, as far as that is known."""
+        return any(self._is_rare[place] and action[self.slices[place]][0] != 0.0 for place in self._buttons)
+
+    def interruption(self, rng: np.random.Generator) -> np.ndarray:
+        """Presses a part that interrupts the game, or the key that cancels."""
+        names = [place for place in self._buttons if self._is_rare[place] or self.parts[place].name == "ui_cancel"]
+        return self._with(self.slices[int(rng.choice(names))], 1.0) if names else self.single(rng)
+
+    @property
+    def _likely(self) -> np.ndarray:
+        return np.asarray(self._first_weights if self.is_wild else self._weights)
 
     def find(self, name: str) -> slice | None:
         """Where the first part of this name is."""
@@ -46,7 +80,7 @@ class ActionSpace:
         pressed = self._buttons
         if len(pressed) > _MOST_PRESSED:
             count = int(rng.integers(0, _MOST_PRESSED + 1))
-            weights = self._weights[pressed]
+            weights = self._likely[pressed]
             pressed = list(rng.choice(pressed, count, replace=False, p=weights / weights.sum()))
         for place, (part, where) in enumerate(zip(self.parts, self.slices, strict=True)):
             if part.kind == "continuous" or place in pressed:
@@ -69,7 +103,7 @@ class ActionSpace:
 
     def single(self, rng: np.random.Generator) -> np.ndarray:
         """Does one thing: one choice, or one axis towards one of its ends; the rest is neutral."""
-        place = int(rng.choice(len(self.parts), p=self._weights))
+        place = int(rng.choice(len(self.parts), p=self._likely))
         part, where = self.parts[place], self.slices[place]
         if part.kind == "discrete":
             return self._with(where, float(rng.integers(1, max(part.size, 2))))

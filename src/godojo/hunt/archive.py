@@ -2,7 +2,7 @@
 
 Ecoffet et al., "First return, then explore", Nature 2021. A place is a cell: a box of positions, a few bits of the
 state, and what the user interface shows. Boxes grow with the part of the world that is known, so that their number
-stays bounded whatever a game's scale.
+stays bounded whatever a game's scale. Beside cells, the archive keeps a way to every feature of the scripts.
 """
 
 import threading
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from godojo.files import atomic_writer
+from godojo.hunt.features import Feature
 from godojo.hunt.game import Seen
 from godojo.hunt.trace import Trace
 
@@ -30,6 +31,9 @@ _FIRST_REFIT = 64
 _STATE_NUMBERS = 256
 _SAVED_NUMBERS = 4_000_000
 """Of all actions in the file of a hunt that is to be resumed."""
+MOST_FEATURES = 20_000
+BY_FEATURE = 0.6
+"""Returns to a feature; the others are to a cell."""
 Cell = Hashable
 
 
@@ -87,7 +91,11 @@ class Archive:
         self.visits = 0
         self.positions = np.zeros((SAMPLES, 3), np.float32)
         self.discovered = 0
-        """Cells that were new when they were seen, over the whole hunt."""
+        """Cells and features that were new when they were seen, over the whole hunt."""
+        self.features: dict[Feature, Entry] = {}
+        """What scripts have done, and the shortest way to it."""
+        self.quits: set[str] = set()
+        """Elements of the user interface that end the game."""
         self._rng = np.random.default_rng(seed)
         self._planes = np.random.default_rng(0).standard_normal((MOST_BITS, _STATE_NUMBERS)).astype(np.float32)
         self._mean = np.zeros(_STATE_NUMBERS, np.float32)
@@ -129,7 +137,23 @@ class Archive:
             elif len(steps.actions) < entry.length:
                 entry.look, entry.steps, entry.length, entry.chosen = look, steps, len(steps.actions), 0
             entry.visits += 1
-            return cell, entry.visits**-0.5
+            novelty = entry.visits**-0.5
+            for feature in seen.features:
+                novelty = max(novelty, self._note(feature, look, steps))
+            return cell, novelty
+
+    def _note(self, feature: Feature, look: _Look, steps: Steps) -> float:
+        """Counts a feature; returns how novel it is."""
+        entry = self.features.get(feature)
+        if entry is None:
+            if len(self.features) >= MOST_FEATURES:
+                return 0.0
+            entry = self.features[feature] = Entry(look, steps, len(steps.actions))
+            self.discovered += 1
+        elif len(steps.actions) < entry.length:
+            entry.look, entry.steps, entry.length = look, steps, len(steps.actions)
+        entry.visits += 1
+        return float(entry.visits**-0.5)
 
     def cell(self, seen: Seen) -> Cell:
         return self.cell_of(_look(seen))
@@ -139,14 +163,14 @@ class Archive:
             return self._cell(look)
 
     def choose(self, rng: np.random.Generator) -> tuple[Cell, Trace] | None:
-        """A cell to return to, rarely visited ones first, and the way to it."""
+        """A cell or a feature to return to, rarely seen ones first, and the way to it."""
         with self._lock:
             if not self.entries:
                 return None
-            cells = list(self.entries)
-            weights = np.array([(one.visits + 1.0) ** -0.5 / (one.chosen + 1.0) for one in self.entries.values()])
-            cell = cells[int(rng.choice(len(cells), p=weights / weights.sum()))]
-            entry = self.entries[cell]
+            by_feature = self.features and rng.random() < BY_FEATURE
+            known = list((self.features if by_feature else self.entries).values())
+            weights = np.array([(one.visits + 1.0) ** -0.5 / (one.chosen + 1.0) for one in known])
+            entry = known[int(rng.choice(len(known), p=weights / weights.sum()))]
             entry.chosen += 1
             return Destination(self, entry.look), entry.steps.trace(entry.length)
 
@@ -161,7 +185,7 @@ class Archive:
     def save(self, path: Path) -> None:
         """Writes the shortest ways to cells, as many as fit, for a hunt that resumes."""
         with self._lock:
-            entries = sorted(self.entries.values(), key=lambda one: one.length)
+            entries = sorted([*self.entries.values(), *self.features.values()], key=lambda one: one.length)
         width = max((len(one.steps.actions[0]) for one in entries if one.length), default=0)
         total = np.cumsum([one.length * width for one in entries])
         kept = entries[: int(np.searchsorted(total, _SAVED_NUMBERS))]

@@ -16,6 +16,8 @@ _SLOW = 6
 _WINDOW = 100
 _ROUNDS = 8
 """Rounds in a row that must leave something behind."""
+_STAYS = 10
+"""Decisions for which nodes must have been outside of the tree."""
 _LEVEL = 50
 """Nodes that come at once with a level."""
 _LOADED, _LOADS, _LOADING = 10, 10, 10
@@ -111,7 +113,9 @@ class BudgetDetector:
             self._least_orphans.append(min(self._orphans))
         steps = [after - before for before, after in pairwise(self._least_orphans)]
         only_grows = sum(step > 0 for step in steps) >= 3 and min(steps) >= 0
-        if budget and (grown > budget or (only_grows and sum(steps) > budget / 2)):
+        # A scene that is about to come, or has just gone, is in no tree for a moment.
+        stays = grown - orphans + min(list(self._orphans)[-_STAYS:]) if len(self._orphans) >= _STAYS else 0.0
+        if budget and (stays > budget or (only_grows and sum(steps) > budget / 2)):
             yield event("orphans", f"{grown:.0f} more nodes outside of the tree than at the start")
 
     def _is_loading(self, before: Mapping[str, float], now: Mapping[str, float]) -> bool:

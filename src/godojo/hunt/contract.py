@@ -17,6 +17,9 @@ SEVERITIES: tuple[Severity, ...] = ("critical", "major", "minor")
 class Playable(Protocol):
     """A game that is played by decision."""
 
+    is_quick: bool
+    """Whether `reset` may be quick rather than exact."""
+
     @property
     def action_parts(self) -> Sequence[ActionPart]:
         """Of all agents, role by role."""

@@ -35,6 +35,10 @@ class DetectorSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     inside_solid_decisions: int = 3
     invariants: bool = True
     dead_ui: bool = True
+    dead_area: bool = True
+    dropped_signal: bool = True
+    economy: bool = True
+    text: bool = True
     unreachable: bool = True
     twin: bool = True
     """Whether a game that has an embedded twin is compared with it."""

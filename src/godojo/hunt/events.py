@@ -15,6 +15,8 @@ _SEVERITIES: dict[str, Severity] = {
     "frame_budget": "minor",
     "orphans": "minor",
     "dead_ui": "minor",
+    "dropped_signal": "minor",
+    "text": "minor",
 }
 """Of detectors whose events are not `major`."""
 TIMED = frozenset({"frame_budget"})

@@ -1,5 +1,6 @@
 """Explorers: ways to play a game that nobody has played before."""
 
+import re
 from collections import defaultdict
 from collections.abc import Hashable
 
@@ -15,6 +16,7 @@ SEEDS = 2**31
 _BODIES, _PAUSED = 2, 6
 """Numbers of a state: moving bodies, and whether the game is paused."""
 _SHORTEST_HOLD, _LONGEST_HOLD = 2.0, 60.0
+_QUITS = re.compile(r"(?i)quit|exit")
 
 
 class Explorer:
@@ -33,6 +35,7 @@ class Explorer:
 
     def begin(self, game: Playable) -> Trace:  # noqa: ARG002 - trained policies look at it
         """What to replay first: only a seed, or also the actions that lead somewhere."""
+        self.space.is_wild = True
         return self.fresh_start()
 
     def fresh_start(self) -> Trace:
@@ -44,12 +47,23 @@ class Explorer:
     def learn(self, cell: Cell, novelty: float) -> None:
         """Where the last action led, and how rarely one was there: 1 for the first time, towards 0."""
 
+    def lost(self) -> None:
+        """The last action ended the game, and nothing was wrong with it."""
+
+
+def is_played(seen: Seen) -> bool:
+    """Whether there are moving bodies in a game that runs, rather than a menu."""
+    return len(seen.state) > _PAUSED and seen.state[_BODIES] > 0 and not seen.state[_PAUSED]
+
 
 class UiCrawler(Explorer):
     """Uses every element of every screen: clicks where there is a pointer, or tries what it has tried least there."""
 
     name = "ui"
-    DEVIATES, STAYS = 0.1, 4.0
+    DEVIATES, STAYS, PLAYS, QUITS = 0.1, 4.0, 8.0, 1e-4
+    OPENS = 0.3
+    PATIENT, WAITS = 2, 10
+    """The first clicks on an element after which it waits, and for how many decisions: does anything happen?"""
     stays = True
     """Whether it prefers screens on which there is something to click."""
 
@@ -60,16 +74,24 @@ class UiCrawler(Explorer):
         self._clicks: defaultdict[Hashable, int] = defaultdict(int)
         self._leaves: defaultdict[Hashable, int] = defaultdict(int)
         """How often an element led to where nothing can be clicked, as the start of a level does."""
-        self._last: Hashable = None
+        self._plays: defaultdict[Hashable, int] = defaultdict(int)
+        """How often an element led to where there is somebody to play."""
+        self._last: tuple[Hashable, str] | None = None
         self._tried: dict[Hashable, np.ndarray] = {}
         self._after = space.neutral
+        self._waits = 0
+        self._shown: tuple[str, ...] = ()
 
     def fits(self, seen: Seen) -> bool:
         return bool(seen.ui)
 
     def begin(self, game: Playable) -> Trace:
-        self._game, self._release, self._last = game, False, None
+        self._game, self._release, self._last, self._waits = game, False, None, 0
         return super().begin(game)
+
+    def lost(self) -> None:
+        if self._last is not None:
+            self.archive.quits.add(self._last[1])
 
     @property
     def is_pressing(self) -> bool:
@@ -78,17 +100,25 @@ class UiCrawler(Explorer):
 
     def sees_menu(self, seen: Seen) -> bool:
         """Whether there is something to click and nobody to play."""
-        has_bodies = len(seen.state) > _PAUSED and seen.state[_BODIES] > 0 and not seen.state[_PAUSED]
-        return self._pointer is not None and not has_bodies and bool(self._usable(seen))
+        return self._pointer is not None and not is_played(seen) and bool(self._usable(seen))
+
+    def may_quit(self, seen: Seen) -> bool:
+        """Whether a key would end the game: the element that has the focus does."""
+        return bool(seen.ui) and self._quits(seen.ui[0])
 
     def choose(self, seen: Seen) -> np.ndarray:
         if self._release:  # a press counts once it is released
             self._release = False
             return np.asarray(self._after)
+        if self._waits > 0:
+            self._waits -= 1
+            if self._shown == seen.ui and not is_played(seen):
+                return np.asarray(self._after)  # whether anything happens
+            self._waits = 0
         self._release = True
-        if not seen.ui and self._last is not None:
-            self._leaves[self._last] += 1
-            self._last = None
+        self.note(seen)
+        if not seen.ui and self.rng.random() < self.OPENS:
+            return self.press(self.space.interruption(self.rng))  # a menu within a level
         if self.rng.random() < self.DEVIATES or not seen.ui:
             action = self.space.sample(self.rng)
         else:
@@ -99,6 +129,19 @@ class UiCrawler(Explorer):
             self._after[self._pointer] = action[self._pointer]
         return action
 
+    def press(self, action: np.ndarray) -> np.ndarray:
+        """An action that is let go of in the next decision."""
+        self._release, self._after = True, self.space.neutral
+        return action
+
+    def note(self, seen: Seen) -> None:
+        """Learns where the last click led."""
+        if self._last is not None and is_played(seen):
+            self._plays[self._last] += 1
+            if not seen.ui:
+                self._leaves[self._last] += 1
+            self._last = None
+
     def _pressed(self, seen: Seen) -> np.ndarray | None:
         """Clicks on an element of this screen, rarely clicked ones first; None where there is nothing to click with."""
         points, usable = self._game.ui_points, self._usable(seen)
@@ -106,14 +149,22 @@ class UiCrawler(Explorer):
             return None
         shown = frozenset(seen.ui)
         weights = 1.0 / (1.0 + np.array([self._clicks[shown, path] for path in usable]))
+        weights *= np.where([self._quits(path) for path in usable], self.QUITS, 1.0)
         if self.stays:
             weights /= 1.0 + self.STAYS * np.array([self._leaves[shown, path] for path in usable])
+        else:
+            weights *= 1.0 + self.PLAYS * np.array([self._plays[shown, path] for path in usable])
         path = usable[int(self.rng.choice(len(usable), p=weights / weights.sum()))]
         self._clicks[shown, path] += 1
+        is_first = self.stays and self._clicks[shown, path] <= self.PATIENT
+        self._waits, self._shown = (self.WAITS if is_first else 0), seen.ui
         self._last = shown, path
         action = self.space.neutral.copy()
         action[self._pointer], action[self._click] = points[path], 1.0
         return action
+
+    def _quits(self, path: str) -> bool:
+        return path in self.archive.quits or _QUITS.search(path.rpartition("/")[2]) is not None
 
     def _usable(self, seen: Seen) -> list[str]:
         points = self._game.ui_points
@@ -127,23 +178,47 @@ class UiCrawler(Explorer):
 
 
 class Player(Explorer):
-    """Plays on its own, and clicks its way through menus."""
+    """Plays on its own, and clicks its way through menus. Inputs that open menus become rare."""
 
-    CLICKS = 0.5
+    CLICKS, WILD, RETURNS = 0.9, 0.2, 0.25
+    """The share of clicks in menus, and of attempts in which all inputs are as likely and half of that is clicked;
+    and of attempts to leave a menu within a level."""
 
     def __init__(self, space: ActionSpace, archive: Archive, rng: np.random.Generator) -> None:
         super().__init__(space, archive, rng)
         self._crawler = UiCrawler(space, archive, rng)
         self._crawler.stays = False
+        self._before: tuple[Seen, np.ndarray, np.ndarray] | None = None
+        """What was seen, the action before it and the one after it."""
 
     def begin(self, game: Playable) -> Trace:
         self._crawler.begin(game)
-        return super().begin(game)
+        self._before = None
+        start = super().begin(game)
+        self.space.is_wild = self.rng.random() < self.WILD
+        return start
 
     def choose(self, seen: Seen) -> np.ndarray:
-        if self._crawler.is_pressing or (self._crawler.sees_menu(seen) and self.rng.random() < self.CLICKS):
-            return self._crawler.choose(seen)
+        if self._before is not None and is_played(self._before[0]):
+            self.space.note_interruption(*self._before[1:], is_interrupted=not is_played(seen))
+        self._crawler.note(seen)
+        action = np.asarray(self._chosen(seen))
+        self._before = seen, self.space.neutral if self._before is None else self._before[2], action
+        return action
+
+    def _chosen(self, seen: Seen) -> np.ndarray:
+        crawler = self._crawler
+        if crawler.is_pressing:
+            return crawler.choose(seen)
+        if crawler.sees_menu(seen) and seen.state[_BODIES] > 0 and self.rng.random() < self.RETURNS:
+            return crawler.press(self.space.interruption(self.rng))  # what opens a menu often closes it
+        clicks = self.CLICKS / 2 if self.space.is_wild else self.CLICKS
+        if crawler.sees_menu(seen) and (self.rng.random() < clicks or crawler.may_quit(seen)):
+            return crawler.choose(seen)
         return self.play(seen)
+
+    def lost(self) -> None:
+        self._crawler.lost()
 
     def play(self, seen: Seen) -> np.ndarray:
         raise NotImplementedError
@@ -153,8 +228,9 @@ class Sticky(Player):
     """Holds actions for a while, as long as a person would or longer: random ones, one thing at a time, or only one."""
 
     name = "sticky"
-    MANNERS = ("all", "one", "all", "one", "rest", "same")
-    """Changes every part by chance; does one thing at a time; likewise, and mostly nothing; one thing all the time."""
+    MANNERS = ("all", "one", "all", "one", "rest", "same", "mash")
+    """Changes every part by chance; does one thing at a time; likewise, and mostly nothing; one thing all the time;
+    one thing again and again, beside another."""
     RESTS = 0.8
 
     def begin(self, game: Playable) -> Trace:
@@ -163,10 +239,17 @@ class Sticky(Player):
 
     def _restart(self) -> None:
         self._manner = self.MANNERS[int(self.rng.integers(len(self.MANNERS)))]
-        self._action = self._drawn()
+        self._action, self._mashed = self._drawn(), self.space.single(self.rng)
+        self._beats, self._period = 0, int(self.rng.integers(2, 13))
         self._change = 1.0 / np.exp(self.rng.uniform(np.log(_SHORTEST_HOLD), np.log(_LONGEST_HOLD)))
 
     def play(self, seen: Seen) -> np.ndarray:  # noqa: ARG002 - blind
+        if self._manner == "mash":
+            self._beats += 1
+            if self.rng.random() < self._change / 4:
+                self._action, self._mashed = self._drawn(), self.space.single(self.rng)
+            is_on = self._beats % self._period < max(self._period // 2, 1)
+            return np.where(self._mashed != self.space.neutral, self._mashed, self._action) if is_on else self._action
         if self._manner == "all":
             self._action = self.space.resample(self._action, self._change, self.rng)
         elif self._manner != "same" and self.rng.random() < self._change:
@@ -174,7 +257,7 @@ class Sticky(Player):
         return self._action
 
     def _drawn(self) -> np.ndarray:
-        if self._manner == "rest" and self.rng.random() < self.RESTS:
+        if self._manner in ("rest", "mash") and self.rng.random() < self.RESTS:
             return self.space.neutral
         if self._manner == "all" or (self._manner == "same" and self.rng.random() < 0.5):
             return self.space.sample(self.rng)
@@ -242,7 +325,5 @@ class Novelty(Player):
         return self._values[cell]
 
 
-EXPLORERS: dict[str, type[Explorer]] = {one.name: one for one in (Explorer, Sticky, Returning, Novelty, UiCrawler)}
-"""By name; trained policies are added where there are any (`policies.py`)."""
 POLICY = "policy"
 """The name of explorers that are trained policies."""

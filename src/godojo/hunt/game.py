@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import msgspec
 import numpy as np
@@ -20,13 +20,15 @@ from godojo.hunt.actions import ActionSpace
 from godojo.hunt.budgets import BudgetDetector
 from godojo.hunt.detectors import DetectorSettings, LogDetector, ProgressDetector, backtrace
 from godojo.hunt.events import Event, event
+from godojo.hunt.features import FeatureReader
 from godojo.hunt.invariants import Invariant
-from godojo.hunt.probe import Report
+from godojo.hunt.probe import BODIES, STATE_HEAD, Report
+from godojo.hunt.seen import Clicks, Place, Seen
 from godojo.hunt.session import LOST, SLICE_S, OutOfMemory, Session
 from godojo.hunt.target import Launch, Target, prepared
 from godojo.hunt.twin import TwinDetector, twin_of
 
-__all__ = ["DetectorSettings", "Event", "HuntedGame", "Seen", "Target", "open_game"]
+__all__ = ["DetectorSettings", "Event", "HuntedGame", "Place", "Seen", "Target", "open_game"]
 
 _HURRIED_S = 3.0
 _MOST_SPARED = 5
@@ -40,28 +42,7 @@ _BEGUN = "Godojo: the scene is loaded anew"
 """Printed between an old scene and a new one (`dojo_probe.gd`)."""
 _MOST_OBSERVED = 128
 """Numbers of the observation that are part of the state."""
-_HEAD = ("scene", "nodes", "bodies", "focus", "elements", "texts", "paused")
-_BODIES = 8
-_NEAR = 0.02
-"""How near to an element's middle a click is one on it, of a screen from -1 to 1."""
-
-
-class Seen(NamedTuple):
-    """What there is after a reset or a decision."""
-
-    state: np.ndarray
-    """float32: where moving bodies are, what the UI shows; see `HuntedGame.state_names`."""
-    position: np.ndarray
-    """float32 [3]: of what is played, for maps of the level."""
-    ui: tuple[str, ...]
-    """Visible, enabled elements of the UI, the focused one first."""
-    events: tuple[Event, ...]
-    """Each signature once from reset to reset."""
-    reward: float
-    ended: bool
-    """Whether an episode ended; the game has started the next one, unless it `is_lost`."""
-    observation: np.ndarray
-    """float32: the observations of all agents, as `HuntedGame.ready` describes them."""
+_MISREAD = "Parse Error"
 
 
 class HuntedGame:
@@ -77,7 +58,6 @@ class HuntedGame:
         twin: TwinDetector | None = None,
     ) -> None:
         self._twin = twin
-        self._points: tuple[tuple[str, float, float], ...] = ()
         self._settings = settings or DetectorSettings()
         self.session = Session(launch, self._settings, timeout_s)
         self.log: deque[str] = deque(maxlen=_KEPT_LINES)
@@ -86,7 +66,10 @@ class HuntedGame:
         self._known: set[str] = set()
         self._detector = LogDetector(self._settings)
         self._progress, self._budgets = ProgressDetector(self._settings), BudgetDetector(self._settings)
-        self._invariants = invariants
+        self._invariants, self._features = invariants, FeatureReader()
+        self._may_be_quick = True
+        self._first_values: dict[str, str] = {}
+        """Of autoloads in a new process."""
         self._early: list[Event] = []
         """Events that were seen while the game kept us waiting."""
         try:
@@ -94,9 +77,13 @@ class HuntedGame:
         except BaseException:
             self.close()
             raise
+        lines = self.session.new_lines()
+        self.log.extend(lines)
+        self.is_misread = any(_MISREAD in line for line in lines)
+        """Whether the engine could not read a script."""
         self.action_parts = action_parts_of(self.ready)
         """The parts of an action: those of all agents, role by role."""
-        self._space = ActionSpace(self.action_parts)
+        self._clicks = Clicks(ActionSpace(self.action_parts))
         self.state_names = _state_names(self.ready)
         """What the numbers of `Seen.state` are."""
         self._last: Seen
@@ -126,19 +113,47 @@ class HuntedGame:
         self._known.clear()
         self._progress.begin()
         self._budgets.begin()
+        self._features.begin()
+        self._clicks.begin()
         if self.session.has_process:
             self._read_log(is_end=True)  # what the round before has left
         for attempt in (1, 2):
             try:
-                if self.session.begin(number):
+                was_reloaded = self.session.begin(number)
+                if was_reloaded:
                     self._skip_old_scene()
-                return self._seen(self.session.reset(number))
+                seen = self._seen(self.session.reset(number))
+                if not was_reloaded:
+                    self._first_values = self._kept_values()
+                if self._is_as_new():
+                    return seen
+                self.session.is_quick, self._may_be_quick = False, False
+                return self.reset(seed)
             except LOST as error:
                 found = self._lose(error)
                 if attempt == 2:
                     reason = found[0].message if found else str(error)
                     raise GodojoError(f"the game cannot be reset: {reason}") from None
         raise AssertionError
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether `reset` may restore autoloads instead of starting a process: quick, and not always exact."""
+        return self.session.is_quick
+
+    @is_quick.setter
+    def is_quick(self, is_quick: bool) -> None:
+        self.session.is_quick = is_quick and self._may_be_quick
+
+    def _is_as_new(self) -> bool:
+        """Whether restored autoloads have the values that they have in a new process."""
+        return not self.session.is_quick or self._kept_values() == self._first_values
+
+    def _kept_values(self) -> dict[str, str]:
+        report = self.session.report
+        own = {f"/root/{name}" for name in report.restored}
+        values = zip(report.variables, report.values.tolist(), strict=False)
+        return {name: repr(value) for name, value in values if name.partition(":")[0] in own}
 
     def _skip_old_scene(self) -> None:
         """What the old scene printed while it was replaced is not the new one's."""
@@ -209,14 +224,15 @@ class HuntedGame:
         report = self.session.probed()
         state = np.concatenate([report.state, observation[:_MOST_OBSERVED]])
         ui = tuple(path for path, _, _ in report.ui)
-        seen = Seen(state, report.position, ui, (), reward, len(frame.ended) > 0, observation)
+        features = self._features.read(report.variables, report.values, report.branches)
+        seen = Seen(state, report.position, ui, (), reward, len(frame.ended) > 0, observation, features, report.places)
         # The engine prints a complaint at once, before the game answers.
         events = [*map(_probed, report.events), *self._read_log(is_end=True), *self._repaired(frame)]
         for invariant in self._invariants:
             events += invariant.check(self._described(seen, report))
         if action is not None:
             sight = state.tobytes() + repr(ui).encode()
-            elements, clicked = self._clicked(action)
+            elements, clicked = self._clicks.look(action, report.ui)
             has_player = report.metrics["has_player"] > 0.0
             events += self._progress.look(action, sight, seen.position, elements, clicked, has_player=has_player)
             counts = {"nodes": float(state[1]), "scene": float(state[0]), "ended": float(seen.ended)}
@@ -228,19 +244,9 @@ class HuntedGame:
         self._last = seen._replace(events=self._fresh(events))
         return self._last
 
-    def _clicked(self, action: np.ndarray) -> tuple[list[str], list[str]]:
-        """Elements that a pointer can click, and those that were clicked before the last answer."""
-        pointer, click = self._space.find("pointer"), self._space.find("click")
-        if pointer is None or click is None:
-            return [], []
-        points, at = self._points, action[pointer]
-        hit = [path for path, x, y in points if action[click][0] and max(abs(x - at[0]), abs(y - at[1])) < _NEAR]
-        self._points = self.session.report.ui
-        return [path for path, x, y in points if max(abs(x), abs(y)) <= 1.0], hit
-
     def _described(self, seen: Seen, report: Report) -> dict[str, Any]:
         """The state as users' invariants get it."""
-        first = len(_HEAD)
+        first = len(STATE_HEAD)
         bodies = {}
         for index, path in enumerate(report.bodies):
             at = first + 6 * index
@@ -257,6 +263,7 @@ class HuntedGame:
             "reward": seen.reward,
             "ended": seen.ended,
             "nodes": int(seen.state[1]),
+            "variables": dict(zip(report.variables, report.values.tolist(), strict=False)),
             **report.metrics,
         }
 
@@ -331,7 +338,27 @@ def open_game(
 ) -> HuntedGame:
     """Opens a game, ready for `reset`; `is_filmed`: it draws when it is asked for a screenshot."""
     invariants = [Invariant(text) for text in target.invariants]
-    launch = prepared(target, window=window, is_filmed=is_filmed)
+    try:
+        game = _opened(prepared(target, window=window, is_filmed=is_filmed), target, detectors, invariants, timeout_s)
+    except GodojoError as error:
+        if _MISREAD not in str(error):
+            raise
+    else:
+        if not game.is_misread:
+            return game
+        game.close()
+    # As its author wrote it: what counts the branches of its scripts may be to blame.
+    launch = prepared(target, window=window, is_filmed=is_filmed, counts_branches=False)
+    return _opened(launch, target, detectors, invariants, timeout_s)
+
+
+def _opened(
+    launch: Launch,
+    target: Target,
+    detectors: DetectorSettings | None,
+    invariants: Sequence[Invariant],
+    timeout_s: float,
+) -> HuntedGame:
     try:
         twin = twin_of(target.game, dict(target.options)) if (detectors or DetectorSettings()).twin else None
         return HuntedGame(launch, detectors, invariants, timeout_s=timeout_s, twin=twin)
@@ -352,9 +379,9 @@ def action_parts_of(ready: Ready) -> tuple[ActionPart, ...]:
 
 def _state_names(ready: Ready) -> tuple[str, ...]:
     """As `dojo_probe_state.gd` reads them, and then the observation."""
-    bodies = [f"body{body}.{axis}" for body in range(_BODIES) for axis in ("x", "y", "z", "vx", "vy", "vz")]
+    bodies = [f"body{body}.{axis}" for body in range(BODIES) for axis in ("x", "y", "z", "vx", "vy", "vz")]
     size = sum(role.agents * role.observation_size for role in ready.roles) * ready.worlds
-    return (*_HEAD, *bodies, *(f"observation{index}" for index in range(min(size, _MOST_OBSERVED))))
+    return (*STATE_HEAD, *bodies, *(f"observation{index}" for index in range(min(size, _MOST_OBSERVED))))
 
 
 def _probed(said: dict[str, Any]) -> Event:

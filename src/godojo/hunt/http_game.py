@@ -39,6 +39,7 @@ class HttpHuntedGame:
         self._settings, self._invariants = settings or DetectorSettings(), invariants
         self._scene, self._options, self._timeout_s = scene, options or None, timeout_s
         self.url, self.is_lost, self.starts = url, False, 1
+        self.is_quick = False
         self.log: list[str] = []
         """What the hunt noticed; the game's own log is where it was started."""
         self.ui_points: dict[str, tuple[float, float]] = {}

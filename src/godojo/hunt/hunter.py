@@ -12,7 +12,7 @@ import numpy as np
 from godojo.errors import GodojoError, unknown
 from godojo.hunt.archive import Archive
 from godojo.hunt.contract import Playable
-from godojo.hunt.explorers import EXPLORERS, POLICY
+from godojo.hunt.explorers import POLICY
 from godojo.hunt.findings import (
     Book,
     Finding,
@@ -28,7 +28,7 @@ from godojo.hunt.findings import (
 )
 from godojo.hunt.game import DetectorSettings, Target
 from godojo.hunt.http_game import open_target
-from godojo.hunt.team import Team
+from godojo.hunt.team import EXPLORERS, Team
 from godojo.hunt.trace import Interrupted
 from godojo.hunt.worker import Worker
 

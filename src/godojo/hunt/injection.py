@@ -9,6 +9,7 @@ from pathlib import Path
 from godojo.engines.godot.find import Engine
 from godojo.engines.godot.project import prepared_project
 from godojo.errors import GodojoError
+from godojo.hunt.coverage import MOST, instrumented
 
 ADDON = "addons/godojo"
 PROBE = f'DojoProbe="*res://{ADDON}/hunt/dojo_probe.gd"'
@@ -24,6 +25,7 @@ DojoProbe="*{boot}"
 
 settings/gdscript/always_track_call_stacks=true
 """
+_COVERAGE = "dojo_coverage.gd"
 _CLASSES = ".godot/global_script_class_cache.cfg"
 _CLASS = re.compile(r"\{[^{}]*\}")
 _CLASS_NAME = re.compile(r'"class": &"(\w+)"')
@@ -31,13 +33,18 @@ _AUTOLOADS = re.compile(r"^\[autoload\]\s*$", re.MULTILINE)
 _AUTOLOAD = re.compile(r"^\[autoload\]\s*$(.*?)(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
 
 
-def shadow(project: Path, place: Path, engine: Engine) -> None:
-    """Fills the folder `place` with links to an imported project, the addon, and a project.godot with the probe."""
+def shadow(project: Path, place: Path, engine: Engine, *, counts_branches: bool = True) -> None:
+    """Fills the folder `place` with links to an imported project, the addon, and a project.godot with the probe.
+
+    `counts_branches`: scripts outside of `addons` are copies that count which of their branches run.
+    """
     own = prepared_project(engine)
     place.mkdir(parents=True)
-    for path in project.iterdir():
+    theirs = project / ADDON / "hunt"
+    branches = Branches() if counts_branches and (not theirs.is_dir() or (theirs / _COVERAGE).is_file()) else None
+    for path in sorted(project.iterdir()):
         if path.name not in ("project.godot", ".godot", "addons"):
-            _link(path, place / path.name)
+            _mirror(path, place / path.name, branches)
     (place / "addons").mkdir()
     for path in (project / "addons").iterdir() if (project / "addons").is_dir() else ():
         if path.name != "godojo":
@@ -115,6 +122,37 @@ def _link_addon(theirs: Path, ours: Path, place: Path) -> None:
         for path in theirs.iterdir():
             _link(path, place / path.name)
         _link(ours / "hunt", place / "hunt")
+
+
+class Branches:
+    """Numbers the branches of all scripts of a project."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def copy(self, source: Path, place: Path) -> bool:
+        """Writes a script that counts its branches; false if it should be a link."""
+        try:
+            text, lines = instrumented(source.read_text(encoding="utf-8"), self.count)
+        except (OSError, UnicodeError):
+            return False
+        if not lines or self.count + len(lines) > MOST:
+            return False
+        self.count += len(lines)
+        place.write_text(text, encoding="utf-8", newline="\n")
+        return True
+
+
+def _mirror(source: Path, place: Path, branches: Branches | None) -> None:
+    """A link; of a folder with scripts, a folder with copies of them and links to the rest."""
+    if branches is None or source.is_symlink():
+        _link(source, place)
+    elif source.is_dir() and next(source.rglob("*.gd"), None) is not None:
+        place.mkdir()
+        for path in sorted(source.iterdir()):
+            _mirror(path, place / path.name, branches)
+    elif source.suffix != ".gd" or not branches.copy(source, place):
+        _link(source, place)
 
 
 def _link(source: Path, link: Path) -> None:

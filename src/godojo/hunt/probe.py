@@ -1,10 +1,12 @@
 """Python's end of the probe: a socket on which the game reports what it sees, once a decision."""
 
 import hmac
+import re
 import secrets
 import socket
 import struct
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -16,6 +18,13 @@ from godojo.bridge.messages import ConnectionLost, PeerTimeout, WireError
 _LENGTHS = struct.Struct("<II")
 _MOST_BYTES = 4 * 1024 * 1024
 METRICS = ("orphans", "memory_mb", "objects", "old_nodes", "has_player")
+STATE_HEAD = ("scene", "nodes", "bodies", "focus", "elements", "texts", "paused")
+BODIES = 8
+STATE_SIZE = len(STATE_HEAD) + 6 * BODIES
+"""As `dojo_probe_state.gd` reads it."""
+_UNNAMED = re.compile(r"@(\w*)@\d+")
+_KEPT = ("scene", "autoloads", "restored", "is_restorable", "bodies", "ui", "variables", "places")
+"""What holds until the probe says something else."""
 _POSITION = slice(len(METRICS), len(METRICS) + 3)
 
 
@@ -25,8 +34,13 @@ class Reported(msgspec.Struct):
     token: str | None = None
     scene: str | None = None
     autoloads: int | None = None
+    restored: tuple[str, ...] | None = None
+    is_restorable: bool | None = None
     bodies: tuple[str, ...] | None = None
     ui: tuple[tuple[str, float, float], ...] | None = None
+    variables: tuple[str, ...] | None = None
+    places: tuple[tuple[str, float, float, float], ...] | None = None
+    branches: tuple[int, ...] = ()
     events: tuple[dict[str, Any], ...] = ()
 
 
@@ -36,10 +50,19 @@ class Report(msgspec.Struct):
     scene: str = ""
     autoloads: int = -1
     """Nodes that outlive a scene; -1 if it is not known yet."""
+    restored: tuple[str, ...] = ()
+    """Names of those whose variables are restored when the scene is loaded anew."""
+    is_restorable: bool = True
     bodies: tuple[str, ...] = ()
     """Paths of the bodies in `state`, in order."""
     ui: tuple[tuple[str, float, float], ...] = ()
     """Usable elements, and where they are on the screen."""
+    variables: tuple[str, ...] = ()
+    """Names of the scripts' variables, `PATH:NAME`."""
+    places: tuple[tuple[str, float, float, float], ...] = ()
+    """Where a player may want to go: a path and a position."""
+    branches: tuple[int, ...] = ()
+    """Of scripts, that have just run for the 1st, 2nd, 4th, 8th or 16th time since the reset."""
     events: tuple[dict[str, Any], ...] = ()
     numbers: np.ndarray = np.zeros(len(METRICS) + 3, np.float32)
 
@@ -53,7 +76,25 @@ class Report(msgspec.Struct):
 
     @property
     def state(self) -> np.ndarray:
-        return self.numbers[_POSITION.stop :]
+        return self.numbers[_POSITION.stop : _POSITION.stop + STATE_SIZE]
+
+    @property
+    def values(self) -> np.ndarray:
+        """Of the variables."""
+        return self.numbers[_POSITION.stop + STATE_SIZE :]
+
+
+def stable(elements: Sequence[tuple[str, float, float]]) -> tuple[tuple[str, float, float], ...]:
+    """Elements with names that are the same in every process: `@Button@37` is the first, second, … without a name."""
+    counts: dict[str, int] = {}
+    found = []
+    for path, x, y in elements:
+        name = _UNNAMED.sub(r"@\1@", path)
+        if name != path:
+            counts[name] = counts.get(name, 0) + 1
+            name = f"{name}#{counts[name]}" if counts[name] > 1 else name
+        found.append((name, x, y))
+    return tuple(found)
 
 
 class ProbeServer:
@@ -83,13 +124,15 @@ class ProbeServer:
         or WireError."""
         deadline = time.monotonic() + timeout_s
         events: list[dict[str, Any]] = []
+        branches: list[int] = []
         has_report = False
         while True:
             while (said := self._next()) is not None:
                 has_report = True
-                events += said
+                events += said.events
+                branches += said.branches
             if has_report:
-                self.report.events = tuple(events)
+                self.report.events, self.report.branches = tuple(events), tuple(branches)
                 return self.report
             self._receive(deadline)
 
@@ -97,8 +140,8 @@ class ProbeServer:
         self._drop()
         self._listening.close()
 
-    def _next(self) -> tuple[dict[str, Any], ...] | None:
-        """Takes a whole report from what has come; its events."""
+    def _next(self) -> Reported | None:
+        """Takes a whole report from what has come."""
         if len(self._buffer) < _LENGTHS.size:
             return None
         text_bytes, number_bytes = _LENGTHS.unpack_from(self._buffer)
@@ -114,14 +157,14 @@ class ProbeServer:
                 said = self._decoder.decode(content[:text_bytes])
             except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
                 raise WireError(f"the probe's report cannot be read: {error}") from None
-            for name in ("scene", "autoloads", "bodies", "ui"):
+            for name in _KEPT:
                 if (value := getattr(said, name)) is not None:
-                    setattr(self.report, name, value)
+                    setattr(self.report, name, stable(value) if name == "ui" else value)
         else:
             said = Reported()
         if number_bytes:
             self.report.numbers = np.frombuffer(content[text_bytes:], "<f4").astype(np.float32)
-        return said.events
+        return said
 
     def _receive(self, deadline: float) -> None:
         left_s = deadline - time.monotonic()

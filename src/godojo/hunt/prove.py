@@ -56,6 +56,8 @@ class Prover:
         self._reopened, self._proofs, self._archive = reopened, proofs, archive
         self._is_over, self._is_late = is_over, is_late
         self._game: Playable | None = None
+        self._is_exact = False
+        """Whether every replay begins as a new process would; otherwise, as the hunt plays."""
 
     def prove(
         self, trace: Trace, event: Event, *, shrink_seconds: float, earlier: tuple[Trace, ...] = ()
@@ -95,9 +97,10 @@ class Prover:
         """In one process for all replays, unless the trace begins with its start."""
         if self._game is None or trace.earlier:
             self._game = self._reopened()
+        self._game.is_quick = not self._is_exact
         return replay(self._game, trace, signature, is_over=self._is_over)
 
-    def _shrunk(self, trace: Trace, hits: list[Replay], tries: int, seconds: float) -> Proof:
+    def _shrunk(self, trace: Trace, hits: list[Replay], tries: int, seconds: float) -> Proof | None:
         event, game = hits[-1].event, self._game
         assert event is not None
         assert game is not None
@@ -119,8 +122,13 @@ class Prover:
             (shrunk.trace, shrunk.effort, shrunk.tail, shrunk.is_finished),
             (original, whole, tail, False),
         ):
-            self._game = None
-            replays, again = self._replays(minimal, event.signature)
+            self._game, self._is_exact = None, True
+            try:
+                replays, again = self._replays(minimal, event.signature)
+            finally:
+                self._is_exact = False
+                if self._game is not None:
+                    self._game.is_quick = True
             if again and not _is_chance(event, len(again), replays):
                 log: Sequence[str] = [] if self._game is None else list(self._game.log)
                 seen = again[-1]
@@ -136,6 +144,8 @@ class Prover:
                     seen.path,
                     log,
                 )
+            if replays >= FEWEST_PROOFS and not again and minimal is original:
+                return None  # it depends on what the process has done before
         return Proof(event, original, original, whole, tail, False, tries, len(hits), last.path, [])
 
     def _replays(self, trace: Trace, signature: str) -> tuple[int, list[Replay]]:

@@ -54,6 +54,8 @@ class Session:
         self._listener: Listener | None = None
         self._process: GameProcess | None = None
         self._connection: Connection | None = None
+        self.is_quick = False
+        """Whether autoloads are restored in the same process, as far as that is possible, instead of in a new one."""
         self._fresh_seed: int | None = None
         """The seed of a process that has not been played yet."""
 
@@ -100,9 +102,11 @@ class Session:
     def begin(self, seed: int) -> bool:
         """The game as it is when it has just been started; whether its scene was loaded anew in the same process."""
         was_reloaded = False
-        if self._connection is None or (self._needs_process and self._fresh_seed != seed):
+        needs_process = self._needs_process and not (self.is_quick and self._is_restorable)
+        if self._connection is None or (needs_process and self._fresh_seed != seed):
             self.start(seed)
-        elif not self._needs_process:
+        elif not needs_process:
+            self._launch.clear_data()
             self._connection.notice(f"hunt:reload {seed}")
             self._connection.close("the game begins anew")
             self._connection = None
@@ -117,6 +121,11 @@ class Session:
         if self._launch.needs_process is not None:
             return self._launch.needs_process
         return self.report.autoloads != 0 or self._connection is None or self._connection.wire != PROTOCOL
+
+    @property
+    def _is_restorable(self) -> bool:
+        is_ours = self._connection is not None and self._connection.wire == PROTOCOL
+        return is_ours and self.report.autoloads == len(self.report.restored) and self.report.is_restorable
 
     def reset(self, seed: int) -> StepFrame:
         assert self._connection is not None

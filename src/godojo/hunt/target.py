@@ -85,6 +85,12 @@ class Launch:
     resources: ExitStack = field(default_factory=ExitStack)
     """What lives as long as the game: its folders, a virtual display."""
 
+    def clear_data(self) -> None:
+        """Removes the game's files, while it runs."""
+        for path in self.home.rglob("*"):
+            if path.is_file() and path.suffix != ".log":
+                path.unlink(missing_ok=True)
+
     @property
     def env(self) -> dict[str, str]:
         """The environment, with a fresh folder for the game's data."""
@@ -129,7 +135,7 @@ def _check_project(project: Path, scene: str | None, target: Target) -> None:
         raise GodojoError(f"{project} has no agents: play it by its input actions ({option('input_map', True)})")
 
 
-def prepared(target: Target, *, window: bool = False, is_filmed: bool = False) -> Launch:
+def prepared(target: Target, *, window: bool = False, is_filmed: bool = False, counts_branches: bool = True) -> Launch:
     """Imports the target's project where needed; nothing else is written to it.
 
     `is_filmed`: the game draws in a window, and only when it is asked for a picture.
@@ -155,7 +161,7 @@ def prepared(target: Target, *, window: bool = False, is_filmed: bool = False) -
             _check_project(project, scene, target)
             if target.game is not None and (described := _described(target.game)) is not None:
                 options, ticks = {**described.configure_options, **options}, described.ticks_per_decision
-            recipe, text = _shadowed(project, scene, session / "project", target, window)
+            recipe, text = _shadowed(project, scene, session / "project", target, window, counts_branches)
             needs_process = has_autoloads(text) or recipe.wire != "dojo/1"
             needs_headset = _HEADSET.search(text) is not None
         recipe = replace(recipe, program=(*recipe.program[:1], "--xr-mode", "off", *recipe.program[1:]))
@@ -164,11 +170,13 @@ def prepared(target: Target, *, window: bool = False, is_filmed: bool = False) -
     raise AssertionError
 
 
-def _shadowed(project: Path, scene: str | None, place: Path, target: Target, window: bool) -> tuple[Recipe, str]:
+def _shadowed(
+    project: Path, scene: str | None, place: Path, target: Target, window: bool, counts_branches: bool
+) -> tuple[Recipe, str]:
     """How to start the project's shadow, and the text of its settings."""
     original = from_project(project, scene=scene, wire="dojo/1" if target.input_map else None)
     engine = find()
-    shadow(project, place, engine)
+    shadow(project, place, engine, counts_branches=counts_branches)
     words = engine_words(engine, place, scene, window=window, wire=original.wire)
     return Recipe(words, original.wire), (project / "project.godot").read_text(encoding="utf-8")
 

@@ -4,8 +4,13 @@ import threading
 
 import msgspec
 
-from godojo.hunt.explorers import Explorer
+from godojo.hunt.explorers import Explorer, Novelty, Returning, Sticky, UiCrawler
+from godojo.hunt.seeker import Seeker
 
+EXPLORERS: dict[str, type[Explorer]] = {
+    one.name: one for one in (Explorer, Sticky, Returning, Novelty, Seeker, UiCrawler)
+}
+"""By name; trained policies are added where there are any (`policies.py`)."""
 FLOOR = 0.6
 """The part of all time that is shared evenly; the rest goes to those who find something."""
 FINDING_WORTH = 40.0

@@ -10,22 +10,24 @@ from godojo.hunt.actions import ActionSpace
 from godojo.hunt.archive import Steps
 from godojo.hunt.contract import Playable
 from godojo.hunt.events import Event
-from godojo.hunt.explorers import EXPLORERS, POLICY, SEEDS, Explorer
+from godojo.hunt.explorers import POLICY, SEEDS, Explorer
 from godojo.hunt.findings import Finding, minimal_trace
 from godojo.hunt.game import HuntedGame, Seen
 from godojo.hunt.prove import Prover, first_position
 from godojo.hunt.steps import described
+from godojo.hunt.team import EXPLORERS
 from godojo.hunt.trace import Effort, Interrupted, Trace, effort_of, fits, replay, without_lines
 
 if TYPE_CHECKING:
     from godojo.hunt.hunter import Hunt
 
-SHORTEST, LONGEST = 32, 1024
+SHORTEST, LONGEST = 32, 2048
 """Decisions of an attempt."""
 STOPS_AT_END = 0.7
 """Attempts that stop with their episode; the others go on into the next ones."""
-_SLOW_RESET_S = 0.5
-"""A game that takes longer to start afresh is played on."""
+_SLOW_RESET_S, _PER_RESET = 0.15, 3.0
+"""A game that takes longer to start afresh is played on after an episode; and every attempt takes so many times as long
+as its reset, at least."""
 _MOST_LOSSES = 5
 """Games in a row that could not be started."""
 _SHRINK_SHARE, _LEAST_SHRINK_S = 0.1, 10.0
@@ -47,7 +49,7 @@ class Worker:
         self._hunt, self._number = hunt, number
         self._rng = np.random.default_rng([hunt.settings.seed, number, hunt.record.attempts])
         self._game: Playable | None = None
-        self._reset_s = 0.0
+        self._reset_s, self._decision_s = 0.0, 2e-3
         self._prover = Prover(
             self.reopened,
             proofs=hunt.settings.proofs,
@@ -66,6 +68,7 @@ class Worker:
         self.close()
         self._hunt.count(launches=1)
         self._game = self._hunt.opened()
+        self._game.is_quick = True
         self._forget()
         return self._game
 
@@ -128,14 +131,15 @@ class Worker:
         start = explorer.begin(game)
         steps = Steps(start.seed, explorer.name)
         is_slow = self._reset_s > _SLOW_RESET_S
-        longest = int(np.exp(rng.uniform(np.log(SHORTEST), np.log(LONGEST)))) * (1 + is_slow)
+        longest = int(np.exp(rng.uniform(np.log(SHORTEST), np.log(LONGEST))))
+        longest = max(longest, int(_PER_RESET * self._reset_s / max(self._decision_s, 1e-5)))
         stops_at_end = not is_slow and rng.random() < STOPS_AT_END
         most = len(start) + longest
         if hunt.settings.reload_every is not None:
             most, stops_at_end = hunt.settings.reload_every, False
         began = time.monotonic()
         seen = game.reset(start.seed)
-        self._reset_s = 0.8 * self._reset_s + 0.2 * (time.monotonic() - began)
+        began, self._reset_s = time.monotonic(), 0.8 * self._reset_s + 0.2 * (time.monotonic() - began)
         if game.starts != self._starts:
             self._starts, self._earlier = game.starts, []
         target = explorer.returns_to
@@ -144,6 +148,7 @@ class Worker:
             if claimed is not None:
                 return self._prove(steps, claimed), steps
             if game.is_lost:
+                explorer.lost()
                 break
             cell, novelty = hunt.archive.visit(seen, steps)
             played = len(steps.actions)
@@ -158,6 +163,8 @@ class Worker:
             steps.actions.append(np.array(action, np.float32))
             seen = game.step(steps.actions[-1])
             hunt.count(decisions=1)
+        if len(steps.actions):
+            self._decision_s = 0.8 * self._decision_s + 0.2 * (time.monotonic() - began) / len(steps.actions)
         self._remember(steps)
         return 0, steps
 

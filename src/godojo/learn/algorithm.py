@@ -66,7 +66,8 @@ class Algorithm(Protocol):
     def iterate(self, progress: float, on_step: Callable[[Worlds], None] = ...) -> Iteration:
         """Collect a rollout and update.
 
-        `progress` is the fraction of the budget that is spent. `on_step` is called with the worlds after every step.
+        `progress` is the fraction of the budget that is spent. `on_step` is called with the worlds after every step; it
+        reads their results, not their actions, which may already be those of the next step.
         """
 
     @abstractmethod

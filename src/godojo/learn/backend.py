@@ -4,8 +4,9 @@ import torch
 from torch import nn
 
 from godojo.learn.networks import Critic, Policy
+from godojo.learn.policy_runner import PolicyRunner
 from godojo.learn.ppo import PpoGradient, TorchPpoGradient
-from godojo.learn.rollout import PolicyRunner, RelativeState
+from godojo.learn.privileged import RelativeState
 from godojo.learn.rotation import relative_state
 from godojo.learn.settings import PpoSettings
 

@@ -6,7 +6,7 @@ imitation of scripted opponents (`PpoSettings.imitation_weight`).
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -16,10 +16,8 @@ from godojo.demos.file import DemoEpisode
 from godojo.engines.base import Worlds
 from godojo.engines.subset import WorldsSubset
 from godojo.learn.networks import ActionHead, Policy, continuous_columns
+from godojo.learn.rollout_buffer import RolloutBuffer
 from godojo.opponents.base import Opponent
-
-if TYPE_CHECKING:
-    from godojo.learn.rollout import RolloutBuffer
 
 BATCH_STEPS = 512
 """Demonstrated steps per gradient step."""
@@ -48,7 +46,7 @@ class Imitation:
         opponent.act(self._part, self._action)  # compile before training time counts
         opponent.begin(self._part)
 
-    def ask(self, step: int, policy: Policy, observation: Tensor, buffer: "RolloutBuffer") -> None:
+    def ask(self, step: int, policy: Policy, observation: Tensor, buffer: RolloutBuffer) -> None:
         """Write the actions to imitate in this step; `observation` is that of all agents that the policy plays."""
         columns = self._columns
         buffer.imitation_weight[step, columns] = self.weight

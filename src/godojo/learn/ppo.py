@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 from godojo.errors import GodojoError
 from godojo.learn.networks import ActionHead, Critic, Policy
-from godojo.learn.rollout import RolloutBuffer, RolloutWorker
+from godojo.learn.rollout import RolloutWorker
+from godojo.learn.rollout_buffer import RolloutBuffer
 from godojo.learn.settings import PpoSettings
 
 

@@ -23,8 +23,9 @@ from godojo.learn.backend import backend_for
 from godojo.learn.cnn import ImageInput, check_memory, image_inputs
 from godojo.learn.networks import Critic, Policy, PolicyShape
 from godojo.learn.ppo import NonFiniteLoss, divergence_error
+from godojo.learn.privileged import PrivilegedObservation
 from godojo.learn.replay_buffer import ReplayBuffer, Transitions
-from godojo.learn.rollout import NORMALISER_STRIDE, PrivilegedObservation
+from godojo.learn.rollout import NORMALISER_STRIDE
 from godojo.learn.settings import Activation, SacSettings, check_role_names
 from godojo.learn.threads import orthogonal, single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error

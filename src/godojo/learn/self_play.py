@@ -30,13 +30,18 @@ from godojo.learn.defaults import SEQUENCE
 from godojo.learn.imitation import Cloning, Demonstrations, Imitation
 from godojo.learn.networks import ActionHead, Critic, Policy, PolicyShape, flatten_parameters
 from godojo.learn.opponent_pool import OpponentPool
+from godojo.learn.opponent_slots import OpponentSlots, opponent_slots
+from godojo.learn.privileged import PrivilegedObservation
 from godojo.learn.return_scale import ReturnScale
-from godojo.learn.rollout import OpponentSlots, PrivilegedObservation, RolloutWorker, collect_rollout
+from godojo.learn.rollout import RolloutWorker, Task, collect_rollout
 from godojo.learn.settings import PpoSettings, check_role_names
-from godojo.learn.threads import single_threaded_pool
+from godojo.learn.threads import one_thread, single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error
 from godojo.opponents import Opponent, SharedRole, make_opponent, shared_role
 from godojo.runs.role_map import Mode
+
+FEW_AGENTS = 256
+"""Up to this number, all roles decide on one thread."""
 
 
 def shape_for(role: RoleArrays, settings: PpoSettings) -> PolicyShape:
@@ -69,38 +74,6 @@ def heading_for(role: RoleArrays, settings: PpoSettings) -> Heading | None:
     first = settings.memory_size - rotated
     pairs = tuple((at, at + 1) for at in range(first, settings.memory_size, 2))
     return msgspec.structs.replace(role.heading, remembered=pairs if rotated else ())
-
-
-def opponent_slots(index: int, role: str, worlds: Worlds, settings: PpoSettings, seed: int) -> OpponentSlots:
-    """The opponents that play a role and their worlds, in a block at the start for the first role, else at the end.
-
-    Games without exactly two roles have none, unless agents of their only role play against each other; nor have
-    independent agents, who meet nobody.
-    """
-    shared = shared_role(worlds)
-    if worlds.independent_agents or (len(worlds.roles) != 2 and shared is None):
-        return OpponentSlots(slice(0, 0), slice(0, 0))
-    blocks = 2 if shared is None else 1
-    past = int(worlds.num_worlds * settings.past_opponent_fraction / blocks)
-    scripts = max(len(settings.scripted_opponents), 1)
-    each = int(worlds.num_worlds * settings.scripted_opponent_fraction / blocks / scripts)
-    exploiter = 0 if shared is not None else int(worlds.num_worlds * settings.exploiter_fraction / 2)
-    block = past + each * len(settings.scripted_opponents) + exploiter
-    start = index * (worlds.num_worlds - block)
-    first = start if index else start + exploiter
-    scripted = [
-        (
-            make_opponent(name, role, seed, game=worlds.game),
-            slice(first + past + place * each, first + past + (place + 1) * each),
-        )
-        for place, name in enumerate(settings.scripted_opponents)
-        if each
-    ]
-    outer = start + block - exploiter if index else start
-    agents = slice(None) if shared is None else shared.others
-    return OpponentSlots(
-        slice(start, start + block), slice(first, first + past), scripted, slice(outer, outer + exploiter), agents
-    )
 
 
 def players_state(worker: RolloutWorker) -> dict[str, Any]:
@@ -313,7 +286,8 @@ class PpoSelfPlay(Algorithm):
 
     def play(self, after_step: Callable[[Worlds], None]) -> None:
         """Fill the buffers of all workers; `after_step` is called with the worlds after every step."""
-        collect_rollout(self.worlds, self.settings.n_steps, self._for_each_worker, after_step)
+        workers = list(self.learners.values())
+        collect_rollout(self.worlds, self.settings.n_steps, workers, self._in_parallel, after_step)
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
@@ -336,9 +310,23 @@ class PpoSelfPlay(Algorithm):
             raise ppo.divergence_error(name, error, worker.buffer.reward) from None
         return metrics | {"train/learning_rate": rate}
 
-    def _for_each_worker(self, call: Callable[[RolloutWorker], object]) -> None:
-        """Call a function for all workers in parallel; torch and the kernels release the GIL."""
-        list(self._threads.map(call, self.learners.values()))
+    def _in_parallel(self, tasks: Sequence[Task], beside: Task) -> None:
+        """Run tasks on the pool's threads and one on the calling thread; torch and the kernels release the GIL.
+
+        For few agents, handing tasks to threads takes longer than the tasks.
+        """
+        if sum(worker.buffer.num_columns for worker in self.learners.values()) <= FEW_AGENTS:
+            with one_thread():
+                for task in (beside, *tasks):
+                    task()
+            return
+        started = [self._threads.submit(task) for task in tasks]
+        try:
+            beside()
+        finally:
+            wait(started)
+        for result in started:
+            result.result()
 
     def _resample_past_opponents(self) -> None:
         """Add the current policies to the pool and draw new past opponents, each at its interval."""

@@ -233,13 +233,18 @@ class Training:
 
     def _after_step(self, worlds: Worlds) -> None:
         self._statistics.collect(worlds)
+        against = self._opponents(worlds) if worlds.ended.any() else None
+        self._episode_log.collect(worlds, self.learner.agent_steps, self.seconds, against)
+        if self.budget.is_overdrawn(self.seconds):
+            raise OutOfTime
+
+    def _opponents(self, worlds: Worlds) -> dict[str, np.ndarray]:
+        """The opponent's number in the log of episodes, by role and world."""
         against = {name: np.zeros(worlds.num_worlds, np.int64) for name in worlds.roles}
         for assignment in self.learner.assignments:
             for other in against.keys() - {assignment.role} or {assignment.role}:
                 against[other][assignment.worlds] = self._episode_log.opponent(assignment.who)
-        self._episode_log.collect(worlds, self.learner.agent_steps, self.seconds, against)
-        if self.budget.is_overdrawn(self.seconds):
-            raise OutOfTime
+        return against
 
     def _log(self, progress: float, iteration: Iteration) -> TrainingStatus:
         self._episode_log.write()

@@ -15,6 +15,9 @@ var state: DojoProbeState
 var _link := DojoProbeLink.new()
 var _detectors: DojoWorldDetectors
 var _ages := DojoNodeAges.new()
+var _variables := DojoProbeVariables.new()
+var _places := DojoPlaces.new()
+var _autoloads := DojoAutoloads.new()
 var _sync: DojoSync
 var _events: Array[Dictionary] = []
 var _shown: Array = []
@@ -95,7 +98,12 @@ func report() -> void:
 	_events.append_array(_detectors.look_at_decision(followed))
 	if _detectors.looks_for_leaks():
 		_events.append_array(_ages.leaks())
+	var values: PackedFloat32Array = []
+	var has_new_names: bool = _variables.read(values)
+	_events.append_array(_detectors.look_at_values(_variables.names, values))
 	var changes: Dictionary = _changes(shown, followed)
+	if has_new_names:
+		changes["variables"] = _variables.names
 	if not _events.is_empty():
 		changes["events"] = _events
 		_events = []
@@ -113,6 +121,7 @@ func report() -> void:
 		place.z,
 	]
 	numbers.append_array(state.read(shown, followed))
+	numbers.append_array(values)
 	_link.send(changes, numbers)
 
 
@@ -124,10 +133,19 @@ func _changes(shown: Array[Node], followed: Array[Node]) -> Dictionary:
 		_scene = state.scene_path()
 		changes["scene"] = _scene
 		changes["autoloads"] = _own.size() - 1
+		changes["restored"] = _autoloads.names()
+		changes["is_restorable"] = _autoloads.is_restorable
 	var elements: Array = []
 	for node in shown:
 		var place: Vector2 = _pointer_to(node)
 		elements.append([str(node.get_path()), snappedf(place.x, 0.001), snappedf(place.y, 0.001)])
+	var size: Vector2 = get_viewport().get_visible_rect().size.max(Vector2.ONE)
+	for popup in state.popups:
+		if is_instance_valid(popup) and (popup as Window).visible:
+			for index in (popup as PopupMenu).item_count:
+				var point: Vector2 = DojoElements.point_of_item(popup as PopupMenu, index)
+				point = point / size * 2.0 - Vector2.ONE
+				elements.append(["%s:%d" % [popup.get_path(), index], point.x, point.y])
 	for path in _detectors.menus.elements():
 		elements.append([path, DojoMenuDetector.NOWHERE, DojoMenuDetector.NOWHERE])
 	if elements != _shown:
@@ -136,6 +154,15 @@ func _changes(shown: Array[Node], followed: Array[Node]) -> Dictionary:
 	if followed != _followed:
 		_followed = followed
 		changes["bodies"] = followed.map(func(node: Node) -> String: return str(node.get_path()))
+	var player: Node = null
+	if not followed.is_empty() and state.has_player(followed):
+		player = followed[0]
+	var places: Array = _places.changes(player, _detectors.bounds)
+	if not places.is_empty():
+		changes["places"] = places
+	var branches: PackedInt32Array = DojoCoverage.take_fresh()
+	if not branches.is_empty():
+		changes["branches"] = branches
 	return changes
 
 
@@ -145,20 +172,23 @@ func _pointer_to(node: Node) -> Vector2:
 	var middle: Vector2
 	if node is Control:
 		var control: Control = node
-		# The middle of a slider is often where it is already.
-		var share := Vector2(0.25, 0.5) if node is HSlider else Vector2(0.5, 0.5)
-		if node is VSlider:
-			share = Vector2(0.5, 0.25)
-		middle = control.get_global_transform_with_canvas() * (control.size * share)
+		middle = control.get_global_transform_with_canvas() * DojoElements.point_in(control)
+		# A dialog is a window within the window.
+		var window: Window = control.get_window()
+		if window != get_tree().root:
+			middle += Vector2(window.position)
 	else:
 		middle = DojoPickables.point_of(node)
 	return (middle / size.max(Vector2.ONE)) * 2.0 - Vector2.ONE
 
 
 func _add(node: Node) -> void:
+	_autoloads.add(node)
 	state.add(node)
 	_detectors.add(node)
 	_ages.add(node)
+	_variables.add(node)
+	_places.add(node)
 	if not node is DojoSync or not node.has_signal("results_ready"):
 		return
 	if _is_by_input and not is_ancestor_of(node):
@@ -176,6 +206,8 @@ func _remove(node: Node) -> void:
 	state.remove(node)
 	_detectors.remove(node)
 	_ages.remove(node)
+	_variables.remove(node)
+	_places.remove(node)
 	if node == _sync:
 		_sync = null
 
@@ -202,10 +234,13 @@ func _reload() -> void:
 			node.queue_free()
 	get_tree().paused = false
 	Engine.time_scale = 1.0
+	_autoloads.restore()
 	seed(_reload_seed)
 	_reload_seed = -1
 	_detectors.begin()
 	_ages.begin()
+	_places.begin()
+	DojoCoverage.begin()
 	if has_node("Driven"):
 		get_node("Driven").free()
 		_add_input_agent.call_deferred()

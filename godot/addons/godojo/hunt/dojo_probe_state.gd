@@ -24,6 +24,8 @@ var elements: Array[Node] = []
 ## What can be clicked in the scene itself.
 var pickables := DojoPickables.new()
 var labels: Array[Node] = []
+## Menus that open in windows of their own.
+var popups: Array[Node] = []
 ## What the agents move, in order.
 var agents: Array[Node] = []
 var tree: SceneTree
@@ -31,6 +33,7 @@ var tree: SceneTree
 var _played: Dictionary[int, bool] = {}
 var _players := RegEx.create_from_string("(?i)player|hero|character|avatar|pilot")
 var _listens := RegEx.create_from_string("\\bInput\\.|func _(unhandled_)?(key_)?input")
+var _unnamed := RegEx.create_from_string("@\\d+")
 var _digits := RegEx.create_from_string("[0-9]+")
 
 
@@ -51,6 +54,8 @@ func add(node: Node) -> void:
 			elements.append(node)
 		elif node is Label or node is RichTextLabel:
 			labels.append(node)
+	elif node is PopupMenu:
+		popups.append(node)
 	elif node is DojoAgent:
 		if node.get_parent() is Node3D or node.get_parent() is Node2D:
 			agents.append(node.get_parent())
@@ -67,6 +72,8 @@ func remove(node: Node) -> void:
 	elif node is Control:
 		elements.erase(node)
 		labels.erase(node)
+	elif node is PopupMenu:
+		popups.erase(node)
 	elif node is DojoAgent:
 		agents.erase(node.get_parent())
 
@@ -79,7 +86,7 @@ func read(shown: Array[Node], followed: Array[Node]) -> PackedFloat32Array:
 		hash(scene_path()) % _HASHES,
 		Performance.get_monitor(Performance.OBJECT_NODE_COUNT),
 		bodies.size(),
-		hash(str(focus.get_path())) % _HASHES if focus != null else 0,
+		hash(_unnamed.sub(str(focus.get_path()), "@", true)) % _HASHES if focus != null else 0,
 		shown.size(),
 		hash(texts()) % _HASHES,
 		float(tree.paused),

@@ -2,6 +2,9 @@ class_name DojoSettingDetector
 extends RefCounted
 ## Finds settings that nobody listens to and that are forgotten when their screen is left.
 
+## Who reads a setting: nobody, somebody, or somebody when a button is pressed.
+enum Use { NONE, HEARD, LATER }
+
 const _SIGNALS: Array[StringName] = [
 	&"toggled",
 	&"pressed",
@@ -22,6 +25,9 @@ var _fresh: Array[Control] = []
 # By setting, what it was at first; by path, that and what it was when it was left.
 var _first: Dictionary[Control, Variant] = {}
 var _left: Dictionary[String, Array] = {}
+# Screens of which a setting was kept; settings that were not, and the screen that decides.
+var _kept: Dictionary[String, bool] = {}
+var _lost: Dictionary[Control, String] = {}
 var _looks: int = 0
 
 
@@ -29,6 +35,8 @@ func begin() -> void:
 	_fresh.clear()
 	_first.clear()
 	_left.clear()
+	_kept.clear()
+	_lost.clear()
 	_looks = 0
 
 
@@ -45,8 +53,11 @@ func remove(node: Node) -> void:
 		return
 	var control: Control = node
 	# The scene before a reset leaves after it.
-	if _looks > 0 and _value_of(control) != _first[control] and not _is_heard(control):
-		_left[str(control.get_path())] = [_first[control], _value_of(control)]
+	if _looks > 0 and _value_of(control) != _first[control]:
+		var screen: String = str(_screen_of(control).get_path())
+		_left[str(control.get_path())] = [
+			_first[control], _value_of(control), _use_of(control), screen
+		]
 	_first.erase(control)
 
 
@@ -59,11 +70,27 @@ func look() -> Array[Dictionary]:
 			continue
 		_first[control] = _value_of(control)
 		var path: String = str(control.get_path())
-		if _left.has(path) and _left[path][0] == _first[control]:
-			found.append(DojoProbeState.event("dead_ui", "its setting is not kept", control))
+		if _left.has(path):
+			_compare(control, _left[path])
 		_left.erase(path)
 	_fresh.clear()
+	for control: Control in _lost.keys():
+		if not is_instance_valid(control):
+			_lost.erase(control)
+		elif _lost[control].is_empty() or _kept.has(_lost[control]):
+			_lost.erase(control)
+			found.append(DojoProbeState.event("dead_ui", "its setting is not kept", control))
 	return found
+
+
+## A setting has come back. One that somebody hears is lost only if others on its screen are kept.
+func _compare(control: Control, before: Array) -> void:
+	if before[2] == Use.LATER:
+		return
+	if before[1] == _first[control]:
+		_kept[before[3]] = true
+	elif before[0] == _first[control]:
+		_lost[control] = "" if before[2] == Use.NONE else before[3]
 
 
 static func _value_of(control: Control) -> Variant:
@@ -74,18 +101,25 @@ static func _value_of(control: Control) -> Variant:
 	return (control as Range).value
 
 
-static func _is_heard(control: Control) -> bool:
+static func _use_of(control: Control) -> Use:
+	for button: Node in _screen_of(control).find_children("*", "BaseButton", true, false):
+		for word in _READ_LATER:
+			if word in str(button.name).to_lower() or word in str(button.get("text")).to_lower():
+				return Use.LATER
 	if control.get_script() != null:
-		return true
+		return Use.HEARD
 	for signal_name in _SIGNALS:
 		if control.has_signal(signal_name):
 			for connection in control.get_signal_connection_list(signal_name):
 				var owner: Object = (connection["callable"] as Callable).get_object()
-				if not owner is DojoUiDetector and owner != control:
-					return true
-	var screen: Node = control.owner if control.owner != null else control.get_parent()
-	for button: Node in screen.find_children("*", "BaseButton", true, false):
-		for word in _READ_LATER:
-			if word in str(button.name).to_lower() or word in str(button.get("text")).to_lower():
-				return true
-	return false
+				if owner is DojoUiDetector or owner == control:
+					continue
+				if not DojoScriptText.is_empty(
+					owner, (connection["callable"] as Callable).get_method()
+				):
+					return Use.HEARD
+	return Use.NONE
+
+
+static func _screen_of(control: Control) -> Node:
+	return control.owner if control.owner != null else control.get_parent()

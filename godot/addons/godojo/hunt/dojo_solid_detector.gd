@@ -7,15 +7,16 @@ extends RefCounted
 
 ## Bodies that are watched in every tick.
 const _WATCHED := 4
-const _MOST_GHOSTS := 64
+const _MOST_ALIKE := 64
 const _EVERYTHING := 0xFFFFFFFF
 const _TRIES := 3
+## Times that a wall is higher than wide.
+const _WALL := 2.0
 
 var _state: DojoProbeState
 var _statics: Array[Node] = []
 var _fresh: Array[Node] = []
-# Solids that are drawn and have no shape from the start: the box in the frame of a node.
-var _ghosts: Array[Dictionary] = []
+var _ghosts := DojoGhostSolids.new()
 # By body: where it was in the last tick, and where it went into something.
 var _places: Dictionary[Node, Vector3] = {}
 var _entries: Dictionary[Node, Dictionary] = {}
@@ -40,7 +41,7 @@ func _init(state: DojoProbeState) -> void:
 
 func begin() -> void:
 	_statics.clear()
-	_ghosts.clear()
+	_ghosts.begin()
 	_places.clear()
 	_entries.clear()
 	_inside.clear()
@@ -49,8 +50,10 @@ func begin() -> void:
 
 
 func add(node: Node) -> void:
-	if _is_static(node):
+	if is_static(node):
 		_fresh.append(node)
+	else:
+		_ghosts.add(node)
 
 
 func remove(node: Node) -> void:
@@ -88,7 +91,7 @@ func look_at_decision(followed: Array[Node], patience: int) -> Array[Dictionary]
 	return found
 
 
-static func _is_static(node: Node) -> bool:
+static func is_static(node: Node) -> bool:
 	if node is StaticBody3D:
 		return not node is AnimatableBody3D
 	return node is StaticBody2D and not node is AnimatableBody2D
@@ -96,7 +99,7 @@ static func _is_static(node: Node) -> bool:
 
 ## The body's place in this tick, and whether the way to it led through something.
 func _follow(body: Node, found: Array[Dictionary]) -> void:
-	var middle: Node = _enabled_shape(body)
+	var middle: Node = DojoGhostSolids.enabled_shape(body)
 	if middle == null or body.get("collision_mask") == 0:
 		_places.erase(body)
 		_entries.erase(body)
@@ -136,8 +139,8 @@ func _note_entry(body: Node, before: Vector3, place: Vector3) -> void:
 			_entries[body] = {
 				"solid": solid.get_instance_id(),
 				"at": solid.get("global_transform"),
-				"place": _deep(hit["position"]),
-				"normal": _deep(hit["normal"]),
+				"place": DojoGhostSolids.deep(hit["position"]),
+				"normal": DojoGhostSolids.deep(hit["normal"]),
 			}
 			return
 
@@ -159,7 +162,10 @@ func _met(body: Node, before: Vector3, place: Vector3, mask: int) -> Dictionary:
 			_flat_ray.collision_mask = mask
 			_flat_ray.exclude = left_out
 			hit = (body as PhysicsBody2D).get_world_2d().direct_space_state.intersect_ray(_flat_ray)
-		if hit.is_empty() or (_is_solid(hit, body) and _deep(hit["normal"]) != Vector3.ZERO):
+		if (
+			hit.is_empty()
+			or (_is_solid(hit, body) and DojoGhostSolids.deep(hit["normal"]) != Vector3.ZERO)
+		):
 			return hit
 		left_out.append(hit["rid"] as RID)
 	return {}
@@ -168,7 +174,7 @@ func _met(body: Node, before: Vector3, place: Vector3, mask: int) -> Dictionary:
 ## Whether what a query has found should stop the body.
 func _is_solid(hit: Dictionary, body: Node) -> bool:
 	var solid: Object = hit["collider"]
-	if not solid is Node or not _is_static(solid as Node) or _is_one_sided(hit):
+	if not solid is Node or not is_static(solid as Node) or _is_one_sided(hit):
 		return false
 	if (solid.call(&"get_collision_exceptions") as Array).has(body):
 		return false
@@ -179,7 +185,7 @@ func _is_solid(hit: Dictionary, body: Node) -> bool:
 	# What changes them on purpose lets things pass on purpose.
 	if _has_changed(solid, "collision_layer") or _has_changed(body, "collision_mask"):
 		return false
-	return _is_drawn(solid as Node) and _is_odd(solid as Node, body)
+	return DojoGhostSolids.is_drawn(solid as Node) and _is_odd(solid as Node, body)
 
 
 func _has_changed(body: Object, bits: String) -> bool:
@@ -194,7 +200,12 @@ static func _is_one_sided(hit: Dictionary) -> bool:
 	var solid: Object = hit["collider"]
 	var owner: int = solid.call(&"shape_find_owner", hit["shape"] as int)
 	if solid is StaticBody2D:
-		return (solid as StaticBody2D).is_shape_owner_one_way_collision_enabled(owner)
+		var flat: StaticBody2D = solid
+		if not flat.is_shape_owner_one_way_collision_enabled(owner):
+			return false
+		# A platform lets pass from below; a wall lets nobody pass.
+		var size: Vector2 = flat.shape_owner_get_shape(owner, 0).get_rect().size
+		return size.y < _WALL * size.x
 	return (solid as StaticBody3D).shape_owner_get_shape(owner, 0) is WorldBoundaryShape3D
 
 
@@ -204,7 +215,7 @@ func _is_odd(solid: Node, body: Node) -> bool:
 	var stopping: int = 0
 	var others: int = 0
 	for other in _statics:
-		if other != solid and is_instance_valid(other) and _is_drawn(other):
+		if other != solid and is_instance_valid(other) and DojoGhostSolids.is_drawn(other):
 			others += 1
 			stopping += int((other.get("collision_layer") as int) & mask != 0)
 	if others > 0 and stopping * 2 > others:
@@ -213,7 +224,7 @@ func _is_odd(solid: Node, body: Node) -> bool:
 	var stopped: int = 0
 	var alike: int = 0
 	for other in _state.bodies:
-		if alike >= _MOST_GHOSTS:
+		if alike >= _MOST_ALIKE:
 			break
 		if is_instance_valid(other) and other != body and other.get_class() == body.get_class():
 			if other.get_script() == body.get_script() and other.get_parent() == body.get_parent():
@@ -225,7 +236,7 @@ func _is_odd(solid: Node, body: Node) -> bool:
 func _solid_around(body: Node) -> Object:
 	if not body is PhysicsBody3D and not body is PhysicsBody2D:
 		return null
-	var middle: Node = _enabled_shape(body)
+	var middle: Node = DojoGhostSolids.enabled_shape(body)
 	if middle == null or body.get("collision_mask") == 0:
 		return null
 	var place: Vector3 = DojoProbeState.place_of(middle)
@@ -234,7 +245,7 @@ func _solid_around(body: Node) -> Object:
 	for hit in _at_point(body, place):
 		if _is_solid(hit, body) and not _is_hollow(hit):
 			return hit["collider"]
-	return _ghost_around(place)
+	return _ghosts.around(place)
 
 
 func _at_point(body: Node, place: Vector3) -> Array[Dictionary]:
@@ -270,123 +281,19 @@ static func _is_hollow(hit: Dictionary) -> bool:
 
 ## Sorts in what has come since the last call: solids, and those that only seem to be.
 func _sort_in() -> void:
-	var come: Array[Node] = _fresh.duplicate()
-	_fresh.clear()
-	for node in come:
+	for node in _fresh:
 		if is_instance_valid(node) and node.is_inside_tree():
 			_statics.append(node)
 			_has_changed(node, "collision_layer")
-	for node in come:
-		if is_instance_valid(node) and node.is_inside_tree() and _is_drawn(node):
-			if _ghosts.size() < _MOST_GHOSTS:
-				_add_ghosts(node)
-
-
-## Shapes of a drawn solid that are switched off, or what is drawn of a solid without any.
-func _add_ghosts(solid: Node) -> void:
-	var has_shape: bool = false
-	for child in solid.get_children():
-		if child is CollisionShape3D or child is CollisionShape2D:
-			has_shape = true
-			if child.get("disabled") and child.get("shape") != null:
-				_ghosts.append({"node": child, "box": _box_of_shape(child), "solid": solid})
-		elif child is CollisionPolygon3D or child is CollisionPolygon2D:
-			has_shape = true
-	if not has_shape and _shaped_share() > 0.5:
-		for drawn in _drawn_in(solid):
-			_ghosts.append({"node": drawn, "box": _box_of_drawn(drawn), "solid": solid})
-
-
-## The share of drawn solids that have a shape which is not switched off.
-func _shaped_share() -> float:
-	var shaped: int = 0
-	for solid in _statics:
-		if is_instance_valid(solid):
-			shaped += int(_enabled_shape(solid) != null)
-	return float(shaped) / maxi(_statics.size(), 1)
-
-
-func _ghost_around(place: Vector3) -> Node:
-	for ghost in _ghosts:
-		if not is_instance_valid(ghost["node"]) or not is_instance_valid(ghost["solid"]):
-			continue
-		var node: Node = ghost["node"]
-		if not node.is_inside_tree() or not _is_drawn(ghost["solid"] as Node):
-			continue
-		if node.get("disabled") == false:
-			continue
-		if (ghost["box"] as AABB).has_point(_local(node, place)):
-			return ghost["solid"]
-	return null
-
-
-static func _local(node: Node, place: Vector3) -> Vector3:
-	if node is Node3D:
-		return (node as Node3D).to_local(place)
-	return _deep((node as Node2D).to_local(Vector2(place.x, place.y)))
-
-
-static func _box_of_shape(node: Node) -> AABB:
-	if node is CollisionShape3D:
-		return (node as CollisionShape3D).shape.get_debug_mesh().get_aabb()
-	return _thick((node as CollisionShape2D).shape.get_rect())
-
-
-static func _box_of_drawn(node: Node) -> AABB:
-	if node is MeshInstance3D:
-		return (node as MeshInstance3D).get_aabb()
-	if node is Sprite2D:
-		return _thick((node as Sprite2D).get_rect())
-	var area := Rect2((node as Polygon2D).polygon[0], Vector2.ZERO)
-	for point in (node as Polygon2D).polygon:
-		area = area.expand(point)
-	return _thick(area)
-
-
-static func _thick(area: Rect2) -> AABB:
-	return AABB(
-		Vector3(area.position.x, area.position.y, -1.0), Vector3(area.size.x, area.size.y, 2.0)
-	)
-
-
-static func _is_drawn(solid: Node) -> bool:
-	return not _drawn_in(solid).is_empty()
-
-
-## What people see of it.
-static func _drawn_in(solid: Node) -> Array[Node]:
-	var found: Array[Node] = []
-	for kind: String in ["MeshInstance3D", "Sprite2D", "Polygon2D"]:
-		for node in solid.find_children("*", kind, true, false):
-			if not node.call(&"is_visible_in_tree"):
-				continue
-			if node is MeshInstance3D and (node as MeshInstance3D).mesh == null:
-				continue
-			if node is Polygon2D and (node as Polygon2D).polygon.is_empty():
-				continue
-			found.append(node)
-	return found
-
-
-static func _enabled_shape(body: Node) -> Node:
-	for child in body.get_children():
-		if child is CollisionShape3D or child is CollisionShape2D:
-			if not child.get("disabled") and child.get("shape") != null:
-				return child
-	return null
+	_ghosts.sort_in(_fresh, _statics)
+	_fresh.clear()
 
 
 ## How far its middle is from its ends, the shortest way.
 func _size_of(middle: Node) -> float:
 	var id: int = middle.get_instance_id()
 	if not _sizes.has(id):
-		var size: Vector3 = _box_of_shape(middle).size
+		var size: Vector3 = DojoGhostSolids.box_of_shape(middle).size
 		var least: float = minf(size.x, size.y)
 		_sizes[id] = (minf(least, size.z) if middle is Node3D else least) / 2.0
 	return _sizes[id]
-
-
-static func _deep(vector: Variant) -> Vector3:
-	if vector is Vector2:
-		return Vector3((vector as Vector2).x, (vector as Vector2).y, 0.0)
-	return vector

@@ -98,9 +98,8 @@ func _sight() -> int:
 
 func _is_heard(button: BaseButton) -> bool:
 	for signal_name in _SIGNALS:
-		for connection in button.get_signal_connection_list(signal_name):
-			if (connection["callable"] as Callable).get_object() != self:
-				return true
+		if DojoScriptText.listeners(button, signal_name) > 0:
+			return true
 	if button.get_script() != null:
 		for method in _METHODS:
 			if button.has_method(method):

@@ -10,14 +10,18 @@ const _AT_ONCE := 32
 
 ## Menus that are not made of Controls.
 var menus: DojoMenuDetector
+## How far the level reaches.
+var bounds := DojoLevelBounds.new()
 
 var _state: DojoProbeState
 var _settings: Dictionary = {}
-var _bounds := DojoLevelBounds.new()
 var _solids: DojoSolidDetector
 var _goals: DojoGoalDetector
 var _ui: DojoUiDetector
 var _settings_kept := DojoSettingDetector.new()
+var _areas: DojoAreaDetector
+var _values: DojoValueDetector
+var _signals := DojoSignalDetector.new()
 var _followed: Array[Node] = []
 var _invariants: Array[DojoInvariant] = []
 var _broken: Dictionary[int, bool] = {}
@@ -37,17 +41,22 @@ func _init(state: DojoProbeState, settings: String) -> void:
 	_ui = DojoUiDetector.new(state)
 	menus = DojoMenuDetector.new(state.tree)
 	_solids = DojoSolidDetector.new(state)
-	_goals = DojoGoalDetector.new(_bounds)
+	_goals = DojoGoalDetector.new(bounds)
+	_areas = DojoAreaDetector.new(state)
+	_values = DojoValueDetector.new(state)
 
 
 ## The scene begins anew.
 func begin() -> void:
-	_bounds.clear()
+	bounds.clear()
 	_ui.begin()
 	_settings_kept.begin()
 	menus.begin()
 	_solids.begin()
 	_goals.begin()
+	_areas.begin()
+	_values.begin()
+	_signals.begin()
 	_followed = []
 	_broken.clear()
 	_outside.clear()
@@ -55,11 +64,13 @@ func begin() -> void:
 
 
 func add(node: Node) -> void:
-	_bounds.add(node)
+	bounds.add(node)
 	_ui.add(node)
 	_settings_kept.add(node)
 	_solids.add(node)
 	_goals.add(node)
+	_areas.add(node)
+	_signals.add(node)
 	if node is DojoInvariant:
 		_invariants.append(node)
 
@@ -71,6 +82,9 @@ func remove(node: Node) -> void:
 	_settings_kept.remove(node)
 	_solids.remove(node)
 	_goals.remove(node)
+	_areas.remove(node)
+	_values.remove(node)
+	_signals.remove(node)
 	if node is DojoInvariant:
 		_invariants.erase(node)
 
@@ -86,15 +100,28 @@ func look_at_tick() -> Array[Dictionary]:
 
 ## What is looked at in every physics tick of a game that runs.
 func look_at_bodies() -> Array[Dictionary]:
-	if not _wants("inside_solid"):
-		return []
-	return _solids.look_at_tick(_followed)
+	var found: Array[Dictionary] = []
+	if _wants("inside_solid"):
+		found = _solids.look_at_tick(_followed)
+	if _wants("dead_area"):
+		found.append_array(_areas.look_at_tick(_followed))
+	return found
+
+
+## What is looked at when variables were read.
+func look_at_values(names: PackedStringArray, numbers: PackedFloat32Array) -> Array[Dictionary]:
+	var found: Array[Dictionary] = []
+	if _wants("economy"):
+		found = _values.look(names, numbers)
+	if _wants("text"):
+		found.append_array(_values.look_at_texts())
+	return found
 
 
 ## What is looked at once a decision.
 func look_at_decision(followed: Array[Node]) -> Array[Dictionary]:
 	var found: Array[Dictionary] = look_at_tick()
-	_bounds.update()
+	bounds.update()
 	_decisions += 1
 	for body in followed + _others(followed):
 		var place: Vector3 = DojoProbeState.place_of(body)
@@ -109,6 +136,8 @@ func look_at_decision(followed: Array[Node]) -> Array[Dictionary]:
 	if _wants("inside_solid"):
 		var patience: int = _settings.get("inside_solid_decisions", 3)
 		found.append_array(_solids.look_at_decision(followed, patience))
+	if _wants("dropped_signal"):
+		found.append_array(_signals.look())
 	if _wants("unreachable"):
 		found.append_array(_goals.look(followed))
 	if _wants("dead_ui"):
@@ -154,18 +183,18 @@ func _check_invariant(invariant: DojoInvariant, found: Array[Dictionary]) -> voi
 ## Beyond the level for long, and further than a jump over its edge. What flies over the edge is no
 ## matter, and neither is what has never been in the level.
 func _check_outside(body: Node, place: Vector3, found: Array[Dictionary]) -> void:
-	if not _bounds.is_known or _bounds.is_endless:
+	if not bounds.is_known or bounds.is_endless:
 		return
 	var share: float = _settings.get("out_of_world_margin", 0.5)
 	var least: float = 5.0 if body is Node3D else 300.0
 	# In 2D, up is where y is less.
 	var up: float = 1.0 if body is Node3D else -1.0
-	var middle: Vector3 = _bounds.box.get_center()
-	var half: Vector3 = _bounds.box.size / 2.0
+	var middle: Vector3 = bounds.box.get_center()
+	var half: Vector3 = bounds.box.size / 2.0
 	var away: Vector3 = place - middle
 	var height: float = away.y * up - half.y
 	var sideways: Vector2 = Vector2(absf(away.x) - half.x, absf(away.z) - half.z)
-	var margin: Vector3 = (_bounds.box.size * share).max(Vector3.ONE * least)
+	var margin: Vector3 = (bounds.box.size * share).max(Vector3.ONE * least)
 	if height > least:
 		_has_been_in.erase(body)
 		_outside.erase(body)

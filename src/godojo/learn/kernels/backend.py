@@ -10,8 +10,8 @@ from godojo.learn.kernels.policy import KernelPolicyRunner, KernelPreprocessing,
 from godojo.learn.kernels.ppo import KernelPpoGradient
 from godojo.learn.memory import LeakyMemory
 from godojo.learn.networks import Critic, Policy
+from godojo.learn.policy_runner import PolicyRunner
 from godojo.learn.ppo import PpoGradient
-from godojo.learn.rollout import PolicyRunner
 from godojo.learn.settings import PpoSettings
 
 

@@ -36,11 +36,12 @@ from godojo.learn.networks import (
     continuous_columns,
     flat_offsets,
 )
-from godojo.learn.rollout import PolicyInput, PolicyOutput, PolicyRunner
+from godojo.learn.policy_runner import PolicyInput, PolicyOutput, PolicyRunner
 
 BLOCK = 32
 """Rows, a multiple of eight, that go through all layers together, so that activations stay in the cache."""
 LOG_ROOT = np.float32(LOG_SQRT_2PI)
+FLOOR, LIMIT = np.float32(VARIANCE_FLOOR), np.float32(NORMALISED_LIMIT)
 
 
 class Weights(NamedTuple):
@@ -96,8 +97,8 @@ class KernelPreprocessing(PolicyRunner):
         frames.rotate(observation.numpy(), self._frame.forward, self._observed, out.numpy())
 
     def normalise(self, normaliser: Normaliser, rows: Tensor, out: Tensor) -> None:
-        floor, limit = np.float32(VARIANCE_FLOOR), np.float32(NORMALISED_LIMIT)
-        frames.normalise(rows.numpy(), normaliser.mean.numpy(), normaliser.variance.numpy(), floor, limit, out.numpy())
+        mean, variance = normaliser.mean.numpy(), normaliser.variance.numpy()
+        frames.normalise(rows.numpy(), mean, variance, FLOOR, LIMIT, out.numpy())
 
     def update_normaliser(self, normaliser: Normaliser, rows: Tensor, acted: Tensor) -> None:
         mean, variance = torch.empty_like(normaliser.mean), torch.empty_like(normaliser.mean)

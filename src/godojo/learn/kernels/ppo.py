@@ -33,7 +33,7 @@ from godojo.learn.kernels.memory import leaky_step, leaky_step_backward
 from godojo.learn.kernels.policy import linears, log_std_of, pairs_of
 from godojo.learn.networks import LOG_SQRT_2PI, Critic, Policy, flat_offsets
 from godojo.learn.ppo import METRICS
-from godojo.learn.rollout import RolloutBuffer
+from godojo.learn.rollout_buffer import RolloutBuffer
 from godojo.learn.settings import PpoSettings
 
 HALF, ONE, TWO, ZERO = np.float32(0.5), np.float32(1.0), np.float32(2.0), np.float32(0.0)

@@ -4,15 +4,19 @@ from typing import Any
 
 import numpy as np
 
-from godojo.twin.physics.bounds import is_enabled, list_within
+from godojo.twin.physics.bounds import is_enabled, list_within, stir
 from godojo.twin.physics.cores import core_of
 from godojo.twin.physics.distance import find_gap
-from godojo.twin.physics.jit import call, inline
+from godojo.twin.physics.engines import by_engine
+from godojo.twin.physics.godot.overlaps import can_see as godot_can_see
+from godojo.twin.physics.godot.overlaps import overlaps as godot_overlaps
+from godojo.twin.physics.jit import call
 from godojo.twin.physics.space import (
     ACTIVE_COUNT,
     AREA,
     AREAS_KNOWN,
     EVENTS,
+    HAS_STEPPED,
     MESH,
     MONITORABLE,
     MONITORING,
@@ -29,7 +33,7 @@ BEFORE, NOW = np.uint8(1), np.uint8(2)
 
 
 @call
-def overlaps(space: Space, one: int, two: int, margin: float) -> bool:
+def _overlaps(space: Space, one: int, two: int, margin: float) -> bool:
     """Whether two objects are closer than the margin, where queries see them."""
     bounds = space.bounds
     for axis in range(3):
@@ -54,8 +58,12 @@ def overlaps(space: Space, one: int, two: int, margin: float) -> bool:
     return False
 
 
+overlaps = by_engine(_overlaps, godot_overlaps)
+"""Whether two objects are closer than a margin, by the rules of the space's engine."""
+
+
 @call
-def can_see(space: Space, area: int, other: int) -> bool:
+def _can_see(space: Space, area: int, other: int) -> bool:
     """Whether an area monitors another object."""
     me, them = space.bodies[area], space.bodies[other]
     if me.kind != AREA or me.traits & MONITORING == 0 or (me.mask & them.layer) == 0:
@@ -65,34 +73,51 @@ def can_see(space: Space, area: int, other: int) -> bool:
     return bool(them.kind != REMOVED and them.kind != STATIC)
 
 
+can_see = by_engine(_can_see, godot_can_see)
+"""Whether an area monitors another object, by the rules of the space's engine."""
+
+
 @call
 def _list_events(space: Space, pair: Any, with_areas: bool, entered: int, count: int) -> int:
     """Adds what has left or entered the area of a pair, bodies or areas, in the order of the pairs."""
     for index in range(pair.first, pair.end):
         other = space.pairs[index].other
-        if space.touching[index] == (NOW if entered else BEFORE) and (space.bodies[other].kind == AREA) == with_areas:
+        is_changed = space.touching[index] == (NOW if entered else BEFORE) and count < space.events.shape[0]
+        if is_changed and (space.bodies[other].kind == AREA) == with_areas:
             event = space.events[count]
             event.area, event.other, event.entered = pair.area, other, entered
             count += 1
     return count
 
 
-@inline
+@call
 def _pair_of(space: Space, area: int, other: int) -> int:
-    """The index of the pair of an area and another object that is not static."""
-    rank = space.roster[other].rank
-    return space.roster[area].first_pair + rank - (1 if rank > space.roster[area].rank else 0)
+    """The index of the pair of an area and another object, or -1; the pairs of an area are in the order of others."""
+    pairs = space.pairs
+    low = space.roster[area].first_pair
+    if low >= pairs.shape[0] or pairs[low].area != area:
+        return -1
+    high = pairs[low].end
+    while low < high:
+        middle = (low + high) // 2
+        if pairs[middle].other < other:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < pairs.shape[0] and pairs[low].area == area and pairs[low].other == other else -1
 
 
 @call
-def _update_pair(space: Space, area: int, other: int) -> int:
+def _update_pair(space: Space, index: int) -> int:
     """The pair's index if the two have met or parted since the last step, or -1; lists it as active while they meet."""
-    index, touching = _pair_of(space, area, other), space.touching
+    area, other, touching = space.pairs[index].area, space.pairs[index].other, space.touching
     before = (touching[index] & NOW) >> np.uint8(1)
     now = can_see(space, area, other) and overlaps(space, area, other, 0.0)
     if now and touching[index] == 0:
         space.active[space.counts[ACTIVE_COUNT]] = index
         space.counts[ACTIVE_COUNT] += 1
+    if now and space.counts[HAS_STEPPED] == 0 and space.bodies[other].kind == STATIC:
+        before = BEFORE  # it has been there since the scene was built
     touching[index] = before | (NOW if now else np.uint8(0))
     return index if touching[index] == BEFORE or touching[index] == NOW else -1
 
@@ -105,10 +130,10 @@ def _update_active(space: Space) -> tuple[int, int]:
     for place in range(space.counts[ACTIVE_COUNT]):
         pair = pairs[active[place]]
         area, other = space.bodies[pair.area], space.bodies[pair.other]
-        # Two areas that overlap do so until one of them changes.
-        is_settled = touching[active[place]] == BEFORE | NOW and other.kind == AREA
+        # Two areas that overlap, or one and a static body, do so until one of them changes.
+        is_settled = touching[active[place]] == BEFORE | NOW and (other.kind == AREA or other.kind == STATIC)
         if not (is_settled and (area.traits | other.traits) & STIRRED == 0 and space.counts[AREAS_KNOWN] != 0):
-            index = _update_pair(space, pair.area, pair.other)
+            index = _update_pair(space, np.int64(active[place]))
             if index >= 0:
                 first, last = min(first, index), max(last, index)
         if touching[active[place]] != 0:
@@ -118,11 +143,22 @@ def _update_active(space: Space) -> tuple[int, int]:
     return first, last
 
 
-@inline
-def _list_around(space: Space, body: int) -> int:
-    bounds = space.bounds
-    low = (bounds[0, body], bounds[1, body], bounds[2, body])
-    return list_within(space, low, (bounds[3, body], bounds[4, body], bounds[5, body]))
+@call
+def _update_around(space: Space, body: int, first: int, last: int) -> tuple[int, int]:
+    """Tests a body or area with the areas around it, and an area with all around it; the changed pairs, widened."""
+    bounds, me = space.bounds, np.int64(body)
+    low, high = (bounds[0, me], bounds[1, me], bounds[2, me]), (bounds[3, me], bounds[4, me], bounds[5, me])
+    for number in range(list_within(space, low, high)):
+        other = np.int64(space.near[number])
+        if other != me:
+            for area, one in ((other, me), (me, other)):
+                if space.bodies[area].kind == AREA:
+                    pair = np.int64(_pair_of(space, area, one))
+                    if pair >= 0 and space.touching[pair] == 0:
+                        index = _update_pair(space, pair)
+                        if index >= 0:
+                            first, last = min(first, index), max(last, index)
+    return first, last
 
 
 @call
@@ -137,39 +173,22 @@ def update_overlaps(space: Space) -> None:
     if pairs.shape[0] == 0:
         return
     if space.counts[AREAS_KNOWN] == 0:
-        space.counts[STIRRED_COUNT] = 0
         for place in range(roster.shape[0]):
             if roster[place].area < 0:
                 break
-            bodies[roster[place].area].traits |= STIRRED
-            space.stirred[place] = roster[place].area
-            space.counts[STIRRED_COUNT] += 1
+            stir(space, roster[place].area)
     first, last = _update_active(space)
     for place in range(roster.shape[0]):
-        mover = roster[place].mover
-        if mover < 0:
+        if roster[place].mover < 0:
             break
-        for number in range(_list_around(space, mover)):
-            area = space.near[number]
-            if bodies[area].kind == AREA and touching[_pair_of(space, area, mover)] == 0:
-                index = _update_pair(space, area, mover)
-                if index >= 0:
-                    first, last = min(first, index), max(last, index)
+        first, last = _update_around(space, roster[place].mover, first, last)
     for place in range(space.counts[STIRRED_COUNT]):
-        area = space.stirred[place]
-        for number in range(_list_around(space, area)):
-            other = space.near[number]
-            if bodies[other].kind == AREA and other != area:
-                for turned in (False, True):
-                    one, two = (other, area) if turned else (area, other)
-                    if touching[_pair_of(space, one, two)] == 0:
-                        index = _update_pair(space, one, two)
-                        if index >= 0:
-                            first, last = min(first, index), max(last, index)
+        first, last = _update_around(space, space.stirred[place], first, last)
     for place in range(space.counts[STIRRED_COUNT]):
         bodies[space.stirred[place]].traits &= ~STIRRED
     space.counts[STIRRED_COUNT] = 0
     space.counts[AREAS_KNOWN] = 1
+    space.counts[HAS_STEPPED] = 1
     count = 0
     for entered in (1, 0):
         for index in range(last, first - 1, -1):

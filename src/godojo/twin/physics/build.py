@@ -9,6 +9,8 @@ import numpy as np
 
 from godojo.kernels.compile import kernel, njit_nogil
 from godojo.twin.physics.bounds import update_bounds
+from godojo.twin.physics.engines import GODOT, JOLT, GodotSpace
+from godojo.twin.physics.godot.hulls import hull_rows
 from godojo.twin.physics.hulls import find_planes, shrink
 from godojo.twin.physics.inertia import set_mass
 from godojo.twin.physics.jit import in_python
@@ -35,6 +37,7 @@ from godojo.twin.physics.space import (
 MARGIN_FRACTION = 0.08
 """Project setting `physics/jolt_physics_3d/collisions/collision_margin_fraction`."""
 DEFAULT_MARGIN = 0.04
+_NEAR_ONE = 1e-5
 PLANE_WIDTH_M, PLANE_DEPTH_M = 4096.0, 256.0
 
 IDENTITY = np.array([1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], np.float32)
@@ -50,6 +53,7 @@ class ShapeInfo:
     transform: np.ndarray = field(default_factory=IDENTITY.copy)  # 12, in the body, with scale
     vertices: np.ndarray | None = None  # hulls: (n, 3) corners; meshes: (3 * triangles, 3)
     disabled: bool = False
+    back_faces: bool = False  # meshes: `backface_collision`
 
 
 @dataclass
@@ -116,7 +120,7 @@ def mesh(faces: np.ndarray, **rest: Any) -> ShapeInfo:
     return ShapeInfo(MESH, vertices=np.asarray(faces, np.float32), **rest)
 
 
-def split_scale(transform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def split_scale(transform: np.ndarray, engine: str = JOLT) -> tuple[np.ndarray, np.ndarray]:
     """A transform without scale, and the scale along its axes."""
     basis = np.asarray(transform[:9], np.float64).reshape(3, 3).copy()
     scale = np.linalg.norm(basis, axis=0)
@@ -128,16 +132,20 @@ def split_scale(transform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     plain = np.column_stack([x, y, z])
     if np.linalg.det(plain) < 0:
         plain, scale = -plain, -scale
-    if np.array_equal(scale.astype(np.float32), np.ones(3, np.float32)):
+    # GodotPhysics keeps a basis as it is, Jolt takes out what is not rotation.
+    if engine == GODOT:
+        if np.abs(scale - 1.0).max() < _NEAR_ONE:
+            plain, scale = basis, np.ones(3)
+    elif np.array_equal(scale.astype(np.float32), np.ones(3, np.float32)):
         plain = basis
     result = np.concatenate([plain.reshape(9), np.asarray(transform[9:12], np.float64)]).astype(np.float32)
     return result, scale
 
 
-def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: list[np.ndarray]) -> None:
+def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: list[np.ndarray], engine: str) -> None:
     basis = np.diag(body_scale) @ np.asarray(info.transform[:9], np.float64).reshape(3, 3)
     origin = body_scale * np.asarray(info.transform[9:12], np.float64)
-    plain, scale = split_scale(np.concatenate([basis.reshape(9), origin]))
+    plain, scale = split_scale(np.concatenate([basis.reshape(9), origin]), engine)
     scale = np.abs(scale)
     row["kind"] = info.kind
     row["transform"] = plain
@@ -162,7 +170,11 @@ def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: lis
         points = info.vertices.astype(np.float64) * scale
         low, high = points.min(axis=0), points.max(axis=0)
         row["first_vertex"] = sum(len(part) for part in vertices)
-        if info.kind == CONVEX:
+        if info.kind == CONVEX and engine == GODOT:
+            rows, corners, row["plane_count"], row["edge_count"] = hull_rows(points)
+            vertices.append(rows)
+            points = points[:corners]
+        elif info.kind == CONVEX:
             planes = find_planes(points)
             radius = min(info.margin, float((high - low).min()) / 2.0 * MARGIN_FRACTION)
             points, row["margin"] = shrink(points, planes, radius)
@@ -173,19 +185,20 @@ def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: lis
             vertices.append(rows.astype(np.float32))
         else:
             vertices.append(points.astype(np.float32))
+            row["one_sided"] = engine == GODOT and not info.back_faces
         row["vertex_count"] = len(points)
     row["half"] = size
     row["low"], row["high"] = low, high
 
 
-def make_pairs(bodies: Sequence[BodyInfo]) -> np.ndarray:
-    """Areas with the bodies and areas that can enter them; Godot's areas on Jolt do not see static bodies."""
+def make_pairs(bodies: Sequence[BodyInfo], engine: str) -> np.ndarray:
+    """Areas with the bodies and areas that can enter them; static bodies enter areas of GodotPhysics alone."""
     found = [
         (area, other)
         for area, info in enumerate(bodies)
         if info.kind == AREA
         for other, them in enumerate(bodies)
-        if other != area and them.kind != STATIC
+        if other != area and (them.kind != STATIC or (engine == GODOT and info.mask & them.layer))
     ]
     pairs = np.zeros(len(found), PAIR)
     if found:
@@ -200,23 +213,22 @@ def make_roster(bodies: Sequence[BodyInfo], pairs: np.ndarray) -> np.ndarray:
     kinds = np.array([info.kind for info in bodies], np.int32)
     roster = np.zeros(len(bodies), ROSTER)
     roster["first_pair"] = np.searchsorted(pairs["area"], np.arange(len(bodies)))
-    roster["rank"] = np.cumsum(kinds != STATIC) - 1
     for name, chosen in (("mover", (kinds != STATIC) & (kinds != AREA)), ("area", kinds == AREA)):
         roster[name] = -1
         roster[name][: chosen.sum()] = np.flatnonzero(chosen)
     return roster
 
 
-def build_space(bodies: Sequence[BodyInfo]) -> tuple[Statics, np.ndarray]:
+def build_space(bodies: Sequence[BodyInfo], engine: str = JOLT) -> tuple[Statics, np.ndarray]:
     """The shared arrays, and one row of `space_dtype`, for these bodies; their indices are their places here."""
     shapes = np.zeros(max(sum(len(body.shapes) for body in bodies), 1), SHAPE)
     vertices: list[np.ndarray] = []
-    pairs = make_pairs(bodies)
+    pairs = make_pairs(bodies, engine)
     rows = np.zeros(1, space_dtype(len(bodies), len(pairs)))
     place = 0
     for index, info in enumerate(bodies):
         row = rows[0]["bodies"][index]
-        plain, scale = split_scale(info.transform)
+        plain, scale = split_scale(info.transform, engine)
         for name in ("kind", "traits", "layer", "mask", "priority", "gravity_scale", "friction", "bounce"):
             row[name] = getattr(info, name)
         for name in ("linear_damp", "angular_damp", "linear_velocity", "angular_velocity"):
@@ -229,7 +241,7 @@ def build_space(bodies: Sequence[BodyInfo]) -> tuple[Statics, np.ndarray]:
         for number, shape in enumerate(info.shapes):
             shapes[place]["body"] = index
             shapes[place]["index"] = number
-            _fill_shape(shapes[place], shape, scale, vertices)
+            _fill_shape(shapes[place], shape, scale, vertices, engine)
             if shape.disabled:
                 row["disabled"] |= np.uint64(1 << number)
             place += 1
@@ -278,6 +290,13 @@ def space_of(statics: Statics, row: Any) -> Space:
         row.counts,
         row.scratch,
     )
+
+
+def make_space(statics: Statics, rows: np.ndarray, engine: str) -> Any:
+    """The space of the first row, for kernels that Python calls."""
+    kind: Any = GodotSpace if engine == GODOT else Space
+    arrays = (rows[0][name] for name in rows.dtype.names or ())
+    return kind(*as_records(statics), *(as_records(array) if array.dtype.names else array for array in arrays))
 
 
 def new_character(transform: Sequence[float]) -> np.ndarray:

@@ -8,6 +8,8 @@ import numpy as np
 from godojo.twin.physics.bounds import body_box, find_near, is_enabled
 from godojo.twin.physics.cores import contact_points, core_of, has_face
 from godojo.twin.physics.distance import find_gap
+from godojo.twin.physics.engines import by_engine
+from godojo.twin.physics.godot.motion import test_motion as godot_test_motion
 from godojo.twin.physics.hits import HIT_SIZE, HITS, MAX_HITS, keep_hit
 from godojo.twin.physics.impact import NEVER, time_of_impact
 from godojo.twin.physics.jit import call
@@ -199,7 +201,7 @@ def _write_contacts(
 
 
 @call
-def test_motion(
+def _test_motion(
     space: Space,
     body: int,
     transform: Any,
@@ -245,6 +247,10 @@ def test_motion(
         result.unsafe = F1
         result.count = 0
     return collided
+
+
+test_motion = by_engine(_test_motion, godot_test_motion)
+"""Whether a body collides on its way, by the rules of the space's engine; takes what `_test_motion` takes."""
 
 
 @call

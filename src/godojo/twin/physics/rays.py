@@ -186,7 +186,7 @@ def ray_shape(
         first = core.first + core.corners
         share, normal = _ray_planes(at, local, vertices, first, np.int64(shape.plane_count))
     elif shape.kind == MESH:
-        share, normal = _ray_triangles(core, at, local, vertices, back_faces)
+        share, normal = _ray_triangles(core, at, local, vertices, back_faces and shape.one_sided == 0)
         return share, out_of(core, normal)
     if share <= 0.0:
         return (0.0 if inside else _NEVER), nothing

@@ -20,11 +20,12 @@ MONITORING = 2  # areas: it looks for others
 MONITORABLE = 4  # areas: others find it
 LOCK_ROTATION = 8  # rigid bodies
 MOVED = 16  # the node has a new transform (`target`), which the server has not got yet
-STIRRED = 32  # areas: its box has changed since the last overlaps
+STIRRED = 32  # areas and static bodies: its box has changed since the last overlaps
 
 MAX_CONTACTS = 6  # of one motion: what move_and_slide asks for
 MAX_SLIDES = 8
-SCRATCH = 576
+SCRATCH = 720
+MAX_PAIR_EVENTS = 512
 
 SHAPE = np.dtype(
     [
@@ -34,6 +35,8 @@ SHAPE = np.dtype(
         ("first_vertex", "i4"),  # hulls and meshes: a range of `Statics.vertices`
         ("vertex_count", "i4"),
         ("plane_count", "i4"),  # hulls: planes of the faces follow the corners, two rows each (normal; distance)
+        ("edge_count", "i4"),  # hulls of GodotPhysics: edges follow the planes, two rows each (corners; faces)
+        ("one_sided", "i4"),  # meshes: rays pass from behind
         ("transform", "f4", 12),  # in its body
         ("half", "f4", 3),  # box: half extents; capsule, cylinder: radius, half height; sphere: radius
         ("margin", "f4"),  # convex radius: edges are rounded by it
@@ -160,7 +163,6 @@ PAIR = np.dtype(
 ROSTER = np.dtype(
     [
         ("first_pair", "i4"),  # of an area
-        ("rank", "i4"),  # among all that is not static: the order of others in the pairs of an area
         ("mover", "i4"),  # the first rows list the bodies that are neither static nor areas; -1 behind the last one
         ("area", "i4"),  # the same for areas
     ],
@@ -193,15 +195,15 @@ class Space(NamedTuple):
     touching: np.ndarray  # uint8 for each pair (see `areas.py`); 2 and 3 where they overlap
     events: np.ndarray  # EVENT: entered and exited pairs, in the order in which signals are emitted
     moved: np.ndarray  # int32: a list of bodies whose traits have MOVED
-    stirred: np.ndarray  # int32: a list of areas whose traits have STIRRED
+    stirred: np.ndarray  # int32: a list of what has STIRRED among its traits
     active: np.ndarray  # int32: a list of the pairs whose `touching` is not 0
     counts: np.ndarray  # int32: how long lists are, by the numbers below
     scratch: np.ndarray  # float64: room for the points of a simplex and for hits
 
 
 EVENTS, MOVED_COUNT, STIRRED_COUNT, ACTIVE_COUNT = range(4)
-AREAS_KNOWN = 4
-"""Places of `Space.counts`; the last one is 0 if what areas can see has changed since the last overlaps."""
+AREAS_KNOWN, HAS_STEPPED = 4, 5
+"""Places of `Space.counts`; `AREAS_KNOWN` is 0 if what areas can see has changed since the last overlaps."""
 
 
 def space_dtype(body_count: int, pair_count: int) -> np.dtype:
@@ -213,7 +215,7 @@ def space_dtype(body_count: int, pair_count: int) -> np.dtype:
             ("near", "i4", (max(body_count, 1),)),
             ("motion", MOTION, (1,)),
             ("touching", "u1", (max(pair_count, 1),)),
-            ("events", EVENT, (2 * max(pair_count, 1),)),
+            ("events", EVENT, (2 * min(max(pair_count, 1), MAX_PAIR_EVENTS),)),
             ("moved", "i4", (max(body_count, 1),)),
             ("stirred", "i4", (max(body_count, 1),)),
             ("active", "i4", (max(pair_count, 1),)),

@@ -49,7 +49,8 @@ def refuse_unknown(snapshot: Snapshot) -> None:
 
 def physics_of(snapshot: Snapshot) -> tuple[Statics, np.ndarray]:
     """The shared arrays, and a world's own part of the physics, one row of `space_dtype`."""
-    return build_space([_body(snapshot, snapshot.nodes[index]) for index in body_nodes(snapshot)])
+    bodies = [_body(snapshot, snapshot.nodes[index]) for index in body_nodes(snapshot)]
+    return build_space(bodies, snapshot.physics_engine)
 
 
 def _transform(node: NodeInfo, name: str) -> np.ndarray:
@@ -139,7 +140,8 @@ def _shape(snapshot: Snapshot, node: NodeInfo) -> ShapeInfo:
             return convex(points, margin=margin, transform=transform, disabled=disabled)
         case "ConcavePolygonShape3D":
             faces = np.array(given.get("data") or given.get("faces"), np.float32).reshape(-1, 3)
-            return mesh(faces, transform=transform, disabled=disabled)
+            back_faces = bool(given.get("backface_collision", False))
+            return mesh(faces, transform=transform, disabled=disabled, back_faces=back_faces)
     raise GodojoError(f"{node.path}: a twin has no {resource.class_name}")
 
 

@@ -8,6 +8,8 @@ the offset of a node, and the number of what to do; other arguments and results 
 # mypy: ignore-errors
 # Compiled code is checked by Numba.
 
+import functools
+
 import numba
 import numpy as np
 from llvmlite import ir
@@ -19,6 +21,7 @@ from godojo.kernels.compile import _FASTMATH
 from godojo.twin.gdscript.runtime import Basis, Transform3D, Vector3
 from godojo.twin.gdscript.runtime.jit import jitable
 from godojo.twin.physics.bounds import update_bounds
+from godojo.twin.physics.engines import GODOT
 from godojo.twin.physics.jit import call as _part
 from godojo.twin.physics.motion import move_and_collide
 from godojo.twin.physics.rays import cast_ray
@@ -31,12 +34,12 @@ from godojo.twin.world.kernels import (
     character_of,
     node_offset,
     room_of,
-    space_of,
     world_of,
 )
 from godojo.twin.world.nodes import body_node, global_transform, set_global_transform
 from godojo.twin.world.ref_types import _reference
 from godojo.twin.world.refs import record_at
+from godojo.twin.world.space_type import godot_space_at, space_at
 
 _CHARACTER, _PHYSICS_BODY, _RAY = CLASSES["CharacterBody3D"], CLASSES["PhysicsBody3D"], CLASSES["RayCast3D"]
 _SHAPE = CLASSES["CollisionShape3D"]
@@ -46,19 +49,21 @@ _NUMBERS = range(9)
 FLUSH_TRANSFORMS, STEP_PHYSICS, SYNC_BODIES, MOVE_AND_SLIDE, APPLY_FLOOR_SNAP = _NUMBERS[:5]
 MOVE_AND_COLLIDE, CAST, INTERSECT_RAY, UPDATE_BOUNDS = _NUMBERS[5:]
 
-_table: list[np.ndarray] = []
-_kept = []
+
+@functools.cache
+def _compiled(function):
+    options = {"fastmath": _FASTMATH, "error_model": "numpy", "_nrt": False}
+    return numba.cfunc(_SIGNATURE, cache=True, **options)(function)
 
 
-def addresses(has_bodies: bool) -> np.ndarray:
-    """The address of `_enter`, which is compiled when the first world with bodies needs it."""
-    if not has_bodies:
-        return np.zeros(1, np.int64)
-    if not _table:
-        options = {"fastmath": _FASTMATH, "error_model": "numpy", "_nrt": False}
-        _kept.append(numba.cfunc(_SIGNATURE, cache=True, **options)(_enter))
-        _table.append(np.array([_kept[0].address], np.int64))
-    return _table[0]
+@functools.cache
+def _table(engine: str) -> np.ndarray:
+    return np.array([_compiled(_enter_godot if engine == GODOT else _enter).address], np.int64)
+
+
+def addresses(engine: str | None) -> np.ndarray:
+    """The address of an engine's physics; it is compiled when the first world with bodies needs it. None: no bodies."""
+    return np.zeros(1, np.int64) if engine is None else _table(engine)
 
 
 @intrinsic
@@ -107,10 +112,9 @@ def _without_scale(value):
 
 
 @_part
-def _flush_transforms(base, offset):
+def _flush_transforms(base, offset, space):
     """Hands the transforms of nodes that have moved to the physics."""
     world = _reference(base, offset, WORLD)
-    space = space_of(world)
     for place in range(space.counts[MOVED_COUNT]):
         body = space.moved[place]
         if node_offset(world, body) >= 0:
@@ -120,19 +124,18 @@ def _flush_transforms(base, offset):
 
 
 @_part
-def _step_physics(base, offset):
+def _step_physics(base, offset, space):
     """The physics step at the end of a tick."""
     world = _reference(base, offset, WORLD)
     gravity = world.gravity
-    step_space(space_of(world), (gravity._x, gravity._y, gravity._z), world.delta)
+    step_space(space, (gravity._x, gravity._y, gravity._z), world.delta)
     return 0
 
 
 @_part
-def _sync_bodies(base, offset):
+def _sync_bodies(base, offset, space):
     """Moves the nodes of rigid bodies to where the physics has brought them."""
     world = _reference(base, offset, WORLD)
-    space = space_of(world)
     for place in range(space.roster.shape[0]):
         body = space.roster[place].mover
         if body < 0:
@@ -151,30 +154,30 @@ def _sync_bodies(base, offset):
 
 
 @_part
-def _move_and_slide(base, offset):
+def _move_and_slide(base, offset, space):
     body = _reference(base, offset, _CHARACTER)
     character = character_of(body)
     write_transform(global_transform(body), character.transform)
-    collided = move_and_slide(space_of(body), body.body, character, world_of(body).delta)
+    collided = move_and_slide(space, body.body, character, world_of(body).delta)
     set_global_transform(body, read_transform(character.transform))
     return 1 if collided else 0
 
 
 @_part
-def _apply_floor_snap(base, offset):
+def _apply_floor_snap(base, offset, space):
     body = _reference(base, offset, _CHARACTER)
     character = character_of(body)
     write_transform(global_transform(body), character.transform)
-    apply_floor_snap(space_of(body), body.body, character)
+    apply_floor_snap(space, body.body, character)
     set_global_transform(body, read_transform(character.transform))
     return 0
 
 
 @_part
-def _move_and_collide(base, offset):
+def _move_and_collide(base, offset, space):
     """By the world's `query_…`: the motion, whether to test only, the margin, and so on."""
     body = _reference(base, offset, _PHYSICS_BODY)
-    world, space = world_of(body), space_of(body)
+    world = world_of(body)
     room = room_of(world).transform
     write_transform(global_transform(body), room)
     motion, test_only = world.query_to, world.query_inside
@@ -198,7 +201,7 @@ def _move_and_collide(base, offset):
 
 
 @_part
-def _cast(base, offset):
+def _cast(base, offset, space):
     """A RayCast3D."""
     ray = _reference(base, offset, _RAY)
     here, to = global_transform(ray), ray.target_position
@@ -207,7 +210,7 @@ def _cast(base, offset):
     end, start = here.xform(to), here.origin
     world = world_of(ray)
     hit, position, normal, body, shape = cast_ray(
-        space_of(ray),
+        space,
         (start._x, start._y, start._z),
         (end._x, end._y, end._z),
         ray.collision_mask,
@@ -228,12 +231,12 @@ def _cast(base, offset):
 
 
 @_part
-def _intersect_ray(base, offset):
+def _intersect_ray(base, offset, space):
     """By the world's `query_…`; bodies to leave out are in its room."""
     world = _reference(base, offset, WORLD)
     start, end = world.query_from, world.query_to
     hit, position, normal, body, shape = cast_ray(
-        space_of(world),
+        space,
         (start._x, start._y, start._z),
         (end._x, end._y, end._z),
         world.query_mask,
@@ -251,29 +254,38 @@ def _intersect_ray(base, offset):
 
 
 @_part
-def _update_bounds(base, offset):
+def _update_bounds(base, offset, space):
     """After a CollisionShape3D was enabled or disabled."""
     shape = _reference(base, offset, _SHAPE)
-    update_bounds(space_of(shape), shape.shape_body)
+    update_bounds(space, shape.shape_body)
     return 0
 
 
-def _enter(base, offset, number):
+@_part
+def _do(base, offset, number, space):
     """All of the physics, as one function: what its parts share is compiled once."""
     if number == FLUSH_TRANSFORMS:
-        return _flush_transforms(base, offset)
+        return _flush_transforms(base, offset, space)
     if number == STEP_PHYSICS:
-        return _step_physics(base, offset)
+        return _step_physics(base, offset, space)
     if number == SYNC_BODIES:
-        return _sync_bodies(base, offset)
+        return _sync_bodies(base, offset, space)
     if number == MOVE_AND_SLIDE:
-        return _move_and_slide(base, offset)
+        return _move_and_slide(base, offset, space)
     if number == APPLY_FLOOR_SNAP:
-        return _apply_floor_snap(base, offset)
+        return _apply_floor_snap(base, offset, space)
     if number == MOVE_AND_COLLIDE:
-        return _move_and_collide(base, offset)
+        return _move_and_collide(base, offset, space)
     if number == CAST:
-        return _cast(base, offset)
+        return _cast(base, offset, space)
     if number == INTERSECT_RAY:
-        return _intersect_ray(base, offset)
-    return _update_bounds(base, offset)
+        return _intersect_ray(base, offset, space)
+    return _update_bounds(base, offset, space)
+
+
+def _enter(base, offset, number):
+    return _do(base, offset, number, space_at(base))
+
+
+def _enter_godot(base, offset, number):
+    return _do(base, offset, number, godot_space_at(base))

@@ -49,6 +49,8 @@ class WorldLayout:
     """Where records of RandomNumberGenerator are."""
     classes: list[str]
     """The class of each node."""
+    engine: str
+    """The physics engine."""
 
     def node(self, row: np.ndarray, index: int) -> Ref:
         """A node of the snapshot in a row, for plain Python."""
@@ -77,7 +79,7 @@ class WorldLayout:
 
     def set_addresses(self, rows: np.ndarray) -> None:
         """Writes where this process has the shared arrays, and the physics' functions, into every row."""
-        calls = addresses(bool(body_nodes_count(self.row)))
+        calls = addresses(self.engine if body_nodes_count(self.row) else None)
         for name in ADDRESSES:
             field = self.table["World"].by_name[name]
             array: np.ndarray = calls if name == "calls_at" else getattr(self.statics, name.removesuffix("_at"))
@@ -107,7 +109,7 @@ def make_layout(snapshot: Snapshot, program: Program) -> WorldLayout:
     nodes = body_nodes(snapshot)
     nodes_at, at = at, at + 4 * len(nodes)
     row = np.zeros(-(-at // 64) * 64, np.uint8)
-    layout = WorldLayout(table, offsets, row, statics, list(generators.values()), classes)
+    layout = WorldLayout(table, offsets, row, statics, list(generators.values()), classes, snapshot.physics_engine)
     writer = _Writer(snapshot, program, layout, generators)
     writer.write_nodes()
     row[space_at : space_at + space.dtype.itemsize] = space.view(np.uint8)

@@ -36,14 +36,25 @@ _ARRAYS = space_arrays()
 
 
 class SpaceType(types.Type):
+    """Of Jolt; also where it does not matter which engine it is."""
+
+    is_godot = False
+
     def __init__(self):
-        super().__init__("Space")
+        super().__init__(type(self).__name__)
 
 
-SPACE = SpaceType()
+class GodotSpaceType(SpaceType):
+    """Of GodotPhysics3D (see `godojo.twin.physics.engines`)."""
+
+    is_godot = True
+
+
+SPACE, GODOT_SPACE = SpaceType(), GodotSpaceType()
 
 
 @register_model(SpaceType)
+@register_model(GodotSpaceType)
 class _SpaceModel(models.StructModel):
     def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, [("base", types.voidptr)])
@@ -94,13 +105,24 @@ def _get_array(context, builder, typ, value, name):
     return array._getvalue()
 
 
-@intrinsic
-def space_at(typingctx, base):
-    """The physics of the world in the row at an address."""
+def _cast(kind):
+    """What makes a space of an address."""
 
     def make(context, builder, sig, args):
-        space = cgutils.create_struct_proxy(SPACE)(context, builder)
+        space = cgutils.create_struct_proxy(kind)(context, builder)
         space.base = args[0]
         return space._getvalue()
 
-    return SPACE(types.voidptr), make
+    return kind(types.voidptr), make
+
+
+@intrinsic
+def space_at(typingctx, base):
+    """The physics of the world in the row at an address."""
+    return _cast(SPACE)
+
+
+@intrinsic
+def godot_space_at(typingctx, base):
+    """As `space_at`, of GodotPhysics3D."""
+    return _cast(GODOT_SPACE)
