@@ -91,7 +91,7 @@ def _list_events(space: Space, pair: Any, with_areas: bool, entered: int, count:
 
 
 @call
-def _pair_of(space: Space, area: int, other: int) -> int:
+def _pair_of(space: Space, area: Any, other: Any) -> Any:
     """The index of the pair of an area and another object, or -1; the pairs of an area are in the order of others."""
     pairs = space.pairs
     low = space.roster[area].first_pair
@@ -108,7 +108,7 @@ def _pair_of(space: Space, area: int, other: int) -> int:
 
 
 @call
-def _update_pair(space: Space, index: int) -> int:
+def _update_pair(space: Space, index: Any) -> Any:
     """The pair's index if the two have met or parted since the last step, or -1; lists it as active while they meet."""
     area, other, touching = space.pairs[index].area, space.pairs[index].other, space.touching
     before = (touching[index] & NOW) >> np.uint8(1)
