@@ -13,12 +13,36 @@ import numpy as np
 
 from godojo.twin.physics import build
 from godojo.twin.physics.space import AREA, IS_CHARACTER, KINEMATIC, MONITORABLE, MONITORING, RIGID, STATIC
+from godojo.twin.physics_2d import build as build_2d
 from tests.physics_play import play
+from tests.physics_play_2d import play as play_2d
 
 KINDS = {"StaticBody3D": STATIC, "CharacterBody3D": KINEMATIC, "Area3D": AREA, "RigidBody3D": RIGID}
 TRAITS = {"CharacterBody3D": IS_CHARACTER, "Area3D": MONITORING | MONITORABLE}
-DEFAULT_DAMP = 0.1
+KINDS |= {f"{name[:-2]}2D": kind for name, kind in KINDS.items()}
+TRAITS |= {f"{name[:-2]}2D": traits for name, traits in TRAITS.items()}
+DEFAULT_DAMP, DEFAULT_SPIN_DAMP_2D = 0.1, 1.0
 SECOND = 60
+
+
+def _shape_2d(entry: dict[str, Any]) -> build_2d.ShapeInfo:
+    one_way = bool(entry.get("one_way", 0))
+    match entry["shape"]:
+        case "RectangleShape2D":
+            return build_2d.rectangle(entry["size"], one_way=one_way)
+        case "CircleShape2D":
+            return build_2d.circle(entry["radius"])
+        case "CapsuleShape2D":
+            return build_2d.capsule(entry["radius"], entry["height"])
+        case "SegmentShape2D":
+            return build_2d.segment(entry["a"], entry["b"])
+        case "WorldBoundaryShape2D":
+            return build_2d.boundary(entry["normal"], entry["distance"])
+    return build_2d.convex(np.array(entry["points"]))
+
+
+def _is_flat(scene: dict[str, Any]) -> bool:
+    return str(scene["kind"]).endswith("_2d")
 
 
 def _shape(entry: dict[str, Any]) -> build.ShapeInfo:
@@ -39,25 +63,30 @@ def _shape(entry: dict[str, Any]) -> build.ShapeInfo:
 
 def build_scene(scene: dict[str, Any]) -> tuple[Any, np.ndarray, np.ndarray]:
     """Shared arrays, the row of the space, and the rows of the characters."""
-    infos = []
+    infos: list[Any] = []
+    maker: Any = build_2d if _is_flat(scene) else build
     for entry in scene["bodies"]:
-        info = build.BodyInfo(KINDS[entry["class"]], np.array(entry["transform"], np.float32), [_shape(entry)])
+        shape: Any = _shape_2d(entry) if _is_flat(scene) else _shape(entry)
+        info = maker.BodyInfo(KINDS[entry["class"]], np.array(entry["transform"], np.float32), [shape])
         info.layer, info.mask = int(entry["layer"]), int(entry["mask"])
         info.traits = TRAITS.get(entry["class"], 0)
         for name in ("mass", "gravity_scale", "friction", "bounce"):
             if name in entry:
                 setattr(info, name, entry[name])
         info.linear_damp = DEFAULT_DAMP + entry.get("linear_damp", 0.0)
+        if "angular_damp" in entry:
+            info.angular_damp = DEFAULT_SPIN_DAMP_2D + entry["angular_damp"]
         infos.append(info)
     # The engine has made a step before the first recorded tick.
     for row in scene["ticks"][0]["bodies"]:
         info = infos[int(row["body"])]
         info.transform = np.array(row["transform"], np.float32)
         info.linear_velocity, info.angular_velocity = row["velocity"], row["spin"]
-    statics, rows = build.build_space(infos, scene["physics"])
+    engine = {} if _is_flat(scene) else {"engine": scene["physics"]}
+    statics, rows = maker.build_space(infos, **engine)
     characters = []
     for setting in scene["settings"]:
-        record = build.new_character(rows[0]["bodies"][int(setting["body"])]["transform"])
+        record = maker.new_character(rows[0]["bodies"][int(setting["body"])]["transform"])
         for name, value in setting.items():
             if name != "body":
                 record[0][name] = value
@@ -81,12 +110,14 @@ class Played:
         statics, rows, characters = build_scene(scene)
         ticks = scene["ticks"]
         self.plan = _plan(scene)
+        self.axes = axes = 2 if _is_flat(scene) else 3
+        size = (axes + 1) * axes  # numbers of a transform
         count = len(ticks)
         moved = np.array([tick["moved"][0] if tick["moved"] else -1 for tick in ticks], np.int32)
-        places = np.array([tick["moved"][1] if tick["moved"] else [0.0] * 12 for tick in ticks], np.float32)
+        places = np.array([tick["moved"][1] if tick["moved"] else [0.0] * size for tick in ticks], np.float32)
         balls = np.array([row["body"] for row in ticks[0]["bodies"]], np.int32)
-        self.pushes = np.zeros((count, len(balls), 3), np.float32)
-        self.engine_balls = np.zeros((count, len(balls), 12), np.float32)
+        self.pushes = np.zeros((count, len(balls), axes), np.float32)
+        self.engine_balls = np.zeros((count, len(balls), size), np.float32)
         for index, tick in enumerate(ticks):
             for number, row in enumerate(tick["bodies"]):
                 self.pushes[index, number], self.engine_balls[index, number] = row["push"], row["transform"]
@@ -94,13 +125,13 @@ class Played:
             [[*ray["from"], *ray["to"], ray["exclude"], ray["areas"], ray["inside"]] for ray in tick["rays"]]
             for tick in ticks
         ]
-        self.out = np.zeros((*self.plan.shape[:2], 9), np.float32)
+        self.out = np.zeros((*self.plan.shape[:2], 2 * axes + 3), np.float32)
         self.balls = np.zeros_like(self.engine_balls)
-        self.rays = np.zeros((count, len(rays[0]), 7), np.float32)
+        self.rays = np.zeros((count, len(rays[0]), 1 + 2 * axes), np.float32)
         events = np.zeros((count * 64, 4), np.int32)
         started = time.perf_counter()
-        happened = play(
-            build.make_space(statics, rows, scene["physics"]),
+        happened = (play_2d if axes == 2 else play)(
+            build.make_space(statics, rows, scene.get("physics", "")),
             build.as_records(characters),
             np.array([setting["body"] for setting in scene["settings"]], np.int32),
             self.plan,
@@ -121,8 +152,15 @@ class Played:
 
     def distances_m(self) -> np.ndarray:
         """[tick, mover]"""
-        difference = self.out[:, :, :3].astype(np.float64) - self.plan[:, :, 6:9]
+        axes = self.axes
+        difference = self.out[:, :, :axes].astype(np.float64) - self.plan[:, :, 2 * axes : 3 * axes]
         return np.asarray(np.linalg.norm(difference, axis=2))
+
+    def flags_agree(self) -> np.ndarray:
+        """[tick, mover]"""
+        axes = self.axes
+        mine, engine = self.out[:, :, 2 * axes : 2 * axes + 3], self.plan[:, :, 4 * axes : 4 * axes + 3]
+        return np.asarray((mine == engine).all(axis=2))
 
 
 def _events(scene: dict[str, Any]) -> list[tuple[int, ...]]:
@@ -136,24 +174,26 @@ def _events(scene: dict[str, Any]) -> list[tuple[int, ...]]:
 
 
 def measure(scenes: list[dict[str, Any]]) -> dict[str, float]:
-    """Figures over all scenes; metres, and shares that agree."""
+    """Figures over all scenes; metres (pixels of 2D scenes), and shares that agree."""
     ticks, seconds, flags, balls, hits, ray_m, same, all_events = [], [], [], [], [], [], 0, 0
     for scene in scenes:
         by_tick = Played(scene, 1)
         ticks.append(by_tick.distances_m().ravel())
-        flags.append((by_tick.out[:, :, 6:9] == by_tick.plan[:, :, 12:15]).all(axis=2).ravel())
+        flags.append(by_tick.flags_agree().ravel())
         by_second = Played(scene, SECOND)
         whole = len(scene["ticks"]) // SECOND
         worst = by_second.distances_m()[: whole * SECOND].reshape(whole, SECOND, -1).max(axis=1)
         seconds.append(worst.ravel())
-        ball_m = np.linalg.norm(by_tick.balls[..., 9:].astype(np.float64) - by_tick.engine_balls[..., 9:], axis=2)
+        axes = by_tick.axes
+        places = by_tick.balls[..., -axes:].astype(np.float64)
+        ball_m = np.linalg.norm(places - by_tick.engine_balls[..., -axes:], axis=2)
         balls.append(ball_m[: SECOND + 1].max(axis=0, initial=0.0))
         for index, tick in enumerate(scene["ticks"]):
             for number, ray in enumerate(tick["rays"]):
                 row = by_tick.rays[index, number]
                 hits.append(int(row[0]) == int(ray["body"]))
                 if hits[-1] and ray["body"] >= 0:
-                    ray_m.append(float(np.abs(row[1:4] - np.array(ray["position"])).max()))
+                    ray_m.append(float(np.abs(row[1 : 1 + axes] - np.array(ray["position"])).max()))
         engine, twin = _events(scene), [event for event in by_tick.events if 2 < event[0] < len(scene["ticks"])]
         same += len(set(engine) & set(twin))
         all_events += len(set(engine) | set(twin))

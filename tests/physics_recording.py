@@ -25,9 +25,7 @@ def make_project(folder: Path, physics: str) -> Path:
     return folder
 
 
-def record(
-    engine: Engine, kind: str, seed: int, scenes: int, ticks: int, path: Path, physics: str = JOLT
-) -> Path:
+def record(engine: Engine, kind: str, seed: int, scenes: int, ticks: int, path: Path, physics: str = JOLT) -> Path:
     """Writes the scenes and every tick of them into the file (see `physics_arena.gd` for the kinds of scenes)."""
     options = [f"--kind={kind}", f"--seed={seed}", f"--scenes={scenes}", f"--ticks={ticks}", f"--out={path}"]
     words = ["--headless", "--no-header", "--fixed-fps", "60", "--script", f"res://{FOLDER}/record_physics.gd", "--"]

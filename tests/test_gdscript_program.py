@@ -353,8 +353,9 @@ func freeze():
     seen = []
     for _ in range(6):
         world.call("P", "_physics_process", np.float64(0.1))
+        world.call("P", "@pass_time", np.float64(0.1))
         seen.append((world.paths["P"].frozen, int(world.paths["P"].shown)))  # type: ignore[attr-defined]
-    assert seen == [(True, 0), (True, 0), (True, 0), (True, 0), (True, 11), (True, 11)]
+    assert seen == [(True, 0), (True, 0), (False, 0), (True, 11), (True, 11), (False, 11)]
 
 
 @pytest.mark.parametrize(
@@ -369,7 +370,7 @@ func freeze():
         ("\thelp()\nfunc help():\n\tx = 1\n\t_physics_process(0.1)", 3, "recursion"),
         ("\tx = 'a'\n\tx = 1", 5, "String"),
         ("\tget_tree().reload_current_scene()", 4, "reload_current_scene()"),
-        ("\tadd_child(Node.new())", 4, "new"),
+        ("\tadd_child(Node.new())", 4, "add_child()"),
         ("\tx = $Eye.global_position", 4, "such nodes are left out"),
         ("\tpass\nfunc _integrate_forces(state):\n\tx = state", 5, "_integrate_forces()"),
         ("\tx = 3 3", 4, "does not understand this"),

@@ -1,4 +1,4 @@
-"""The twin's physics against Jolt in the real engine: seeded random motion in random scenes, tick by tick."""
+"""The twin's physics against the real engine, 2D and both engines of 3D: seeded random motion, tick by tick."""
 
 import json
 import os
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from godojo.engines.godot.find import Engine
+from godojo.twin.physics.engines import GODOT, JOLT
 from tests.nightly import repeats
 from tests.physics_recording import record
 
@@ -27,13 +28,14 @@ def measured(path: Path) -> dict[str, Any]:
     return figures
 
 
-def figures_of(engine: Engine, kind: str, seed: int, folder: Path) -> dict[str, Any]:
+def figures_of(engine: Engine, kind: str, seed: int, folder: Path, physics: str = JOLT) -> dict[str, Any]:
     scenes, ticks = repeats(1, nightly=12), repeats(60, nightly=240)
-    return measured(record(engine, kind, seed, scenes, ticks, folder / "recording.json"))
+    return measured(record(engine, kind, seed, scenes, ticks, folder / "recording.json", physics))
 
 
-def test_characters_and_rays_agree_with_the_engine(engine: Engine, tmp_path: Path) -> None:
-    figures = figures_of(engine, "mixed", 1, tmp_path)
+@pytest.mark.parametrize("physics", [JOLT, GODOT])
+def test_characters_and_rays_agree_with_the_engine(engine: Engine, tmp_path: Path, physics: str) -> None:
+    figures = figures_of(engine, "mixed", 1, tmp_path, physics)
     assert figures["one_second_median_m"] < 1e-3
     assert figures["one_second_p95_m"] < 2e-2
     assert figures["flags_agree"] > 0.995
@@ -41,14 +43,52 @@ def test_characters_and_rays_agree_with_the_engine(engine: Engine, tmp_path: Pat
     assert figures["ray_p99_m"] < 1e-3
 
 
-def test_rolling_and_bouncing_balls_agree_with_the_engine(engine: Engine, tmp_path: Path) -> None:
-    assert figures_of(engine, "rigid", 7, tmp_path)["rigid_one_second_max_m"] < 1e-3
+@pytest.mark.parametrize("physics", [JOLT, GODOT])
+def test_rolling_and_bouncing_balls_agree_with_the_engine(engine: Engine, tmp_path: Path, physics: str) -> None:
+    assert figures_of(engine, "rigid", 7, tmp_path, physics)["rigid_one_second_max_m"] < 1e-3
+
+
+def test_characters_of_godot_physics_move_bit_exactly(engine: Engine, tmp_path: Path) -> None:
+    assert figures_of(engine, "boxes", 7, tmp_path, GODOT)["one_tick_max_m"] == 0.0
+
+
+_KINDS = ["flat", "yaw", "boxes", "crowd", "bodies", "areas", "meshes"]
+
+
+KINDS_2D = ["flat_2d", "mixed_2d", "floating_2d", "bodies_2d", "crowd_2d", "areas_2d", "boundary_2d", "one_way_2d"]
+
+
+def check_2d(figures: dict[str, Any], kind: str) -> None:
+    """Lengths are pixels."""
+    assert figures["one_tick_p99_m"] < 0.1
+    assert figures["one_second_median_m"] < 0.1
+    assert figures["one_second_p95_m"] < 2.0
+    assert figures["flags_agree"] > 0.995
+    assert figures["rays_agree"] > 0.99
+    assert figures["ray_p99_m"] < 0.01
+    assert kind != "areas_2d" or figures["events_agree"] > 0.97
+
+
+def test_2d_characters_and_rays_agree_with_the_engine(engine: Engine, tmp_path: Path) -> None:
+    check_2d(figures_of(engine, "mixed_2d", 1, tmp_path), "mixed_2d")
+
+
+def test_2d_bodies_in_free_flight_agree_with_the_engine(engine: Engine, tmp_path: Path) -> None:
+    assert figures_of(engine, "rigid_2d", 7, tmp_path)["rigid_one_second_max_m"] < 0.01
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("kind", ["flat", "yaw", "boxes", "crowd", "bodies", "areas", "meshes"])
-def test_each_kind_of_scene_agrees_with_the_engine(engine: Engine, tmp_path: Path, kind: str) -> None:
-    figures = figures_of(engine, kind, 7, tmp_path)
+@pytest.mark.parametrize("kind", KINDS_2D)
+def test_each_kind_of_2d_scene_agrees_with_the_engine(engine: Engine, tmp_path: Path, kind: str) -> None:
+    check_2d(figures_of(engine, kind, 7, tmp_path), kind)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("kind", "physics"), [*((kind, JOLT) for kind in _KINDS), *((kind, GODOT) for kind in _KINDS if kind != "meshes")]
+)
+def test_each_kind_of_scene_agrees_with_the_engine(engine: Engine, tmp_path: Path, kind: str, physics: str) -> None:
+    figures = figures_of(engine, kind, 7, tmp_path, physics)
     assert figures["one_second_median_m"] < 1e-3
     assert figures["one_second_p95_m"] < 2e-2
     assert figures["flags_agree"] > 0.995
@@ -73,6 +113,20 @@ def test_the_corners_of_a_hull_move_inwards_by_the_radius() -> None:
     inner, radius = shrink(corners, planes, 0.04)
     assert radius == 0.04
     assert np.allclose(np.abs(inner), [0.96, 1.96, 2.96])
+
+
+def test_a_hull_of_godot_physics_has_faces_and_edges() -> None:
+    from godojo.twin.physics.godot.hulls import hull_rows
+
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-2, 2) for z in (-3, 3)], np.float64)
+    rows, points, faces, edges = hull_rows(np.concatenate([corners, [[0.0, 0.0, 0.0]], corners]))
+    assert (points, faces, edges) == (8, 6, 12)
+    assert len(rows) == 8 + 2 * 6 + 2 * 12 + 4 * 6
+    for face in range(faces):
+        normal, (distance, first, count) = rows[8 + 2 * face], rows[8 + 2 * face + 1]
+        around = rows[rows[int(first) : int(first + count), 0].astype(int)]
+        assert np.allclose(around @ normal, distance)
+        assert np.cross(around[0] - around[2], around[0] - around[1]) @ normal > 0.0  # clockwise
 
 
 def test_a_plane_is_a_box_below_it() -> None:

@@ -19,7 +19,17 @@ from godojo.twin.gdscript.runtime.vector3 import Vector3
 from godojo.twin.scene.snapshot import Snapshot, read_snapshot
 from godojo.twin.world import api, prelude, ref_types, worlds
 from godojo.twin.world.dojo import with_native_agents, world_seed
-from godojo.twin.world.refs import ERROR_AT, NULL_REF, OUT_OF_RANGE, OVERFLOW, RefClass, is_null, world_random
+from godojo.twin.world.kernels import space_of, world_at
+from godojo.twin.world.refs import (
+    ERROR_AT,
+    NULL_REF,
+    OUT_OF_RANGE,
+    OVERFLOW,
+    RefClass,
+    is_null,
+    record_at,
+    world_random,
+)
 from godojo.twin.world.tables import NATIVE, ClassTable
 from godojo.twin.world.worlds import TwinWorlds
 
@@ -41,6 +51,7 @@ TABLE = ClassTable(
     }
 )
 Player, Node3D = RefClass(TABLE, "Player"), RefClass(TABLE, "Node3D")
+Shape = RefClass(NATIVE, "CollisionShape3D")
 AT = ref_types.DEAD_AT + TABLE.largest
 
 
@@ -226,6 +237,27 @@ def test_dojo_agents_play_rounds(folder: Path) -> None:
         total = np.where(done[..., None], 0.0, total + role.terms)
     assert len(lengths) >= 8
     assert max(lengths) <= 600  # max_ticks
+
+
+@numba.njit
+def enable(rows, offset):
+    prelude.set_disabled(record_at(world_at(rows, 0), offset, Shape), False)
+
+
+@pytest.mark.nightly  # as above
+@pytest.mark.timeout(900)
+def test_a_shape_that_is_enabled_later_is_found(folder: Path) -> None:
+    snapshot = snapshot_of("jumper")
+    shape = next(node for node in snapshot.nodes if node.native_class == "CollisionShape3D")
+    shape.properties["disabled"] = ["bool", True]
+    program = compile_program(snapshot, lambda path: (ARCADE / path.removeprefix("res://")).read_text())
+    twin = TwinWorlds(snapshot, program, 16, folder)
+    twin.reset(1)
+    node = twin.node(0, shape.path)
+    low, high = space_of(node).bounds[:3, node.shape_body], space_of(node).bounds[3:, node.shape_body]
+    assert (low > high).all()
+    enable(twin._rows, twin.layout.offsets[shape.index])
+    assert (low < high).all()
 
 
 def test_every_call_that_is_offered_exists() -> None:

@@ -20,11 +20,21 @@ class DamagedDocument(GodojoError):
     """A JSON file is damaged."""
 
 
-def document_bytes(form: Format, fields: Any) -> bytes:
-    """A struct or a mapping as a file: format first, hash last."""
+def document_bytes(form: Format, fields: Any, *, is_long: bool = False) -> bytes:
+    """A struct or a mapping as a file: format first, hash last. In a long one records have a line each."""
     tree = {"format": form.tag, **msgspec.to_builtins(fields)}
-    text = msgspec.json.format(msgspec.json.encode(tree), indent=2)
+    text = _lines(tree) if is_long else msgspec.json.format(msgspec.json.encode(tree), indent=2)
     return _SEAL.close(text.removesuffix(b"\n}"))
+
+
+def _lines(tree: dict[str, Any]) -> bytes:
+    fields = []
+    for name, value in tree.items():
+        text = msgspec.json.encode(value)
+        if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+            text = b"[\n" + b",\n".join(map(msgspec.json.encode, value)) + b"\n]"
+        fields.append(msgspec.json.encode(name) + b": " + text)
+    return b"{\n" + b",\n".join(fields) + b"\n}"
 
 
 def write_document(path: Path, form: Format, fields: Any) -> None:

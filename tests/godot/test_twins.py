@@ -78,6 +78,8 @@ def test_a_project_is_trained_on_its_twin_and_judged_in_the_engine(
     found = evaluate_training(folder, 32)
     assert found is not None
     assert found.on_twin is not None
+    played = check_twin(driving, seeds=1, seconds=2.0, policies={"shared_policy": godojo.load_policy(run)})
+    assert played.passes
     (twin,), real = found.on_twin.performances, found.after.performance("shared_policy", "trained")  # type: ignore[union-attr]
     assert twin.reward is not None
     assert real.reward is not None
@@ -89,3 +91,55 @@ def test_the_real_engine_can_be_asked_for(arcade: Path, tmp_path: Path, monkeypa
     monkeypatch.chdir(tmp_path)
     run = godojo.train(project=arcade, scene="driving.tscn", steps=2000, engine="godot")
     assert RunFolder.open(str(run.path)).config.engine == "godot"
+
+
+WORKSHOP = ROOT / "tests/godot_rl_games/climber"
+
+
+def test_what_public_games_do_besides_running_is_the_same_as_in_the_engine() -> None:
+    """Timers, `await`, deferred calls, process modes, `look_at`, `move_and_collide`, bound arguments, `%Name`…"""
+    built = build_twin(WORKSHOP, "workshop.tscn")
+    assert [one.reason for one in built.record.left_out if "stops" not in one.reason] == []
+    found = check_twin(built, seeds=2, seconds=6.0)
+    assert found.passes
+    assert found.line("observations that agree").value > 0.99
+    worlds = built.worlds()
+    for _ in range(200):
+        worlds.step()
+        role = worlds.roles["shared_policy"]
+        if role.truncated.any():
+            assert not (role.truncated & role.terminated).any()
+            break
+    else:
+        pytest.fail("no episode was cut off")
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "reason"),
+    [
+        ("driving.gd", "extends Node3D\nfunc broken(:\n", "parse"),
+        ("driving_copy.tscn", '[gd_scene format=3]\n[node name="A" type="Node3D"]\n', "agents"),
+        (
+            "driving_copy.tscn",
+            '[gd_scene format=3]\n[ext_resource type="PackedScene" path="res://driving_copy.tscn" id="1"]\n'
+            '[node name="A" type="Node3D"]\n[node name="B" parent="." instance=ExtResource("1")]\n',
+            "",
+        ),
+        (
+            "driving_copy.tscn",
+            '[gd_scene format=3]\n[ext_resource type="PackedScene" path="res://gone.tscn" id="1"]\n'
+            '[node name="A" type="Node3D"]\n[node name="B" parent="." instance=ExtResource("1")]\n',
+            "",
+        ),
+    ],
+    ids=["script-error", "no-agents", "cyclic-scene", "missing-resource"],
+)
+def test_a_broken_project_is_refused_in_one_line(
+    arcade: Path, tmp_path: Path, file: str, text: str, reason: str
+) -> None:
+    project = shutil.copytree(arcade, tmp_path / "broken")
+    (project / file).write_text(text, encoding="utf-8")
+    with pytest.raises(godojo.GodojoError) as caught:
+        build_twin(project, "driving.tscn")
+    assert "\n" not in str(caught.value)
+    assert reason in str(caught.value)

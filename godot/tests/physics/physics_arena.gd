@@ -1,67 +1,11 @@
-extends Node3D
-## A scene of random bodies with characters in it; one after the other, each recorded tick by tick.
+extends "res://tests/physics/physics_recorder.gd"
+## A scene of random bodies with characters in it.
 
-var options: Dictionary[String, String] = {}
-
-var _chance: RandomNumberGenerator = RandomNumberGenerator.new()
-var _kind: String = "mixed"
-var _ticks: int = 120
-var _scenes_left: int = 1
-var _tick: int = 0
-var _bodies: Array[CollisionObject3D] = []
-var _movers: Array[CharacterBody3D] = []
 var _wishes: Array[Vector3] = []
-var _records: Array = []
-var _scene: Dictionary = {}
-var _events: Array = []
-
-
-func _ready() -> void:
-	_chance.seed = int(options.get("seed", "1"))
-	_kind = options.get("kind", "mixed")
-	_ticks = int(options.get("ticks", "120"))
-	_scenes_left = int(options.get("scenes", "4"))
-	_build()
-
-
-func _physics_process(delta: float) -> void:
-	if _tick == _ticks:
-		_finish()
-		return
-	var frame: Dictionary = {"events": _events, "movers": [], "bodies": []}
-	_events = []
-	_move_others(frame)
-	for place: int in _movers.size():
-		(frame["movers"] as Array).append(_move(place, delta))
-	for body: CollisionObject3D in _bodies:
-		if body is RigidBody3D:
-			(frame["bodies"] as Array).append(_rigid(body as RigidBody3D))
-	frame["rays"] = _rays()
-	(_scene["ticks"] as Array).append(frame)
-	_tick += 1
-
-
-func _finish() -> void:
-	_records.append(_scene)
-	for body: CollisionObject3D in _bodies:
-		body.free()
-	_scenes_left -= 1
-	if _scenes_left > 0:
-		_build()
-		return
-	var file: FileAccess = FileAccess.open(options["out"], FileAccess.WRITE)
-	file.store_string(JSON.stringify(_records, "", false, true))
-	file.close()
-	set_physics_process(false)
-	get_tree().quit()
 
 
 func _build() -> void:
-	_tick = 0
-	_bodies = []
-	_movers = []
 	_wishes = []
-	_scene = {"kind": _kind, "bodies": [], "ticks": [], "settings": []}
 	_scene["gravity"] = ProjectSettings.get_setting("physics/3d/default_gravity")
 	_scene["physics"] = ProjectSettings.get_setting("physics/3d/physics_engine")
 	var floor_body: StaticBody3D = StaticBody3D.new()
@@ -80,18 +24,10 @@ func _build() -> void:
 				_chance.randf_range(-6, 6), _chance.randf_range(0, 2), _chance.randf_range(-6, 6)
 			)
 			_add(area, _random_obstacle(), at, _random_basis())
-			var index: int = _bodies.size() - 1
-			area.body_entered.connect(_note.bind(index, 1))
-			area.body_exited.connect(_note.bind(index, 0))
-			area.area_entered.connect(_note.bind(index, 1))
-			area.area_exited.connect(_note.bind(index, 0))
+			_watch(area)
 	if _kind == "rigid":
 		for number: int in 3:
 			_add_rigid(number)
-
-
-func _note(other: Node, area: int, entered: int) -> void:
-	_events.append([area, _bodies.find(other), entered])
 
 
 func _random_basis() -> Basis:
@@ -164,29 +100,10 @@ func _add_mover(at: Vector3) -> void:
 	if _kind == "bodies":
 		var kinds: Array[String] = ["sphere", "box", "cylinder"]
 		shape = _shape(kinds[_chance.randi_range(0, 2)], Vector3(0.8, 1.0, 0.6))
-	if _chance.randf() < 0.3:
-		mover.floor_stop_on_slope = false
-	if _chance.randf() < 0.3:
-		mover.floor_constant_speed = true
-	if _chance.randf() < 0.3:
-		mover.floor_block_on_wall = false
-	if _chance.randf() < 0.2:
-		mover.motion_mode = CharacterBody3D.MOTION_MODE_FLOATING
-	if _chance.randf() < 0.2:
-		mover.slide_on_ceiling = false
+	_choose_settings(mover)
 	_add(mover, shape, at, Basis(Vector3.UP, _chance.randf_range(0, TAU)))
 	_movers.append(mover)
 	_wishes.append(Vector3.ZERO)
-	var setting: Dictionary = {"body": _bodies.size() - 1}
-	for property: String in [
-		"floor_stop_on_slope",
-		"floor_constant_speed",
-		"floor_block_on_wall",
-		"slide_on_ceiling",
-		"motion_mode"
-	]:
-		setting[property] = int(mover.get(property))
-	(_scene["settings"] as Array).append(setting)
 
 
 func _add_rigid(number: int) -> void:
@@ -245,8 +162,9 @@ func _move_others(frame: Dictionary) -> void:
 	if _kind != "crowd" or _tick % 60 != 30:
 		return
 	var index: int = _chance.randi_range(1, 14)
-	_bodies[index].position = Vector3(_chance.randf_range(-6, 6), 0.5, _chance.randf_range(-6, 6))
-	frame["moved"] = [index, _transform(_bodies[index])]
+	var body: Node3D = _bodies[index]
+	body.position = Vector3(_chance.randf_range(-6, 6), 0.5, _chance.randf_range(-6, 6))
+	frame["moved"] = [index, _transform(body)]
 
 
 func _move(place: int, delta: float) -> Dictionary:
@@ -292,7 +210,8 @@ func _move(place: int, delta: float) -> Dictionary:
 	return row
 
 
-func _rigid(ball: RigidBody3D) -> Dictionary:
+func _rigid(body: Node) -> Dictionary:
+	var ball: RigidBody3D = body
 	var push: Vector3 = Vector3(_chance.randf_range(-9, 9), 0.0, _chance.randf_range(-9, 9))
 	if _tick % 20 >= 10:
 		push = Vector3.ZERO
@@ -308,7 +227,7 @@ func _rigid(ball: RigidBody3D) -> Dictionary:
 
 func _rays() -> Array:
 	var results: Array = []
-	var space: PhysicsDirectSpaceState3D = get_world_3d().direct_space_state
+	var space: PhysicsDirectSpaceState3D = get_viewport().world_3d.direct_space_state
 	for number: int in 4:
 		var mover: CharacterBody3D = _movers[_chance.randi_range(0, _movers.size() - 1)]
 		var start: Vector3 = mover.position

@@ -1,8 +1,10 @@
 extends SceneTree
-## Plays seeded random motion in random scenes and writes what Jolt does in every tick, as JSON.
-## Options: --seed=1 --scenes=4 --ticks=120 --kind=boxes --out=FILE
+## Plays seeded random motion in random scenes and writes what the engine does in every tick, as
+## JSON. Options: --seed=1 --scenes=4 --ticks=120 --kind=boxes --out=FILE; kinds that end in _2d are
+## those of 2D scenes.
 
 const Arena: GDScript = preload("res://tests/physics/physics_arena.gd")
+const Arena2D: GDScript = preload("res://tests/physics/physics_arena_2d.gd")
 
 
 func _initialize() -> void:
@@ -10,6 +12,7 @@ func _initialize() -> void:
 	for argument: String in OS.get_cmdline_user_args():
 		var parts: PackedStringArray = argument.trim_prefix("--").split("=", true, 1)
 		options[parts[0]] = parts[1] if parts.size() > 1 else ""
-	var arena: Node3D = Arena.new()
+	var is_flat: bool = options.get("kind", "").ends_with("_2d")
+	var arena: Node = Arena2D.new() if is_flat else Arena.new()
 	arena.set(&"options", options)
 	root.add_child.call_deferred(arena)

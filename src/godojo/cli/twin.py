@@ -9,7 +9,7 @@ import typer
 from godojo.cli.console import note, out, print_json
 
 if TYPE_CHECKING:
-    from godojo.twin.gate import Parity
+    from godojo.twin.gate import Actor, Parity
 
 app = typer.Typer(help="Compile your own game for the embedded engine.", no_args_is_help=True)
 PATH_OF_PROJECT = Annotated[Path, typer.Argument(help="A Godot project's folder.", metavar="DIR")]
@@ -82,6 +82,9 @@ def check(
     action_repeat: ACTION_REPEAT = None,
     seeds: Annotated[int | None, typer.Option(help="Rounds of play.", metavar="N", min=1)] = None,
     seconds: Annotated[float | None, typer.Option(help="Seconds of each.", metavar="S", min=0.1)] = None,
+    policy: Annotated[
+        str | None, typer.Option(help="Play by the policies of this run, instead of at random.", metavar="RUN")
+    ] = None,
     as_json: AS_JSON = False,
 ) -> None:
     """Compare a twin with the real engine: the same seeded play in both. Exits with 1 if they are too far apart.
@@ -89,6 +92,7 @@ def check(
     Examples:
 
       godojo twin check path/to/project
+      godojo twin check path/to/project --policy latest
       godojo twin check path/to/project --scene train.tscn --seeds 8
     """
     from godojo import extras
@@ -98,17 +102,35 @@ def check(
     extras.require("twin", out.print)
     built = twins.build_twin(project, scene, action_repeat=action_repeat, say=note)
     found = twins.check_twin(
-        built, seeds=seeds or gate.SEEDS, seconds=gate.SECONDS if seconds is None else seconds, say=note
+        built,
+        seeds=seeds or gate.SEEDS,
+        seconds=gate.SECONDS if seconds is None else seconds,
+        policies=None if policy is None else _policies(policy, list(built.worlds().roles)),
+        say=note,
     )
     if as_json:
-        print_json({"passes": found.passes, **twins.as_json(built.record)["parity"]})
+        print_json({"passes": found.passes, **twins.parity_as_json(found)})
     else:
-        print_parity(found, built.advice)
+        print_parity(found)
     if not found.passes:
         raise typer.Exit(1)
 
 
-def print_parity(found: "Parity", advice: str = "") -> None:
+def _policies(run: str, roles: list[str]) -> "dict[str, Actor]":
+    """The policies of a run, by role."""
+    from godojo.api.policies import TrainedPolicy
+    from godojo.api.references import reference
+    from godojo.errors import GodojoError
+    from godojo.evaluation.players import players_of
+    from godojo.export.players import SHIPPED
+
+    found = players_of(reference(run), files=SHIPPED)
+    if not set(found) <= set(roles):
+        raise GodojoError(f"{run} was trained as {', '.join(found)}; this game has {', '.join(roles)}")
+    return {name: TrainedPolicy(player) for name, player in found.items()}
+
+
+def print_parity(found: "Parity") -> None:
     """Prints a gate's table and its verdict."""
     from rich.table import Table
 
@@ -123,7 +145,7 @@ def print_parity(found: "Parity", advice: str = "") -> None:
     _print_lines(
         [
             f"{found.seeds} seeds of {found.seconds:g} s, {found.agents} agents: "
-            f"{'the twin can be trained on' if found.passes else 'the twin is too far from the real engine' + advice}",
+            f"{'the twin can be trained on' if found.passes else 'the twin is too far from the real engine'}",
             *([f"first difference: {found.first_difference}"] if found.first_difference else []),
         ]
     )

@@ -44,7 +44,7 @@ def uses_twin(args: TrainArgs, source: GameSource, say: Say) -> bool:
     if args.engine == "sim":
         say(f"the twin differs from the real engine: {parity.missed()}; {option('engine', 'sim')} uses it all the same")
         return True
-    say(f"training in the real engine, since the twin differs from it: {parity.missed()}{built.advice}")
+    say(f"training in the real engine, since the twin differs from it: {parity.missed()}")
     return False
 
 

@@ -7,7 +7,7 @@ A built twin is a folder: `snapshot.json` (the live scene), a Python module (the
 import hashlib
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,13 +100,6 @@ class BuiltTwin:
         return self.record.parity
 
     @property
-    def advice(self) -> str:
-        """What would bring the twin nearer to the real engine, as the end of a sentence; empty if nothing is known."""
-        if self.snapshot.physics_engine != "GodotPhysics3D":
-            return ""
-        return "; it has Jolt's physics: set physics/3d/physics_engine to Jolt Physics in the project to match it"
-
-    @property
     def worlds_each(self) -> int:
         """Worlds of the contract that one copy of the scene holds."""
         return int(self.snapshot.ready["worlds"])
@@ -187,14 +180,22 @@ def build_twin(
 
 
 def check_twin(
-    built: BuiltTwin, *, seeds: int = gate.SEEDS, seconds: float = gate.SECONDS, say: Say | None = None
+    built: BuiltTwin,
+    *,
+    seeds: int = gate.SEEDS,
+    seconds: float = gate.SECONDS,
+    policies: Mapping[str, gate.Actor] | None = None,
+    say: Say | None = None,
 ) -> Parity:
-    """Play the same seeded rounds in the real engine and in the twin; the result is kept with the twin.
+    """Play the same seeded rounds in the real engine and in the twin; the result of random play is kept with the twin.
+
+    A policy plays in the real engine, and the twin gets the same actions.
 
     Args:
         built: What `build_twin` returned.
         seeds: Rounds of play, each in a process of its own.
         seconds: Seconds of play with each seed.
+        policies: By role, what `godojo.load_policy` returned; other roles act at random.
         say: Called with a line about each step.
     """
     tell = say or (lambda _: None)
@@ -202,15 +203,17 @@ def check_twin(
     with probed(built.project, built.scene, action_repeat=built.record.action_repeat) as game:
         for seed in range(1, seeds + 1):
             tell(f"comparing {seconds:g} s of play with the real engine ({seed} of {seeds})")
-            godot = gate.record_godot(game, built.snapshot, seed, seconds)
+            godot = gate.record_godot(game, built.snapshot, seed, seconds, policies)
             if _beginning(godot.snapshot) != _beginning(built.snapshot):
                 reason = "its scene begins differently each time: seed its random numbers, or read no clock"
                 raise TwinRefused(built.project, [Refusal("", 0, reason)])
             # Worlds whose snapshot has the seed begin exactly with it; with another seed they begin anew.
             pairs.append((godot, _played(built.project, replace(built, snapshot=godot.snapshot).worlds(), godot)))
-    built.record.parity = gate.compare(pairs)
-    _keep(built)
-    return built.record.parity
+    found = gate.compare(pairs)
+    if not policies:
+        built.record.parity = found
+        _keep(built)
+    return found
 
 
 def stored_record(
@@ -357,3 +360,8 @@ def report_lines(record: BuildRecord) -> list[str]:
 def as_json(record: BuildRecord) -> dict[str, Any]:
     found: dict[str, Any] = msgspec.to_builtins(record)
     return found
+
+
+def parity_as_json(found: Parity) -> dict[str, Any]:
+    shown: dict[str, Any] = msgspec.to_builtins(found)
+    return shown

@@ -6,6 +6,7 @@ point and writes where bodies are. The twin begins with the snapshot of that mom
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 import numpy as np
@@ -20,6 +21,8 @@ from godojo.twin.scene.snapshot import Snapshot, Value
 
 POSITION_MEDIAN_M = 0.001
 POSITION_P95_M = 0.02
+POSITION_MEDIAN_PX, POSITION_P95_PX = 0.1, 2.0
+"""Of 2D games: Godot's gravity makes 100 pixels a metre."""
 AGREEMENT = 0.97
 SAME_NUMBER = 1e-3
 """Numbers of an observation and rewards that differ by less agree, relative to their size where that is above 1."""
@@ -32,6 +35,7 @@ _HOLD = 6
 _GODOT_RL_BEGINS = 3
 """Decisions from the snapshot to the first observation of a godot_rl game (`bridge/godot_rl.py`)."""
 _MOVES_M = 1e-4
+_LENGTHS = ("m", "px")
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -47,7 +51,7 @@ class Line(msgspec.Struct, frozen=True):
     def is_met(self) -> bool:
         if self.limit is None or not self.samples:
             return True
-        return self.value <= self.limit if self.unit == "m" else self.value >= self.limit
+        return self.value <= self.limit if self.unit in _LENGTHS else self.value >= self.limit
 
 
 class Parity(msgspec.Struct, frozen=True):
@@ -91,8 +95,27 @@ class Recording(msgspec.Struct):
     """float32 [decisions + 1, bodies, 3]."""
 
 
-def record_godot(game: Probed, known: Snapshot, seed: int, seconds: float = SECONDS) -> Recording:
-    """Plays the real game by seeded random actions. `known` is any snapshot of it."""
+class Actor(Protocol):
+    """A policy of one role; `godojo.load_policy` returns one."""
+
+    def act(self, observation: np.ndarray) -> np.ndarray:
+        """The actions for the observations of all agents."""
+
+    def reset(self, done: np.ndarray | None = None) -> None:
+        """Forgets what agents have seen whose episode is over; everything by default."""
+
+
+def record_godot(
+    game: Probed,
+    known: Snapshot,
+    seed: int,
+    seconds: float = SECONDS,
+    policies: Mapping[str, Actor] | None = None,
+) -> Recording:
+    """Plays the real game by policies, and by seeded random actions where a role has none.
+
+    `known` is any snapshot of the game.
+    """
     worlds = launch_games(
         game.started(seed=seed, is_traced=True),
         num_worlds=None if known.wire == "godot_rl" else 1,
@@ -106,7 +129,7 @@ def record_godot(game: Probed, known: Snapshot, seed: int, seconds: float = SECO
         snapshot = read_probe(_bytes(game.snapshot), ready, known.wire, str(game.snapshot))
         decisions = max(round(seconds * snapshot.ticks_per_second / snapshot.action_repeat), 1)
         actions = random_actions(worlds.roles, decisions, seed)
-        recording = play(worlds, snapshot, actions)
+        recording = play(worlds, snapshot, actions, policies)
         recording.positions = _positions(game.trace, snapshot, decisions)
         return recording
 
@@ -117,8 +140,18 @@ def play_twin(twin: Worlds, godot: Recording) -> Recording:
     return play(twin, godot.snapshot, godot.actions)
 
 
-def play(worlds: Worlds, snapshot: Snapshot, actions: Mapping[str, np.ndarray]) -> Recording:
-    """Plays worlds that have just begun; notes where bodies are if the worlds tell."""
+def play(
+    worlds: Worlds,
+    snapshot: Snapshot,
+    actions: Mapping[str, np.ndarray],
+    policies: Mapping[str, Actor] | None = None,
+) -> Recording:
+    """Plays worlds that have just begun; notes where bodies are if the worlds tell.
+
+    What policies choose is written into `actions`.
+    """
+    for policy in (policies or {}).values():
+        policy.reset()
     roles = worlds.roles
     decisions = len(next(iter(actions.values())))
     found = Recording(
@@ -137,11 +170,25 @@ def play(worlds: Worlds, snapshot: Snapshot, actions: Mapping[str, np.ndarray]) 
             found.positions[decision] = where(0)
         if decision == decisions:
             break
+        for name, policy in (policies or {}).items():
+            actions[name][decision] = _exact(roles[name], policy.act(roles[name].observation))
         worlds.step({name: actions[name][decision] for name in roles})
         for name, role in roles.items():
             found.rewards[name][decision] = role.reward
             found.ends[name][decision] = role.terminated | role.truncated
+            if name in (policies or {}):
+                policies[name].reset(found.ends[name][decision])  # type: ignore[index]
     return found
+
+
+def _exact(role: RoleArrays, action: np.ndarray) -> np.ndarray:
+    """An action whose continuous parts are multiples of the step that the engine reads exactly."""
+    exact, at = np.array(action, np.float32), 0
+    for part in role.action_parts:
+        if part.kind == "continuous":
+            exact[..., at : at + part.width] = np.round(exact[..., at : at + part.width] / _STEP) * _STEP
+        at += part.width
+    return exact
 
 
 def compare(pairs: Sequence[tuple[Recording, Recording]]) -> Parity:
@@ -158,11 +205,15 @@ def compare(pairs: Sequence[tuple[Recording, Recording]]) -> Parity:
             paid.append(_same(godot.rewards[role], twin.rewards[role]).ravel())
             ended.append(_ends_agree(godot.ends[role], twin.ends[role]))
         first = first or _first_difference(godot, twin)
-    metres = np.concatenate(apart)
+    apart_by = np.concatenate(apart)
     one = pairs[0][0]
+    is_flat = any("2D" in one.snapshot.nodes[body].native_class for body in one.snapshot.bodies)
+    unit, median, p95 = "m", POSITION_MEDIAN_M, POSITION_P95_M
+    if is_flat:
+        unit, median, p95 = "px", POSITION_MEDIAN_PX, POSITION_P95_PX
     lines = [
-        Line("one-second position, median", _at(metres, 50), POSITION_MEDIAN_M, len(metres), "m"),
-        Line("one-second position, 95th percentile", _at(metres, 95), POSITION_P95_M, len(metres), "m"),
+        Line("one-second position, median", _at(apart_by, 50), median, len(apart_by), unit),
+        Line("one-second position, 95th percentile", _at(apart_by, 95), p95, len(apart_by), unit),
         *(
             Line(name, float(np.mean(same)) if len(same) else 1.0, limit, len(same))
             for name, same, limit in (
@@ -203,7 +254,7 @@ def table(parity: Parity) -> list[tuple[str, str, str, str]]:
     """Rows of a table for people: figure, value, limit, verdict."""
     rows = []
     for line in parity.lines:
-        limit = "" if line.limit is None else f"{'≤' if line.unit == 'm' else '≥'} {shown(line, line.limit)}"
+        limit = "" if line.limit is None else f"{'≤' if line.unit in _LENGTHS else '≥'} {shown(line, line.limit)}"
         verdict = "" if line.limit is None else ("met" if line.is_met else "missed")
         value = shown(line, line.value) if line.samples else "nothing to compare"
         rows.append((line.name, value, limit, verdict))
@@ -213,11 +264,13 @@ def table(parity: Parity) -> list[tuple[str, str, str, str]]:
 def shown(line: Line, value: float) -> str:
     if line.unit == "m":
         return f"{value * 1000:.3g} mm"
+    if line.unit == "px":
+        return f"{value:.3g} px"
     return f"{value:.2%}"
 
 
 def _errors_after_one_second(godot: Recording, twin: Recording) -> np.ndarray:
-    """Metres, of all bodies that moved in either."""
+    """Metres, or pixels of 2D games, of all bodies that moved in either."""
     snapshot = godot.snapshot
     second = min(round(snapshot.ticks_per_second / snapshot.action_repeat), len(godot.positions) - 1)
     here, there = godot.positions[: second + 1], twin.positions[: second + 1]

@@ -206,7 +206,7 @@ func _read_node(node: Node, is_sync: bool) -> Dictionary:
 	}
 
 
-## Solid CSG shapes have no shape of their own: their triangles are added.
+## Solid CSG shapes and polygons have no shape of their own: what they collide with is added.
 func _with_faces(node: Node, properties: Dictionary) -> Dictionary:
 	var shape := node as CSGShape3D
 	if shape != null and shape.use_collision and shape.is_root_shape():
@@ -215,7 +215,58 @@ func _with_faces(node: Node, properties: Dictionary) -> Dictionary:
 		var baked: ConcavePolygonShape3D = shape.bake_collision_shape()
 		if baked != null:
 			properties["collision_faces"] = _value(baked.get_faces())
+	var polygon := node as CollisionPolygon2D
+	if polygon != null:
+		properties["collision_polygons"] = _value(_polygons_of(polygon))
+	if node is TileMapLayer:
+		_add_tiles(node as TileMapLayer, properties)
 	return properties
+
+
+## What a layer of tiles has in the physics: convex parts in its own frame, each with its bits.
+func _add_tiles(tiles: TileMapLayer, properties: Dictionary) -> void:
+	tiles.update_internals()
+	var query := PhysicsShapeQueryParameters2D.new()
+	var all := RectangleShape2D.new()
+	all.size = Vector2.ONE * 1e6
+	query.shape = all
+	query.collision_mask = 0xFFFFFFFF
+	var server := PhysicsServer2D
+	for body in bodies:
+		if body is PhysicsBody2D:  # a test of a motion brings shapes up to date that no step has seen yet
+			var nowhere := PhysicsTestMotionParameters2D.new()
+			server.body_test_motion((body as PhysicsBody2D).get_rid(), nowhere)
+			break
+	var found: Array[RID] = []
+	for hit: Dictionary in tiles.get_world_2d().direct_space_state.intersect_shape(
+		query, _MOST_ITEMS
+	):
+		if hit["collider"] == tiles and not found.has(hit["rid"]):
+			found.append(hit["rid"])
+	var parts: Array = []
+	var inverse: Transform2D = tiles.global_transform.affine_inverse()
+	for body in found:
+		var frame: Transform2D = inverse * (server.body_get_state(body, 0) as Transform2D)
+		for index in server.body_get_shape_count(body):
+			var shape: RID = server.body_get_shape(body, index)
+			if server.shape_get_type(shape) == PhysicsServer2D.SHAPE_CONVEX_POLYGON:
+				var place: Transform2D = frame * server.body_get_shape_transform(body, index)
+				parts.append(place * (server.shape_get_data(shape) as PackedVector2Array))
+		properties["collision_layer"] = _value(server.body_get_collision_layer(body))
+		properties["collision_mask"] = _value(server.body_get_collision_mask(body))
+	if not parts.is_empty():
+		properties["collision_polygons"] = _value(parts)
+
+
+## The convex parts of a polygon, or the ends of its edges, as its body gets them.
+func _polygons_of(node: CollisionPolygon2D) -> Array:
+	if node.build_mode == CollisionPolygon2D.BUILD_SOLIDS:
+		return Geometry2D.decompose_polygon_in_convex(node.polygon)
+	var ends: PackedVector2Array = []
+	for index in node.polygon.size():
+		ends.append(node.polygon[index])
+		ends.append(node.polygon[(index + 1) % node.polygon.size()])
+	return [ends]
 
 
 ## Of the node that talks to the trainer, only what is plain: not its sockets, words and secrets.

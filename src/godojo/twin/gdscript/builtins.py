@@ -16,6 +16,7 @@ from godojo.twin.gdscript.types import (
     NUMBERS,
     QUATERNION,
     RANDOM,
+    RECT2,
     STRING,
     TRANSFORM2D,
     TRANSFORM3D,
@@ -91,6 +92,7 @@ _FIELDS: dict[Type, dict[str, Type]] = {
     BASIS: dict.fromkeys("xyz", VECTOR3),
     TRANSFORM3D: {"basis": BASIS, "origin": VECTOR3},
     TRANSFORM2D: dict.fromkeys(("x", "y", "origin"), VECTOR2),
+    RECT2: dict.fromkeys(("position", "size", "end"), VECTOR2),
 }
 _INDEXED = (*VECTORS, BASIS)
 _OTHER = {VECTOR2: VECTOR2I, VECTOR3: VECTOR3I, VECTOR2I: VECTOR2, VECTOR3I: VECTOR3}
@@ -123,6 +125,13 @@ _VECTOR_METHODS: dict[str, tuple[list[Type], Type]] = {
     "limit_length": ([FLOAT], V),
     "clamp": ([V, V], V),
 }
+_INT_VECTOR_METHODS: dict[str, tuple[list[Type], Type]] = {
+    "abs": ([], V),
+    "length": ([], FLOAT),
+    "length_squared": ([], INT),
+    "distance_to": ([V], FLOAT),
+    "distance_squared_to": ([V], INT),
+}
 _OWN_METHODS: dict[Type, dict[str, tuple[list[Type], Type]]] = {
     VECTOR2: {
         **_VECTOR_METHODS,
@@ -139,8 +148,8 @@ _OWN_METHODS: dict[Type, dict[str, tuple[list[Type], Type]]] = {
         "signed_angle_to": ([V, V], FLOAT),
         "inverse": ([], V),
     },
-    VECTOR2I: {"abs": ([], V), "length": ([], FLOAT), "length_squared": ([], INT)},
-    VECTOR3I: {"abs": ([], V), "length": ([], FLOAT), "length_squared": ([], INT)},
+    VECTOR2I: _INT_VECTOR_METHODS,
+    VECTOR3I: _INT_VECTOR_METHODS,
     QUATERNION: {
         **dict.fromkeys(["normalized", "inverse"], ([], V)),
         **dict.fromkeys(["length", "length_squared", "get_angle"], ([], FLOAT)),
@@ -169,12 +178,22 @@ _OWN_METHODS: dict[Type, dict[str, tuple[list[Type], Type]]] = {
         "is_equal_approx": ([V], BOOL),
     },
     TRANSFORM2D: {
-        **dict.fromkeys(["inverse", "affine_inverse"], ([], V)),
-        "translated": ([VECTOR2], V),
-        "rotated": ([FLOAT], V),
-        "get_rotation": ([], FLOAT),
+        **dict.fromkeys(["inverse", "affine_inverse", "orthonormalized"], ([], V)),
+        **dict.fromkeys(["translated", "translated_local", "scaled"], ([VECTOR2], V)),
+        **dict.fromkeys(["rotated", "rotated_local"], ([FLOAT], V)),
+        **dict.fromkeys(["get_rotation", "get_skew", "determinant"], ([], FLOAT)),
+        **dict.fromkeys(["get_origin", "get_scale"], ([], VECTOR2)),
         "basis_xform": ([VECTOR2], VECTOR2),
         "basis_xform_inv": ([VECTOR2], VECTOR2),
+    },
+    RECT2: {
+        **dict.fromkeys(["intersects", "encloses"], ([V], BOOL)),
+        "has_point": ([VECTOR2], BOOL),
+        "has_area": ([], BOOL),
+        "get_area": ([], FLOAT),
+        "get_center": ([], VECTOR2),
+        "grow": ([FLOAT], V),
+        "abs": ([], V),
     },
 }
 VALUE_METHODS = {name for methods in _OWN_METHODS.values() for name in methods}
@@ -187,6 +206,7 @@ _IDENTITIES = {
     "Transform3D": "identity_transform()",
     "Transform2D": "identity_transform2d()",
     "Quaternion": "Quaternion(0.0, 0.0, 0.0, 1.0)",
+    "Rect2": "Rect2(Vector2(0.0, 0.0), Vector2(0.0, 0.0))",
 }
 _MAKERS_OF_VALUES: dict[str, list[tuple[list[Type], str]]] = {
     "Basis": [
@@ -206,6 +226,10 @@ _MAKERS_OF_VALUES: dict[str, list[tuple[list[Type], str]]] = {
         ([VECTOR3, FLOAT], "quaternion_from_axis_angle({0}, {1})"),
         ([FLOAT] * 4, "Quaternion({0}, {1}, {2}, {3})"),
         ([BASIS], "{0}.get_quaternion()"),
+    ],
+    "Rect2": [
+        ([VECTOR2, VECTOR2], "Rect2({0}, {1})"),
+        ([FLOAT] * 4, "Rect2(Vector2({0}, {1}), Vector2({2}, {3}))"),
     ],
 }
 _STATIC: dict[tuple[str, str], tuple[list[Type], Type, str, list[str]]] = {
@@ -378,8 +402,8 @@ def method_call(kind: Type, name: str, args: list[Type], line: int) -> Plan | No
 
 _ARRAY_METHODS: dict[str, tuple[str, int]] = {
     # how it is written, and how many elements it takes as arguments
-    "append": ("{r}.append({0})", 1),
-    "push_back": ("{r}.append({0})", 1),
+    "append": ("append({r}, {0})", 1),
+    "push_back": ("append({r}, {0})", 1),
     "push_front": ("insert({r}, 0, {0})", 1),
     "erase": ("erase({r}, {0})", 1),
     "fill": ("fill({r}, {0})", 1),
@@ -499,7 +523,7 @@ def _expect(name: str, args: list[Type], params: list[Type | None], line: int) -
 
 def converts(got: Type, wanted: Type) -> bool:
     """Whether Godot turns a value of one type into the other where the script declares it."""
-    if got is wanted or (got in (BOOL, *NUMBERS) and wanted in (BOOL, *NUMBERS)):
+    if got is wanted or (got in (BOOL, *NUMBERS) and wanted in (BOOL, *NUMBERS)) or _OTHER.get(got) is wanted:
         return True
     if isinstance(got, RefType) and isinstance(wanted, RefType):
         return True

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from godojo.twin.gdscript.class_names import ClassNames
 from godojo.twin.gdscript.errors import Refusal
 from godojo.twin.gdscript.live import LiveClass
+from godojo.twin.gdscript.maps import Maps
 from godojo.twin.gdscript.nodes import (
     Await,
     Cast,
@@ -24,15 +24,17 @@ from godojo.twin.gdscript.types import (
     VECTORS,
     ArrayType,
     DictType,
+    MapType,
     ObjectType,
     RefType,
     Type,
     join,
     ref,
 )
+from godojo.twin.world import api
 
 
-class ClassExpressions(ClassNames):
+class ClassExpressions(Maps):
     """The types of expressions in one class."""
 
     # --- types ------------------------------------------------------------------------------------------------------
@@ -63,9 +65,11 @@ class ClassExpressions(ClassNames):
         if kind is NIL:
             expr.folded = False
             return
-        if kind is None or kind in (BOOL, STRING, *NUMBERS, *VECTORS) or isinstance(kind, ArrayType | RefType):
+        if kind is None or kind in (BOOL, STRING, *NUMBERS, *VECTORS):
             return
-        if isinstance(kind, ObjectType) and kind.name == "RayHit":
+        if isinstance(kind, ArrayType | RefType | MapType):
+            return
+        if isinstance(kind, ObjectType) and kind.name in api.RAY_HITS:
             return
         raise Refusal(expr.line, f"{kind} as a condition is not compiled")
 
@@ -89,12 +93,17 @@ class ClassExpressions(ClassNames):
             case TypeTest():
                 return self._type_test(expr)
             case DictLiteral():
-                return self._dictionary(expr)
+                return self._dictionary(expr, expected)
             case Await():
                 raise Refusal(expr.line, "`await` is not compiled")
         return super()._find(expr, expected)
 
-    def _dictionary(self, expr: DictLiteral) -> Type | None:
+    def _dictionary(self, expr: DictLiteral, expected: Type | None = None) -> Type | None:
+        if isinstance(expected, MapType):
+            for key, value in zip(expr.keys, expr.values, strict=True):
+                self.put(expected.keys, self.value(key), key.line)
+                self.put(expected.values, self.value(value), value.line)
+            return expected
         keys = [self.folding.value(one) for one in expr.keys]
         if any(not isinstance(one, str) for one in keys):
             raise Refusal(expr.line, "dictionaries are compiled with constant strings as keys only")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from godojo.twin.gdscript import builtins, ignored
-from godojo.twin.gdscript.errors import Refusal
+from godojo.twin.gdscript.errors import Refusal, TreeRefusal
 from godojo.twin.gdscript.folding import Folding
 from godojo.twin.gdscript.infer import ends, simple
 from godojo.twin.gdscript.live import LiveClass
@@ -28,6 +28,7 @@ from godojo.twin.gdscript.nodes import (
     NodeAt,
     Return,
     Stmt,
+    Stop,
     Variable,
     While,
 )
@@ -40,7 +41,9 @@ from godojo.twin.gdscript.types import (
     STRING,
     VALUES,
     ArrayType,
+    Conflict,
     DictType,
+    MapType,
     ObjectType,
     RefType,
     Type,
@@ -119,12 +122,29 @@ class ClassInference(ClassExpressions):
         for variable in variables:
             self.scope.add(variable)
         assert self.function is not None
-        for statement in body:
-            self.function.walked.add(statement.line)
-            self._statement_step(self.function, statement.line, lambda s=statement: self._statement(s))
-            if ends([statement]):
-                break
-        self.scope = outer
+        walked = 0
+        try:
+            for statement in body:
+                self.function.walked.add(statement.line)
+                self._statement_step(self.function, statement.line, lambda s=statement: self._statement(s))
+                if ends([statement]):
+                    break
+                walked += 1
+        except TreeRefusal as refusal:
+            body[walked:] = [Stop(refusal.line, refusal.reason)]
+            self.news = True
+        finally:
+            self.scope = outer
+
+    def _statement_step(self, function: Function, line: int, step: object) -> None:
+        try:
+            step()  # type: ignore[operator]
+        except TreeRefusal:
+            raise
+        except (Refusal, Conflict) as refused:
+            if self.last:
+                reason = f"{refused} in one variable is not compiled" if isinstance(refused, Conflict) else str(refused)
+                function.refusals.append((getattr(refused, "line", line), reason))
 
     def _statement(self, statement: Stmt) -> None:
         if isinstance(statement, If):
@@ -158,6 +178,9 @@ class ClassInference(ClassExpressions):
                 super()._iterate(statement, variable)
                 return
             kind = self.value(iterable)
+            if isinstance(kind, MapType):
+                self.learn(variable, kind.keys.element)
+                return
             if kind is FLOAT or kind in NUMBERS:
                 self.learn(variable, FLOAT if kind is not INT else INT)
                 if declared == "float":
@@ -220,6 +243,14 @@ class ClassInference(ClassExpressions):
                 place.variable.assigned = self.news = True
             self.assign(place.variable, kind, statement.line)
             return
+        if isinstance(target, Index) and isinstance(target.value.type, MapType):
+            if target.value.place is None:
+                raise Refusal(statement.line, "dictionaries are compiled as members of scripts only")
+            self.put(target.value.type.values, kind, statement.line)
+            if statement.op and not self.repeatable(target):
+                raise Refusal(statement.line, "an index with a call in a compound assignment is not compiled")
+            self._note_change(target.value)
+            return
         if isinstance(target, Index | Attribute) and isinstance(target.value.type, DictType):
             raise Refusal(statement.line, "writing to a dictionary is not compiled")
         if isinstance(target, Attribute) and isinstance(target.value.type, ObjectType):
@@ -235,6 +266,12 @@ class ClassInference(ClassExpressions):
         if isinstance(target, Index) and isinstance(target.value.type, ArrayType) and target.value.type.root.frozen:
             raise Refusal(statement.line, "changing a row of an array of arrays is not compiled")
         super()._store(target, kind, statement)
+
+    def _note_change(self, expr: Expr) -> None:
+        """A member whose parts are set no longer has its live value."""
+        variable = self.variable_of(expr)
+        if variable is not None:
+            self.whole.mark_assigned(variable)
 
     def converts(self, kind: Type, wanted: Type) -> bool:
         if isinstance(kind, RefType) and isinstance(wanted, RefType):
@@ -269,6 +306,8 @@ class ClassInference(ClassExpressions):
             if call.name == "set_deferred" and len(call.args) == 2:
                 self._set_deferred(statement, call)
                 return
+            if call.name == "call_deferred" and self._call_deferred(statement, call):
+                return
             dropped = self.without_effect(call)
             if dropped:
                 for one in call.args:
@@ -288,6 +327,33 @@ class ClassInference(ClassExpressions):
         self._assignment(statement.instead)
         self.whole.leave_out(self.declaring, call.line, f"{name} is set at once, not after the tick")
 
+    def _call_deferred(self, statement: Do, call: Call) -> bool:
+        """`call_deferred("f")`, `node.call_deferred("f")`, `f.call_deferred()`, `node.f.call_deferred()`."""
+        owner, receiver = call.receiver, call.receiver
+        name = self.folding.value(call.args[0]) if call.args else None
+        args = call.args[1:]
+        if not isinstance(name, str) and isinstance(receiver, Name | Attribute):
+            owner, name, args = (receiver.value if isinstance(receiver, Attribute) else None), receiver.name, call.args
+        if not isinstance(name, str):
+            raise Refusal(call.line, "call_deferred() is compiled with a constant name only")
+        owner = None if isinstance(owner, Name) and owner.name == "self" else owner
+        classes = [one for one in self.classes_of(owner) if one.declaring(name) is not None]
+        if not classes or args:
+            # A method of the engine is called at once: the engine does so when nothing reads it any more.
+            statement.value = Call(call.line, owner, name, args)
+            self._call_statement(statement)
+            self.whole.leave_out(self.declaring, call.line, f"{name}() is called at once, not after the tick")
+            return True
+        flags = {self.whole.defer(one, name, call.line) for one in classes}
+        if len(flags) != 1:
+            raise Refusal(call.line, f"a deferred call of {name}() of several classes is not compiled")
+        flag = flags.pop()
+        if statement.instead is None:
+            target = Name(call.line, flag) if owner is None else Attribute(call.line, owner, flag)
+            statement.instead = Assign(call.line, target, "", Const(call.line, True))
+        self._assignment(statement.instead)
+        return True
+
     def own_names(self) -> set[str]:
         return {name for link in self.cls.links() if link.source is not None for name in link.source.functions}
 
@@ -296,6 +362,13 @@ class ClassInference(ClassExpressions):
         self.whole.leave_out(self.declaring, statement.line, what)
 
     def require_pure(self, expr: Expr) -> None:
+        self.dropping += 1
+        try:
+            self._require_pure(expr)
+        finally:
+            self.dropping -= 1
+
+    def _require_pure(self, expr: Expr) -> None:
         if isinstance(expr, Call):
             if expr.receiver is not None and not isinstance(expr.receiver, Name):
                 self.require_pure(expr.receiver)

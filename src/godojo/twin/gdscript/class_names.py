@@ -33,10 +33,12 @@ from godojo.twin.gdscript.types import (
     TEXT,
     ArrayType,
     DictType,
+    MapType,
     ObjectType,
     RefType,
     Type,
 )
+from godojo.twin.world import api
 
 _NATIVE_CONSTANTS = {
     "PROCESS_MODE_INHERIT": 0,
@@ -104,8 +106,8 @@ class ClassNames(LeftOut):
             kind = self._of_a_name(expr, owner.name)
             if kind is not None:
                 return kind
-        if isinstance(owner, Attribute) and isinstance(owner.value, Name):
-            number = self.enum_value(f"{owner.value.name}.{owner.name}", expr.name)
+        if isinstance(owner, Attribute):
+            number = (self.enum_of(owner) or {}).get(expr.name, UNKNOWN)
             if number is not UNKNOWN:
                 expr.plan = Plan(self.whole.use_number(f"{owner.name}_{expr.name}", number), [], INT)
                 return INT
@@ -119,6 +121,9 @@ class ClassNames(LeftOut):
                 return None
             place = self.place(list(kind.classes), expr.name, expr) or self._constant_of(kind, expr.name)
             if place is None:
+                known = self.known_resource(expr, list(kind.classes)) if id(expr) not in self.written else None
+                if known is not None:
+                    return known
                 raise Refusal(expr.line, f"{expr.name} of {kind} is not compiled")
             expr.place = place
             if place.type is None and self.last:
@@ -189,9 +194,9 @@ class ClassNames(LeftOut):
             number = self._action_number(expr, expr.value)
             if number is not None:
                 return number
-        if isinstance(kind, ObjectType) and kind.name == "RayHit":
+        if isinstance(kind, ObjectType) and kind.name in api.RAY_HITS:
             key = self.folding.value(expr.index)
-            return self.hit_field(expr, str(key))
+            return self.hit_field(expr, str(key), kind)
         if isinstance(kind, ArrayType) and isinstance(kind.element, ArrayType):
             return self._row(expr, kind.element)
         return super()._index(expr)
@@ -299,7 +304,7 @@ class ClassNames(LeftOut):
             variable.nullable = self.news = True
         if kind is NIL and variable.fixed and variable.type is not None:
             return
-        if isinstance(kind, RefType | DictType | ObjectType) or kind is STRING:
+        if isinstance(kind, RefType | DictType | ObjectType | MapType) or kind is STRING:
             if variable.fixed and variable.type is not kind:
                 raise Refusal(line, f"{variable.name} is {variable.type} and gets {kind}")
             self.learn(variable, kind)
@@ -333,6 +338,21 @@ class ClassNames(LeftOut):
         if path is not None and name in self.tree.script(path).enums.get(rest, {}):
             return self.tree.script(path).enums[rest][name]
         return UNKNOWN
+
+    def enum_of(self, expr: Expr | None) -> dict[str, int] | None:
+        """The enum that an expression names: `Kinds`, `Tile.Kinds`, or `tile.Kinds` of a node."""
+        if isinstance(expr, Name):
+            found = [one.source.enums.get(expr.name) for one in self.cls.links() if one.source is not None]
+            return next((one for one in found if one), None) if self.scope.find(expr.name) is None else None
+        if not isinstance(expr, Attribute):
+            return None
+        owner = expr.value
+        if isinstance(owner, Name) and self.scope.find(owner.name) is None and owner.name in self.tree.by_class_name:
+            return self.tree.script(self.tree.by_class_name[owner.name]).enums.get(expr.name)
+        if isinstance(owner, Name) and not self._is_value(owner.name):
+            return None
+        sources = [link.source for cls in self._node_classes(owner) for link in cls.links()]
+        return next((one.enums[expr.name] for one in sources if one is not None and expr.name in one.enums), None)
 
     def may_be_null(self, expr: Expr | None) -> bool:
         """Whether a value that is no node may be null."""

@@ -36,7 +36,7 @@ from godojo.twin.gdscript.nodes import (
     While,
 )
 from godojo.twin.gdscript.operators import ATOM, LEVELS
-from godojo.twin.gdscript.types import BOOL, FLOAT, INT, NULL, NUMBER, NUMBERS, RANDOM, VALUES, ArrayType, Type
+from godojo.twin.gdscript.types import BOOL, FLOAT, INT, NULL, NUMBER, NUMBERS, RANDOM, VALUES, VECTORS, ArrayType, Type
 
 _HEADER = '''"""{name}, compiled by Godojo: compare it with the script; the numbers at the right are its lines."""
 
@@ -270,6 +270,8 @@ class _Writer:
         return text if own >= level else f"({text})"
 
     def _converted(self, text: str, level: int, kind: Type, to: Type) -> tuple[str, int]:
+        if kind is not to and kind in VECTORS and to in VECTORS:
+            return f"to_{str(to).lower()}({text})", ATOM
         if kind is to or to not in (BOOL, *NUMBERS) or (kind in (FLOAT, NUMBER) and to in (FLOAT, NUMBER)):
             return text, level
         if to is INT:
@@ -378,6 +380,9 @@ class _Writer:
             return self._converted(text, level, args[0].type, plan.result)
         shown = []
         for i, (arg, kind) in enumerate(zip(args, plan.params, strict=True)):
+            if f"{{{i}}}" not in plan.text:  # the template has it already
+                shown.append("")
+                continue
             level = 0
             if f"{{{i}}}." in plan.text:
                 level = ATOM

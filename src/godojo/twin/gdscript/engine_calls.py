@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from godojo.twin.gdscript import builtins
-from godojo.twin.gdscript.errors import Refusal
+from godojo.twin.gdscript.errors import Refusal, TreeRefusal
 from godojo.twin.gdscript.live import LiveClass, common
 from godojo.twin.gdscript.nodes import (
     ArrayLiteral,
@@ -33,10 +34,13 @@ from godojo.twin.gdscript.types import (
     ArrayType,
     Conflict,
     DictType,
+    KnownObject,
+    MapType,
     ObjectType,
     RefType,
     Type,
     join,
+    known_object,
     object_type,
     ref,
 )
@@ -48,6 +52,19 @@ _NAME_TESTS: dict[str, Callable[[str, str], bool]] = {
     "contains": str.__contains__,
 }
 _TREE = object_type("SceneTree")
+_CHANGES = {
+    "add_child",
+    "add_sibling",
+    "free",
+    "move_child",
+    "queue_free",
+    "remove_child",
+    "reparent",
+    "replace_by",
+    "set_script",
+}
+"""Methods of nodes that change the tree."""
+_LEAVES = {"change_scene_to_file", "change_scene_to_packed", "quit", "reload_current_scene"}
 _LISTS = {"get_children", "get_nodes_in_group", "find_children"}
 
 
@@ -72,6 +89,11 @@ class EngineCalls(StaticNodes):
         signal = self._signal(expr)
         if signal is not None:
             return signal
+        if expr.name == "size" and isinstance(receiver, Name | Attribute):
+            enum = self.enum_of(receiver)
+            if enum is not None:
+                expr.plan = Plan(str(len(enum)), [], INT)
+                return INT
         if isinstance(receiver, Name) and not self._is_value(receiver.name):
             return self._of_name(expr, receiver.name)
         kind = self.value(receiver)
@@ -87,6 +109,8 @@ class EngineCalls(StaticNodes):
         kinds = [self.value(one) for one in expr.args]
         if isinstance(kind, ObjectType):
             return self._object_call(expr, kind)
+        if isinstance(kind, MapType):
+            return self.map_call(expr, kind)
         if isinstance(kind, DictType) and expr.name == "has" and len(expr.args) == 1:
             found = self.folding.value(expr)
             if isinstance(found, bool):
@@ -95,10 +119,16 @@ class EngineCalls(StaticNodes):
         if isinstance(kind, DictType):
             raise Refusal(expr.line, f"{expr.name}() of a dictionary is not compiled")
         result = self.value_call(expr, kind, kinds)
+        if isinstance(kind, ArrayType) and expr.name == "duplicate" and isinstance(result, ArrayType):
+            expr.plan = Plan(f"copied({self.empty(result, expr.line)}, {{r}})", [], result)
         mutates = expr.plan is not None and not expr.plan.pure and "world_random" not in expr.plan.text
         if isinstance(kind, ArrayType) and mutates and (kind.root.frozen or isinstance(kind.element, ArrayType)):
             raise Refusal(expr.line, "changing an array of arrays, or a row of one, is not compiled")
         return result
+
+    def empty(self, array: ArrayType, line: int) -> str:
+        """The Python of a new array of this type."""
+        return builtins.new_array(array, [], line) if self.last else ""
 
     def _tests_name(self, expr: Call, receiver: Expr) -> bool:
         """`node.name.begins_with("Coin")`: a table of all nodes."""
@@ -162,6 +192,12 @@ class EngineCalls(StaticNodes):
             made = expr.type if isinstance(expr.type, ArrayType) else ArrayType()
             expr.plan = Plan(builtins.new_array(made, [], expr.line) if self.last else "", [], made)
             return made
+        if expr.name == "clamp" and len(expr.args) == 3:
+            kinds = [self.value(one) for one in expr.args]
+            if kinds[0] is FLOAT and INT in kinds:
+                expr.plan = Plan("clamp({0}, {1}, {2})", [FLOAT] * 3, FLOAT)
+                self.whole.leave_out(self.declaring, expr.line, "clamp() of a float: an integer limit is a float")
+                return FLOAT
         if expr.name == "len" and len(expr.args) == 1:
             kind = self.value(expr.args[0])
             if isinstance(kind, ArrayType):
@@ -170,6 +206,8 @@ class EngineCalls(StaticNodes):
         if expr.name in ("preload", "load"):
             expr.plan = Plan("0", [], object_type("Resource"))
             return expr.plan.result
+        if expr.name in _CHANGES:
+            raise TreeRefusal(expr.line, f"{expr.name}() is not compiled: nodes are neither made nor freed nor moved")
         method = self.native_method(self.cls.native, expr.name)
         if method is not None:
             return self._native(expr, method, "self")
@@ -193,6 +231,8 @@ class EngineCalls(StaticNodes):
 
     def _of_name(self, expr: Call, owner: str) -> Type | None:
         """`ClassName.function()`, `Engine.method()`, `Vector2.from_angle()`."""
+        if expr.name == "new" and owner != "RandomNumberGenerator":
+            raise TreeRefusal(expr.line, f"{owner}.new() is not compiled: nothing is made while the game runs")
         if owner in self.tree.by_class_name:
             path = self.tree.by_class_name[owner]
             function = self.tree.script(path).functions.get(expr.name)
@@ -279,17 +319,23 @@ class EngineCalls(StaticNodes):
         return f"({', '.join(found)}{',' if len(found) == 1 else ''})"
 
     def _object_call(self, expr: Call, kind: ObjectType) -> Type | None:
-        if kind.name == "RayHit" and expr.name == "is_empty":
+        if isinstance(kind, KnownObject) and expr.name.startswith("get_") and not expr.args:
+            return self._known_property(expr, kind, expr.name.removeprefix("get_"))
+        if kind.name in api.RAY_HITS and expr.name == "is_empty":
             expr.plan = Plan("not {r}.hit", [], BOOL, level=4)
             return BOOL
+        if (kind is _TREE and expr.name in _LEAVES) or expr.name == "instantiate":
+            raise TreeRefusal(expr.line, f"{expr.name}() of {kind} is not compiled")
         method = self.native_method(kind.name, expr.name) if kind.name != "Resource" else None
         if method is None or kind is _TREE:
             raise Refusal(expr.line, f"{expr.name}() of {kind} is not compiled")
         return self._native(expr, method, "{r}")
 
     def object_property(self, expr: Attribute, kind: ObjectType) -> Type | None:
-        if kind.name == "RayHit":
-            return self.hit_field(expr, expr.name)
+        if kind.name in api.RAY_HITS:
+            return self.hit_field(expr, expr.name, kind)
+        if isinstance(kind, KnownObject):
+            return self._known_property(expr, kind, expr.name)
         found = api.find_property(kind.name, expr.name)
         if found is None:
             raise Refusal(expr.line, f"{expr.name} of {kind} is not compiled")
@@ -297,11 +343,64 @@ class EngineCalls(StaticNodes):
         expr.plan = Plan(f"{{r}}.{expr.name}" if found.field else f"{found.getter}({{r}})", [], result)
         return result
 
-    def hit_field(self, expr: Attribute | Index, key: str) -> Type | None:
-        if key not in api.RAY_HIT:
+    def hit_field(self, expr: Attribute | Index, key: str, kind: ObjectType) -> Type | None:
+        fields = api.RAY_HITS[kind.name]
+        if key not in fields:
             raise Refusal(expr.line, f"{key} of a ray's hit is not compiled")
-        expr.plan = Plan(f"{{r}}.{key}", [], self.whole.type_of(api.RAY_HIT[key]))
+        expr.plan = Plan(f"{{r}}.{key}", [], self.whole.type_of(fields[key]))
         return expr.plan.result
+
+    def known_resource(self, expr: Attribute, classes: list[LiveClass]) -> KnownObject | None:
+        """`collision_shape.shape`: a resource that every node of these classes has."""
+        found: dict[int, dict[str, Any]] = {}
+        for index in [node for one in classes for node in one.nodes]:
+            value = self.tree.nodes[index].properties.get(expr.name, ["null"])
+            if value[0] != "resource":
+                return None
+            found[index] = self.whole.snapshot.resources[value[1]].properties
+        if not found:
+            return None
+        known = known_object(self.whole.known, expr.name, found)
+        expr.plan = Plan("{r}", [], known)
+        return known
+
+    def _known_node(self, expr: Call, classes: list[LiveClass]) -> Type | None:
+        """`node.get_node("Path")` where that node is only seen: what it has never changes."""
+        asked = self.folding.value(expr.args[0]) if len(expr.args) == 1 else None
+        found: dict[int, dict[str, Any]] = {}
+        for index in [node for one in classes for node in one.nodes]:
+            target = self.tree.resolve(index, asked) if isinstance(asked, str) else None
+            if target is None:
+                continue
+            if not self.whole.is_shown(self.tree.class_of[target]):
+                return None
+            found[index] = self.tree.nodes[target].properties
+        if not found:
+            return None
+        expr.args[0].type = None
+        expr.plan = Plan("{r}", [None], known_object(self.whole.known, str(asked), found))
+        return expr.plan.result
+
+    def _known_property(self, expr: Call | Attribute, kind: KnownObject, name: str) -> Type:
+        """A table of all nodes, by their index; asking one that lacks the property is an error of the game."""
+        values = {index: held[name] for index, held in kind.properties.items() if name in held}
+        held = {value[0] for value in values.values()}
+        if len(held) != 1 or not held <= {"bool", "int", "float", "Vector2", "Vector3"}:
+            raise Refusal(expr.line, f"{name} of {kind.name} is not compiled")
+        word = held.pop()
+        result = self.whole.type_of(word)
+        assert result is not None
+        width = {"Vector2": 2, "Vector3": 3}.get(word, 1)
+        rows = [[0] * width for _ in self.tree.nodes]
+        for index, value in values.items():
+            rows[index] = value[1] if width > 1 else [value[1]]
+        numbers = [number for row in rows for number in row]
+        dtype = {"int": "np.int64", "bool": "np.bool_"}.get(word, "np.float64")
+        table = self.whole.number(f"{kind.name}_{name}", f"np.array({numbers}, {dtype})") if self.last else ""
+        parts = [f"{table}[{width} * {{r}}.node_index + {part}]" for part in range(width)]
+        text = f"{word}({', '.join(parts)})" if width > 1 else f"{table}[{{r}}.node_index]"
+        expr.plan = Plan(text, [], result)
+        return result
 
     def singleton_property(self, owner: str, name: str) -> Plan | None:
         found = api.PROPERTIES.get((owner, name))
@@ -328,11 +427,17 @@ class EngineCalls(StaticNodes):
         if expr.name == "get_tree":
             expr.plan = Plan("self", [], _TREE)
             return _TREE
+        if expr.name in ("get_node", "get_node_or_null"):
+            known = self._known_node(expr, classes)
+            if known is not None:
+                return known
         if expr.name == "get_parent" and not expr.args:
             parents = [self.tree.nodes[node].parent for one in classes for node in one.nodes]
             result = ref(self.tree.class_of[one] for one in parents if one >= 0)
             expr.plan = Plan(f"{common(list(result.classes))}(get_parent({{r}}))", [], result)
             return result
+        if expr.name in _CHANGES:
+            raise TreeRefusal(expr.line, f"{expr.name}() is not compiled: nodes are neither made nor freed nor moved")
         groups: dict[int, tuple[api.Method, list[LiveClass]]] = {}
         for one in classes:
             method = self.native_method(one.native, expr.name)
@@ -433,11 +538,11 @@ class EngineCalls(StaticNodes):
             if expr.name == "emit" and isinstance(receiver, Attribute | Name):
                 raise Refusal(expr.line, f"emitting {name} is not compiled")
             if expr.name in ("connect", "disconnect"):
-                raise Refusal(expr.line, "connecting signals while the game runs is not compiled")
+                raise TreeRefusal(expr.line, "connecting signals while the game runs is not compiled")
             return None
         if expr.name in ("emit", "emit_signal"):
             return self._emit(expr, classes, name, args)
-        raise Refusal(expr.line, "connecting signals while the game runs is not compiled")
+        raise TreeRefusal(expr.line, "connecting signals while the game runs is not compiled")
 
     def _emit(self, expr: Call, classes: list[LiveClass], signal: str, args: list[Expr]) -> Type | None:
         """Emitting calls every connected method, in the order of the connections."""
@@ -457,4 +562,10 @@ class EngineCalls(StaticNodes):
         return NULL
 
     def classes_of(self, expr: Expr | None) -> list[LiveClass]:
+        raise NotImplementedError
+
+    def enum_of(self, expr: Expr | None) -> dict[str, int] | None:
+        raise NotImplementedError
+
+    def map_call(self, expr: Call, kind: MapType) -> Type | None:
         raise NotImplementedError

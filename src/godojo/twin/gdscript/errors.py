@@ -19,3 +19,11 @@ class Refusal(Exception):
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(reason)
         self.line, self.reason = line, reason
+
+
+class TreeRefusal(Refusal):
+    """A change of the tree: nodes that are made, freed or connected.
+
+    Games often do so behind a condition that holds only while they start, which is over when a twin begins. So the twin
+    stops where such code is reached; a game that reaches it for certain is refused.
+    """

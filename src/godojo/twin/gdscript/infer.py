@@ -30,6 +30,7 @@ from godojo.twin.gdscript.nodes import (
     Return,
     Script,
     Stmt,
+    Stop,
     Unary,
     Unknown,
     Unsupported,
@@ -431,7 +432,7 @@ def ends(body: list[Stmt]) -> bool:
     if not body:
         return False
     match body[-1]:
-        case Return():
+        case Return() | Stop():
             return True
         case If():
             branches, otherwise = body[-1].kept()

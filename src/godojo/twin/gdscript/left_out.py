@@ -67,10 +67,13 @@ class LeftOut(EngineCalls):
             return []
         if isinstance(expr, Name) and self.scope.find(expr.name) is None and not self._is_value(expr.name):
             return []
+        self.dropping += 1  # this is only a question
         try:
             return self.classes_of(expr)
         except (Refusal, Conflict):
             return []
+        finally:
+            self.dropping -= 1
 
     def without_effect(self, call: Call) -> str:
         """What is left out, if a call cannot change the game."""

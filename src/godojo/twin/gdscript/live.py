@@ -38,6 +38,8 @@ class LiveClass:
     """Members that the compiler adds: nodes that paths and groups lead to."""
     functions: dict[tuple[str, str], Function] = field(default_factory=dict)
     """Reached functions by the script that declares them: this class's own copies."""
+    deferred: dict[str, str] = field(default_factory=dict)
+    """Functions that are called after the tick, by the hidden member that says so."""
     waits: dict[str, Function] = field(default_factory=dict)
     """What comes after each `await`, by the hidden member that counts its seconds."""
 

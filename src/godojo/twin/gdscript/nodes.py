@@ -323,6 +323,13 @@ class Unsupported(Stmt):
 
 
 @dataclass
+class Stop(Stmt):
+    """A change of the tree, where the twin stops; it stands for the rest of its block."""
+
+    reason: str
+
+
+@dataclass
 class Param:
     """A parameter of a function."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from godojo.twin.gdscript.types import FLOAT, NUMBER
+from godojo.twin.gdscript.types import FLOAT, NUMBER, MapType, Type
 
 if TYPE_CHECKING:
     from godojo.twin.gdscript.nodes import Variable
@@ -52,7 +52,8 @@ class Program:
     class_of: list[str | None]
     """The class of each node of the snapshot: that of its script, or the engine's."""
     methods: dict[tuple[str, str], str]
-    """The Python function of a class's method; inherited ones too, for every class of a live node."""
+    """The Python function of a class's method; inherited ones too, for every class of a live node. `@run_deferred` and
+    `@pass_time` belong to the end of a tick."""
     refusals: list[tuple[str, int, str]]
     left_out: list[tuple[str, int, str]]
     understood: tuple[int, int]
@@ -66,6 +67,10 @@ class Program:
     """A string is kept as its index in this list."""
     class_ids: dict[str, int] = field(default_factory=dict)
     """Every class that a live node has."""
+    kept: set[str] = field(default_factory=set)
+    """Classes that only draw, and that scripts read from: their nodes are a part of the twin."""
+    stops: list[str] = field(default_factory=list)
+    """What `stop(self, number)` stands for: where the script changes the tree, which no twin can."""
 
 
 def compile_program(snapshot: Snapshot, read_source: Callable[[str], str]) -> Program:
@@ -94,13 +99,19 @@ def compile_program(snapshot: Snapshot, read_source: Callable[[str], str]) -> Pr
         for (path, name), function in cls.functions.items()
         if id(function) in whole.reached and cls.declaring(name) is not None and cls.declaring(name).path == path  # type: ignore[union-attr]
     }
-    methods |= {(cls.name, "_physics_process"): f"{cls.name}_tick" for cls in tree.classes if whole.waits(cls)}
+    methods |= {
+        (cls.name, "get_info"): function.python
+        for cls, function in whole.reached.values()
+        if cls.functions.get((function.path, "@info")) is function
+    }
+    methods |= {(cls.name, "@pass_time"): f"{cls.name}_pass_time" for cls in tree.classes if whole.waits(cls)}
+    methods |= {(cls.name, "@run_deferred"): f"{cls.name}_run_deferred" for cls in tree.classes if cls.deferred}
     classes: dict[str, ClassLayout] = {}
     for cls in tree.classes:
         if cls.source is None:
             continue
         kept = [one for one in cls.members.values() if id(one) in whole.used and not whole.constant_text(one)]
-        members = {one.python: kept_as(one.type) for one in kept if one.type is not None}
+        members = {name: text for one in kept for name, text in _fields(whole, one, kept_as).items()}
         members |= {one.python: kept_as(one.type) for one in cls.hidden.values()}
         base = cls.base.name if cls.base is not None else cls.native
         sources = {one.python: one.name for one in kept if one.python != one.name}
@@ -115,12 +126,36 @@ def compile_program(snapshot: Snapshot, read_source: Callable[[str], str]) -> Pr
         class_of=[one.name for one in tree.class_of],
         methods=methods,
         refusals=sorted(refusals),
-        left_out=sorted(whole.left_out),
+        left_out=sorted(
+            whole.left_out | {(path, at, f"{what}; the twin stops here") for path, at, what in whole.stops}
+        ),
         understood=(len(lines - refused), len(lines | refused)),
         initial=whole.initial,
         strings=list(whole.strings),
         class_ids={one.name: i for i, one in enumerate(live)},
+        kept={one.name for one in whole.kept},
+        stops=[f"{path.removeprefix('res://')}:{line}: {reason}" for path, line, reason in whole.stops],
     )
+
+
+def _fields(whole: Whole, variable: Variable, kept_as: Callable[[Type | None], str]) -> dict[str, str]:
+    """The members that a variable is kept in: a dictionary is an array of keys and one of values."""
+    kind = variable.type
+    if kind is None:
+        return {}
+    if not isinstance(kind, MapType):
+        return {variable.python: kept_as(kind)}
+    keys, values = f"{variable.python}_keys", f"{variable.python}_values"
+    assert variable.owner is not None
+    for cls in whole.tree.derived(variable.owner):
+        for node in cls.nodes:
+            live = whole.tree.nodes[node].members.get(variable.name, ["Dictionary", []])
+            pairs = live[1] if live[0] == "Dictionary" else []
+            begin = whole.initial.setdefault(node, {})
+            begin[keys], begin[values] = ["Array", [one[0] for one in pairs]], ["Array", [one[1] for one in pairs]]
+    if kind.keys.element is None or kind.values.element is None:
+        return {}  # nothing reads or writes it
+    return {keys: kept_as(kind.keys), values: kept_as(kind.values)}
 
 
 def _write_nulls(whole: Whole, kept: list[Variable]) -> None:

@@ -38,8 +38,15 @@ PATHS = {"get_node", "get_node_or_null", "get_parent", "get_child", "find_child"
 """Calls that lead from one node to another."""
 
 
+_MOVED_BY_ENGINE = {"Camera3D", "AudioListener3D"}
+"""Nodes that only draw or sound, and whose state other things than scripts may change."""
+
+
 class StaticNodes(Inference):
     """Finds nodes in the snapshot."""
+
+    dropping = 0
+    """Inside an expression that is left out, which reads nothing."""
 
     whole: Whole
     tree: LiveTree
@@ -162,8 +169,12 @@ class StaticNodes(Inference):
         return self.whole.dispatched_place(name, [having for _, having in groups.values()], places, expr.line)
 
     def _require_kept(self, cls: LiveClass, name: str, line: int) -> None:
-        """Nodes that only draw or sound are no part of a twin, so that nothing can be read from them."""
-        if cls.source is None and self.last and self.whole.is_shown(cls):
+        """Nodes that only draw or sound are no part of a twin, unless a script reads from them."""
+        if cls.source is not None or self.dropping or not self.whole.is_shown(cls):
+            return
+        if "Node3D" in api.ancestors(cls.native) and not _MOVED_BY_ENGINE & set(api.ancestors(cls.native)):
+            self.whole.keep(cls)
+        elif self.last:
             raise Refusal(line, f"{name} of {cls.name} is not compiled: such nodes are left out")
 
     def _variable_place(

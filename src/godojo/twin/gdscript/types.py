@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from godojo.twin.gdscript.live import LiveClass
@@ -109,8 +109,34 @@ class DictType(Type):
         self.fields, self.action = fields, action
 
 
+class MapType(Type):
+    """A dictionary that is kept: an array of its keys and one of its values."""
+
+    def __init__(self) -> None:
+        super().__init__("Dictionary")
+        self.keys, self.values = ArrayType(), ArrayType()
+
+    def merge(self, other: MapType) -> bool:
+        """Notes that both may be the same dictionary; returns whether that is news."""
+        return self.keys.merge(other.keys) | self.values.merge(other.values)
+
+
 class ObjectType(Type):
     """A helper object of the engine, such as a ray query, or a resource. Make one with `object_type`."""
+
+
+class KnownObject(ObjectType):
+    """A resource of a node, or a node that is only seen, of which nothing changes: its properties are those of the
+    snapshot, by the index of the node that leads to it. In Python it is that node."""
+
+    def __init__(self, name: str, properties: dict[int, dict[str, Any]]) -> None:
+        super().__init__(name)
+        self.properties = properties
+
+
+def known_object(made: dict[Any, KnownObject], name: str, properties: dict[int, dict[str, Any]]) -> KnownObject:
+    """The type of such objects; equal ones are the same."""
+    return made.setdefault((name, *properties), KnownObject(name, properties))
 
 
 _OBJECTS: dict[str, ObjectType] = {}
@@ -131,11 +157,11 @@ NULL = Type("null")
 VECTOR2, VECTOR3, VECTOR2I, VECTOR3I = Type("Vector2"), Type("Vector3"), Type("Vector2i"), Type("Vector3i")
 RANDOM = Type("RandomNumberGenerator")
 BASIS, TRANSFORM3D, QUATERNION = Type("Basis"), Type("Transform3D"), Type("Quaternion")
-TRANSFORM2D = Type("Transform2D")
+TRANSFORM2D, RECT2 = Type("Transform2D"), Type("Rect2")
 
 FLOAT_VECTORS, INT_VECTORS = (VECTOR2, VECTOR3), (VECTOR2I, VECTOR3I)
 VECTORS = (*FLOAT_VECTORS, *INT_VECTORS)
-VALUES = (*VECTORS, BASIS, TRANSFORM3D, QUATERNION, TRANSFORM2D)
+VALUES = (*VECTORS, BASIS, TRANSFORM3D, QUATERNION, TRANSFORM2D, RECT2)
 """Structs that are copied on assignment."""
 NUMBERS = (INT, FLOAT, NUMBER)
 _PLAIN = {t.name: t for t in (BOOL, INT, FLOAT, *VALUES, RANDOM)}
@@ -179,6 +205,9 @@ def join(a: Type | None, b: Type | None) -> Type | None:
     if b is None:
         return a
     if isinstance(a, ArrayType) and isinstance(b, ArrayType):
+        a.merge(b)
+        return a
+    if isinstance(a, MapType) and isinstance(b, MapType):
         a.merge(b)
         return a
     if a in (BOOL, *NUMBERS) and b in (BOOL, *NUMBERS):

@@ -84,14 +84,14 @@ def _uses(body: list[Stmt], names: set[str]) -> bool:
     """Whether statements use a local of the function that they are cut from."""
     own = {one.name for one in every_statement(body) if isinstance(one, Declare | For)}
     for statement in every_statement(body):
-        for expr in _expressions(statement):
+        for expr in expressions(statement):
             for one in parts(expr):
                 if isinstance(one, Name) and one.name in names - own:
                     return True
     return False
 
 
-def _expressions(statement: Stmt) -> list[Expr]:
+def expressions(statement: Stmt) -> list[Expr]:
     match statement:
         case Declare(value=value) | Return(value=value):
             return [value] if value is not None else []

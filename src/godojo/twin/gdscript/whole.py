@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from godojo.twin.gdscript import infos
 from godojo.twin.gdscript.effects import Effects
 from godojo.twin.gdscript.live import LiveClass, copy_function
 from godojo.twin.gdscript.nodes import (
@@ -13,6 +15,7 @@ from godojo.twin.gdscript.nodes import (
     Param,
     Plan,
 )
+from godojo.twin.gdscript.stops import find_stops
 from godojo.twin.gdscript.types import (
     BOOL,
     FLOAT,
@@ -77,6 +80,8 @@ class Whole(WholeReach):
 
     def __init__(self, snapshot: Snapshot, read_source: Callable[[str], str]) -> None:
         super().__init__(snapshot, read_source)
+        self.stops: list[tuple[str, int, str]] = []
+        """Changes of the tree that the game may reach: path, line and reason."""
         self._roots()
 
     # --- walking ----------------------------------------------------------------------------------------------------
@@ -102,6 +107,8 @@ class Whole(WholeReach):
         self._walk()
         self._refuse_recursion()
         self._check_observations()
+        self._drop_infos()
+        self.stops = find_stops(self)
         for cls, name, _ in self._cameras:
             script = cls.declaring(name)
             if cls not in self.touched and script is not None:
@@ -179,7 +186,8 @@ class Whole(WholeReach):
             return False
 
         for name, function in by_name.items():
-            if reaches(name, name, set()):
+            others = {one for one in function.calls if one != name}
+            if any(one in by_name and reaches(name, one, set()) for one in others):
                 what = f"{function.name} calls itself, directly or not: recursion is refused"
                 function.refusals.append((function.line, what))
 
@@ -213,6 +221,11 @@ class Whole(WholeReach):
                     function = target.declaring(link.method).functions[link.method]  # type: ignore[union-attr]
                     what = f"the signal {link.signal} of {source.native} calls {link.method}, and is not compiled"
                     self.refusals.add((path, function.line, what))
+                continue
+            if "RigidBody3D" in api.ancestors(source.native):
+                function = target.declaring(link.method).functions[link.method]  # type: ignore[union-attr]
+                what = f"the contacts of a rigid body call {link.method}, and are not compiled"
+                self.refusals.add((target.path, function.line, what))
                 continue
             kinds = [self._emitted(one, link.signal) for one in types]
             kinds += [self.live_type(one) for one in link.binds]
@@ -249,10 +262,42 @@ class Whole(WholeReach):
                         self.inference(cls).learn(param.variable, self._declared_kind(param, kind))
                     except Conflict as conflict:
                         function.refusals.append((param.line, f"{param.name} is {conflict}"))
+        for cls in dict.fromkeys(self.tree.class_of[agent.node] for agent in self.snapshot.agents):
+            self._reach_info(cls)
         for agent in self.snapshot.agents:
             variable = self.tree.class_of[agent.node].member("needs_reset")
             if variable is not None:
                 self.mark_assigned(variable)
+
+    def _reach_info(self, cls: LiveClass) -> None:
+        """Reaches what `get_info` tells a trainer, if it tells anything."""
+        script = cls.declaring("get_info")
+        if script is None or self.snapshot.wire != "godot_rl" or infos.says_nothing(script.functions["get_info"]):
+            return
+        made = infos.reporting(script.functions["get_info"])
+        if made is not None:
+            for name in infos.KEYS.values():
+                self.hidden(cls, name.removeprefix("_"), FLOAT, [["float", math.nan]] * len(cls.nodes))
+            self._reached(cls, (script.path, "@info"), f"{cls.name}_get_info", lambda: made)
+
+    def _drop_infos(self) -> None:
+        """Leaves `get_info` out where it is not compiled: it changes nothing but what is reported."""
+        for cls in dict.fromkeys(self.tree.class_of[agent.node] for agent in self.snapshot.agents):
+            script = cls.declaring("get_info")
+            if script is None or infos.says_nothing(script.functions["get_info"]):
+                continue
+            function = cls.functions.get((script.path, "@info"))
+            if function is not None and not function.refusals:
+                continue
+            line = script.functions["get_info"].line
+            if self.has_effects(cls, script, "get_info"):
+                self.refusals.add((script.path, line, "get_info() changes the game, and is not compiled"))
+            elif function is not None:
+                line, reason = function.refusals[0]
+                self.reached.pop(id(function))
+                self.leave_out(script.path, line, f"get_info(): {reason}")
+            else:
+                self.leave_out(script.path, line, "get_info(): it returns no dictionary in braces")
 
     def _declared_kind(self, param: Param, kind: Type) -> Type:
         if isinstance(kind, RefType) and param.declared not in (None, ":="):

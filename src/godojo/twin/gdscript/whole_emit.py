@@ -30,10 +30,12 @@ from godojo.twin.gdscript.nodes import (
     Place,
     Script,
     Stmt,
+    Stop,
     Ternary,
     TypeTest,
     Unary,
     Variable,
+    While,
 )
 from godojo.twin.gdscript.operators import ATOM, LEVELS
 from godojo.twin.gdscript.types import (
@@ -48,6 +50,7 @@ from godojo.twin.gdscript.types import (
     VALUES,
     ArrayType,
     DictType,
+    MapType,
     ObjectType,
     RefType,
     Type,
@@ -160,16 +163,20 @@ class WholeWriter(_Writer):
         self.lines.append("    return at")
 
     def _ticks(self, cls: LiveClass) -> None:
-        """A tick of a class whose functions wait for something."""
+        """What the end of a tick does for a class: calls that were deferred, and functions that wait for something."""
+        if cls.deferred:
+            self.lines += ["", "", "@kernel", f"def {cls.name}_run_deferred(self):"]
+            for flag, name in cls.deferred.items():
+                self.lines += [f"    if self.{flag}:", f"        self.{flag} = False"]
+                self.lines += [f"        {self.whole.reach(cls, name).python}(self)"]
         waits = self.whole.waits(cls)
         if not waits:
             return
-        self.lines += ["", "", "@kernel", f"def {cls.name}_tick(self, delta):"]
+        self.lines += ["", "", "@kernel", f"def {cls.name}_pass_time(self, delta):"]
         for name, after in reversed(waits.items()):  # what one of them starts to wait for begins a tick later
             self.lines += [f"    if self.{name} >= 0.0:", f"        self.{name} -= delta"]
             self.lines += [f"        if self.{name} <= 0.0:", f"            self.{name} = -1.0"]
             self.lines += [f"            {cls.name}_{after.name}(self)"]
-        self.lines.append(f"    {self.whole.reach(cls, '_physics_process').python}(self, delta)")
 
     # --- statements -------------------------------------------------------------------------------------------------
 
@@ -191,6 +198,14 @@ class WholeWriter(_Writer):
                         break
                 return
             statement = If(statement.line, branches, otherwise)
+        elif isinstance(statement, Stop):
+            self._stop(statement)
+            return
+        elif isinstance(statement, While) and self.whole.stops:
+            condition = self.truth(statement.condition, LEVELS["and"])[0]
+            self.write(f"while {condition} and not has_stopped(self):", statement.line)
+            self._inner(statement.body)
+            return
         elif isinstance(statement, Declare) and statement.variable is not None and statement.variable.type is TEXT:
             self.write(f"# left out: {statement.name}, a text", statement.line)
             return
@@ -213,13 +228,27 @@ class WholeWriter(_Writer):
                 return
         super().statement(statement)
 
+    def _stop(self, statement: Stop) -> None:
+        assert self.function is not None
+        number = self.whole.stops.index((self.function.path, statement.line, statement.reason))
+        self.write(f"stop(self, {number})", statement.line)
+        kind = self.function.result.type if self.function.result is not None else None
+        if kind in (None, NULL):
+            self.write("return")
+        elif isinstance(kind, RefType):
+            self.write(f"return {self.null(kind)}")
+        else:
+            assert kind is not None
+            self.write(f"return {self._string('') if kind is STRING else builtins.zero(kind, statement.line)}")
+
     def _for(self, statement: For) -> None:
         iterable, variable, line = statement.iterable, statement.variable, statement.line
         assert variable is not None
         kind = iterable.type
-        if isinstance(kind, ArrayType):
+        if isinstance(kind, ArrayType | MapType):
             array, index = self.text(iterable), f"index_{line}"
-            if isinstance(iterable, ArrayLiteral):
+            array += "_keys" if isinstance(kind, MapType) else ""
+            if isinstance(iterable, ArrayLiteral) and isinstance(kind, ArrayType):
                 array = f"({''.join(self.to(one, kind.element) + ', ' for one in iterable.items).rstrip()})"
             if not re.fullmatch(r"[\w.]+", array):
                 self.write(f"array_{line} = {array}", line)
@@ -250,6 +279,14 @@ class WholeWriter(_Writer):
             ]
             self.write(f"# left out: {', '.join(found)}", statement.line)
             return
+        if isinstance(statement.target.type, MapType) and isinstance(statement.value, DictLiteral):
+            self._fill(statement)
+            return
+        if isinstance(statement.target.type, MapType):
+            owner, other = self.text(statement.target), self.text(statement.value)
+            self.write(f"assign_array({owner}_keys, {other}_keys)", statement.line)
+            self.write(f"assign_array({owner}_values, {other}_values)", statement.line)
+            return
         target, place = statement.target, statement.target.place
         if statement.op and place is not None and place.write != f"{place.read} = {{v}}":
             assert target.type is not None
@@ -261,7 +298,21 @@ class WholeWriter(_Writer):
             return
         super()._assign(statement)
 
+    def _fill(self, statement: Assign) -> None:
+        """A dictionary gets new content."""
+        kind, owner = statement.target.type, self.text(statement.target)
+        assert isinstance(kind, MapType)
+        assert isinstance(statement.value, DictLiteral)
+        self.write(f"clear_map({owner}_keys, {owner}_values)", statement.line)
+        for key, value in zip(statement.value.keys, statement.value.values, strict=True):
+            shown = f"{self.to(key, kind.keys.element)}, {self.to(value, kind.values.element)}"
+            self.write(f"set_key({owner}_keys, {owner}_values, {shown})", key.line)
+
     def _store(self, target: Expr, text: str, line: int) -> None:
+        if isinstance(target, Index) and isinstance(target.value.type, MapType):
+            owner, keys = self.text(target.value), target.value.type.keys
+            self.write(f"set_key({owner}_keys, {owner}_values, {self.to(target.index, keys.element)}, {text})", line)
+            return
         if target.place is not None and not (isinstance(target, Name) and target.place is None):
             narrow = ""
             self.write(self._filled(target, target.place, target.place.write).replace("{v}", text) + narrow, line)
@@ -309,6 +360,8 @@ class WholeWriter(_Writer):
             text, own = f"not is_null({self.text(expr)})", LEVELS["not"]
         elif isinstance(kind, ObjectType):
             text, own = f"{self.text(expr, ATOM)}.hit", ATOM
+        elif isinstance(kind, MapType):
+            text, own = f"size({self.text(expr)}_keys) > 0", LEVELS[">"]
         elif kind is STRING:
             text, own = f"{self.text(expr, LEVELS['=='] + 1)} != {self._string('')}", LEVELS["=="]
         elif kind in (FLOAT, NUMBER) and self._may_be_null(expr):
@@ -358,6 +411,8 @@ class WholeWriter(_Writer):
             case DictLiteral(type=DictType() as kind):
                 shown = [self.to(one, field) for one, field in zip(expr.values, kind.fields.values(), strict=True)]
                 return f"({', '.join(shown)}{',' if len(shown) == 1 else ''})", ATOM
+            case Index(value=Expr(type=MapType()), plan=plan) if plan is not None:
+                return self._planned(plan, [expr.index], expr.value)
             case Attribute(plan=plan) | Index(plan=plan) if plan is not None:
                 value = expr.value if "{r}" in plan.text else None
                 owner = self.text(value, ATOM) if value is not None else ""

@@ -26,6 +26,7 @@ from godojo.twin.gdscript.nodes import (
     Variable,
 )
 from godojo.twin.gdscript.types import (
+    BOOL,
     FLOAT,
     Conflict,
     Type,
@@ -81,15 +82,22 @@ class WholeReach(WholeTypes):
         return function
 
     def _split(self, cls: LiveClass, function: Function) -> None:
-        """Cuts a function at its `await`s, if the class has ticks that can go on with it."""
-        if not any(self.tree.nodes[one].physics_process for one in cls.nodes):
-            return
-        if cls.declaring("_physics_process") is None or function.name == "_physics_process":
+        """Cuts a function at its `await`s: the end of a later tick goes on with it."""
+        if function.name in ("_physics_process", "_process"):
             return
         for wait in split(function):
             self.hidden(cls, wait_name(wait.line), FLOAT, [["float", -1.0]] * len(cls.nodes))
             function.waits.append(wait.after)
             cls.waits[wait_name(wait.line)] = wait.after
+
+    def defer(self, cls: LiveClass, name: str, line: int) -> str:
+        """The hidden member that asks for a call after the tick."""
+        function = self.reach(cls, name)
+        if function.params:
+            raise Refusal(line, f"a deferred call of {name}() with arguments is not compiled")
+        flag = self.hidden(cls, f"deferred_{name}", BOOL, [["bool", False]] * len(cls.nodes))
+        cls.deferred[flag] = name
+        return flag
 
     def reach_static(self, cls: LiveClass, path: str, function: Function) -> Function:
         if all(one.path != path for one in cls.links()):
@@ -219,13 +227,22 @@ class WholeReach(WholeTypes):
 
     def is_shown(self, cls: LiveClass) -> bool:
         """Whether the nodes of a class, and everything below them, only draw or sound."""
-        if not api.is_ignored(cls.native):
+        if not api.is_ignored(cls.native) or cls in self.kept:
             return False
         return all(
-            api.is_ignored(self.tree.nodes[below].native_class) and self.tree.nodes[below].script is None
+            api.is_ignored(self.tree.nodes[below].native_class)
+            and self.tree.nodes[below].script is None
+            and self.tree.class_of[below] not in self.kept
             for node in cls.nodes
             for below in self.tree.below(node)
         )
+
+    def keep(self, cls: LiveClass) -> None:
+        """Notes that a script reads from nodes that otherwise only draw: they are a part of the twin."""
+        if cls not in self.kept:
+            self.kept.add(cls)
+            self._effects.clear()
+            self.news = True
 
     def has_effects(self, cls: LiveClass, script: Script | None, name: str) -> bool:
         """Whether a function can change the game."""

@@ -27,6 +27,8 @@ from godojo.twin.gdscript.types import (
     ArrayType,
     Conflict,
     DictType,
+    KnownObject,
+    MapType,
     ObjectType,
     RefType,
     Type,
@@ -62,6 +64,7 @@ class WholeTypes:
         self.left_out: set[tuple[str, int, str]] = set()
         self.refusals: set[tuple[str, int, str]] = set()
         self.strings: dict[str, int] = {}
+        self.known: dict[Any, KnownObject] = {}
         self.numbers: dict[str, str] = {}
         """Module constants of the generated code, by name."""
         self.used: dict[int, Variable] = {}
@@ -75,6 +78,8 @@ class WholeTypes:
         self._circular = False
         self._actions: dict[str, DictType] = {}
         self._layouts: dict[int, list[tuple[str, int, int, bool]]] = {}
+        self.kept: set[LiveClass] = set()
+        """Classes of the engine that only draw, from whose nodes a script reads all the same."""
         self.touched: set[LiveClass] = set()
         """Classes whose nodes other scripts read, write or call."""
         self.handlers: set[str] = set()
@@ -87,6 +92,8 @@ class WholeTypes:
         if text.startswith("Ref["):
             name = text[4:-1]
             classes = self.tree.named(name)
+            if name == "CollisionObject2D" and classes is not None:  # tiles collide as well
+                classes += self.tree.named("TileMapLayer") or []
             return ref(classes) if classes is not None else ref([self.tree.native(name)])
         if text.startswith("Array["):
             element = self.type_of(text[6:-1])
@@ -134,6 +141,12 @@ class WholeTypes:
             for one in value[1]:
                 array.put(self.live_type(one))
             return array
+        if kind == "Dictionary":
+            map_ = MapType()
+            for key, one in value[1]:
+                map_.keys.put(self.live_type(key))
+                map_.values.put(self.live_type(one))
+            return map_
         if kind == "resource":
             name = self.snapshot.resources[value[1]].class_name
             return RANDOM if name == "RandomNumberGenerator" else object_type(name)
@@ -161,7 +174,7 @@ class WholeTypes:
         except Conflict:
             variable.type = None
         if declared == ":=" and variable.type is not None:
-            variable.fixed = not isinstance(variable.type, RefType | ArrayType | ObjectType)
+            variable.fixed = not isinstance(variable.type, RefType | ArrayType | ObjectType | MapType)
 
     def mark_assigned(self, variable: Variable) -> None:
         self.type_member(variable)
@@ -195,6 +208,8 @@ class WholeTypes:
         if named(kind, {}) in VALUES[:4]:
             shown = held if kind.endswith("i") else map(float, held)
             return f"{kind}({', '.join(map(repr, shown))})"
+        if kind == "Rect2":
+            return "Rect2(Vector2({!r}, {!r}), Vector2({!r}, {!r}))".format(*map(float, held))
         return ""
 
     def string(self, text: str) -> int:

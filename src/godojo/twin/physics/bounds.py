@@ -6,7 +6,7 @@ import numpy as np
 
 from godojo.twin.physics.cores import core_of, out_of
 from godojo.twin.physics.jit import call, inline
-from godojo.twin.physics.space import AREA, REMOVED, Space
+from godojo.twin.physics.space import AREA, REMOVED, STATIC, STIRRED, STIRRED_COUNT, Space
 from godojo.twin.physics.vectors import add, narrow, read3
 
 Vector = Any
@@ -53,6 +53,16 @@ def body_box(space: Space, index: int, transform: Any, origin: Vector) -> tuple[
     return (lx, ly, lz), (hx, hy, hz)
 
 
+@inline
+def stir(space: Space, index: int) -> None:
+    """Notes that an area or a static body must be tested at the next overlaps."""
+    body = space.bodies[index]
+    if body.traits & STIRRED == 0:
+        body.traits |= STIRRED
+        space.stirred[space.counts[STIRRED_COUNT]] = index
+        space.counts[STIRRED_COUNT] += 1
+
+
 @call
 def update_bounds(space: Space, index: int) -> None:
     """To be called when the transform that queries see, or what is enabled, has changed."""
@@ -65,8 +75,8 @@ def update_bounds(space: Space, index: int) -> None:
     for axis in range(3):
         bounds[axis, index] = np.float32(low[axis] - 1e-5 - 1e-6 * abs(low[axis]))
         bounds[3 + axis, index] = np.float32(high[axis] + 1e-5 + 1e-6 * abs(high[axis]))
-    if body.kind == AREA:
-        space.counts[1] = 0
+    if body.kind == AREA or (body.kind == STATIC and space.roster[index].rank >= 0):
+        stir(space, index)
 
 
 @call

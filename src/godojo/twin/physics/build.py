@@ -25,9 +25,12 @@ from godojo.twin.physics.space import (
     MESH,
     PAIR,
     RIGID,
+    ROSTER,
     SHAPE,
     SPHERE,
     STATIC,
+    STIRRED,
+    STIRRED_COUNT,
     Space,
     Statics,
     space_dtype,
@@ -190,31 +193,43 @@ def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: lis
     row["low"], row["high"] = low, high
 
 
-def make_pairs(bodies: Sequence[BodyInfo], engine: str) -> np.ndarray:
-    """Areas with the bodies and areas that can enter them; static bodies enter areas of GodotPhysics alone."""
+def make_pairs(bodies: Sequence[Any], sees_static: bool) -> np.ndarray:
+    """Areas with the bodies and areas that can enter them."""
     found = [
         (area, other)
         for area, info in enumerate(bodies)
         if info.kind == AREA
         for other, them in enumerate(bodies)
-        if other != area and (them.kind != STATIC or (engine == GODOT and info.mask & them.layer))
+        if other != area and (sees_static or them.kind != STATIC)
     ]
     pairs = np.zeros(len(found), PAIR)
-    pairs["moving"] = -1
     if found:
         pairs["area"], pairs["other"] = np.array(found, np.int32).T
         pairs["first"] = np.searchsorted(pairs["area"], pairs["area"], "left")
         pairs["end"] = np.searchsorted(pairs["area"], pairs["area"], "right")
-        moving = [index for index, (_, other) in enumerate(found) if bodies[other].kind not in (AREA, STATIC)]
-        pairs["moving"][: len(moving)] = moving
     return pairs
 
 
-def build_space(bodies: Sequence[BodyInfo], engine: str = JOLT) -> tuple[Statics, np.ndarray]:
+def make_roster(bodies: Sequence[Any], pairs: np.ndarray, sees_static: bool) -> np.ndarray:
+    """The places of bodies in lists and in the pairs."""
+    kinds = np.array([info.kind for info in bodies], np.int32)
+    roster = np.zeros(len(bodies), ROSTER)
+    roster["first_pair"] = np.searchsorted(pairs["area"], np.arange(len(bodies)))
+    is_other = (kinds != STATIC) | sees_static
+    roster["rank"] = np.where(is_other, np.cumsum(is_other) - 1, -1)
+    for name, chosen in (("mover", (kinds != STATIC) & (kinds != AREA)), ("area", kinds == AREA)):
+        roster[name] = -1
+        roster[name][: chosen.sum()] = np.flatnonzero(chosen)
+    return roster
+
+
+def build_space(
+    bodies: Sequence[BodyInfo], engine: str = JOLT, *, sees_static: bool = True
+) -> tuple[Statics, np.ndarray]:
     """The shared arrays, and one row of `space_dtype`, for these bodies; their indices are their places here."""
     shapes = np.zeros(max(sum(len(body.shapes) for body in bodies), 1), SHAPE)
     vertices: list[np.ndarray] = []
-    pairs = make_pairs(bodies, engine)
+    pairs = make_pairs(bodies, sees_static)
     rows = np.zeros(1, space_dtype(len(bodies), len(pairs)))
     place = 0
     for index, info in enumerate(bodies):
@@ -237,10 +252,13 @@ def build_space(bodies: Sequence[BodyInfo], engine: str = JOLT) -> tuple[Statics
                 row["disabled"] |= np.uint64(1 << number)
             place += 1
         if info.kind == RIGID:
-            set_mass(row, shapes[row["first_shape"] : place], info.mass, info.inertia, info.center_of_mass)
+            set_mass(row, shapes[row["first_shape"] : place], info.mass, info.inertia, info.center_of_mass, engine)
     points = np.concatenate(vertices) if vertices else np.zeros((1, 3), np.float32)
-    statics = Statics(shapes, np.ascontiguousarray(points, np.float32), pairs)
+    roster = make_roster(bodies, pairs, sees_static)
+    statics = Statics(shapes, np.ascontiguousarray(points, np.float32), pairs, roster)
     _find_bounds(as_records(statics), as_records(rows))
+    rows["counts"][:, STIRRED_COUNT] = 0  # the first overlaps test all areas
+    rows["bodies"]["traits"] &= ~STIRRED
     return statics, rows
 
 
@@ -256,7 +274,8 @@ def as_records(value: Any) -> Any:
     if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return value
     if isinstance(value, Statics):
-        return Statics(value.shapes.view(np.recarray), value.vertices, value.pairs.view(np.recarray))
+        shapes, pairs, roster = (one.view(np.recarray) for one in (value.shapes, value.pairs, value.roster))
+        return Statics(shapes, value.vertices, pairs, roster)
     return value.view(np.recarray)
 
 
@@ -267,12 +286,16 @@ def space_of(statics: Statics, row: Any) -> Space:
         statics.shapes,
         statics.vertices,
         statics.pairs,
+        statics.roster,
         row.bodies,
         row.bounds,
         row.near,
         row.motion,
         row.touching,
         row.events,
+        row.moved,
+        row.stirred,
+        row.active,
         row.counts,
         row.scratch,
     )

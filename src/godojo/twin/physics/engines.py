@@ -10,11 +10,13 @@ from typing import Any
 import numba
 from numba.extending import overload
 
+from godojo.twin.physics.jit import OPTIONS
 from godojo.twin.physics.space import Space
 
 JOLT, GODOT = "Jolt Physics", "GodotPhysics3D"
 
-GodotSpace: Any = namedtuple("GodotSpace", Space._fields)  # noqa: PYI024 - the fields of another tuple
+_make: Any = namedtuple
+GodotSpace: Any = _make("GodotSpace", Space._fields)
 """As `Space`, of GodotPhysics3D."""
 
 
@@ -32,10 +34,11 @@ def by_engine(jolt: Callable[..., Any], godot: Callable[..., Any]) -> Callable[.
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return choose
 
-    def chosen(space: Any, *args: Any) -> Any:
+    def chosen(space: Any, *_args: Any) -> Any:
         if is_godot(space):
             return lambda space, *args: godot(space, *args)
         return lambda space, *args: jolt(space, *args)
 
-    overload(choose, strict=False, jit_options={"no_cpython_wrapper": True, "_nrt": False})(chosen)
+    options: Any = {"forceinline": True, **OPTIONS}
+    overload(choose, strict=False, jit_options=options)(chosen)
     return choose

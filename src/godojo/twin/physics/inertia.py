@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from godojo.twin.physics.engines import GODOT
 from godojo.twin.physics.jit import in_python
 from godojo.twin.physics.rotations import quaternion_of
 from godojo.twin.physics.space import BOX, CAPSULE, CYLINDER, SPHERE
@@ -37,13 +38,21 @@ def _volume_and_inertia(shape: Any) -> tuple[float, np.ndarray]:
     return mass, np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) * (mass / 12.0)
 
 
+def _inertia_of_box(shape: Any, mass: float) -> np.ndarray:
+    """GodotPhysics takes the box around a shape, except for spheres."""
+    x, y, z = (shape["high"].astype(np.float64) - shape["low"]) / 2.0
+    return np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) * (mass / 3.0)
+
+
 def set_mass(
-    row: Any, shapes: np.ndarray, mass: float, inertia: Sequence[float], center: Sequence[float] | None
+    row: Any, shapes: np.ndarray, mass: float, inertia: Sequence[float], center: Sequence[float] | None, engine: str
 ) -> None:
     """Writes inverse mass, centre of mass and inverse inertia into a BODY row."""
     parts = []
     for shape in shapes:
         weight, own = _volume_and_inertia(shape)
+        if engine == GODOT and shape["kind"] != SPHERE:
+            own = _inertia_of_box(shape, weight)
         basis = shape["transform"][:9].astype(np.float64).reshape(3, 3)
         parts.append((weight, basis @ own @ basis.T, shape["transform"][9:12].astype(np.float64)))
     total = sum(part[0] for part in parts)

@@ -203,3 +203,17 @@ def mesh_impact(space: Space, mine: Core, core: Core, motion: Any) -> float:
             if time > 1.0:
                 break
     return best
+
+
+@call
+def touches_mesh(space: Space, mine: Core, core: Core, margin: float) -> bool:
+    """Whether a shape is closer than the margin to the front of any triangle."""
+    at = into(core, mine.center)
+    reach_m = _bound(mine) + margin
+    for index in range(core.first, core.first + core.corners, 3):
+        is_front, normal = _front(core, space.vertices, index, at, reach_m)
+        if is_front:
+            gap, _axis, _point = _triangle_gap(mine, _triangle(core, index), normal, space, margin)
+            if gap <= margin:
+                return True
+    return False

@@ -281,10 +281,10 @@ def move_and_collide(
     test_only: bool,
     margin: np.float32,
     recovery_as_collision: bool,
-    max_collisions: int,
+    max_collisions: Any,
     cancel_sliding: bool,
     axis_lock: int,
-    exclude: int,
+    exclude: Any,
     result: Any,
 ) -> bool:
     """`PhysicsBody3D.move_and_collide`: moves `transform` (the node's global one, 12 floats) unless `test_only`.
@@ -317,4 +317,4 @@ def move_and_collide(
     if not test_only:
         for axis in range(3):
             transform[9 + axis] += result.travel[axis]
-    return colliding
+    return bool(colliding)

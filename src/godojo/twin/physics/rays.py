@@ -193,6 +193,18 @@ def ray_shape(
     return share, out_of(core, normal)
 
 
+@inline
+def _may_hit(origin: Any, way: Any, inverse: Any, bounds: np.ndarray, index: int, best: float) -> bool:
+    """Whether a ray enters the box around a body before `best`; the box has room for rounding."""
+    enter, leave = 0.0, best
+    for axis in range(3):
+        if abs(way[axis]) > 1e-20:
+            first = (bounds[axis, index] - origin[axis]) * inverse[axis]
+            second = (bounds[3 + axis, index] - origin[axis]) * inverse[axis]
+            enter, leave = max(enter, min(first, second)), min(leave, max(first, second))
+    return enter <= leave
+
+
 @call
 def cast_ray(
     space: Space,
@@ -213,6 +225,7 @@ def cast_ray(
     way32 = sub(end, start)
     origin, way = wide(start), wide(way32)
     bounds = space.bounds
+    inverse = (1.0 / way[0], 1.0 / way[1], 1.0 / way[2])
     best = 1.0 + 1e-12
     best_normal = (0.0, 0.0, 0.0)
     body, place = -1, -1
@@ -230,13 +243,7 @@ def cast_ray(
             is_exception |= exceptions[number] == index
         if is_exception:
             continue
-        middle = (
-            0.5 * (np.float64(bounds[0, index]) + bounds[3, index]),
-            0.5 * (np.float64(bounds[1, index]) + bounds[4, index]),
-            0.5 * (np.float64(bounds[2, index]) + bounds[5, index]),
-        )
-        half = (bounds[3, index] - middle[0], bounds[4, index] - middle[1], bounds[5, index] - middle[2])
-        if _ray_box(sub(origin, middle), way, half)[0] > best:
+        if not _may_hit(origin, way, inverse, bounds, index, best):
             continue
         for number in range(record.shape_count):
             if not is_enabled(record, number):

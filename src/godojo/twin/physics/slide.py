@@ -54,13 +54,13 @@ def _try(space: Space, body: int, character: Any, motion: Vector, most: int, can
         body,
         character.transform,
         motion,
-        False,
+        bool(character.slide_count < 0),  # False, but no literal: each kind of arguments is compiled by itself
         character.margin,
-        True,
-        most,
-        cancel,
+        bool(character.slide_count >= 0),
+        np.int64(most),
+        bool(cancel),
         character.axis_lock,
-        exclude,
+        np.int64(exclude),
         result,
     )
 
@@ -75,13 +75,13 @@ def _floor_below(space: Space, body: int, character: Any) -> bool:
         body,
         character.transform,
         down,
-        True,
+        bool(character.slide_count >= 0),
         character.margin,
-        True,
-        4,
-        False,
+        bool(character.slide_count >= 0),
+        np.int64(4),
+        bool(character.slide_count < 0),
         character.axis_lock,
-        -1,
+        np.int64(-1),
         space.motion[0],
     )
 

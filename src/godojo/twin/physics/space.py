@@ -18,13 +18,14 @@ REMOVED, STATIC, KINEMATIC, AREA, RIGID = range(5)
 IS_CHARACTER = 1  # a CharacterBody3D: as a wall, it is no platform
 MONITORING = 2  # areas: it looks for others
 MONITORABLE = 4  # areas: others find it
-MOVED = 16  # the node has a new transform (`target`), which the server has not got yet
 LOCK_ROTATION = 8  # rigid bodies
+MOVED = 16  # the node has a new transform (`target`), which the server has not got yet
+STIRRED = 32  # areas, and static bodies that they see: its box has changed since the last overlaps
 
 MAX_CONTACTS = 6  # of one motion: what move_and_slide asks for
 MAX_SLIDES = 8
 SCRATCH = 720
-MAX_PAIR_EVENTS = 512
+MAX_OVERLAPS = 4096  # at one time, in a world; areas notice no more
 
 SHAPE = np.dtype(
     [
@@ -74,8 +75,8 @@ BODY = np.dtype(
         ("angular_damp", "f4"),
         ("friction", "f4"),  # negative: rough
         ("bounce", "f4"),  # negative: absorbent
-        ("met", "i4", 4),  # contacts of the last step: the other's shape + 1, or 0
-        ("contacts", "f4", (4, 12)),  # and for each: point on this body and on the other, in their frames, impulses
+        ("met", "i4", 8),  # contacts of the last step: the other's shape + 1, or 0
+        ("contacts", "f4", (8, 16)),  # and for each: point on this body and on the other, in their frames, impulses
     ],
     align=True,
 )
@@ -156,10 +157,19 @@ PAIR = np.dtype(
         ("other", "i4"),
         ("first", "i4"),  # the pairs of its area: from here
         ("end", "i4"),  # to here
-        ("moving", "i4"),  # the first pairs of the array list all those with a body; -1 behind the last one
     ],
     align=True,
 )
+ROSTER = np.dtype(
+    [
+        ("first_pair", "i4"),  # of an area
+        ("rank", "i4"),  # the order of others in the pairs of an area; -1 where no area sees static bodies
+        ("mover", "i4"),  # the first rows list the bodies that are neither static nor areas; -1 behind the last one
+        ("area", "i4"),  # the same for areas
+    ],
+    align=True,
+)
+"""For each body, what never changes."""
 EVENT = np.dtype([("area", "i4"), ("other", "i4"), ("entered", "i4")], align=True)
 
 
@@ -169,6 +179,7 @@ class Statics(NamedTuple):
     shapes: np.ndarray  # SHAPE, those of a body side by side
     vertices: np.ndarray  # float32 (n, 3): corners and planes of hulls, corners of triangles three by three
     pairs: np.ndarray  # PAIR: areas and what could enter them
+    roster: np.ndarray  # ROSTER
 
 
 class Space(NamedTuple):
@@ -177,14 +188,23 @@ class Space(NamedTuple):
     shapes: np.ndarray
     vertices: np.ndarray
     pairs: np.ndarray
+    roster: np.ndarray
     bodies: np.ndarray  # BODY
     bounds: np.ndarray  # float32 (6, bodies): boxes around bodies where queries see them, low x, y, z, high x, y, z
     near: np.ndarray  # int32: room for a list of bodies
     motion: np.ndarray  # MOTION, one: the result of the latest `test_motion`, `move_and_collide`
     touching: np.ndarray  # uint8 for each pair (see `areas.py`); 2 and 3 where they overlap
     events: np.ndarray  # EVENT: entered and exited pairs, in the order in which signals are emitted
-    counts: np.ndarray  # int32: events; whether no area has changed since its last overlaps; whether it has stepped
+    moved: np.ndarray  # int32: a list of bodies whose traits have MOVED
+    stirred: np.ndarray  # int32: a list of areas and static bodies whose traits have STIRRED
+    active: np.ndarray  # int32: a list of the pairs whose `touching` is not 0
+    counts: np.ndarray  # int32: how long lists are, by the numbers below
     scratch: np.ndarray  # float64: room for the points of a simplex and for hits
+
+
+EVENTS, MOVED_COUNT, STIRRED_COUNT, ACTIVE_COUNT = range(4)
+AREAS_KNOWN, STEPPED = 4, 5
+"""Places of `Space.counts`; the last two are 0 if what areas can see has changed, or before the first overlaps."""
 
 
 def space_dtype(body_count: int, pair_count: int) -> np.dtype:
@@ -196,8 +216,11 @@ def space_dtype(body_count: int, pair_count: int) -> np.dtype:
             ("near", "i4", (max(body_count, 1),)),
             ("motion", MOTION, (1,)),
             ("touching", "u1", (max(pair_count, 1),)),
-            ("events", EVENT, (2 * min(max(pair_count, 1), MAX_PAIR_EVENTS),)),
-            ("counts", "i4", (4,)),
+            ("events", EVENT, (min(max(pair_count, 1), MAX_OVERLAPS),)),
+            ("moved", "i4", (max(body_count, 1),)),
+            ("stirred", "i4", (max(body_count, 1),)),
+            ("active", "i4", (min(max(pair_count, 1), MAX_OVERLAPS),)),
+            ("counts", "i4", (8,)),
             ("scratch", "f8", (SCRATCH,)),
         ],
         align=True,

@@ -6,11 +6,25 @@ import numpy as np
 
 from godojo.twin.physics.areas import update_overlaps
 from godojo.twin.physics.bounds import update_bounds
-from godojo.twin.physics.jit import call
-from godojo.twin.physics.rigid import move_rigid
+from godojo.twin.physics.engines import by_engine
+from godojo.twin.physics.godot.rigid import move_rigid as godot_move_rigid
+from godojo.twin.physics.jit import call, inline
+from godojo.twin.physics.rigid import move_rigid as jolt_move_rigid
 from godojo.twin.physics.rotations import quaternion_of, quaternion_product
-from godojo.twin.physics.space import KINEMATIC, MOVED, RIGID, Space
+from godojo.twin.physics.space import KINEMATIC, MOVED, MOVED_COUNT, RIGID, Space
 from godojo.twin.physics.vectors import F0
+
+move_rigid = by_engine(jolt_move_rigid, godot_move_rigid)
+
+
+@inline
+def mark_moved(space: Space, body: int) -> None:
+    """Notes that a node has a new transform; `target` must have it when `flush_transforms` is called."""
+    record = space.bodies[body]
+    if record.traits & MOVED == 0:
+        record.traits |= MOVED
+        space.moved[space.counts[MOVED_COUNT]] = body
+        space.counts[MOVED_COUNT] += 1
 
 
 @call
@@ -22,16 +36,15 @@ def set_body_transform(space: Space, body: int, transform: Any) -> None:
     record = space.bodies[body]
     for part in range(12):
         record.target[part] = transform[part]
-    record.traits |= MOVED
+    mark_moved(space, body)
 
 
 @call
 def flush_transforms(space: Space) -> None:
     """Hands the new transforms of nodes to the server, as Godot does before and after all `_physics_process`."""
-    for body in range(space.bodies.shape[0]):
+    for place in range(space.counts[MOVED_COUNT]):
+        body = space.moved[place]
         record = space.bodies[body]
-        if record.traits & MOVED == 0:
-            continue
         record.traits &= ~MOVED
         if record.kind == KINEMATIC:
             continue
@@ -42,6 +55,7 @@ def flush_transforms(space: Space) -> None:
             for part in range(4):
                 record.rotation[part] = rotation[part]
         update_bounds(space, body)
+    space.counts[MOVED_COUNT] = 0
 
 
 @call
@@ -80,19 +94,21 @@ def _move_kinematic(space: Space, body: int) -> None:
 def step_space(space: Space, gravity: Any, delta: float) -> None:
     """The physics step after all `_physics_process`: finds overlaps, moves rigid and kinematic bodies.
 
-    Entered and exited pairs are in `space.events[:space.counts[0]]` afterwards; their signals are emitted before the
-    next `_physics_process`.
+    Entered and exited pairs are in `space.events` afterwards, as many as `space.counts[EVENTS]` says; their signals are
+    emitted before the next `_physics_process`.
     """
     step = np.float32(delta)
     flush_transforms(space)
-    bodies = space.bodies
-    for body in range(bodies.shape[0]):
-        if bodies[body].kind == KINEMATIC:
-            _aim_kinematic(space, body, step)
+    bodies, roster = space.bodies, space.roster
+    movers = 0
+    while movers < roster.shape[0] and roster[movers].mover >= 0:
+        if bodies[roster[movers].mover].kind == KINEMATIC:
+            _aim_kinematic(space, roster[movers].mover, step)
+        movers += 1
     update_overlaps(space)
-    for body in range(bodies.shape[0]):
-        if bodies[body].kind == RIGID:
-            move_rigid(space, body, gravity, step)
-    for body in range(bodies.shape[0]):
-        if bodies[body].kind == KINEMATIC:
-            _move_kinematic(space, body)
+    for place in range(movers):
+        if bodies[roster[place].mover].kind == RIGID:
+            move_rigid(space, roster[place].mover, gravity, step)
+    for place in range(movers):
+        if bodies[roster[place].mover].kind == KINEMATIC:
+            _move_kinematic(space, roster[place].mover)

@@ -165,6 +165,16 @@ class Snapshot(msgspec.Struct):
         raise GodojoError(f"the scene {self.scene} has no node {path}")
 
 
+_INHERIT, _WHEN_PAUSED, _DISABLED = 0, 2, 4
+
+
+def can_process(snapshot: Snapshot, node: NodeInfo) -> bool:
+    """Whether a node is processed while the tree is not paused."""
+    while node.process_mode == _INHERIT and node.parent >= 0:
+        node = snapshot.nodes[node.parent]
+    return node.process_mode not in (_DISABLED, _WHEN_PAUSED)
+
+
 def read_snapshot(path: Path) -> Snapshot:
     """A snapshot from a file, checked."""
     try:
@@ -182,7 +192,7 @@ def snapshot_bytes(snapshot: Snapshot) -> bytes:
     """A snapshot as a file."""
     tree = msgspec.to_builtins(snapshot)
     tree.pop("format")
-    return document_bytes(TWIN_SNAPSHOT, _finite(tree))
+    return document_bytes(TWIN_SNAPSHOT, _finite(tree), is_long=True)
 
 
 def snapshot_of(tree: dict[str, Any], source: str) -> Snapshot:

@@ -43,7 +43,7 @@ class Property:
     read_only: bool = False
 
 
-_V3, _F, _I, _B = "Vector3", "float", "int", "bool"
+_V2, _V3, _F, _I, _B = "Vector2", "Vector3", "float", "int", "bool"
 _UP, _ZERO = "Vector3(0.0, 1.0, 0.0)", "Vector3(0.0, 0.0, 0.0)"
 METHODS: dict[tuple[str, str], Method] = {}
 PROPERTIES: dict[tuple[str, str], Property] = {}
@@ -51,14 +51,16 @@ SIGNALS: dict[tuple[str, str], tuple[str, ...]] = {}
 """The types of the arguments of each native signal. A handler with a narrower type casts them."""
 
 
-def _pure(cls: str, result: str, names: str, *params: str, prefix: str = "") -> None:
+def _pure(cls: str, result: str, names: str, *params: str, prefix: str = "", suffix: str = "") -> None:
     for name in names.split():
-        METHODS[cls, name] = Method(prefix + name, params, result, pure=True)
+        METHODS[cls, name] = Method(prefix + name + suffix, params, result, pure=True)
 
 
-def _does(cls: str, names: str, *params: str, defaults: tuple[str, ...] = (), result: str = "null") -> None:
+def _does(
+    cls: str, names: str, *params: str, defaults: tuple[str, ...] = (), result: str = "null", suffix: str = ""
+) -> None:
     for name in names.split():
-        METHODS[cls, name] = Method(name, params, result, defaults=defaults)
+        METHODS[cls, name] = Method(name + suffix, params, result, defaults=defaults)
 
 
 def _fields(cls: str, kind: str, names: str, read_only: bool = False) -> None:
@@ -70,19 +72,19 @@ def _fields(cls: str, kind: str, names: str, read_only: bool = False) -> None:
             METHODS[cls, f"set_{name}"] = Method(f".{name}=", (kind,))
 
 
-def _moved(cls: str, kind: str, names: str) -> None:
+def _moved(cls: str, kind: str, names: str, suffix: str = "") -> None:
     """Fields with a setter that reaches the physics."""
     for name in names.split():
-        PROPERTIES[cls, name] = Property(kind, field=True, setter=f"set_{name}")
-        METHODS[cls, f"set_{name}"] = Method(f"set_{name}", (kind,))
+        PROPERTIES[cls, name] = Property(kind, field=True, setter=f"set_{name}{suffix}")
+        METHODS[cls, f"set_{name}"] = Method(f"set_{name}{suffix}", (kind,))
         METHODS[cls, f"get_{name}"] = Method(f".{name}", (), kind, pure=True)
 
 
-def _computed(cls: str, kind: str, names: str) -> None:
+def _computed(cls: str, kind: str, names: str, suffix: str = "") -> None:
     for name in names.split():
-        PROPERTIES[cls, name] = Property(kind, field=False, getter=name, setter=f"set_{name}")
-        METHODS[cls, f"set_{name}"] = Method(f"set_{name}", (kind,))
-        METHODS[cls, f"get_{name}"] = Method(name, (), kind, pure=True)
+        PROPERTIES[cls, name] = Property(kind, field=False, getter=name + suffix, setter=f"set_{name}{suffix}")
+        METHODS[cls, f"set_{name}"] = Method(f"set_{name}{suffix}", (kind,))
+        METHODS[cls, f"get_{name}"] = Method(name + suffix, (), kind, pure=True)
 
 
 # Node. Paths, children and groups are resolved from the snapshot by the compiler.
@@ -93,6 +95,7 @@ _pure("Node", _B, "is_physics_processing is_processing")
 _pure("Node", _I, "get_instance_id")
 _pure("Node", _B, "is_ancestor_of", "Ref[Node]")
 _does("Node", "set_physics_process set_process", _B)
+_computed("Node", _I, "process_mode")
 
 # Node3D
 _moved("Node3D", "Transform3D", "transform")
@@ -124,45 +127,36 @@ METHODS["PhysicsRayQueryParameters3D", "create"] = Method(
 )
 """Static. The list of excluded bodies is a tuple of nodes, at most four."""
 METHODS["PhysicsDirectSpaceState3D", "intersect_ray"] = Method("intersect_ray", ("RayQuery",), "RayHit", pure=True)
-for _name, _kind in {
-    "from": _V3,
-    "to": _V3,
-    "collision_mask": _I,
-    "collide_with_areas": _B,
-    "collide_with_bodies": _B,
-    "hit_from_inside": _B,
-}.items():
-    PROPERTIES["RayQuery", _name] = Property(_kind, setter=f"with_{_name}")
-RAY_HIT = {"position": _V3, "normal": _V3, "collider": "Ref[CollisionObject3D]", "collider_id": _I, "shape": _I}
+for _query, _vector in (("RayQuery", _V3), ("RayQuery2D", _V2)):
+    for _name in ("from", "to"):
+        PROPERTIES[_query, _name] = Property(_vector, setter=f"with_{_name}")
+    PROPERTIES[_query, "collision_mask"] = Property(_I, setter="with_collision_mask")
+    for _name in ("collide_with_areas", "collide_with_bodies", "hit_from_inside"):
+        PROPERTIES[_query, _name] = Property(_B, setter=f"with_{_name}")
+RAY_HITS = {
+    f"RayHit{dimension}": {
+        "position": vector,
+        "normal": vector,
+        "collider": f"Ref[CollisionObject{dimension or '3D'}]",
+        "collider_id": _I,
+        "shape": _I,
+    }
+    for dimension, vector in (("", _V3), ("2D", _V2))
+}
 """The keys of a hit, which are attributes here; `if hit:` and `hit.is_empty()` read its attribute `hit`."""
-METHODS["CollisionObject3D", "get_rid"] = Method("rid", (), "RID", pure=True)
 
 # CollisionObject3D and the bodies
-_computed("CollisionObject3D", _I, "collision_layer collision_mask")
-_pure("CollisionObject3D", _B, "get_collision_layer_value get_collision_mask_value", _I)
-_does("CollisionObject3D", "set_collision_layer_value set_collision_mask_value", _I, _B)
 _fields("StaticBody3D", _V3, "constant_linear_velocity constant_angular_velocity")
-_computed("CollisionShape3D", _B, "disabled")
 METHODS["PhysicsBody3D", "move_and_collide"] = Method(
     "move_and_collide",
     (_V3, _B, _F, _B, _I),
     "Ref[KinematicCollision3D]",
     defaults=("False", "0.001", "False", "1"),
 )
-METHODS["PhysicsBody3D", "test_move"] = Method("test_move", ("Transform3D", _V3), _B, pure=True)
-_fields("CharacterBody3D", _V3, "velocity up_direction")
-_fields("CharacterBody3D", _F, "floor_max_angle floor_snap_length safe_margin wall_min_slide_angle")
-_fields("CharacterBody3D", _B, "floor_stop_on_slope floor_constant_speed floor_block_on_wall slide_on_ceiling")
-_fields("CharacterBody3D", _I, "max_slides motion_mode platform_on_leave platform_floor_layers platform_wall_layers")
-_does("CharacterBody3D", "move_and_slide", result=_B)
-_does("CharacterBody3D", "apply_floor_snap")
-_pure("CharacterBody3D", _B, "is_on_floor is_on_floor_only is_on_wall is_on_wall_only is_on_ceiling is_on_ceiling_only")
-_pure("CharacterBody3D", _V3, "get_floor_normal get_wall_normal get_real_velocity get_last_motion get_position_delta")
-_pure("CharacterBody3D", _V3, "get_platform_velocity")
-METHODS["CharacterBody3D", "get_floor_angle"] = Method("get_floor_angle", (_V3,), _F, pure=True, defaults=(_UP,))
-_pure("CharacterBody3D", _I, "get_slide_collision_count")
+_pure("CharacterBody3D", _V3, "get_position_delta get_gravity")
 _pure("CharacterBody3D", "Ref[KinematicCollision3D]", "get_slide_collision", _I)
 _pure("CharacterBody3D", "Ref[KinematicCollision3D]", "get_last_slide_collision")
+METHODS["PhysicsBody3D", "test_move"] = Method("test_move", ("Transform3D", _V3), _B, pure=True)
 for _name in ("get_normal", "get_position"):
     METHODS["KinematicCollision3D", _name] = Method(f"collision_{_name}", (_I,), _V3, pure=True, defaults=("0",))
 METHODS["KinematicCollision3D", "get_collider"] = Method(
@@ -171,42 +165,114 @@ METHODS["KinematicCollision3D", "get_collider"] = Method(
 METHODS["KinematicCollision3D", "get_angle"] = Method(
     "collision_get_angle", (_I, _V3), _F, pure=True, defaults=("0", _UP)
 )
-_pure("KinematicCollision3D", _V3, "get_travel get_remainder", prefix="collision_")
-_pure("KinematicCollision3D", _F, "get_depth", prefix="collision_")
 _pure("KinematicCollision3D", _I, "get_collision_count", prefix="collision_")
 
 # RigidBody3D
 _computed("RigidBody3D", _V3, "linear_velocity angular_velocity constant_force constant_torque")
-_computed("RigidBody3D", _B, "sleeping")
-_computed("RigidBody3D", _F, "gravity_scale")
-PROPERTIES["RigidBody3D", "mass"] = Property(_F, field=False, getter="mass", read_only=True)
-METHODS["RigidBody3D", "get_mass"] = Method("mass", (), _F, pure=True)
-_fields("RigidBody3D", _B, "can_sleep lock_rotation contact_monitor")
 _does("RigidBody3D", "apply_central_force apply_central_impulse apply_torque", _V3)
 _does("RigidBody3D", "add_constant_central_force add_constant_torque", _V3)
 _does("RigidBody3D", "apply_force", _V3, _V3, defaults=(_ZERO,))
 
-# Area3D
-_pure("Area3D", "Array[Ref[Node3D]]", "get_overlapping_bodies get_overlapping_areas")
-_pure("Area3D", _B, "has_overlapping_bodies has_overlapping_areas")
-_pure("Area3D", _B, "overlaps_body overlaps_area", "Ref[Node]")
-_computed("Area3D", _B, "monitoring monitorable")
-_fields("Area3D", _I, "gravity_space_override")
-_fields("Area3D", _F, "gravity")
-for _name in ("body_entered", "body_exited"):
-    SIGNALS["Area3D", _name] = SIGNALS["RigidBody3D", _name] = ("Ref[Node3D]",)
-for _name in ("area_entered", "area_exited"):
-    SIGNALS["Area3D", _name] = ("Ref[Area3D]",)
-
 # RayCast3D
-_fields("RayCast3D", _V3, "target_position")
-_fields("RayCast3D", _B, "enabled exclude_parent collide_with_areas collide_with_bodies hit_from_inside hit_back_faces")
-_fields("RayCast3D", _I, "collision_mask")
-_does("RayCast3D", "force_raycast_update")
-_pure("RayCast3D", _B, "is_colliding")
-METHODS["RayCast3D", "get_collider"] = Method("ray_collider", (), "Ref[CollisionObject3D]", pure=True)
-_pure("RayCast3D", _V3, "get_collision_point get_collision_normal")
-_pure("RayCast3D", _I, "get_collider_shape")
+_fields("RayCast3D", _B, "hit_back_faces")
+
+# 2D. Functions of 2D alone end in `_2d`.
+_UP_2D, _ZERO_2D = "Vector2(0.0, -1.0)", "Vector2(0.0, 0.0)"
+_moved("Node2D", "Transform2D", "transform", suffix="_2d")
+_moved("Node2D", _V2, "position", suffix="_2d")
+_computed("Node2D", _V2, "scale global_position", suffix="_2d")
+_computed("Node2D", _F, "rotation rotation_degrees skew global_rotation global_rotation_degrees", suffix="_2d")
+_computed("Node2D", "Transform2D", "global_transform", suffix="_2d")
+PROPERTIES["Node2D", "global_scale"] = Property(_V2, field=False, getter="global_scale_2d", read_only=True)
+_fields("Node2D", _B, "visible top_level")
+_pure("Node2D", _V2, "to_local to_global", _V2, suffix="_2d")
+_pure("Node2D", _F, "get_angle_to", _V2)
+_does("Node2D", "rotate", _F, suffix="_2d")
+_does("Node2D", "translate global_translate apply_scale look_at", _V2, suffix="_2d")
+_does("Node2D", "move_local_x move_local_y", _F, _B, defaults=("False",))
+_does("Node2D", "show hide", suffix="_2d")
+_does("Node2D", "force_update_transform")
+METHODS["Node2D", "is_visible"] = METHODS["Node2D", "is_visible_in_tree"] = Method(".visible", (), _B, pure=True)
+METHODS["Node2D", "get_world_2d"] = Method("world_2d", (), "World2D", pure=True)
+PROPERTIES["World2D", "direct_space_state"] = Property("PhysicsDirectSpaceState2D", field=False, getter="space_state")
+METHODS["PhysicsRayQueryParameters2D", "create"] = Method(
+    "ray_query", (_V2, _V2, _I, "Array[RID]"), "RayQuery2D", pure=True, defaults=("4294967295", "()")
+)
+METHODS["PhysicsDirectSpaceState2D", "intersect_ray"] = Method(
+    "intersect_ray_2d", ("RayQuery2D",), "RayHit2D", pure=True
+)
+_fields("StaticBody2D", _V2, "constant_linear_velocity")
+_fields("StaticBody2D", _F, "constant_angular_velocity")
+METHODS["PhysicsBody2D", "move_and_collide"] = Method(
+    "move_and_collide_2d", (_V2, _B, _F, _B), "Ref[KinematicCollision2D]", defaults=("False", "0.08", "False")
+)
+METHODS["PhysicsBody2D", "test_move"] = Method("test_move_2d", ("Transform2D", _V2), _B)
+_pure("CharacterBody2D", _V2, "get_position_delta", suffix="_2d")
+_pure("CharacterBody2D", "Ref[KinematicCollision2D]", "get_slide_collision", _I, suffix="_2d")
+_pure("CharacterBody2D", "Ref[KinematicCollision2D]", "get_last_slide_collision", suffix="_2d")
+_pure("KinematicCollision2D", _V2, "get_normal get_position", prefix="collision_", suffix="_2d")
+_pure("KinematicCollision2D", _V2, "get_collider_velocity", prefix="collision_")
+_pure("KinematicCollision2D", "Ref[CollisionObject2D]", "get_collider", prefix="collision_", suffix="_2d")
+METHODS["KinematicCollision2D", "get_angle"] = Method(
+    "collision_get_angle_2d", (_V2,), _F, pure=True, defaults=(_UP_2D,)
+)
+_computed("CollisionPolygon2D", _B, "disabled")
+_computed("RigidBody2D", _V2, "linear_velocity constant_force", suffix="_2d")
+_computed("RigidBody2D", _F, "angular_velocity constant_torque", suffix="_2d")
+_does("RigidBody2D", "apply_central_force apply_central_impulse", _V2, suffix="_2d")
+_does("RigidBody2D", "apply_torque apply_torque_impulse", _F, suffix="_2d")
+_does("RigidBody2D", "apply_force apply_impulse", _V2, _V2, defaults=(_ZERO_2D,), suffix="_2d")
+
+
+def _declare_bodies(dimension: str, vector: str, up: str) -> None:
+    """What 2D and 3D share."""
+    body, shape, character = f"CollisionObject{dimension}", f"CollisionShape{dimension}", f"CharacterBody{dimension}"
+    collision, rigid, area = f"KinematicCollision{dimension}", f"RigidBody{dimension}", f"Area{dimension}"
+    ray, node = f"RayCast{dimension}", f"Ref[Node{dimension}]"
+    METHODS[body, "get_rid"] = Method("rid", (), "RID", pure=True)
+    _computed(body, _I, "collision_layer collision_mask")
+    _pure(body, _B, "get_collision_layer_value get_collision_mask_value", _I)
+    _does(body, "set_collision_layer_value set_collision_mask_value", _I, _B)
+    _computed(shape, _B, "disabled")
+    _fields(character, vector, "velocity up_direction")
+    _fields(character, _F, "floor_max_angle floor_snap_length safe_margin wall_min_slide_angle")
+    _fields(character, _B, "floor_stop_on_slope floor_constant_speed floor_block_on_wall slide_on_ceiling")
+    _fields(character, _I, "max_slides motion_mode platform_on_leave platform_floor_layers platform_wall_layers")
+    _does(character, "move_and_slide", result=_B)
+    _does(character, "apply_floor_snap")
+    _pure(character, _B, "is_on_floor is_on_floor_only is_on_wall is_on_wall_only is_on_ceiling is_on_ceiling_only")
+    _pure(character, vector, "get_floor_normal get_wall_normal get_real_velocity get_last_motion get_platform_velocity")
+    METHODS[character, "get_floor_angle"] = Method("get_floor_angle", (vector,), _F, pure=True, defaults=(up,))
+    _pure(character, _I, "get_slide_collision_count")
+    _pure(collision, vector, "get_travel get_remainder", prefix="collision_")
+    _pure(collision, _F, "get_depth", prefix="collision_")
+    _computed(rigid, _B, "sleeping")
+    _computed(rigid, _F, "gravity_scale")
+    PROPERTIES[rigid, "mass"] = Property(_F, field=False, getter="mass", read_only=True)
+    METHODS[rigid, "get_mass"] = Method("mass", (), _F, pure=True)
+    _fields(rigid, _B, "can_sleep lock_rotation contact_monitor")
+    _pure(area, f"Array[{node}]", "get_overlapping_bodies get_overlapping_areas")
+    _pure(area, _B, "has_overlapping_bodies has_overlapping_areas")
+    _pure(area, _B, "overlaps_body overlaps_area", "Ref[Node]")
+    _computed(area, _B, "monitoring monitorable")
+    _fields(area, _I, "gravity_space_override")
+    _fields(area, _F, "gravity")
+    for name in ("body_entered", "body_exited"):
+        SIGNALS[area, name] = SIGNALS[rigid, name] = (node,)
+    for name in ("area_entered", "area_exited"):
+        SIGNALS[area, name] = (f"Ref[{area}]",)
+    _fields(ray, vector, "target_position")
+    _fields(ray, _B, "enabled exclude_parent collide_with_areas collide_with_bodies hit_from_inside")
+    _fields(ray, _I, "collision_mask")
+    _does(ray, "force_raycast_update")
+    _pure(ray, _B, "is_colliding")
+    METHODS[ray, "get_collider"] = Method("ray_collider", (), f"Ref[{body}]", pure=True)
+    _pure(ray, vector, "get_collision_point get_collision_normal")
+    _pure(ray, _I, "get_collider_shape")
+
+
+_declare_bodies("3D", _V3, _UP)
+_declare_bodies("2D", _V2, _UP_2D)
 
 # Timer
 _fields("Timer", _F, "wait_time")

@@ -8,6 +8,7 @@ import numpy as np
 
 from godojo.errors import GodojoError
 from godojo.twin.physics.build import BodyInfo, ShapeInfo, box, build_space, capsule, convex, cylinder, mesh, sphere
+from godojo.twin.physics.engines import JOLT
 from godojo.twin.physics.space import (
     AREA,
     CHARACTER,
@@ -21,13 +22,17 @@ from godojo.twin.physics.space import (
 )
 from godojo.twin.scene.snapshot import NodeInfo, Snapshot
 from godojo.twin.world.api import ancestors
+from godojo.twin.world.scene_2d import is_solid_tiles, physics_of_2d
 
+_AREAS_SEE_STATIC = "physics/jolt_physics_3d/simulation/areas_detect_static_bodies"
+"""A setting of Godot 4.4 and 4.5, off by default; later versions behave as if it were on."""
 _KINDS = {"StaticBody3D": STATIC, "AnimatableBody3D": KINEMATIC, "CharacterBody3D": KINEMATIC, "Area3D": AREA}
 _KINDS["RigidBody3D"] = RIGID
 _IDENTITY = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
 
 
-_REFUSED = {"CollisionObject2D", "CollisionPolygon3D", "GridMap", "Joint3D", "SoftBody3D", "SpringArm3D", "ShapeCast3D"}
+_REFUSED = {"CollisionPolygon3D", "GridMap", "Joint3D", "SoftBody3D", "SpringArm3D", "ShapeCast3D", "Joint2D"}
+_REFUSED |= {"ShapeCast2D", "PhysicalBone2D", "TileMap"}
 """Classes that could change the game and that a twin does not know."""
 
 
@@ -36,8 +41,15 @@ def body_nodes(snapshot: Snapshot) -> list[int]:
     return [
         node.index
         for node in snapshot.nodes
-        if "CollisionObject3D" in ancestors(node.native_class) or "collision_faces" in node.properties
+        if not {"CollisionObject3D", "CollisionObject2D"}.isdisjoint(ancestors(node.native_class))
+        or "collision_faces" in node.properties
+        or is_solid_tiles(node)
     ]
+
+
+def has_flat_bodies(snapshot: Snapshot) -> bool:
+    """Whether the bodies of a game are 2D."""
+    return any("CollisionObject2D" in ancestors(node.native_class) for node in snapshot.nodes)
 
 
 def refuse_unknown(snapshot: Snapshot) -> None:
@@ -45,12 +57,23 @@ def refuse_unknown(snapshot: Snapshot) -> None:
     for node in snapshot.nodes:
         if not _REFUSED.isdisjoint(ancestors(node.native_class)):
             raise GodojoError(f"{node.path}: a twin has no {node.native_class} yet")
+        if node.native_class == "Area3D" and node.properties.get("gravity_space_override", ["int", 0])[1]:
+            raise GodojoError(f"{node.path}: a twin has no areas that change gravity yet")
+    if has_flat_bodies(snapshot):
+        for index in body_nodes(snapshot):
+            node = snapshot.nodes[index]
+            if "CollisionObject2D" not in ancestors(node.native_class) and not is_solid_tiles(node):
+                raise GodojoError(f"{snapshot.nodes[index].path}: a twin has either 2D bodies or 3D bodies")
 
 
 def physics_of(snapshot: Snapshot) -> tuple[Statics, np.ndarray]:
     """The shared arrays, and a world's own part of the physics, one row of `space_dtype`."""
-    bodies = [_body(snapshot, snapshot.nodes[index]) for index in body_nodes(snapshot)]
-    return build_space(bodies, snapshot.physics_engine)
+    nodes = body_nodes(snapshot)
+    if has_flat_bodies(snapshot):
+        return physics_of_2d(snapshot, nodes)
+    bodies = [_body(snapshot, snapshot.nodes[index]) for index in nodes]
+    sees_static = bool(snapshot.settings.get(_AREAS_SEE_STATIC, ["bool", True])[1])
+    return build_space(bodies, snapshot.physics_engine, sees_static=sees_static or snapshot.physics_engine != JOLT)
 
 
 def _transform(node: NodeInfo, name: str) -> np.ndarray:

@@ -1,97 +1,53 @@
-"""The physics as functions at addresses: compiled once for all games, and never again with a game's own code.
+"""The entries of 3D physics: what Jolt and GodotPhysics3D do for the nodes of a world.
 
-Numba links a function into everything that calls it and optimizes it there anew. The physics is far larger than most
-games, so generated code calls it through a table of addresses instead, which a world's row points to. An entry takes
-the world's row and the offset of a node; other arguments and results are fields of `World`.
+The engine is part of the type of a space (see `godojo.twin.physics.engines`).
 """
 
 # mypy: ignore-errors
 # Compiled code is checked by Numba.
 
-import functools
-
-import numba
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
-from godojo.kernels.compile import _FASTMATH
 from godojo.twin.gdscript.runtime import Basis, Transform3D, Vector3
 from godojo.twin.gdscript.runtime.jit import jitable
-from godojo.twin.physics.engines import GODOT
+from godojo.twin.physics.bounds import update_bounds
+from godojo.twin.physics.engines import GODOT, JOLT
+from godojo.twin.physics.jit import call as _part
 from godojo.twin.physics.motion import move_and_collide
 from godojo.twin.physics.rays import cast_ray
 from godojo.twin.physics.slide import apply_floor_snap, move_and_slide
-from godojo.twin.physics.space import RIGID
-from godojo.twin.physics.step import flush_transforms, set_body_transform, step_space
+from godojo.twin.physics.space import MOVED, MOVED_COUNT, RIGID
+from godojo.twin.physics.step import flush_transforms, step_space
+from godojo.twin.world.entries import (
+    APPLY_FLOOR_SNAP,
+    APPLY_PROCESS_MODE,
+    CAST,
+    FLUSH_TRANSFORMS,
+    INTERSECT_RAY,
+    MOVE_AND_COLLIDE,
+    MOVE_AND_SLIDE,
+    STEP_PHYSICS,
+    SYNC_BODIES,
+    Entry,
+)
 from godojo.twin.world.kernels import (
     CLASSES,
     WORLD,
+    body_node,
     character_of,
-    godot_space_of,
     node_offset,
-    room_for_bodies,
-    room_for_transform,
-    space_of,
+    room_of,
     world_of,
 )
-from godojo.twin.world.nodes import body_node, global_transform, set_global_transform
+from godojo.twin.world.modes import apply_mode
+from godojo.twin.world.nodes import global_transform, set_global_transform
 from godojo.twin.world.ref_types import _reference
 from godojo.twin.world.refs import record_at
+from godojo.twin.world.space_type import godot_space_at, space_at
 
 _CHARACTER, _PHYSICS_BODY, _RAY = CLASSES["CharacterBody3D"], CLASSES["PhysicsBody3D"], CLASSES["RayCast3D"]
-_BODY, _RIGID_BODY = CLASSES["CollisionObject3D"], CLASSES["RigidBody3D"]
-_SIGNATURE = types.int64(types.voidptr, types.int64)
-_ENTRIES = []
-
-
-def _entry(function):
-    """Notes an entry of the table; returns its number."""
-    _ENTRIES.append(function)
-    return len(_ENTRIES) - 1
-
-
-_of_godot = {}
-
-
-def _for_godot(function):
-    """Notes what takes the place of an entry in worlds of GodotPhysics3D: `_move` for `_godot_move`."""
-    _of_godot[function.__name__.removeprefix("_godot")] = function
-    return function
-
-
-@functools.cache
-def _compiled(function):
-    return numba.cfunc(_SIGNATURE, cache=True, fastmath=_FASTMATH, error_model="numpy")(function)
-
-
-@functools.cache
-def _table(engine: str) -> np.ndarray:
-    made = [_of_godot.get(entry.__name__, entry) if engine == GODOT else entry for entry in _ENTRIES]
-    return np.array([_compiled(function).address for function in made], np.int64)
-
-
-def addresses(engine: str | None) -> np.ndarray:
-    """The table of an engine; it is compiled when the first world with bodies needs it. None: without bodies."""
-    return np.zeros(len(_ENTRIES), np.int64) if engine is None else _table(engine)
-
-
-@intrinsic
-def call(typingctx, ref, table, number):
-    """Calls an entry of the table for a node; returns an integer."""
-
-    def make(context, builder, sig, args):
-        node = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
-        integer = ir.IntType(64)
-        entries = builder.inttoptr(args[1], integer.as_pointer())
-        where = builder.load(builder.gep(entries, [args[2]]))
-        kind = ir.FunctionType(integer, [ir.IntType(8).as_pointer(), integer])
-        return builder.call(builder.inttoptr(where, kind.as_pointer()), [node.base, node.offset])
-
-    return types.int64(ref, types.int64, types.int64), make
-
+_SHAPE = CLASSES["CollisionShape3D"]
+_NODE, _BODY, _RIGID_BODY = CLASSES["Node"], CLASSES["CollisionObject3D"], CLASSES["RigidBody3D"]
 
 # Transforms between nodes and the physics
 
@@ -124,59 +80,51 @@ def _without_scale(value):
     return value.orthonormalized()
 
 
-def _flush_transforms(base, offset):
+@_part
+def _flush_transforms(base, offset, space):
     """Hands the transforms of nodes that have moved to the physics."""
     world = _reference(base, offset, WORLD)
-    space = space_of(world)
-    for body in range(world.body_count):
+    for place in range(space.counts[MOVED_COUNT]):
+        body = space.moved[place]
         if node_offset(world, body) >= 0:
-            node = body_node(world, body)
-            if node.is_moved != 0:
-                node.is_moved = 0
-                room = room_for_transform(world)
-                write_transform(_without_scale(global_transform(node)), room)
-                set_body_transform(space, body, room)
+            write_transform(_without_scale(global_transform(body_node(world, body))), space.bodies[body].target)
     flush_transforms(space)
     return 0
 
 
-@jitable
-def _step(world, space):
+@_part
+def _step_physics(base, offset, space):
+    """The physics step at the end of a tick."""
+    world = _reference(base, offset, WORLD)
     gravity = world.gravity
     step_space(space, (gravity._x, gravity._y, gravity._z), world.delta)
     return 0
 
 
-def _step_physics(base, offset):
-    """The physics step at the end of a tick."""
-    world = _reference(base, offset, WORLD)
-    return _step(world, space_of(world))
-
-
-@_for_godot
-def _godot_step_physics(base, offset):
-    world = _reference(base, offset, WORLD)
-    return _step(world, godot_space_of(world))
-
-
-def _sync_bodies(base, offset):
+@_part
+def _sync_bodies(base, offset, space):
     """Moves the nodes of rigid bodies to where the physics has brought them."""
     world = _reference(base, offset, WORLD)
-    space = space_of(world)
-    for body in range(world.body_count):
+    for place in range(space.roster.shape[0]):
+        body = space.roster[place].mover
+        if body < 0:
+            break
         record = space.bodies[body]
         if record.kind == RIGID and node_offset(world, body) >= 0:
             node = record_at(world, node_offset(world, body), _RIGID_BODY)
+            traits = record.traits
+            record.traits = traits | MOVED  # the physics knows where it is; bodies below it are marked
             set_global_transform(node, read_transform(record.transform))
-            node.is_moved = 0
+            record.traits = traits
             velocity, spin = record.linear_velocity, record.angular_velocity
             node.linear_velocity_field = Vector3(velocity[0], velocity[1], velocity[2])
             node.angular_velocity_field = Vector3(spin[0], spin[1], spin[2])
     return 0
 
 
-@jitable
-def _slide(body, space):
+@_part
+def _move_and_slide(base, offset, space):
+    body = _reference(base, offset, _CHARACTER)
     character = character_of(body)
     write_transform(global_transform(body), character.transform)
     collided = move_and_slide(space, body.body, character, world_of(body).delta)
@@ -184,19 +132,9 @@ def _slide(body, space):
     return 1 if collided else 0
 
 
-def _move_and_slide(base, offset):
+@_part
+def _apply_floor_snap(base, offset, space):
     body = _reference(base, offset, _CHARACTER)
-    return _slide(body, space_of(body))
-
-
-@_for_godot
-def _godot_move_and_slide(base, offset):
-    body = _reference(base, offset, _CHARACTER)
-    return _slide(body, godot_space_of(body))
-
-
-@jitable
-def _snap(body, space):
     character = character_of(body)
     write_transform(global_transform(body), character.transform)
     apply_floor_snap(space, body.body, character)
@@ -204,22 +142,12 @@ def _snap(body, space):
     return 0
 
 
-def _apply_floor_snap(base, offset):
-    body = _reference(base, offset, _CHARACTER)
-    return _snap(body, space_of(body))
-
-
-@_for_godot
-def _godot_apply_floor_snap(base, offset):
-    body = _reference(base, offset, _CHARACTER)
-    return _snap(body, godot_space_of(body))
-
-
-@jitable
-def _move(body, space):
+@_part
+def _move_and_collide(base, offset, space):
     """By the world's `query_…`: the motion, whether to test only, the margin, and so on."""
+    body = _reference(base, offset, _PHYSICS_BODY)
     world = world_of(body)
-    room = room_for_transform(world)
+    room = room_of(world).transform
     write_transform(global_transform(body), room)
     motion, test_only = world.query_to, world.query_inside
     collided = move_and_collide(
@@ -241,18 +169,8 @@ def _move(body, space):
     return 1 if collided else 0
 
 
-def _move_and_collide(base, offset):
-    body = _reference(base, offset, _PHYSICS_BODY)
-    return _move(body, space_of(body))
-
-
-@_for_godot
-def _godot_move_and_collide(base, offset):
-    body = _reference(base, offset, _PHYSICS_BODY)
-    return _move(body, godot_space_of(body))
-
-
-def _cast(base, offset):
+@_part
+def _cast(base, offset, space):
     """A RayCast3D."""
     ray = _reference(base, offset, _RAY)
     here, to = global_transform(ray), ray.target_position
@@ -261,7 +179,7 @@ def _cast(base, offset):
     end, start = here.xform(to), here.origin
     world = world_of(ray)
     hit, position, normal, body, shape = cast_ray(
-        space_of(ray),
+        space,
         (start._x, start._y, start._z),
         (end._x, end._y, end._z),
         ray.collision_mask,
@@ -270,7 +188,7 @@ def _cast(base, offset):
         ray.hit_from_inside,
         ray.hit_back_faces,
         ray.parent_body if ray.exclude_parent else -1,
-        room_for_bodies(world, 0),
+        room_of(world).bodies[:0],
     )
     ray.is_hit = hit
     ray.hit_node = body_node(world, body) if hit else _BODY()
@@ -281,12 +199,13 @@ def _cast(base, offset):
     return 0
 
 
-def _intersect_ray(base, offset):
+@_part
+def _intersect_ray(base, offset, space):
     """By the world's `query_…`; bodies to leave out are in its room."""
     world = _reference(base, offset, WORLD)
     start, end = world.query_from, world.query_to
     hit, position, normal, body, shape = cast_ray(
-        space_of(world),
+        space,
         (start._x, start._y, start._z),
         (end._x, end._y, end._z),
         world.query_mask,
@@ -295,7 +214,7 @@ def _intersect_ray(base, offset):
         world.query_inside,
         True,
         -1,
-        room_for_bodies(world, 4),
+        room_of(world).bodies,
     )
     world.query_position = Vector3(position[0], position[1], position[2])
     world.query_normal = Vector3(normal[0], normal[1], normal[2])
@@ -303,6 +222,53 @@ def _intersect_ray(base, offset):
     return 1 if hit else 0
 
 
-FLUSH_TRANSFORMS, STEP_PHYSICS, SYNC_BODIES = _entry(_flush_transforms), _entry(_step_physics), _entry(_sync_bodies)
-MOVE_AND_SLIDE, APPLY_FLOOR_SNAP = _entry(_move_and_slide), _entry(_apply_floor_snap)
-MOVE_AND_COLLIDE, CAST, INTERSECT_RAY = _entry(_move_and_collide), _entry(_cast), _entry(_intersect_ray)
+@_part
+def _update_bounds(base, offset, space):
+    """After a CollisionShape3D was enabled or disabled."""
+    shape = _reference(base, offset, _SHAPE)
+    update_bounds(space, shape.shape_body)
+    return 0
+
+
+@_part
+def _apply_process_mode(base, offset, space):
+    """For the bodies of a node and of all below it."""
+    node, world = _reference(base, offset, _NODE), _reference(base, 0, WORLD)
+    for body in range(node.first_body, node.end_body):
+        if apply_mode(world, space, body):
+            update_bounds(space, body)
+    return 0
+
+
+@_part
+def _enter(base, offset, number, space):
+    if number == FLUSH_TRANSFORMS:
+        return _flush_transforms(base, offset, space)
+    if number == STEP_PHYSICS:
+        return _step_physics(base, offset, space)
+    if number == SYNC_BODIES:
+        return _sync_bodies(base, offset, space)
+    if number == MOVE_AND_SLIDE:
+        return _move_and_slide(base, offset, space)
+    if number == APPLY_FLOOR_SNAP:
+        return _apply_floor_snap(base, offset, space)
+    if number == MOVE_AND_COLLIDE:
+        return _move_and_collide(base, offset, space)
+    if number == CAST:
+        return _cast(base, offset, space)
+    if number == INTERSECT_RAY:
+        return _intersect_ray(base, offset, space)
+    if number == APPLY_PROCESS_MODE:
+        return _apply_process_mode(base, offset, space)
+    return _update_bounds(base, offset, space)
+
+
+def _enter_jolt(base, offset, number):
+    return _enter(base, offset, number, space_at(base))
+
+
+def _enter_godot(base, offset, number):
+    return _enter(base, offset, number, godot_space_at(base))
+
+
+ENTRIES = {JOLT: Entry(_enter_jolt), GODOT: Entry(_enter_godot)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from godojo.twin.physics.space import CHARACTER, MOTION, Space, Statics
+from godojo.twin.physics_2d import space as flat
 
 _TREE = """
 Node: Node3D CanvasItem Timer DojoAgent AnimationPlayer AnimationMixer AudioStreamPlayer CanvasLayer Viewport
@@ -31,6 +32,7 @@ Node2D: CollisionObject2D CollisionShape2D CollisionPolygon2D RayCast2D ShapeCas
 CollisionObject2D: PhysicsBody2D Area2D
 PhysicsBody2D: StaticBody2D CharacterBody2D RigidBody2D
 StaticBody2D: AnimatableBody2D
+World: World2D
 Light2D: PointLight2D DirectionalLight2D
 AnimationMixer: AnimationTree
 Viewport: SubViewport Window
@@ -45,6 +47,13 @@ BASES: dict[str, str] = {
 }
 """What each class inherits; a class that is missing here is a plain `Node`."""
 
+_COLLISION_OBJECT = {
+    "body": "int32",
+    "active_kind": "int32",
+    "disabled_kind": "int32",
+    "has_exits": "int32",
+}
+"""The body, what it is while its node is active and while it is disabled, and whether its exits call anything."""
 MOST_TERMS = 16
 """Room for the reward terms of a `DojoAgent`."""
 MOST_OVERLAPS = 32
@@ -63,6 +72,7 @@ FIELDS: dict[str, dict[str, str]] = {
         "round_ticks": "int",
         "gravity": "Vector3",
         "ticks_per_second": "int32",
+        "moves": "int32",
         "delta": "float",
         "room": "bytes:64",
         "calls_at": "int",
@@ -100,9 +110,12 @@ FIELDS: dict[str, dict[str, str]] = {
         "parent_3d": "Ref[Node3D]",
         "visible": "bool",
         "top_level": "bool",
+        "version": "int",
+        "global_version": "int",
+        "global_field": "Transform3D",
     },
-    "CollisionObject3D": {"body": "int32", "is_moved": "int32"},
-    "CSGShape3D": {"body": "int32", "is_moved": "int32"},  # as CollisionObject3D, at the same place
+    "CollisionObject3D": _COLLISION_OBJECT,
+    "CSGShape3D": _COLLISION_OBJECT,  # at the same place
     "CharacterBody3D": {"character": f"bytes:{CHARACTER.itemsize}"},
     "StaticBody3D": {"constant_linear_velocity": "Vector3", "constant_angular_velocity": "Vector3"},
     "RigidBody3D": {
@@ -135,6 +148,53 @@ FIELDS: dict[str, dict[str, str]] = {
         "hit_position": "Vector3",
         "hit_normal": "Vector3",
         "hit_node": "Ref[CollisionObject3D]",
+        "hit_shape": "int32",
+        "parent_body": "int32",
+    },
+    "Node2D": {
+        "transform": "Transform2D",
+        "rotation_field": "float32",
+        "skew_field": "float32",
+        "scale_field": "Vector2",
+        "dirty": "int32",
+        "parent_2d": "Ref[Node2D]",
+        "visible": "bool",
+        "top_level": "bool",
+    },
+    "CollisionObject2D": {**_COLLISION_OBJECT, "is_moved": "int32"},
+    "TileMapLayer": {**_COLLISION_OBJECT, "is_moved": "int32"},  # as CollisionObject2D, at the same place
+    "CharacterBody2D": {"character": f"bytes:{flat.CHARACTER.itemsize}"},
+    "StaticBody2D": {"constant_linear_velocity": "Vector2", "constant_angular_velocity": "float"},
+    "RigidBody2D": {
+        "linear_velocity_field": "Vector2",
+        "angular_velocity_field": "float32",
+        "mass_field": "float",
+        "can_sleep": "bool",
+        "lock_rotation": "bool",
+        "contact_monitor": "bool",
+        "sleeping_field": "bool",
+        "freeze_field": "bool",
+    },
+    "Area2D": {
+        "overlaps": f"Array[Ref[Node2D]]:{MOST_OVERLAPS}",
+        "gravity": "float",
+        "gravity_space_override": "int",
+    },
+    "CollisionShape2D": {"shape_body": "int32", "shape_index": "int32"},
+    "CollisionPolygon2D": {"shape_body": "int32", "shape_index": "int32"},  # as CollisionShape2D, at the same place
+    "KinematicCollision2D": {"motion": f"bytes:{flat.MOTION.itemsize}"},
+    "RayCast2D": {
+        "target_position": "Vector2",
+        "collision_mask": "int",
+        "enabled": "bool",
+        "exclude_parent": "bool",
+        "collide_with_areas": "bool",
+        "collide_with_bodies": "bool",
+        "hit_from_inside": "bool",
+        "is_hit": "bool",
+        "hit_position": "Vector2",
+        "hit_normal": "Vector2",
+        "hit_node": "Ref[CollisionObject2D]",
         "hit_shape": "int32",
         "parent_body": "int32",
     },
@@ -172,7 +232,7 @@ def _parts(dtype: np.dtype, within: str, renamed: dict[str, str]) -> dict[str, t
     found = {}
     for name, (kind, offset, *_) in (dtype.fields or {}).items():
         base, shape = kind.subdtype or (kind, ())
-        text = {(): _NUMPY.get(base.kind, ""), (3,): "Vector3"}.get(shape, "")
+        text = {(): _NUMPY.get(base.kind, ""), (2,): "Vector2", (3,): "Vector3"}.get(shape, "")
         if base.kind == "u" and base.itemsize == 1:
             text = "bool"
         if text:
@@ -184,6 +244,9 @@ OVERLAYS: dict[str, dict[str, tuple[str, str, int]]] = {
     "Node3D": {"transform": ("Transform3D", "basis", 0)},
     "CharacterBody3D": _parts(CHARACTER, "character", {"up": "up_direction", "margin": "safe_margin"}),
     "KinematicCollision3D": _parts(MOTION, "motion", {}),
+    "Node2D": {"position": ("Vector2", "transform", 16)},
+    "CharacterBody2D": _parts(flat.CHARACTER, "character", {"up": "up_direction", "margin": "safe_margin"}),
+    "KinematicCollision2D": _parts(flat.MOTION, "motion", {"body": "other_body"}),
 }
 """Fields that are a part of another one: type, that field, and the bytes between their starts."""
 

@@ -9,38 +9,57 @@ import inspect
 import numba
 import numpy as np
 from llvmlite import ir
-from numba import carray, types
+from numba import types
 from numba.extending import intrinsic, overload
 
 from godojo.kernels.compile import _FASTMATH
-from godojo.twin.physics.engines import GodotSpace
+from godojo.kernels.linked import Linked
 from godojo.twin.physics.space import CHARACTER, MOTION, Space
+from godojo.twin.physics_2d import space as flat
 from godojo.twin.world.ref_types import _reference, address, base_of, pointer
 from godojo.twin.world.refs import RefClass, offset_of
-from godojo.twin.world.space_type import SHARED, godot_space_at, space_arrays, space_at
+from godojo.twin.world.space_type import SHARED, space_2d_at, space_arrays, space_at
 from godojo.twin.world.tables import NATIVE
 
-WORLD = RefClass(NATIVE, "World")
+WORLD, WORLD_2D = RefClass(NATIVE, "World"), RefClass(NATIVE, "World2D")
 CLASSES = {name: RefClass(NATIVE, name) for name in NATIVE.classes}
 
 
 def generated(function):
-    """A function of generated code, called from others."""
-    return numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy")(function)
+    """A function of generated code, called from others; it is kept on disk as a part of them."""
+    wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return numba.njit(fastmath=_FASTMATH, error_model="numpy", pipeline_class=Linked, **wrappers)(function)
 
 
-def node_kernel(cls):
-    """A function of a node of this class, or of any that inherits it: compiled once, for all games."""
+FLAT = frozenset(("CanvasItem", "World2D", "KinematicCollision2D"))
+"""Classes of 2D: they and what inherits them live in the 2D physics."""
+
+
+def is_flat(ref):
+    """Whether a reference, or its compiled type, is one of 2D."""
+    table, cls = (ref.table, ref.cls) if hasattr(ref, "table") else (ref._table, ref._cls)
+    return not FLAT.isdisjoint(table.lineage(cls))
+
+
+def node_kernel(cls, cls_2d=None):
+    """A function of a node of this class, or of any that inherits it: compiled once, for all games.
+
+    One that has a 2D class as well is compiled for both, each when a game needs it.
+    """
 
     def decorate(function):
-        compiled = numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy")(function)
+        # They allocate nothing, so nothing counts references to the arrays of a space.
+        compiled = numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy", _nrt=False)(function)
         first, *rest = inspect.signature(function).parameters
         words = ", ".join([first, *rest])
-        scope = {"compiled": compiled, "native": CLASSES[cls]}
         text = f"def call({words}):\n    return compiled(native({first}){''.join(f', {word}' for word in rest)})\n"
-        exec(text, scope)  # noqa: S102 - our own text
-        call = scope["call"]
-        exec(f"def choose({words}):\n    return call\n", scope | {"call": call}, scope)  # noqa: S102 - the same
+        calls = []
+        for name in (cls, cls_2d or cls):
+            scope = {"compiled": compiled, "native": CLASSES[name]}
+            exec(text, scope)  # noqa: S102 - our own text
+            calls.append(scope["call"])
+        scope = {"pick": lambda ref: calls[1] if cls_2d and is_flat(ref) else calls[0]}
+        exec(f"def choose({words}):\n    return pick({first})\n", scope)  # noqa: S102 - the same
         overload(function, strict=False)(scope["choose"])
         return function
 
@@ -59,11 +78,13 @@ def _world_at(rows, index):
 
 def world_of(ref):
     """The world of a node."""
-    return WORLD.at(ref._row, 0)
+    return (WORLD_2D if is_flat(ref) else WORLD).at(ref._row, 0)
 
 
 @overload(world_of)
 def _world_of(ref):
+    if is_flat(ref):
+        return lambda ref: _reference(base_of(ref), 0, WORLD_2D)
     return lambda ref: _reference(base_of(ref), 0, WORLD)
 
 
@@ -71,7 +92,7 @@ def space_of(node):
     """The physics of a node's world."""
     world, row = WORLD.at(node._row, 0), node._row
     arrays = []
-    for name, (dtype, shape) in space_arrays().items():
+    for name, (dtype, shape) in space_arrays(is_flat(node)).items():
         at, count = int(getattr(world, f"{name}_at")), int(getattr(world, f"{name}_count"))
         extents = (*shape, count, 3) if name == "vertices" else (*shape, count)
         size = int(np.prod(extents)) * dtype.itemsize
@@ -85,34 +106,45 @@ def space_of(node):
 
 @overload(space_of)
 def _space_of(node):
+    if is_flat(node):
+        return lambda node: space_2d_at(base_of(node))
     return lambda node: space_at(base_of(node))
 
 
-def godot_space_of(node):
-    """As `space_of`, of GodotPhysics3D."""
-    return GodotSpace(*space_of(node))
-
-
-@overload(godot_space_of)
-def _godot_space_of(node):
-    return lambda node: godot_space_at(base_of(node))
-
-
 CHARACTER_AT = NATIVE["CharacterBody3D"].by_name["character"].offset
+CHARACTER_2D_AT = NATIVE["CharacterBody2D"].by_name["character"].offset
+CHARACTER_2D = flat.CHARACTER
 
 
 def character_of(body):
-    """The physics' own record of a CharacterBody3D."""
-    at = body._offset + CHARACTER_AT
-    return body._row[at : at + CHARACTER.itemsize].view(CHARACTER)[0]
+    """The physics' own record of a CharacterBody3D or CharacterBody2D."""
+    dtype, at = (CHARACTER_2D, CHARACTER_2D_AT) if is_flat(body) else (CHARACTER, CHARACTER_AT)
+    return body._row[body._offset + at : body._offset + at + dtype.itemsize].view(dtype)[0]
 
 
 @overload(character_of)
 def _character_of(body):
-    def get(body):
-        return carray(address(base_of(body), offset_of(body) + CHARACTER_AT), (1,), CHARACTER)[0]
+    if is_flat(body):
+        return lambda body: _character_2d_at(base_of(body), offset_of(body) + CHARACTER_2D_AT)
+    return lambda body: _character_at(base_of(body), offset_of(body) + CHARACTER_AT)
 
-    return get
+
+def _record_maker(dtype):
+    """An intrinsic: the record at an offset of a row; one of an array would count references."""
+    record = numba.from_dtype(dtype)
+
+    def make(typingctx, base, offset):
+        def get(context, builder, sig, args):
+            return builder.bitcast(builder.gep(args[0], [args[1]]), context.get_value_type(record))
+
+        return record(types.voidptr, types.int64), get
+
+    return intrinsic(make)
+
+
+_ROOM = np.dtype([("transform", "f4", 12), ("bodies", "i4", 4)])
+_character_at, _motion_at, _room_at = map(_record_maker, (CHARACTER, MOTION, _ROOM))
+_character_2d_at = _record_maker(CHARACTER_2D)
 
 
 def node_offset(world, body):
@@ -137,28 +169,32 @@ def _int32_at(typingctx, place):
     return types.int64(types.voidptr), load
 
 
-_INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
+_BODY, _BODY_2D = CLASSES["CollisionObject3D"], CLASSES["CollisionObject2D"]
+
+
+def body_node(world, body):
+    """The node of a body of the physics, by its number there."""
+    return (_BODY_2D if is_flat(world) else _BODY).at(world._row, node_offset(world, body))
+
+
+@overload(body_node)
+def _body_node(world, body):
+    if is_flat(world):
+        return lambda world, body: _reference(base_of(world), node_offset(world, body), _BODY_2D)
+    return lambda world, body: _reference(base_of(world), node_offset(world, body), _BODY)
+
+
 _ROOM_AT = NATIVE["World"].by_name["room"].offset
 
 
-def room_for_transform(world):
-    """Twelve 32-bit floats of a world, for a moment."""
-    return world._row[_ROOM_AT : _ROOM_AT + 48].view(np.float32)
+def room_of(world):
+    """Room in a world for a transform and the numbers of four bodies, for a moment."""
+    return world._row[_ROOM_AT : _ROOM_AT + _ROOM.itemsize].view(_ROOM).view(np.recarray)[0]
 
 
-@overload(room_for_transform)
-def _room_for_transform(world):
-    return lambda world: carray(address(base_of(world), _ROOM_AT), (12,), _FLOAT32)
-
-
-def room_for_bodies(world, count):
-    """The numbers of a few bodies of a world, for a moment."""
-    return world._row[_ROOM_AT + 48 : _ROOM_AT + 48 + 4 * count].view(np.int32)
-
-
-@overload(room_for_bodies)
-def _room_for_bodies(world, count):
-    return lambda world, count: carray(address(base_of(world), _ROOM_AT + 48), (count,), _INT32)
+@overload(room_of)
+def _room_of(world):
+    return lambda world: _room_at(base_of(world), _ROOM_AT)
 
 
 def motion_of(collision):
@@ -168,4 +204,4 @@ def motion_of(collision):
 
 @overload(motion_of)
 def _motion_of(collision):
-    return lambda collision: carray(address(base_of(collision), offset_of(collision)), (1,), MOTION)[0]
+    return lambda collision: _motion_at(base_of(collision), offset_of(collision))

@@ -10,13 +10,17 @@ import numpy as np
 
 from godojo.errors import GodojoError
 from godojo.twin.gdscript.program import Program
-from godojo.twin.physics.space import Statics
-from godojo.twin.scene.snapshot import NodeInfo, Snapshot, Value
+from godojo.twin.physics.space import AREA, REMOVED, STATIC, Statics
+from godojo.twin.scene.snapshot import NodeInfo, Snapshot, Value, can_process
 from godojo.twin.world.api import is_ignored
-from godojo.twin.world.bodies import body_nodes, fill_character, physics_of, refuse_unknown
-from godojo.twin.world.calls import addresses
+from godojo.twin.world.bodies import body_nodes, fill_character, has_flat_bodies, physics_of, refuse_unknown
+from godojo.twin.world.calls import ENTRIES
+from godojo.twin.world.calls_2d import ENTRY_2D
 from godojo.twin.world.classes import ADDRESSES
+from godojo.twin.world.entries import NO_ENTRY
 from godojo.twin.world.refs import Ref, RefClass
+from godojo.twin.world.scene_2d import SHAPES as SHAPES_2D
+from godojo.twin.world.scene_2d import fill_character_2d, gravity_of_2d
 from godojo.twin.world.tables import NATIVE, ClassTable, size_of
 
 LEAST_CAPACITY = 16
@@ -51,6 +55,8 @@ class WorldLayout:
     """The class of each node."""
     engine: str
     """The physics engine."""
+    is_flat: bool = False
+    """Whether its bodies are 2D."""
 
     def node(self, row: np.ndarray, index: int) -> Ref:
         """A node of the snapshot in a row, for plain Python."""
@@ -58,6 +64,8 @@ class WorldLayout:
 
     def global_position(self, row: np.ndarray, index: int) -> np.ndarray:
         """Where a node is: float32 [3]; NaN if it is nowhere."""
+        if "Node2D" in self.table.lineage(self.classes[index]):
+            return self._global_position_2d(row, index)
         where = np.zeros(3, np.float64)
         offset = self.offsets[index]
         node = NATIVE["Node3D"].by_name
@@ -71,6 +79,16 @@ class WorldLayout:
             offset = -1 if row[offset + node["top_level"].offset] else int(row[at : at + 4].view(np.int32)[0])
         return where.astype(np.float32)
 
+    def _global_position_2d(self, row: np.ndarray, index: int) -> np.ndarray:
+        where, offset, node = np.zeros(2), self.offsets[index], NATIVE["Node2D"].by_name
+        while offset >= 0:
+            at = offset + node["transform"].offset
+            x, y, origin = row[at : at + 24].view(np.float32).astype(np.float64).reshape(3, 2)
+            where = x * where[0] + y * where[1] + origin
+            at = offset + node["parent_2d"].offset
+            offset = -1 if row[offset + node["top_level"].offset] else int(row[at : at + 4].view(np.int32)[0])
+        return np.array([*where, 0.0], np.float32)
+
     def clear_addresses(self, rows: np.ndarray) -> None:
         """Rows without what differs from process to process."""
         for name in ADDRESSES:
@@ -79,7 +97,8 @@ class WorldLayout:
 
     def set_addresses(self, rows: np.ndarray) -> None:
         """Writes where this process has the shared arrays, and the physics' functions, into every row."""
-        calls = addresses(self.engine if body_nodes_count(self.row) else None)
+        entry = ENTRY_2D if self.is_flat else ENTRIES[self.engine]
+        calls = entry.address if body_nodes_count(self.row) else NO_ENTRY
         for name in ADDRESSES:
             field = self.table["World"].by_name[name]
             array: np.ndarray = calls if name == "calls_at" else getattr(self.statics, name.removesuffix("_at"))
@@ -109,13 +128,32 @@ def make_layout(snapshot: Snapshot, program: Program) -> WorldLayout:
     nodes = body_nodes(snapshot)
     nodes_at, at = at, at + 4 * len(nodes)
     row = np.zeros(-(-at // 64) * 64, np.uint8)
-    layout = WorldLayout(table, offsets, row, statics, list(generators.values()), classes, snapshot.physics_engine)
+    is_flat, engine = has_flat_bodies(snapshot), snapshot.physics_engine
+    layout = WorldLayout(table, offsets, row, statics, list(generators.values()), classes, engine, is_flat)
     writer = _Writer(snapshot, program, layout, generators)
     writer.write_nodes()
+    _take_out_disabled(layout, snapshot, space)
     row[space_at : space_at + space.dtype.itemsize] = space.view(np.uint8)
     row[nodes_at : nodes_at + 4 * len(nodes)].view(np.int32)[:] = [offsets[node] for node in nodes]
     _write_world(layout, snapshot, space_at, space.dtype, nodes_at)
     return layout
+
+
+def _take_out_disabled(layout: WorldLayout, snapshot: Snapshot, space: np.ndarray) -> None:
+    """Notes what each body is while its node is active and while it is disabled, and begins accordingly."""
+    exits = {one.source for one in snapshot.connections if one.signal.endswith("_exited")}
+    for index, node in enumerate(body_nodes(snapshot)):
+        if layout.offsets[node] < 0:
+            continue
+        record, info = space[0]["bodies"][index], snapshot.nodes[node]
+        mode = int(info.properties.get("disable_mode", ["int", 0])[1])
+        body = RefClass(NATIVE, "CollisionObject2D" if layout.is_flat else "CollisionObject3D").at(
+            layout.row, layout.offsets[node]
+        )
+        body.active_kind, body.has_exits = record["kind"], node in exits
+        body.disabled_kind = (REMOVED, STATIC if record["kind"] != AREA else AREA, record["kind"])[mode]
+        if not can_process(snapshot, info):
+            record["kind"] = body.disabled_kind
 
 
 def body_nodes_count(row: np.ndarray) -> int:
@@ -131,7 +169,7 @@ def _write_world(layout: WorldLayout, snapshot: Snapshot, space_at: int, dtype: 
     world.ticks_per_second = snapshot.ticks_per_second
     world.delta = 1.0 / snapshot.ticks_per_second
     field = NATIVE["World"].by_name["gravity"].offset
-    layout.row[field : field + 12].view(np.float32)[:] = snapshot.gravity
+    layout.row[field : field + 12].view(np.float32)[:] = gravity_of_2d(snapshot) if layout.is_flat else snapshot.gravity
     for name, array in layout.statics._asdict().items():
         setattr(world, f"{name}_count", len(array))
     for name, (kind, offset, *_) in (dtype.fields or {}).items():
@@ -143,7 +181,8 @@ def _kept(snapshot: Snapshot, program: Program) -> list[bool]:
     """Nodes without a script that only draw, and have nothing but such below them, are left out."""
     kept = [False] * len(snapshot.nodes)
     for node in reversed(snapshot.nodes):
-        if node.script is not None or (program.class_of[node.index] and not is_ignored(node.native_class)):
+        cls = program.class_of[node.index]
+        if node.script is not None or cls in program.kept or (cls and not is_ignored(node.native_class)):
             kept[node.index] = True
         if kept[node.index] and node.parent >= 0:
             kept[node.parent] = True
@@ -228,41 +267,59 @@ class _Writer:
         fields = NATIVE[cls].by_name
         lineage = NATIVE.lineage(cls)
         for name, value in node.properties.items():
-            if name in fields and name not in ("basis", "position", "scale"):
+            if name in fields and name not in ("basis", "position", "scale") and fields[name].type[:5] != "bytes":
                 self._write(f"{node.path}.{name}", row, offset + fields[name].offset, fields[name].type, value)
         if "Node3D" in lineage:
             node_3d = RefClass(NATIVE, "Node3D").at(row, offset)
+            node_3d.version = 1
             node_3d.dirty = 1  # rotation and scale are read from the basis when they are asked for
             parent = node.parent
             is_child = (
                 parent >= 0 and "transform" in self._snapshot.nodes[parent].properties and layout.offsets[parent] >= 0
             )
             _set(row, offset, fields["parent_3d"].offset, layout.offsets[parent] if is_child else -1)
+        if "Node2D" in lineage:
+            self._write_node_2d(node, offset)
         if node.index in bodies:
-            RefClass(NATIVE, "CollisionObject3D").at(row, offset).body = bodies.index(node.index)
+            _set(row, offset, NATIVE[cls].by_name["body"].offset, bodies.index(node.index))
         if "CharacterBody3D" in lineage:
             fill_character(node, row, offset + fields["character"].offset)
-        if "RayCast3D" in lineage:
-            ray = RefClass(NATIVE, "RayCast3D").at(row, offset)
+        if "CharacterBody2D" in lineage:
+            fill_character_2d(node, row, offset + fields["character"].offset)
+        if "hit_node" in fields:  # a RayCast3D or RayCast2D
             _set(row, offset, fields["hit_node"].offset, -1)
-            ray.parent_body = bodies.index(node.parent) if node.parent in bodies else -1
-        if "CollisionShape3D" in lineage:
-            shape = RefClass(NATIVE, "CollisionShape3D").at(row, offset)
-            shape.shape_body = bodies.index(node.parent) if node.parent in bodies else -1
+            parent_body = bodies.index(node.parent) if node.parent in bodies else -1
+            _set(row, offset, fields["parent_body"].offset, parent_body)
+        if "shape_body" in fields:
+            kinds = SHAPES_2D if "Node2D" in lineage else ("CollisionShape3D",)
             before = self._snapshot.nodes[node.parent : node.index]
-            shape.shape_index = sum(
-                one.parent == node.parent and one.native_class == "CollisionShape3D" for one in before
-            )
+            place = sum(one.parent == node.parent and one.native_class in kinds for one in before)
+            shape_body = bodies.index(node.parent) if node.parent in bodies else -1
+            _set(row, offset, fields["shape_body"].offset, shape_body)
+            _set(row, offset, fields["shape_index"].offset, place)
         if "Timer" in lineage:
             timer = RefClass(NATIVE, "Timer").at(row, offset)
             timer.is_running = bool(timer.time_left > 0.0)
         if "DojoAgent" in lineage:
             self._write_agent(node, offset)
-        if "RigidBody3D" in lineage:
+        if "RigidBody3D" in lineage or "RigidBody2D" in lineage:
             for name in ("linear_velocity", "angular_velocity", "mass", "sleeping", "freeze"):
                 if name in node.properties:
                     field = fields[f"{name}_field"]
                     self._write(f"{node.path}.{name}", row, offset + field.offset, field.type, node.properties[name])
+
+    def _write_node_2d(self, node: NodeInfo, offset: int) -> None:
+        layout, fields = self._layout, NATIVE["Node2D"].by_name
+        ref = RefClass(NATIVE, "Node2D").at(layout.row, offset)
+        names = [name for name in ("rotation", "scale", "skew") if name in node.properties]
+        for name in names:
+            field = fields[f"{name}_field"]
+            self._write(f"{node.path}.{name}", layout.row, offset + field.offset, field.type, node.properties[name])
+        ref.dirty = int(len(names) < 3)  # else they are read from the transform when they are asked for
+        parent = node.parent
+        kind = NATIVE[self._snapshot.nodes[parent].native_class].name if parent >= 0 else "Node"
+        is_child = "Node2D" in NATIVE.lineage(kind) and layout.offsets[parent] >= 0
+        _set(layout.row, offset, fields["parent_2d"].offset, layout.offsets[parent] if is_child else -1)
 
     def _write_agent(self, node: NodeInfo, offset: int) -> None:
         fields, row, given = NATIVE["DojoAgent"].by_name, self._layout.row, node.members

@@ -18,11 +18,12 @@ from godojo.twin.gdscript.runtime import (
     rad_to_deg,
 )
 from godojo.twin.gdscript.runtime.jit import jitable
-from godojo.twin.world.kernels import CLASSES, node_kernel, node_offset, world_of
-from godojo.twin.world.refs import is_null, record_at
+from godojo.twin.physics.step import mark_moved as mark_body
+from godojo.twin.world.kernels import node_kernel, space_of, world_of
+from godojo.twin.world.refs import is_null
 
 f64 = np.float64
-_NODE_3D, _BODY = CLASSES["Node3D"], CLASSES["CollisionObject3D"]
+_TOP_LEVEL = 1 << 48
 _STALE_ANGLES, _STALE_BASIS = 1, 2
 """Bits of `dirty`: rotation and scale must be read from the basis, or the basis made of them."""
 
@@ -40,6 +41,11 @@ def is_inside_tree(node):
 
 
 is_node_ready = is_inside_tree
+
+
+@jitable
+def has_stopped(node):
+    return world_of(node).error != 0
 
 
 @jitable
@@ -101,6 +107,20 @@ def set_process(node, enabled):
 
 
 @node_kernel("Node")
+def process_mode(node):
+    return node.process_mode_field
+
+
+@node_kernel("Node")
+def can_process(node):
+    """Whether neither the node nor one that it inherits its mode from is disabled; the tree is never paused here."""
+    at = node
+    while at.process_mode_field == 0 and not is_null(at.parent):
+        at = at.parent
+    return at.process_mode_field != 4 and at.process_mode_field != 2
+
+
+@node_kernel("Node")
 def get_instance_id(node):
     return node.node_index
 
@@ -128,29 +148,40 @@ def local_transform(node):
 
 
 @node_kernel("Node3D")
-def global_transform(node):
-    result = local_transform(node)
-    at = node
+def _global_version(node):
+    """Another number whenever the node or one above it has moved: the sum of their versions, which only grow."""
+    total, at = node.version, node
     while not at.top_level and not is_null(at.parent_3d):
         at = at.parent_3d
-        if at.dirty & _STALE_BASIS:
-            local_transform(at)
-        result = at.transform.times(result)
-    return result
+        total += at.version
+    return total + _TOP_LEVEL if at.top_level else total
+
+
+@node_kernel("Node3D")
+def global_transform(node):
+    """As Godot computes it: that of the parent times the node's own. It is kept until one of them moves."""
+    version = _global_version(node)
+    while node.global_version != version:
+        at, wanted = node, version  # the topmost node that is out of date
+        has_parent = not at.top_level and not is_null(at.parent_3d)
+        while has_parent and at.parent_3d.global_version != wanted - at.version:
+            wanted -= at.version
+            at = at.parent_3d
+            has_parent = not at.top_level and not is_null(at.parent_3d)
+        result = local_transform(at)
+        at.global_field = at.parent_3d.global_field.times(result) if has_parent else result
+        at.global_version = wanted
+    return node.global_field
 
 
 @node_kernel("Node3D")
 def mark_moved(node):
-    """Notes that the bodies of the node and of all below it have moved; `flush_transforms` hands it on."""
-    world = world_of(node)
-    for body in range(node.first_body, node.end_body):
-        body_node(world, body).is_moved = 1
-
-
-@jitable
-def body_node(world, body):
-    """The node of a body of the physics, by its number there."""
-    return record_at(world, node_offset(world, body), _BODY)
+    """Notes that the node and the bodies of all below it have moved; `flush_transforms` hands it on."""
+    node.version += 1
+    if node.first_body < node.end_body:
+        space = space_of(node)
+        for body in range(node.first_body, node.end_body):
+            mark_body(space, body)
 
 
 @node_kernel("Node3D")

@@ -32,7 +32,7 @@ from numba.extending import (
 from godojo.twin.gdscript import runtime
 from godojo.twin.gdscript.runtime.vector_types import VECTOR_TYPES
 from godojo.twin.world import refs
-from godojo.twin.world.refs import ERROR_AT, NULL_REF, OUT_OF_RANGE, OVERFLOW, RefClass
+from godojo.twin.world.refs import ERROR_AT, NULL_REF, OUT_OF_RANGE, OVERFLOW, STOPPED, RefClass, stop
 from godojo.twin.world.tables import ARRAY_HEADER, NATIVE, ClassTable, array_parts, size_of
 
 _SCALARS = {
@@ -396,15 +396,22 @@ def _set_length(typingctx, array, length):
 
 @intrinsic
 def set_error(typingctx, ref, number):
-    """Notes in the world's row what went wrong."""
+    """Notes in the world's row what went wrong first."""
 
     def put(context, builder, sig, args):
         struct = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
         where = builder.bitcast(builder.gep(struct.base, [_I64(ERROR_AT)]), _I32.as_pointer())
-        builder.store(builder.trunc(args[1], _I32), where)
+        before = builder.load(where)
+        is_first = builder.icmp_unsigned("==", before, _I32(0))
+        builder.store(builder.select(is_first, builder.trunc(args[1], _I32), before), where)
         return context.get_dummy_value()
 
     return types.void(ref, types.int64), put
+
+
+@overload(stop)
+def _stop(ref, number):
+    return lambda ref, number: set_error(ref, STOPPED + number)
 
 
 def _item_offset(builder, typ, struct, index):

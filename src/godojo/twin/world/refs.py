@@ -22,11 +22,14 @@ from godojo.twin.world.tables import ARRAY_HEADER, ClassTable, Field, array_part
 
 ERROR_AT = 16
 """Where a row keeps its `error`, an int32: behind the global generator of random numbers."""
-OVERFLOW, OUT_OF_RANGE, NULL_REF = 1, 2, 3
+OVERFLOW, OUT_OF_RANGE, NULL_REF, LATE_EXIT = 1, 2, 3, 4
+STOPPED = 100
+"""The first of a program's own errors, `Program.stops`."""
 ERRORS = {
     OVERFLOW: "an array grew beyond the room that the twin has for it",
     OUT_OF_RANGE: "a script read an array behind its end",
     NULL_REF: "a script used a node that is null",
+    LATE_EXIT: "an area was disabled while something was inside, and its exits are connected",
 }
 _NUMPY: dict[str, tuple[Any, Any]] = {
     "bool": (np.uint8, bool),
@@ -205,6 +208,12 @@ def write_value(row: np.ndarray, at: int, text: str, value: Any) -> None:
         row[at : at + size].view(_NUMPY[text][0])[0] = value
     else:
         row[at : at + size].view(np.int32 if text.endswith("i") else np.float32)[:] = to_numbers(value)
+
+
+def stop(ref: Any, number: int) -> None:
+    """Notes that a script does what no twin can: entry `number` of `Program.stops`."""
+    error = ref._row[ERROR_AT : ERROR_AT + 4].view(np.int32)
+    error[0] = error[0] or STOPPED + number
 
 
 def is_null(ref: Any) -> bool:

@@ -1,6 +1,6 @@
 """A world's physics as a Numba type: the address of the row alone.
 
-`Space` has eleven arrays. As arguments they are a hundred words, which every call copies. Kernels only read the
+`Space` has many arrays. As arguments they are a hundred words, which every call copies. Kernels only read the
 attributes of a space, so they take this type as well, whose arrays are made of the world's header where they are used.
 """
 
@@ -16,31 +16,32 @@ from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
 from numba.np.arrayobj import make_array, populate_array
 
-from godojo.twin.physics.space import PAIR, SHAPE, space_dtype
+from godojo.twin.physics.space import PAIR, ROSTER, SHAPE, space_dtype
+from godojo.twin.physics_2d import space as flat
 from godojo.twin.world.tables import NATIVE
 
-SHARED = ("shapes", "vertices", "pairs")
+SHARED = ("shapes", "vertices", "pairs", "roster")
 _I64 = ir.IntType(64)
 
 
-def space_arrays():
-    """The type of the items of each array of a space, and its first extents."""
-    found = {"shapes": (SHAPE, ()), "vertices": (np.dtype(np.float32), ()), "pairs": (PAIR, ())}
-    for name, (kind, *_) in space_dtype(1, 1).fields.items():
+def space_arrays(is_flat=False):
+    """The type of the items of each array of a space, 2D or 3D, and its first extents."""
+    shape = flat.SHAPE if is_flat else SHAPE
+    found = {"shapes": (shape, ()), "vertices": (np.dtype(np.float32), ()), "pairs": (PAIR, ()), "roster": (ROSTER, ())}
+    own = flat.space_dtype(1, 1, 1) if is_flat else space_dtype(1, 1)
+    for name, (kind, *_) in own.fields.items():
         base, shape = kind.subdtype or (kind, (1,))
         found[name] = (base, shape[:-1])
     return found
 
 
-_ARRAYS = space_arrays()
-
-
 class SpaceType(types.Type):
     """Of Jolt; also where it does not matter which engine it is."""
 
-    is_godot = False
+    is_flat, is_godot = False, False
 
     def __init__(self):
+        self.arrays = space_arrays(self.is_flat)
         super().__init__(type(self).__name__)
 
 
@@ -50,11 +51,18 @@ class GodotSpaceType(SpaceType):
     is_godot = True
 
 
-SPACE, GODOT_SPACE = SpaceType(), GodotSpaceType()
+class FlatSpaceType(SpaceType):
+    """Of GodotPhysics2D."""
+
+    is_flat = True
+
+
+SPACE, GODOT_SPACE, FLAT_SPACE = SpaceType(), GodotSpaceType(), FlatSpaceType()
 
 
 @register_model(SpaceType)
 @register_model(GodotSpaceType)
+@register_model(FlatSpaceType)
 class _SpaceModel(models.StructModel):
     def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, [("base", types.voidptr)])
@@ -65,8 +73,8 @@ class _SpaceAttributes(AttributeTemplate):
     key = SpaceType
 
     def generic_resolve(self, space, name):
-        if name in _ARRAYS:
-            dtype, extents = _ARRAYS[name]
+        if name in space.arrays:
+            dtype, extents = space.arrays[name]
             return types.Array(numba.from_dtype(dtype), len(extents) + 1 + (name == "vertices"), "C")
         return None
 
@@ -84,7 +92,7 @@ def _header(builder, base, name):
 @lower_getattr_generic(SpaceType)
 def _get_array(context, builder, typ, value, name):
     base = cgutils.create_struct_proxy(typ)(context, builder, value=value).base
-    dtype, extents = _ARRAYS[name]
+    dtype, extents = typ.arrays[name]
     shape = [*map(_I64, extents), _header(builder, base, f"{name}_count"), *([_I64(3)] if name == "vertices" else [])]
     at = _header(builder, base, f"{name}_at")
     kind = _SpaceAttributes(context.typing_context).generic_resolve(typ, name)
@@ -126,3 +134,9 @@ def space_at(typingctx, base):
 def godot_space_at(typingctx, base):
     """As `space_at`, of GodotPhysics3D."""
     return _cast(GODOT_SPACE)
+
+
+@intrinsic
+def space_2d_at(typingctx, base):
+    """As `space_at`, of GodotPhysics2D."""
+    return _cast(FLAT_SPACE)

@@ -27,6 +27,7 @@ _SIZES = {  # bytes, and the bytes of one component
     "Quaternion": (16, 4),
     "Basis": (36, 4),
     "Transform2D": (24, 4),
+    "Rect2": (16, 4),
     "Transform3D": (48, 4),
 }
 ARRAY_HEADER = 8

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from godojo.errors import GodojoError
+from godojo.twin.gdscript.infos import KEYS
 from godojo.twin.gdscript.program import Program
-from godojo.twin.scene.snapshot import Connection, NodeInfo, Snapshot, Value
+from godojo.twin.scene.snapshot import Connection, NodeInfo, Snapshot, Value, can_process
 from godojo.twin.world.api import ancestors
 from godojo.twin.world.bodies import body_nodes
 from godojo.twin.world.layout import WorldLayout
 
-_DISABLED = 4
-_INHERIT = 0
+_RAYS = ("RayCast3D", "RayCast2D")
 
 
 @dataclass
@@ -35,6 +35,7 @@ class TickWriter:
 
     def __init__(self, snapshot: Snapshot, program: Program, layout: WorldLayout) -> None:
         self._snapshot, self._program, self._layout = snapshot, program, layout
+        self._changes_modes = "set_process_mode(" in program.source
         self._lines: list[str] = []
         self._tables: list[str] = []
 
@@ -71,16 +72,21 @@ class TickWriter:
         self._phase("before_sync", "`_physics_process` of the nodes in front of Sync.", self._physics(nodes[:place]))
         self._phase("after_sync", "`_physics_process` of the nodes behind Sync.", self._physics(nodes[place + 1 :]))
         self._phase("process", "`_process`, once per tick.", self._process(self._snapshot.nodes))
+        for phase in ("run_deferred", "pass_time"):
+            runs: list[_Run] = []
+            for node in self._snapshot.nodes:
+                self._add_method(runs, node, f"@{phase}")
+            self._late_phase(phase, runs)
         self._write_signals()
         has_bodies = bool(self._layout.offsets) and self._has_bodies()
         begin = ["world.ticks += 1"]
         if has_bodies:
             begin += ["sync_bodies(world)", "emit_signals(world)"]
         self._function("begin_tick(world)", "A tick up to the place of Sync.", [*begin, "before_sync(world)"])
-        end = ["after_sync(world)"]
+        end = ["after_sync(world)", "run_deferred(world)"]
         if has_bodies:
             end += ["flush_transforms(world)", "step_physics(world)"]
-        end += ["process(world)"]
+        end += ["process(world)", "run_deferred(world)", "pass_time(world)"]
         if has_bodies:
             end += ["flush_transforms(world)"]
         self._function("end_tick(world)", "The rest of a tick.", end)
@@ -97,6 +103,17 @@ class TickWriter:
             ],
         )
 
+    def _late_phase(self, name: str, runs: list[_Run]) -> None:
+        """What the end of a tick does, whether nodes are processed or not."""
+        doc = {"run_deferred": "Calls that were deferred.", "pass_time": "Functions that wait for something."}[name]
+        body: list[str] = []
+        for number, run in enumerate(runs):
+            table = f"{name.upper()}_{number}"
+            self._tables.append(f"{table} = np.array({run.offsets}, np.int64)")
+            given = "node, world.delta" if name == "pass_time" else "node"
+            body += [f"for offset in {table}:", f"    {run.function}(record_at(world, offset, {run.cls}){given[4:]})"]
+        self._function(f"{name}(world)", doc, body or ["pass"])
+
     def _has_bodies(self) -> bool:
         return bool(body_nodes(self._snapshot))
 
@@ -106,8 +123,9 @@ class TickWriter:
             if node.index == self._snapshot.sync:
                 continue
             lineage = ancestors(node.native_class)
-            if "RayCast3D" in lineage:
-                self._add(runs, node, "RayCast3D", "update_ray")
+            for ray in _RAYS:
+                if ray in lineage:
+                    self._add(runs, node, ray, "update_ray")
             if "Timer" in lineage and not self._is_idle(node):
                 self._add(runs, node, "Timer", self._timeout(node))
             self._add_method(runs, node, "_physics_process")
@@ -175,9 +193,7 @@ class TickWriter:
         runs[-1].offsets.append(offset)
 
     def _can_process(self, node: NodeInfo) -> bool:
-        while node.process_mode == _INHERIT and node.parent >= 0:
-            node = self._snapshot.nodes[node.parent]
-        return node.process_mode != _DISABLED
+        return self._changes_modes or can_process(self._snapshot, node)
 
     def _phase(self, name: str, doc: str, runs: list[_Run]) -> None:
         body: list[str] = []
@@ -185,13 +201,13 @@ class TickWriter:
         for number, run in enumerate(runs):
             table = f"{name.upper()}_{number}"
             self._tables.append(f"{table} = np.array({run.offsets}, np.int64)")
-            is_method = run.cls not in ("RayCast3D", "Timer") or run.function.endswith("process")
+            is_method = run.cls not in (*_RAYS, "Timer") or run.function.endswith("process")
             flag = flags["_process" if name == "process" else "_physics_process"]
             body += [f"for offset in {table}:", f"    node = record_at(world, offset, {run.cls})"]
-            if is_method:
-                body += [f"    if Node(node).flags & {flag}:", f"        {run.function}(node, world.delta)"]
-            else:
-                body += [f"    {run.function}(node)"]
+            conditions = [f"Node(node).flags & {flag}"] if is_method else []
+            conditions += ["can_process(node)"] if self._changes_modes else []
+            call = f"{run.function}(node, world.delta)" if is_method else f"{run.function}(node)"
+            body += [f"    if {' and '.join(conditions)}:", f"        {call}"] if conditions else [f"    {call}"]
         self._function(f"{name}(world)", doc, body or ["pass"])
 
     def _write_signals(self) -> None:
@@ -202,7 +218,8 @@ class TickWriter:
         kinds = {("body_entered", 1): 0, ("body_exited", 0): 0, ("area_entered", 1): 1, ("area_exited", 0): 1}
         for (signal, entered), is_area in kinds.items():
             for link in self._snapshot.connections:
-                source, native = self._layout.offsets[link.source], "Area3D" if is_area else "Node3D"
+                dimension = "2D" if self._layout.is_flat else "3D"
+                source, native = self._layout.offsets[link.source], f"{'Area' if is_area else 'Node'}{dimension}"
                 if link.signal != signal or source < 0:
                     continue
                 call = self._handler(link, f", record_at(node, other, {native})")
@@ -222,10 +239,11 @@ class TickWriter:
             "emit_signals(world)",
             "The signals of areas that the last physics step brought.",
             [
-                "for index in range(event_count(world)):",
-                "    source, other, entered, is_area = event(world, index)",
+                *(["space = World2D(world)"] if self._layout.is_flat else ["space = world"]),
+                "for index in range(event_count(space)):",
+                "    source, other, entered, is_area = event(space, index)",
                 "    handle_overlap(world, source, other, entered, is_area)",
-                "clear_events(world)",
+                "clear_events(space)",
             ],
         )
 
@@ -250,10 +268,11 @@ class TickWriter:
         numbers = range(len(self.roles()))
         actions = ", ".join(f"actions_{number}" for number in numbers)
         self._agents_function(f"set_actions(world, {actions})", "Hands every agent its action.", self._action_lines)
-        results = ", ".join(f"observation_{n}, reward_{n}, done_{n}, info_{n}" for n in numbers)
-        self._agents_function(
-            f"collect(world, {results})", "What every agent sees, and what it got.", self._collect_lines
-        )
+        seen = ", ".join(f"observation_{n}, info_{n}" for n in numbers)
+        got = ", ".join(f"reward_{n}, done_{n}" for n in numbers)
+        self._agents_function(f"observe_agents(world, {seen})", "What every agent sees, and says.", self._observe_lines)
+        self._agents_function(f"reward_agents(world, {got})", "What every agent got.", self._reward_lines)
+        self._agents_function(f"end_agents(world, {got})", "Whose episode is over.", self._end_lines)
 
     def _agents_function(self, head: str, doc: str, lines: object) -> None:
         """A function that does the same for all agents: runs of one class in a loop."""
@@ -294,30 +313,39 @@ class TickWriter:
             raise GodojoError(f"{cls} has no set_action: a twin needs it")
         return [f"{function}(agent, actions_{number}[PLACE])"]
 
-    def _collect_lines(self, cls: str, number: int) -> list[str]:
+    def _observe_lines(self, cls: str, number: int) -> list[str]:
         observe = self._method(cls, "get_obs")
         if not observe:
             raise GodojoError(f"{cls} has no get_obs: a twin needs it")
         lines = [f"{observe}(agent, observation_{number}[PLACE])"]
-        take, get = self._method(cls, "take_reward"), self._method(cls, "get_reward")
-        lines += [f"reward_{number}[PLACE] = {get or take}(agent)"]
-        zero, take, get = (
-            self._method(cls, "zero_reward"),
-            self._method(cls, "take_done"),
-            self._method(cls, "get_done"),
-        )
-        lines += [f"done_{number}[PLACE] = {get or take}(agent)"]
+        inform = self._method(cls, "get_info")
+        if inform:
+            lines += [f"agent.{name} = NAN" for name in KEYS.values()]
+            lines += [f"{inform}(agent)"]
+            lines += [f"info_{number}[PLACE][{i}] = agent.{name}" for i, name in enumerate(KEYS.values())]
         success = self._layout.table[cls].by_name.get("is_success")
-        if success is not None and success.type == "bool":  # what `get_info` reports
+        if not inform and success is not None and success.type == "bool":  # what `get_info` may report
             lines += [f"info_{number}[PLACE][0] = agent.is_success"]
+        return lines
+
+    def _reward_lines(self, cls: str, number: int) -> list[str]:
+        get = self._method(cls, "get_reward") or self._method(cls, "take_reward")
+        zero = self._method(cls, "zero_reward")
+        return [f"reward_{number}[PLACE] = {get}(agent)", *([f"{zero}(agent)"] if zero else [])]
+
+    def _end_lines(self, cls: str, number: int) -> list[str]:
+        get = self._method(cls, "get_done") or self._method(cls, "take_done")
         clear = self._method(cls, "set_done_false")
-        return [*lines, *(f"{name}(agent)" for name in (zero, clear) if name)]
+        lines = [f"done_{number}[PLACE] = {get}(agent)"]
+        return [*lines, f"if done_{number}[PLACE]:", f"    {clear}(agent)"] if clear else lines
 
     # All worlds
 
     def _write_worlds(self) -> None:
         numbers = range(len(self.roles()))
         results = [f"{what}_{n}" for n in numbers for what in ("observation", "reward", "done", "info")]
+        seen = [f"{what}_{n}" for n in numbers for what in ("observation", "info")]
+        got = [f"{what}_{n}" for n in numbers for what in ("reward", "done")]
         actions = [f"actions_{n}" for n in numbers]
         arrays = ", ".join([*actions, *results])
 
@@ -333,13 +361,16 @@ class TickWriter:
                 "    count = 1",
                 "    if mode != 0:",
                 "        before_sync(world)",
+                f"        observe_agents(world, {at(seen)})",
                 "        reset_agents(world)",
                 "        count = 3",
                 "    for left in range(count, 0, -1):",
                 "        if left == 1:",
                 f"            set_actions(world, {at(actions)})",
                 "        advance(world)",
-                f"    collect(world, {at(results)})",
+                f"        observe_agents(world, {at(seen)})",
+                f"    reward_agents(world, {at(got)})",
+                f"    end_agents(world, {at(got)})",
             ],
             "njit_parallel",
         )

@@ -14,7 +14,7 @@ import numpy as np
 from godojo.bridge.messages import Ready
 from godojo.engines.base import Worlds
 from godojo.engines.godot.arrays import checked_seed, make_arrays
-from godojo.errors import GodojoError
+from godojo.errors import GodojoError, option
 from godojo.files import atomic_write
 from godojo.kernels.compile import CACHE_FOLDER
 from godojo.twin.gdscript.compiled import _import as import_file
@@ -25,7 +25,7 @@ from godojo.twin.world.agents import DojoAgents, GodotRlAgents, Wire
 from godojo.twin.world.dojo import with_native_agents, world_seed
 from godojo.twin.world.dojo_tick import DojoTickWriter
 from godojo.twin.world.layout import make_layout
-from godojo.twin.world.refs import ERROR_AT, ERRORS, RefClass
+from godojo.twin.world.refs import ERROR_AT, ERRORS, STOPPED, RefClass
 from godojo.twin.world.tables import NATIVE
 from godojo.twin.world.tick import TickWriter
 
@@ -54,7 +54,7 @@ class TwinWorlds(Worlds):
         self._instances = max(-(-(num_worlds or ready.worlds) // ready.worlds), 1)
         self.num_worlds = self._instances * ready.worlds
         self.settings, self.godot_version = None, snapshot.godot_version
-        self._snapshot = snapshot
+        self._snapshot, self._stops = snapshot, program.stops
         self.layout = make_layout(snapshot, program)
         is_dojo = snapshot.wire == "dojo"
         writer = (DojoTickWriter if is_dojo else TickWriter)(snapshot, program, self.layout)
@@ -144,7 +144,9 @@ class TwinWorlds(Worlds):
         if errors.any():
             world = int(np.flatnonzero(errors)[0])
             number = int(errors[world, 0])
-            raise GodojoError(f"the twin of {self._snapshot.scene} stopped in instance {world}: {ERRORS[number]}")
+            advice = f"; train it with {option('engine', 'godot')}"
+            reason = ERRORS[number] if number < STOPPED else self._stops[number - STOPPED] + advice
+            raise GodojoError(f"the twin of {self._snapshot.scene} stopped in instance {world}: {reason}")
 
 
 def seeded(value: int) -> np.uint64:

@@ -1,29 +1,36 @@
 """What generated code calls: Godot's functions and types, bit for bit, in plain Python and compiled alike."""
 
 from godojo.twin.gdscript.runtime.arrays import (
+    append,
     append_array,
     assign_array,
     bool_array,
     clear,
+    clear_map,
     contains,
+    copied,
     count,
     duplicate,
     equal_arrays,
     erase,
+    erase_key,
     fill,
     find,
     float_array,
     insert,
     int_array,
     joined,
+    key_index,
     largest,
     range_array,
     ref_array,
     resize,
     row_of,
+    set_key,
     size,
     smallest,
     sort,
+    value_or,
     vector2_array,
     vector2i_array,
     vector3_array,
@@ -56,6 +63,7 @@ from godojo.twin.gdscript.runtime.chance import (
     seed,
     shuffle,
 )
+from godojo.twin.gdscript.runtime.rects import Rect2
 from godojo.twin.gdscript.runtime.scalars import *
 from godojo.twin.gdscript.runtime.transforms import (
     Transform2D,
@@ -63,6 +71,7 @@ from godojo.twin.gdscript.runtime.transforms import (
     identity_transform,
     identity_transform2d,
     transform2d_from_angle,
+    transform2d_of,
 )
 from godojo.twin.gdscript.runtime.vector2 import Vector2, vector2_from_angle
 from godojo.twin.gdscript.runtime.vector3 import Vector3

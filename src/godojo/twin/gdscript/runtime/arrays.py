@@ -4,8 +4,10 @@ Both are references, as in GDScript: a second name for an array sees what is wri
 """
 
 import numpy as np
+from llvmlite import ir
 from numba import types
-from numba.extending import overload
+from numba.core import cgutils
+from numba.extending import lower_builtin, overload, type_callable
 from numba.typed import List
 
 from godojo.twin.gdscript.runtime.chance import new_random, random_type
@@ -14,6 +16,71 @@ from godojo.twin.gdscript.runtime.vector2 import Vector2
 from godojo.twin.gdscript.runtime.vector3 import Vector3
 from godojo.twin.gdscript.runtime.vector_ints import Vector2i, Vector3i
 from godojo.twin.gdscript.runtime.vector_types import VECTOR_TYPES
+
+_NUMBERS = (types.Number, types.Boolean)
+_BYTES = ir.IntType(8).as_pointer()
+
+
+def append(array, value):
+    array.append(value)
+
+
+@type_callable(append)
+def _type_append(context):
+    return lambda array, value: types.none
+
+
+@lower_builtin(append, types.Any, types.Any)
+def _append_any(context, builder, sig, args):
+    return context.compile_internal(builder, lambda array, value: array.append(value), sig, args)
+
+
+@lower_builtin(append, types.ListType, types.Any)
+def _append_item(context, builder, sig, args):
+    """Without the bound method `array.append`, which counts references to the array."""
+    item = sig.args[0].item_type
+    if not isinstance(item, _NUMBERS):
+        return _append_any(context, builder, sig, args)
+    data = context.data_model_manager[item].as_data(builder, context.cast(builder, args[1], sig.args[1], item))
+    place = builder.bitcast(cgutils.alloca_once_value(builder, data), _BYTES)
+    kind = ir.FunctionType(ir.IntType(32), [_BYTES, _BYTES])
+    function = cgutils.get_or_insert_function(builder.module, kind, "numba_list_append")
+    builder.call(function, [_list_of(context, builder, sig, args), place])
+    return context.get_dummy_value()
+
+
+def _list_of(context, builder, sig, args):
+    return cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0]).data
+
+
+def item_at(array, index):
+    """An item of an array that has it."""
+    return array[index]
+
+
+@type_callable(item_at)
+def _type_item_at(context):
+    def item(array, index):
+        return array.item_type if isinstance(array, types.ListType) else array.item
+
+    return item
+
+
+@lower_builtin(item_at, types.Any, types.Any)
+def _any_item_at(context, builder, sig, args):
+    return context.compile_internal(builder, lambda array, index: array[index], sig, args)
+
+
+@lower_builtin(item_at, types.ListType, types.Any)
+def _list_item_at(context, builder, sig, args):
+    """Without the check of the index, and without counting references to the array."""
+    if not isinstance(sig.return_type, _NUMBERS):
+        return _any_item_at(context, builder, sig, args)
+    model = context.data_model_manager[sig.return_type]
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_BYTES, [_BYTES]), "numba_list_base_ptr")
+    first = builder.call(function, [_list_of(context, builder, sig, args)])
+    items = builder.bitcast(first, model.get_data_type().as_pointer())
+    return model.load_from_data_pointer(builder, builder.gep(items, [args[1]]))
 
 
 def bool_array(*items):
@@ -86,7 +153,7 @@ def _register(function, element):
         def filled(*items):
             array = List.empty_list(element)
             for item in items:
-                array.append(item)
+                append(array, item)
             return array
 
         return filled
@@ -151,7 +218,7 @@ def fill(array, value):
 @jitable
 def append_array(array, other):
     for i in range(len(other)):
-        array.append(other[i])
+        append(array, item_at(other, i))
 
 
 @jitable
@@ -229,6 +296,14 @@ def _duplicate(array):
 
 
 @jitable
+def copied(empty, array):
+    """A new array of the same items, in an empty one of the right type."""
+    for i in range(len(array)):
+        empty.append(array[i])
+    return empty
+
+
+@jitable
 def joined(empty, left, right):
     """A new array of both, in an empty one of the right type."""
     for i in range(len(left)):
@@ -262,10 +337,49 @@ def assign_array(target, source):
 
 
 @jitable
+def key_index(keys, key):
+    """Where a dictionary has a key; behind its end if it has none, which is an error where it is read."""
+    for i in range(len(keys)):
+        if keys[i] == key:
+            return np.int64(i)
+    return np.int64(len(keys))
+
+
+@jitable
+def set_key(keys, values, key, value):
+    place = key_index(keys, key)
+    if place < len(keys):
+        values[place] = value
+    else:
+        keys.append(key)
+        values.append(value)
+
+
+@jitable
+def erase_key(keys, values, key):
+    place = key_index(keys, key)
+    if place < len(keys):
+        keys.pop(place)
+        values.pop(place)
+
+
+@jitable
+def value_or(keys, values, key, default):
+    place = key_index(keys, key)
+    return values[place] if place < len(keys) else default
+
+
+@jitable
+def clear_map(keys, values):
+    clear(keys)
+    clear(values)
+
+
+@jitable
 def write_numbers(out, at, array):
     """Writes an array of numbers into a flat one; returns where the next one begins."""
     for i in range(len(array)):
-        out[at + i] = array[i]
+        out[at + i] = item_at(array, i)
     return at + len(array)
 
 

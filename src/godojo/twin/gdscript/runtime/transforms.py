@@ -12,7 +12,7 @@ from godojo.twin.gdscript.runtime.basis import (
 )
 from godojo.twin.gdscript.runtime.components import ONE, ZERO
 from godojo.twin.gdscript.runtime.jit import jitable
-from godojo.twin.gdscript.runtime.scalars import atan2_32, cos32, sin32
+from godojo.twin.gdscript.runtime.scalars import acos32, atan2_32, cos32, sin32
 from godojo.twin.gdscript.runtime.vector2 import Vector2
 from godojo.twin.gdscript.runtime.vector3 import Vector3
 
@@ -178,8 +178,37 @@ class Transform2D:
     def get_rotation(self):
         return f64(atan2_32(self._columnx._y, self._columnx._x))
 
+    def get_origin(self):
+        return self._origin
+
+    def determinant(self):
+        return f64(self._columnx._x * self._columny._y - self._columnx._y * self._columny._x)
+
+    def get_scale(self):
+        sign = -1.0 if self.determinant() < 0.0 else 1.0 if self.determinant() > 0.0 else 0.0
+        return Vector2(self._columnx.length(), sign * self._columny.length())
+
+    def get_skew(self):
+        sign = -1.0 if self.determinant() < 0.0 else 1.0 if self.determinant() > 0.0 else 0.0
+        cosine = self._columnx.normalized().dot(self._columny.normalized() * sign)
+        return f64(acos32(f32(cosine)) - f32(0.5) * f32(np.pi))
+
+    def orthonormalized(self):
+        x = self._columnx.normalized()
+        y = (self._columny - x * x.dot(self._columny)).normalized()
+        return Transform2D(x, y, self._origin)
+
     def translated(self, offset):
         return Transform2D(self._columnx, self._columny, self._origin + offset)
+
+    def translated_local(self, offset):
+        return Transform2D(self._columnx, self._columny, self._origin + self.basis_xform(offset))
+
+    def scaled(self, scale):
+        return Transform2D(self._columnx * scale, self._columny * scale, self._origin * scale)
+
+    def rotated_local(self, angle):
+        return self.times(transform2d_from_angle(angle, Vector2(ZERO, ZERO)))
 
     def rotated(self, angle):
         return transform2d_from_angle(angle, Vector2(ZERO, ZERO)).times(self)
@@ -189,6 +218,14 @@ class Transform2D:
 def transform2d_from_angle(angle, origin):
     c, s = cos32(f32(angle)), sin32(f32(angle))
     return Transform2D(Vector2(c, s), Vector2(-s, c), origin)
+
+
+@jitable
+def transform2d_of(rotation, scale, skew, origin):
+    """From 32-bit numbers, as Node2D keeps them."""
+    turned = f32(rotation) + f32(skew)
+    x = Vector2(cos32(f32(rotation)) * scale._x, sin32(f32(rotation)) * scale._x)
+    return Transform2D(x, Vector2(-sin32(turned) * scale._y, cos32(turned) * scale._y), origin)
 
 
 @jitable

@@ -64,6 +64,12 @@ class Vector2i:
     def length(self):
         return np.sqrt(np.float64(self.length_squared()))
 
+    def distance_to(self, to):
+        return (to - self).length()
+
+    def distance_squared_to(self, to):
+        return (to - self).length_squared()
+
 
 class Vector3i:
     """`_x`, `_y` and `_z` are the components; `x`, `y`, `z` read them as 64-bit integers."""
@@ -126,6 +132,12 @@ class Vector3i:
 
     def length(self):
         return np.sqrt(np.float64(self.length_squared()))
+
+    def distance_to(self, to):
+        return (to - self).length()
+
+    def distance_squared_to(self, to):
+        return (to - self).length_squared()
 
 
 @jitable

@@ -23,6 +23,7 @@ from numba.extending import (
 
 from godojo.twin.gdscript.runtime import components
 from godojo.twin.gdscript.runtime.basis import Basis, Quaternion
+from godojo.twin.gdscript.runtime.rects import Rect2
 from godojo.twin.gdscript.runtime.transforms import Transform2D, Transform3D
 from godojo.twin.gdscript.runtime.vector2 import Vector2
 from godojo.twin.gdscript.runtime.vector3 import Vector3
@@ -97,6 +98,12 @@ class Transform2DType(ValueType):
     cls, fields = Transform2D, dict.fromkeys(("columnx", "columny", "origin"), _vector2)
 
 
+class Rect2Type(ValueType):
+    """Compiled `Rect2`."""
+
+    cls, fields = Rect2, dict.fromkeys(("position", "size"), _vector2)
+
+
 _VALUES: list[ValueType] = [
     _vector2,
     _vector3,
@@ -106,6 +113,7 @@ _VALUES: list[ValueType] = [
     _basis,
     Transform3DType(),
     Transform2DType(),
+    Rect2Type(),
 ]
 VECTOR_TYPES = {kind.cls: kind for kind in _VALUES}
 """The compiled type of each value of GDScript that is a struct."""

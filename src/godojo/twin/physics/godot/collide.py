@@ -18,11 +18,12 @@ from godojo.twin.physics.godot.solids import (
     place,
     place_back,
     radius_of,
+    solid_of,
     triangle_of,
 )
 from godojo.twin.physics.jit import call, inline
 from godojo.twin.physics.space import BOX, CAPSULE, CYLINDER, MESH, SPHERE, Space
-from godojo.twin.physics.vectors import EPSILON, F0, F1, add, dot, length32, mul, neg, normalized32, sub
+from godojo.twin.physics.vectors import EPSILON, F0, F1, add, dot, length32, mul, neg, normalized32, read3, sub
 
 Vector = Any
 
@@ -30,7 +31,7 @@ Vector = Any
 @inline
 def _rank(kind: Any) -> Any:
     """Godot's order of shapes: sphere, box, capsule, cylinder, hull."""
-    return 3 - kind if kind == BOX or kind == CAPSULE else kind
+    return 3 - kind if CAPSULE <= kind <= BOX else kind
 
 
 @call
@@ -130,9 +131,7 @@ def _overlap(room: Any, pair: Pair, swap: bool, wants: bool, count: int) -> tupl
 
 
 @call
-def collide_convex(
-    space: Space, mine: Solid, other: Solid, margin: Any, wants: bool, count: int
-) -> tuple[bool, int]:
+def collide_convex(space: Space, mine: Solid, other: Solid, margin: Any, wants: bool, count: int) -> tuple[bool, int]:
     """Whether two convex shapes overlap; their contacts are added to those in `space.scratch` if `wants`."""
     room = space.scratch
     swap = bool(_rank(mine.kind) > _rank(other.kind))
@@ -202,3 +201,21 @@ def collide(space: Space, mine: Solid, other: Solid, margin: Any, wants: bool, c
             if hit and not wants:
                 return True, count
     return collided, count
+
+
+@call
+def collide_shapes(
+    space: Space,
+    shape: int,
+    transform: Any,
+    origin: Vector,
+    other_shape: int,
+    other_transform: Any,
+    margin: Any,
+    wants: bool,
+    count: int,
+) -> tuple[bool, int]:
+    """`collide` for two of the space's shapes, by their numbers, in bodies with these transforms."""
+    mine = solid_of(space.shapes[shape], transform, origin)
+    other = solid_of(space.shapes[other_shape], other_transform, read3(other_transform[9:]))
+    return collide(space, mine, other, margin, wants, count)

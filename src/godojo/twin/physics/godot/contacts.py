@@ -88,10 +88,7 @@ def _edge_edge(room: Any, a_at: int, b_at: int, axis: Vector, swap: bool, count:
     closest_b = closest_on_line(closest_a, b0, b1)
     normal = cross(along_a, along_b)
     length = length32(normal)
-    if length > np.float64(1e-3):
-        normal = (normal[0] / length, normal[1] / length, normal[2] / length)
-    else:
-        normal = axis
+    normal = (normal[0] / length, normal[1] / length, normal[2] / length) if length > np.float64(1e-3) else axis
     return emit(room, count, closest_a, closest_b, normal, swap)
 
 
@@ -164,7 +161,7 @@ def _edge_circle(room: Any, a_at: int, b_at: int, axis: Vector, swap: bool, coun
         a = np.float64(dot(along, along))
         b = np.float64(np.float32(2.0) * dot(offset, along))
         c = np.float64(squared - radius * radius)
-        root = b * b - 4.0 * a * c
+        root: Any = b * b - 4.0 * a * c
         if root >= 0.0 and a > 0.0:
             root = math.sqrt(root)
             edge = sub(a1, a0)

@@ -37,7 +37,7 @@ def read_point(room: Any, at: int, index: int) -> Vector:
 
 
 @inline
-def plane_row(solid: Solid, index: int) -> Any:
+def plane_row(solid: Solid, index: Any) -> Any:
     """Where the normal of a face of a hull is; in the next row: distance, first row of its corners, their number."""
     return solid.first + solid.corners + 2 * index
 
@@ -101,7 +101,8 @@ def _hull_feature(solid: Solid, vertices: np.ndarray, n: Vector, room: Any, at: 
     for index in range(solid.planes):
         row = plane_row(solid, index)
         if dot(read3(vertices[row]), n) > _FACE:
-            first, count = np.int64(vertices[row + 1, 1]), np.int64(vertices[row + 1, 2])
+            first: Any = np.int64(vertices[row + 1, 1])
+            count: Any = np.int64(vertices[row + 1, 2])
             has_top = False
             for number in range(count):
                 has_top |= np.int64(vertices[solid.first + first + number, 0]) == top
@@ -146,9 +147,7 @@ def _triangle_feature(solid: Solid, vertices: np.ndarray, n: Vector, room: Any, 
 
 
 @call
-def write_feature(
-    solid: Solid, vertices: np.ndarray, n: Vector, shift: Vector, room: Any, at: int
-) -> tuple[int, int]:
+def write_feature(solid: Solid, vertices: np.ndarray, n: Vector, shift: Vector, room: Any, at: int) -> tuple[int, int]:
     """Writes the points of the farthest feature, in the world and shifted; how many, and what they are.
 
     `n` is in the shape's frame. A circle is its centre and two points on it, a quarter turn apart.

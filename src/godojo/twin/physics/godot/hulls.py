@@ -28,7 +28,9 @@ def hull_rows(points: np.ndarray) -> tuple[np.ndarray, int, int, int]:
     size = float(np.abs(points).max()) or 1.0
     on_plane = np.abs(points @ planes[:, :3].T - planes[:, 3]) < _FLAT * size
     points, on_plane = points[on_plane.any(axis=1)], on_plane[on_plane.any(axis=1)]
-    faces = [_around(points, list(np.flatnonzero(on_plane[:, index])), planes[index, :3]) for index in range(len(planes))]
+    faces = [
+        _around(points, list(np.flatnonzero(on_plane[:, index])), planes[index, :3]) for index in range(len(planes))
+    ]
     edges: dict[tuple[int, int], list[int]] = {}
     for number, face in enumerate(faces):
         for one, two in zip(face, [*face[1:], face[0]], strict=True):

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from godojo.twin.physics.bounds import body_box, is_enabled, list_within
-from godojo.twin.physics.godot.collide import box_in_frame, collide, is_near_triangle
+from godojo.twin.physics.godot.collide import box_in_frame, collide_shapes, is_near_triangle
 from godojo.twin.physics.godot.contacts import CONTACT_SIZE, CONTACTS
 from godojo.twin.physics.godot.features import read_point
 from godojo.twin.physics.godot.gjk import is_separated
-from godojo.twin.physics.godot.solids import Solid, turn_back, solid_of, triangle_of
+from godojo.twin.physics.godot.solids import Solid, solid_of, triangle_of, turn_back
 from godojo.twin.physics.jit import call
 from godojo.twin.physics.space import AREA, MAX_CONTACTS, MESH, REMOVED, STATIC, Space
 from godojo.twin.physics.vectors import (
@@ -44,7 +44,7 @@ _ROOM_M = 0.02
 
 
 @call
-def find_near(space: Space, me: int, low: Any, high: Any, exclude: int) -> int:
+def find_near(space: Space, me: int, low: Any, high: Any, exclude: Any) -> int:
     """Lists in `space.near` the bodies that a body can meet within a box, in Godot's order; how many.
 
     Static bodies come first. What cannot be met is replaced by the last of the list, then looked at again.
@@ -111,16 +111,18 @@ def _list_contacts(space: Space, me: int, transform: Any, origin: Vector, margin
     for own in range(body.shape_count):
         if not is_enabled(body, own):
             continue
-        mine = solid_of(space.shapes[body.first_shape + own], transform, origin)
+        shape = np.int64(body.first_shape + own)
         for number in range(near):
             other = space.near[number]
             their = space.bodies[other]
             for place in range(their.shape_count):
                 if not is_enabled(their, place):
                     continue
-                solid = solid_of(space.shapes[their.first_shape + place], their.transform, read3(their.transform[9:]))
                 before = count
-                _, count = collide(space, mine, solid, margin, True, count)
+                solid = np.int64(their.first_shape + place)
+                _, count = collide_shapes(
+                    space, shape, transform, origin, solid, their.transform, margin, count >= 0, count
+                )
                 for index in range(before, count):
                     room[CONTACTS + index * CONTACT_SIZE + 9] = other
     return count
@@ -221,7 +223,9 @@ def _cast(
 
 
 @call
-def _write_contact(space: Space, result: Any, place: int, index: int, depth: np.float32, other: int, shape: int, own: int) -> None:
+def _write_contact(
+    space: Space, result: Any, place: int, index: int, depth: np.float32, other: int, shape: int, own: int
+) -> None:
     """Copies a contact of the scratch into the result."""
     start = CONTACTS + index * CONTACT_SIZE
     contact = result.contacts[place]
@@ -300,15 +304,17 @@ def _rest(
     for own in range(body.shape_count):
         if not is_enabled(body, own) or (stopped >= 0 and own != stopped):
             continue
-        mine = solid_of(space.shapes[body.first_shape + own], transform, origin)
+        shape = np.int64(body.first_shape + own)
         for number in range(near):
             other = space.near[number]
             their = space.bodies[other]
             for place in range(their.shape_count):
                 if not is_enabled(their, place):
                     continue
-                solid = solid_of(space.shapes[their.first_shape + place], their.transform, read3(their.transform[9:]))
-                _, found = collide(space, mine, solid, margin, True, 0)
+                solid = np.int64(their.first_shape + place)
+                _, found = collide_shapes(
+                    space, shape, transform, origin, solid, their.transform, margin, count >= 0, np.int64(0)
+                )
                 for index in range(found):
                     count = _keep(space, result, count, most, index, least, other, place, own)
     return count

@@ -3,11 +3,10 @@
 import numpy as np
 
 from godojo.twin.physics.bounds import is_enabled
-from godojo.twin.physics.godot.collide import collide
-from godojo.twin.physics.godot.solids import solid_of
+from godojo.twin.physics.godot.collide import collide_shapes
 from godojo.twin.physics.jit import call
-from godojo.twin.physics.space import AREA, MONITORABLE, MONITORING, REMOVED, STATIC, Space
-from godojo.twin.physics.vectors import F0, read3
+from godojo.twin.physics.space import AREA, MONITORABLE, MONITORING, REMOVED, STATIC, STEPPED, Space
+from godojo.twin.physics.vectors import read3
 
 
 @call
@@ -24,12 +23,21 @@ def overlaps(space: Space, one: int, two: int, margin: float) -> bool:
     for i in range(first.shape_count):
         if not is_enabled(first, i):
             continue
-        mine = solid_of(space.shapes[first.first_shape + i], first.transform, read3(first.transform[9:]))
+        shape = np.int64(first.first_shape + i)
         for j in range(second.shape_count):
             if not is_enabled(second, j):
                 continue
-            other = solid_of(space.shapes[second.first_shape + j], second.transform, read3(second.transform[9:]))
-            hit, _ = collide(space, mine, other, F0 + np.float32(margin), False, 0)
+            hit, _ = collide_shapes(
+                space,
+                shape,
+                first.transform,
+                read3(first.transform[9:]),
+                np.int64(second.first_shape + j),
+                second.transform,
+                np.float32(margin),
+                i < 0,
+                np.int64(0),
+            )
             if hit:
                 return True
     return False
@@ -46,3 +54,9 @@ def can_see(space: Space, area: int, other: int) -> bool:
     if them.kind == STATIC:
         return bool(me.traits & MONITORABLE)
     return bool(them.kind != REMOVED)
+
+
+@call
+def was_there(space: Space, other: int) -> bool:
+    """Whether it is a static body at the first step: it has been there since the scene was built."""
+    return bool(space.counts[STEPPED] == 0 and space.bodies[other].kind == STATIC)

@@ -70,7 +70,16 @@ def moved_to(solid: Solid, origin: Vector) -> Solid:
 def triangle_of(mesh: Solid, index: int) -> Solid:
     """The triangle of a mesh whose first corner is at a row of the vertices."""
     return Solid(
-        mesh.kind, mesh.r0, mesh.r1, mesh.r2, mesh.origin, mesh.half, np.int64(index), np.int64(3), mesh.planes, mesh.edges
+        mesh.kind,
+        mesh.r0,
+        mesh.r1,
+        mesh.r2,
+        mesh.origin,
+        mesh.half,
+        np.int64(index),
+        np.int64(3),
+        mesh.planes,
+        mesh.edges,
     )
 
 
