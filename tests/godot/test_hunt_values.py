@@ -79,7 +79,8 @@ def test_an_area_and_a_method_that_nobody_calls(shop: HuntedGame) -> None:
 
 
 def test_a_quick_reset_plays_what_a_new_process_plays(shop: HuntedGame) -> None:
-    played, states = {}, {}
+    played: dict[int, list[np.ndarray]] = {}
+    states: dict[int, list[bytes]] = {}
     for is_quick in (True, False):
         shop.is_quick = is_quick
         for number, name in enumerate(("ui", "sticky", "ui")):

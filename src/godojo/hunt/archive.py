@@ -32,6 +32,8 @@ _STATE_NUMBERS = 256
 _SAVED_NUMBERS = 4_000_000
 """Of all actions in the file of a hunt that is to be resumed."""
 MOST_FEATURES = 20_000
+MOST_RESTARTS = 3
+"""Of the game for one setting."""
 BY_FEATURE = 0.6
 """Returns to a feature; the others are to a cell."""
 Cell = Hashable
@@ -94,6 +96,7 @@ class Archive:
         """Cells and features that were new when they were seen, over the whole hunt."""
         self.features: dict[Feature, Entry] = {}
         """What scripts have done, and the shortest way to it."""
+        self._restarts: dict[str, int] = {}
         self.quits: set[str] = set()
         """Elements of the user interface that end the game."""
         self._rng = np.random.default_rng(seed)
@@ -173,6 +176,13 @@ class Archive:
             entry = known[int(rng.choice(len(known), p=weights / weights.sum()))]
             entry.chosen += 1
             return Destination(self, entry.look), entry.steps.trace(entry.length)
+
+    def tests_anew(self, settings: frozenset[str]) -> bool:
+        """Whether the game should be started again with these settings; each one counts a few times."""
+        with self._lock:
+            for path in settings:
+                self._restarts[path] = self._restarts.get(path, 0) + 1
+            return any(self._restarts[path] <= MOST_RESTARTS for path in settings)
 
     def way_to(self, seen: Seen, seed: int) -> Trace | None:
         """The shortest known way to a place like this one, from the same seed."""
