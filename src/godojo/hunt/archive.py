@@ -28,6 +28,8 @@ FEW_CELLS, MOST_CELLS = 400, 4000
 SAMPLES = 20_000
 """Positions that are kept for the map of coverage, drawn evenly from all."""
 _FIRST_REFIT = 64
+_BODIES = 2
+"""Where a state has the number of moving bodies."""
 _STATE_NUMBERS = 256
 _SAVED_NUMBERS = 4_000_000
 """Of all actions in the file of a hunt that is to be resumed."""
@@ -90,7 +92,8 @@ class Archive:
 
     def __init__(self, seed: int = 0) -> None:
         self.entries: dict[Cell, Entry] = {}
-        self.visits = 0
+        self.visits = self._samples = 0
+        self._has_level = False
         self.positions = np.zeros((SAMPLES, 3), np.float32)
         self.discovered = 0
         """Cells and features that were new when they were seen, over the whole hunt."""
@@ -111,15 +114,13 @@ class Archive:
     @property
     def sampled(self) -> np.ndarray:
         """float32 [n, 3]: positions, drawn evenly from all."""
-        return self.positions[: min(self.visits, SAMPLES)]
+        return self.positions[: min(self._samples, SAMPLES)]
 
     def visit(self, seen: Seen, steps: Steps) -> tuple[Cell, float]:
         """Counts a visit after all of `steps`; returns the cell and how novel it is, from 1 (new) towards 0."""
         look = _look(seen)
         with self._lock:
-            place = self.visits if self.visits < SAMPLES else int(self._rng.integers(self.visits + 1))
-            if place < SAMPLES:
-                self.positions[place] = look.position
+            self._sample(seen, look.position)
             self.visits += 1
             if self.visits >= self._refit_at:
                 self._refit_at *= 2
@@ -144,6 +145,18 @@ class Archive:
             for feature in seen.features:
                 novelty = max(novelty, self._note(feature, look, steps))
             return cell, novelty
+
+    def _sample(self, seen: Seen, position: np.ndarray) -> None:
+        """Draws evenly from all positions; in a game with a level, those in menus say nothing about it."""
+        is_level = len(seen.state) <= _BODIES or bool(seen.state[_BODIES] > 0)
+        if is_level and not self._has_level:
+            self._has_level, self._samples = True, 0
+            self._refit_at = min(self._refit_at, self.visits + _FIRST_REFIT)
+        if is_level == self._has_level:
+            at = self._samples if self._samples < SAMPLES else int(self._rng.integers(self._samples + 1))
+            if at < SAMPLES:
+                self.positions[at] = position
+            self._samples += 1
 
     def _note(self, feature: Feature, look: _Look, steps: Steps) -> float:
         """Counts a feature; returns how novel it is."""
@@ -228,7 +241,8 @@ class Archive:
                 entry = Entry(look, steps, len(steps.actions), int(columns["visits"][place]))
                 self.entries[place] = entry
             self.positions[: len(sampled)] = sampled
-            self.visits, self.discovered = len(sampled), len(seeds)
+            self.visits = self._samples = len(sampled)
+            self.discovered, self._has_level = len(seeds), bool(len(seeds))
             if "resolution" in columns:
                 self._bits, self._coarse = int(columns["resolution"][0]), float(columns["resolution"][1])
             self._refit()

@@ -157,7 +157,7 @@ class Worker:
                 hunt.count(returns=1, arrivals=int(cell == target))
             if played > len(start):
                 explorer.learn(cell, novelty)
-            is_end = stops_at_end and seen.ended and played > len(start)
+            is_end = played > len(start) and ((stops_at_end and seen.ended) or explorer.is_done)
             if played >= most or is_end or hunt.is_over() or time.monotonic() > hunt.deadline:
                 break
             action = start.actions[played] if played < len(start) else explorer.choose(seen)

@@ -39,8 +39,9 @@ var _before: Dictionary = {}
 
 
 func _init() -> void:
-	var before: Variant = JSON.parse_string(OS.get_environment("GODOJO_HUNT_LEFT"))
-	_before = before if before is Dictionary else {}
+	var left: String = OS.get_environment("GODOJO_HUNT_LEFT")
+	if not left.is_empty():
+		_before = JSON.parse_string(left)
 
 
 func begin() -> void:
