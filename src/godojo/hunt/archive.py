@@ -209,7 +209,7 @@ class Archive:
         """Writes the shortest ways to cells, as many as fit, for a hunt that resumes."""
         with self._lock:
             entries = sorted([*self.entries.values(), *self.features.values()], key=lambda one: one.length)
-        width = max((len(one.steps.actions[0]) for one in entries if one.length), default=0)
+        width = max((len(one.steps.actions[0]) for one in entries if one.length), default=1)
         total = np.cumsum([one.length * width for one in entries])
         kept = entries[: int(np.searchsorted(total, _SAVED_NUMBERS))]
         actions = [one.steps.trace(one.length).actions.reshape(-1, width) for one in kept]

@@ -81,6 +81,8 @@ class HuntedGame:
         self.log.extend(lines)
         self.is_misread = any(_MISREAD in line for line in lines)
         """Whether the engine could not read a script."""
+        self._startup = [one for one in self._detector.read(lines, is_end=True) if one.detector == "script_error"]
+        """Of the first process; later ones load their scripts from memory."""
         self.action_parts = action_parts_of(self.ready)
         """The parts of an action: those of all agents, role by role."""
         self._clicks = Clicks(ActionSpace(self.action_parts))
@@ -145,7 +147,8 @@ class HuntedGame:
                 if not was_reloaded:
                     self._first_values = self._kept_values()
                 if self._is_as_new():
-                    return seen
+                    self._last = seen._replace(events=(*seen.events, *self._fresh(self._startup)))
+                    return self._last
                 self.session.is_quick, self._may_be_quick = False, False
                 return self.reset(seed)
             except LOST as error:
