@@ -3,6 +3,7 @@
     python3 dojo.py run benchmarks/hunt_replays.py --minutes 1 --times 20
     python3 dojo.py run benchmarks/hunt_replays.py --bugs first_agent-sparks crowd-last_walker
     python3 dojo.py run benchmarks/hunt_replays.py --folders hunts/* --times 20
+    python3 dojo.py run benchmarks/hunt_replays.py --folders kept/* --times 20  # of planted_bugs/run.py --keep kept
     python3 dojo.py run benchmarks/hunt_replays.py --report
 
 Plants bugs (benchmarks/planted_bugs) one after the other, hunts in each for a while, and replays every finding in a
@@ -64,8 +65,10 @@ def main() -> int:
     wanted = parser.parse_args()
     there = [msgspec.json.decode(line, type=Replayed) for line in _lines(wanted.out)]
     if wanted.folders:
+        done = {one.bug for one in there}
         for folder in wanted.folders:
-            add(wanted.out, there, replayed(folder.name, folder, wanted.times))
+            if folder.name not in done:
+                add(wanted.out, there, kept(folder, wanted.times))
     elif not wanted.report:
         known = {bug.name: bug for bug in read_bugs()}
         for name in wanted.bugs:
@@ -88,12 +91,22 @@ def hunted(bug: Bug, minutes: float, times: int, seed: int) -> list[Replayed]:
             return []
 
 
-def replayed(name: str, folder: Path, times: int) -> list[Replayed]:
+def kept(folder: Path, times: int) -> list[Replayed]:
+    """The findings of a hunt; of one that `planted_bugs/run.py` has kept, in a copy with its bug."""
+    bug = {bug.name: bug for bug in read_bugs()}.get(folder.name.rsplit("-", 2)[0])
+    if bug is None or not times:
+        return replayed(folder.name, folder, times)
+    with tempfile.TemporaryDirectory(prefix="replays-") as made:
+        project = patched_copy(Path(made, "project"), bug.source, [*clean_edits(bug.game), *bug.edits], imported=True)
+        return replayed(folder.name, folder, times, project)
+
+
+def replayed(name: str, folder: Path, times: int, project: Path | None = None) -> list[Replayed]:
     found = []
     for finding in read_findings(folder):
         hits, tries = finding.reproduced, finding.replays
         if times:
-            (_, hits), tries = reproduce(folder / finding.folder, times=times), times
+            (_, hits), tries = reproduce(folder / finding.folder, times=times, project=project), times
         found.append(_line(name, finding, tries, hits))
         one = found[-1]
         say(

@@ -41,6 +41,13 @@ class Grid:
         self._told: set[str] = set()
         return self._seen()
 
+    def restart(self, seed: int) -> Seen:
+        return self.reset(seed)
+
+    @property
+    def settings_left(self) -> frozenset[str]:
+        return frozenset()
+
     def step(self, action: np.ndarray) -> Seen:
         assert self.opened
         assert not self.is_lost

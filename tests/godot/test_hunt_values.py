@@ -1,6 +1,7 @@
 """What a hunt reads in an ordinary game's scripts, in the real engine: variables, branches, signals, autoloads."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -79,7 +80,8 @@ def test_an_area_and_a_method_that_nobody_calls(shop: HuntedGame) -> None:
 
 
 def test_a_quick_reset_plays_what_a_new_process_plays(shop: HuntedGame) -> None:
-    played, states = {}, {}
+    played: dict[int, list[np.ndarray]] = {}
+    states: dict[int, list[bytes]] = {}
     for is_quick in (True, False):
         shop.is_quick = is_quick
         for number, name in enumerate(("ui", "sticky", "ui")):
@@ -104,3 +106,52 @@ def test_a_quick_reset_plays_what_a_new_process_plays(shop: HuntedGame) -> None:
     shop.is_quick = False
     shop.reset(2)
     assert shop.starts > starts
+
+
+MUSIC_ON = "	Wallet.has_music = is_on"
+KEPT = """
+func _ready() -> void:
+	var file := ConfigFile.new()
+	file.load("user://options.cfg")
+	is_loud = file.get_value("sound", "is_loud", true)
+	has_music = file.get_value("sound", "has_music", true)
+
+
+func keep() -> void:
+	var file := ConfigFile.new()
+	file.set_value("sound", "is_loud", is_loud)
+	file.save("user://options.cfg")
+
+
+func earn("""
+MUSIC = """[node name="Music" type="CheckButton" parent="."]
+offset_left = 40.0
+offset_top = 120.0
+offset_right = 240.0
+offset_bottom = 160.0
+
+[node name="Back" type="Button" parent="."]"""
+
+
+def test_a_setting_that_is_not_saved(tmp_path: Path) -> None:
+    loud = "	Wallet.is_loud = is_on\n"
+    edits = [
+        Edit("wallet.gd", "var is_loud: bool = true\n", "var is_loud: bool = true\nvar has_music: bool = true\n"),
+        Edit("wallet.gd", "\nfunc earn(", KEPT),
+        Edit("options.tscn", '[node name="Back" type="Button" parent="."]', MUSIC),
+        Edit("options.gd", loud, f"{loud}	Wallet.keep()\n"),
+        Edit("options.gd", "	$Back.pressed", "	$Music.button_pressed = Wallet.has_music\n	$Back.pressed"),
+        Edit("options.gd", "	$Back.grab", "	$Music.toggled.connect(_set_music)\n	$Back.grab"),
+        Edit("options.gd", "func _set_loud", f"func _set_music(is_on: bool) -> void:\n{MUSIC_ON}\n\n\nfunc _set_loud"),
+    ]
+    project = patched_copy(tmp_path / "project", SHOP, edits)
+    with open_game(Target(project=project, input_map=True)) as game:
+        game.reset(1)
+        for name in ("Menu/Options", "Options/Sound", "Options/Music", "Options/Back", "Menu/Options"):
+            assert signatures(click(game, f"/root/{name}")) == set(), "it is kept while the game runs"
+        assert game.settings_left == {"/root/Options/Sound", "/root/Options/Music"}
+        game.restart(1)
+        found = signatures(click(game, "/root/Menu/Options"))
+        assert found == {"dead_ui|/root/Options/Music|its setting is not kept after a restart"}
+        game.reset(1)
+        assert signatures(click(game, "/root/Menu/Options")) == set(), "without the data there is nothing to keep"

@@ -28,10 +28,14 @@ FEW_CELLS, MOST_CELLS = 400, 4000
 SAMPLES = 20_000
 """Positions that are kept for the map of coverage, drawn evenly from all."""
 _FIRST_REFIT = 64
+_BODIES = 2
+"""Where a state has the number of moving bodies."""
 _STATE_NUMBERS = 256
 _SAVED_NUMBERS = 4_000_000
 """Of all actions in the file of a hunt that is to be resumed."""
 MOST_FEATURES = 20_000
+MOST_RESTARTS = 3
+"""Of the game for one setting."""
 BY_FEATURE = 0.6
 """Returns to a feature; the others are to a cell."""
 Cell = Hashable
@@ -88,12 +92,14 @@ class Archive:
 
     def __init__(self, seed: int = 0) -> None:
         self.entries: dict[Cell, Entry] = {}
-        self.visits = 0
+        self.visits = self._samples = 0
+        self._has_level = False
         self.positions = np.zeros((SAMPLES, 3), np.float32)
         self.discovered = 0
         """Cells and features that were new when they were seen, over the whole hunt."""
         self.features: dict[Feature, Entry] = {}
         """What scripts have done, and the shortest way to it."""
+        self._restarts: dict[str, int] = {}
         self.quits: set[str] = set()
         """Elements of the user interface that end the game."""
         self._rng = np.random.default_rng(seed)
@@ -108,15 +114,13 @@ class Archive:
     @property
     def sampled(self) -> np.ndarray:
         """float32 [n, 3]: positions, drawn evenly from all."""
-        return self.positions[: min(self.visits, SAMPLES)]
+        return self.positions[: min(self._samples, SAMPLES)]
 
     def visit(self, seen: Seen, steps: Steps) -> tuple[Cell, float]:
         """Counts a visit after all of `steps`; returns the cell and how novel it is, from 1 (new) towards 0."""
         look = _look(seen)
         with self._lock:
-            place = self.visits if self.visits < SAMPLES else int(self._rng.integers(self.visits + 1))
-            if place < SAMPLES:
-                self.positions[place] = look.position
+            self._sample(seen, look.position)
             self.visits += 1
             if self.visits >= self._refit_at:
                 self._refit_at *= 2
@@ -141,6 +145,18 @@ class Archive:
             for feature in seen.features:
                 novelty = max(novelty, self._note(feature, look, steps))
             return cell, novelty
+
+    def _sample(self, seen: Seen, position: np.ndarray) -> None:
+        """Draws evenly from all positions; in a game with a level, those in menus say nothing about it."""
+        is_level = len(seen.state) <= _BODIES or bool(seen.state[_BODIES] > 0)
+        if is_level and not self._has_level:
+            self._has_level, self._samples = True, 0
+            self._refit_at = min(self._refit_at, self.visits + _FIRST_REFIT)
+        if is_level == self._has_level:
+            at = self._samples if self._samples < SAMPLES else int(self._rng.integers(self._samples + 1))
+            if at < SAMPLES:
+                self.positions[at] = position
+            self._samples += 1
 
     def _note(self, feature: Feature, look: _Look, steps: Steps) -> float:
         """Counts a feature; returns how novel it is."""
@@ -174,6 +190,13 @@ class Archive:
             entry.chosen += 1
             return Destination(self, entry.look), entry.steps.trace(entry.length)
 
+    def tests_anew(self, settings: frozenset[str]) -> bool:
+        """Whether the game should be started again with these settings; each one counts a few times."""
+        with self._lock:
+            for path in settings:
+                self._restarts[path] = self._restarts.get(path, 0) + 1
+            return any(self._restarts[path] <= MOST_RESTARTS for path in settings)
+
     def way_to(self, seen: Seen, seed: int) -> Trace | None:
         """The shortest known way to a place like this one, from the same seed."""
         with self._lock:
@@ -186,7 +209,7 @@ class Archive:
         """Writes the shortest ways to cells, as many as fit, for a hunt that resumes."""
         with self._lock:
             entries = sorted([*self.entries.values(), *self.features.values()], key=lambda one: one.length)
-        width = max((len(one.steps.actions[0]) for one in entries if one.length), default=0)
+        width = max((len(one.steps.actions[0]) for one in entries if one.length), default=1)
         total = np.cumsum([one.length * width for one in entries])
         kept = entries[: int(np.searchsorted(total, _SAVED_NUMBERS))]
         actions = [one.steps.trace(one.length).actions.reshape(-1, width) for one in kept]
@@ -218,7 +241,8 @@ class Archive:
                 entry = Entry(look, steps, len(steps.actions), int(columns["visits"][place]))
                 self.entries[place] = entry
             self.positions[: len(sampled)] = sampled
-            self.visits, self.discovered = len(sampled), len(seeds)
+            self.visits = self._samples = len(sampled)
+            self.discovered, self._has_level = len(seeds), bool(len(seeds))
             if "resolution" in columns:
                 self._bits, self._coarse = int(columns["resolution"][0]), float(columns["resolution"][1])
             self._refit()

@@ -47,6 +47,15 @@ class _Filmed:
         self._played, self._deadline = 0, time.monotonic() + SLOW_S
         return self._taken(seen)
 
+    @property
+    def settings_left(self) -> frozenset[str]:
+        return self._game.settings_left
+
+    def restart(self, seed: int) -> Seen:
+        seen = self._game.restart(seed)
+        self._played, self._deadline = 0, time.monotonic() + SLOW_S
+        return self._taken(seen)
+
     def step(self, action: np.ndarray) -> Seen:
         self._played += 1
         return self._taken(self._game.step(action))

@@ -49,6 +49,15 @@ class Playable(Protocol):
         """Starts anew: the same seed and the same actions play the same game, whatever was played before."""
         ...
 
+    def restart(self, seed: int) -> Seen:
+        """Starts anew as a new process, which finds the data of the one before."""
+        ...
+
+    @property
+    def settings_left(self) -> frozenset[str]:
+        """Settings that were changed, and whose screens were left."""
+        ...
+
     def hurried(self) -> AbstractContextManager[None]:
         """A block in which a freeze is noticed sooner."""
         ...

@@ -18,6 +18,10 @@ _FLOOD_LINES = 5000
 _FRAME = re.compile(r"^\[\d+\] (\w+) \((res://[^:)]+):(\d+)\)")
 
 
+_OURS = "res://addons/godojo/hunt/"
+"""What counts branches is called by the game's scripts, and not to blame."""
+
+
 class DetectorSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What detectors look for, and how patient they are. Each errs on the side of silence; 0 turns a budget off."""
 
@@ -98,7 +102,7 @@ def backtrace(lines: Iterable[str]) -> list[ScriptFrame]:
     for line in lines:
         if line.startswith("GDScript backtrace"):
             frames = []
-        elif match := _FRAME.match(line):
+        elif (match := _FRAME.match(line)) and not match[2].startswith(_OURS):
             frames.append(ScriptFrame(*match.groups()))
     return frames
 

@@ -23,6 +23,8 @@ class Explorer:
     """Plays attempts: `begin`, then `choose` and `learn` for every decision. The base class plays at random."""
 
     name = "random"
+    is_done = False
+    """Whether it can do nothing more in this attempt that others could not do better."""
     returns_to: Cell | None = None
     """Where what is replayed first should lead."""
 
@@ -61,7 +63,8 @@ class UiCrawler(Explorer):
 
     name = "ui"
     DEVIATES, STAYS, PLAYS, QUITS = 0.1, 4.0, 8.0, 1e-4
-    OPENS = 0.3
+    OPENS, WITHOUT = 0.3, 40
+    """Where there is nothing to click: how often it tries to open a menu, and how many times before it gives up."""
     PATIENT, WAITS = 2, 10
     """The first clicks on an element after which it waits, and for how many decisions: does anything happen?"""
     stays = True
@@ -87,6 +90,7 @@ class UiCrawler(Explorer):
 
     def begin(self, game: Playable) -> Trace:
         self._game, self._release, self._last, self._waits = game, False, None, 0
+        self._since, self.is_done = 0, False
         return super().begin(game)
 
     def lost(self) -> None:
@@ -117,6 +121,8 @@ class UiCrawler(Explorer):
             self._waits = 0
         self._release = True
         self.note(seen)
+        self._since = 0 if seen.ui else self._since + 1
+        self.is_done = self._since > self.WITHOUT
         if not seen.ui and self.rng.random() < self.OPENS:
             return self.press(self.space.interruption(self.rng))  # a menu within a level
         if self.rng.random() < self.DEVIATES or not seen.ui:

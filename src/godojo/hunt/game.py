@@ -23,7 +23,7 @@ from godojo.hunt.events import Event, event
 from godojo.hunt.features import FeatureReader
 from godojo.hunt.invariants import Invariant
 from godojo.hunt.probe import BODIES, STATE_HEAD, Report
-from godojo.hunt.seen import Clicks, Place, Seen
+from godojo.hunt.seen import Clicks, Place, Seen, event_of
 from godojo.hunt.session import LOST, SLICE_S, OutOfMemory, Session
 from godojo.hunt.target import Launch, Target, prepared
 from godojo.hunt.twin import TwinDetector, twin_of
@@ -81,6 +81,8 @@ class HuntedGame:
         self.log.extend(lines)
         self.is_misread = any(_MISREAD in line for line in lines)
         """Whether the engine could not read a script."""
+        self._startup = [one for one in self._detector.read(lines, is_end=True) if one.detector == "script_error"]
+        """Of the first process; later ones load their scripts from memory."""
         self.action_parts = action_parts_of(self.ready)
         """The parts of an action: those of all agents, role by role."""
         self._clicks = Clicks(ActionSpace(self.action_parts))
@@ -107,14 +109,33 @@ class HuntedGame:
         finally:
             self.session.timeout_s = before
 
-    def reset(self, seed: int) -> Seen:
-        """Begins the game anew. The same seed and the same actions give the same states."""
+    def restart(self, seed: int) -> Seen:
+        """Begins the game anew in a new process, which finds the data of the one before."""
+        self._begin()
         number = game_seed(checked_seed(seed), 0, 0)
+        try:
+            self.session.restart(number)
+            return self._seen(self.session.reset(number))
+        except LOST as error:
+            self._lose(error)
+            raise GodojoError(f"the game cannot be restarted: {error}") from None
+
+    @property
+    def settings_left(self) -> frozenset[str]:
+        """Paths of settings that were changed, and whose screens were left."""
+        return frozenset(msgspec.json.decode(self.session.report.left, type=dict[str, Any]))
+
+    def _begin(self) -> None:
         self._known.clear()
         self._progress.begin()
         self._budgets.begin()
         self._features.begin()
         self._clicks.begin()
+
+    def reset(self, seed: int) -> Seen:
+        """Begins the game anew. The same seed and the same actions give the same states."""
+        number = game_seed(checked_seed(seed), 0, 0)
+        self._begin()
         if self.session.has_process:
             self._read_log(is_end=True)  # what the round before has left
         for attempt in (1, 2):
@@ -126,7 +147,8 @@ class HuntedGame:
                 if not was_reloaded:
                     self._first_values = self._kept_values()
                 if self._is_as_new():
-                    return seen
+                    self._last = seen._replace(events=(*seen.events, *self._fresh(self._startup)))
+                    return self._last
                 self.session.is_quick, self._may_be_quick = False, False
                 return self.reset(seed)
             except LOST as error:
@@ -227,7 +249,7 @@ class HuntedGame:
         features = self._features.read(report.variables, report.values, report.branches)
         seen = Seen(state, report.position, ui, (), reward, len(frame.ended) > 0, observation, features, report.places)
         # The engine prints a complaint at once, before the game answers.
-        events = [*map(_probed, report.events), *self._read_log(is_end=True), *self._repaired(frame)]
+        events = [*map(event_of, report.events), *self._read_log(is_end=True), *self._repaired(frame)]
         for invariant in self._invariants:
             events += invariant.check(self._described(seen, report))
         if action is not None:
@@ -382,15 +404,3 @@ def _state_names(ready: Ready) -> tuple[str, ...]:
     bodies = [f"body{body}.{axis}" for body in range(BODIES) for axis in ("x", "y", "z", "vx", "vy", "vz")]
     size = sum(role.agents * role.observation_size for role in ready.roles) * ready.worlds
     return (*STATE_HEAD, *bodies, *(f"observation{index}" for index in range(min(size, _MOST_OBSERVED))))
-
-
-def _probed(said: dict[str, Any]) -> Event:
-    """An event that the probe saw."""
-    position = said.get("position") or ()
-    return event(
-        str(said.get("detector", "")),
-        str(said.get("message", "")),
-        pattern=said.get("pattern"),
-        node=str(said.get("node", "")),
-        position=tuple(float(number) for number in position),
-    )

@@ -146,6 +146,13 @@ class HttpHuntedGame:
         self._known.update(fresh)
         return tuple(fresh.values())
 
+    def restart(self, seed: int) -> Seen:
+        return self.reset(seed)
+
+    @property
+    def settings_left(self) -> frozenset[str]:
+        return frozenset()
+
     @contextmanager
     def hurried(self) -> Iterator[None]:
         """A freeze is not noticed sooner over HTTP."""

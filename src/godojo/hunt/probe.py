@@ -23,7 +23,7 @@ BODIES = 8
 STATE_SIZE = len(STATE_HEAD) + 6 * BODIES
 """As `dojo_probe_state.gd` reads it."""
 _UNNAMED = re.compile(r"@(\w*)@\d+")
-_KEPT = ("scene", "autoloads", "restored", "is_restorable", "bodies", "ui", "variables", "places")
+_KEPT = ("scene", "autoloads", "restored", "is_restorable", "bodies", "ui", "variables", "places", "left")
 """What holds until the probe says something else."""
 _POSITION = slice(len(METRICS), len(METRICS) + 3)
 
@@ -40,6 +40,7 @@ class Reported(msgspec.Struct):
     ui: tuple[tuple[str, float, float], ...] | None = None
     variables: tuple[str, ...] | None = None
     places: tuple[tuple[str, float, float, float], ...] | None = None
+    left: str | None = None
     branches: tuple[int, ...] = ()
     events: tuple[dict[str, Any], ...] = ()
 
@@ -61,6 +62,8 @@ class Report(msgspec.Struct):
     """Names of the scripts' variables, `PATH:NAME`."""
     places: tuple[tuple[str, float, float, float], ...] = ()
     """Where a player may want to go: a path and a position."""
+    left: str = "{}"
+    """Settings that were changed, as JSON for the probe of the next process."""
     branches: tuple[int, ...] = ()
     """Of scripts, that have just run for the 1st, 2nd, 4th, 8th or 16th time since the reset."""
     events: tuple[dict[str, Any], ...] = ()

@@ -1,12 +1,12 @@
 """What a hunt sees of a game after each decision, and what was clicked."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from godojo.hunt.actions import ActionSpace
-from godojo.hunt.events import Event
+from godojo.hunt.events import Event, event
 from godojo.hunt.features import Feature
 
 _NEAR = 0.02
@@ -64,3 +64,15 @@ class Clicks:
             self._pressed = near
         self._is_down, self._points = is_down, shown
         return [path for path, x, y in points if max(abs(x), abs(y)) <= 1.0], hit
+
+
+def event_of(said: dict[str, Any]) -> Event:
+    """An event that the probe saw."""
+    position = said.get("position") or ()
+    return event(
+        str(said.get("detector", "")),
+        str(said.get("message", "")),
+        pattern=said.get("pattern"),
+        node=str(said.get("node", "")),
+        position=tuple(float(number) for number in position),
+    )

@@ -77,14 +77,17 @@ class Session:
         """The probe's last one."""
         return self._probe.report
 
-    def start(self, seed: int) -> Ready:
-        """Starts a process, and waits until it is ready."""
+    def start(self, seed: int, *, left: str | None = None) -> Ready:
+        """Starts a process, and waits until it is ready; it has no data, or what the one before has `left`."""
         self.end()
+        if left is None:
+            self._launch.remove_data()
         recipe = self._launch.recipe
         token = secrets.token_urlsafe(24) if recipe.wire == "dojo/1" else None  # godot_rl has no tokens
         self._listener = Listener(port=0, token=token, wire=recipe.wire)
         self._probe.begin()
         env = {"GODOJO_PROCESS": "0", "GODOJO_HUNT_SEED": str(seed), **self._launch.env, **self._probe.env}
+        env["GODOJO_HUNT_LEFT"] = left or ""
         env["GODOJO_HUNT_SETTINGS"] = msgspec.json.encode(self._settings).decode()
         if recipe.wire != "godot_rl":
             env |= {"GODOJO_HOST": "127.0.0.1", "GODOJO_PORT": str(self._listener.port), "GODOJO_TOKEN": token or ""}
@@ -114,6 +117,11 @@ class Session:
             was_reloaded = True
         self._fresh_seed = None
         return was_reloaded
+
+    def restart(self, seed: int) -> None:
+        """A new process that finds the data of the one before, as a person does who plays on the next day."""
+        self.start(seed, left=self.report.left)
+        self._fresh_seed = None
 
     @property
     def _needs_process(self) -> bool:

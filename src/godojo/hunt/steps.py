@@ -17,7 +17,10 @@ def described(trace: Trace, parts: Sequence[ActionPart], tail: int = 0) -> tuple
     lines: list[str] = []
     for episode in trace.earlier:
         lines += [f"start with seed {episode.seed}", *_lines(episode.actions, space)]
-    lines += [f"start with seed {trace.seed}", *_lines(trace.actions[: len(trace) - tail], space)]
+    lines += [
+        f"{'restart' if trace.restarts else 'start'} with seed {trace.seed}",
+        *_lines(trace.actions[: len(trace) - tail], space),
+    ]
     if tail:
         lines.append(f"try anything for {tail} decisions")
     if len(lines) > MOST_LINES:

@@ -85,6 +85,10 @@ class Launch:
     resources: ExitStack = field(default_factory=ExitStack)
     """What lives as long as the game: its folders, a virtual display."""
 
+    def remove_data(self) -> None:
+        """Removes all that the game has written."""
+        shutil.rmtree(self.home, ignore_errors=True)
+
     def clear_data(self) -> None:
         """Removes the game's files, while it runs."""
         for path in self.home.rglob("*"):
@@ -93,9 +97,8 @@ class Launch:
 
     @property
     def env(self) -> dict[str, str]:
-        """The environment, with a fresh folder for the game's data."""
-        shutil.rmtree(self.home, ignore_errors=True)
-        self.home.mkdir(parents=True)
+        """The environment, with a folder for the game's data."""
+        self.home.mkdir(parents=True, exist_ok=True)
         return {**self.recipe.env, **dict.fromkeys(_DATA_FOLDERS, str(self.home))}
 
 

@@ -35,6 +35,8 @@ class Trace:
     explorer: str = ""
     earlier: tuple["Trace", ...] = ()
     """Episodes of the same process before it: for what outlives a reset. Empty for almost all events."""
+    restarts: bool = False
+    """Whether it begins with a new process that finds the data of the episodes before."""
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -130,7 +132,7 @@ def replay(
                 raise Interrupted
             if not game.is_lost:
                 game.step(action)
-    seen = game.reset(trace.seed)
+    seen = game.restart(trace.seed) if trace.restarts else game.reset(trace.seed)
     path = [seen]
     for action in (None, *trace.actions, *waiting):
         if action is not None:
@@ -170,6 +172,8 @@ class ActionFile(msgspec.Struct, frozen=True):
     actions: tuple[_Held, ...]
     earlier: tuple[_Episode, ...] = ()
     """What has to be played in the same process before."""
+    restarts: bool = False
+    """Whether the game is then started again, with the data that it has left."""
 
 
 MOST_ACTIONS = 1_000_000
@@ -177,7 +181,11 @@ MOST_ACTIONS = 1_000_000
 
 def write_trace(path: Path, trace: Trace, parts: Sequence[ActionPart]) -> None:
     earlier = tuple(_Episode(each.seed, _held(each.actions)) for each in trace.earlier)
-    write_document(path, ACTIONS, ActionFile(trace.seed, trace.explorer, tuple(parts), _held(trace.actions), earlier))
+    write_document(
+        path,
+        ACTIONS,
+        ActionFile(trace.seed, trace.explorer, tuple(parts), _held(trace.actions), earlier, trace.restarts),
+    )
 
 
 def _held(actions: np.ndarray) -> tuple[_Held, ...]:
@@ -192,7 +200,8 @@ def read_trace(path: Path) -> tuple[Trace, tuple[ActionPart, ...]]:
         raise GodojoError(f"{path}: no such file; name the folder of a finding") from None
     size = ActionSpace(found.parts).size
     earlier = tuple(Trace(each.seed, _unheld(path, each.actions, size), found.explorer) for each in found.earlier)
-    return Trace(found.seed, _unheld(path, found.actions, size), found.explorer, earlier), found.parts
+    actions = _unheld(path, found.actions, size)
+    return Trace(found.seed, actions, found.explorer, earlier, found.restarts), found.parts
 
 
 def _unheld(path: Path, held: tuple[_Held, ...], size: int) -> np.ndarray:

@@ -1,6 +1,7 @@
 """A worker of a hunt: one game, played by all explorers in turn; what happens is proven at once."""
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -156,7 +157,7 @@ class Worker:
                 hunt.count(returns=1, arrivals=int(cell == target))
             if played > len(start):
                 explorer.learn(cell, novelty)
-            is_end = stops_at_end and seen.ended and played > len(start)
+            is_end = played > len(start) and ((stops_at_end and seen.ended) or explorer.is_done)
             if played >= most or is_end or hunt.is_over() or time.monotonic() > hunt.deadline:
                 break
             action = start.actions[played] if played < len(start) else explorer.choose(seen)
@@ -166,7 +167,26 @@ class Worker:
         if len(steps.actions):
             self._decision_s = 0.8 * self._decision_s + 0.2 * (time.monotonic() - began) / len(steps.actions)
         self._remember(steps)
-        return 0, steps
+        return self._restarted(steps), steps
+
+    def _restarted(self, steps: Steps) -> int:
+        """Starts the game again if settings were changed that were never tested so, and looks whether they are kept;
+        returns the number of findings."""
+        hunt, game = self._hunt, self._game
+        assert game is not None
+        if game.is_lost or hunt.settings.reload_every is not None or not hunt.archive.tests_anew(game.settings_left):
+            return 0
+        seen, again = game.restart(steps.seed), Steps(steps.seed, steps.explorer)
+        for action in (*steps.actions, None):
+            claimed = next((event for event in seen.events if hunt.book.claim(event)), None)
+            if claimed is not None:
+                return self._prove(again, claimed, before=(steps,))
+            if action is None or game.is_lost or hunt.is_over() or time.monotonic() > hunt.deadline:
+                return 0
+            again.actions.append(action)
+            seen = game.step(action)
+            hunt.count(decisions=1)
+        return 0
 
     def _remember(self, steps: Steps) -> None:
         """For events that outlive a reset, and for what an event took since the game was opened."""
@@ -179,9 +199,12 @@ class Worker:
         none = np.zeros((0, self._space.size), np.float32)
         return steps.trace() if steps.actions else Trace(steps.seed, none, steps.explorer)
 
-    def _prove(self, steps: Steps, event: Event, whole: Effort | None = None) -> int:
-        """Returns the number of findings; `whole` is what was played before the event, if this was no attempt."""
+    def _prove(self, steps: Steps, event: Event, whole: Effort | None = None, before: tuple[Steps, ...] = ()) -> int:
+        """Returns the number of findings; `whole` is what was played before the event, if this was no attempt; and
+        `before`, what was played before the game was started again."""
         hunt, original = self._hunt, self._trace(steps)
+        if before:
+            original = replace(original, earlier=tuple(self._trace(each) for each in before), restarts=True)
         took = self._before.plus(effort_of(original, self._space.neutral))
         found_after_s = hunt.seconds
         try:
@@ -189,7 +212,7 @@ class Worker:
                 original,
                 event,
                 shrink_seconds=self._shrink_seconds(),
-                earlier=tuple(self._trace(each) for each in self._earlier),
+                earlier=() if before else tuple(self._trace(each) for each in self._earlier),
             )
         except Interrupted:
             hunt.book.release(event)

@@ -23,6 +23,7 @@ var _events: Array[Dictionary] = []
 var _shown: Array = []
 var _followed: Array[Node] = []
 var _scene: String = ""
+var _settings: String = "{}"
 var _reload_seed: int = -1
 var _first_scene: String = ""
 var _own: Array[Node] = []
@@ -160,6 +161,10 @@ func _changes(shown: Array[Node], followed: Array[Node]) -> Dictionary:
 	var places: Array = _places.changes(player, _detectors.bounds)
 	if not places.is_empty():
 		changes["places"] = places
+	var settings: String = JSON.stringify(_detectors.settings_left())
+	if settings != _settings:
+		_settings = settings
+		changes["left"] = settings
 	var branches: PackedInt32Array = DojoCoverage.take_fresh()
 	if not branches.is_empty():
 		changes["branches"] = branches

@@ -1,6 +1,6 @@
 class_name DojoSettingDetector
 extends RefCounted
-## Finds settings that nobody listens to and that are forgotten when their screen is left.
+## Finds settings that are forgotten, when their screen is left or when the game is started again.
 
 ## Who reads a setting: nobody, somebody, or somebody when a button is pressed.
 enum Use { NONE, HEARD, LATER }
@@ -16,6 +16,8 @@ const _SIGNALS: Array[StringName] = [
 	&"item_selected",
 	&"gui_input",
 ]
+## Decisions between two looks at settings that are hidden.
+const _EVERY := 10
 ## A screen with such a button may read its settings only when that is pressed.
 const _READ_LATER: PackedStringArray = [
 	"apply", "save", "ok", "confirm", "accept", "start", "play", "go", "done", "create", "submit"
@@ -29,6 +31,17 @@ var _left: Dictionary[String, Array] = {}
 var _kept: Dictionary[String, bool] = {}
 var _lost: Dictionary[Control, String] = {}
 var _looks: int = 0
+# By path, the first value ever; and for the next process, that, the last value and the screen.
+var _defaults: Dictionary[String, float] = {}
+var _finals: Dictionary[String, Array] = {}
+# The finals of the process before, which has left its files.
+var _before: Dictionary = {}
+
+
+func _init() -> void:
+	var left: String = OS.get_environment("GODOJO_HUNT_LEFT")
+	if not left.is_empty():
+		_before = JSON.parse_string(left)
 
 
 func begin() -> void:
@@ -37,6 +50,9 @@ func begin() -> void:
 	_left.clear()
 	_kept.clear()
 	_lost.clear()
+	_defaults.clear()
+	_finals.clear()
+	_before.clear()
 	_looks = 0
 
 
@@ -52,12 +68,15 @@ func remove(node: Node) -> void:
 	if not node is Control or not _first.has(node as Control):
 		return
 	var control: Control = node
+	_lost.erase(control)
 	# The scene before a reset leaves after it.
 	if _looks > 0 and _value_of(control) != _first[control]:
 		var screen: String = str(_screen_of(control).get_path())
 		_left[str(control.get_path())] = [
 			_first[control], _value_of(control), _use_of(control), screen
 		]
+	if _looks > 0:
+		_note_final(control)
 	_first.erase(control)
 
 
@@ -73,13 +92,19 @@ func look() -> Array[Dictionary]:
 		if _left.has(path):
 			_compare(control, _left[path])
 		_left.erase(path)
+		_compare_restarted(control, path)
 	_fresh.clear()
+	if _looks % _EVERY == 0:
+		for control: Control in _first:
+			if is_instance_valid(control) and not control.is_visible_in_tree():
+				_note_final(control)
 	for control: Control in _lost.keys():
-		if not is_instance_valid(control):
+		if _lost[control].is_empty() or _kept.has(_lost[control]):
+			var when: String = " after a restart" if "restarted" in _lost[control] else ""
 			_lost.erase(control)
-		elif _lost[control].is_empty() or _kept.has(_lost[control]):
-			_lost.erase(control)
-			found.append(DojoProbeState.event("dead_ui", "its setting is not kept", control))
+			found.append(
+				DojoProbeState.event("dead_ui", "its setting is not kept%s" % when, control)
+			)
 	return found
 
 
@@ -91,6 +116,36 @@ func _compare(control: Control, before: Array) -> void:
 		_kept[before[3]] = true
 	elif before[0] == _first[control]:
 		_lost[control] = "" if before[2] == Use.NONE else before[3]
+
+
+## What the next process is to know: by path, the first value, the last one and the screen.
+func finals() -> Dictionary[String, Array]:
+	return _finals
+
+
+func _note_final(control: Control) -> void:
+	var path: String = str(control.get_path())
+	var value: float = _value_of(control)
+	if value == _defaults.get(path, value):
+		_finals.erase(path)
+	elif _use_of(control) != Use.LATER:
+		_finals[path] = [_defaults[path], value, str(_screen_of(control).get_path())]
+
+
+## A setting as the process before left it, or as on a new machine.
+func _compare_restarted(control: Control, path: String) -> void:
+	var value: float = _value_of(control)
+	if not _defaults.has(path):
+		_defaults[path] = value
+	if not _before.has(path):
+		return
+	var before: Array = _before[path]
+	_before.erase(path)
+	var screen: String = "restarted %s" % before[2]
+	if is_equal_approx(value, before[1] as float):
+		_kept[screen] = true
+	elif is_equal_approx(value, before[0] as float):
+		_lost[control] = screen
 
 
 static func _value_of(control: Control) -> Variant:

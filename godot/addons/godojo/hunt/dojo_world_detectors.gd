@@ -147,6 +147,11 @@ func look_at_decision(followed: Array[Node]) -> Array[Dictionary]:
 	return found
 
 
+## Settings that were changed, for the next process.
+func settings_left() -> Dictionary[String, Array]:
+	return _settings_kept.finals()
+
+
 func looks_for_leaks() -> bool:
 	return int(_settings.get("node_budget", 1)) > 0
 
