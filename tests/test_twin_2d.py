@@ -10,7 +10,9 @@ import pytest
 
 from godojo.twin.build import build_twin, check_twin
 from godojo.twin.gate import Line, shown
-from godojo.twin.gdscript.runtime import Rect2, Vector2, transform2d_of
+from godojo.twin.gdscript.runtime.rects import Rect2
+from godojo.twin.gdscript.runtime.transforms import transform2d_of
+from godojo.twin.gdscript.runtime.vector2 import Vector2
 from godojo.twin.physics.space import AREA, KINEMATIC, STATIC
 from godojo.twin.physics_2d import build
 from godojo.twin.world.api import METHODS, PROPERTIES

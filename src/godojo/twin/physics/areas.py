@@ -108,8 +108,9 @@ def _list_events(space: Space, pair: Any, with_areas: bool, entered: int, count:
 @inline
 def pair_of(space: Space, area: int, other: int) -> int:
     """The index of the pair of an area and another object that has a rank."""
-    rank = space.roster[other].rank
-    return space.roster[area].first_pair + rank - (1 if rank > space.roster[area].rank else 0)
+    rank: int = space.roster[other].rank
+    first: int = space.roster[area].first_pair
+    return first + rank - (1 if rank > space.roster[area].rank else 0)
 
 
 @call

@@ -206,14 +206,14 @@ def collide(space: Space, mine: Solid, other: Solid, margin: Any, wants: bool, c
 @call
 def collide_shapes(
     space: Space,
-    shape: int,
+    shape: Any,
     transform: Any,
     origin: Vector,
-    other_shape: int,
+    other_shape: Any,
     other_transform: Any,
     margin: Any,
     wants: bool,
-    count: int,
+    count: Any,
 ) -> tuple[bool, int]:
     """`collide` for two of the space's shapes, by their numbers, in bodies with these transforms."""
     mine = solid_of(space.shapes[shape], transform, origin)
