@@ -97,8 +97,8 @@ class WorldLayout:
 
     def set_addresses(self, rows: np.ndarray) -> None:
         """Writes where this process has the shared arrays, and the physics' functions, into every row."""
-        entry = ENTRY_2D if self.is_flat else ENTRIES[self.engine]
-        calls = entry.address if body_nodes_count(self.row) else NO_ENTRY
+        has_bodies = body_nodes_count(self.row) > 0
+        calls = (ENTRY_2D if self.is_flat else ENTRIES[self.engine]).address if has_bodies else NO_ENTRY
         for name in ADDRESSES:
             field = self.table["World"].by_name[name]
             array: np.ndarray = calls if name == "calls_at" else getattr(self.statics, name.removesuffix("_at"))
