@@ -28,7 +28,7 @@ PROJECTS = {
 SCENES, DECISIONS = 3, 60
 SAVED = {
     "climber": "ec2313f63a8cf05d",
-    "jumper": "2e3854968a1d5e5e",
+    "jumper": "0134fa549553100f",
     "driving": "f05c26c810fa67e2",
     "first_agent": "a8c34e5058181fb8",
 }
