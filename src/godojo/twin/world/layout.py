@@ -10,6 +10,7 @@ import numpy as np
 
 from godojo.errors import GodojoError
 from godojo.twin.gdscript.program import Program
+from godojo.twin.physics.engines import JOLT
 from godojo.twin.physics.space import AREA, REMOVED, STATIC, Statics
 from godojo.twin.scene.snapshot import NodeInfo, Snapshot, Value, can_process
 from godojo.twin.world.api import is_ignored
@@ -97,8 +98,9 @@ class WorldLayout:
 
     def set_addresses(self, rows: np.ndarray) -> None:
         """Writes where this process has the shared arrays, and the physics' functions, into every row."""
-        entry = ENTRY_2D if self.is_flat else ENTRIES[self.engine]
-        calls = entry.address if body_nodes_count(self.row) else NO_ENTRY
+        has_bodies = body_nodes_count(self.row) > 0
+        entry = ENTRY_2D if self.is_flat else ENTRIES.get(self.engine, ENTRIES[JOLT])
+        calls = entry.address if has_bodies else NO_ENTRY
         for name in ADDRESSES:
             field = self.table["World"].by_name[name]
             array: np.ndarray = calls if name == "calls_at" else getattr(self.statics, name.removesuffix("_at"))
