@@ -62,8 +62,8 @@ class UiCrawler(Explorer):
     """Uses every element of every screen: clicks where there is a pointer, or tries what it has tried least there."""
 
     name = "ui"
-    DEVIATES, STAYS, PLAYS, QUITS = 0.1, 4.0, 8.0, 1e-4
-    OPENS, WITHOUT = 0.3, 40
+    DEVIATES, STAYS, PLAYS, QUITS = 0.1, 12.0, 8.0, 1e-4
+    OPENS, WITHOUT = 0.3, 15
     """Where there is nothing to click: how often it tries to open a menu, and how many times before it gives up."""
     PATIENT, WAITS = 2, 10
     """The first clicks on an element after which it waits, and for how many decisions: does anything happen?"""
@@ -83,7 +83,7 @@ class UiCrawler(Explorer):
         self._tried: dict[Hashable, np.ndarray] = {}
         self._after = space.neutral
         self._waits = 0
-        self._shown: tuple[str, ...] = ()
+        self._shown: frozenset[str] = frozenset()
 
     def fits(self, seen: Seen) -> bool:
         return bool(seen.ui)
@@ -116,7 +116,7 @@ class UiCrawler(Explorer):
             return np.asarray(self._after)
         if self._waits > 0:
             self._waits -= 1
-            if self._shown == seen.ui and not is_played(seen):
+            if self._shown == frozenset(seen.ui) and not is_played(seen):
                 return np.asarray(self._after)  # whether anything happens
             self._waits = 0
         self._release = True
@@ -163,7 +163,7 @@ class UiCrawler(Explorer):
         path = usable[int(self.rng.choice(len(usable), p=weights / weights.sum()))]
         self._clicks[shown, path] += 1
         is_first = self.stays and self._clicks[shown, path] <= self.PATIENT
-        self._waits, self._shown = (self.WAITS if is_first else 0), seen.ui
+        self._waits, self._shown = (self.WAITS if is_first else 0), shown
         self._last = shown, path
         action = self.space.neutral.copy()
         action[self._pointer], action[self._click] = points[path], 1.0
