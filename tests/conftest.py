@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from godojo.cli import watch
 from godojo.engines.godot.find import Engine, find
 from godojo.errors import GodojoError
 from tests.nightly import NIGHTLY
@@ -24,6 +25,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("nightly")]
     slow_files = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow_files)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def keep_priority() -> None:
+    """`watch` lowers the priority of its process, which in many tests is the tests' own."""
+    watch.NICE = 0
 
 
 @pytest.fixture
