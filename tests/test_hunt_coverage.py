@@ -61,8 +61,7 @@ def test_every_block_of_a_script_is_counted_on_its_line() -> None:
         'DojoCoverage.hit(10); print("a # b:")',
         "DojoCoverage.hit(11); pass",
         "DojoCoverage.hit(12); var f := func() -> int:",
-        "DojoCoverage.hit(13); if a:",
-        "DojoCoverage.hit(14); a -= 1",
+        "DojoCoverage.hit(13); a -= 1",
     ]
     rows = text.splitlines()
     assert all("DojoCoverage" in rows[line - 1] for line in lines)

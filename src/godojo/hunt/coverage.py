@@ -17,8 +17,8 @@ _TOKEN = re.compile(
     r"|\#[^\n]*|[()\[\]{}]|\\\n|\n",
     re.DOTALL,
 )
-_NO_STATEMENTS = re.compile(r"(?:@\w+|var|static\s+var|const|class|class_name|match|enum|signal)\b|@")
-"""How lines begin that end with a colon and are not followed by statements."""
+_NO_STATEMENTS = re.compile(r"(?:@\w+|var|static\s+var|const|class|class_name|match|enum|signal|for|while)\b|@")
+"""How lines begin that end with a colon and are not followed by statements; or by those of a loop, which run often."""
 _INDENT = re.compile(r"[ \t]*")
 
 

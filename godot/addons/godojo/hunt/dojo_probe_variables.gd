@@ -17,6 +17,8 @@ const _OWN := "res://addons/godojo/"
 var names: PackedStringArray = []
 
 var _nodes: Array[Node] = []
+# By script: its nodes that are read.
+var _alike: Dictionary[Script, int] = {}
 # Node, property and name of each entry; those of tables are found in every reading.
 var _read: Array[Array] = []
 var _is_stale: bool = true
@@ -28,14 +30,17 @@ func add(node: Node) -> void:
 	var script: Script = node.get_script()
 	if script == null or _nodes.size() >= _MOST_NODES:
 		return
-	if script.resource_path.begins_with(_OWN):
+	if script.resource_path.begins_with(_OWN) or _alike.get(script, 0) >= _MOST_ALIKE:
 		return
+	_alike[script] = _alike.get(script, 0) + 1
 	_nodes.append(node)
 	_is_stale = true
 
 
 func remove(node: Node) -> void:
-	if node.get_script() != null and _nodes.has(node):
+	var script: Script = node.get_script()
+	if script != null and _alike.has(script) and _nodes.has(node):
+		_alike[script] -= 1
 		_nodes.erase(node)
 		_is_stale = true
 
@@ -87,7 +92,6 @@ func _read_table(
 func _sort_in() -> void:
 	_is_stale = false
 	_read.clear()
-	var alike: Dictionary[Script, int] = {}
 	for wants_outer: bool in [true, false]:
 		for node in _nodes:
 			if not is_instance_valid(node) or not node.is_inside_tree():
@@ -95,9 +99,8 @@ func _sort_in() -> void:
 			if (node.get_parent() is Window) != wants_outer:
 				continue
 			var script: Script = node.get_script()
-			if script == null or alike.get(script, 0) >= _MOST_ALIKE:
+			if script == null:
 				continue
-			alike[script] = alike.get(script, 0) + 1
 			var path: String = str(node.get_path())
 			for property in _properties_of(script):
 				if _read.size() < MOST:
