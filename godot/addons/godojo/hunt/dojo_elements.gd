@@ -25,7 +25,7 @@ static func point_in(control: Control) -> Vector2:
 	return control.size / 2.0
 
 
-## The middle of an item of an open menu, as its window lies in the main one.
+## The middle of an item of an open menu, in coordinates of the main window.
 static func point_of_item(popup: PopupMenu, index: int) -> Vector2:
 	var height: float = float(popup.size.y) / popup.item_count
 	return Vector2(popup.position) + Vector2(popup.size.x / 2.0, height * (index + 0.5))
