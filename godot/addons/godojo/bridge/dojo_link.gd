@@ -33,13 +33,17 @@ enum State {
 
 ## The longest text or list of bytes a trainer may send, in bytes.
 const MAX_MESSAGE := 16 << 20
-## How long a wait stays wide awake, in microseconds, before it begins to sleep.
+## Waits that are usually shorter than this many microseconds are spent without sleeping.
 const AWAKE_US := 150
+const _SHORTEST_NAP_US := 30
+const _LONGEST_NAP_US := 1000
 
 ## How things stand; changed by [method poll].
 var state: State = State.IDLE
 ## Why the link is [constant State.LOST], in a sentence.
 var trouble: String = ""
+
+var _last_waits_us := PackedInt64Array([0, 0])
 
 
 ## Starts to call. [param greeting] says who calls: [code]game[/code], [code]godot[/code],
@@ -94,15 +98,24 @@ func wait_for_message(patience_us: int) -> Dictionary:
 		# What has come is dealt with before more is let in: nobody can flood the game.
 		var message: Dictionary = next_message()
 		if not message.is_empty() or state != State.OPEN or waited_us >= patience_us:
+			_last_waits_us = [_last_waits_us[1], waited_us]
 			return message
-		# A trainer usually answers at once; one that thinks for long gets the processor.
-		if waited_us > 50_000:
-			OS.delay_usec(1000)
-		elif waited_us > AWAKE_US:
-			OS.delay_usec(30)
+		var nap_us: int = _nap_us(waited_us)
+		if nap_us > 0:
+			OS.delay_usec(nap_us)
 		poll()
 		waited_us = Time.get_ticks_usec() - started_us
 	return {}
+
+
+## How long to sleep before the next poll. Waits are alike, except when the trainer updates; one sleep
+## covers most of a usual wait, so that other games get the processor.
+func _nap_us(waited_us: int) -> int:
+	var usual_us: int = mini(_last_waits_us[0], _last_waits_us[1])
+	if maxi(waited_us, usual_us) < AWAKE_US:
+		return 0
+	var nap_us: int = maxi(usual_us - (usual_us >> 2) - waited_us, waited_us >> 4)
+	return clampi(nap_us, _SHORTEST_NAP_US, _LONGEST_NAP_US)
 
 
 ## Ends the link for [param reason]; the first reason is kept.
