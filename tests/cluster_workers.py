@@ -1,5 +1,6 @@
 """Workers on threads of this process, in place of Ray's: the same shards, and faults at chosen moments."""
 
+import copy
 import threading
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -61,7 +62,7 @@ class ThreadTransport:
                 raise ZeroDivisionError("a bug in a reward")
         if worker.is_dead:
             raise WorkerLost("it died")
-        return getattr(worker.shard, method)(*args)
+        return copy.deepcopy(getattr(worker.shard, method)(*args))  # a worker plays on in the same buffers
 
     def share(self, value: Any) -> Any:
         return value

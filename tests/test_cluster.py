@@ -145,6 +145,25 @@ def test_a_resumed_learner_continues_bit_exactly(make: Make) -> None:
     assert fingerprints(iterated(first, 2)) == fingerprints(iterated(second, 2))
 
 
+def test_asynchronous_workers_play_while_the_learner_learns(make: Make) -> None:
+    """Each rollout but the first is played with the weights of the update before, whatever the timing."""
+    found = []
+    for _ in range(2):
+        made = make(2, EVERYBODY)
+        made.asynchronous = True
+        weights = [weights_of(made.policies["seeker"])]
+        for update in range(4):
+            made.iterate(0.0)
+            weights.append(weights_of(made.policies["seeker"]))
+            [(order, _)] = made.worlds.fleet._pending
+            assert np.array_equal(order.weights["seeker"][0]["trunk.0.weight"], weights[update]["trunk.0.weight"])
+        assert made.agent_steps == 4 * 6 * 24 * 2
+        assert set(made.state()["worlds"].values()) == {None}, "a rollout that is being played is not continued"
+        found.append(fingerprints(made))
+    assert found[0] == found[1]
+    assert found[0] != fingerprints(iterated(make(2, EVERYBODY), 4))
+
+
 def test_another_number_of_workers_continues_with_new_rounds(make: Make) -> None:
     state = iterated(make(2, EVERYBODY), 2).state()
     more = make(3, EVERYBODY)
@@ -239,7 +258,9 @@ def test_normalisers_of_workers_merge_as_if_one_had_seen_everything() -> None:
         own.load_state_dict(base.state_dict())
         own.update(part)
         seen.append(weights_of(own))
-    merge_normaliser(base, [*seen, weights_of(base)])  # the last one has seen nothing
+    sent = weights_of(base)
+    merge_normaliser(base, sent, [seen[0]])  # arrives before the others, which start from what was sent as well
+    merge_normaliser(base, sent, [*seen[1:], sent])  # the last one has seen nothing
     for name in ("mean", "variance", "count"):
         torch.testing.assert_close(getattr(base, name), getattr(together, name), rtol=1e-5, atol=1e-5)
 

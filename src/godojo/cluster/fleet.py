@@ -1,6 +1,7 @@
 """Keeps a number of workers playing: deadlines, losses and replacements, over any transport."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -82,7 +83,9 @@ class Fleet:
         self._places = [_Place(number) for number in range(size)]
         self._assignment: Any = None
         self._last_s = 0.0
-        """Duration of the last rollout."""
+        """How long the first of the last rollouts was waited for."""
+        self._pending: deque[tuple[Order, dict[Any, _Place]]] = deque()
+        """Orders that are being played or wait their turn, each with its calls."""
         for place in self._places:
             self._start(place)
 
@@ -99,13 +102,31 @@ class Fleet:
         self._assignment = self._transport.share(assignment)
         self._all({self._transport.call(place.worker, "assign", self._assignment): place for place in self._places})
 
-    def collect(self, order: Order) -> dict[int, Rollout]:
-        """A rollout of every worker that delivers in time, by place; at least one."""
+    @property
+    def num_pending(self) -> int:
+        """Orders of `begin` that `finish` has not answered."""
+        return len(self._pending)
+
+    def begin(self, order: Order) -> None:
+        """Queue a rollout for every worker that is ready; without any, wait for the first."""
         shared = self._transport.share(order)
-        while True:
-            self._await_ready()
-            if rollouts := self._collect_once(shared):
-                return dict(sorted(rollouts.items()))
+        self._await_ready()
+        calls = {self._transport.call(place.worker, "collect", shared): place for place in self._ready}
+        self._pending.append((order, calls))
+
+    def finish(self) -> tuple[Order, dict[int, Rollout]]:
+        """The oldest order, and the rollouts by place of all workers that deliver in time: none if all are lost."""
+        order, calls = self._pending.popleft()
+        began, rollouts = time.monotonic(), dict[int, Rollout]()
+
+        def take(place: _Place, rollout: Rollout) -> None:
+            if not rollouts:
+                self._last_s = time.monotonic() - began
+            rollouts[place.number] = rollout
+            place.losses = 0
+
+        self._gather(calls, max(self._limits.silent_s, SILENT_FACTOR * self._last_s), take)
+        return order, dict(sorted(rollouts.items()))
 
     def states(self) -> dict[int, Any]:
         """The state of each worker; None of one that is lost or starting, or whose engine cannot continue."""
@@ -188,19 +209,6 @@ class Fleet:
                 self._say(f"worker {place.number} has not started within {self._limits.start_s:.0f} s; again")
                 self._restart(place)
 
-    def _collect_once(self, order: Any) -> dict[int, Rollout]:
-        began, rollouts = time.monotonic(), dict[int, Rollout]()
-        running = {self._transport.call(place.worker, "collect", order): place for place in self._ready}
-
-        def take(place: _Place, rollout: Rollout) -> None:
-            if not rollouts:
-                self._last_s = time.monotonic() - began
-            rollouts[place.number] = rollout
-            place.losses = 0
-
-        self._gather(running, max(self._limits.silent_s, SILENT_FACTOR * self._last_s), take)
-        return rollouts
-
     def _gather(self, running: dict[Any, _Place], timeout_s: float, take: Callable[[_Place, Any], None]) -> None:
         """Hand over results as they come; workers that fail or miss the deadline are replaced.
 
@@ -237,5 +245,8 @@ class Fleet:
 
     def _restart(self, place: _Place) -> None:
         self._transport.kill(place.worker)
+        for _, calls in self._pending:
+            for future in [future for future, of in calls.items() if of is place]:
+                del calls[future]
         place.generation += 1
         self._start(place)

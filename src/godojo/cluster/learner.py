@@ -42,6 +42,10 @@ class RemoteOpponent(Opponent):
 class ClusterPpo(PpoSelfPlay):
     """Sends the weights to all workers once per update and learns from the rollouts that come back in time.
 
+    Synchronous on the twin: workers play with the newest weights, and wait while the learner learns. Asynchronous in
+    the real engine, which cannot repeat a rollout anyway: workers have the next rollout queued and play it meanwhile,
+    with weights that are one update older.
+
     The columns of a worker that is lost stay in the buffers as steps in which nobody acted.
     """
 
@@ -49,6 +53,7 @@ class ClusterPpo(PpoSelfPlay):
 
     def __init__(self, worlds: ClusterWorlds, *args: Any, **options: Any) -> None:
         super().__init__(worlds, *args, **options)
+        self.asynchronous = bool(worlds.godot_version)
         self._columns = {key: self._columns_of(worker) for key, worker in self.learners.items()}
         self._arrived = worlds.fleet.size
         settings = msgspec.structs.replace(self.settings, num_worlds=worlds.shard.num_worlds)
@@ -82,9 +87,13 @@ class ClusterPpo(PpoSelfPlay):
         return iteration
 
     def play(self, after_step: Callable[[Worlds], None]) -> None:
-        rollouts = self.worlds.fleet.collect(self._order())
+        fleet, order, rollouts = self.worlds.fleet, self._order(), dict[int, Rollout]()
+        while not rollouts:  # again if all workers are lost
+            while fleet.num_pending < (2 if self.asynchronous else 1):
+                fleet.begin(order)
+            sent, rollouts = fleet.finish()
         self._arrived = len(rollouts)
-        list(self._threads.map(lambda key: self._fill(key, self.learners[key], rollouts), self.learners))
+        list(self._threads.map(lambda key: self._fill(key, self.learners[key], sent, rollouts), self.learners))
         ended = {worker: rollout.ended for worker, rollout in rollouts.items()}
         for step in range(self.settings.n_steps):
             self.worlds.replay(step, ended)
@@ -107,7 +116,7 @@ class ClusterPpo(PpoSelfPlay):
         }
 
     @torch.no_grad()
-    def _fill(self, key: str, learner: RolloutWorker, rollouts: Mapping[int, Rollout]) -> None:
+    def _fill(self, key: str, learner: RolloutWorker, sent: Order, rollouts: Mapping[int, Rollout]) -> None:
         """Write the workers' buffers into the learner's, and merge what their normalisers have seen."""
         buffer = learner.buffer
         for worker, columns in enumerate(self._columns[key]):
@@ -119,9 +128,14 @@ class ClusterPpo(PpoSelfPlay):
                 whole = learner.sequence_memory if name == "sequence_memory" else getattr(buffer, name)
                 # assigned through NumPy, which takes what the object store holds without a copy
                 whole.numpy()[columns if name == "memory" else (slice(None), columns)] = array
-        seen = [rollouts[worker].normalisers[key] for worker in sorted(rollouts)]
-        merge_normaliser(learner.policy.normaliser, [policy for policy, _ in seen])
-        merge_normaliser(learner.critic.normaliser, [critic for _, critic in seen])
+        for module, weights, *after in zip(
+            (learner.policy, learner.critic),
+            sent.weights[key],
+            *(rollouts[worker].normalisers[key] for worker in sorted(rollouts)),
+            strict=True,
+        ):
+            before = {name: weights[f"normaliser.{name}"] for name in ("count", "mean", "variance")}
+            merge_normaliser(module.normaliser, before, after)
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Resume from the result of `state`; workers continue their rounds if there are as many as before."""

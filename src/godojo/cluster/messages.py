@@ -136,13 +136,16 @@ def buffer_arrays(buffer: RolloutBuffer, *, imitates: bool) -> dict[str, np.ndar
 
 
 @torch.no_grad()
-def merge_normaliser(own: Normaliser, after: list[Weights]) -> None:
-    """Merge what each worker's copy of a normaliser has seen since it was sent out; `own` is what was sent.
+def merge_normaliser(own: Normaliser, sent: Weights, after: list[Weights]) -> None:
+    """Merge what each worker's copy of a normaliser has seen since it was sent out.
 
     The sums are taken around the mean that was sent, so that the many rows of before do not cost the new ones digits.
     """
-    before, mean, variance = float(own.count), own.mean.double(), own.variance.double()
-    total, first, second = before, torch.zeros_like(mean), before * variance
+    before, total = float(sent["count"]), float(own.count)
+    mean, variance = (torch.from_numpy(np.array(sent[name], np.float64)) for name in ("mean", "variance"))
+    moved = own.mean.double() - mean
+    first, second = total * moved, total * (own.variance.double() + moved.square())
+    known = total
     for weights in after:
         count = float(weights["count"])
         if count == before:
@@ -152,7 +155,7 @@ def merge_normaliser(own: Normaliser, after: list[Weights]) -> None:
         total += count - before
         first += count * shift
         second += count * spread - before * variance
-    if total == before:
+    if total == known:
         return
     moved = first / total
     own.variance.copy_((second / total - moved.square()).clamp(min=0.0))

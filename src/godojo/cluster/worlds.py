@@ -89,7 +89,9 @@ class ClusterWorlds(DescribedWorlds):
         self.settings = self.changed_settings = settings
 
     def save_state(self) -> dict[str, Any] | None:
-        """The states of all workers by number; of those that cannot tell it in time, None."""
+        """The states of all workers by number; None of those that miss the deadline, and of all while they play."""
+        if self.fleet.num_pending:
+            return dict.fromkeys(map(str, range(self.fleet.size)))
         return {str(worker): state for worker, state in self.fleet.states().items()}
 
     def close(self) -> None:
