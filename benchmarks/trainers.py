@@ -52,8 +52,12 @@ TASKS = {
     "per_metre": Task(
         {"game": "navigation", "preset": "per_metre"}, ("built-in", "ppo", "rllib", "sac", "td3"), "success"
     ),
-    "chase": Task({"project": ARCADE}, ("built-in", "ppo", "rllib", "sac", "td3", "single-file"), "reward"),
-    "crossing": Task({"project": ARCADE}, ("built-in", "ppo", "rllib", "dqn", "single-file"), "reward"),
+    "chase": Task(
+        {"project": ARCADE, "engine": "godot"}, ("built-in", "ppo", "rllib", "sac", "td3", "single-file"), "reward"
+    ),
+    "crossing": Task(
+        {"project": ARCADE, "engine": "godot"}, ("built-in", "ppo", "rllib", "dqn", "single-file"), "reward"
+    ),
 }
 
 
