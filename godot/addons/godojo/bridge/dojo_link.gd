@@ -108,8 +108,8 @@ func wait_for_message(patience_us: int) -> Dictionary:
 	return {}
 
 
-## How long to sleep before the next poll. Waits are alike, except when the trainer updates; one sleep
-## covers most of a usual wait, so that other games get the processor.
+## How long to sleep before the next poll. Waits are alike, except when the trainer updates; one
+## sleep covers most of a usual wait, so that other games get the processor.
 func _nap_us(waited_us: int) -> int:
 	var usual_us: int = mini(_last_waits_us[0], _last_waits_us[1])
 	if maxi(waited_us, usual_us) < AWAKE_US:
