@@ -76,6 +76,8 @@ class ClusterWorlds(DescribedWorlds):
                     role.truncated[lost::workers] = True
         for worker, found in ended.items():
             rows = found.rows(step)
+            if rows.start == rows.stop:
+                continue
             where = found.world[rows] * workers + worker
             for name in OF_WORLDS:
                 getattr(self, name)[where] = found.arrays[name][rows]
