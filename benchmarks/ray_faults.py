@@ -4,11 +4,12 @@
     python3 dojo.py run benchmarks/ray_faults.py                                   50 kills, 20 stops, 10 node losses
     python3 dojo.py run benchmarks/ray_faults.py --kills 5 --stops 2 --nodes 2
 
-Faults are spread evenly over a training that takes `--seconds-each` for each of them (three times as long for a node);
-then another one plays as many steps undisturbed, so both have the same schedule of learning rate and imitation. Faults
-strike workers that play, also the only one at that moment; stops spare it, since a cluster that is silent as a whole
-counts as lost only after a minute. The level is the seeker's win rate against `sighted` in held-out arenas. Left behind
-are processes below this one, files in shared memory and folders of a cluster, counted after the cluster's end.
+Faults are spread evenly over a training that takes `--seconds-each` for each of them (three times as long for a stop or
+a node, since their replacement takes longer); then another one plays as many steps undisturbed, so both have the same
+schedule of learning rate and imitation. Faults strike workers that play, also the only one at that moment; stops spare
+it, since a cluster that is silent as a whole counts as lost only after a minute. The level is the seeker's win rate
+against `sighted` in held-out arenas. Left behind are processes below this one, files in shared memory and folders of a
+cluster, counted after the cluster's end.
 """
 
 import argparse
@@ -49,7 +50,7 @@ def main() -> int:
         "worker stopped": (wanted.stops, lambda: _on_this_machine(signal.SIGSTOP, 1)),
         "node lost": (wanted.nodes, _nodes),
     }
-    seconds = {"node lost": 3 * wanted.seconds_each}
+    seconds = {"worker stopped": 3 * wanted.seconds_each, "node lost": 3 * wanted.seconds_each}
     with tempfile.TemporaryDirectory(prefix="rf-") as folder:  # short: Ray puts sockets there
         tempfile.tempdir = os.environ["RAY_TMPDIR"] = folder
         write("| faults | number | workers lost | agent-steps | seeker's wins (95 %) | left behind |")
