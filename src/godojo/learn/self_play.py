@@ -34,10 +34,11 @@ from godojo.learn.opponent_slots import OpponentSlots, opponent_slots
 from godojo.learn.privileged import PrivilegedObservation
 from godojo.learn.return_scale import ReturnScale
 from godojo.learn.rollout import RolloutWorker, Task, collect_rollout
+from godojo.learn.rollout_wins import RolloutWins
 from godojo.learn.settings import PpoSettings, check_role_names
 from godojo.learn.threads import one_thread, single_threaded_pool
 from godojo.learn.weight_backup import restore_on_error
-from godojo.opponents import Opponent, SharedRole, make_opponent, shared_role
+from godojo.opponents import Opponent, make_opponent, shared_role
 from godojo.runs.role_map import Mode
 
 FEW_AGENTS = 256
@@ -166,18 +167,6 @@ class PpoSelfPlay(Algorithm):
         self.updates, self.agent_steps = 0, 0
         self._assignments: dict[str, int | None] = dict.fromkeys(names)
         self._assigned_at = 0
-        self._only_current = np.ones(worlds.num_worlds, np.bool_)
-        """Worlds in which only current policies play."""
-        for slots in self.slots.values():
-            self._only_current[slots.block] = False
-        self._exploiter_wins = dict.fromkeys(self.exploiters, (0, 0))
-        """By role: rounds that its exploiter won and played in the last rollout."""
-        self._wins = dict.fromkeys(names, 0)
-        """Wins by role in the last rollout, in rounds between current policies."""
-        self._wins_with_past = {name: dict.fromkeys(names, 0) for name in names}
-        """The same in rounds in which a past checkpoint played the role of the outer key."""
-        self._against_past = [0, 0]
-        """Wins and losses of a role that plays against itself, in rounds against a past checkpoint."""
         self._threads = single_threaded_pool(len(names))
 
     def _opponent_slots(self, index: int, role: str, seed: int) -> OpponentSlots:
@@ -247,7 +236,7 @@ class PpoSelfPlay(Algorithm):
         learners = self.learners
         modules = [module for key in learning for module in (learners[key].policy, learners[key].critic)]
         with restore_on_error(modules, self.optimisers.values()):
-            rounds = self._collect_rollout(on_step)
+            wins = self._collect_rollout(on_step)
             self.on_phase("submitting")
             list(self._threads.map(self._prepare, learning))
             self.on_phase("training")
@@ -256,12 +245,12 @@ class PpoSelfPlay(Algorithm):
             metrics = {name: update.result() for name, update in updates.items()}
         for role in self.exploiters:
             del metrics[exploiter_key(role)]
-            metrics.setdefault(role, {}).update(self._exploiter_metrics(role))
+            metrics.setdefault(role, {}).update(wins.exploiter_metrics(role))
         self.updates += 1
         self.agent_steps += settings.n_steps * sum(role.action[..., 0].size for role in self.worlds.roles.values())
         if self.opponent_pool is not None:
-            self._update_ratings(self.opponent_pool)
-        return Iteration(rounds, self._wins, metrics)
+            wins.rate(self.opponent_pool, self._assignments)
+        return Iteration(wins.rounds, wins.wins, metrics)
 
     def imitate(self, demonstrations: Mapping[str, Sequence[DemoEpisode]], *, clone: bool) -> dict[str, Cloning]:
         """Imitate episodes of some roles from now on; with `clone`, also before anything is played."""
@@ -353,73 +342,17 @@ class PpoSelfPlay(Algorithm):
         exploiter.critic.load_state_dict(main.critic.state_dict())
         self.optimisers[exploiter_key(role)].state.clear()
 
-    def _exploiter_metrics(self, role: str) -> dict[str, float]:
-        """How often a role's exploiter won in the last rollout."""
-        won, rounds = self._exploiter_wins[role]
-        return {"exploiter/win_rate": won / rounds} if rounds else {}
-
-    def _collect_rollout(self, on_step: Callable[[Worlds], None]) -> int:
-        """Collect a rollout, count wins and return the number of rounds finished between current policies.
-
-        Rounds that began before the past opponent was drawn do not count for it. A role that plays against itself wins
-        as often as it loses, so its rounds are those against opponents.
-        """
-        steps, names = self.settings.n_steps, list(self.workers)
-        self._wins = dict.fromkeys(names, 0)
-        self._wins_with_past = {name: dict.fromkeys(names, 0) for name in names}
-        self._against_past = [0, 0]
-        self._exploiter_wins = dict.fromkeys(self.exploiters, (0, 0))
-        steps_since_draw, rounds = (self.updates - self._assigned_at) * steps, 0
+    def _collect_rollout(self, on_step: Callable[[Worlds], None]) -> RolloutWins:
+        """Collect a rollout and count its wins."""
+        steps_since_draw = (self.updates - self._assigned_at) * self.settings.n_steps
+        wins = RolloutWins(self.slots, self.exploiters, self._shared, self.worlds.num_worlds, steps_since_draw)
 
         def after_step(worlds: Worlds) -> None:
-            nonlocal steps_since_draw, rounds
-            steps_since_draw += 1
             on_step(worlds)
-            if not worlds.ended.any():
-                return
-            if self._shared is not None:
-                rounds += self._count_shared(self._shared, steps_since_draw)
-                return
-            between_current = worlds.played & self._only_current
-            rounds += int(between_current.sum())
-            for name, (won, finished) in self._exploiter_wins.items():
-                played = worlds.played[self.slots[name].exploiter]
-                wins = played & (worlds.winner[self.slots[name].exploiter] == worlds.winners.index(name))
-                self._exploiter_wins[name] = won + int(wins.sum()), finished + int(played.sum())
-            began_since_draw = worlds.length_ticks <= steps_since_draw * worlds.ticks_per_decision
-            for winner in names:
-                if winner in worlds.winners:
-                    won = worlds.winner == worlds.winners.index(winner)
-                    self._wins[winner] += int((between_current & won).sum())
-                    for name, wins in self._wins_with_past.items():
-                        past = self.slots[name].past
-                        wins[winner] += int((worlds.ended & began_since_draw & won)[past].sum())
+            wins.count(worlds)
 
         self.play(after_step)
-        return rounds
-
-    def _count_shared(self, shared: SharedRole, steps_since_draw: int) -> int:
-        """Count the rounds against opponents that the last step ended; returns how many there are."""
-        worlds, ahead, past = self.worlds, shared.ahead(self.worlds), self.slots[shared.name].past
-        counted = worlds.played & ~self._only_current
-        self._wins[shared.name] += int((counted & (ahead > 0.0)).sum())
-        began = worlds.played & (worlds.length_ticks <= steps_since_draw * worlds.ticks_per_decision)
-        self._against_past[0] += int((began & (ahead > 0.0))[past].sum())
-        self._against_past[1] += int((began & (ahead < 0.0))[past].sum())
-        return int(counted.sum())
-
-    def _update_ratings(self, opponent_pool: OpponentPool) -> None:
-        """Rate the current policies and past opponents by the last rollout."""
-        opponent_pool.drift()
-        if self._shared is not None:
-            index = self._assignments[self._shared.name]
-            if index is not None:
-                opponent_pool.record_past(self._shared.name, index, *self._against_past)
-            return
-        opponent_pool.record(dict.fromkeys(self.workers), self._wins)
-        for name, wins in self._wins_with_past.items():
-            if self._assignments[name] is not None:
-                opponent_pool.record(dict.fromkeys(self.workers) | {name: self._assignments[name]}, wins)
+        return wins
 
     def state(self) -> dict[str, Any]:
         """Everything needed to resume; with the embedded engine, training resumes bit-exactly."""
