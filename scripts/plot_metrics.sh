@@ -7,7 +7,7 @@
 #
 # From outside:
 #   GODOJO       another command than `python3 dojo.py`, for example: .venv/bin/godojo
-#   GODOJO_RUNS  where runs lie (runs/)
+#   GODOJO_RUNS  folder of runs (runs/)
 set -euo pipefail
 
 DEADLINE_S=900 # the first time everything is set up, too

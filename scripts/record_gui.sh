@@ -10,12 +10,12 @@
 #   scripts/record_gui.sh walker RUN    of that run, which plays navigation
 #
 # Words after the run go to `python3 dojo.py record`, for example:
-#   scripts/record_gui.sh seeker latest --rounds 5 --preset 1080p60
+#   scripts/record_gui.sh seeker latest --episodes 5 --preset 1080p60
 #
 # From outside:
 #   GODOT_BIN    another Godot than the one `python3 dojo.py engine install` brought
 #   GODOJO       another command than `python3 dojo.py`, for example: .venv/bin/godojo
-#   GODOJO_RUNS  where runs lie (runs/)
+#   GODOJO_RUNS  folder of runs (runs/)
 set -euo pipefail
 
 DEADLINE_S=7200 # without a GPU a frame may take a second

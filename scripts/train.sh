@@ -26,7 +26,7 @@
 #   AI_LOG_TRAJECTORIES       rounds of every snapshot to keep in the run's trajectories/, tick by tick (0)
 #   GODOT_BIN                 another Godot than the one `python3 dojo.py engine install` brought
 #   GODOJO                    another command than `python3 dojo.py`, for example: .venv/bin/godojo
-#   GODOJO_RUNS               where runs lie (runs/)
+#   GODOJO_RUNS               folder of runs (runs/)
 set -euo pipefail
 
 GRACE_S=900 # to be set up the first time, to begin, to be judged and to end

@@ -11,7 +11,7 @@ from godojo.export.addon import addon_zip
 from godojo.export.addon import install as put
 from godojo.files import atomic_write
 
-app = typer.Typer(help="The addon in your own Godot project.", no_args_is_help=True)
+app = typer.Typer(help="The addon in your own Godot project.", no_args_is_help=True, add_completion=False)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""`godojo behaviours`: what agents do, how often, and a clip of each."""
+"""`godojo behaviours`: counts what agents do, with a clip of each."""
 
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +22,7 @@ def behaviours(
     ] = None,
     arena: Annotated[
         str | None,
-        typer.Option("--arena", help="An arena's name or file, or generated:SEED; by default all hand-made ones."),
+        typer.Option("--arena", help="An arena's name or file, or generated:SEED; defaults to all hand-made ones."),
     ] = None,
     episodes: Annotated[int, typer.Option("--episodes", "-n", help="How many rounds.")] = 100,
     engine: Annotated[str, typer.Option("--engine", help="sim (every tick) or godot (every decision).")] = "sim",

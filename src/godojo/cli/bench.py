@@ -1,4 +1,4 @@
-"""`godojo bench`: how fast things are, on this machine, now."""
+"""`godojo bench`: measures speed on this machine."""
 
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from godojo.bench.sim import SimReport
     from godojo.bench.train import TrainReport
 
-app = typer.Typer(help="How fast things are, on this machine, now.", no_args_is_help=True)
+app = typer.Typer(help="Measure speed on this machine.", no_args_is_help=True, add_completion=False)
 
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
 GameName = Annotated[str, typer.Argument(help="Which game.")]

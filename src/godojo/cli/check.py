@@ -1,4 +1,4 @@
-"""`godojo check`: what is wrong with a game for learning."""
+"""`godojo check`: reports what keeps agents from learning in a game."""
 
 from pathlib import Path
 from typing import Annotated

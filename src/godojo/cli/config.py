@@ -10,7 +10,7 @@ from godojo.cli.console import print_json
 from godojo.errors import command, unknown
 from godojo.files import atomic_write
 
-app = typer.Typer(help="Training configurations as JSON.", no_args_is_help=True)
+app = typer.Typer(help="Training configurations as JSON.", no_args_is_help=True, add_completion=False)
 FORMS = ("game", "preset")
 
 

@@ -1,4 +1,4 @@
-"""`godojo doctor`: checks the installation and says how to fix what is missing."""
+"""`godojo doctor`: checks the installation and prints a fix for whatever is missing."""
 
 import importlib.metadata
 import importlib.util

@@ -23,6 +23,7 @@ Result = TypeVar("Result")
 app = typer.Typer(
     help="Find, install and run Godot: the one in GODOT_BIN, the installed one, or the one on the PATH.",
     no_args_is_help=True,
+    add_completion=False,
 )
 
 

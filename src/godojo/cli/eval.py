@@ -1,4 +1,4 @@
-"""`godojo eval`: how good a trained policy is, against any opponent."""
+"""`godojo eval`: measures a trained policy against any opponent."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,8 +18,7 @@ def evaluate(
         str,
         typer.Argument(
             help="RUN, RUN@SNAPSHOT or a policy file (*.pt, *.dojo, *.onnx, *.zip of Stable-Baselines3;"
-            " one a role, separated by commas);"
-            " by default the newest run."
+            " one per role, separated by commas); defaults to the latest run."
         ),
     ] = "latest",
     opponent: Annotated[
@@ -48,12 +47,10 @@ def evaluate(
         bool,
         typer.Option("--sampled", help="Policies are stochastic, as in training, instead of deterministic."),
     ] = False,
-    project: Annotated[
-        Path | None, external("The external game's project; by default the one of the run.", "DIR")
-    ] = None,
+    project: Annotated[Path | None, external("The external game's project; defaults to the run's.", "DIR")] = None,
     binary: Annotated[Path | None, external("The exported game, instead.", "FILE")] = None,
     connect: Annotated[bool, external("Wait for the game, which you start.", None, "--connect")] = False,
-    seconds: Annotated[float | None, external("The most that each player takes; defaults to 30.", "N")] = None,
+    seconds: Annotated[float | None, external("Time limit of each player; defaults to 30.", "N")] = None,
     ray: Annotated[
         str | None,
         typer.Option(
@@ -62,11 +59,11 @@ def evaluate(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
-    """Evaluate a trained policy: how often each role wins against each opponent, with 95 % intervals.
+    """Evaluate a trained policy: win rates of each role against each opponent, with 95 % intervals.
 
-    Of an external game (train --project): returns, lengths and successes, compared with random actions and with the
-    first policies. In classic tag: how much of the round it is not "it". Played in arenas that training does not use.
-    With --engine both, the same on the embedded game and in the real one, and by how much they differ.
+    Plays in arenas that training does not use. Classic tag: the share of the round not being "it". Your own game (train
+    --project): returns, lengths and success rates, beside random actions and the untrained policies. --engine both
+    plays on the twin and in Godot and prints the difference.
 
     Examples:
 

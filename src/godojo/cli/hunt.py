@@ -1,4 +1,4 @@
-"""`godojo hunt` and `godojo reproduce`: find what breaks in a game, and make it happen again."""
+"""`godojo hunt` and `godojo reproduce`: finds bugs in a game, and replays them."""
 
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""`godojo league`: how a run's policies got better, moment against moment."""
+"""`godojo league`: plays the snapshots of a run against each other and rates them."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,13 +21,13 @@ def league(
     run: Annotated[
         str,
         typer.Argument(
-            help="RUN, by default the newest one; with --exploit also policy files (*.pt, *.dojo; one a role, separated"
-            " by commas)."
+            help="RUN; defaults to the latest run. With --exploit also policy files (*.pt, *.dojo; one per role,"
+            " separated by commas)."
         ),
     ] = "latest",
     snapshots: Annotated[
         str | None,
-        typer.Option("--snapshots", help="Names, as in start,1m,final; by default up to 8, spread evenly."),
+        typer.Option("--snapshots", help="Names, as in start,1m,final; defaults to up to 8, evenly spread."),
     ] = None,
     arenas: Annotated[
         str,
@@ -39,8 +39,8 @@ def league(
         typer.Option(
             "--exploit",
             metavar="MINUTES",
-            help="Also search for weaknesses of each policy of the last snapshot: let every scripted opponent play it,"
-            " and train an opponent against it alone for so long.",
+            help="Also search for weaknesses of the last policies: play every scripted opponent, and train opponents"
+            " against each policy for MINUTES.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="The same seed plays the same rounds.")] = 0,
@@ -56,7 +56,7 @@ def league(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
-    """Let the snapshots of a training play each other, everybody against everybody, and rate them.
+    """Play all snapshots of a training against each other and rate them.
 
     In classic tag, the player with less time as "it" wins the round. Leaves league.png and league.json in the run's
     folder; with --exploit also exploitability.png.

@@ -1,4 +1,4 @@
-"""`godojo serve --train`: learns while the connected scene shows it, or learns from the scene itself."""
+"""`godojo serve --train`: trains on the twin while the connected scene shows it, or from the scene itself."""
 
 import queue
 import sys

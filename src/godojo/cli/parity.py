@@ -1,4 +1,4 @@
-"""`godojo parity`: whether the embedded game is the same as the real one."""
+"""`godojo parity`: compares the embedded twin with the real engine."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""`godojo qa`: trainings against thresholds, evaluations as files, baselines, regressions and reports, for CI."""
+"""`godojo qa`: checks trainings for CI: thresholds, evaluations, baselines, regressions and reports."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +12,11 @@ if TYPE_CHECKING:
     from godojo.qa.regression import MetricChange
     from godojo.qa.thresholds import Check
 
-app = typer.Typer(help="Check trainings against thresholds, baselines and regressions, for CI.", no_args_is_help=True)
+app = typer.Typer(
+    help="Check trainings against thresholds, baselines and regressions, for CI.",
+    no_args_is_help=True,
+    add_completion=False,
+)
 
 Current = Annotated[Path, typer.Option("--current", help="Metrics from `qa evaluate`.", metavar="FILE.json")]
 Baseline = Annotated[Path, typer.Option("--baseline", help="The baseline to compare with.", metavar="FILE.json")]
@@ -39,7 +43,7 @@ def validate(
     run: Annotated[str, typer.Argument(help="A run, or a folder of TensorBoard logs.", metavar="RUN|DIR")] = "latest",
     min_reward: MinReward = None,
     max_physics_time: MaxPhysicsTime = None,
-    role: Annotated[str | None, typer.Option("--role", help="The role whose reward counts; all by default.")] = None,
+    role: Annotated[str | None, typer.Option("--role", help="The role whose reward counts; defaults to all.")] = None,
 ) -> None:
     """Check the metrics of a training: one PASS or FAIL line each, and status 1 if one fails.
 
@@ -64,7 +68,7 @@ def evaluate(
     seed: Annotated[int, typer.Option("--seed", help="The same seed plays the same episodes.")] = 0,
     sampled: Annotated[bool, typer.Option("--sampled", help="Sample actions, as in training.")] = False,
     project: Annotated[
-        Path | None, typer.Option("--project", help="An external game's project; the run's by default.", metavar="DIR")
+        Path | None, typer.Option("--project", help="An external game's project; defaults to the run's.", metavar="DIR")
     ] = None,
     binary: Annotated[Path | None, typer.Option("--binary", help="The exported game instead.", metavar="FILE")] = None,
     seconds: Annotated[
@@ -133,7 +137,7 @@ def baseline(
     ],
     baseline: Annotated[
         Path | None,
-        typer.Option("--baseline", help="The file to keep; baselines/GAME.json by default.", metavar="FILE.json"),
+        typer.Option("--baseline", help="The file to keep; defaults to baselines/GAME.json.", metavar="FILE.json"),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace it in any case.")] = False,
     higher: Higher = None,

@@ -32,7 +32,7 @@ def replay(
     ] = None,
     arena: Annotated[
         str | None,
-        typer.Option("--arena", help="An arena's name or file, or generated:SEED; by default all hand-made ones."),
+        typer.Option("--arena", help="An arena's name or file, or generated:SEED; defaults to all hand-made ones."),
     ] = None,
     episodes: Annotated[int, typer.Option("--episodes", "-n", help="How many rounds.")] = 5,
     engine: Annotated[str, typer.Option("--engine", help="sim (every tick) or godot (every decision).")] = "sim",
@@ -45,7 +45,7 @@ def replay(
         bool, typer.Option("--packed", help="One small file for all rounds instead of one each.")
     ] = False,
     output: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The folder; by default trajectories/ of the run.")
+        Path | None, typer.Option("--out", "-o", help="The folder; defaults to trajectories/ of the run.")
     ] = None,
     map_file: Annotated[
         Path | None, typer.Option("--map", help="Also draw the paths from above.", metavar="FILE.png")

@@ -1,4 +1,4 @@
-"""`godojo report`: a run as one page."""
+"""`godojo report`: a run as one HTML page."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,13 +11,13 @@ from godojo.cli.console import out, progress_report
 
 
 def report(
-    run: Annotated[str, typer.Argument(help="RUN; the newest one by default.")] = "latest",
+    run: Annotated[str, typer.Argument(help="RUN; defaults to the latest run.")] = "latest",
     episodes: Annotated[
         int, typer.Option("--episodes", "-n", help="Rounds against each opponent; 0 for no table of results.", min=0)
     ] = 300,
     seed: Annotated[int, typer.Option("--seed", help="The same seed plays the same rounds.", min=0)] = 0,
     output: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The page's file; by default report.html in the run's folder.")
+        Path | None, typer.Option("--out", "-o", help="The page's file; defaults to report.html in the run's folder.")
     ] = None,
 ) -> None:
     """Write a run's report: one self-contained HTML page with results, rounds in 3D, charts and settings."""

@@ -1,4 +1,4 @@
-"""`godojo serve`: waits for games on a port, plays them, or learns while they show it."""
+"""`godojo serve`: waits for games on a port and plays them, or trains while they show it."""
 
 import signal
 import sys

@@ -45,7 +45,7 @@ def train(
     preset: Annotated[str | None, basic("A preset of the game: default, quick, 2v2, classic, …", "NAME")] = None,
     engine: Annotated[
         str | None,
-        basic("sim, the embedded twin (default; with --project if it agrees), or godot, the real one.", "NAME"),
+        basic("sim, the embedded twin (default; with --project if it agrees), or godot, the real engine.", "NAME"),
     ] = None,
     seed: Annotated[
         int | None, basic("On sim the same seed trains the same policies, bit for bit; defaults to 1.", "N")
@@ -96,10 +96,10 @@ def train(
     config: Annotated[Path | None, expert("A configuration; `config example` prints one.", "FILE.json")] = None,
     algorithm: Annotated[str | None, expert("ppo (default) or sac; sb3 also has td3 and dqn.", "NAME")] = None,
     trainer: Annotated[str | None, expert("built-in (default), sb3 or rllib.", "NAME")] = None,
-    role: Annotated[str | None, expert("For those: the only role that learns.", "ROLE")] = None,
+    role: Annotated[str | None, expert("With sb3 or rllib: the only role that learns.", "ROLE")] = None,
     opponent: Annotated[
         str | None,
-        expert("For those: plays all others: a scripted one, RUN, a policy file or FILE.py:Class.", "PLAYER"),
+        expert("With sb3 or rllib: plays the other agents. A script, RUN, policy file or FILE.py:Class.", "PLAYER"),
     ] = None,
     init_from: Annotated[str | None, expert("Start with the policies of this run.", "RUN")] = None,
     freeze: Annotated[list[str] | None, expert("A role that plays but does not learn.", "ROLE")] = None,
@@ -110,7 +110,7 @@ def train(
     ] = None,
     num_envs: Annotated[int | None, expert("Worlds played in parallel.", "N", min=1)] = None,
     device: Annotated[
-        str | None, expert("For those: auto (default; a GPU if there is one), cpu or cuda.", "NAME")
+        str | None, expert("With sb3 or rllib: auto (default; a GPU if there is one), cpu or cuda.", "NAME")
     ] = None,
     processes: Annotated[int | None, expert("Godot processes; defaults to 2.", "N", "--engines", min=1)] = None,
     num_processes: Annotated[int | None, typer.Option("--processes", hidden=True, min=1)] = None,
@@ -122,8 +122,12 @@ def train(
         str | None,
         expert("Play in a Ray cluster: HOST:PORT, auto or local.", "ADDRESS"),
     ] = None,
-    workers: Annotated[int | None, expert("With --ray (2 by default) or rllib (none).", "N", min=1)] = None,
-    worker_timeout: Annotated[float | None, expert("Patience with a worker; defaults to 15.", "SECONDS")] = None,
+    workers: Annotated[
+        int | None, expert("Rollout workers, with --ray (defaults to 2) or rllib (0).", "N", min=1)
+    ] = None,
+    worker_timeout: Annotated[
+        float | None, expert("How far a worker may fall behind the first; defaults to 15.", "SECONDS")
+    ] = None,
     log_trajectories: Annotated[
         int, expert("Rounds of each snapshot to record tick by tick at the end.", "N", min=0)
     ] = 0,

@@ -11,7 +11,7 @@ from godojo.cli.console import note, out, print_json
 if TYPE_CHECKING:
     from godojo.twin.gate import Actor, Parity
 
-app = typer.Typer(help="Compile your own game for the embedded engine.", no_args_is_help=True)
+app = typer.Typer(help="Compile your own game for the embedded engine.", no_args_is_help=True, add_completion=False)
 PATH_OF_PROJECT = Annotated[Path, typer.Argument(help="A Godot project's folder.", metavar="DIR")]
 SCENE = Annotated[
     str | None, typer.Option("--scene", help="The training scene; defaults to the main scene.", metavar="SCENE")

@@ -22,26 +22,26 @@ _AUTOGROUP_SWITCH = Path("/proc/sys/kernel/sched_autogroup_enabled")
 
 
 def watch(
-    run: Annotated[
-        str, typer.Argument(help="RUN, or a replay's file or a folder of them; the newest run by default.")
-    ] = "latest",
+    run: Annotated[str, typer.Argument(help="RUN, or a replay file or folder; defaults to the latest run.")] = "latest",
     port: Annotated[int, typer.Option("--port", help="0 for any free one.", min=0, max=65535)] = DEFAULT_PORT,
     host: Annotated[
         str,
-        typer.Option("--host", help="Who can look: 127.0.0.1 is this machine alone, 0.0.0.0 everybody with the token."),
+        typer.Option(
+            "--host", help="Address to listen on: 127.0.0.1 for this machine only, 0.0.0.0 for all with the token."
+        ),
     ] = "127.0.0.1",
     token: Annotated[
         str,
-        typer.Option("--token", help="Token that viewers need; random by default.", envvar="GODOJO_TOKEN"),
+        typer.Option("--token", help="Token that viewers need; defaults to a random one.", envvar="GODOJO_TOKEN"),
     ] = "",
     seed: Annotated[int, typer.Option("--seed", help="The first round's; each round adds one.", min=0)] = 0,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", help="Stop after this time; by default at Ctrl-C.")
+        float | None, typer.Option("--seconds", help="Stop after this time; defaults to Ctrl-C.")
     ] = None,
 ) -> None:
     """Watch a run in the browser: its newest policies, any snapshot of its training, or scripted opponents.
 
-    A training that runs is followed: each round is played by the policies as they are by then.
+    While the run trains, each round uses its newest policies.
 
     Example:
 
