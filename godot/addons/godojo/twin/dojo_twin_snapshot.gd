@@ -67,6 +67,7 @@ const _READ: PackedStringArray = ["Shape3D", "Shape2D", "Curve", "Curve2D", "Cur
 const _READ_TOO: PackedStringArray = ["PhysicsMaterial", "RandomNumberGenerator"]
 const _MOST_ITEMS := 100_000
 const _DEEPEST := 12
+const _MOST_TEMPLATES := 64
 
 ## The bodies whose positions a trace follows, in tree order.
 var bodies: Array[Node] = []
@@ -78,6 +79,7 @@ var _resources: Array = []
 var _resource_indices: Dictionary = {}
 var _scripts: Dictionary = {}
 var _stored: Dictionary = {}
+var _templates: Array = []
 
 
 func _init(probe: Node) -> void:
@@ -95,6 +97,7 @@ func taken(sync: Node, seed_number: int) -> Dictionary:
 	var connections: Array = []
 	for node in _nodes:
 		connections.append_array(_connections_of(node))
+	_make_templates()
 	var bodies_3d: bool = bodies.any(func(node: Node) -> bool: return node is Node3D)
 	return {
 		"godot_version": Engine.get_version_info()["string"],
@@ -104,6 +107,7 @@ func taken(sync: Node, seed_number: int) -> Dictionary:
 		"gravity": _hex(_gravity()),
 		"physics_engine": _engine(bodies_3d),
 		"nodes": nodes,
+		"templates": _templates,
 		"agents": _agents_of(sync),
 		"connections": connections,
 		"scripts": _scripts,
@@ -125,6 +129,95 @@ func _gather(node: Node) -> void:
 		bodies.append(node)
 	for child in node.get_children():
 		_gather(child)
+
+
+## What scripts may make while the game runs: scenes that they load or hold, and nodes by
+## [code]Type.new()[/code]. Each is made once, outside the tree, and read.
+func _make_templates() -> void:
+	var made: Dictionary = {}
+	var loaded: Dictionary = {}
+	var is_new: bool = true
+	while is_new and made.size() < _MOST_TEMPLATES:
+		is_new = false
+		for title in _made_by_scripts():
+			if made.has(title) or made.size() == _MOST_TEMPLATES:
+				continue
+			made[title] = true
+			var node: Node = _new_node(title, loaded)
+			if node != null:
+				is_new = true
+				_read_template(title, node)
+
+
+## Paths of scenes and names of classes, in the order in which they were found.
+func _made_by_scripts() -> PackedStringArray:
+	var found: PackedStringArray = []
+	var scenes := RegEx.create_from_string("[\"'](res://[^\"']+\\.t?scn|uid://\\w+)[\"']")
+	var classes := RegEx.create_from_string("\\b([A-Z]\\w*)\\.new\\(")
+	for path: String in _scripts:
+		var file := FileAccess.open(path, FileAccess.READ)
+		var text: String = file.get_as_text() if file != null else ""
+		for hit in scenes.search_all(text):
+			found.append(_path_of(hit.get_string(1)))
+		for hit in classes.search_all(text):
+			found.append(hit.get_string(1))
+	for resource: Dictionary in _resources:
+		if resource["class_name"] == "PackedScene" and resource["path"] != "":
+			found.append(resource["path"] as String)
+	return found
+
+
+func _path_of(text: String) -> String:
+	if not text.begins_with("uid://"):
+		return text
+	var number: int = ResourceUID.text_to_id(text)
+	return ResourceUID.get_id_path(number) if ResourceUID.has_id(number) else ""
+
+
+func _new_node(title: String, loaded: Dictionary) -> Node:
+	var is_scene: bool = title.ends_with("scn")
+	if is_scene:
+		var current: String = _probe.get_tree().current_scene.scene_file_path
+		if title == current or not ResourceLoader.exists(title, "PackedScene"):
+			return null
+		loaded[title] = load(title)
+		var scene := loaded[title] as PackedScene
+		return scene.instantiate() if scene != null and scene.can_instantiate() else null
+	if ClassDB.is_parent_class(title, "Node") and ClassDB.can_instantiate(title):
+		return ClassDB.instantiate(title) as Node
+	return null
+
+
+func _read_template(title: String, root: Node) -> void:
+	var first: int = _nodes.size()
+	var outside: Array[Node] = bodies.duplicate()
+	_gather(root)
+	bodies = outside
+	var nodes: Array = []
+	for node: Node in _nodes.slice(first):
+		nodes.append(_read_node(node, false))
+	var connections: Array = []
+	for node: Node in _nodes.slice(first):
+		connections.append_array(_connections_of(node))
+	var live: int = 0
+	for node: Node in _nodes.slice(0, first):
+		live += int(node.is_inside_tree() and node.scene_file_path == title)
+	(
+		_templates
+		. append(
+			{
+				"name": title,
+				"live": live,
+				"first": first,
+				"nodes": nodes,
+				"connections": connections,
+			}
+		)
+	)
+	for node: Node in _nodes.slice(first):
+		_indices.erase(node)
+	_nodes.resize(first)
+	root.free()
 
 
 func _action_repeat(sync: Node) -> int:
@@ -192,18 +285,25 @@ func _read_node(node: Node, is_sync: bool) -> Dictionary:
 	return {
 		"index": _indices[node],
 		"name": str(node.name),
-		"path": str(node.get_path()),
+		"path": str(node.get_path()) if node.is_inside_tree() else str(node.name),
 		"parent": _indices.get(node.get_parent(), -1),
 		"native_class": node.get_class(),
 		"script": _script_of(node),
 		"groups": groups.map(func(group: StringName) -> String: return str(group)),
-		"physics_process": node.is_physics_processing(),
-		"process": node.is_processing(),
+		"physics_process": _is_processed(node, node.is_physics_processing(), &"_physics_process"),
+		"process": _is_processed(node, node.is_processing(), &"_process"),
 		"priority": node.process_physics_priority,
 		"process_mode": node.process_mode,
 		"properties": _with_faces(node, _properties_of(node)),
 		"members": _plain_members_of(node) if is_sync else _members_of(node),
 	}
+
+
+## Whether a node is processed; one outside the tree will be once it is ready.
+func _is_processed(node: Node, is_now: bool, method: StringName) -> bool:
+	if node.is_inside_tree():
+		return is_now
+	return node.get_script() != null and node.has_method(method)
 
 
 ## Solid CSG shapes and polygons have no shape of their own: what they collide with is added.
@@ -330,8 +430,10 @@ func _add_global_classes() -> void:
 
 func _properties_of(object: Object) -> Dictionary:
 	var found: Dictionary = {}
+	var is_outside: bool = object is Node and not (object as Node).is_inside_tree()
 	for title in _stored_by(object):
-		found[title] = _value(object.get(title))
+		if not (is_outside and title.begins_with("global_")):
+			found[title] = _value(object.get(title))
 	return found
 
 

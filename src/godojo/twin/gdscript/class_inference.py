@@ -309,6 +309,8 @@ class ClassInference(ClassExpressions):
             if call.name == "call_deferred" and self._call_deferred(statement, call):
                 return
             dropped = self.without_effect(call)
+            if not dropped and self.adds_nothing(call):
+                dropped = f"{call.name}() of what is only seen"
             if dropped:
                 for one in call.args:
                     self.require_pure(one)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
@@ -12,6 +13,7 @@ from godojo.twin.gdscript.errors import Refusal
 from godojo.twin.gdscript.live import LiveClass, common, copy_function
 from godojo.twin.gdscript.names import python_name
 from godojo.twin.gdscript.nodes import (
+    Assign,
     Binary,
     Call,
     Const,
@@ -23,6 +25,7 @@ from godojo.twin.gdscript.nodes import (
     Param,
     Place,
     Script,
+    Stmt,
     Variable,
 )
 from godojo.twin.gdscript.types import (
@@ -34,14 +37,14 @@ from godojo.twin.gdscript.types import (
     ref,
 )
 from godojo.twin.gdscript.waits import split, wait_name
-from godojo.twin.gdscript.whole_types import WholeTypes
+from godojo.twin.gdscript.whole_tree import WholeTree
 from godojo.twin.world import api
 
 if TYPE_CHECKING:
     from godojo.twin.gdscript.whole import Whole
 
 
-class WholeReach(WholeTypes):
+class WholeReach(WholeTree):
     """Makes the functions of each class as they are reached."""
 
     def inference(self, cls: LiveClass) -> ClassInference:
@@ -98,6 +101,23 @@ class WholeReach(WholeTypes):
         flag = self.hidden(cls, f"deferred_{name}", BOOL, [["bool", False]] * len(cls.nodes))
         cls.deferred[flag] = name
         return flag
+
+    def reach_entering(self, cls: LiveClass) -> None:
+        """Reaches what a node of a pool does when it enters the tree: `@onready` variables, then `_ready`."""
+        body: list[Stmt] = []
+        for name in ("_enter_tree", "_ready"):
+            if name == "_ready":
+                for member in self.tree.onready(cls):
+                    if member.value is not None:
+                        body.append(
+                            Assign(member.line, Name(member.line, member.name), "", copy.deepcopy(member.value))
+                        )
+            script = cls.declaring(name)
+            if script is not None:
+                body.append(Do(script.functions[name].line, Call(script.functions[name].line, None, name, [])))
+        if body:
+            made = Function("enter", body[-1].line, [], "void", body, False)
+            self._reached(cls, (cls.path, "@enter"), f"{cls.name}_enter", lambda: made)
 
     def reach_static(self, cls: LiveClass, path: str, function: Function) -> Function:
         if all(one.path != path for one in cls.links()):

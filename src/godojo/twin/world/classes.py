@@ -88,6 +88,13 @@ FIELDS: dict[str, dict[str, str]] = {
         "query_shape": "int32",
         "query_margin": "float",
         "query_count": "int",
+        "pristine_at": "int",
+        "phase": "int32",
+        "freed": "int32",
+        "made": "int32",
+        "first_queued": "Ref[Node]",
+        "last_queued": "Ref[Node]",
+        "room_at": "Ref[Node]",
         **_ARRAYS,
     },
     "Node": {
@@ -99,7 +106,16 @@ FIELDS: dict[str, dict[str, str]] = {
         "end_body": "int32",
         "flags": "int32",
         "process_mode_field": "int32",
+        "tree_bits": "int32",
+        "tree_stamp": "int32",
+        "pool": "Ref[NodePool]",
+        "first_child": "Ref[Node]",
+        "last_child": "Ref[Node]",
+        "next_sibling": "Ref[Node]",
+        "first_added": "Ref[Node]",
+        "next_queued": "Ref[Node]",
     },
+    "NodePool": {"first": "Ref[Node]", "room": "Ref[Node]", "slots": "int32", "stride": "int32", "number": "int32"},
     "Node3D": {
         "basis": "Basis",
         "position": "Vector3",
@@ -250,5 +266,5 @@ OVERLAYS: dict[str, dict[str, tuple[str, str, int]]] = {
 }
 """Fields that are a part of another one: type, that field, and the bytes between their starts."""
 
-ADDRESSES = (*(f"{name}_at" for name in Statics._fields), "calls_at")
+ADDRESSES = (*(f"{name}_at" for name in Statics._fields), "calls_at", "pristine_at")
 """Fields of `World` that hold addresses: they differ from process to process."""

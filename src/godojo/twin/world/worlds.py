@@ -17,6 +17,7 @@ from godojo.engines.godot.arrays import checked_seed, make_arrays
 from godojo.errors import GodojoError, option
 from godojo.files import atomic_write
 from godojo.kernels.compile import CACHE_FOLDER
+from godojo.twin.changing import TwinStopped
 from godojo.twin.gdscript.compiled import _import as import_file
 from godojo.twin.gdscript.program import Program
 from godojo.twin.gdscript.runtime.chance import PythonRandom, seed
@@ -25,7 +26,8 @@ from godojo.twin.world.agents import DojoAgents, GodotRlAgents, Wire
 from godojo.twin.world.dojo import with_native_agents, world_seed
 from godojo.twin.world.dojo_tick import DojoTickWriter
 from godojo.twin.world.layout import make_layout
-from godojo.twin.world.refs import ERROR_AT, ERRORS, STOPPED, RefClass
+from godojo.twin.world.pools import INSIDE
+from godojo.twin.world.refs import ERROR_AT, ERRORS, POOL_FULL, STOPPED, RefClass
 from godojo.twin.world.tables import NATIVE
 from godojo.twin.world.tick import TickWriter
 
@@ -130,7 +132,7 @@ class TwinWorlds(Worlds):
         row = self._rows[world // self._per_instance]
         found = np.full((len(self._snapshot.bodies), 3), np.nan, np.float32)
         for place, node in enumerate(self._snapshot.bodies):
-            if self.layout.offsets[node] >= 0:
+            if self.layout.offsets[node] >= 0 and self.layout.node(row, node).tree_bits & INSIDE:
                 found[place] = self.layout.global_position(row, node)
         return found
 
@@ -144,9 +146,17 @@ class TwinWorlds(Worlds):
         if errors.any():
             world = int(np.flatnonzero(errors)[0])
             number = int(errors[world, 0])
-            advice = f"; train it with {option('engine', 'godot')}"
+            raise self._stopped(world, number)
+
+    def _stopped(self, world: int, number: int) -> TwinStopped:
+        advice, pool = f"; train it with {option('engine', 'godot')}", ""
+        if number >= POOL_FULL:
+            full = (self._snapshot.pools or [])[number - POOL_FULL]
+            pool, reason = full.name, f"there are more than {full.slots} nodes of {full.name} at once{advice}"
+        else:
             reason = ERRORS[number] if number < STOPPED else self._stops[number - STOPPED] + advice
-            raise GodojoError(f"the twin of {self._snapshot.scene} stopped in instance {world}: {reason}")
+        message = f"the twin of {self._snapshot.scene} stopped in instance {world}: {reason}"
+        return TwinStopped(message, STOPPED <= number < POOL_FULL, pool)
 
 
 def seeded(value: int) -> np.uint64:
