@@ -259,6 +259,9 @@ def _make_room(built: BuiltTwin, fresh: Snapshot, stopped: TwinStopped, tell: Sa
     except Exception as error:
         raise _failed(built.project, error) from error
     built.record_program()
+    if built.record.refusals:
+        _keep(built)
+        raise TwinRefused(built.project, built.record.refusals)
     slots = ", ".join(f"{one.slots} of {one.name}" for one in built.snapshot.pools or () if one.slots > 1)
     tell(f"the game makes nodes while it runs: room for {slots or 'what it frees'}")
 

@@ -53,10 +53,7 @@ def with_room_for(snapshot: Snapshot, fresh: Snapshot, read: Read, stopped: Twin
     `fresh` is the same snapshot as the engine has it.
     """
     if snapshot.pools is None and stopped.is_change:
-        found, program = compile_changing(fresh, read)
-        if program.refusals:
-            raise stopped
-        return found, program
+        return compile_changing(fresh, read)
     sizes = {one.name: one.slots for one in snapshot.pools or ()}
     if stopped.pool not in sizes or sizes[stopped.pool] >= MOST_SLOTS:
         raise stopped

@@ -75,6 +75,8 @@ class Program:
     """The templates that scripts make nodes of while the game runs."""
     seen: list[str] = field(default_factory=list)
     """Those of which nothing is made after all: they are only seen."""
+    gone: set[str] = field(default_factory=set)
+    """Classes whose nodes may be freed while the game runs."""
     parents: set[str] = field(default_factory=set)
     """Classes whose nodes get children while the game runs."""
 
@@ -147,6 +149,7 @@ def compile_program(snapshot: Snapshot, read_source: Callable[[str], str]) -> Pr
         kept={one.name for one in whole.kept},
         made=sorted(whole.made),
         seen=sorted(whole.seen),
+        gone={one.name for one in whole.freed} | {child.name for _, child in whole.adopted},
         parents={parent.name for parent, _ in whole.adopted},
         stops=[f"{path.removeprefix('res://')}:{line}: {reason}" for path, line, reason in whole.stops],
     )

@@ -202,7 +202,8 @@ _INHERIT, _WHEN_PAUSED, _DISABLED = 0, 2, 4
 
 def can_process(snapshot: Snapshot, node: NodeInfo) -> bool:
     """Whether a node is processed while the tree is not paused."""
-    while node.process_mode == _INHERIT and node.parent >= 0:
+    roots = [range(one.first, one.first + one.size * (one.slots + 1), one.size) for one in snapshot.pools or ()]
+    while node.process_mode == _INHERIT and node.parent >= 0 and not any(node.index in one for one in roots):
         node = snapshot.nodes[node.parent]
     return node.process_mode not in (_DISABLED, _WHEN_PAUSED)
 

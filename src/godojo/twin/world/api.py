@@ -99,8 +99,8 @@ _does("Node", "set_physics_process set_process", _B)
 _computed("Node", _I, "process_mode")
 
 # Node3D
-_moved("Node3D", "Transform3D", "transform")
-_moved("Node3D", "Basis", "basis")
+_computed("Node3D", "Transform3D", "transform")
+_computed("Node3D", "Basis", "basis")
 _moved("Node3D", _V3, "position")
 _computed("Node3D", _V3, "rotation rotation_degrees scale")
 _computed("Node3D", "Quaternion", "quaternion")

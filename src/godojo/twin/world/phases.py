@@ -405,6 +405,7 @@ class PhaseWriter:
             "Takes a child out of the tree; it is not freed.",
             ["if is_child(parent, child):", "    leave_tree(world_of(child), child)"],
         )
+        self._function("drop_references(world, node)", "Variables that hold a freed node hold null.", self._dropping())
         self._function(
             "free_nodes(world)",
             "Frees what is queued, as the engine does at the end of a frame.",
@@ -413,10 +414,31 @@ class PhaseWriter:
                 "while not is_null(node):",
                 "    if is_inside(node):",
                 "        leave_tree(world, node)",
+                "    drop_references(world, node)",
                 "    forget(node)",
                 "    node = next_queued(world)",
             ],
         )
+
+    def _dropping(self) -> list[str]:
+        body: list[str] = []
+        table = self._layout.table
+        held = {name for cls in self._program.gone for name in table.lineage(table[cls].name)}
+        for cls, layout in self._program.classes.items():
+            names = [one for one, kind in layout.members.items() if kind.startswith("Ref[") and kind[4:-1] in held]
+            names = [one for one in names if not one.startswith("_")]
+            offsets = [
+                offset
+                for node, offset in zip(self._snapshot.nodes, self._layout.offsets, strict=True)
+                if offset >= 0 and cls in table.lineage(table[self._program.class_of[node.index] or "Node"].name)
+            ]
+            if names and offsets:
+                self._tables.append(f"HOLDERS_{cls} = np.array({offsets}, np.int64)")
+                body += [f"for offset in HOLDERS_{cls}:", f"    holder_{cls} = record_at(world, offset, {cls})"]
+                for name in names:
+                    null = layout.members[name][4:-1]
+                    body += [f"    if holder_{cls}.{name} == node:", f"        holder_{cls}.{name} = {null}()"]
+        return body or ["pass"]
 
     def _function(self, head: str, doc: str, body: Sequence[str], decorator: str = "kernel") -> None:
         self._lines += ["", "", f"@{decorator}", f"def {head}:", f'    """{doc}"""', *(f"    {line}" for line in body)]
