@@ -39,6 +39,10 @@ const _MORE := {
 	"PathFollow3D": ["progress", "progress_ratio"],
 	"PathFollow2D": ["progress", "progress_ratio"],
 	"Control": ["visible", "position", "size"],
+	"GPUParticles2D": ["one_shot", "lifetime", "explosiveness"],
+	"GPUParticles3D": ["one_shot", "lifetime", "explosiveness"],
+	"CPUParticles2D": ["one_shot", "lifetime", "explosiveness"],
+	"CPUParticles3D": ["one_shot", "lifetime", "explosiveness"],
 	"RandomNumberGenerator": ["seed", "state"],
 }
 ## Nodes that are only seen or heard: what scenes store of them cannot change the game.
@@ -175,6 +179,7 @@ func _path_of(text: String) -> String:
 
 
 func _new_node(title: String, loaded: Dictionary) -> Node:
+	seed(0)  # scripts may draw random numbers as they are made
 	var is_scene: bool = title.ends_with("scn")
 	if is_scene:
 		var current: String = _probe.get_tree().current_scene.scene_file_path

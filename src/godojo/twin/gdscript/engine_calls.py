@@ -43,6 +43,7 @@ from godojo.twin.gdscript.types import (
     known_object,
     object_type,
 )
+from godojo.twin.gdscript.waits import FINISHED
 from godojo.twin.world import api
 
 _NAME_TESTS: dict[str, Callable[[str, str], bool]] = {
@@ -153,6 +154,8 @@ class EngineCalls(TreeChanges):
             test = "is_gone" if self.whole.is_dynamic else "is_null"
             expr.plan = Plan(f"not {test}({{0}})", [None], BOOL, level=4)
             return BOOL
+        if expr.name == FINISHED:
+            return self._particles_time(expr)
         if expr.name in ("str", "var_to_str"):
             for one in expr.args:
                 self.require_pure(one)
@@ -202,6 +205,21 @@ class EngineCalls(TreeChanges):
         if expr.plan is None:
             raise Refusal(expr.line, f"{expr.name}() is not compiled")
         return self._planned_call(expr)
+
+    def _particles_time(self, expr: Call) -> Type:
+        """How long it takes until particles that are emitted once are gone."""
+        times = set()
+        for index in self.static_nodes(expr.args[0]) or [None]:
+            held = self.tree.nodes[index].properties if index is not None else {}
+            if "lifetime" not in held or not held["one_shot"][1]:
+                raise Refusal(expr.line, "`await` of this signal is not compiled")
+            times.add(held["lifetime"][1] * (2.0 - held["explosiveness"][1]))
+        if len(times) != 1:
+            raise Refusal(expr.line, "`await` of particles that differ is not compiled")
+        self.whole.leave_out(self.declaring, expr.line, f"finished of particles: after {max(times):g} s")
+        expr.args[0].type = None
+        expr.plan = Plan(repr(float(max(times))), [], FLOAT)
+        return FLOAT
 
     def _planned_call(self, expr: Call) -> Type | None:
         """The generator of random numbers is the world's."""

@@ -137,7 +137,7 @@ class Folding:
             variable = tree.class_of[index].member(name)
             if variable is None or variable.assigned:
                 return UNKNOWN
-            found.append(tree.nodes[index].members.get(name, ["null"]))
+            found.append(tree.value(index, name))
         return plain(found[0]) if all(one == found[0] for one in found) else UNKNOWN
 
     def _unary(self, op: str, value: Any) -> Any:

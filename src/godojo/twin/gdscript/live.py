@@ -105,6 +105,8 @@ class LiveTree:
             for root in range(pool.first, pool.first + pool.size * (pool.slots + 1), pool.size)
         }
         """The roots of what a pool has: of its template, and of its instances."""
+        self.filled: dict[int, dict[str, Any]] = {}
+        """What `@onready` variables will hold of nodes that are outside the tree."""
         if self.pools:
             self._fill_onready()
 
@@ -116,7 +118,7 @@ class LiveTree:
                     for member in link.source.members if link.source is not None else ():
                         found = self._onready(index, member)
                         if found is not None:
-                            self.nodes[index].members[member.name] = ["node", found]
+                            self.filled.setdefault(index, {})[member.name] = ["node", found]
 
     def _onready(self, index: int, member: Member) -> int | None:
         value = member.value
@@ -209,7 +211,11 @@ class LiveTree:
 
     def values(self, cls: LiveClass, name: str) -> list[Any]:
         """The live values of a member in the nodes of exactly this class."""
-        return [self.nodes[index].members.get(name, ["null"]) for index in cls.nodes]
+        return [self.value(index, name) for index in cls.nodes]
+
+    def value(self, index: int, name: str) -> Any:
+        """The live value of a member of a node."""
+        return self.filled.get(index, {}).get(name, self.nodes[index].members.get(name, ["null"]))
 
     def named(self, name: str) -> list[LiveClass] | None:
         """The classes of live nodes that a type hint covers; None where it names no class of nodes."""

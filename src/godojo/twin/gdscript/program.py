@@ -113,9 +113,10 @@ def compile_program(snapshot: Snapshot, read_source: Callable[[str], str]) -> Pr
         if cls.functions.get((function.path, "@info")) is function
     }
     methods |= {
-        (cls.name, "@enter"): function.python
+        (cls.name, name): function.python
         for cls, function in whole.reached.values()
-        if cls.functions.get((cls.path, "@enter")) is function
+        for name in ("@make", "@enter")
+        if cls.functions.get((cls.path, name)) is function
     }
     methods |= {(cls.name, "@pass_time"): f"{cls.name}_pass_time" for cls in tree.classes if whole.waits(cls)}
     methods |= {(cls.name, "@run_deferred"): f"{cls.name}_run_deferred" for cls in tree.classes if cls.deferred}
@@ -132,6 +133,11 @@ def compile_program(snapshot: Snapshot, read_source: Callable[[str], str]) -> Pr
             cls.name, base, cls.native, cls.path, members, sources, list(cls.source.signals)
         )
         _write_nulls(whole, kept)
+    for index, held in tree.filled.items():
+        for name, value in held.items():
+            variable = tree.class_of[index].member(name)
+            if variable is not None:
+                whole.initial.setdefault(index, {}).setdefault(variable.python, value)
     live = [one for one in tree.classes if one.nodes]
     return Program(
         source=source,

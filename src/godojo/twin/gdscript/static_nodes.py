@@ -94,7 +94,7 @@ class StaticNodes(Inference):
                 found.append(None)
                 continue
             variable = self.tree.class_of[index].member(name)
-            value = self.tree.nodes[index].members.get(name, ["null"])
+            value = self.tree.value(index, name)
             if variable is None or variable.assigned or value[0] not in ("node", "null"):
                 return None
             found.append(value[1] if value[0] == "node" else None)

@@ -26,6 +26,9 @@ from godojo.twin.gdscript.nodes import (
     While,
 )
 
+FINISHED = "@finished"
+"""A function that no script has: how long particles are seen that are emitted once."""
+
 
 @dataclass
 class Wait:
@@ -75,6 +78,8 @@ def _seconds(awaited: Expr) -> Expr | None:
     if awaited.name in ("process_frame", "physics_frame"):
         return Const(awaited.line, 0.0)
     made = awaited.value
+    if awaited.name == "finished":
+        return Call(awaited.line, None, FINISHED, [made])
     if awaited.name == "timeout" and isinstance(made, Call) and made.name == "create_timer" and made.args:
         return made.args[0]
     return None

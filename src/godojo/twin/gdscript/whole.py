@@ -268,6 +268,7 @@ class Whole(WholeReach):
             self._reach_info(cls)
         for cls in self.tree.classes:
             if cls.source is not None and any(self.tree.in_pool(one) for one in cls.nodes):
+                self.reach_making(cls)
                 self.reach_entering(cls)
         for agent in self.snapshot.agents:
             variable = self.tree.class_of[agent.node].member("needs_reset")

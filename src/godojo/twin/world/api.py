@@ -311,7 +311,7 @@ IGNORED_CLASSES = frozenset(
     AudioStreamPlayer2D AudioStreamPlayer3D CPUParticles2D CPUParticles3D Camera2D Camera3D CanvasLayer CanvasModulate
     Control DirectionalLight2D DirectionalLight3D FogVolume GPUParticles2D GPUParticles3D GPUTrail3D Label3D Light3D
     LightmapGI Line2D MeshInstance2D MeshInstance3D MultiMeshInstance3D OmniLight3D Parallax2D ParallaxBackground
-    PointLight2D Polygon2D ReflectionProbe SpotLight3D Sprite2D Sprite3D SubViewport TextureRect VoxelGI
+    PointLight2D Polygon2D ReflectionProbe SpotLight3D SpringArm3D Sprite2D Sprite3D SubViewport TextureRect VoxelGI
     WorldEnvironment""".split()  # noqa: SIM905 - easier to read than a list
 )
 """Native classes that only draw or sound: calls on them are left out and listed. All of `Control` is among them."""

@@ -375,6 +375,17 @@ class PhaseWriter:
                     lines.append(f"{function}({self._instance_at(pool, offset, cls)})")
             if lines:
                 body += [f"if number == {number}:  # {pool.name}", *(f"    {line}" for line in lines)]
+        making: list[str] = ["root = new_instance(Node(template))", "number, at = pool_number(root), offset_of(root)"]
+        for number, pool in enumerate(self._snapshot.pools or ()):
+            lines = []
+            for node in self._template(pool):
+                cls = self._program.class_of[node.index] or ""
+                function = self._program.methods.get((cls, "@make"))
+                if function and self._layout.offsets[node.index] >= 0:
+                    lines.append(f"{function}({self._instance_at(pool, self._layout.offsets[node.index], cls)})")
+            if lines:
+                making += [f"if number == {number}:  # {pool.name}", *(f"    {line}" for line in lines)]
+        self._function("instantiate(template)", "A new node, outside the tree.", [*making, "return root"])
         self._function("enter_tree(root)", "A node that was made is ready, children first.", body)
         has_bodies = self._has_bodies()
         self._function(

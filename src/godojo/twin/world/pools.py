@@ -58,7 +58,7 @@ def pool_number(node):
 
 
 @jitable
-def instantiate(template):
+def new_instance(template):
     """An instance of a pool's template, as scripts find it: outside the tree."""
     made = _take_instance(template)
     if made.tree_bits & MADE == 0 or made.end_body == made.first_body:
