@@ -29,6 +29,9 @@ const _SKIPPED: PackedStringArray = [
 	"metadata/_edit_lock_",
 	"metadata/_edit_group_",
 ]
+const _PARTICLES: PackedStringArray = [
+	"emitting", "one_shot", "lifetime", "explosiveness", "use_fixed_seed"
+]
 ## What is read of a class and those below it besides what scenes store.
 const _MORE := {
 	"Node3D": ["transform", "global_transform", "visible", "top_level"],
@@ -39,10 +42,10 @@ const _MORE := {
 	"PathFollow3D": ["progress", "progress_ratio"],
 	"PathFollow2D": ["progress", "progress_ratio"],
 	"Control": ["visible", "position", "size"],
-	"GPUParticles2D": ["one_shot", "lifetime", "explosiveness"],
-	"GPUParticles3D": ["one_shot", "lifetime", "explosiveness"],
-	"CPUParticles2D": ["one_shot", "lifetime", "explosiveness"],
-	"CPUParticles3D": ["one_shot", "lifetime", "explosiveness"],
+	"GPUParticles2D": _PARTICLES,
+	"GPUParticles3D": _PARTICLES,
+	"CPUParticles2D": _PARTICLES,
+	"CPUParticles3D": _PARTICLES,
 	"RandomNumberGenerator": ["seed", "state"],
 }
 ## Nodes that are only seen or heard: what scenes store of them cannot change the game.
@@ -135,62 +138,23 @@ func _gather(node: Node) -> void:
 		_gather(child)
 
 
-## What scripts may make while the game runs: scenes that they load or hold, and nodes by
-## [code]Type.new()[/code]. Each is made once, outside the tree, and read.
+## What scripts may make while the game runs: each is made once, outside the tree, and read.
 func _make_templates() -> void:
-	var made: Dictionary = {}
-	var loaded: Dictionary = {}
+	var folder: String = (get_script() as Script).resource_path.get_base_dir()
+	var maker: RefCounted = (load(folder.path_join("dojo_twin_templates.gd")) as GDScript).new()
+	var current: String = _probe.get_tree().current_scene.scene_file_path
+	var made: Dictionary = {current: true}
 	var is_new: bool = true
-	while is_new and made.size() < _MOST_TEMPLATES:
+	while is_new and made.size() <= _MOST_TEMPLATES:
 		is_new = false
-		for title in _made_by_scripts():
-			if made.has(title) or made.size() == _MOST_TEMPLATES:
+		for title: String in maker.call("titles", _scripts, _resources):
+			if made.has(title) or made.size() > _MOST_TEMPLATES:
 				continue
 			made[title] = true
-			var node: Node = _new_node(title, loaded)
+			var node: Node = maker.call("new_node", title)
 			if node != null:
 				is_new = true
 				_read_template(title, node)
-
-
-## Paths of scenes and names of classes, in the order in which they were found.
-func _made_by_scripts() -> PackedStringArray:
-	var found: PackedStringArray = []
-	var scenes := RegEx.create_from_string("[\"'](res://[^\"']+\\.t?scn|uid://\\w+)[\"']")
-	var classes := RegEx.create_from_string("\\b([A-Z]\\w*)\\.new\\(")
-	for path: String in _scripts:
-		var file := FileAccess.open(path, FileAccess.READ)
-		var text: String = file.get_as_text() if file != null else ""
-		for hit in scenes.search_all(text):
-			found.append(_path_of(hit.get_string(1)))
-		for hit in classes.search_all(text):
-			found.append(hit.get_string(1))
-	for resource: Dictionary in _resources:
-		if resource["class_name"] == "PackedScene" and resource["path"] != "":
-			found.append(resource["path"] as String)
-	return found
-
-
-func _path_of(text: String) -> String:
-	if not text.begins_with("uid://"):
-		return text
-	var number: int = ResourceUID.text_to_id(text)
-	return ResourceUID.get_id_path(number) if ResourceUID.has_id(number) else ""
-
-
-func _new_node(title: String, loaded: Dictionary) -> Node:
-	seed(0)  # scripts may draw random numbers as they are made
-	var is_scene: bool = title.ends_with("scn")
-	if is_scene:
-		var current: String = _probe.get_tree().current_scene.scene_file_path
-		if title == current or not ResourceLoader.exists(title, "PackedScene"):
-			return null
-		loaded[title] = load(title)
-		var scene := loaded[title] as PackedScene
-		return scene.instantiate() if scene != null and scene.can_instantiate() else null
-	if ClassDB.is_parent_class(title, "Node") and ClassDB.can_instantiate(title):
-		return ClassDB.instantiate(title) as Node
-	return null
 
 
 func _read_template(title: String, root: Node) -> void:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from godojo.twin.world.classes import BASES
+from godojo.twin.world.classes import BASES, PARTICLES
 
 
 @dataclass(frozen=True)
@@ -286,6 +286,12 @@ METHODS["Timer", "start"] = Method("timer_start", (_F,), defaults=("-1.0",))
 METHODS["Timer", "stop"] = Method("timer_stop")
 METHODS["Timer", "is_stopped"] = Method("timer_is_stopped", (), _B, pure=True)
 SIGNALS["Timer", "timeout"] = ()
+
+# Particles: only that they begin, which draws a random number.
+for _name in PARTICLES:
+    _computed(_name, _B, "emitting")
+    METHODS[_name, "is_emitting"] = Method("emitting", (), _B, pure=True)
+    METHODS[_name, "restart"] = Method("restart_particles", (_B,), defaults=("False",))
 
 # Singletons: the receiver is any node of the world.
 METHODS["Engine", "get_physics_frames"] = Method("physics_frames", (), _I, pure=True)

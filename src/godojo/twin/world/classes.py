@@ -61,6 +61,17 @@ MOST_OVERLAPS = 32
 _ARRAYS = {f"{name}_{what}": "int" for name in Space._fields for what in ("at", "count")}
 """Where the arrays of the physics are: those of `Statics` at an address, a world's own at an offset of its row."""
 
+PARTICLES = ("GPUParticles3D", "GPUParticles2D", "CPUParticles3D", "CPUParticles2D")
+"""Particles draw a random number when they begin: what is drawn later depends on it."""
+_PARTICLES = {
+    "one_shot": "bool",
+    "use_fixed_seed": "bool",
+    "emitting_field": "bool",
+    "is_active": "bool",
+    "lifetime": "float",
+    "explosiveness": "float",
+    "emitted_s": "float",
+}
 FIELDS: dict[str, dict[str, str]] = {
     "World": {
         "state": "uint64",
@@ -235,6 +246,7 @@ FIELDS: dict[str, dict[str, str]] = {
         "score": "float",
         "chance": "Ref[RandomNumberGenerator]",
     },
+    **dict.fromkeys(PARTICLES, _PARTICLES),
     "RandomNumberGenerator": {"state": "uint64", "increment": "uint64"},
 }
 """The fields that each class adds. Those whose names are no property of Godot's are the twin's own."""

@@ -18,7 +18,7 @@ from godojo.twin.world.api import is_ignored
 from godojo.twin.world.bodies import body_nodes, fill_character, has_flat_bodies, physics_of, refuse_unknown
 from godojo.twin.world.calls import ENTRIES
 from godojo.twin.world.calls_2d import ENTRY_2D
-from godojo.twin.world.classes import ADDRESSES
+from godojo.twin.world.classes import ADDRESSES, PARTICLES
 from godojo.twin.world.entries import NO_ENTRY
 from godojo.twin.world.links import link_nodes
 from godojo.twin.world.refs import Ref, RefClass
@@ -314,6 +314,8 @@ class _Writer:
         if "Timer" in lineage:
             timer = RefClass(NATIVE, "Timer").at(row, offset)
             timer.is_running = bool(timer.time_left > 0.0)
+        if cls in PARTICLES and "emitting" in node.properties:
+            self._write(node.path, row, offset + fields["emitting_field"].offset, "bool", node.properties["emitting"])
         if "DojoAgent" in lineage:
             self._write_agent(node, offset)
         if "RigidBody3D" in lineage or "RigidBody2D" in lineage:

@@ -14,6 +14,7 @@ from godojo.twin.scene.pools import pool_of
 from godojo.twin.scene.snapshot import Connection, NodeInfo, Pool, Snapshot, Value, can_process
 from godojo.twin.world.api import ancestors
 from godojo.twin.world.bodies import body_nodes
+from godojo.twin.world.classes import PARTICLES
 from godojo.twin.world.layout import WorldLayout
 
 _RAYS = ("RayCast3D", "RayCast2D")
@@ -173,6 +174,8 @@ class PhaseWriter:
             elif self._can_process(node) and node.index != self._snapshot.sync:
                 if "Timer" in ancestors(node.native_class) and self._is_idle(node):
                     self._add(runs, node, "Timer", self._timeout(node))
+                if node.native_class in PARTICLES:
+                    self._add(runs, node, node.native_class, "tick_particles")
                 self._add_method(runs, node, "_process")
         return runs
 
@@ -251,7 +254,7 @@ class PhaseWriter:
 
     def _call_lines(self, run: _Run, kind: str, node: str, delta: str) -> list[str]:
         """The call of a node's function in a phase, behind its conditions."""
-        is_method = run.cls not in (*_RAYS, "Timer") or run.function.endswith("process")
+        is_method = run.cls not in (*_RAYS, "Timer", *PARTICLES) or run.function.endswith("process")
         conditions = [f"Node({node}).flags & {_FLAGS[kind]}"] if is_method else []
         conditions += [f"is_inside({node})"] if self._is_dynamic else []
         conditions += [f"can_process({node})"] if self._changes_modes else []
@@ -380,6 +383,8 @@ class PhaseWriter:
             lines = []
             for node in self._template(pool):
                 cls = self._program.class_of[node.index] or ""
+                if node.native_class in PARTICLES:  # even one that a twin has no memory of
+                    lines.append("randi(world_random(root))")
                 function = self._program.methods.get((cls, "@make"))
                 if function and self._layout.offsets[node.index] >= 0:
                     lines.append(f"{function}({self._instance_at(pool, self._layout.offsets[node.index], cls)})")
