@@ -19,11 +19,10 @@ from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.formats import TWIN_BUILD, NewerVersion
 from godojo.twin import gate
-from godojo.twin.changing import TwinStopped, compile_game, with_room_for
+from godojo.twin.changing import TwinStopped, as_built, compile_game, with_room_for
 from godojo.twin.gate import Parity
 from godojo.twin.gdscript.program import Program
 from godojo.twin.scene.export import snapshot_from
-from godojo.twin.scene.pools import with_pools
 from godojo.twin.scene.probed import probed
 from godojo.twin.scene.snapshot import Snapshot, read_snapshot, write_snapshot
 
@@ -234,8 +233,7 @@ def _followed(built: BuiltTwin, godot: gate.Recording, tell: Say) -> gate.Record
     """What the twin plays by the actions of a recording; it gets more room where it needs it."""
     fresh = godot.snapshot
     while True:
-        pools = built.snapshot.pools
-        begun = fresh if pools is None else with_pools(fresh, {one.name: one.slots for one in pools})
+        begun = as_built(built.snapshot, fresh, _reader(built.project))
         if _beginning(begun) != _beginning(built.snapshot):
             reason = "its scene begins differently each time: seed its random numbers, or read no clock"
             raise TwinRefused(built.project, [Refusal("", 0, reason)])

@@ -9,11 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from godojo.errors import GodojoError
+from godojo.twin.gdscript.connections import connect_templates
 from godojo.twin.gdscript.program import Program, compile_program
 from godojo.twin.scene.pools import MOST_SLOTS, default_slots, with_pools
 from godojo.twin.scene.snapshot import Snapshot
 
 Read = Callable[[str], str]
+
+
+def as_built(built: Snapshot, fresh: Snapshot, read: Read) -> Snapshot:
+    """A snapshot of the same game with the pools of a twin that was built."""
+    if built.pools is None:
+        return fresh
+    return with_pools(connect_templates(fresh, read), {one.name: one.slots for one in built.pools})
 
 
 class TwinStopped(GodojoError):
@@ -39,6 +47,7 @@ def compile_game(snapshot: Snapshot, read: Read) -> tuple[Snapshot, Program]:
 
 def compile_changing(snapshot: Snapshot, read: Read) -> tuple[Snapshot, Program]:
     """The same with a pool for everything that scripts make."""
+    snapshot = connect_templates(snapshot, read)
     every = with_pools(snapshot, {one.name: 1 for one in snapshot.templates})
     program = compile_program(every, read)
     wanted = {one.name: default_slots(one) for one in snapshot.templates if one.name in program.made}
@@ -58,5 +67,5 @@ def with_room_for(snapshot: Snapshot, fresh: Snapshot, read: Read, stopped: Twin
     if stopped.pool not in sizes or sizes[stopped.pool] >= MOST_SLOTS:
         raise stopped
     sizes[stopped.pool] = min(2 * sizes[stopped.pool], MOST_SLOTS)
-    found = with_pools(fresh, sizes)
+    found = with_pools(connect_templates(fresh, read), sizes)
     return found, compile_program(found, read)

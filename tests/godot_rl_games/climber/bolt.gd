@@ -6,6 +6,15 @@ var velocity := Vector3.ZERO
 var shooter = null
 
 
+func _ready():
+	$Timer.timeout.connect(_on_timer_timeout)
+	get_tree().create_timer(0.05).timeout.connect(speed_up)
+
+
+func speed_up():
+	velocity *= 1.5
+
+
 func _physics_process(delta):
 	position += velocity * delta
 

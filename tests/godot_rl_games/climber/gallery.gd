@@ -41,6 +41,7 @@ func shoot():
 	bolt.global_position = gunner.global_position + gunner.basis.z * 0.8
 	bolt.velocity = gunner.basis.z * bolt.speed
 	shots += 1
+	$Gunner/Flash.emitting = true
 	can_shoot = false
 	await get_tree().create_timer(0.15).timeout
 	can_shoot = true

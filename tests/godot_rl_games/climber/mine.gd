@@ -10,6 +10,7 @@ var worth = -1.0
 
 
 func _ready():
+	body_exited.connect(_on_body_exited)
 	origin = position
 	phase = randf_range(0, 6)
 
