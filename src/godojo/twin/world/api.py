@@ -211,7 +211,7 @@ METHODS["PhysicsBody2D", "move_and_collide"] = Method(
     "move_and_collide_2d", (_V2, _B, _F, _B), "Ref[KinematicCollision2D]", defaults=("False", "0.08", "False")
 )
 METHODS["PhysicsBody2D", "test_move"] = Method("test_move_2d", ("Transform2D", _V2), _B)
-_pure("CharacterBody2D", _V2, "get_position_delta", suffix="_2d")
+_pure("CharacterBody2D", _V2, "get_position_delta get_gravity", suffix="_2d")
 _pure("CharacterBody2D", "Ref[KinematicCollision2D]", "get_slide_collision", _I, suffix="_2d")
 _pure("CharacterBody2D", "Ref[KinematicCollision2D]", "get_last_slide_collision", suffix="_2d")
 _pure("KinematicCollision2D", _V2, "get_normal get_position", prefix="collision_", suffix="_2d")
