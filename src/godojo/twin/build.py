@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 SNAPSHOT, RECORD = "snapshot.json", "build.json"
 _SKIPPED = (".import", ".uid", ".md", ".txt", ".onnx", ".zip")
 _SHOWN_REFUSALS = 3
-_REHEARSAL = 100
-"""Decisions that a new twin plays at random."""
+_REHEARSAL, _REHEARSED = 100, 4
+"""Decisions that a new twin plays at random, and in how many copies of the scene."""
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _TELLING = re.compile(r"No implementation|Unknown attribute|Cannot|Undecided|NameError|Untyped|Invalid|cannot|Can't")
 _GENERATED = re.compile(r'([\w-]+\.py"?, line \d+)')
@@ -185,8 +185,9 @@ def build_twin(
             raise TwinRefused(place, record.refusals)
         tell("compiling the twin")
         try:
-            worlds = built.worlds()
+            worlds = built.worlds(_REHEARSED)
             _rehearse(place, worlds)
+            worlds.check_room()
         except TwinStopped as stopped:
             _make_room(built, snapshot, stopped, tell)
             continue
@@ -241,6 +242,7 @@ def _followed(built: BuiltTwin, godot: gate.Recording, tell: Say) -> gate.Record
             # Worlds whose snapshot has the seed begin exactly with it; with another seed they begin anew.
             worlds = replace(built, snapshot=begun).worlds()
             found = _played(built.project, worlds, godot)
+            worlds.check_room()
         except TwinStopped as stopped:
             _make_room(built, fresh, stopped, tell)
             continue

@@ -15,6 +15,8 @@ from godojo.twin.scene.pools import MOST_SLOTS, default_slots, with_pools
 from godojo.twin.scene.snapshot import Snapshot
 
 Read = Callable[[str], str]
+_GROWTH = 4
+"""How much larger a pool gets that is used up: a policy may need more than random play does."""
 
 
 def as_built(built: Snapshot, fresh: Snapshot, read: Read) -> Snapshot:
@@ -66,6 +68,6 @@ def with_room_for(snapshot: Snapshot, fresh: Snapshot, read: Read, stopped: Twin
     sizes = {one.name: one.slots for one in snapshot.pools or ()}
     if stopped.pool not in sizes or sizes[stopped.pool] >= MOST_SLOTS:
         raise stopped
-    sizes[stopped.pool] = min(2 * sizes[stopped.pool], MOST_SLOTS)
+    sizes[stopped.pool] = min(_GROWTH * sizes[stopped.pool], MOST_SLOTS)
     found = with_pools(connect_templates(fresh, read), sizes)
     return found, compile_program(found, read)

@@ -110,6 +110,9 @@ class TreeChanges(StaticNodes):
     def children_of(self, expr: Call, classes: list[LiveClass]) -> Type | None:
         """`get_children()`, `get_child()` and `get_child_count()` of nodes whose children may change."""
         receiver = "self" if expr.receiver is None else "{r}"
+        for one in self.whole.children_of(classes):
+            if one.source is None and self.whole.is_shown(one):
+                self.whole.keep(one)  # it counts as a child
         if expr.name == "get_child_count":
             expr.plan = Plan(f"get_child_count({receiver})", [], INT)
             return INT

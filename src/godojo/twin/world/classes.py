@@ -126,7 +126,14 @@ FIELDS: dict[str, dict[str, str]] = {
         "first_added": "Ref[Node]",
         "next_queued": "Ref[Node]",
     },
-    "NodePool": {"first": "Ref[Node]", "room": "Ref[Node]", "slots": "int32", "stride": "int32", "number": "int32"},
+    "NodePool": {
+        "first": "Ref[Node]",
+        "room": "Ref[Node]",
+        "slots": "int32",
+        "stride": "int32",
+        "number": "int32",
+        "most_used": "int32",
+    },
     "Node3D": {
         "basis": "Basis",
         "position": "Vector3",

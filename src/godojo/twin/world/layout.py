@@ -60,6 +60,8 @@ class WorldLayout:
     """The physics engine."""
     is_flat: bool = False
     """Whether its bodies are 2D."""
+    pools_at: int = 0
+    """Where the records of pools begin."""
 
     def node(self, row: np.ndarray, index: int) -> Ref:
         """A node of the snapshot in a row, for plain Python."""
@@ -139,6 +141,7 @@ def make_layout(snapshot: Snapshot, program: Program) -> WorldLayout:
     layout = WorldLayout(table, offsets, row, statics, list(generators.values()), classes, engine, is_flat)
     writer = _Writer(snapshot, program, layout, generators)
     writer.write_nodes()
+    layout.pools_at = pools_at
     link_nodes(layout, snapshot, pools_at)
     _take_out_disabled(layout, snapshot, space)
     row[space_at : space_at + space.dtype.itemsize] = space.view(np.uint8)

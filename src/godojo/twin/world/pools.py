@@ -70,12 +70,15 @@ def new_instance(template):
 @node_kernel("Node")
 def _take_instance(template):
     pool, world = template.pool, world_of(template)
-    first, best, oldest = offset_of(pool.first), -1, 1 << 31
+    first, best, oldest, used = offset_of(pool.first), -1, 1 << 31, 1
     for number in range(pool.slots):
         offset = first + number * pool.stride
         slot = record_at(template, offset, _NODE)
-        if slot.tree_bits & (INSIDE | MADE) == 0 and slot.tree_stamp < oldest:
+        if slot.tree_bits & (INSIDE | MADE) != 0:
+            used += 1
+        elif slot.tree_stamp < oldest:
             best, oldest = offset, slot.tree_stamp
+    pool.most_used = max(pool.most_used, used)
     if best < 0:
         set_error(template, POOL_FULL + pool.number)
         return template

@@ -21,6 +21,7 @@ from godojo.twin.changing import TwinStopped
 from godojo.twin.gdscript.compiled import _import as import_file
 from godojo.twin.gdscript.program import Program
 from godojo.twin.gdscript.runtime.chance import PythonRandom, seed
+from godojo.twin.scene.pools import MOST_SLOTS
 from godojo.twin.scene.snapshot import Snapshot
 from godojo.twin.world.agents import DojoAgents, GodotRlAgents, Wire
 from godojo.twin.world.dojo import with_native_agents, world_seed
@@ -135,6 +136,15 @@ class TwinWorlds(Worlds):
             if self.layout.offsets[node] >= 0 and self.layout.node(row, node).tree_bits & INSIDE:
                 found[place] = self.layout.global_position(row, node)
         return found
+
+    def check_room(self) -> None:
+        """Raises if more than half of a pool was ever used: other play may need more than this."""
+        record = RefClass(NATIVE, "NodePool")
+        for number, pool in enumerate(self._snapshot.pools or ()):
+            at = self.layout.pools_at + number * NATIVE["NodePool"].size
+            most = max(int(record.at(row, at).most_used) for row in self._rows)
+            if 2 * most > pool.slots > 1 and pool.slots < MOST_SLOTS:
+                raise TwinStopped(f"{most} of {pool.slots} nodes of {pool.name} were used", pool=pool.name)
 
     def node(self, world: int, path: str) -> Any:
         """A node of a world: its members are attributes."""
