@@ -53,7 +53,7 @@ def test_what_is_not_understood_has_file_line_and_reason(arcade: Path) -> None:
     text = script.read_text(encoding="utf-8")
     try:
         script.write_text(
-            text.replace("func begin() -> void:\n", "func begin() -> void:\n\tadd_child(Node.new())\n", 1),
+            text.replace("func begin() -> void:\n", "func begin() -> void:\n\tmove_child(self, 0)\n", 1),
             encoding="utf-8",
         )
         with pytest.raises(TwinRefused, match=r"recall\.gd:\d+: ") as caught:
@@ -112,6 +112,29 @@ def test_what_public_games_do_besides_running_is_the_same_as_in_the_engine() -> 
             break
     else:
         pytest.fail("no episode was cut off")
+
+
+def test_nodes_are_made_and_freed_as_in_the_engine() -> None:
+    """`instantiate`, `add_child`, `queue_free`, `get_children`, groups; what is made has timers, signals, `_ready`."""
+    built = build_twin(WORKSHOP, "gallery.tscn")
+    assert built.snapshot.pools
+    found = check_twin(built, seeds=2, seconds=6.0)
+    assert found.passes
+    assert found.line("observations that agree").value > 0.99
+    assert found.line("episode ends that agree").samples > 10
+
+
+def test_a_pool_that_is_used_up_grows(tmp_path: Path) -> None:
+    game = shutil.copytree(WORKSHOP, tmp_path / "game", ignore=shutil.ignore_patterns(".godot", "*.uid"))
+    script = game / "gallery.gd"
+    script.write_text(script.read_text(encoding="utf-8").replace("for i in 4:", "for i in 14:"), encoding="utf-8")
+    (game / "gallery.tscn").write_text(
+        (game / "gallery.tscn").read_text(encoding="utf-8").replace('name="Room2"', 'name="Room3"'), encoding="utf-8"
+    )
+    said: list[str] = []
+    built = build_twin(game, "gallery.tscn", say=said.append)
+    assert sum(pool.slots for pool in built.snapshot.pools or ()) > 100
+    assert any("room for" in line for line in said)
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,9 @@ from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
 from godojo.formats import TWIN_BUILD, NewerVersion
 from godojo.twin import gate
+from godojo.twin.changing import TwinStopped, as_built, compile_game, with_room_for
 from godojo.twin.gate import Parity
-from godojo.twin.gdscript.program import Program, compile_program
+from godojo.twin.gdscript.program import Program
 from godojo.twin.scene.export import snapshot_from
 from godojo.twin.scene.probed import probed
 from godojo.twin.scene.snapshot import Snapshot, read_snapshot, write_snapshot
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 SNAPSHOT, RECORD = "snapshot.json", "build.json"
 _SKIPPED = (".import", ".uid", ".md", ".txt", ".onnx", ".zip")
 _SHOWN_REFUSALS = 3
+_REHEARSAL, _REHEARSED = 100, 4
+"""Decisions that a new twin plays at random, and in how many copies of the scene."""
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _TELLING = re.compile(r"No implementation|Unknown attribute|Cannot|Undecided|NameError|Untyped|Invalid|cannot|Can't")
 _GENERATED = re.compile(r'([\w-]+\.py"?, line \d+)')
@@ -104,6 +107,19 @@ class BuiltTwin:
         """Worlds of the contract that one copy of the scene holds."""
         return int(self.snapshot.ready["worlds"])
 
+    def record_program(self) -> None:
+        """Notes what was compiled."""
+        self.record.lines = self.program.understood
+        self.record.refusals = [Refusal(*one) for one in self.program.refusals]
+        self.record.left_out = [Refusal(*one) for one in self.program.left_out]
+
+    def record_module(self, path: Path) -> None:
+        """Notes the file of the generated Python; those of earlier builds are gone."""
+        self.record.module = path.name
+        for stale in self.folder.glob("*.py"):
+            if stale.name != path.name:
+                stale.unlink(missing_ok=True)
+
     def worlds(self, num_scenes: int = 1, seed: int | None = None) -> "TwinWorlds":
         """Copies of the scene, compiled and ready for their first step."""
         from godojo.twin.world.worlds import TwinWorlds
@@ -158,25 +174,27 @@ def build_twin(
     if not snapshot.agents:
         raise GodojoError(f"{place} has no agents in {snapshot.scene}: name its training scene")
     tell(f"compiling the scripts of {len(snapshot.nodes)} nodes")
-    program = _compiled(place, snapshot)
+    found, program = _compiled(place, snapshot)
     record = BuildRecord(str(place), scene, action_repeat, sources)
-    record.nodes, record.lines = _nodes_known(snapshot), program.understood
-    record.refusals = [Refusal(*one) for one in program.refusals]
-    record.left_out = [Refusal(*one) for one in program.left_out]
-    built = BuiltTwin(place, scene, folder, snapshot, program, record)
-    _keep(built)
-    if record.refusals:
-        raise TwinRefused(place, record.refusals)
-    tell("compiling the twin")
-    worlds = built.worlds()
-    _first_step(place, worlds)
-    record.module = worlds.path.name
-    for stale in folder.glob("*.py"):
-        if stale.name != record.module:
-            stale.unlink(missing_ok=True)
-    record.seconds = time.monotonic() - begun
-    _keep(built)
-    return built
+    record.nodes = _nodes_known(snapshot)
+    built = BuiltTwin(place, scene, folder, found, program, record)
+    while True:
+        built.record_program()
+        _keep(built)
+        if record.refusals:
+            raise TwinRefused(place, record.refusals)
+        tell("compiling the twin")
+        try:
+            worlds = built.worlds(_REHEARSED)
+            _rehearse(place, worlds)
+            worlds.check_room()
+        except TwinStopped as stopped:
+            _make_room(built, snapshot, stopped, tell)
+            continue
+        built.record_module(worlds.path)
+        record.seconds = time.monotonic() - begun
+        _keep(built)
+        return built
 
 
 def check_twin(
@@ -204,16 +222,48 @@ def check_twin(
         for seed in range(1, seeds + 1):
             tell(f"comparing {seconds:g} s of play with the real engine ({seed} of {seeds})")
             godot = gate.record_godot(game, built.snapshot, seed, seconds, policies)
-            if _beginning(godot.snapshot) != _beginning(built.snapshot):
-                reason = "its scene begins differently each time: seed its random numbers, or read no clock"
-                raise TwinRefused(built.project, [Refusal("", 0, reason)])
-            # Worlds whose snapshot has the seed begin exactly with it; with another seed they begin anew.
-            pairs.append((godot, _played(built.project, replace(built, snapshot=godot.snapshot).worlds(), godot)))
+            pairs.append((godot, _followed(built, godot, tell)))
     found = gate.compare(pairs)
     if not policies:
         built.record.parity = found
         _keep(built)
     return found
+
+
+def _followed(built: BuiltTwin, godot: gate.Recording, tell: Say) -> gate.Recording:
+    """What the twin plays by the actions of a recording; it gets more room where it needs it."""
+    fresh = godot.snapshot
+    while True:
+        begun = as_built(built.snapshot, fresh, _reader(built.project))
+        if _beginning(begun) != _beginning(built.snapshot):
+            reason = "its scene begins differently each time: seed its random numbers, or read no clock"
+            raise TwinRefused(built.project, [Refusal("", 0, reason)])
+        try:
+            # Worlds whose snapshot has the seed begin exactly with it; with another seed they begin anew.
+            worlds = replace(built, snapshot=begun).worlds()
+            found = _played(built.project, worlds, godot)
+            worlds.check_room()
+        except TwinStopped as stopped:
+            _make_room(built, fresh, stopped, tell)
+            continue
+        built.record_module(worlds.path)
+        return found
+
+
+def _make_room(built: BuiltTwin, fresh: Snapshot, stopped: TwinStopped, tell: Say) -> None:
+    """Compiles a twin that has stopped with room for what its game makes; raises why it stopped if that is no help."""
+    try:
+        built.snapshot, built.program = with_room_for(built.snapshot, fresh, _reader(built.project), stopped)
+    except GodojoError:
+        raise
+    except Exception as error:
+        raise _failed(built.project, error) from error
+    built.record_program()
+    if built.record.refusals:
+        _keep(built)
+        raise TwinRefused(built.project, built.record.refusals)
+    slots = ", ".join(f"{one.slots} of {one.name}" for one in built.snapshot.pools or () if one.slots > 1)
+    tell(f"the game makes nodes while it runs: room for {slots or 'what it frees'}")
 
 
 def stored_record(
@@ -247,7 +297,7 @@ def _known(place: Path, scene: str | None, folder: Path, sources: str) -> BuiltT
         snapshot = read_snapshot(folder / SNAPSHOT)
     except GodojoError:
         return None
-    program = _compiled(place, snapshot)
+    snapshot, program = _compiled(place, snapshot)
     return None if program.refusals else BuiltTwin(place, scene, folder, snapshot, program, record)
 
 
@@ -267,19 +317,23 @@ def _keep(built: BuiltTwin) -> None:
         raise GodojoError(f"cannot write to {built.folder} ({error.strerror}); make it writable") from None
 
 
-def _compiled(project: Path, snapshot: Snapshot) -> Program:
+def _compiled(project: Path, snapshot: Snapshot) -> tuple[Snapshot, Program]:
     try:
-        return compile_program(snapshot, _reader(project))
+        return compile_game(snapshot, _reader(project))
     except GodojoError:
         raise
     except Exception as error:
         raise _failed(project, error) from error
 
 
-def _first_step(project: Path, worlds: Worlds) -> None:
-    """Compiles all that a step needs."""
+def _rehearse(project: Path, worlds: Worlds) -> None:
+    """Compiles all that a step needs, and plays at random for a while: a twin that soon stops shall do so here."""
     try:
-        worlds.step()
+        actions = gate.random_actions(worlds.roles, _REHEARSAL, seed=0)
+        for decision in range(_REHEARSAL):
+            for name, role in worlds.roles.items():
+                role.action[...] = actions[name][decision]
+            worlds.step()
     except GodojoError:
         raise
     except Exception as error:

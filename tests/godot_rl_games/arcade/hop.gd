@@ -26,7 +26,7 @@ func begin() -> void:
 
 func play(delta: float) -> void:
 	body.velocity.x = move_toward(body.velocity.x, move * SPEED, 900 * delta)
-	body.velocity.y += 900.0 * delta
+	body.velocity += body.get_gravity() * 0.9 * delta
 	if jump == 1 and body.is_on_floor():
 		body.velocity.y = -420.0
 	body.move_and_slide()

@@ -54,9 +54,9 @@ func write(sync: Node) -> void:
 	if _is_done:
 		return
 	_is_done = true
-	seed(_seed)
 	var tree: Variant = _snapshot.new(self)
 	var text: String = JSON.stringify(tree.call("taken", sync, _seed), "", false)
+	seed(_seed)  # after the scripts of templates, which may draw random numbers
 	var file := FileAccess.open(_file, FileAccess.WRITE)
 	if file == null:
 		_fail("%s cannot be written" % _file)

@@ -29,6 +29,9 @@ const _SKIPPED: PackedStringArray = [
 	"metadata/_edit_lock_",
 	"metadata/_edit_group_",
 ]
+const _PARTICLES: PackedStringArray = [
+	"emitting", "one_shot", "lifetime", "explosiveness", "use_fixed_seed"
+]
 ## What is read of a class and those below it besides what scenes store.
 const _MORE := {
 	"Node3D": ["transform", "global_transform", "visible", "top_level"],
@@ -39,6 +42,10 @@ const _MORE := {
 	"PathFollow3D": ["progress", "progress_ratio"],
 	"PathFollow2D": ["progress", "progress_ratio"],
 	"Control": ["visible", "position", "size"],
+	"GPUParticles2D": _PARTICLES,
+	"GPUParticles3D": _PARTICLES,
+	"CPUParticles2D": _PARTICLES,
+	"CPUParticles3D": _PARTICLES,
 	"RandomNumberGenerator": ["seed", "state"],
 }
 ## Nodes that are only seen or heard: what scenes store of them cannot change the game.
@@ -67,6 +74,7 @@ const _READ: PackedStringArray = ["Shape3D", "Shape2D", "Curve", "Curve2D", "Cur
 const _READ_TOO: PackedStringArray = ["PhysicsMaterial", "RandomNumberGenerator"]
 const _MOST_ITEMS := 100_000
 const _DEEPEST := 12
+const _MOST_TEMPLATES := 64
 
 ## The bodies whose positions a trace follows, in tree order.
 var bodies: Array[Node] = []
@@ -78,6 +86,7 @@ var _resources: Array = []
 var _resource_indices: Dictionary = {}
 var _scripts: Dictionary = {}
 var _stored: Dictionary = {}
+var _templates: Array = []
 
 
 func _init(probe: Node) -> void:
@@ -95,6 +104,7 @@ func taken(sync: Node, seed_number: int) -> Dictionary:
 	var connections: Array = []
 	for node in _nodes:
 		connections.append_array(_connections_of(node))
+	_make_templates()
 	var bodies_3d: bool = bodies.any(func(node: Node) -> bool: return node is Node3D)
 	return {
 		"godot_version": Engine.get_version_info()["string"],
@@ -104,6 +114,7 @@ func taken(sync: Node, seed_number: int) -> Dictionary:
 		"gravity": _hex(_gravity()),
 		"physics_engine": _engine(bodies_3d),
 		"nodes": nodes,
+		"templates": _templates,
 		"agents": _agents_of(sync),
 		"connections": connections,
 		"scripts": _scripts,
@@ -125,6 +136,57 @@ func _gather(node: Node) -> void:
 		bodies.append(node)
 	for child in node.get_children():
 		_gather(child)
+
+
+## What scripts may make while the game runs: each is made once, outside the tree, and read.
+func _make_templates() -> void:
+	var folder: String = (get_script() as Script).resource_path.get_base_dir()
+	var maker: RefCounted = (load(folder.path_join("dojo_twin_templates.gd")) as GDScript).new()
+	var current: String = _probe.get_tree().current_scene.scene_file_path
+	var made: Dictionary = {current: true}
+	var is_new: bool = true
+	while is_new and made.size() <= _MOST_TEMPLATES:
+		is_new = false
+		for title: String in maker.call("titles", _scripts, _resources):
+			if made.has(title) or made.size() > _MOST_TEMPLATES:
+				continue
+			made[title] = true
+			var node: Node = maker.call("new_node", title)
+			if node != null:
+				is_new = true
+				_read_template(title, node)
+
+
+func _read_template(title: String, root: Node) -> void:
+	var first: int = _nodes.size()
+	var outside: Array[Node] = bodies.duplicate()
+	_gather(root)
+	bodies = outside
+	var nodes: Array = []
+	for node: Node in _nodes.slice(first):
+		nodes.append(_read_node(node, false))
+	var connections: Array = []
+	for node: Node in _nodes.slice(first):
+		connections.append_array(_connections_of(node))
+	var live: int = 0
+	for node: Node in _nodes.slice(0, first):
+		live += int(node.is_inside_tree() and node.scene_file_path == title)
+	(
+		_templates
+		. append(
+			{
+				"name": title,
+				"live": live,
+				"first": first,
+				"nodes": nodes,
+				"connections": connections,
+			}
+		)
+	)
+	for node: Node in _nodes.slice(first):
+		_indices.erase(node)
+	_nodes.resize(first)
+	root.free()
 
 
 func _action_repeat(sync: Node) -> int:
@@ -192,18 +254,25 @@ func _read_node(node: Node, is_sync: bool) -> Dictionary:
 	return {
 		"index": _indices[node],
 		"name": str(node.name),
-		"path": str(node.get_path()),
+		"path": str(node.get_path()) if node.is_inside_tree() else str(node.name),
 		"parent": _indices.get(node.get_parent(), -1),
 		"native_class": node.get_class(),
 		"script": _script_of(node),
 		"groups": groups.map(func(group: StringName) -> String: return str(group)),
-		"physics_process": node.is_physics_processing(),
-		"process": node.is_processing(),
+		"physics_process": _is_processed(node, node.is_physics_processing(), &"_physics_process"),
+		"process": _is_processed(node, node.is_processing(), &"_process"),
 		"priority": node.process_physics_priority,
 		"process_mode": node.process_mode,
 		"properties": _with_faces(node, _properties_of(node)),
 		"members": _plain_members_of(node) if is_sync else _members_of(node),
 	}
+
+
+## Whether a node is processed; one outside the tree will be once it is ready.
+func _is_processed(node: Node, is_now: bool, method: StringName) -> bool:
+	if node.is_inside_tree():
+		return is_now
+	return node.get_script() != null and node.has_method(method)
 
 
 ## Solid CSG shapes and polygons have no shape of their own: what they collide with is added.
@@ -330,8 +399,10 @@ func _add_global_classes() -> void:
 
 func _properties_of(object: Object) -> Dictionary:
 	var found: Dictionary = {}
+	var is_outside: bool = object is Node and not (object as Node).is_inside_tree()
 	for title in _stored_by(object):
-		found[title] = _value(object.get(title))
+		if not (is_outside and title.begins_with("global_")):
+			found[title] = _value(object.get(title))
 	return found
 
 

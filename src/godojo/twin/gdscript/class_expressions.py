@@ -71,6 +71,9 @@ class ClassExpressions(Maps):
             return
         if isinstance(kind, ObjectType) and kind.name in api.RAY_HITS:
             return
+        if isinstance(kind, DictType) and kind.fields:
+            expr.folded = True  # its keys are known, and there are some
+            return
         raise Refusal(expr.line, f"{kind} as a condition is not compiled")
 
     def value(self, expr: Expr, expected: Type | None = None) -> Type | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from godojo.twin.gdscript import builtins, ignored
+from godojo.twin.gdscript.connections import link_of
 from godojo.twin.gdscript.errors import Refusal, TreeRefusal
 from godojo.twin.gdscript.folding import Folding
 from godojo.twin.gdscript.infer import ends, simple
@@ -303,18 +304,33 @@ class ClassInference(ClassExpressions):
             if call.name == "randomize" and call.receiver is not None and self.value(call.receiver) is RANDOM:
                 self._drop(statement, "randomize()")  # a twin's generators are seeded by Godojo
                 return
+            if call.name == "connect" and self._is_connected(statement):
+                self._drop(statement, "connect() of what is connected")
+                return
             if call.name == "set_deferred" and len(call.args) == 2:
                 self._set_deferred(statement, call)
                 return
             if call.name == "call_deferred" and self._call_deferred(statement, call):
                 return
             dropped = self.without_effect(call)
+            if not dropped and self.adds_nothing(call):
+                dropped = f"{call.name}() of what is only seen"
             if dropped:
                 for one in call.args:
                     self.require_pure(one)
                 self._drop(statement, dropped)
                 return
         super()._call_statement(statement)
+
+    def _is_connected(self, statement: Do) -> bool:
+        """Whether a statement connects what every node of the class has connected when the twin begins."""
+        link = link_of(statement)
+        sources = self.static_nodes(link.source) if link is not None else None
+        if link is None or sources is None:
+            return False
+        named = {(one.source, one.signal, one.target, one.method) for one in self.whole.snapshot.connections}
+        pairs = list(zip(sources, self.cls.nodes, strict=True))
+        return bool(pairs) and all((source, link.signal, node, link.method) in named for source, node in pairs)
 
     def _set_deferred(self, statement: Do, call: Call) -> None:
         """Sets a property at once: the engine does so after the tick, when nothing has read it any more."""

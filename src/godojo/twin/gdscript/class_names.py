@@ -22,6 +22,7 @@ from godojo.twin.gdscript.nodes import (
     Ternary,
     Variable,
 )
+from godojo.twin.gdscript.tree_changes import is_scene
 from godojo.twin.gdscript.types import (
     BOOL,
     FLOAT,
@@ -67,6 +68,8 @@ class ClassNames(LeftOut):
         expr.place = expr.plan = None
         variable = self.scope.find(expr.name)
         if variable is not None and not variable.member:
+            if is_scene(variable.constant) and (made := self.template(expr, is_scene(variable.constant))) is not None:
+                return made
             expr.variable = variable
             if variable.constant is not None and self.globals.find(expr.name) is variable:
                 self.whole.use_constant(self, variable)
@@ -276,7 +279,8 @@ class ClassNames(LeftOut):
             raise Refusal(expr.line, f"{left} {expr.op} {right} is not compiled")
         if left is NIL or right is NIL:
             place = "{1}" if left is NIL else "{0}"
-            text = f"is_null({place})" if expr.op == "==" else f"not is_null({place})"
+            test = "is_gone" if self.whole.is_dynamic else "is_null"
+            text = f"{test}({place})" if expr.op == "==" else f"not {test}({place})"
             expr.plan = Plan(text, [None, None], BOOL, level=15 if expr.op == "==" else 4)
         else:
             expr.plan = Plan(f"{{0}} {expr.op} {{1}}", [None, None], BOOL, level=5)

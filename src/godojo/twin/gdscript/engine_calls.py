@@ -7,12 +7,11 @@ from typing import Any
 
 from godojo.twin.gdscript import builtins
 from godojo.twin.gdscript.errors import Refusal, TreeRefusal
-from godojo.twin.gdscript.live import LiveClass, common
+from godojo.twin.gdscript.live import LiveClass
 from godojo.twin.gdscript.nodes import (
     ArrayLiteral,
     Attribute,
     Call,
-    Cast,
     Const,
     Expr,
     Function,
@@ -22,7 +21,8 @@ from godojo.twin.gdscript.nodes import (
     Plan,
 )
 from godojo.twin.gdscript.operators import LEVELS
-from godojo.twin.gdscript.static_nodes import PATHS, StaticNodes
+from godojo.twin.gdscript.static_nodes import PATHS
+from godojo.twin.gdscript.tree_changes import CHANGES, LISTS, TreeChanges, is_scene
 from godojo.twin.gdscript.types import (
     BOOL,
     FLOAT,
@@ -42,8 +42,8 @@ from godojo.twin.gdscript.types import (
     join,
     known_object,
     object_type,
-    ref,
 )
+from godojo.twin.gdscript.waits import FINISHED
 from godojo.twin.world import api
 
 _NAME_TESTS: dict[str, Callable[[str, str], bool]] = {
@@ -52,23 +52,10 @@ _NAME_TESTS: dict[str, Callable[[str, str], bool]] = {
     "contains": str.__contains__,
 }
 _TREE = object_type("SceneTree")
-_CHANGES = {
-    "add_child",
-    "add_sibling",
-    "free",
-    "move_child",
-    "queue_free",
-    "remove_child",
-    "reparent",
-    "replace_by",
-    "set_script",
-}
-"""Methods of nodes that change the tree."""
 _LEAVES = {"change_scene_to_file", "change_scene_to_packed", "quit", "reload_current_scene"}
-_LISTS = {"get_children", "get_nodes_in_group", "find_children"}
 
 
-class EngineCalls(StaticNodes):
+class EngineCalls(TreeChanges):
     """What the scene and the engine add to calls."""
 
     # --- calls ------------------------------------------------------------------------------------------------------
@@ -80,8 +67,8 @@ class EngineCalls(StaticNodes):
         nodes = self.static_nodes(expr) if expr.name in PATHS else None
         if nodes is not None:
             return self.node_place(expr, nodes, self._label(expr))
-        if expr.name in _LISTS and not self._is_own(expr):
-            return self._node_list(expr)
+        if expr.name in LISTS and not self._is_own(expr):
+            return self.node_list(expr)
         if isinstance(receiver, Name) and receiver.name == "super":
             return self._super(expr, expr.name)
         if receiver is None:
@@ -142,16 +129,6 @@ class EngineCalls(StaticNodes):
         expr.place = Place(BOOL, f"({table}[{{r}}.node_index] == 1)", on_self=receiver.place.on_self, owner=owner)
         return True
 
-    def _label(self, expr: Call) -> str:
-        asked = self.folding.value(expr.args[0]) if expr.args else ""
-        owner = expr.receiver
-        label = {"get_parent": "parent"}.get(expr.name, str(asked))
-        while owner is not None and not (isinstance(owner, Name) and owner.name == "self"):
-            part = owner.name if isinstance(owner, Name | Attribute | Call) else getattr(owner, "path", "")
-            label = f"{part.removeprefix('get_')}_{label}"
-            owner = owner.value if isinstance(owner, Attribute | Cast) else getattr(owner, "receiver", None)
-        return label
-
     def _is_value(self, name: str) -> bool:
         if self.scope.find(name) is not None or name in self.whole.snapshot.autoloads or name == "self":
             return True
@@ -174,8 +151,11 @@ class EngineCalls(StaticNodes):
                 return self._emit(expr, [self.cls], signal, expr.args[1:])
         if expr.name == "is_instance_valid" and len(expr.args) == 1:
             self.value(expr.args[0])
-            expr.plan = Plan("not is_null({0})", [None], BOOL, level=4)
+            test = "is_gone" if self.whole.is_dynamic else "is_null"
+            expr.plan = Plan(f"not {test}({{0}})", [None], BOOL, level=4)
             return BOOL
+        if expr.name == FINISHED:
+            return self._particles_time(expr)
         if expr.name in ("str", "var_to_str"):
             for one in expr.args:
                 self.require_pure(one)
@@ -203,11 +183,17 @@ class EngineCalls(StaticNodes):
             if isinstance(kind, ArrayType):
                 expr.plan = Plan("size({0})", [None], INT)
                 return INT
+        if expr.name in ("preload", "load") and (root := self.template(expr, is_scene(expr))) is not None:
+            return root
         if expr.name in ("preload", "load"):
             expr.plan = Plan("0", [], object_type("Resource"))
             return expr.plan.result
-        if expr.name in _CHANGES:
-            raise TreeRefusal(expr.line, f"{expr.name}() is not compiled: nodes are neither made nor freed nor moved")
+        if expr.name in CHANGES:
+            return self.change(expr, [self.cls], "self")
+        if expr.name == "get_parent" and not expr.args:
+            return self.parent_of(expr, [self.cls], "self")
+        if expr.name in ("get_child", "get_child_count"):
+            return self.children_of(expr, [self.cls])
         method = self.native_method(self.cls.native, expr.name)
         if method is not None:
             return self._native(expr, method, "self")
@@ -220,6 +206,21 @@ class EngineCalls(StaticNodes):
             raise Refusal(expr.line, f"{expr.name}() is not compiled")
         return self._planned_call(expr)
 
+    def _particles_time(self, expr: Call) -> Type:
+        """How long it takes until particles that are emitted once are gone."""
+        times = set()
+        for index in self.static_nodes(expr.args[0]) or [None]:
+            held = self.tree.nodes[index].properties if index is not None else {}
+            if "lifetime" not in held or not held["one_shot"][1]:
+                raise Refusal(expr.line, "`await` of this signal is not compiled")
+            times.add(held["lifetime"][1] * (2.0 - held["explosiveness"][1]))
+        if len(times) != 1:
+            raise Refusal(expr.line, "`await` of particles that differ is not compiled")
+        self.whole.leave_out(self.declaring, expr.line, f"finished of particles: after {max(times):g} s")
+        expr.args[0].type = None
+        expr.plan = Plan(repr(float(max(times))), [], FLOAT)
+        return FLOAT
+
     def _planned_call(self, expr: Call) -> Type | None:
         """The generator of random numbers is the world's."""
         plan = expr.plan
@@ -231,6 +232,10 @@ class EngineCalls(StaticNodes):
 
     def _of_name(self, expr: Call, owner: str) -> Type | None:
         """`ClassName.function()`, `Engine.method()`, `Vector2.from_angle()`."""
+        if expr.name == "new" and owner in self.tree.pools and not expr.args:
+            assert expr.receiver is not None
+            kind = self.template(expr.receiver, owner)
+            return self.instance(expr, kind if isinstance(kind, RefType) else None, f"{owner}.new()")
         if expr.name == "new" and owner != "RandomNumberGenerator":
             raise TreeRefusal(expr.line, f"{owner}.new() is not compiled: nothing is made while the game runs")
         if owner in self.tree.by_class_name:
@@ -432,12 +437,13 @@ class EngineCalls(StaticNodes):
             if known is not None:
                 return known
         if expr.name == "get_parent" and not expr.args:
-            parents = [self.tree.nodes[node].parent for one in classes for node in one.nodes]
-            result = ref(self.tree.class_of[one] for one in parents if one >= 0)
-            expr.plan = Plan(f"{common(list(result.classes))}(get_parent({{r}}))", [], result)
-            return result
-        if expr.name in _CHANGES:
-            raise TreeRefusal(expr.line, f"{expr.name}() is not compiled: nodes are neither made nor freed nor moved")
+            return self.parent_of(expr, classes, "{r}")
+        if expr.name in ("get_child", "get_child_count"):
+            return self.children_of(expr, classes)
+        if expr.name == "instantiate":
+            return self.instance(expr, kind, "instantiate()")
+        if expr.name in CHANGES:
+            return self.change(expr, classes, "{r}")
         groups: dict[int, tuple[api.Method, list[LiveClass]]] = {}
         for one in classes:
             method = self.native_method(one.native, expr.name)
@@ -502,22 +508,6 @@ class EngineCalls(StaticNodes):
                 raise Refusal(expr.line, f"{expr.name}() returns {conflict}") from None
         return result
 
-    # --- lists of nodes ---------------------------------------------------------------------------------------------
-
-    def _node_list(self, expr: Call) -> Type | None:
-        receiver = expr.receiver
-        if expr.name == "get_nodes_in_group":
-            group = self.folding.value(expr.args[0]) if expr.args else None
-            if not isinstance(group, str):
-                raise Refusal(expr.line, "a group is compiled by its constant name only")
-            members = [one.index for one in self.tree.nodes if group in one.groups]
-            return self._list_place(expr, [members] * len(self.cls.nodes), f"group_{group}")
-        nodes = self.static_nodes(receiver)
-        if expr.name != "get_children" or nodes is None:
-            raise Refusal(expr.line, f"{expr.name}() of a node that is not known before the game runs")
-        lists = [self.tree.children[one] if one is not None else [] for one in nodes]
-        return self._list_place(expr, lists, self._label(Call(expr.line, receiver, "children", [])) + "children")
-
     # --- signals ----------------------------------------------------------------------------------------------------
 
     def _signal(self, expr: Call) -> Type | None:
@@ -560,9 +550,6 @@ class EngineCalls(StaticNodes):
             for cls, function in targets:
                 self.function.calls.add(f"{cls.name}:{function.path}:{function.name}")
         return NULL
-
-    def classes_of(self, expr: Expr | None) -> list[LiveClass]:
-        raise NotImplementedError
 
     def enum_of(self, expr: Expr | None) -> dict[str, int] | None:
         raise NotImplementedError

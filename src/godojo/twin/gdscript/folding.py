@@ -137,7 +137,7 @@ class Folding:
             variable = tree.class_of[index].member(name)
             if variable is None or variable.assigned:
                 return UNKNOWN
-            found.append(tree.nodes[index].members.get(name, ["null"]))
+            found.append(tree.value(index, name))
         return plain(found[0]) if all(one == found[0] for one in found) else UNKNOWN
 
     def _unary(self, op: str, value: Any) -> Any:
@@ -186,7 +186,7 @@ class Folding:
         for side, other in ((expr.left, right), (expr.right, left)):
             if other is None:
                 nodes = self.inference.static_nodes(side)
-                if nodes and None not in nodes:
+                if nodes and None not in nodes and not self._may_go(nodes):
                     return False
                 if nodes and all(one is None for one in nodes):
                     return True
@@ -200,7 +200,7 @@ class Folding:
             return _ENGINE.get((receiver.name, expr.name), UNKNOWN)
         if receiver is None and expr.name == "is_instance_valid" and len(expr.args) == 1:
             nodes = self.inference.static_nodes(expr.args[0])
-            if nodes and None not in nodes:
+            if nodes and None not in nodes and not self._may_go(nodes):
                 return True
             return False if self.value(expr.args[0]) is None else UNKNOWN
         if expr.name in ("is_node_ready", "is_inside_tree") and not expr.args:
@@ -211,6 +211,11 @@ class Folding:
         if expr.name in ("has_node", "has_method", "has_signal", "is_in_group") and len(expr.args) == 1:
             return self._has(expr)
         return UNKNOWN
+
+    def _may_go(self, nodes: list[int | None]) -> bool:
+        """Whether one of these nodes may be freed."""
+        tree, whole = self.inference.tree, self.inference.whole
+        return any(whole.may_go(tree.class_of[one]) for one in nodes if one is not None)
 
     def _has(self, expr: Call) -> Any:
         inference, asked = self.inference, self.value(expr.args[0])

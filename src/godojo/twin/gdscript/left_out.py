@@ -20,6 +20,7 @@ from godojo.twin.gdscript.types import (
     Conflict,
 )
 from godojo.twin.world import api
+from godojo.twin.world.classes import PARTICLES
 
 _SILENT = {"Input", "DisplayServer", "RenderingServer", "AudioServer", "OS", "JavaScriptBridge"}
 """Singletons whose calls, as statements, change nothing in a headless game."""
@@ -41,7 +42,7 @@ class LeftOut(EngineCalls):
                     return f"{at.name} is set"
             at = at.value
             classes = self._node_classes(at)
-            if classes and words and all(self.whole.is_shown(one) and not one.member(words[-1]) for one in classes):
+            if classes and words and all(self._only_seen_of(one, words[-1]) for one in classes):
                 return f"{words[-1]} of {classes[0].name} is set"
         if isinstance(at, Name) and at is not target:
             variable = self.scope.find(at.name)
@@ -50,6 +51,16 @@ class LeftOut(EngineCalls):
         if isinstance(at, Name) and at is target and at.name in effects.SHOWN and self.scope.find(at.name) is None:
             return f"{at.name} is set"
         return ""
+
+    def _only_seen_of(self, cls: LiveClass, name: str) -> bool:
+        """Whether a property or method of nodes cannot change the game."""
+        if cls.member(name):
+            return False
+        if cls.source is None and cls.native in PARTICLES:
+            if (cls.native, name) not in api.PROPERTIES and (cls.native, name) not in api.METHODS:
+                return self.whole.is_shown(cls) or api.find_property(cls.native, name) is None
+            self.whole.keep(cls)  # they draw random numbers
+        return self.whole.is_shown(cls)
 
     def _is_resource(self, variable: Variable) -> bool:
         if not variable.member or variable.owner is None:
@@ -92,7 +103,7 @@ class LeftOut(EngineCalls):
             classes = self._node_classes(receiver)
         if not classes:
             return ""
-        if all(one.source is None and self.whole.is_shown(one) for one in classes):
+        if all(one.source is None and self._only_seen_of(one, call.name) for one in classes):
             return f"{call.name}() of {classes[0].name}"
         scripted = [one.declaring(call.name) for one in classes]
         if isinstance(receiver, Name) and receiver.name == "super":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from godojo.twin.gdscript.errors import ScriptRefused
 from godojo.twin.gdscript.names import python_name
-from godojo.twin.gdscript.nodes import Function, Script, Variable
+from godojo.twin.gdscript.nodes import Call, Const, Function, Member, NodeAt, Script, Variable
 from godojo.twin.gdscript.parse import parse
 from godojo.twin.world.api import ancestors
 from godojo.twin.world.classes import FIELDS
@@ -80,8 +80,10 @@ class LiveTree:
         self.snapshot, self._read = snapshot, read_source
         self.nodes: list[NodeInfo] = snapshot.nodes
         self.children: list[list[int]] = [[] for _ in self.nodes]
+        self.pools = {one.name: one for one in snapshot.pools or ()}
+        room = self.nodes[snapshot.pools[0].first].parent if snapshot.pools else -1
         for node in self.nodes:
-            if node.parent >= 0:
+            if node.parent >= 0 and node.parent != room and node.index != room:
                 self.children[node.parent].append(node.index)
         self._scripts: dict[str, Script] = {}
         self.unreadable: dict[str, list[tuple[int, str]]] = {}
@@ -97,6 +99,56 @@ class LiveTree:
         self.class_of = [self._class(node.script or "", node.native_class) for node in self.nodes]
         for node, cls in zip(self.nodes, self.class_of, strict=True):
             cls.nodes.append(node.index)
+        self.pool_roots = {
+            root
+            for pool in self.pools.values()
+            for root in range(pool.first, pool.first + pool.size * (pool.slots + 1), pool.size)
+        }
+        """The roots of what a pool has: of its template, and of its instances."""
+        self.filled: dict[int, dict[str, Any]] = {}
+        """What `@onready` variables will hold of nodes that are outside the tree."""
+        if self.pools:
+            self._fill_onready()
+
+    def _fill_onready(self) -> None:
+        """Gives what is outside the tree the nodes of its own that `@onready` variables will have."""
+        for pool in self.pools.values():
+            for index in range(pool.first, pool.first + pool.size * (pool.slots + 1)):
+                for link in self.class_of[index].links():
+                    for member in link.source.members if link.source is not None else ():
+                        found = self._onready(index, member)
+                        if found is not None:
+                            self.filled.setdefault(index, {})[member.name] = ["node", found]
+
+    def _onready(self, index: int, member: Member) -> int | None:
+        value = member.value
+        if "onready" not in member.annotations:
+            return None
+        if isinstance(value, NodeAt):
+            return self.resolve(index, value.path)
+        if isinstance(value, Call) and value.receiver is None and len(value.args) == 1:
+            asked = value.args[0].value if isinstance(value.args[0], Const) else None
+            if value.name in ("preload", "load") and asked in self.pools:
+                return self.pools[asked].first
+            if value.name in ("get_node", "get_node_or_null") and isinstance(asked, str):
+                return self.resolve(index, asked)
+        return None
+
+    def onready(self, cls: LiveClass) -> list[Member]:
+        """The `@onready` variables of a class that its nodes in pools get only when they enter the tree."""
+        index = next(one for one in cls.nodes if self.in_pool(one))
+        members = [one for link in reversed(list(cls.links())) if link.source for one in link.source.members]
+        return [one for one in members if "onready" in one.annotations and self._onready(index, one) is None]
+
+    def is_copy(self, index: int) -> bool:
+        """Whether a node belongs to what is made of a template."""
+        return any(
+            one.first + one.size <= index < one.first + one.size * (one.slots + 1) for one in self.pools.values()
+        )
+
+    def in_pool(self, index: int) -> bool:
+        """Whether a node belongs to a template, or to what is made of one."""
+        return any(one.first <= index < one.first + one.size * (one.slots + 1) for one in self.pools.values())
 
     @property
     def classes(self) -> list[LiveClass]:
@@ -159,7 +211,11 @@ class LiveTree:
 
     def values(self, cls: LiveClass, name: str) -> list[Any]:
         """The live values of a member in the nodes of exactly this class."""
-        return [self.nodes[index].members.get(name, ["null"]) for index in cls.nodes]
+        return [self.value(index, name) for index in cls.nodes]
+
+    def value(self, index: int, name: str) -> Any:
+        """The live value of a member of a node."""
+        return self.filled.get(index, {}).get(name, self.nodes[index].members.get(name, ["null"]))
 
     def named(self, name: str) -> list[LiveClass] | None:
         """The classes of live nodes that a type hint covers; None where it names no class of nodes."""

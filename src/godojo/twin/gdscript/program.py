@@ -71,6 +71,14 @@ class Program:
     """Classes that only draw, and that scripts read from: their nodes are a part of the twin."""
     stops: list[str] = field(default_factory=list)
     """What `stop(self, number)` stands for: where the script changes the tree, which no twin can."""
+    made: list[str] = field(default_factory=list)
+    """The templates that scripts make nodes of while the game runs."""
+    seen: list[str] = field(default_factory=list)
+    """Those of which nothing is made after all: they are only seen."""
+    gone: set[str] = field(default_factory=set)
+    """Classes whose nodes may be freed while the game runs."""
+    parents: set[str] = field(default_factory=set)
+    """Classes whose nodes get children while the game runs."""
 
 
 def compile_program(snapshot: Snapshot, read_source: Callable[[str], str]) -> Program:
@@ -104,6 +112,12 @@ def compile_program(snapshot: Snapshot, read_source: Callable[[str], str]) -> Pr
         for cls, function in whole.reached.values()
         if cls.functions.get((function.path, "@info")) is function
     }
+    methods |= {
+        (cls.name, name): function.python
+        for cls, function in whole.reached.values()
+        for name in ("@make", "@enter")
+        if cls.functions.get((cls.path, name)) is function
+    }
     methods |= {(cls.name, "@pass_time"): f"{cls.name}_pass_time" for cls in tree.classes if whole.waits(cls)}
     methods |= {(cls.name, "@run_deferred"): f"{cls.name}_run_deferred" for cls in tree.classes if cls.deferred}
     classes: dict[str, ClassLayout] = {}
@@ -119,6 +133,11 @@ def compile_program(snapshot: Snapshot, read_source: Callable[[str], str]) -> Pr
             cls.name, base, cls.native, cls.path, members, sources, list(cls.source.signals)
         )
         _write_nulls(whole, kept)
+    for index, held in tree.filled.items():
+        for name, value in held.items():
+            variable = tree.class_of[index].member(name)
+            if variable is not None:
+                whole.initial.setdefault(index, {}).setdefault(variable.python, value)
     live = [one for one in tree.classes if one.nodes]
     return Program(
         source=source,
@@ -134,6 +153,10 @@ def compile_program(snapshot: Snapshot, read_source: Callable[[str], str]) -> Pr
         strings=list(whole.strings),
         class_ids={one.name: i for i, one in enumerate(live)},
         kept={one.name for one in whole.kept},
+        made=sorted(whole.made),
+        seen=sorted(whole.seen),
+        gone={one.name for one in whole.freed} | {child.name for _, child in whole.adopted},
+        parents={parent.name for parent, _ in whole.adopted},
         stops=[f"{path.removeprefix('res://')}:{line}: {reason}" for path, line, reason in whole.stops],
     )
 

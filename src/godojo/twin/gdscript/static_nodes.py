@@ -94,7 +94,7 @@ class StaticNodes(Inference):
                 found.append(None)
                 continue
             variable = self.tree.class_of[index].member(name)
-            value = self.tree.nodes[index].members.get(name, ["null"])
+            value = self.tree.value(index, name)
             if variable is None or variable.assigned or value[0] not in ("node", "null"):
                 return None
             found.append(value[1] if value[0] == "node" else None)
@@ -107,6 +107,8 @@ class StaticNodes(Inference):
         for index in nodes:
             if index is None:
                 found.append(None)
+            elif self.whole.may_move(self.tree.class_of[index]) and expr.name in ("get_parent", "get_child"):
+                return None
             elif expr.name == "get_parent":
                 found.append(self.tree.nodes[index].parent if self.tree.nodes[index].parent >= 0 else None)
             elif expr.name in ("get_node", "get_node_or_null") and isinstance(asked, str):

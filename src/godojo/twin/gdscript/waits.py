@@ -26,6 +26,9 @@ from godojo.twin.gdscript.nodes import (
     While,
 )
 
+FINISHED = "@finished"
+"""A function that no script has: how long particles are seen that are emitted once."""
+
 
 @dataclass
 class Wait:
@@ -57,6 +60,13 @@ def _block(body: list[Stmt], rest: list[Stmt], waits: list[Wait], function: Func
             for _, inner in statement.branches:
                 _block(inner, following, waits, function, names)
             _block(statement.otherwise, following, waits, function, names)
+        later = _called_later(statement)
+        if later is not None:
+            line = statement.line
+            after = Function(f"after_{line}", line, [], "void", [Do(line, later[1])], False, path=function.path)
+            waits.append(Wait(line, later[0], after))
+            body[i] = Assign(line, Name(line, wait_name(line)), "", later[0])
+            continue
         if not isinstance(statement, Do) or not isinstance(statement.value, Await):
             continue
         seconds = _seconds(statement.value.value)
@@ -69,12 +79,27 @@ def _block(body: list[Stmt], rest: list[Stmt], waits: list[Wait], function: Func
         return
 
 
+def _called_later(statement: Stmt) -> tuple[Expr, Call] | None:
+    """`get_tree().create_timer(1.0).timeout.connect(method)`: the seconds, and the call."""
+    if not isinstance(statement, Do) or not isinstance(statement.value, Call):
+        return None
+    call = statement.value
+    if call.name != "connect" or call.receiver is None or len(call.args) != 1 or not isinstance(call.args[0], Name):
+        return None
+    made = call.receiver.value if isinstance(call.receiver, Attribute) and call.receiver.name == "timeout" else None
+    if not isinstance(made, Call) or made.name != "create_timer" or not made.args:
+        return None
+    return made.args[0], Call(call.line, None, call.args[0].name, [])
+
+
 def _seconds(awaited: Expr) -> Expr | None:
     if not isinstance(awaited, Attribute):
         return None
     if awaited.name in ("process_frame", "physics_frame"):
         return Const(awaited.line, 0.0)
     made = awaited.value
+    if awaited.name == "finished":
+        return Call(awaited.line, None, FINISHED, [made])
     if awaited.name == "timeout" and isinstance(made, Call) and made.name == "create_timer" and made.args:
         return made.args[0]
     return None

@@ -227,6 +227,8 @@ class Whole(WholeReach):
                 what = f"the contacts of a rigid body call {link.method}, and are not compiled"
                 self.refusals.add((target.path, function.line, what))
                 continue
+            if self.tree.is_copy(link.source):
+                continue  # as in its template
             kinds = [self._emitted(one, link.signal) for one in types]
             kinds += [self.live_type(one) for one in link.binds]
             self.roots.append((target, link.method, kinds))
@@ -264,6 +266,10 @@ class Whole(WholeReach):
                         function.refusals.append((param.line, f"{param.name} is {conflict}"))
         for cls in dict.fromkeys(self.tree.class_of[agent.node] for agent in self.snapshot.agents):
             self._reach_info(cls)
+        for cls in self.tree.classes:
+            if cls.source is not None and any(self.tree.in_pool(one) for one in cls.nodes):
+                self.reach_making(cls)
+                self.reach_entering(cls)
         for agent in self.snapshot.agents:
             variable = self.tree.class_of[agent.node].member("needs_reset")
             if variable is not None:

@@ -357,7 +357,7 @@ class WholeWriter(_Writer):
             return str(expr.folded), ATOM
         kind = expr.type
         if isinstance(kind, RefType):
-            text, own = f"not is_null({self.text(expr)})", LEVELS["not"]
+            text, own = f"not {self._null_test()}({self.text(expr)})", LEVELS["not"]
         elif isinstance(kind, ObjectType):
             text, own = f"{self.text(expr, ATOM)}.hit", ATOM
         elif isinstance(kind, MapType):
@@ -370,6 +370,10 @@ class WholeWriter(_Writer):
         else:
             return super().truth(expr, level)
         return (text, own) if own >= level else (f"({text})", ATOM)
+
+    def _null_test(self) -> str:
+        """A node that was freed is as good as null."""
+        return "is_gone" if self.whole.is_dynamic else "is_null"
 
     def _may_be_null(self, expr: Expr) -> bool:
         assert self.cls is not None
@@ -424,7 +428,7 @@ class WholeWriter(_Writer):
                 chosen = expr.then if expr.condition.folded else expr.other
                 return self.to(chosen, expr.type, ATOM), ATOM
             case Unary(op="not") if isinstance(expr.value.type, RefType) and expr.value.folded is None:
-                return f"is_null({self.text(expr.value)})", ATOM
+                return f"{self._null_test()}({self.text(expr.value)})", ATOM
             case Unary(op="not") if expr.value.type in (FLOAT, NUMBER) and self._may_be_null(expr.value):
                 number = self.text(expr.value, LEVELS["=="] + 1)
                 return f"{number} == 0.0 or is_nan({number})", LEVELS["or"]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from godojo.twin.gdscript.class_inference import ClassInference
-from godojo.twin.gdscript.effects import Effects
+from godojo.twin.gdscript.effects import Effects, parts
 from godojo.twin.gdscript.errors import Refusal
+from godojo.twin.gdscript.infer import every_statement
 from godojo.twin.gdscript.live import LiveClass, common, copy_function
 from godojo.twin.gdscript.names import python_name
 from godojo.twin.gdscript.nodes import (
+    Assign,
     Binary,
     Call,
     Const,
@@ -23,6 +26,7 @@ from godojo.twin.gdscript.nodes import (
     Param,
     Place,
     Script,
+    Stmt,
     Variable,
 )
 from godojo.twin.gdscript.types import (
@@ -33,15 +37,22 @@ from godojo.twin.gdscript.types import (
     join,
     ref,
 )
-from godojo.twin.gdscript.waits import split, wait_name
-from godojo.twin.gdscript.whole_types import WholeTypes
+from godojo.twin.gdscript.waits import expressions, split, wait_name
+from godojo.twin.gdscript.whole_tree import WholeTree
 from godojo.twin.world import api
 
 if TYPE_CHECKING:
     from godojo.twin.gdscript.whole import Whole
 
 
-class WholeReach(WholeTypes):
+def _is_random(expr: Expr) -> bool:
+    return any(isinstance(one, Call) and (one.name.startswith("rand") or one.name in _RANDOM) for one in parts(expr))
+
+
+_RANDOM = ("pick_random", "shuffle")
+
+
+class WholeReach(WholeTree):
     """Makes the functions of each class as they are reached."""
 
     def inference(self, cls: LiveClass) -> ClassInference:
@@ -98,6 +109,43 @@ class WholeReach(WholeTypes):
         flag = self.hidden(cls, f"deferred_{name}", BOOL, [["bool", False]] * len(cls.nodes))
         cls.deferred[flag] = name
         return flag
+
+    def reach_making(self, cls: LiveClass) -> None:
+        """Reaches what a node of a pool does when it is made: variables that begin with random numbers.
+
+        All others begin as in the template.
+        """
+        body: list[Stmt] = []
+        for link in reversed(list(cls.links())):
+            for member in link.source.members if link.source is not None else ():
+                if member.value is not None and "onready" not in member.annotations and _is_random(member.value):
+                    body.append(Assign(member.line, Name(member.line, member.name), "", copy.deepcopy(member.value)))
+            init = link.source.functions.get("_init") if link.source is not None else None
+            if init is not None and any(
+                _is_random(one) for part in every_statement(init.body) for one in expressions(part)
+            ):
+                assert link.source is not None
+                self.refusals.add((link.path, init.line, "_init() with random numbers is not compiled"))
+        if body:
+            made = Function("make", body[0].line, [], "void", body, False)
+            self._reached(cls, (cls.path, "@make"), f"{cls.name}_make", lambda: made)
+
+    def reach_entering(self, cls: LiveClass) -> None:
+        """Reaches what a node of a pool does when it enters the tree: `@onready` variables, then `_ready`."""
+        body: list[Stmt] = []
+        for name in ("_enter_tree", "_ready"):
+            if name == "_ready":
+                for member in self.tree.onready(cls):
+                    if member.value is not None:
+                        body.append(
+                            Assign(member.line, Name(member.line, member.name), "", copy.deepcopy(member.value))
+                        )
+            script = cls.declaring(name)
+            if script is not None:
+                body.append(Do(script.functions[name].line, Call(script.functions[name].line, None, name, [])))
+        if body:
+            made = Function("enter", body[-1].line, [], "void", body, False)
+            self._reached(cls, (cls.path, "@enter"), f"{cls.name}_enter", lambda: made)
 
     def reach_static(self, cls: LiveClass, path: str, function: Function) -> Function:
         if all(one.path != path for one in cls.links()):

@@ -8,7 +8,7 @@ import numpy as np
 from godojo.twin.physics.areas import BEFORE, NOW, pair_of
 from godojo.twin.physics.godot.overlaps import can_see
 from godojo.twin.physics.jit import call
-from godojo.twin.physics.space import AREA, AREAS_KNOWN, EVENTS, KINEMATIC, MOVED, RIGID, STATIC, Space
+from godojo.twin.physics.space import AREA, AREAS_KNOWN, EVENTS, KINEMATIC, MOVED, REMOVED, RIGID, STATIC, Space
 from godojo.twin.physics.vectors import F0, F1
 from godojo.twin.physics_2d.motion import is_enabled, update_bounds
 from godojo.twin.physics_2d.separate import touches
@@ -192,12 +192,18 @@ def update_overlaps(space: Space) -> None:
                     first, last = min(first, index), max(last, index)
     else:
         space.counts[AREAS_KNOWN] = 1
-        for index in range(pairs.shape[0]):
-            if _update_pair(space, index):
+        index = 0
+        while index < pairs.shape[0]:
+            pair = pairs[index]
+            if bodies[pair.area].kind == REMOVED:  # it has forgotten what was inside
+                index = pair.end
+                continue
+            kind = bodies[pair.other].kind
+            if (kind != REMOVED or space.touching[index] != 0) and _update_pair(space, index):
                 first, last = min(first, index), max(last, index)
-                kind = bodies[pairs[index].other].kind
                 if kind in (AREA, STATIC):
                     space.counts[AREAS_KNOWN] = 0
+            index += 1
     _list_changes(space, first, last)
 
 

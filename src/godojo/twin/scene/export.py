@@ -68,6 +68,7 @@ def read_probe(text: bytes, ready: Ready, wire: str, source: str) -> Snapshot:
             _restore(node["properties"], node["members"])
         for resource in tree["resources"]:
             _restore(resource["properties"], resource["members"])
+        tree["templates"] = list(map(_template, tree["templates"]))
         _restore(tree["settings"])
         for connection in tree["connections"]:
             connection["binds"] = list(map(_value, connection["binds"]))
@@ -123,6 +124,32 @@ def _agent(node: int, role: RoleDescription) -> dict[str, Any]:
         },
         "action_space": {part.name: {"size": part.size, "action_type": part.kind} for part in role.action},
     }
+
+
+def _template(read: dict[str, Any]) -> dict[str, Any]:
+    """A template as the probe writes it, with its nodes counted from 0."""
+    first: int = read.pop("first")
+    end = first + len(read["nodes"])
+
+    def local(value: Any) -> Any:
+        if not isinstance(value, list):
+            return value
+        if len(value) == 2 and value[0] == "node" and first <= value[1] < end:
+            return ["local", value[1] - first]
+        return list(map(local, value))
+
+    for node in read["nodes"]:
+        _restore(node["properties"], node["members"])
+        for table in (node["properties"], node["members"]):
+            table.update({name: local(value) for name, value in table.items()})
+        node["index"] -= first
+        node["parent"] = max(node["parent"] - first, -1)
+    for link in read["connections"]:
+        link["source"], link["target"] = link["source"] - first, link["target"] - first
+        link["binds"] = [local(_value(one)) for one in link["binds"]]
+    # A connection to a node outside, such as an autoload, is made by a script that runs again.
+    read["connections"] = [one for one in read["connections"] if 0 <= one["target"] < len(read["nodes"])]
+    return read
 
 
 def _restore(*tables: dict[str, Any]) -> None:

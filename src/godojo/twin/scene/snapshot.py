@@ -129,6 +129,34 @@ class ResourceInfo(msgspec.Struct):
     path: str = ""
 
 
+class Template(msgspec.Struct):
+    """What scripts may make while the game runs, made once and read outside the tree.
+
+    Its nodes count from 0; values that name them are `["local", index]`.
+    """
+
+    name: str
+    """The path of a scene, or a class of the engine."""
+    nodes: list[NodeInfo]
+    connections: list[Connection] = []
+    live: int = 0
+    """Instances that are in the tree already."""
+
+
+class Pool(msgspec.Struct):
+    """Room for the nodes of a template that the game makes: the template, then `slots` instances, one after the other.
+
+    See `godojo.twin.scene.pools`.
+    """
+
+    name: str
+    first: int
+    """The template's root."""
+    size: int
+    """Nodes of one instance."""
+    slots: int
+
+
 class Snapshot(msgspec.Struct):
     """A game in the real engine, just before its first decision."""
 
@@ -155,6 +183,10 @@ class Snapshot(msgspec.Struct):
     """The nodes that a trace follows, in its order."""
     ready: dict[str, Any] = {}
     """What the game says of itself when it is configured, as `godojo.bridge.messages.Ready`."""
+    templates: list[Template] = []
+    """What scripts may make while the game runs."""
+    pools: list[Pool] | None = None
+    """Where a twin has room for it, if the game changes its tree while it runs."""
     format: int = FORMAT_VERSION
 
     def node(self, path: str) -> NodeInfo:
@@ -170,7 +202,8 @@ _INHERIT, _WHEN_PAUSED, _DISABLED = 0, 2, 4
 
 def can_process(snapshot: Snapshot, node: NodeInfo) -> bool:
     """Whether a node is processed while the tree is not paused."""
-    while node.process_mode == _INHERIT and node.parent >= 0:
+    roots = [range(one.first, one.first + one.size * (one.slots + 1), one.size) for one in snapshot.pools or ()]
+    while node.process_mode == _INHERIT and node.parent >= 0 and not any(node.index in one for one in roots):
         node = snapshot.nodes[node.parent]
     return node.process_mode not in (_DISABLED, _WHEN_PAUSED)
 
@@ -192,6 +225,9 @@ def snapshot_bytes(snapshot: Snapshot) -> bytes:
     """A snapshot as a file."""
     tree = msgspec.to_builtins(snapshot)
     tree.pop("format")
+    for name in ("templates", "pools"):
+        if not tree[name]:
+            tree.pop(name)
     return document_bytes(TWIN_SNAPSHOT, _finite(tree), is_long=True)
 
 
@@ -244,6 +280,33 @@ def _check(snapshot: Snapshot) -> None:
         _check_index(node_index, nodes, f"the autoload {name}")
     if snapshot.sync >= nodes:
         raise _Invalid("the sync node does not exist")
+    for template in snapshot.templates:
+        _check_template(template, snapshot)
+    for pool in snapshot.pools or ():
+        if not 0 < pool.first <= nodes - pool.size * (pool.slots + 1) or min(pool.size, pool.slots) < 1:
+            raise _Invalid(f"the pool {pool.name} is outside the tree")
+
+
+def _check_template(template: Template, snapshot: Snapshot) -> None:
+    count = len(template.nodes)
+    for index, node in enumerate(template.nodes):
+        if node.index != index or not -1 <= node.parent < index or (node.parent == -1) != (index == 0):
+            raise _Invalid(f"node {index} of {template.name} is not in tree order")
+        if node.script is not None and node.script not in snapshot.scripts:
+            raise _Invalid(f"the script {node.script} of {template.name} is not listed")
+        for values in (node.properties, node.members):
+            for name, value in values.items():
+                where = f"{template.name}: {node.path}.{name}"
+                _check_value(where, value, len(snapshot.nodes), len(snapshot.resources), 0, count)
+    if not template.nodes:
+        raise _Invalid(f"{template.name} has no nodes")
+    for link in template.connections:
+        _check_index(link.source, count, f"a connection's source in {template.name}")
+        _check_index(link.target, count, f"a connection's target in {template.name}")
+        for value in link.binds:
+            _check_value(
+                f"{link.signal} to {link.method}", value, len(snapshot.nodes), len(snapshot.resources), 0, count
+            )
 
 
 def _check_index(index: int, count: int, what: str) -> None:
@@ -256,7 +319,7 @@ def _check_values(where: str, values: dict[str, Value], nodes: int, resources: i
         _check_value(f"{where}.{name}", value, nodes, resources, 0)
 
 
-def _check_value(where: str, value: Any, nodes: int, resources: int, depth: int) -> None:
+def _check_value(where: str, value: Any, nodes: int, resources: int, depth: int, local: int = 0) -> None:
     """Checks a value, and replaces "inf" and the like by numbers, in place."""
     if not isinstance(value, list) or not value or not isinstance(value[0], str) or depth > _DEEPEST:
         raise _Invalid(f"{where} is no value")
@@ -275,18 +338,20 @@ def _check_value(where: str, value: Any, nodes: int, resources: int, depth: int)
             return
         case "node", [int() as index] if 0 <= index < nodes:
             return
+        case "local", [int() as index] if 0 <= index < local:
+            return
         case "resource", [int() as index] if 0 <= index < resources:
             return
         case "Callable", [int() as index, str()] if 0 <= index < nodes:
             return
         case "Array", [list() as items] | [list() as items, str()]:
             for item in items:
-                _check_value(where, item, nodes, resources, depth + 1)
+                _check_value(where, item, nodes, resources, depth + 1, local)
             return
         case "Dictionary", [list() as pairs] if all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
             for key, item in pairs:
-                _check_value(where, key, nodes, resources, depth + 1)
-                _check_value(where, item, nodes, resources, depth + 1)
+                _check_value(where, key, nodes, resources, depth + 1, local)
+                _check_value(where, item, nodes, resources, depth + 1, local)
             return
         case "PackedStringArray", [list() as texts] if all(isinstance(text, str) for text in texts):
             return

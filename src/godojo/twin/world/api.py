@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from godojo.twin.world.classes import BASES
+from godojo.twin.world.classes import BASES, PARTICLES
 
 
 @dataclass(frozen=True)
@@ -94,19 +94,23 @@ _pure("Node", _F, "get_physics_process_delta_time get_process_delta_time")
 _pure("Node", _B, "is_physics_processing is_processing")
 _pure("Node", _I, "get_instance_id")
 _pure("Node", _B, "is_ancestor_of", "Ref[Node]")
+_pure("Node", _B, "is_queued_for_deletion")
 _does("Node", "set_physics_process set_process", _B)
 _computed("Node", _I, "process_mode")
 
 # Node3D
-_moved("Node3D", "Transform3D", "transform")
-_moved("Node3D", "Basis", "basis")
+_computed("Node3D", "Transform3D", "transform")
+_computed("Node3D", "Basis", "basis")
 _moved("Node3D", _V3, "position")
 _computed("Node3D", _V3, "rotation rotation_degrees scale")
 _computed("Node3D", "Quaternion", "quaternion")
 _computed("Node3D", "Transform3D", "global_transform")
 _computed("Node3D", "Basis", "global_basis")
 _computed("Node3D", _V3, "global_position global_rotation global_rotation_degrees")
-_fields("Node3D", _B, "visible top_level")
+_fields("Node3D", _B, "visible")
+PROPERTIES["Node3D", "top_level"] = Property(_B, setter="set_top_level")
+METHODS["Node3D", "set_as_top_level"] = Method("set_top_level", (_B,))
+METHODS["Node3D", "is_set_as_top_level"] = Method(".top_level", (), _B, pure=True)
 _pure("Node3D", _V3, "to_local to_global", _V3)
 _does("Node3D", "rotate_x rotate_y rotate_z", _F)
 _does("Node3D", "rotate rotate_object_local global_rotate", _V3, _F)
@@ -207,7 +211,7 @@ METHODS["PhysicsBody2D", "move_and_collide"] = Method(
     "move_and_collide_2d", (_V2, _B, _F, _B), "Ref[KinematicCollision2D]", defaults=("False", "0.08", "False")
 )
 METHODS["PhysicsBody2D", "test_move"] = Method("test_move_2d", ("Transform2D", _V2), _B)
-_pure("CharacterBody2D", _V2, "get_position_delta", suffix="_2d")
+_pure("CharacterBody2D", _V2, "get_position_delta get_gravity", suffix="_2d")
 _pure("CharacterBody2D", "Ref[KinematicCollision2D]", "get_slide_collision", _I, suffix="_2d")
 _pure("CharacterBody2D", "Ref[KinematicCollision2D]", "get_last_slide_collision", suffix="_2d")
 _pure("KinematicCollision2D", _V2, "get_normal get_position", prefix="collision_", suffix="_2d")
@@ -283,6 +287,12 @@ METHODS["Timer", "stop"] = Method("timer_stop")
 METHODS["Timer", "is_stopped"] = Method("timer_is_stopped", (), _B, pure=True)
 SIGNALS["Timer", "timeout"] = ()
 
+# Particles: only that they begin, which draws a random number.
+for _name in PARTICLES:
+    _computed(_name, _B, "emitting")
+    METHODS[_name, "is_emitting"] = Method("emitting", (), _B, pure=True)
+    METHODS[_name, "restart"] = Method("restart_particles", (_B,), defaults=("False",))
+
 # Singletons: the receiver is any node of the world.
 METHODS["Engine", "get_physics_frames"] = Method("physics_frames", (), _I, pure=True)
 METHODS["Engine", "get_process_frames"] = Method("physics_frames", (), _I, pure=True)
@@ -307,7 +317,7 @@ IGNORED_CLASSES = frozenset(
     AudioStreamPlayer2D AudioStreamPlayer3D CPUParticles2D CPUParticles3D Camera2D Camera3D CanvasLayer CanvasModulate
     Control DirectionalLight2D DirectionalLight3D FogVolume GPUParticles2D GPUParticles3D GPUTrail3D Label3D Light3D
     LightmapGI Line2D MeshInstance2D MeshInstance3D MultiMeshInstance3D OmniLight3D Parallax2D ParallaxBackground
-    PointLight2D Polygon2D ReflectionProbe SpotLight3D Sprite2D Sprite3D SubViewport TextureRect VoxelGI
+    PointLight2D Polygon2D ReflectionProbe SpotLight3D SpringArm3D Sprite2D Sprite3D SubViewport TextureRect VoxelGI
     WorldEnvironment""".split()  # noqa: SIM905 - easier to read than a list
 )
 """Native classes that only draw or sound: calls on them are left out and listed. All of `Control` is among them."""

@@ -21,7 +21,7 @@ from godojo.twin.physics.space import (
     Statics,
 )
 from godojo.twin.scene.snapshot import NodeInfo, Snapshot
-from godojo.twin.world.api import ancestors
+from godojo.twin.world.api import ancestors, is_ignored
 from godojo.twin.world.scene_2d import is_solid_tiles, physics_of_2d
 
 _AREAS_SEE_STATIC = "physics/jolt_physics_3d/simulation/areas_detect_static_bodies"
@@ -31,7 +31,7 @@ _KINDS["RigidBody3D"] = RIGID
 _IDENTITY = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
 
 
-_REFUSED = {"CollisionPolygon3D", "GridMap", "Joint3D", "SoftBody3D", "SpringArm3D", "ShapeCast3D", "Joint2D"}
+_REFUSED = {"CollisionPolygon3D", "GridMap", "Joint3D", "SoftBody3D", "ShapeCast3D", "Joint2D"}
 _REFUSED |= {"ShapeCast2D", "PhysicalBone2D", "TileMap"}
 """Classes that could change the game and that a twin does not know."""
 
@@ -57,6 +57,8 @@ def refuse_unknown(snapshot: Snapshot) -> None:
     for node in snapshot.nodes:
         if not _REFUSED.isdisjoint(ancestors(node.native_class)):
             raise GodojoError(f"{node.path}: a twin has no {node.native_class} yet")
+        if snapshot.nodes[node.parent].native_class == "SpringArm3D" and not is_ignored(node.native_class):
+            raise GodojoError(f"{node.path}: a twin has no SpringArm3D that moves more than cameras")
         if node.native_class == "Area3D" and node.properties.get("gravity_space_override", ["int", 0])[1]:
             raise GodojoError(f"{node.path}: a twin has no areas that change gravity yet")
     if has_flat_bodies(snapshot):

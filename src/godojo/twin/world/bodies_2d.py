@@ -26,6 +26,13 @@ _MOTION_2D_SIZE = MOTION.itemsize
 # Characters
 
 
+@jitable
+def get_gravity_2d(body):
+    """The physics finds it in each step: there is none before the first."""
+    world = world_of(body)
+    return Vector2(world.gravity.x, world.gravity.y) if world.ticks > 0 else Vector2(0.0, 0.0)
+
+
 @node_kernel("CharacterBody2D")
 def get_position_delta_2d(body):
     return global_position_2d(body) - body.previous_position

@@ -15,8 +15,9 @@ from godojo.twin.physics.engines import GODOT, JOLT
 from godojo.twin.physics.jit import call as _part
 from godojo.twin.physics.motion import move_and_collide
 from godojo.twin.physics.rays import cast_ray
+from godojo.twin.physics.rotations import quaternion_of
 from godojo.twin.physics.slide import apply_floor_snap, move_and_slide
-from godojo.twin.physics.space import MOVED, MOVED_COUNT, RIGID
+from godojo.twin.physics.space import AREAS_KNOWN, BODY, MOVED, MOVED_COUNT, RIGID
 from godojo.twin.physics.step import flush_transforms, step_space
 from godojo.twin.world.entries import (
     APPLY_FLOOR_SNAP,
@@ -26,8 +27,11 @@ from godojo.twin.world.entries import (
     INTERSECT_RAY,
     MOVE_AND_COLLIDE,
     MOVE_AND_SLIDE,
+    PUT_IN,
+    RENEW_BODIES,
     STEP_PHYSICS,
     SYNC_BODIES,
+    TAKE_OUT,
     Entry,
 )
 from godojo.twin.world.kernels import (
@@ -41,12 +45,14 @@ from godojo.twin.world.kernels import (
 )
 from godojo.twin.world.modes import apply_mode
 from godojo.twin.world.nodes import global_transform, set_global_transform
+from godojo.twin.world.pool_bodies import kind_inside, renew_body, take_out_body
 from godojo.twin.world.ref_types import _reference
 from godojo.twin.world.refs import record_at
 from godojo.twin.world.space_type import godot_space_at, space_at
 
 _CHARACTER, _PHYSICS_BODY, _RAY = CLASSES["CharacterBody3D"], CLASSES["PhysicsBody3D"], CLASSES["RayCast3D"]
 _SHAPE = CLASSES["CollisionShape3D"]
+_BODY_SIZE = BODY.itemsize
 _NODE, _BODY, _RIGID_BODY = CLASSES["Node"], CLASSES["CollisionObject3D"], CLASSES["RigidBody3D"]
 
 # Transforms between nodes and the physics
@@ -241,6 +247,45 @@ def _apply_process_mode(base, offset, space):
 
 
 @_part
+def _renew_bodies(base, offset, space):
+    """For the bodies of a node that was just made."""
+    node, world = _reference(base, offset, _NODE), _reference(base, 0, WORLD)
+    for body in range(node.first_body, node.end_body):
+        renew_body(world, space, body, _BODY_SIZE)
+    return 0
+
+
+@_part
+def _put_in(base, offset, space):
+    """For the bodies of a node that has come into the tree, where they are."""
+    node, world = _reference(base, offset, _NODE), _reference(base, 0, WORLD)
+    for body in range(node.first_body, node.end_body):
+        if node_offset(world, body) < 0:
+            continue
+        record = space.bodies[body]
+        record.kind = kind_inside(world, body)
+        write_transform(_without_scale(global_transform(body_node(world, body))), record.target)
+        for part in range(12):
+            record.transform[part] = record.target[part]
+        rotation = quaternion_of(record.transform)
+        for part in range(4):
+            record.rotation[part] = rotation[part]
+        space.counts[AREAS_KNOWN] = 0
+        update_bounds(space, body)
+    return 0
+
+
+@_part
+def _take_out(base, offset, space):
+    """For the bodies of a node that leaves the tree."""
+    node = _reference(base, offset, _NODE)
+    for body in range(node.first_body, node.end_body):
+        take_out_body(space, body)
+        update_bounds(space, body)
+    return 0
+
+
+@_part
 def _enter(base, offset, number, space):
     if number == FLUSH_TRANSFORMS:
         return _flush_transforms(base, offset, space)
@@ -260,6 +305,12 @@ def _enter(base, offset, number, space):
         return _intersect_ray(base, offset, space)
     if number == APPLY_PROCESS_MODE:
         return _apply_process_mode(base, offset, space)
+    if number == RENEW_BODIES:
+        return _renew_bodies(base, offset, space)
+    if number == PUT_IN:
+        return _put_in(base, offset, space)
+    if number == TAKE_OUT:
+        return _take_out(base, offset, space)
     return _update_bounds(base, offset, space)
 
 

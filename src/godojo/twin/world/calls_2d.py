@@ -8,10 +8,11 @@ import numpy as np
 from godojo.twin.gdscript.runtime import Transform2D, Vector2, Vector3
 from godojo.twin.gdscript.runtime.jit import jitable
 from godojo.twin.physics.jit import call as _part
-from godojo.twin.physics.space import RIGID
+from godojo.twin.physics.space import AREAS_KNOWN, RIGID
 from godojo.twin.physics_2d.motion import cancel_sliding, test_motion, update_bounds
 from godojo.twin.physics_2d.rays import cast_ray
 from godojo.twin.physics_2d.slide import apply_floor_snap, move_and_slide
+from godojo.twin.physics_2d.space import BODY
 from godojo.twin.physics_2d.step import flush_transforms, set_body_transform, step_space
 from godojo.twin.world.entries import (
     APPLY_FLOOR_SNAP,
@@ -21,8 +22,11 @@ from godojo.twin.world.entries import (
     INTERSECT_RAY,
     MOVE_AND_COLLIDE,
     MOVE_AND_SLIDE,
+    PUT_IN,
+    RENEW_BODIES,
     STEP_PHYSICS,
     SYNC_BODIES,
+    TAKE_OUT,
     Entry,
 )
 from godojo.twin.world.kernels import (
@@ -42,12 +46,14 @@ from godojo.twin.world.nodes_2d import (
     set_global_transform_2d,
     set_transform_2d,
 )
+from godojo.twin.world.pool_bodies import kind_inside, renew_body, take_out_body
 from godojo.twin.world.ref_types import _reference
 from godojo.twin.world.refs import record_at
 
 _CHARACTER, _PHYSICS_BODY, _RAY = CLASSES["CharacterBody2D"], CLASSES["PhysicsBody2D"], CLASSES["RayCast2D"]
 _BODY, _RIGID_BODY = CLASSES["CollisionObject2D"], CLASSES["RigidBody2D"]
 _NODE, _SHAPE = CLASSES["Node"], CLASSES["CollisionShape2D"]
+_BODY_SIZE = BODY.itemsize
 
 
 @jitable
@@ -225,6 +231,44 @@ def _apply_process_mode(base, offset):
     return 0
 
 
+@_part
+def _renew_bodies(base, offset):
+    """For the bodies of a node that was just made."""
+    node, world = _reference(base, offset, _NODE), _reference(base, 0, WORLD_2D)
+    for body in range(node.first_body, node.end_body):
+        renew_body(world, space_of(world), body, _BODY_SIZE)
+    return 0
+
+
+@_part
+def _put_in(base, offset):
+    """For the bodies of a node that has come into the tree, where they are."""
+    node, world = _reference(base, offset, _NODE), _reference(base, 0, WORLD_2D)
+    space = space_of(world)
+    for body in range(node.first_body, node.end_body):
+        if node_offset(world, body) < 0:
+            continue
+        record = space.bodies[body]
+        record.kind = kind_inside(world, body)
+        write_transform_2d(global_transform_2d(body_node(world, body)), record.target)
+        for part in range(6):
+            record.transform[part] = record.target[part]
+        space.counts[AREAS_KNOWN] = 0
+        update_bounds(space, body)
+    return 0
+
+
+@_part
+def _take_out(base, offset):
+    """For the bodies of a node that leaves the tree."""
+    node, world = _reference(base, offset, _NODE), _reference(base, 0, WORLD_2D)
+    space = space_of(world)
+    for body in range(node.first_body, node.end_body):
+        take_out_body(space, body)
+        update_bounds(space, body)
+    return 0
+
+
 def _enter(base, offset, number):
     if number == FLUSH_TRANSFORMS:
         return _flush_transforms(base, offset)
@@ -244,6 +288,12 @@ def _enter(base, offset, number):
         return _intersect_ray(base, offset)
     if number == APPLY_PROCESS_MODE:
         return _apply_process_mode(base, offset)
+    if number == RENEW_BODIES:
+        return _renew_bodies(base, offset)
+    if number == PUT_IN:
+        return _put_in(base, offset)
+    if number == TAKE_OUT:
+        return _take_out(base, offset)
     return _update_bounds(base, offset)
 
 

@@ -61,6 +61,17 @@ MOST_OVERLAPS = 32
 _ARRAYS = {f"{name}_{what}": "int" for name in Space._fields for what in ("at", "count")}
 """Where the arrays of the physics are: those of `Statics` at an address, a world's own at an offset of its row."""
 
+PARTICLES = ("GPUParticles3D", "GPUParticles2D", "CPUParticles3D", "CPUParticles2D")
+"""Particles draw a random number when they begin: what is drawn later depends on it."""
+_PARTICLES = {
+    "one_shot": "bool",
+    "use_fixed_seed": "bool",
+    "emitting_field": "bool",
+    "is_active": "bool",
+    "lifetime": "float",
+    "explosiveness": "float",
+    "emitted_s": "float",
+}
 FIELDS: dict[str, dict[str, str]] = {
     "World": {
         "state": "uint64",
@@ -88,6 +99,13 @@ FIELDS: dict[str, dict[str, str]] = {
         "query_shape": "int32",
         "query_margin": "float",
         "query_count": "int",
+        "pristine_at": "int",
+        "phase": "int32",
+        "freed": "int32",
+        "made": "int32",
+        "first_queued": "Ref[Node]",
+        "last_queued": "Ref[Node]",
+        "room_at": "Ref[Node]",
         **_ARRAYS,
     },
     "Node": {
@@ -99,6 +117,22 @@ FIELDS: dict[str, dict[str, str]] = {
         "end_body": "int32",
         "flags": "int32",
         "process_mode_field": "int32",
+        "tree_bits": "int32",
+        "tree_stamp": "int32",
+        "pool": "Ref[NodePool]",
+        "first_child": "Ref[Node]",
+        "last_child": "Ref[Node]",
+        "next_sibling": "Ref[Node]",
+        "first_added": "Ref[Node]",
+        "next_queued": "Ref[Node]",
+    },
+    "NodePool": {
+        "first": "Ref[Node]",
+        "room": "Ref[Node]",
+        "slots": "int32",
+        "stride": "int32",
+        "number": "int32",
+        "most_used": "int32",
     },
     "Node3D": {
         "basis": "Basis",
@@ -219,6 +253,7 @@ FIELDS: dict[str, dict[str, str]] = {
         "score": "float",
         "chance": "Ref[RandomNumberGenerator]",
     },
+    **dict.fromkeys(PARTICLES, _PARTICLES),
     "RandomNumberGenerator": {"state": "uint64", "increment": "uint64"},
 }
 """The fields that each class adds. Those whose names are no property of Godot's are the twin's own."""
@@ -250,5 +285,5 @@ OVERLAYS: dict[str, dict[str, tuple[str, str, int]]] = {
 }
 """Fields that are a part of another one: type, that field, and the bytes between their starts."""
 
-ADDRESSES = (*(f"{name}_at" for name in Statics._fields), "calls_at")
+ADDRESSES = (*(f"{name}_at" for name in Statics._fields), "calls_at", "pristine_at")
 """Fields of `World` that hold addresses: they differ from process to process."""

@@ -297,7 +297,8 @@ def event(world, index):
     space = space_of(world)
     found = space.events[index]
     source, other = node_offset(world, found.area), node_offset(world, found.other)
-    return source, other, np.int64(found.entered), np.int64(space.bodies[found.other].kind == AREA)
+    is_area = body_node(world, found.other).active_kind == AREA  # what it was, if it was taken out
+    return source, other, np.int64(found.entered), np.int64(is_area)
 
 
 @node_kernel("World", "World2D")

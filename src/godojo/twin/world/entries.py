@@ -31,7 +31,10 @@ from godojo.kernels.compile import _FASTMATH
     INTERSECT_RAY,
     UPDATE_BOUNDS,
     APPLY_PROCESS_MODE,
-) = range(10)
+    RENEW_BODIES,
+    PUT_IN,
+    TAKE_OUT,
+) = range(13)
 NO_ENTRY = np.zeros(1, np.int64)
 _SIGNATURE = types.int64(types.voidptr, types.int64, types.int64)
 

@@ -12,13 +12,15 @@ from godojo.errors import GodojoError
 from godojo.twin.gdscript.program import Program
 from godojo.twin.physics.engines import JOLT
 from godojo.twin.physics.space import AREA, REMOVED, STATIC, Statics
+from godojo.twin.scene.pools import pool_of
 from godojo.twin.scene.snapshot import NodeInfo, Snapshot, Value, can_process
 from godojo.twin.world.api import is_ignored
 from godojo.twin.world.bodies import body_nodes, fill_character, has_flat_bodies, physics_of, refuse_unknown
 from godojo.twin.world.calls import ENTRIES
 from godojo.twin.world.calls_2d import ENTRY_2D
-from godojo.twin.world.classes import ADDRESSES
+from godojo.twin.world.classes import ADDRESSES, PARTICLES
 from godojo.twin.world.entries import NO_ENTRY
+from godojo.twin.world.links import link_nodes
 from godojo.twin.world.refs import Ref, RefClass
 from godojo.twin.world.scene_2d import SHAPES as SHAPES_2D
 from godojo.twin.world.scene_2d import fill_character_2d, gravity_of_2d
@@ -58,6 +60,8 @@ class WorldLayout:
     """The physics engine."""
     is_flat: bool = False
     """Whether its bodies are 2D."""
+    pools_at: int = 0
+    """Where the records of pools begin."""
 
     def node(self, row: np.ndarray, index: int) -> Ref:
         """A node of the snapshot in a row, for plain Python."""
@@ -103,7 +107,8 @@ class WorldLayout:
         calls = entry.address if has_bodies else NO_ENTRY
         for name in ADDRESSES:
             field = self.table["World"].by_name[name]
-            array: np.ndarray = calls if name == "calls_at" else getattr(self.statics, name.removesuffix("_at"))
+            others = {"calls_at": calls, "pristine_at": self.row}
+            array: np.ndarray = others[name] if name in others else getattr(self.statics, name.removesuffix("_at"))
             rows[:, field.offset : field.offset + 8] = np.frombuffer(np.int64(array.ctypes.data).tobytes(), np.uint8)
 
 
@@ -124,6 +129,8 @@ def make_layout(snapshot: Snapshot, program: Program) -> WorldLayout:
         if resource.class_name == "RandomNumberGenerator":
             generators[index] = at
             at += table["RandomNumberGenerator"].size
+    pools_at = at
+    at += table["NodePool"].size * len(snapshot.pools or ())
     statics, space = physics_of(snapshot)
     at = -(-at // 64) * 64
     space_at, at = at, at + space.dtype.itemsize
@@ -134,6 +141,8 @@ def make_layout(snapshot: Snapshot, program: Program) -> WorldLayout:
     layout = WorldLayout(table, offsets, row, statics, list(generators.values()), classes, engine, is_flat)
     writer = _Writer(snapshot, program, layout, generators)
     writer.write_nodes()
+    layout.pools_at = pools_at
+    link_nodes(layout, snapshot, pools_at)
     _take_out_disabled(layout, snapshot, space)
     row[space_at : space_at + space.dtype.itemsize] = space.view(np.uint8)
     row[nodes_at : nodes_at + 4 * len(nodes)].view(np.int32)[:] = [offsets[node] for node in nodes]
@@ -154,7 +163,9 @@ def _take_out_disabled(layout: WorldLayout, snapshot: Snapshot, space: np.ndarra
         )
         body.active_kind, body.has_exits = record["kind"], node in exits
         body.disabled_kind = (REMOVED, STATIC if record["kind"] != AREA else AREA, record["kind"])[mode]
-        if not can_process(snapshot, info):
+        if pool_of(snapshot, node) is not None:
+            record["kind"] = REMOVED
+        elif not can_process(snapshot, info):
             record["kind"] = body.disabled_kind
 
 
@@ -188,6 +199,10 @@ def _kept(snapshot: Snapshot, program: Program) -> list[bool]:
             kept[node.index] = True
         if kept[node.index] and node.parent >= 0:
             kept[node.parent] = True
+    for pool in snapshot.pools or ():
+        for root in range(pool.first, pool.first + pool.size * (pool.slots + 1), pool.size):
+            kept[root] = True
+        kept[snapshot.nodes[pool.first].parent] = True
     return kept
 
 
@@ -302,6 +317,8 @@ class _Writer:
         if "Timer" in lineage:
             timer = RefClass(NATIVE, "Timer").at(row, offset)
             timer.is_running = bool(timer.time_left > 0.0)
+        if cls in PARTICLES and "emitting" in node.properties:
+            self._write(node.path, row, offset + fields["emitting_field"].offset, "bool", node.properties["emitting"])
         if "DojoAgent" in lineage:
             self._write_agent(node, offset)
         if "RigidBody3D" in lineage or "RigidBody2D" in lineage:

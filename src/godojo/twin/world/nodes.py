@@ -19,10 +19,12 @@ from godojo.twin.gdscript.runtime import (
 )
 from godojo.twin.gdscript.runtime.jit import jitable
 from godojo.twin.physics.step import mark_moved as mark_body
-from godojo.twin.world.kernels import node_kernel, space_of, world_of
+from godojo.twin.world.kernels import CLASSES, node_kernel, space_of, world_of
+from godojo.twin.world.pools import next_below
 from godojo.twin.world.refs import is_null
 
 f64 = np.float64
+Node = CLASSES["Node"]
 _TOP_LEVEL = 1 << 48
 _STALE_ANGLES, _STALE_BASIS = 1, 2
 """Bits of `dirty`: rotation and scale must be read from the basis, or the basis made of them."""
@@ -182,6 +184,19 @@ def mark_moved(node):
         space = space_of(node)
         for body in range(node.first_body, node.end_body):
             mark_body(space, body)
+    if world_of(node).made > 0 and not is_null(node.first_child):
+        _mark_made(node)
+
+
+@node_kernel("Node3D")
+def _mark_made(node):
+    """The same for bodies of nodes below it that were made while the game runs."""
+    space, at = space_of(node), next_below(node, Node(node))
+    while not is_null(at):
+        if not is_null(at.pool):
+            for body in range(at.first_body, at.end_body):
+                mark_body(space, body)
+        at = next_below(node, at)
 
 
 @node_kernel("Node3D")
@@ -444,6 +459,15 @@ def hide(node):
 
 
 @node_kernel("Node3D")
+def set_top_level(node, value):
+    """The node stays where it is."""
+    if node.top_level != value:
+        here = global_transform(node)
+        node.top_level = value
+        set_global_transform(node, here)
+
+
+@node_kernel("Node3D")
 def parent_node_3d(node):
     return node.parent_3d
 
@@ -463,6 +487,13 @@ def timer_start(timer, time_s):
 def timer_stop(timer):
     timer.time_left = -1.0
     timer.is_running = False
+
+
+@node_kernel("Timer")
+def timer_autostart(timer):
+    """When it is ready."""
+    if timer.autostart:
+        timer_start(timer, -1.0)
 
 
 @node_kernel("Timer")

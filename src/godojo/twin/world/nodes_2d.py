@@ -8,10 +8,11 @@ import numpy as np
 from godojo.twin.gdscript.runtime import Vector2, deg_to_rad, rad_to_deg, transform2d_of
 from godojo.twin.gdscript.runtime.jit import jitable
 from godojo.twin.world.kernels import CLASSES, body_node, node_kernel, world_of
+from godojo.twin.world.pools import next_below
 from godojo.twin.world.refs import is_null
 
 f32, f64 = np.float32, np.float64
-_NODE_2D = CLASSES["Node2D"]
+_NODE, _NODE_2D = CLASSES["Node"], CLASSES["Node2D"]
 _LEAST_SCALE = 0.00001
 
 
@@ -47,6 +48,22 @@ def mark_moved_2d(node):
         if moved.is_moved == 0:
             world.moves = world.moves + 1
             moved.is_moved = world.moves
+    if world.made > 0 and not is_null(node.first_child):
+        _mark_made_2d(node)
+
+
+@node_kernel("Node2D")
+def _mark_made_2d(node):
+    """The same for bodies of nodes below it that were made while the game runs."""
+    world, at = world_of(node), next_below(node, _NODE(node))
+    while not is_null(at):
+        if not is_null(at.pool):
+            for body in range(at.first_body, at.end_body):
+                moved = body_node(world, body)
+                if moved.is_moved == 0:
+                    world.moves = world.moves + 1
+                    moved.is_moved = world.moves
+        at = next_below(node, at)
 
 
 @node_kernel("Node2D")

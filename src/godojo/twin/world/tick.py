@@ -7,37 +7,14 @@ one `_process`. The trainer talks to the game where its Sync node stands in that
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from godojo.errors import GodojoError
 from godojo.twin.gdscript.infos import KEYS
-from godojo.twin.gdscript.program import Program
-from godojo.twin.scene.snapshot import Connection, NodeInfo, Snapshot, Value, can_process
-from godojo.twin.world.api import ancestors
-from godojo.twin.world.bodies import body_nodes
-from godojo.twin.world.layout import WorldLayout
-
-_RAYS = ("RayCast3D", "RayCast2D")
+from godojo.twin.world.phases import PhaseWriter
 
 
-@dataclass
-class _Run:
-    """Nodes of one class that follow each other in the order of a phase."""
-
-    cls: str
-    function: str
-    offsets: list[int]
-
-
-class TickWriter:
+class TickWriter(PhaseWriter):
     """The text of a game's module."""
-
-    def __init__(self, snapshot: Snapshot, program: Program, layout: WorldLayout) -> None:
-        self._snapshot, self._program, self._layout = snapshot, program, layout
-        self._changes_modes = "set_process_mode(" in program.source
-        self._lines: list[str] = []
-        self._tables: list[str] = []
 
     def module(self) -> str:
         """The whole module: classes, the game's functions, and the tick."""
@@ -62,190 +39,6 @@ class TickWriter:
         words = set(re.findall(r"\w+", text))
         head += [f'{name} = RefClass(TABLE, "{name}")' for name in table.classes if name in words]
         return "\n".join(head) + "\n" + text
-
-    # The phases of a tick
-
-    def _write_phases(self) -> None:
-        nodes = sorted((node for node in self._snapshot.nodes if self._can_process(node)), key=lambda one: one.priority)
-        sync = self._snapshot.sync
-        place = next((i for i, node in enumerate(nodes) if node.index == sync), len(nodes))
-        self._phase("before_sync", "`_physics_process` of the nodes in front of Sync.", self._physics(nodes[:place]))
-        self._phase("after_sync", "`_physics_process` of the nodes behind Sync.", self._physics(nodes[place + 1 :]))
-        self._phase("process", "`_process`, once per tick.", self._process(self._snapshot.nodes))
-        for phase in ("run_deferred", "pass_time"):
-            runs: list[_Run] = []
-            for node in self._snapshot.nodes:
-                self._add_method(runs, node, f"@{phase}")
-            self._late_phase(phase, runs)
-        self._write_signals()
-        has_bodies = bool(self._layout.offsets) and self._has_bodies()
-        begin = ["world.ticks += 1"]
-        if has_bodies:
-            begin += ["sync_bodies(world)", "emit_signals(world)"]
-        self._function("begin_tick(world)", "A tick up to the place of Sync.", [*begin, "before_sync(world)"])
-        end = ["after_sync(world)", "run_deferred(world)"]
-        if has_bodies:
-            end += ["flush_transforms(world)", "step_physics(world)"]
-        end += ["process(world)", "run_deferred(world)", "pass_time(world)"]
-        if has_bodies:
-            end += ["flush_transforms(world)"]
-        self._function("end_tick(world)", "The rest of a tick.", end)
-        repeat = self._snapshot.action_repeat
-        self._function(
-            "advance(world)",
-            f"From one decision to the next, {repeat} ticks later.",
-            [
-                "end_tick(world)",
-                f"for _ in range({repeat - 1}):",
-                "    begin_tick(world)",
-                "    end_tick(world)",
-                "begin_tick(world)",
-            ],
-        )
-
-    def _late_phase(self, name: str, runs: list[_Run]) -> None:
-        """What the end of a tick does, whether nodes are processed or not."""
-        doc = {"run_deferred": "Calls that were deferred.", "pass_time": "Functions that wait for something."}[name]
-        body: list[str] = []
-        for number, run in enumerate(runs):
-            table = f"{name.upper()}_{number}"
-            self._tables.append(f"{table} = np.array({run.offsets}, np.int64)")
-            given = "node, world.delta" if name == "pass_time" else "node"
-            body += [f"for offset in {table}:", f"    {run.function}(record_at(world, offset, {run.cls}){given[4:]})"]
-        self._function(f"{name}(world)", doc, body or ["pass"])
-
-    def _has_bodies(self) -> bool:
-        return bool(body_nodes(self._snapshot))
-
-    def _physics(self, nodes: Iterable[NodeInfo]) -> list[_Run]:
-        runs: list[_Run] = []
-        for node in nodes:
-            if node.index == self._snapshot.sync:
-                continue
-            lineage = ancestors(node.native_class)
-            for ray in _RAYS:
-                if ray in lineage:
-                    self._add(runs, node, ray, "update_ray")
-            if "Timer" in lineage and not self._is_idle(node):
-                self._add(runs, node, "Timer", self._timeout(node))
-            self._add_method(runs, node, "_physics_process")
-        return runs
-
-    def _process(self, nodes: Sequence[NodeInfo]) -> list[_Run]:
-        runs: list[_Run] = []
-        for node in nodes:
-            if self._can_process(node) and node.index != self._snapshot.sync:
-                if "Timer" in ancestors(node.native_class) and self._is_idle(node):
-                    self._add(runs, node, "Timer", self._timeout(node))
-                self._add_method(runs, node, "_process")
-        return runs
-
-    def _is_idle(self, timer: NodeInfo) -> bool:
-        """Whether a timer counts in `_process`, which is its default."""
-        return bool(timer.properties.get("process_callback", ["int", 1])[1] == 1)
-
-    def _timeout(self, timer: NodeInfo) -> str:
-        """Writes what a timer calls, and returns its name."""
-        body: list[str] = []
-        for link in self._snapshot.connections:
-            if link.source == timer.index and link.signal == "timeout":
-                body += self._handler(link, "")
-        name = f"time_out_{timer.index}"
-        lines = ["if tick_timer(node):", *(f"    {line}" for line in body or ["pass"])]
-        self._function(f"{name}(node)", f"Counts {timer.path}.", lines)
-        return name
-
-    def _handler(self, link: Connection, args: str) -> list[str]:
-        """The call of what is connected to a signal; nothing if it is not compiled."""
-        target, cls = self._layout.offsets[link.target], self._program.class_of[link.target]
-        function = self._program.methods.get((cls or "", link.method))
-        if target < 0 or not function:
-            return []
-        for value in link.binds:
-            args += f", {self._bound(value)}"
-        return [f"{function}(record_at(node, {target}, {cls}){args})"]
-
-    def _bound(self, value: Value) -> str:
-        """A bound argument of a connection."""
-        kind = value[0]
-        if kind == "node":
-            return f"record_at(node, {self._layout.offsets[value[1]]}, {self._program.class_of[value[1]]})"
-        if kind in ("bool", "int", "float"):
-            return repr(value[1])
-        if kind in ("Vector2", "Vector3"):
-            return f"{kind}({', '.join(map(repr, value[1]))})"
-        if kind == "String" and value[1] in self._program.strings:
-            return str(self._program.strings.index(value[1]))
-        raise GodojoError(f"a twin cannot bind a {kind} to a signal")
-
-    def _add_method(self, runs: list[_Run], node: NodeInfo, method: str) -> None:
-        cls = self._program.class_of[node.index]
-        function = self._program.methods.get((cls or "", method))
-        if cls and function:
-            self._add(runs, node, cls, function)
-
-    def _add(self, runs: list[_Run], node: NodeInfo, cls: str, function: str) -> None:
-        offset = self._layout.offsets[node.index]
-        if offset < 0:
-            return
-        if not runs or runs[-1].function != function or runs[-1].cls != cls:
-            runs.append(_Run(cls, function, []))
-        runs[-1].offsets.append(offset)
-
-    def _can_process(self, node: NodeInfo) -> bool:
-        return self._changes_modes or can_process(self._snapshot, node)
-
-    def _phase(self, name: str, doc: str, runs: list[_Run]) -> None:
-        body: list[str] = []
-        flags = {"_physics_process": 1, "_process": 2}
-        for number, run in enumerate(runs):
-            table = f"{name.upper()}_{number}"
-            self._tables.append(f"{table} = np.array({run.offsets}, np.int64)")
-            is_method = run.cls not in (*_RAYS, "Timer") or run.function.endswith("process")
-            flag = flags["_process" if name == "process" else "_physics_process"]
-            body += [f"for offset in {table}:", f"    node = record_at(world, offset, {run.cls})"]
-            conditions = [f"Node(node).flags & {flag}"] if is_method else []
-            conditions += ["can_process(node)"] if self._changes_modes else []
-            call = f"{run.function}(node, world.delta)" if is_method else f"{run.function}(node)"
-            body += [f"    if {' and '.join(conditions)}:", f"        {call}"] if conditions else [f"    {call}"]
-        self._function(f"{name}(world)", doc, body or ["pass"])
-
-    def _write_signals(self) -> None:
-        """Entered and exited areas: the handlers of each area, in the order of its connections."""
-        body: list[str] = []
-        if not self._has_bodies():
-            return
-        kinds = {("body_entered", 1): 0, ("body_exited", 0): 0, ("area_entered", 1): 1, ("area_exited", 0): 1}
-        for (signal, entered), is_area in kinds.items():
-            for link in self._snapshot.connections:
-                dimension = "2D" if self._layout.is_flat else "3D"
-                source, native = self._layout.offsets[link.source], f"{'Area' if is_area else 'Node'}{dimension}"
-                if link.signal != signal or source < 0:
-                    continue
-                call = self._handler(link, f", record_at(node, other, {native})")
-                if call:
-                    body += [
-                        f"if source == {source} and entered == {entered} and is_area == {is_area}:",
-                        f"    {call[0]}",
-                    ]
-        if not body:
-            body = ["pass"]
-        self._function(
-            "handle_overlap(node, source, other, entered, is_area)",
-            "Calls what is connected to the signals of an area.",
-            body,
-        )
-        self._function(
-            "emit_signals(world)",
-            "The signals of areas that the last physics step brought.",
-            [
-                *(["space = World2D(world)"] if self._layout.is_flat else ["space = world"]),
-                "for index in range(event_count(space)):",
-                "    source, other, entered, is_area = event(space, index)",
-                "    handle_overlap(world, source, other, entered, is_area)",
-                "clear_events(space)",
-            ],
-        )
 
     # The sync point
 
@@ -374,9 +167,6 @@ class TickWriter:
             ],
             "njit_parallel",
         )
-
-    def _function(self, head: str, doc: str, body: Sequence[str], decorator: str = "kernel") -> None:
-        self._lines += ["", "", f"@{decorator}", f"def {head}:", f'    """{doc}"""', *(f"    {line}" for line in body)]
 
 
 def _without_imports(source: str) -> str:

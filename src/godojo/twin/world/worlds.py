@@ -17,15 +17,18 @@ from godojo.engines.godot.arrays import checked_seed, make_arrays
 from godojo.errors import GodojoError, option
 from godojo.files import atomic_write
 from godojo.kernels.compile import CACHE_FOLDER
+from godojo.twin.changing import TwinStopped
 from godojo.twin.gdscript.compiled import _import as import_file
 from godojo.twin.gdscript.program import Program
 from godojo.twin.gdscript.runtime.chance import PythonRandom, seed
+from godojo.twin.scene.pools import MOST_SLOTS
 from godojo.twin.scene.snapshot import Snapshot
 from godojo.twin.world.agents import DojoAgents, GodotRlAgents, Wire
 from godojo.twin.world.dojo import with_native_agents, world_seed
 from godojo.twin.world.dojo_tick import DojoTickWriter
 from godojo.twin.world.layout import make_layout
-from godojo.twin.world.refs import ERROR_AT, ERRORS, STOPPED, RefClass
+from godojo.twin.world.pools import INSIDE
+from godojo.twin.world.refs import ERROR_AT, ERRORS, POOL_FULL, STOPPED, RefClass
 from godojo.twin.world.tables import NATIVE
 from godojo.twin.world.tick import TickWriter
 
@@ -130,9 +133,18 @@ class TwinWorlds(Worlds):
         row = self._rows[world // self._per_instance]
         found = np.full((len(self._snapshot.bodies), 3), np.nan, np.float32)
         for place, node in enumerate(self._snapshot.bodies):
-            if self.layout.offsets[node] >= 0:
+            if self.layout.offsets[node] >= 0 and self.layout.node(row, node).tree_bits & INSIDE:
                 found[place] = self.layout.global_position(row, node)
         return found
+
+    def check_room(self) -> None:
+        """Raises if more than half of a pool was ever used: other play may need more than this."""
+        record = RefClass(NATIVE, "NodePool")
+        for number, pool in enumerate(self._snapshot.pools or ()):
+            at = self.layout.pools_at + number * NATIVE["NodePool"].size
+            most = max(int(record.at(row, at).most_used) for row in self._rows)
+            if 2 * most > pool.slots > 1 and pool.slots < MOST_SLOTS:
+                raise TwinStopped(f"{most} of {pool.slots} nodes of {pool.name} were used", pool=pool.name)
 
     def node(self, world: int, path: str) -> Any:
         """A node of a world: its members are attributes."""
@@ -144,9 +156,17 @@ class TwinWorlds(Worlds):
         if errors.any():
             world = int(np.flatnonzero(errors)[0])
             number = int(errors[world, 0])
-            advice = f"; train it with {option('engine', 'godot')}"
+            raise self._stopped(world, number)
+
+    def _stopped(self, world: int, number: int) -> TwinStopped:
+        advice, pool = f"; train it with {option('engine', 'godot')}", ""
+        if number >= POOL_FULL:
+            full = (self._snapshot.pools or [])[number - POOL_FULL]
+            pool, reason = full.name, f"there are more than {full.slots} nodes of {full.name} at once{advice}"
+        else:
             reason = ERRORS[number] if number < STOPPED else self._stops[number - STOPPED] + advice
-            raise GodojoError(f"the twin of {self._snapshot.scene} stopped in instance {world}: {reason}")
+        message = f"the twin of {self._snapshot.scene} stopped in instance {world}: {reason}"
+        return TwinStopped(message, STOPPED <= number < POOL_FULL, pool)
 
 
 def seeded(value: int) -> np.uint64:
