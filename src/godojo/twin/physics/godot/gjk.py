@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from godojo.twin.physics.godot.solids import Solid, local, place, support
+from godojo.twin.physics.godot.axis_test import room_along, rounding_of, span
+from godojo.twin.physics.godot.solids import Solid, box_corner, column, local, place, support
 from godojo.twin.physics.jit import call, inline
+from godojo.twin.physics.space import BOX
 from godojo.twin.physics.vectors import F0, F1, add, cross, dot, length32, mul, neg, normalized32, sub
 
 Vector = Any
@@ -19,18 +21,20 @@ _ACCURACY = np.float32(0.0001)
 _TOUCHING_M = np.float32(0.0001)
 _SAME_SQUARED = np.float32(0.0001)
 _ALL = 15
+_CLEAR_M = np.float32(0.0002)
 
 
 @inline
-def _difference(a: Solid, motion: Vector, b: Solid, vertices: np.ndarray, direction: Vector) -> Vector:
-    """The farthest point of `a`, swept along `motion` (in its frame), minus `b`, in a direction."""
-    length = length32(direction)
+def _difference(a: Solid, motion: Vector, b: Solid, vertices: np.ndarray, direction: Vector, length: Any) -> Vector:
+    """The farthest point of `a`, swept along `motion` (in its frame), minus `b`, in a direction of this length."""
     d = (direction[0] / length, direction[1] / length, direction[2] / length)
     n = normalized32(local(a, d))
     point = support(a, vertices, n)
     if dot(n, motion) > F0:
         point = add(point, motion)
-    other = support(b, vertices, normalized32(local(b, neg(d))))
+    back = local(b, neg(d))
+    # The corner of a box is a matter of signs.
+    other = box_corner(b.half, back) if b.kind == BOX else support(b, vertices, normalized32(back))
     return sub(place(a, point), place(b, other))
 
 
@@ -129,12 +133,44 @@ def _closest_4(a: Vector, b: Vector, c: Vector, d: Vector) -> tuple[Any, Any, in
     return least, weights, mask
 
 
+@inline
+def _gap(a: Solid, motion: Vector, b: Solid, vertices: np.ndarray, between: Vector, v: Vector) -> Any:
+    """About how far the shapes are apart along `v` of any length, times that length."""
+    low_a, high_a = span(a, vertices, v)
+    low_b, high_b = span(b, vertices, v)
+    swept, shift = dot(local(a, v), motion), dot(between, v)
+    return max((low_b + shift) - (high_a + max(swept, F0)), (low_a + min(swept, F0)) - (high_b + shift))
+
+
+@inline
+def _is_clear(a: Solid, motion: Vector, b: Solid, vertices: np.ndarray) -> bool:
+    """Whether the shapes are so far apart along a likely axis that no search takes them for touching."""
+    between = sub(b.origin, a.origin)
+    rounding = add(rounding_of(a), rounding_of(b))
+    if a.kind != BOX and b.kind != BOX:
+        apart = _CLEAR_M * length32(between) + room_along(between, rounding)
+        return bool(_gap(a, motion, b, vertices, between, between) > apart)
+    box = b if b.kind == BOX else a
+    for axis in range(3):
+        v = column(box, axis)
+        apart = _CLEAR_M * length32(v) + room_along(v, rounding)
+        if _gap(a, motion, b, vertices, between, v) > apart:
+            return True
+    return False
+
+
 @call
 def is_separated(a: Solid, motion: Vector, b: Solid, vertices: np.ndarray) -> bool:
     """Whether Godot's distance of two shapes is above zero; `a` is swept along `motion`, which is in its own frame."""
+    return _is_clear(a, motion, b, vertices) or search(a, motion, b, vertices)
+
+
+@call
+def search(a: Solid, motion: Vector, b: Solid, vertices: np.ndarray) -> bool:
+    """As `is_separated`, step by step."""
     guess = sub(b.origin, a.origin)
     start = neg(guess) if dot(guess, guess) > F0 else (F1, F0, F0)
-    first = _difference(a, motion, b, vertices, start)
+    first = _difference(a, motion, b, vertices, start, length32(start))
     simplex = (first, first, first, first)
     rank = 1
     ray = first
@@ -145,7 +181,7 @@ def is_separated(a: Solid, motion: Vector, b: Solid, vertices: np.ndarray) -> bo
         length = length32(ray)
         if length < _TOUCHING_M:
             return False
-        w = _difference(a, motion, b, vertices, neg(ray))
+        w = _difference(a, motion, b, vertices, neg(ray), length)
         for index in range(4):
             offset = sub(w, seen[index])
             if dot(offset, offset) < _SAME_SQUARED:
