@@ -36,6 +36,7 @@ class TickWriter:
     def __init__(self, snapshot: Snapshot, program: Program, layout: WorldLayout) -> None:
         self._snapshot, self._program, self._layout = snapshot, program, layout
         self._changes_modes = "set_process_mode(" in program.source
+        self._enables_rays = re.search(r"\benabled = |set_enabled\(", program.source) is not None
         self._lines: list[str] = []
         self._tables: list[str] = []
 
@@ -124,7 +125,7 @@ class TickWriter:
                 continue
             lineage = ancestors(node.native_class)
             for ray in _RAYS:
-                if ray in lineage:
+                if ray in lineage and (self._enables_rays or node.properties.get("enabled") != ["bool", False]):
                     self._add(runs, node, ray, "update_ray")
             if "Timer" in lineage and not self._is_idle(node):
                 self._add(runs, node, "Timer", self._timeout(node))

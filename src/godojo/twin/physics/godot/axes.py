@@ -13,6 +13,7 @@ from godojo.twin.physics.godot.axis_test import (
     NOTHING_YET,
     Best,
     Pair,
+    depth_along,
     measure,
     test,
     test_facing,
@@ -39,6 +40,9 @@ from godojo.twin.physics.vectors import (
 Vector = Any
 
 _BACK_FACE = np.float64(-0.0002)
+_ROUGHLY = np.float32(4.0)
+_HALF = np.float32(0.5)
+_ASIDE_M = np.float32(0.001)
 
 
 @inline
@@ -68,10 +72,17 @@ def _across(axis: Vector, point: Vector) -> Vector:
     return sub(point, mul(axis, dot(axis, point)))
 
 
-@call
+@inline
 def _box_faces(pair: Pair, box: Solid, best: Best) -> Best:
-    for axis in range(3):
-        best = test(pair, best, column(box, axis))
+    """All three are looked at before the first one is measured: mostly one is far better than the others."""
+    x, y, z = depth_along(pair, column(box, 0)), depth_along(pair, column(box, 1)), depth_along(pair, column(box, 2))
+    least = min(min(x, y), min(z, best.depth)) + _ROUGHLY * (pair.rounding[0] + pair.rounding[1] + pair.rounding[2])
+    if not x > least:
+        best = test(pair, best, column(box, 0))
+    if not y > least:
+        best = test(pair, best, column(box, 1))
+    if not z > least:
+        best = test(pair, best, column(box, 2))
     return best
 
 
@@ -93,7 +104,7 @@ def _edge(pair: Pair, hull: Solid, index: int) -> tuple[Vector, Vector]:
     return corner(hull, pair.vertices, one), corner(hull, pair.vertices, two)
 
 
-@call
+@inline
 def _box_box(pair: Pair, best: Best, with_margin: bool) -> Best:
     a, b = pair.a, pair.b
     best = _box_faces(pair, a, best)
@@ -113,11 +124,38 @@ def _box_box(pair: Pair, best: Best, with_margin: bool) -> Best:
     return best
 
 
-@call
+@inline
+def _is_on_face(pair: Pair, at: Vector, up: Vector, face: int) -> bool:
+    """Whether a capsule stands upright on a face of a box so far from its edges that no other axis is as good.
+
+    `at` and `up` are the capsule's place and axis in the box's frame. Along any axis that is not the face's own, the
+    ball above the face is deeper by what the axis leans times the way to the nearest edge. The axes to come lean at
+    least as much as the way from that edge to the far end of the capsule; those across the corners of the box, which
+    Godot measures from the world's origin, lean completely, unless a corner is right above or below that.
+    """
+    half, center = pair.a.half, local(pair.a, pair.a.origin)
+    one, two = (face + 1) % 3, (face + 2) % 3
+    inset = min(half[one] - abs(at[one]), half[two] - abs(at[two]))
+    gap = abs(at[face]) - pair.b.half[1] - half[face]
+    far = gap + pair.b.half[1] + pair.b.half[1]
+    room = _ROUGHLY * (pair.rounding[0] + pair.rounding[1] + pair.rounding[2])
+    aside = max(abs(abs(center[one]) - half[one]), abs(abs(center[two]) - half[two]))
+    is_upright = abs(up[one]) < EPSILON and abs(up[two]) < EPSILON
+    is_inside = gap >= F0 and inset > F0 and inset * inset > room * (inset + far)
+    return bool(is_upright and is_inside and aside > _ASIDE_M + _ROUGHLY * EPSILON * abs(center[face]))
+
+
+@inline
 def _box_capsule(pair: Pair, best: Best) -> Best:
     box, capsule = pair.a, pair.b
     best = _box_faces(pair, box, best)
     along = normalized32(column(capsule, 1))
+    if best.depth < F0:
+        return best
+    at, up, chosen = local(box, pair.between), local(box, along), local(box, best.axis)
+    for face in range(3):
+        if abs(chosen[face]) > _HALF and _is_on_face(pair, at, up, face):
+            return best
     for i in range(3):
         axis = cross(column(box, i), along)
         if dot(axis, axis) >= EPSILON:
@@ -461,7 +499,7 @@ def triangle_axis(pair: Pair, with_margin: bool) -> Best:
     return best
 
 
-@call
+@inline
 def best_axis(pair: Pair, with_margin: bool) -> Best:
     """The axis along which two convex shapes overlap least, pointing from the second to the first."""
     best = Best(NOTHING_YET, (F0, F0, F0))

@@ -1,4 +1,4 @@
-"""How deep two shapes overlap along an axis: Godot's `test_axis`, called only where a rougher measure leaves it open."""
+"""How deep two shapes overlap along an axis: Godot's `test_axis`, where a rougher measure leaves it open."""
 
 from typing import Any, NamedTuple
 
@@ -123,6 +123,15 @@ def span(solid: Solid, vertices: np.ndarray, v: Vector) -> tuple[Any, Any]:
     return low, high
 
 
+@inline
+def depth_along(pair: Pair, v: Vector) -> Any:
+    """About how deep the shapes overlap along `v`, times its length."""
+    low_a, high_a = span(pair.a, pair.vertices, v)
+    low_b, high_b = span(pair.b, pair.vertices, v)
+    shift, margin = dot(v, pair.between), (pair.margin_a + pair.margin_b) * length32(v)
+    return min(high_a - (low_b + shift), (high_b + shift) - low_a) + margin
+
+
 _STAYS, _IS_APART, _IS_OPEN = range(3)
 
 
@@ -134,10 +143,7 @@ def _glance(pair: Pair, best: Best, v: Vector) -> int:
     length = length32(v)
     if not length > _SHORT:
         return _IS_OPEN
-    low_a, high_a = span(pair.a, pair.vertices, v)
-    low_b, high_b = span(pair.b, pair.vertices, v)
-    shift, margin = dot(v, pair.between), (pair.margin_a + pair.margin_b) * length
-    depth = min(high_a - (low_b + shift), (high_b + shift) - low_a) + margin
+    depth = depth_along(pair, v)
     room = room_along(v, pair.rounding)
     if depth > best.depth * length + room:
         return _STAYS
