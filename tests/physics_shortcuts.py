@@ -50,8 +50,8 @@ def take_every_step() -> None:
             best = axis_test.measure(pair, best, normalized32(column(box, axis)))
         return best
 
-    axis_test._glance = lambda *_: axis_test._IS_OPEN  # type: ignore[assignment]
-    axes._is_on_face = lambda *_: False  # type: ignore[assignment]
+    axis_test._glance = lambda *_: axis_test._IS_OPEN
+    axes._is_on_face = lambda *_: False
     axes._box_faces = all_faces
 
 

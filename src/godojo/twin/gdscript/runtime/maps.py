@@ -78,9 +78,9 @@ def key_index(keys, slots, key):
     """Where a dictionary has a key; behind its end if it has none, which is an error where it is read."""
     count = len(keys)
     if count <= FEW:
-        for place in range(count):
-            if keys[place] == key:
-                return i64(place)
+        for index in range(count):
+            if keys[index] == key:
+                return i64(index)
         return i64(count)
     if slots[0] != count:
         _fill_slots(keys, slots)
