@@ -18,10 +18,10 @@ from tests.physics_recording import record
 ROOT = Path(__file__).parent.parent
 
 
-def measured(path: Path) -> dict[str, Any]:
-    """Figures of a recording, by the kernels in plain Python: the same operations, without minutes of compilation."""
+def figures_in_python(module: str, argument: str) -> dict[str, Any]:
+    """What a module prints, with kernels in plain Python: the same operations, without minutes of compilation."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
-    command = [sys.executable, "-m", "tests.physics_parity", str(path)]
+    command = [sys.executable, "-m", module, argument]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900, env=environment, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     figures: dict[str, Any] = json.loads(done.stdout)
@@ -30,7 +30,8 @@ def measured(path: Path) -> dict[str, Any]:
 
 def figures_of(engine: Engine, kind: str, seed: int, folder: Path, physics: str = JOLT) -> dict[str, Any]:
     scenes, ticks = repeats(1, nightly=12), repeats(60, nightly=240)
-    return measured(record(engine, kind, seed, scenes, ticks, folder / "recording.json", physics))
+    path = record(engine, kind, seed, scenes, ticks, folder / "recording.json", physics)
+    return figures_in_python("tests.physics_parity", str(path))
 
 
 @pytest.mark.parametrize("physics", [JOLT, GODOT])
@@ -50,6 +51,12 @@ def test_rolling_and_bouncing_balls_agree_with_the_engine(engine: Engine, tmp_pa
 
 def test_characters_of_godot_physics_move_bit_exactly(engine: Engine, tmp_path: Path) -> None:
     assert figures_of(engine, "boxes", 7, tmp_path, GODOT)["one_tick_max_m"] == 0.0
+
+
+def test_shortcuts_of_godot_physics_find_what_all_steps_find() -> None:
+    figures = figures_in_python("tests.physics_shortcuts", str(repeats(600, nightly=20_000)))
+    assert figures["touching"] > figures["pairs"] // 5
+    assert figures["differences"] == 0
 
 
 _KINDS = ["flat", "yaw", "boxes", "crowd", "bodies", "areas", "meshes"]

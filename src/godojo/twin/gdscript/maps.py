@@ -1,6 +1,7 @@
 """Dictionaries that change while the game runs: members whose keys and values are kept as two arrays.
 
-`tiles[cell]` is `tiles_values[key_index(tiles_keys, cell)]`. Keys keep the order in which they were added, as in Godot.
+`tiles[cell]` is `tiles_values[key_index(tiles_keys, tiles_slots, cell)]`; `runtime/maps.py` says what slots are. Keys
+keep the order in which they were added, as in Godot.
 A dictionary with constant strings as keys that nobody keeps (an observation) is a `DictType` instead.
 """
 
@@ -14,9 +15,9 @@ from godojo.twin.gdscript.types import BOOL, INT, NIL, NULL, MapType, Type
 
 _METHODS: dict[str, tuple[str, int, Type]] = {
     # how it is written, how many keys it takes, and its result
-    "has": ("contains({r}_keys, {0})", 1, BOOL),
-    "erase": ("erase_key({r}_keys, {r}_values, {0})", 1, NULL),
-    "clear": ("clear_map({r}_keys, {r}_values)", 0, NULL),
+    "has": ("has_key({r}_keys, {r}_slots, {0})", 1, BOOL),
+    "erase": ("erase_key({r}_keys, {r}_values, {r}_slots, {0})", 1, NULL),
+    "clear": ("clear_map({r}_keys, {r}_values, {r}_slots)", 0, NULL),
     "size": ("size({r}_keys)", 0, INT),
     "is_empty": ("size({r}_keys) == 0", 0, BOOL),
 }
@@ -32,7 +33,7 @@ class Maps(ClassNames):
             return super()._index(expr)
         expr.plan = expr.place = None
         self._key(kind, expr.index)
-        expr.plan = Plan("{r}_values[key_index({r}_keys, {0})]", [kind.keys.element], kind.values.element)
+        expr.plan = Plan("{r}_values[key_index({r}_keys, {r}_slots, {0})]", [kind.keys.element], kind.values.element)
         return kind.values.element
 
     def _binary(self, expr: Binary) -> Type | None:
@@ -41,7 +42,8 @@ class Maps(ClassNames):
             if isinstance(kind, MapType):
                 self._key(kind, expr.left)
                 self._require_member(expr.right, expr.line)
-                text = "contains({1}_keys, {0})" if expr.op == "in" else "not contains({1}_keys, {0})"
+                text = "has_key({1}_keys, {1}_slots, {0})"
+                text = text if expr.op == "in" else f"not {text}"
                 expr.plan = Plan(text, [kind.keys.element, None], BOOL, level=15 if expr.op == "in" else 4)
                 return BOOL
         return super()._binary(expr)
@@ -71,7 +73,7 @@ class Maps(ClassNames):
         if len(expr.args) == 2:
             self.put(kind.values, self.value(expr.args[1]), expr.line)
             wanted = kind.values.element
-            text = "value_or({r}_keys, {r}_values, {0}, {1})"
+            text = "value_or({r}_keys, {r}_values, {r}_slots, {0}, {1})"
             expr.plan = Plan(text, [kind.keys.element, wanted], wanted)
             return wanted
         element = kind.values.element

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from godojo.twin.gdscript.whole import Whole
     from godojo.twin.scene.snapshot import Snapshot
 
+LEAST_CAPACITY = 16
+"""Member arrays have room for so many items, or for twice as many as they begin with."""
+
 
 @dataclass
 class ClassLayout:
@@ -161,24 +164,39 @@ def compile_program(snapshot: Snapshot, read_source: Callable[[str], str]) -> Pr
     )
 
 
+def capacity_for(longest: int) -> int:
+    """For how many items a member array has room that begins with at most so many."""
+    return max(2 * longest, LEAST_CAPACITY)
+
+
+def _slots_for(capacity: int) -> int:
+    """How many slots find the keys of a dictionary: a power of two, at least half of them free, and one for itself."""
+    return 1 + (1 << (2 * capacity - 1).bit_length())
+
+
 def _fields(whole: Whole, variable: Variable, kept_as: Callable[[Type | None], str]) -> dict[str, str]:
-    """The members that a variable is kept in: a dictionary is an array of keys and one of values."""
+    """The members that a variable is kept in: a dictionary is three arrays, see `runtime/maps.py`."""
     kind = variable.type
     if kind is None:
         return {}
     if not isinstance(kind, MapType):
         return {variable.python: kept_as(kind)}
-    keys, values = f"{variable.python}_keys", f"{variable.python}_values"
+    keys, values, slots = (f"{variable.python}_{part}" for part in ("keys", "values", "slots"))
     assert variable.owner is not None
-    for cls in whole.tree.derived(variable.owner):
-        for node in cls.nodes:
-            live = whole.tree.nodes[node].members.get(variable.name, ["Dictionary", []])
-            pairs = live[1] if live[0] == "Dictionary" else []
-            begin = whole.initial.setdefault(node, {})
-            begin[keys], begin[values] = ["Array", [one[0] for one in pairs]], ["Array", [one[1] for one in pairs]]
+    live = {
+        node: whole.tree.nodes[node].members.get(variable.name, ["Dictionary", []])
+        for cls in whole.tree.derived(variable.owner)
+        for node in cls.nodes
+    }
+    pairs = {node: value[1] if value[0] == "Dictionary" else [] for node, value in live.items()}
+    empty = [["int", 0]] * _slots_for(capacity_for(max(map(len, pairs.values()), default=0)))
+    for node, items in pairs.items():
+        begin = whole.initial.setdefault(node, {})
+        begin[keys], begin[values] = ["Array", [one[0] for one in items]], ["Array", [one[1] for one in items]]
+        begin[slots] = ["Array", empty]
     if kind.keys.element is None or kind.values.element is None:
         return {}  # nothing reads or writes it
-    return {keys: kept_as(kind.keys), values: kept_as(kind.values)}
+    return {keys: kept_as(kind.keys), values: kept_as(kind.values), slots: "Array[int32]"}
 
 
 def _write_nulls(whole: Whole, kept: list[Variable]) -> None:

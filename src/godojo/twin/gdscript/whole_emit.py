@@ -284,8 +284,8 @@ class WholeWriter(_Writer):
             return
         if isinstance(statement.target.type, MapType):
             owner, other = self.text(statement.target), self.text(statement.value)
-            self.write(f"assign_array({owner}_keys, {other}_keys)", statement.line)
-            self.write(f"assign_array({owner}_values, {other}_values)", statement.line)
+            own = f"{owner}_keys, {owner}_values, {owner}_slots"
+            self.write(f"assign_map({own}, {other}_keys, {other}_values)", statement.line)
             return
         target, place = statement.target, statement.target.place
         if statement.op and place is not None and place.write != f"{place.read} = {{v}}":
@@ -303,15 +303,16 @@ class WholeWriter(_Writer):
         kind, owner = statement.target.type, self.text(statement.target)
         assert isinstance(kind, MapType)
         assert isinstance(statement.value, DictLiteral)
-        self.write(f"clear_map({owner}_keys, {owner}_values)", statement.line)
+        self.write(f"clear_map({owner}_keys, {owner}_values, {owner}_slots)", statement.line)
         for key, value in zip(statement.value.keys, statement.value.values, strict=True):
             shown = f"{self.to(key, kind.keys.element)}, {self.to(value, kind.values.element)}"
-            self.write(f"set_key({owner}_keys, {owner}_values, {shown})", key.line)
+            self.write(f"set_key({owner}_keys, {owner}_values, {owner}_slots, {shown})", key.line)
 
     def _store(self, target: Expr, text: str, line: int) -> None:
         if isinstance(target, Index) and isinstance(target.value.type, MapType):
             owner, keys = self.text(target.value), target.value.type.keys
-            self.write(f"set_key({owner}_keys, {owner}_values, {self.to(target.index, keys.element)}, {text})", line)
+            own, key = f"{owner}_keys, {owner}_values, {owner}_slots", self.to(target.index, keys.element)
+            self.write(f"set_key({own}, {key}, {text})", line)
             return
         if target.place is not None and not (isinstance(target, Name) and target.place is None):
             narrow = ""

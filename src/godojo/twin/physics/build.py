@@ -171,6 +171,7 @@ def _fill_shape(row: Any, info: ShapeInfo, body_scale: np.ndarray, vertices: lis
         assert info.vertices is not None
         points = info.vertices.astype(np.float64) * scale
         low, high = points.min(axis=0), points.max(axis=0)
+        size = np.maximum(np.abs(low), np.abs(high))
         row["first_vertex"] = sum(len(part) for part in vertices)
         if info.kind == CONVEX and engine == GODOT:
             rows, corners, row["plane_count"], row["edge_count"] = hull_rows(points)

@@ -38,7 +38,7 @@ SHAPE = np.dtype(
         ("edge_count", "i4"),  # hulls of GodotPhysics: edges follow the planes, two rows each (corners; faces)
         ("one_sided", "i4"),  # meshes: rays pass from behind
         ("transform", "f4", 12),  # in its body
-        ("half", "f4", 3),  # box: half extents; capsule, cylinder: radius, half height; sphere: radius
+        ("half", "f4", 3),  # half extents; capsule, cylinder: radius, half height; sphere: radius
         ("margin", "f4"),  # convex radius: edges are rounded by it
         ("low", "f4", 3),  # box around it in its own frame
         ("high", "f4", 3),

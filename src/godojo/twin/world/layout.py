@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from godojo.errors import GodojoError
-from godojo.twin.gdscript.program import Program
+from godojo.twin.gdscript.program import Program, capacity_for
 from godojo.twin.physics.engines import JOLT
 from godojo.twin.physics.space import AREA, REMOVED, STATIC, Statics
 from godojo.twin.scene.pools import pool_of
@@ -26,7 +26,6 @@ from godojo.twin.world.scene_2d import SHAPES as SHAPES_2D
 from godojo.twin.world.scene_2d import fill_character_2d, gravity_of_2d
 from godojo.twin.world.tables import NATIVE, ClassTable, size_of
 
-LEAST_CAPACITY = 16
 _PACKED = {
     "PackedFloat32Array": "Array[float32]",
     "PackedFloat64Array": "Array[float]",
@@ -231,7 +230,7 @@ def _stored(text: str, longest: int) -> str:
     """The type of a member as records keep it."""
     text = _PACKED.get(text, text)
     if text.startswith("Array["):
-        return f"{text}:{max(2 * longest, LEAST_CAPACITY)}"
+        return f"{text}:{capacity_for(longest)}"
     return "Ref[RandomNumberGenerator]" if text == "RandomNumberGenerator" else text
 
 

@@ -5,6 +5,7 @@ Nodes that were made while the game runs are processed behind their parent's oth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -50,6 +51,7 @@ class PhaseWriter:
     def __init__(self, snapshot: Snapshot, program: Program, layout: WorldLayout) -> None:
         self._snapshot, self._program, self._layout = snapshot, program, layout
         self._changes_modes = "set_process_mode(" in program.source
+        self._enables_rays = re.search(r"\benabled = |set_enabled\(", program.source) is not None
         self._lines: list[str] = []
         self._tables: list[str] = []
 
@@ -159,7 +161,7 @@ class PhaseWriter:
                 continue
             lineage = ancestors(node.native_class)
             for ray in _RAYS:
-                if ray in lineage:
+                if ray in lineage and (self._enables_rays or node.properties.get("enabled") != ["bool", False]):
                     self._add(runs, node, ray, "update_ray")
             if "Timer" in lineage and not self._is_idle(node):
                 self._add(runs, node, "Timer", self._timeout(node))

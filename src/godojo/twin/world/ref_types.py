@@ -30,6 +30,7 @@ from numba.extending import (
 )
 
 from godojo.twin.gdscript import runtime
+from godojo.twin.gdscript.runtime.maps import hash_of
 from godojo.twin.gdscript.runtime.vector_types import VECTOR_TYPES
 from godojo.twin.world import refs
 from godojo.twin.world.refs import ERROR_AT, NULL_REF, OUT_OF_RANGE, OVERFLOW, STOPPED, RefClass, stop
@@ -302,6 +303,11 @@ def _offset(typingctx, ref):
         return cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0]).offset
 
     return types.int64(ref), get
+
+
+@overload(hash_of)
+def _hash_of(key):
+    return (lambda key: _offset(key)) if isinstance(key, RefType) else None
 
 
 @intrinsic

@@ -337,45 +337,6 @@ def assign_array(target, source):
 
 
 @jitable
-def key_index(keys, key):
-    """Where a dictionary has a key; behind its end if it has none, which is an error where it is read."""
-    for i in range(len(keys)):
-        if keys[i] == key:
-            return np.int64(i)
-    return np.int64(len(keys))
-
-
-@jitable
-def set_key(keys, values, key, value):
-    place = key_index(keys, key)
-    if place < len(keys):
-        values[place] = value
-    else:
-        keys.append(key)
-        values.append(value)
-
-
-@jitable
-def erase_key(keys, values, key):
-    place = key_index(keys, key)
-    if place < len(keys):
-        keys.pop(place)
-        values.pop(place)
-
-
-@jitable
-def value_or(keys, values, key, default):
-    place = key_index(keys, key)
-    return values[place] if place < len(keys) else default
-
-
-@jitable
-def clear_map(keys, values):
-    clear(keys)
-    clear(values)
-
-
-@jitable
 def write_numbers(out, at, array):
     """Writes an array of numbers into a flat one; returns where the next one begins."""
     for i in range(len(array)):

@@ -4,22 +4,32 @@ Which axes it tries, and in which order, differs for every pair of shapes, and s
 that are close to each other at edges can count as touching before they do. The twin tries the same.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from godojo.twin.physics.godot.axis_test import (
+    APART,
+    NOTHING_YET,
+    Best,
+    Pair,
+    depth_along,
+    measure,
+    test,
+    test_facing,
+    test_unit,
+    toward,
+)
 from godojo.twin.physics.godot.features import edge_row, plane_row
-from godojo.twin.physics.godot.solids import Solid, box_corner, column, corner, extent, local, place, turn
+from godojo.twin.physics.godot.solids import Solid, box_corner, column, corner, local, place, turn
 from godojo.twin.physics.jit import call, inline
 from godojo.twin.physics.space import BOX, CAPSULE, CONVEX, CYLINDER, SPHERE
 from godojo.twin.physics.vectors import (
     EPSILON,
     F0,
-    F1,
     add,
     cross,
     dot,
-    is_near_zero,
     mul,
     neg,
     normalized32,
@@ -30,70 +40,15 @@ from godojo.twin.physics.vectors import (
 Vector = Any
 
 _BACK_FACE = np.float64(-0.0002)
+_ROUGHLY = np.float32(4.0)
 _HALF = np.float32(0.5)
-
-
-class Pair(NamedTuple):
-    """Two shapes with their margins, in Godot's order of shapes."""
-
-    a: Solid
-    b: Solid
-    margin_a: Any
-    margin_b: Any
-    vertices: np.ndarray
-
-
-class Best(NamedTuple):
-    """The best axis so far, and how deep the shapes overlap along it; negative: they are apart."""
-
-    depth: Any
-    axis: Vector
-
-
-NOTHING_YET = np.float32(1e15)
-APART = np.float32(-1.0)
-
-
-@call
-def _test(pair: Pair, best: Best, axis: Vector) -> Best:
-    """Godot's `test_axis`."""
-    if best.depth < F0:
-        return best
-    if is_near_zero(axis):
-        axis = (F0, F1, F0)
-    low_a, high_a = extent(pair.a, pair.vertices, axis)
-    low_b, high_b = extent(pair.b, pair.vertices, axis)
-    low_a, high_a = low_a - pair.margin_a, high_a + pair.margin_a
-    low_b, high_b = low_b - pair.margin_b, high_b + pair.margin_b
-    size, middle = (high_a - low_a) * _HALF, (low_a + high_a) * _HALF
-    low = (low_b - size) - middle
-    high = (high_b + size) - middle
-    if low > F0 or high < F0:
-        return Best(APART, axis)
-    low = abs(low)
-    if high < low:
-        if high < best.depth:
-            return Best(high, axis)
-    elif low < best.depth:
-        return Best(low, neg(axis))
-    return best
-
-
-@inline
-def _toward(axis: Vector, normal: Vector) -> Vector:
-    return neg(axis) if dot(axis, normal) < F0 else axis
-
-
-@inline
-def _facing(pair: Pair, best: Best, axis: Vector, normal: Vector) -> Best:
-    """As `_test`, with the axis on the front side of a triangle."""
-    return _test(pair, best, _toward(axis, normal))
+_ASIDE_M = np.float32(0.001)
 
 
 @inline
 def _twice(a: Vector, b: Vector) -> Vector:
     """The part of `a` across `b`, turned around."""
-    return normalized32(cross(cross(a, b), b))
+    return cross(cross(a, b), b)
 
 
 @inline
@@ -114,13 +69,20 @@ def _nearest_corner(box: Solid, direction: Vector) -> Vector:
 
 @inline
 def _across(axis: Vector, point: Vector) -> Vector:
-    return normalized32(sub(point, mul(axis, dot(axis, point))))
+    return sub(point, mul(axis, dot(axis, point)))
 
 
-@call
+@inline
 def _box_faces(pair: Pair, box: Solid, best: Best) -> Best:
-    for axis in range(3):
-        best = _test(pair, best, normalized32(column(box, axis)))
+    """All three are looked at before the first one is measured: mostly one is far better than the others."""
+    x, y, z = depth_along(pair, column(box, 0)), depth_along(pair, column(box, 1)), depth_along(pair, column(box, 2))
+    least = min(min(x, y), min(z, best.depth)) + _ROUGHLY * (pair.rounding[0] + pair.rounding[1] + pair.rounding[2])
+    if not x > least:
+        best = test(pair, best, column(box, 0))
+    if not y > least:
+        best = test(pair, best, column(box, 1))
+    if not z > least:
+        best = test(pair, best, column(box, 2))
     return best
 
 
@@ -128,7 +90,7 @@ def _box_faces(pair: Pair, box: Solid, best: Best) -> Best:
 def _hull_faces(pair: Pair, hull: Solid, best: Best) -> Best:
     for index in range(hull.planes):
         normal = read3(pair.vertices[plane_row(hull, index)])
-        best = _test(pair, best, normalized32(turn(hull, normal)))
+        best = test(pair, best, turn(hull, normal))
         if best.depth < F0:
             return best
     return best
@@ -142,7 +104,7 @@ def _edge(pair: Pair, hull: Solid, index: int) -> tuple[Vector, Vector]:
     return corner(hull, pair.vertices, one), corner(hull, pair.vertices, two)
 
 
-@call
+@inline
 def _box_box(pair: Pair, best: Best, with_margin: bool) -> Best:
     a, b = pair.a, pair.b
     best = _box_faces(pair, a, best)
@@ -151,28 +113,55 @@ def _box_box(pair: Pair, best: Best, with_margin: bool) -> Best:
         for j in range(3):
             axis = cross(column(a, i), column(b, j))
             if dot(axis, axis) >= EPSILON:
-                best = _test(pair, best, normalized32(axis))
+                best = test(pair, best, axis)
     if with_margin and best.depth >= F0:
         between = sub(b.origin, a.origin)
         apart = sub(_nearest_corner(a, local(a, between)), _nearest_corner(b, local(b, neg(between))))
-        best = _test(pair, best, normalized32(apart))
+        best = test(pair, best, apart)
         for i in range(3):
-            best = _test(pair, best, _twice(apart, column(a, i)))
-            best = _test(pair, best, _twice(apart, column(b, i)))
+            best = test(pair, best, _twice(apart, column(a, i)))
+            best = test(pair, best, _twice(apart, column(b, i)))
     return best
 
 
-@call
+@inline
+def _is_on_face(pair: Pair, at: Vector, up: Vector, face: int) -> bool:
+    """Whether a capsule stands upright on a face of a box so far from its edges that no other axis is as good.
+
+    `at` and `up` are the capsule's place and axis in the box's frame. Along any axis that is not the face's own, the
+    ball above the face is deeper by what the axis leans times the way to the nearest edge. The axes to come lean at
+    least as much as the way from that edge to the far end of the capsule; those across the corners of the box, which
+    Godot measures from the world's origin, lean completely, unless a corner is right above or below that.
+    """
+    half, center = pair.a.half, local(pair.a, pair.a.origin)
+    one, two = (face + 1) % 3, (face + 2) % 3
+    inset = min(half[one] - abs(at[one]), half[two] - abs(at[two]))
+    gap = abs(at[face]) - pair.b.half[1] - half[face]
+    far = gap + pair.b.half[1] + pair.b.half[1]
+    room = _ROUGHLY * (pair.rounding[0] + pair.rounding[1] + pair.rounding[2])
+    aside = max(abs(abs(center[one]) - half[one]), abs(abs(center[two]) - half[two]))
+    is_upright = abs(up[one]) < EPSILON and abs(up[two]) < EPSILON
+    is_inside = gap >= F0 and inset > F0 and inset * inset > room * (inset + far)
+    return bool(is_upright and is_inside and aside > _ASIDE_M + _ROUGHLY * EPSILON * abs(center[face]))
+
+
+@inline
 def _box_capsule(pair: Pair, best: Best) -> Best:
     box, capsule = pair.a, pair.b
     best = _box_faces(pair, box, best)
     along = normalized32(column(capsule, 1))
+    if best.depth < F0:
+        return best
+    at, up, chosen = local(box, pair.between), local(box, along), local(box, best.axis)
+    for face in range(3):
+        if abs(chosen[face]) > _HALF and _is_on_face(pair, at, up, face):
+            return best
     for i in range(3):
         axis = cross(column(box, i), along)
         if dot(axis, axis) >= EPSILON:
-            best = _test(pair, best, normalized32(axis))
+            best = test(pair, best, axis)
     for number in range(8):
-        best = _test(pair, best, _across(along, _box_point(box, number)))
+        best = test(pair, best, _across(along, _box_point(box, number)))
     if best.depth < F0:
         return best
     axis = mul(column(capsule, 1), capsule.half[1])
@@ -180,9 +169,9 @@ def _box_capsule(pair: Pair, best: Best) -> Best:
         ball = add(capsule.origin, axis) if end == 0 else sub(capsule.origin, axis)
         inside = local(box, sub(ball, box.origin))
         point = normalized32(sub(ball, _nearest_corner(box, inside)))
-        best = _test(pair, best, point)
+        best = test_unit(pair, best, point)
         for j in range(3):
-            best = _test(pair, best, _twice(point, column(box, j)))
+            best = test(pair, best, _twice(point, column(box, j)))
     return best
 
 
@@ -204,13 +193,13 @@ def _box_cylinder(pair: Pair, best: Best) -> Best:
     box, cylinder = pair.a, pair.b
     best = _box_faces(pair, box, best)
     along = normalized32(column(cylinder, 1))
-    best = _test(pair, best, along)
+    best = test_unit(pair, best, along)
     for i in range(3):
         axis = cross(column(box, i), along)
         if dot(axis, axis) >= EPSILON:
-            best = _test(pair, best, normalized32(axis))
+            best = test(pair, best, axis)
     for number in range(8):
-        best = _test(pair, best, _across(along, _box_point(box, number)))
+        best = test(pair, best, _across(along, _box_point(box, number)))
     if best.depth < F0:
         return best
     cap = mul(along, cylinder.half[1])
@@ -223,7 +212,7 @@ def _box_cylinder(pair: Pair, best: Best) -> Best:
                     start, stop = _box_point(box, number), _box_point(box, number | bit)
                     is_crossing, axis = _rim(start, stop, at, along)
                     if is_crossing:
-                        best = _test(pair, best, normalized32(axis))
+                        best = test(pair, best, axis)
     return best
 
 
@@ -236,21 +225,21 @@ def _box_hull(pair: Pair, best: Best, with_margin: bool) -> Best:
         for index in range(hull.edges):
             start, end = _edge(pair, hull, index)
             along = sub(turn(hull, start), turn(hull, end))
-            best = _test(pair, best, normalized32(cross(column(box, i), along)))
+            best = test(pair, best, cross(column(box, i), along))
     if not with_margin or best.depth < F0:
         return best
     for index in range(hull.corners):
         point = place(hull, corner(hull, pair.vertices, index))
         apart = sub(_nearest_corner(box, local(box, sub(point, box.origin))), point)
-        best = _test(pair, best, normalized32(apart))
+        best = test(pair, best, apart)
         for i in range(3):
-            best = _test(pair, best, _twice(apart, column(box, i)))
+            best = test(pair, best, _twice(apart, column(box, i)))
     for number in range(8):
         point = _box_point(box, number)
         for index in range(hull.edges):
             start, end = _edge(pair, hull, index)
             p, q = place(hull, start), place(hull, end)
-            best = _test(pair, best, _twice(sub(point, q), sub(q, p)))
+            best = test(pair, best, _twice(sub(point, q), sub(q, p)))
     return best
 
 
@@ -262,9 +251,9 @@ def _sphere_hull(pair: Pair, best: Best) -> Best:
         start, end = _edge(pair, hull, index)
         p, q = place(hull, start), place(hull, end)
         along = sub(q, p)
-        best = _test(pair, best, normalized32(cross(cross(along, sub(q, center)), along)))
+        best = test(pair, best, cross(cross(along, sub(q, center)), along))
     for index in range(hull.corners):
-        best = _test(pair, best, normalized32(sub(center, place(hull, corner(hull, pair.vertices, index)))))
+        best = test(pair, best, sub(center, place(hull, corner(hull, pair.vertices, index))))
     return best
 
 
@@ -275,14 +264,14 @@ def _capsule_hull(pair: Pair, best: Best) -> Best:
     for index in range(hull.edges):
         start, end = _edge(pair, hull, index)
         along = sub(turn(hull, start), turn(hull, end))
-        best = _test(pair, best, normalized32(cross(along, column(capsule, 1))))
+        best = test(pair, best, cross(along, column(capsule, 1)))
     axis = mul(column(capsule, 1), capsule.half[1])
     for end_number in range(2):
         ball = add(capsule.origin, axis) if end_number == 0 else sub(capsule.origin, axis)
         for index in range(hull.edges):
             start, end = _edge(pair, hull, index)
             along = sub(turn(hull, start), turn(hull, end))
-            best = _test(pair, best, _twice(sub(ball, place(hull, start)), along))
+            best = test(pair, best, _twice(sub(ball, place(hull, start)), along))
     return best
 
 
@@ -291,14 +280,14 @@ def _cylinder_cylinder(pair: Pair, best: Best) -> Best:
     a, b = pair.a, pair.b
     along_a, along_b = column(a, 1), column(b, 1)
     between = sub(b.origin, a.origin)
-    best = _test(pair, best, normalized32(along_a))
-    best = _test(pair, best, normalized32(along_b))
-    best = _test(pair, best, normalized32(cross(cross(along_a, between), along_a)))
-    best = _test(pair, best, normalized32(cross(cross(along_b, between), along_b)))
+    best = test(pair, best, along_a)
+    best = test(pair, best, along_b)
+    best = test(pair, best, cross(cross(along_a, between), along_a))
+    best = test(pair, best, cross(cross(along_b, between), along_b))
     axis = cross(along_a, along_b)
     if dot(axis, axis) >= EPSILON:
         # Godot searches for the deepest axis (EPA) here; where two sides meet, it is this one.
-        best = _test(pair, best, normalized32(axis))
+        best = test(pair, best, axis)
     return best
 
 
@@ -308,22 +297,22 @@ def _cylinder_hull(pair: Pair, best: Best) -> Best:
     cylinder, hull = pair.a, pair.b
     best = _hull_faces(pair, hull, best)
     along = normalized32(column(cylinder, 1))
-    best = _test(pair, best, along)
+    best = test_unit(pair, best, along)
     for index in range(hull.corners):
         point = sub(place(hull, corner(hull, pair.vertices, index)), cylinder.origin)
-        best = _test(pair, best, _across(along, point))
+        best = test(pair, best, _across(along, point))
     cap = mul(along, cylinder.half[1])
     for index in range(hull.edges):
         start, end = _edge(pair, hull, index)
         p, q = place(hull, start), place(hull, end)
         axis = cross(sub(q, p), along)
         if dot(axis, axis) >= EPSILON:
-            best = _test(pair, best, normalized32(axis))
+            best = test(pair, best, axis)
         for number in range(2):
             at = add(cylinder.origin, cap) if number == 0 else sub(cylinder.origin, cap)
             is_crossing, axis = _rim(p, q, at, along)
             if is_crossing:
-                best = _test(pair, best, normalized32(axis))
+                best = test(pair, best, axis)
     return best
 
 
@@ -355,12 +344,12 @@ def _hull_hull(pair: Pair, best: Best, with_margin: bool) -> Best:
             start, end = _edge(pair, b, j)
             e2 = sub(place(b, end), place(b, start))
             if _is_crossing(pair, i, j, e1, e2):
-                best = _test(pair, best, normalized32(cross(e1, e2)))
+                best = test(pair, best, cross(e1, e2))
     if with_margin and best.depth >= F0:
         for i in range(a.corners):
             point = place(a, corner(a, pair.vertices, i))
             for j in range(b.corners):
-                best = _test(pair, best, normalized32(sub(point, place(b, corner(b, pair.vertices, j)))))
+                best = test(pair, best, sub(point, place(b, corner(b, pair.vertices, j))))
         best = _shell(pair, a, b, best)
         best = _shell(pair, b, a, best)
     return best
@@ -374,7 +363,7 @@ def _shell(pair: Pair, edges: Solid, points: Solid, best: Best) -> Best:
         e1, e2 = turn(edges, start), turn(edges, end)
         for j in range(points.corners):
             point = place(points, corner(points, pair.vertices, j))
-            best = _test(pair, best, _twice(sub(e1, point), sub(e2, e1)))
+            best = test(pair, best, _twice(sub(e1, point), sub(e2, e1)))
     return best
 
 
@@ -384,9 +373,9 @@ def _shell(pair: Pair, edges: Solid, points: Solid, best: Best) -> Best:
 @call
 def _sphere_triangle(pair: Pair, best: Best, v: Any, normal: Vector) -> Best:
     for i in range(3):
-        n1 = _toward(sub(v[i], pair.a.origin), normal)
-        best = _test(pair, best, normalized32(n1))
-        best = _facing(pair, best, _twice(n1, sub(v[(i + 1) % 3], v[i])), normal)
+        n1 = toward(sub(v[i], pair.a.origin), normal)
+        best = test(pair, best, n1)
+        best = test_facing(pair, best, _twice(n1, sub(v[(i + 1) % 3], v[i])), normal)
     return best
 
 
@@ -394,24 +383,24 @@ def _sphere_triangle(pair: Pair, best: Best, v: Any, normal: Vector) -> Best:
 def _box_triangle(pair: Pair, best: Best, v: Any, normal: Vector, with_margin: bool) -> Best:
     box = pair.a
     for i in range(3):
-        best = _facing(pair, best, normalized32(column(box, i)), normal)
+        best = test_facing(pair, best, column(box, i), normal)
     for i in range(3):
         edge = sub(v[i], v[(i + 1) % 3])
         for j in range(3):
-            best = _facing(pair, best, normalized32(cross(edge, column(box, j))), normal)
+            best = test_facing(pair, best, cross(edge, column(box, j)), normal)
     if not with_margin or best.depth < F0:
         return best
     for i in range(3):
         apart = sub(_nearest_corner(box, local(box, sub(v[i], box.origin))), v[i])
-        apart = _toward(apart, normal)
-        best = _test(pair, best, normalized32(apart))
+        apart = toward(apart, normal)
+        best = test(pair, best, apart)
         for j in range(3):
-            best = _facing(pair, best, _twice(apart, column(box, j)), normal)
+            best = test_facing(pair, best, _twice(apart, column(box, j)), normal)
     for number in range(8):
         point = _box_point(box, number)
         for i in range(3):
             p, q = v[i], v[(i + 1) % 3]
-            best = _facing(pair, best, _twice(sub(point, q), sub(q, p)), normal)
+            best = test_facing(pair, best, _twice(sub(point, q), sub(q, p)), normal)
     return best
 
 
@@ -421,34 +410,34 @@ def _capsule_triangle(pair: Pair, best: Best, v: Any, normal: Vector) -> Best:
     along = mul(column(capsule, 1), capsule.half[1])
     for i in range(3):
         edge = sub(v[i], v[(i + 1) % 3])
-        best = _facing(pair, best, normalized32(cross(edge, along)), normal)
-        best = _facing(pair, best, _twice(sub(capsule.origin, v[i]), along), normal)
+        best = test_facing(pair, best, cross(edge, along), normal)
+        best = test_facing(pair, best, _twice(sub(capsule.origin, v[i]), along), normal)
         for end in range(2):
             ball = add(capsule.origin, along) if end == 0 else sub(capsule.origin, along)
-            n1 = _toward(sub(ball, v[i]), normal)
-            best = _test(pair, best, normalized32(n1))
-            best = _facing(pair, best, _twice(n1, edge), normal)
+            n1 = toward(sub(ball, v[i]), normal)
+            best = test(pair, best, n1)
+            best = test_facing(pair, best, _twice(n1, edge), normal)
     return best
 
 
 @call
 def _cylinder_triangle(pair: Pair, best: Best, v: Any, normal: Vector) -> Best:
     cylinder = pair.a
-    along = _toward(normalized32(column(cylinder, 1)), normal)
-    best = _test(pair, best, along)
+    along = toward(normalized32(column(cylinder, 1)), normal)
+    best = test_unit(pair, best, along)
     for i in range(3):
         axis = cross(sub(v[i], v[(i + 1) % 3]), along)
         if dot(axis, axis) >= EPSILON:
-            best = _facing(pair, best, normalized32(axis), normal)
+            best = test_facing(pair, best, axis, normal)
     for i in range(3):
-        best = _facing(pair, best, _across(along, sub(v[i], cylinder.origin)), normal)
+        best = test_facing(pair, best, _across(along, sub(v[i], cylinder.origin)), normal)
     cap = mul(along, cylinder.half[1])
     for end in range(2):
         at = add(cylinder.origin, cap) if end == 0 else sub(cylinder.origin, cap)
         for i in range(3):
             is_crossing, axis = _rim(v[i], v[(i + 1) % 3], at, along)
             if is_crossing:
-                best = _facing(pair, best, normalized32(axis), normal)
+                best = test_facing(pair, best, axis, normal)
     return best
 
 
@@ -456,29 +445,29 @@ def _cylinder_triangle(pair: Pair, best: Best, v: Any, normal: Vector) -> Best:
 def _hull_triangle(pair: Pair, best: Best, v: Any, normal: Vector, with_margin: bool) -> Best:
     hull = pair.a
     for index in range(hull.planes):
-        axis = normalized32(turn(hull, read3(pair.vertices[plane_row(hull, index)])))
-        best = _facing(pair, best, axis, normal)
+        axis = turn(hull, read3(pair.vertices[plane_row(hull, index)]))
+        best = test_facing(pair, best, axis, normal)
     for index in range(hull.edges):
         start, end = _edge(pair, hull, index)
         e1 = sub(place(hull, start), place(hull, end))
         for i in range(3):
-            best = _facing(pair, best, normalized32(cross(e1, sub(v[i], v[(i + 1) % 3]))), normal)
+            best = test_facing(pair, best, cross(e1, sub(v[i], v[(i + 1) % 3])), normal)
     if not with_margin or best.depth < F0:
         return best
     for index in range(hull.corners):
         point = place(hull, corner(hull, pair.vertices, index))
         for i in range(3):
-            best = _facing(pair, best, normalized32(sub(point, v[i])), normal)
+            best = test_facing(pair, best, sub(point, v[i]), normal)
     for index in range(hull.edges):
         start, end = _edge(pair, hull, index)
         e1, e2 = turn(hull, start), turn(hull, end)
         for i in range(3):
-            best = _facing(pair, best, _twice(sub(e1, v[i]), sub(e2, e1)), normal)
+            best = test_facing(pair, best, _twice(sub(e1, v[i]), sub(e2, e1)), normal)
     for i in range(3):
         n = sub(v[(i + 1) % 3], v[i])
         for index in range(hull.corners):
             point = place(hull, corner(hull, pair.vertices, index))
-            best = _facing(pair, best, _twice(sub(v[i], point), n), normal)
+            best = test_facing(pair, best, _twice(sub(v[i], point), n), normal)
     return best
 
 
@@ -492,7 +481,7 @@ def triangle_axis(pair: Pair, with_margin: bool) -> Best:
     )
     v = (p, q, r)
     normal = normalized32(cross(sub(p, r), sub(p, q)))
-    best = _test(pair, Best(NOTHING_YET, (F0, F0, F0)), normal)
+    best = measure(pair, Best(NOTHING_YET, (F0, F0, F0)), normal)
     if best.depth < F0:
         return best
     if pair.a.kind == SPHERE:
@@ -510,7 +499,7 @@ def triangle_axis(pair: Pair, with_margin: bool) -> Best:
     return best
 
 
-@call
+@inline
 def best_axis(pair: Pair, with_margin: bool) -> Best:
     """The axis along which two convex shapes overlap least, pointing from the second to the first."""
     best = Best(NOTHING_YET, (F0, F0, F0))

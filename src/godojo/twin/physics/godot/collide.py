@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from godojo.twin.physics.godot.axes import Pair, best_axis, triangle_axis
+from godojo.twin.physics.godot.axes import best_axis, triangle_axis
+from godojo.twin.physics.godot.axis_test import Pair, pair_of
 from godojo.twin.physics.godot.contacts import FEATURE_A, FEATURE_B, contacts_of, emit
 from godojo.twin.physics.godot.features import write_feature
 from godojo.twin.physics.godot.solids import (
@@ -154,7 +155,7 @@ def collide_convex(space: Space, mine: Solid, other: Solid, margin: Any, wants: 
         if b.kind == CYLINDER:
             return _ball_solid(room, closest_a, radius_of(a), b, margin_a, margin_b, swap, wants, count)
         return _balls(room, closest_a, radius_of(a) + margin_a, closest_b, radius_of(b) + margin_b, swap, wants, count)
-    return _overlap(room, Pair(a, b, margin_a, margin_b, space.vertices), swap, wants, count)
+    return _overlap(room, pair_of(a, b, margin_a, margin_b, space.vertices), swap, wants, count)
 
 
 @call
@@ -195,7 +196,7 @@ def collide(space: Space, mine: Solid, other: Solid, margin: Any, wants: bool, c
     collided = False
     for index in range(0, mesh.corners, 3):
         if is_near_triangle(space.vertices, mesh, index, low, high):
-            pair = Pair(solid, triangle_of(mesh, mesh.first + index), margin, F0, space.vertices)
+            pair = pair_of(solid, triangle_of(mesh, mesh.first + index), margin, F0, space.vertices)
             hit, count = _overlap(space.scratch, pair, swap, wants, count)
             collided |= hit
             if hit and not wants:
