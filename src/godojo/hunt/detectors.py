@@ -13,6 +13,8 @@ from godojo.hunt.events import Event, event, of_complaint
 _CHANGES = 4
 """How often every number of an action must have changed, before nothing seems to help."""
 _SAME_ACTION = 0.1
+_ROUND_SHARE, _LEAST_OF_ROUND = 0.3, 40
+"""Of a round at whose end nothing has moved any more; in decisions, at least."""
 _FLOOD_LINES = 5000
 """Of one decision; more are not read, since they say the same."""
 _FRAME = re.compile(r"^\[\d+\] (\w+) \((res://[^:)]+):(\d+)\)")
@@ -147,7 +149,7 @@ class ProgressDetector:
         self._sight: bytes = b""
         self._place: np.ndarray | None = None
         self._has_moved = False
-        self._still = self._stays = 0
+        self._still = self._stays = self._round = 0
         self._is_locked = self._is_stuck = False
         self._tried, self._tried_here = Variety(), Variety()
 
@@ -160,10 +162,15 @@ class ProgressDetector:
         clicked: Iterable[str] = (),
         *,
         has_player: bool = True,
+        ended: bool = False,
     ) -> Iterator[Event]:
         """`sight` is everything that is seen, `place` where the game is played; `elements` of the user interface can be
         clicked, and `clicked` were; without a player, `place` is that of anything."""
         elements, clicked = tuple(elements), tuple(clicked)
+        self._round += 1
+        if ended:  # the place is that of the next round
+            yield from self._look_at_end(elements, has_player=has_player)
+            self._place, self._has_moved, self._round = None, False, 0
         if sight != self._sight:
             self._sight, self._still, self._is_locked = sight, 0, False
             self._tried.clear()
@@ -181,6 +188,17 @@ class ProgressDetector:
             yield event("softlock", f"nothing has changed for {most} decisions, whatever was done")
         has_stayed = self._has_moved and self._stays >= longest and not self._is_stuck
         if longest and has_stayed and has_player and self._tried_here.is_enough(elements):
-            self._is_stuck = True
-            where = tuple(float(number) for number in place)
-            yield event("stuck", f"it has not moved for {longest} decisions, whatever was done", position=where)
+            yield self._stuck(f"it has not moved for {longest} decisions, whatever was done")
+
+    def _look_at_end(self, elements: Iterable[str], *, has_player: bool) -> Iterator[Event]:
+        """A round that ends before `stuck_decisions` tells, too, if its last part was spent in one place."""
+        least = max(_LEAST_OF_ROUND, _ROUND_SHARE * self._round)
+        has_stayed = self._has_moved and self._stays >= least and not self._is_stuck
+        if self._settings.stuck_decisions and has_stayed and has_player and self._tried_here.is_enough(elements):
+            yield self._stuck(f"it has not moved for the last {self._stays} decisions of a round, whatever was done")
+
+    def _stuck(self, message: str) -> Event:
+        assert self._place is not None
+        self._is_stuck = True
+        where = tuple(float(number) for number in self._place)
+        return event("stuck", message, pattern="it has not moved, whatever was done", position=where)

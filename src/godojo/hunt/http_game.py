@@ -1,7 +1,6 @@
 """A hunted game that somebody else has started: played over its HTTP API, without a probe in it and without its log."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +15,7 @@ from godojo.hunt.detectors import DetectorSettings, ProgressDetector
 from godojo.hunt.events import Event, event
 from godojo.hunt.game import Seen, action_parts_of, open_game
 from godojo.hunt.invariants import Invariant
+from godojo.hunt.pace import Pace
 from godojo.hunt.target import Target
 
 _START_S, _RETURN_S = 10.0, 60.0
@@ -39,7 +39,7 @@ class HttpHuntedGame:
         self._settings, self._invariants = settings or DetectorSettings(), invariants
         self._scene, self._options, self._timeout_s = scene, options or None, timeout_s
         self.url, self.is_lost, self.starts = url, False, 1
-        self.is_quick = False
+        self.is_quick = self.is_hurried = False
         self.log: list[str] = []
         """What the hunt noticed; the game's own log is where it was started."""
         self.ui_points: dict[str, tuple[float, float]] = {}
@@ -153,11 +153,6 @@ class HttpHuntedGame:
     def settings_left(self) -> frozenset[str]:
         return frozenset()
 
-    @contextmanager
-    def hurried(self) -> Iterator[None]:
-        """A freeze is not noticed sooner over HTTP."""
-        yield
-
     def close(self) -> None:
         self._client.close()
 
@@ -169,11 +164,16 @@ class HttpHuntedGame:
 
 
 def open_target(
-    target: Target, *, detectors: DetectorSettings | None = None, window: bool = False, timeout_s: float = 10.0
+    target: Target,
+    *,
+    detectors: DetectorSettings | None = None,
+    window: bool = False,
+    timeout_s: float = 10.0,
+    pace: Pace | None = None,
 ) -> Playable:
     """Opens what is hunted, wherever it runs."""
     if target.http is None:
-        return open_game(target, detectors=detectors, window=window, timeout_s=timeout_s)
+        return open_game(target, detectors=detectors, window=window, timeout_s=timeout_s, pace=pace)
     if window:
         raise GodojoError("a game over HTTP is already running: start it with a window there (serve-game --window)")
     invariants = [Invariant(text) for text in target.invariants]

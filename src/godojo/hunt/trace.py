@@ -85,8 +85,9 @@ def still_tail(event: Event, path: Sequence["Seen"]) -> int:
     """Decisions at the end of a path that are the event itself: a standstill, in which anything was tried."""
     if event.detector not in STANDSTILLS:
         return 0
-    last, count = path[-1], 0
-    for seen in path[-2::-1]:
+    ended = int(len(path) > 1 and path[-1].ended)  # what is seen then is the next round
+    last, count = path[-1 - ended], ended
+    for seen in path[-2 - ended :: -1]:
         is_same = np.abs(seen.position - last.position).max() <= 1e-3
         if event.detector == "softlock":
             is_same = seen.ui == last.ui and np.array_equal(seen.state, last.state)

@@ -83,10 +83,10 @@ class Worker:
 
     def run(self) -> None:
         hunt = self._hunt
-        game = self.reopened()
-        self._space = ActionSpace(game.action_parts)
-        seen = game.reset(int(self._rng.integers(SEEDS)))
-        explorers = self._explorers(game, seen)
+        self._space = ActionSpace(self.reopened().action_parts)
+        seen = self._first_sight()
+        assert self._game is not None
+        explorers = self._explorers(self._game, seen)
         team = hunt.team([one.name for one in explorers])
         if self._number == 0 and hunt.old:
             self._compare()
@@ -113,6 +113,18 @@ class Worker:
                 new_cells=hunt.archive.discovered - cells,
                 findings=found,
             )
+
+    def _first_sight(self) -> Seen:
+        """Of the first game that does not crash or freeze at its start; if one does, that is proven first."""
+        for _ in range(_MOST_LOSSES):
+            game, seed = self._game or self.reopened(), int(self._rng.integers(SEEDS))
+            seen = game.reset(seed)
+            if not game.is_lost:
+                return seen
+            for event in seen.events:
+                if self._hunt.book.claim(event):
+                    self._prove(Steps(seed), event)
+        raise GodojoError(f"the game cannot be played: {seen.events[0].message}")
 
     def _explorers(self, game: Playable, seen: Seen) -> list[Explorer]:
         hunt, wanted = self._hunt, self._hunt.settings.explorers
