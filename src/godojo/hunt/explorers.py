@@ -53,6 +53,22 @@ class Explorer:
         """The last action ended the game, and nothing was wrong with it."""
 
 
+class Starts(Explorer):
+    """Begins again and again: what a game draws at random at its start is different each time."""
+
+    name = "starts"
+    LENGTH = 3
+
+    def begin(self, game: Playable) -> Trace:
+        self._played, self.is_done = 0, False
+        return super().begin(game)
+
+    def choose(self, seen: Seen) -> np.ndarray:
+        self._played += 1
+        self.is_done = self._played >= self.LENGTH
+        return super().choose(seen)
+
+
 def is_played(seen: Seen) -> bool:
     """Whether there are moving bodies in a game that runs, rather than a menu."""
     return len(seen.state) > _PAUSED and seen.state[_BODIES] > 0 and not seen.state[_PAUSED]
