@@ -45,8 +45,8 @@ class HuntSettings(msgspec.Struct, frozen=True):
     seed: int = 0
     proofs: int = 5
     """Replays of each finding's minimal actions; the rate is part of the finding."""
-    shrink_seconds: float = 60.0
-    """The most time that shrinking one finding takes."""
+    shrink_seconds: float | None = None
+    """The most time that shrinking one finding takes; None for a tenth of the hunt, 10 to 60 seconds."""
     timeout_s: float = 10.0
     """A game that does not answer for so long is frozen."""
     reload_every: int | None = None

@@ -31,8 +31,8 @@ _SLOW_RESET_S, _PER_RESET = 0.15, 3.0
 as its reset, at least."""
 _MOST_LOSSES = 5
 """Games in a row that could not be started."""
-_SHRINK_SHARE, _LEAST_SHRINK_S = 0.1, 10.0
-"""Of all time, for one finding, and the least that it gets."""
+_SHRINK_SHARE, _LEAST_SHRINK_S, _MOST_SHRINK_S = 0.1, 10.0, 60.0
+"""Of all time, for one finding, and the least and the most that it gets."""
 _LAST_SHARE = 0.2
 """Of all time, at the end: findings whose shrinking ran out of time are shrunk further."""
 _LEAST_LEFT_S = 0.2
@@ -268,8 +268,10 @@ class Worker:
 
     def _shrink_seconds(self) -> float:
         hunt = self._hunt
-        share_s = max(_SHRINK_SHARE * 60.0 * hunt.settings.minutes, _LEAST_SHRINK_S)
-        return max(min(hunt.settings.shrink_seconds, share_s, hunt.deadline - time.monotonic()), 0.0)
+        if hunt.settings.shrink_seconds is not None:
+            return hunt.settings.shrink_seconds
+        share_s = min(max(_SHRINK_SHARE * 60.0 * hunt.settings.minutes, _LEAST_SHRINK_S), _MOST_SHRINK_S)
+        return max(min(share_s, hunt.deadline - time.monotonic()), 0.0)
 
     def _shrink_on(self) -> bool:
         """Near the end, shrinks a finding for which there was too little time; false if there is none."""
