@@ -25,7 +25,8 @@ from godojo.hunt.usage import machine_mb, resident_mb, waited_ms
 
 SLICE_S = 0.25
 """How often a game that keeps us waiting is looked at: its log must stay small."""
-_LAST_BREATH_S = 1.0
+_LAST_BREATH_S, _LAST_WORDS_S = 1.0, 15.0
+"""How long a process may take to end, and to tell where it hangs: it looks up every address."""
 _MOST_OF_MACHINE = 0.6
 """Memory that a game may take, whatever its limit."""
 LOST = (ConnectionLost, PeerTimeout, WireError)
@@ -211,7 +212,7 @@ class Session:
         if is_frozen:
             with suppress(OSError):  # its crash handler prints where it is
                 os.kill(process.pid, signal.SIGSEGV if hasattr(signal, "SIGSEGV") else signal.SIGTERM)
-        process.wait(_LAST_BREATH_S)
+        process.wait(_LAST_WORDS_S if is_frozen else _LAST_BREATH_S)
         ending = Ending(process.status, process.how_it_ended(), process.new_lines())
         process.end()
         if connection is not None:
