@@ -140,13 +140,11 @@ class HuntedGame:
         if self.session.has_process:
             self._read_log(is_end=True)  # what the round before has left
         for attempt in (1, 2):
-            began = time.monotonic()
             try:
                 was_reloaded = self.session.begin(number)
                 if was_reloaded:
                     self._skip_old_scene()
                 seen = self._seen(self.session.reset(number))
-                self._pace.note_start(time.monotonic() - began)
                 if not was_reloaded:
                     self._first_values = self._kept_values()
                 if self._is_as_new():

@@ -6,12 +6,13 @@ from collections.abc import Callable
 _LEAST_S, _UNKNOWN_S = 1.0, 3.0
 """Patience in a hurry: at least, and while little is known of the game."""
 _TIMES = 8.0
-"""The longest wait so far, in a hurry; and a start of the game, always."""
+"""The longest wait for an answer so far, in a hurry; and that for a scene or a round, always."""
 _FEWEST = 50
 """Answers from which the longest one says something."""
 _MOST_SPARED = 5
 """Times its timeout that a game may wait for a processor."""
 START_S = 60.0
+"""For a new process."""
 
 
 class Pace:
@@ -25,7 +26,7 @@ class Pace:
         self._slowest_s = max(self._slowest_s, seconds)
 
     def note_start(self, seconds: float) -> None:
-        """A scene was loaded, and its first round has begun."""
+        """A scene was loaded anew, or a round has begun."""
         self._slowest_start_s = max(self._slowest_start_s, seconds)
 
     def answer_s(self, timeout_s: float, *, is_hurried: bool) -> float:
@@ -36,7 +37,7 @@ class Pace:
         return min(timeout_s, usual_s)
 
     def start_s(self, timeout_s: float, *, is_hurried: bool) -> float:
-        """For a new round, and the scene before it."""
+        """For a scene that is loaded anew in a process that runs, and for a new round."""
         if not self._slowest_start_s:
             return START_S
         least_s = _UNKNOWN_S if is_hurried else timeout_s

@@ -103,7 +103,7 @@ class Session:
         self.starts += 1
         self._fresh_seed = seed
         try:
-            return self._connect()
+            return self._connect(Patience(START_S, self.waited_ms))
         except GameRefused as error:
             raise GodojoError(f"the game refused to play: {error}") from None
         except LOST as error:
@@ -123,7 +123,9 @@ class Session:
             self._connection.notice(f"hunt:reload {seed}")
             self._connection.close("the game begins anew")
             self._connection = None
-            self._connect()
+            began = time.monotonic()
+            self._connect(self._patience_to_start())
+            self._pace.note_start(time.monotonic() - began)
             was_reloaded = True
         self._fresh_seed = None
         return was_reloaded
@@ -147,11 +149,13 @@ class Session:
 
     def reset(self, seed: int) -> StepFrame:
         assert self._connection is not None
-        patience = self._patience_to_start()
+        patience, began = self._patience_to_start(), time.monotonic()
         try:
-            return self._connection.reset(seed, SLICE_S)
+            frame = self._connection.reset(seed, SLICE_S)
         except PeerTimeout:
-            return self._awaited(patience)
+            frame = self._awaited(patience)
+        self._pace.note_start(time.monotonic() - began)
+        return frame
 
     def step(self, actions: list[np.ndarray], meanwhile: Callable[[], None]) -> StepFrame:
         """The game's answer to its actions; `meanwhile` is called now and then while it keeps us waiting."""
@@ -236,10 +240,9 @@ class Session:
         self._probe.close()
         self._launch.resources.close()
 
-    def _connect(self) -> Ready:
+    def _connect(self, patience: Patience) -> Ready:
         """Waits for the game's call, and configures it."""
         assert self._listener is not None
-        patience = self._patience_to_start()
         self._connection = self._listener.accept(math.inf, until=lambda: self._check_start(patience))
         request = Configure(1, self._launch.ticks_per_decision, dict(self._launch.options))
         ready = self._connection.configure(request, START_S)
