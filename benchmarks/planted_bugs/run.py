@@ -105,6 +105,7 @@ def main() -> int:
     parser.add_argument(
         "--clean", type=int, default=0, metavar="SEEDS", help="hunt in clean builds with these many seeds"
     )
+    parser.add_argument("--shrink", type=float, default=SHRINK_S, help="seconds for each finding (default: 60)")
     parser.add_argument("--missed", action="store_true", help="only bugs that are hunted already, and not found")
     parser.add_argument("--whole", action="store_true", help="hunt on after the bug is found")
     parser.add_argument("--out", type=Path, default=Path("planted_bugs.jsonl"))
@@ -125,7 +126,8 @@ def main() -> int:
                 continue
             if wanted.missed and (name, explorers, seed) not in missed:
                 continue
-            result = hunted(bug, game, explorers, seed, wanted.minutes, whole=wanted.whole, keep=wanted.keep)
+            until = () if wanted.whole or bug is None else tuple(bug.detectors)
+            result = hunted(bug, game, explorers, seed, wanted.minutes, wanted.shrink, until=until, keep=wanted.keep)
             results.append(result)
             with wanted.out.open("ab") as file:
                 file.write(msgspec.json.encode(result) + b"\n")
@@ -149,18 +151,27 @@ def jobs(bugs: list[Bug], explorers: list[str], seeds: int, seed: int) -> Iterat
 
 
 def hunted(
-    bug: Bug | None, of_game: Bug, explorers: str, seed: int, minutes: float, *, whole: bool, keep: Path | None
+    bug: Bug | None,
+    of_game: Bug,
+    explorers: str,
+    seed: int,
+    minutes: float,
+    shrink_s: float,
+    *,
+    until: tuple[str, ...],
+    keep: Path | None,
 ) -> Result:
+    """Hunts for a bug, until one of these detectors has a finding."""
     title = f"{bug.name if bug else f'clean-{of_game.game}'}-{explorers}-{seed}"
     with tempfile.TemporaryDirectory(prefix="planted-") as made:
         edits = [*clean_edits(of_game.game), *(bug.edits if bug else ())]
         project = patched_copy(Path(made, "project"), of_game.source, edits, imported=True)
         folder = Path(made, "hunt")
         words = ["--project", str(project), "--minutes", f"{minutes:g}", "--seed", str(seed), "--out", str(folder)]
-        words += ["--fail-on", "never", "--no-clips", "--shrink", f"{SHRINK_S:g}"]
+        words += ["--fail-on", "never", "--no-clips", "--shrink", f"{shrink_s:g}"]
         words += ["--input-map"] if of_game.project else [of_game.game]
         words += [] if explorers == TEAM else ["--explorers", explorers]
-        trouble = play(words, folder, () if whole or bug is None else tuple(bug.detectors), minutes)
+        trouble = play(words, folder, until, minutes)
         result = judged(bug, of_game.game, explorers, seed, minutes, folder, trouble)
         if keep is not None and folder.exists():
             shutil.rmtree(keep / title, ignore_errors=True)

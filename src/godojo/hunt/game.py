@@ -18,7 +18,7 @@ from godojo.games.parts import ActionPart
 from godojo.hunt.actions import ActionSpace
 from godojo.hunt.budgets import BudgetDetector
 from godojo.hunt.detectors import DetectorSettings, LogDetector, ProgressDetector, backtrace
-from godojo.hunt.events import Event, event
+from godojo.hunt.events import FREEZE, HANGS, Event, event
 from godojo.hunt.features import FeatureReader
 from godojo.hunt.invariants import Invariant
 from godojo.hunt.pace import Pace
@@ -305,7 +305,7 @@ class HuntedGame:
         if is_frozen:
             # A loop may be caught anywhere in what it calls; what called it is always the same.
             place, where = (f"{frames[-1].file}:{frames[-1].function}", f" in {frames[0]}") if frames else ("", "")
-            ended = event("freeze", f"the game {error}{where}", place=place, pattern="no answer")
+            ended = event(FREEZE, f"the game {error}{where}", place=place, pattern=HANGS)
         elif isinstance(error, OutOfMemory):
             ended = event("memory_budget", f"the game {error}")
         elif isinstance(error, GameRefused):

@@ -12,7 +12,7 @@ from godojo.errors import GodojoError
 from godojo.hunt.budgets import BudgetDetector
 from godojo.hunt.contract import Playable
 from godojo.hunt.detectors import DetectorSettings, ProgressDetector
-from godojo.hunt.events import Event, event
+from godojo.hunt.events import FREEZE, HANGS, Event, event
 from godojo.hunt.game import Seen, action_parts_of, open_game
 from godojo.hunt.invariants import Invariant
 from godojo.hunt.pace import Pace
@@ -100,7 +100,7 @@ class HttpHuntedGame:
         self._client.close()
         self._client = GameClient(self.url, timeout_s=self._timeout_s)
         if isinstance(error, PeerTimeout):
-            return event("freeze", f"the game {error}", pattern="no answer")
+            return event(FREEZE, f"the game {error}", pattern=HANGS)
         if isinstance(error, ConnectionLost):
             return event("crash", f"the game at {self.url} is gone: {error}", pattern="gone")
         return event("engine_error", str(error))

@@ -9,7 +9,7 @@ import numpy as np
 from godojo.hunt.actions import ActionSpace
 from godojo.hunt.archive import Archive
 from godojo.hunt.contract import Playable
-from godojo.hunt.events import TIMED, Event
+from godojo.hunt.events import FREEZE, TIMED, Event, is_placed
 from godojo.hunt.game import Seen
 from godojo.hunt.shrink import Shrinker
 from godojo.hunt.trace import Effort, Interrupted, Replay, Trace, effort_of, replay, still_tail
@@ -36,7 +36,7 @@ class Proof(NamedTuple):
     replays: int
     reproduced: int
     path: list[Seen]
-    """What was seen in the first replay of the minimal trace that reproduced it."""
+    """What was seen in a replay of the minimal trace that reproduced it."""
     log: Sequence[str]
 
 
@@ -67,7 +67,7 @@ class Prover:
         `earlier` are the episodes that were played in the same process before: they are replayed, too, if the event
         does not happen without them. Raises Interrupted if it is over before the event has happened again.
         """
-        self._game, self._is_freeze = None, event.detector == "freeze"
+        self._game, self._is_freeze = None, event.detector == FREEZE
         needs_earlier = earlier and event.detector not in TIMED
         for original in (trace, trace.after(earlier)) if needs_earlier else (trace,):
             hits, tries = self._first(original, event)
@@ -77,7 +77,7 @@ class Prover:
 
     def shrink_on(self, trace: Trace, event: Event, *, seconds: float) -> Proof | None:
         """Shrinks the minimal trace of a finding further."""
-        self._game, self._is_freeze = None, event.detector == "freeze"
+        self._game, self._is_freeze = None, event.detector == FREEZE
         hits, tries = self._first(trace, event)
         return self._shrunk(trace, hits, tries, seconds) if hits else None
 
@@ -132,7 +132,7 @@ class Prover:
                     self._game.is_quick, self._game.is_hurried = True, False
             if again and not _is_chance(event, len(again), replays):
                 log: Sequence[str] = [] if self._game is None else list(self._game.log)
-                seen = again[0]
+                seen = next((one for one in again if one.event and is_placed(one.event.signature)), again[0])
                 return Proof(
                     seen.event or event,
                     original,

@@ -25,8 +25,8 @@ from godojo.hunt.usage import machine_mb, resident_mb, waited_ms
 
 SLICE_S = 0.25
 """How often a game that keeps us waiting is looked at: its log must stay small."""
-_LAST_BREATH_S, _LAST_WORDS_S = 1.0, 15.0
-"""How long a process may take to end, and to tell where it hangs: it looks up every address."""
+_LAST_BREATH_S, _LAST_WORDS_S = 1.0, 4.0
+"""How long a process may take to end, and to tell where it hangs, which not every one can."""
 _MOST_OF_MACHINE = 0.6
 """Memory that a game may take, whatever its limit."""
 LOST = (ConnectionLost, PeerTimeout, WireError)

@@ -15,7 +15,7 @@ from godojo.formats import ACTIONS
 from godojo.games.parts import ActionPart
 from godojo.hunt.actions import ActionSpace
 from godojo.hunt.contract import Playable
-from godojo.hunt.events import Event
+from godojo.hunt.events import Event, is_same
 from godojo.hunt.game import Seen
 
 STANDSTILLS = ("softlock", "stuck")
@@ -142,7 +142,7 @@ def replay(
             seen = game.step(action)
             path.append(seen)
         for event in seen.events:
-            if wanted == (without_lines(event.signature) if lines_moved else event.signature):
+            if is_same(wanted, without_lines(event.signature) if lines_moved else event.signature):
                 return Replay(event, len(path) - 1, path)
         if game.is_lost:
             break  # by something else
