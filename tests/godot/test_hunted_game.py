@@ -141,7 +141,9 @@ def test_what_goes_wrong_is_seen(lab: HuntedGame, action: str, detectors: list[s
         assert seen.events[0].signature == "invariant|/root/Lab/Health|health is negative"
 
 
-MAZE = """extends Node
+MAZE = """extends Node2D
+var health: int = 1
+
 func _ready() -> void:
 	while randi() % 2 == 0:
 		while true:
