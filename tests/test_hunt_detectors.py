@@ -11,6 +11,7 @@ import pytest
 
 from godojo.bridge.messages import ConnectionLost, PeerTimeout, WireError
 from godojo.errors import GodojoError
+from godojo.games.parts import ActionPart
 from godojo.hunt.budgets import BudgetDetector
 from godojo.hunt.detectors import DetectorSettings, LogDetector, ProgressDetector, backtrace
 from godojo.hunt.events import Event, event, is_same, node_pattern, text_pattern
@@ -97,6 +98,20 @@ def test_a_round_that_ends_where_it_stood(still: int, is_stuck: bool) -> None:
         place = np.full(3, min(at, 80 - still), np.float32)
         found += detector.look(np.full(2, step % 17, np.float32), bytes([step]), place, ended=at == 0)
     assert [one.signature for one in found] == ["stuck|it has not moved, whatever was done"] * 3 * is_stuck
+
+
+@pytest.mark.parametrize(("low", "is_stuck"), [(-1.0, True), (0.0, False)])
+def test_whatever_was_done_is_everything(low: float, is_stuck: bool) -> None:
+    """Pushing against a wall in one direction only says nothing."""
+    detector = ProgressDetector(DetectorSettings(stuck_decisions=60))
+    detector.parts = (ActionPart("move", "continuous", 1), ActionPart("button", "discrete", 2))
+    detector.begin()
+    found: list[Event] = []
+    for step in range(100):
+        action = np.array([1.0 if step % 4 < 2 else low, step % 2], np.float32)
+        place = np.full(3, min(step, 5), np.float32)
+        found += detector.look(action, bytes([step]), place)
+    assert [one.detector for one in found] == ["stuck"] * is_stuck
 
 
 def test_patience_follows_the_pace_of_the_game() -> None:

@@ -85,6 +85,7 @@ class HuntedGame:
         """Of the first process; later ones load their scripts from memory."""
         self.action_parts = action_parts_of(self.ready)
         """The parts of an action: those of all agents, role by role."""
+        self._progress.parts = self.action_parts
         self._clicks = Clicks(ActionSpace(self.action_parts))
         self.state_names = _state_names(self.ready)
         """What the numbers of `Seen.state` are."""

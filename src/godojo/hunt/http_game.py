@@ -57,7 +57,7 @@ class HttpHuntedGame:
         if sum(role.agents for role in self.ready.roles) != 1:
             self.close()
             raise GodojoError(f"the game at {url} has several agents; over HTTP, one is played")
-        self.action_parts = action_parts_of(self.ready)
+        self.action_parts = self._progress.parts = action_parts_of(self.ready)
         limits = [(-1.0, 1.0) if part.kind == "continuous" else (0.0, part.size - 1.0) for part in self.action_parts]
         widths = [part.width for part in self.action_parts]
         self._low, self._high = (np.repeat(side, widths) for side in np.array(limits).T)
