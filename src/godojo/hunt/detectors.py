@@ -116,7 +116,7 @@ def backtrace(lines: Iterable[str]) -> list[ScriptFrame]:
 
 
 def _wanted(parts: Sequence[ActionPart]) -> list[tuple[int, float, float]]:
-    """What has to be done before nothing seems to help: numbers of an action, from where to where. Every axis towards
+    """What has to be done before nothing seems to move it: numbers of an action, from where to where. Every axis towards
     both ends, every choice."""
     wanted, start = [], 0
     for part in parts:
@@ -183,7 +183,7 @@ class ProgressDetector:
         self._has_moved = False
         self._still = self._stays = self._round = 0
         self._is_locked = self._is_stuck = False
-        self._tried, self._tried_here = Variety(_wanted(self.parts)), Variety(_wanted(self.parts))
+        self._tried, self._tried_here = Variety(), Variety(_wanted(self.parts))
 
     def look(
         self,
