@@ -116,8 +116,8 @@ def backtrace(lines: Iterable[str]) -> list[ScriptFrame]:
 
 
 def _wanted(parts: Sequence[ActionPart]) -> list[tuple[int, float, float]]:
-    """What has to be done before nothing seems to move it: numbers of an action, from where to where. Every axis towards
-    both ends, every choice."""
+    """What has to be done before nothing seems to move it: numbers of an action, from where to where. Every axis
+    towards both ends, every choice."""
     wanted, start = [], 0
     for part in parts:
         for place in range(start, start + part.width):
