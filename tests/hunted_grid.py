@@ -1,7 +1,6 @@
 """A small game to hunt in: a token on a grid, with planted failures. Deterministic, and as quick as Python is."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
@@ -24,7 +23,7 @@ class Grid:
         self.action_parts = (ActionPart("move", "discrete", 5), ActionPart("button", "discrete", 2))
         self.log: list[str] = []
         self.is_lost = False
-        self.is_quick = False
+        self.is_quick = self.is_hurried = False
         self.ui_points: dict[str, tuple[float, float]] = {}
         self.opened = True
         self.starts = 1
@@ -57,9 +56,6 @@ class Grid:
         self._place = np.clip(self._place + moves[int(action[0])], 0, self.SIZE - 1)
         self._held = self._held + 1 if action[1] > 0.5 else 0
         return self._seen()
-
-    def hurried(self) -> AbstractContextManager[None]:
-        return nullcontext()
 
     def close(self) -> None:
         self.opened = False

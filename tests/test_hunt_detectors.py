@@ -11,12 +11,14 @@ import pytest
 
 from godojo.bridge.messages import ConnectionLost, PeerTimeout, WireError
 from godojo.errors import GodojoError
+from godojo.games.parts import ActionPart
 from godojo.hunt.budgets import BudgetDetector
 from godojo.hunt.detectors import DetectorSettings, LogDetector, ProgressDetector, backtrace
-from godojo.hunt.events import Event, event, node_pattern, text_pattern
+from godojo.hunt.events import Event, event, is_same, node_pattern, text_pattern
 from godojo.hunt.game import Target
 from godojo.hunt.injection import has_autoloads, merged_classes, with_probe
 from godojo.hunt.invariants import Invariant
+from godojo.hunt.pace import Pace, Patience
 from godojo.hunt.probe import ProbeServer
 from tests.conftest import ROOT
 from tests.doc_pages import blocks
@@ -43,6 +45,17 @@ def test_signatures_do_not_depend_on_the_run() -> None:
     assert node_pattern("/root/Level/@Area2D@37/Enemy12") == node_pattern("/root/Level/@Area2D@9/Enemy3")
     assert text_pattern("at 0x7f12 after -1.5e3 s") == text_pattern("at 0x99 after 2 s")
     assert event("crash", "gone").severity == "critical"
+
+
+def test_a_freeze_may_not_tell_where_it_hangs() -> None:
+    somewhere, elsewhere = (
+        event("freeze", "hangs", place=f"res://{name}.gd:_run", pattern="no answer") for name in "ab"
+    )
+    nowhere = event("freeze", "hangs", pattern="no answer")
+    assert is_same(somewhere.signature, nowhere.signature)
+    assert is_same(nowhere.signature, elsewhere.signature)
+    assert not is_same(somewhere.signature, elsewhere.signature)
+    assert not is_same(nowhere.signature, event("crash", "killed").signature)
 
 
 def test_a_flood_is_read_in_part() -> None:
@@ -73,6 +86,58 @@ def test_softlock_and_stuck(varies: bool, changes: bool, moves: bool, expected: 
         place = np.full(3, step if moves and step < 5 else 0, np.float32)
         found += detector.look(action, bytes([step % 251]) if changes else b"", place)
     assert [one.detector for one in found] == expected
+
+
+@pytest.mark.parametrize(("still", "is_stuck"), [(60, True), (20, False)])
+def test_a_round_that_ends_where_it_stood(still: int, is_stuck: bool) -> None:
+    """Rounds of 80 decisions, which are shorter than `stuck_decisions`."""
+    detector = ProgressDetector(DetectorSettings())
+    found: list[Event] = []
+    for step in range(1, 241):
+        at = step % 80
+        place = np.full(3, min(at, 80 - still), np.float32)
+        found += detector.look(np.full(2, step % 17, np.float32), bytes([step]), place, ended=at == 0)
+    assert [one.signature for one in found] == ["stuck|it has not moved, whatever was done"] * 3 * is_stuck
+
+
+@pytest.mark.parametrize(("low", "is_stuck"), [(-1.0, True), (0.0, False)])
+def test_whatever_was_done_is_everything(low: float, is_stuck: bool) -> None:
+    """Pushing against a wall in one direction only says nothing."""
+    detector = ProgressDetector(DetectorSettings(stuck_decisions=60))
+    detector.parts = (ActionPart("move", "continuous", 1), ActionPart("button", "discrete", 2))
+    detector.begin()
+    found: list[Event] = []
+    for step in range(100):
+        action = np.array([1.0 if step % 4 < 2 else low, step % 2], np.float32)
+        place = np.full(3, min(step, 5), np.float32)
+        found += detector.look(action, bytes([step]), place)
+    assert [one.detector for one in found] == ["stuck"] * is_stuck
+
+
+def test_patience_follows_the_pace_of_the_game() -> None:
+    pace = Pace()
+    assert pace.answer_s(10.0, is_hurried=True) == 3.0, "nothing is known yet"
+    assert pace.start_s(10.0, is_hurried=False) == 60.0
+    for _ in range(60):
+        pace.note_answer(0.01)
+    assert pace.answer_s(10.0, is_hurried=True) == 1.0
+    assert pace.answer_s(10.0, is_hurried=False) == 10.0, "only what is known to freeze is hurried"
+    pace.note_answer(0.5)
+    pace.note_start(2.0)
+    assert pace.answer_s(10.0, is_hurried=True) == 4.0
+    assert pace.answer_s(2.0, is_hurried=True) == 2.0
+    assert (pace.start_s(10.0, is_hurried=True), pace.start_s(10.0, is_hurried=False)) == (16.0, 16.0)
+
+
+def test_a_game_that_waits_for_a_processor_is_not_frozen() -> None:
+    waited_ms = [500.0]
+    patience = Patience(0.0, lambda: waited_ms[0])
+    assert patience.left_s <= 0
+    patience = Patience(1.0, lambda: waited_ms[0])
+    waited_ms[0] += 3000.0
+    assert 3.5 < patience.left_s <= 4.0
+    waited_ms[0] += 1e6
+    assert patience.left_s <= 6.0, "not for ever"
 
 
 def test_budgets_count_from_the_start_and_forgive_the_usual() -> None:

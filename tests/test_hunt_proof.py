@@ -191,6 +191,61 @@ def test_what_does_not_happen_again_is_no_finding() -> None:
     assert Prover(lambda: Grid(()), proofs=3).prove(trace, TRAP, shrink_seconds=5) is None
 
 
+@pytest.mark.parametrize("only_slow", [True, False])
+def test_a_freeze_is_replayed_in_a_hurry_and_proven_patiently(only_slow: bool) -> None:
+    """A game that only takes long looks frozen to those in a hurry; that is no finding."""
+    frozen = Event("freeze", "freeze|res://a.gd:_spin|no answer", "critical", "no answer")
+    patient = []
+
+    class Slow(Grid):
+        def step(self, action: np.ndarray) -> Seen:
+            seen = super().step(action)
+            if action[1] > 0.5 and not (only_slow and not self.is_hurried):
+                patient.append(not self.is_hurried)
+                self.is_lost = True
+                return seen._replace(events=(frozen,))
+            return seen
+
+    actions = np.zeros((40, 2), np.float32)
+    actions[20:, 1] = 1.0
+    proof = Prover(lambda: Slow(()), proofs=5).prove(Trace(0, actions), frozen, shrink_seconds=5)
+    if only_slow:
+        assert proof is None
+    else:
+        assert proof is not None
+        assert (proof.reproduced, proof.replays, proof.effort.steps) == (5, 5, 1)
+        assert sum(patient) == 1, "one replay waits as long as the hunt did"
+
+
+class BrokenStart(Grid):
+    """Every other game is lost at its start."""
+
+    def reset(self, seed: int) -> Seen:
+        seen = super().reset(seed)
+        if seed % 2:
+            self.is_lost = True
+            return seen._replace(events=(CRASH,))
+        return seen
+
+
+def test_a_game_that_is_lost_at_its_start_is_a_finding(tmp_path: Path) -> None:
+    settings = HuntSettings(minutes=0.2, shrink_seconds=1.0, seed=3)
+    Hunt(tmp_path, TARGET, settings, DetectorSettings(), opened=lambda: BrokenStart(())).run()
+    (found,) = read_findings(tmp_path)
+    assert (found.event, found.minimal_steps, found.rate, found.seed % 2) == (CRASH, 0, 1.0, 1)
+
+
+def test_a_game_that_never_starts_ends_the_hunt_with_its_finding(tmp_path: Path) -> None:
+    class Broken(BrokenStart):
+        def reset(self, seed: int) -> Seen:
+            return super().reset(2 * seed + 1)
+
+    settings = HuntSettings(minutes=0.2, shrink_seconds=1.0)
+    record = Hunt(tmp_path, TARGET, settings, DetectorSettings(), opened=lambda: Broken(())).run()
+    assert "cannot be played" in record.trouble
+    assert [one.event for one in read_findings(tmp_path)] == [CRASH]
+
+
 def test_the_rate_of_a_flaky_event_is_stated() -> None:
     pressed = Trace(0, np.tile(np.array([[0, 0], [0, 1]], np.float32), (30, 1)), "random")
     proof = Prover(lambda: Grid((FLAKY,), flaky=0.4), proofs=20).prove(pressed, FLAKY, shrink_seconds=5)

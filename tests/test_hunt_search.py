@@ -1,5 +1,6 @@
 """Explorers, the archive and the team, in a small game."""
 
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -97,6 +98,36 @@ def test_the_crawler_clicks_every_element() -> None:
             pressed.append(tuple(np.round(action[:2].astype(float), 3)))
             assert crawler.choose(shown)[2] == 0.0  # released before the next press
     assert set(points.values()) <= set(pressed)
+
+
+def test_the_crawler_insists_now_and_then() -> None:
+    """Some things break when they are used for the third time."""
+    parts = (ActionPart("pointer", "continuous", 2), ActionPart("click", "discrete", 2))
+    crawler = EXPLORERS["ui"](ActionSpace(parts), Archive(), np.random.default_rng(0))
+    points = {f"Button{number}": (0.1 * number, 0.0) for number in range(8)}
+    shown, game = _at(np.zeros(3))._replace(ui=tuple(points)), Grid()
+    game.ui_points = points
+    longest = 0
+    for _ in range(20):
+        crawler.begin(game)
+        pressed = [action[0] for action in (crawler.choose(shown) for _ in range(400)) if action[2] > 0.5]
+        runs = [sum(1 for _ in same) for _, same in groupby(pressed)]
+        longest = max(longest, *runs)
+    assert longest >= 5
+
+
+def test_starts_are_short() -> None:
+    game = Grid()
+    explorer = EXPLORERS["starts"](ActionSpace(game.action_parts), Archive(), np.random.default_rng(0))
+    seeds = set()
+    for _ in range(5):
+        seeds.add(explorer.begin(game).seed)
+        played = 0
+        while not explorer.is_done:
+            explorer.choose(_at(np.zeros(3)))
+            played += 1
+        assert played == 3
+    assert len(seeds) == 5
 
 
 def test_time_goes_to_those_who_find() -> None:

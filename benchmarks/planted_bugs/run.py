@@ -2,6 +2,7 @@
 
     python3 dojo.py run benchmarks/planted_bugs/run.py --minutes 10
     python3 dojo.py run benchmarks/planted_bugs/run.py --games menu crowd --explorers random --minutes 2
+    python3 dojo.py run benchmarks/planted_bugs/run.py --minutes 10 --missed
     python3 dojo.py run benchmarks/planted_bugs/run.py --clean 20 --minutes 10
     python3 dojo.py run benchmarks/planted_bugs/run.py --report
 
@@ -33,6 +34,8 @@ TEAM = "team"
 GRACE_S = 240.0
 """For the import before a hunt, and the report after it."""
 POLL_S = 1.0
+SHRINK_S = 60.0
+"""For each finding, as in a hunt of ten minutes."""
 
 
 class FoundEvent(msgspec.Struct, frozen=True):
@@ -51,6 +54,9 @@ class Found(msgspec.Struct, frozen=True):
     reproduced: int
     original_actions: int
     minimal_actions: int
+    original_steps: int
+    minimal_steps: int
+    attempt_actions: int
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -72,6 +78,12 @@ class Result(msgspec.Struct, frozen=True):
     original_actions: int
     minimal_actions: int
     decisions: int
+    original_steps: int = 0
+    minimal_steps: int = 0
+    attempt_actions: int = 0
+    """Decisions of the attempt that met it, up to then."""
+    load: float = 0.0
+    """Processes that wanted a core, on average over the last minute of the hunt; this one is about two."""
     other: tuple[str, ...] = ()
     """Signatures of all other findings: of a clean build, false positives."""
     trouble: str = ""
@@ -93,6 +105,8 @@ def main() -> int:
     parser.add_argument(
         "--clean", type=int, default=0, metavar="SEEDS", help="hunt in clean builds with these many seeds"
     )
+    parser.add_argument("--shrink", type=float, default=SHRINK_S, help="seconds for each finding (default: 60)")
+    parser.add_argument("--missed", action="store_true", help="only bugs that are hunted already, and not found")
     parser.add_argument("--whole", action="store_true", help="hunt on after the bug is found")
     parser.add_argument("--out", type=Path, default=Path("planted_bugs.jsonl"))
     parser.add_argument("--keep", type=Path, help="keep the hunts' folders here")
@@ -105,10 +119,15 @@ def main() -> int:
     if not wanted.report:
         results = [result for result in results if result.decisions or not result.trouble]  # others are tried again
         done = {result.key for result in results}
+        missed = {(one.bug, one.explorers, one.seed) for one in _best(results) if not one.found}
         for bug, game, explorers, seed in jobs(bugs, wanted.explorers, wanted.clean, wanted.seed):
-            if (bug.name if bug else "", game.game, explorers, seed, wanted.minutes) in done:
+            name = bug.name if bug else ""
+            if (name, game.game, explorers, seed, wanted.minutes) in done:
                 continue
-            result = hunted(bug, game, explorers, seed, wanted.minutes, whole=wanted.whole, keep=wanted.keep)
+            if wanted.missed and (name, explorers, seed) not in missed:
+                continue
+            until = () if wanted.whole or bug is None else tuple(bug.detectors)
+            result = hunted(bug, game, explorers, seed, wanted.minutes, wanted.shrink, until=until, keep=wanted.keep)
             results.append(result)
             with wanted.out.open("ab") as file:
                 file.write(msgspec.json.encode(result) + b"\n")
@@ -132,18 +151,27 @@ def jobs(bugs: list[Bug], explorers: list[str], seeds: int, seed: int) -> Iterat
 
 
 def hunted(
-    bug: Bug | None, of_game: Bug, explorers: str, seed: int, minutes: float, *, whole: bool, keep: Path | None
+    bug: Bug | None,
+    of_game: Bug,
+    explorers: str,
+    seed: int,
+    minutes: float,
+    shrink_s: float,
+    *,
+    until: tuple[str, ...],
+    keep: Path | None,
 ) -> Result:
+    """Hunts for a bug, until one of these detectors has a finding."""
     title = f"{bug.name if bug else f'clean-{of_game.game}'}-{explorers}-{seed}"
     with tempfile.TemporaryDirectory(prefix="planted-") as made:
         edits = [*clean_edits(of_game.game), *(bug.edits if bug else ())]
         project = patched_copy(Path(made, "project"), of_game.source, edits, imported=True)
         folder = Path(made, "hunt")
         words = ["--project", str(project), "--minutes", f"{minutes:g}", "--seed", str(seed), "--out", str(folder)]
-        words += ["--fail-on", "never", "--no-clips"]
+        words += ["--fail-on", "never", "--no-clips", "--shrink", f"{shrink_s:g}"]
         words += ["--input-map"] if of_game.project else [of_game.game]
         words += [] if explorers == TEAM else ["--explorers", explorers]
-        trouble = play(words, folder, () if whole or bug is None else tuple(bug.detectors), minutes)
+        trouble = play(words, folder, until, minutes)
         result = judged(bug, of_game.game, explorers, seed, minutes, folder, trouble)
         if keep is not None and folder.exists():
             shutil.rmtree(keep / title, ignore_errors=True)
@@ -215,6 +243,10 @@ def judged(bug: Bug | None, game: str, explorers: str, seed: int, minutes: float
         original_actions=0 if first is None else first.original_actions,
         minimal_actions=0 if first is None else first.minimal_actions,
         decisions=decisions,
+        original_steps=0 if first is None else first.original_steps,
+        minimal_steps=0 if first is None else first.minimal_steps,
+        attempt_actions=0 if first is None else first.attempt_actions,
+        load=round(os.getloadavg()[0], 1),
         other=tuple(one.event.signature for one in there if one not in hits),
         trouble=trouble,
         signatures=tuple(one.event.signature for one in hits),
@@ -231,8 +263,8 @@ def line_of(result: Result) -> str:
     title = result.bug or f"clean {result.game}, seed {result.seed}"
     if result.found:
         what = f"found after {result.seconds:.0f} s by {', '.join(result.detectors)}"
-        what += f", {result.reproduced} of {result.replays} replays, {result.original_actions} actions to"
-        what += f" {result.minimal_actions}"
+        what += f", {result.reproduced} of {result.replays} replays, {result.original_steps} steps to"
+        what += f" {result.minimal_steps}"
     else:
         what = "missed" if result.bug else f"{len(result.other)} findings"
     more = f" ({result.trouble})" if result.trouble else ""
@@ -242,23 +274,35 @@ def line_of(result: Result) -> str:
 def summary(results: list[Result]) -> str:
     """Tables in Markdown."""
     clean = [one for one in results if not one.bug]
-    planted = [_without_false(one, clean) for one in results if one.bug]
+    planted = _best([_without_false(one, clean) for one in results if one.bug])
     false = {signature for one in clean for signature in one.other}
-    lines = ["| explorers | recall | median time to find | replays | median reduction |", "|---|---|---|---|---|"]
+    lines = [
+        "| explorers | recall | median time to find | replays | steps left, median | actions left, median |",
+        "|---|---|---|---|---|---|",
+    ]
     for name in dict.fromkeys(one.explorers for one in planted):
         of_name = [one for one in planted if one.explorers == name]
         hits = [one for one in of_name if one.found]
         times = f"{statistics.median(one.seconds or 0.0 for one in hits):.0f} s" if hits else ""
         replays = f"{sum(one.reproduced for one in hits)} of {sum(one.replays for one in hits)}" if hits else ""
-        shares = [one.minimal_actions / max(one.original_actions, 1) for one in hits]
-        reduction = f"{100 * statistics.median(shares):.1f} %" if hits else ""
+        steps = _share([one.minimal_steps / max(one.original_steps, 1) for one in hits])
+        actions = _share([one.minimal_actions / max(one.original_actions, 1) for one in hits])
         recall = f"{len(hits)} of {len(of_name)} ({100 * len(hits) / len(of_name):.0f} %)"
-        lines.append(f"| {name} | {recall} | {times} | {replays} | {reduction} |")
+        lines.append(f"| {name} | {recall} | {times} | {replays} | {steps} | {actions} |")
+    for minutes in sorted({one.minutes for one in results if one.bug}):
+        within = [one for one in results if one.bug and one.minutes == minutes]
+        found = ", ".join(
+            f"{name} {sum(one.found for one in within if one.explorers == name)} of"
+            f" {sum(one.explorers == name for one in within)}"
+            for name in dict.fromkeys(one.explorers for one in within)
+        )
+        lines += ["", f"in hunts of {minutes:g} minutes: {found}"]
+    lines += ["", *_by_game(planted)]
     later = {bug.name for bug in read_bugs() if bug.batch > 1}
     for name in dict.fromkeys(one.explorers for one in planted if one.bug in later):
         of_name = [one for one in planted if one.explorers == name and one.bug in later]
-        found = sum(one.found for one in of_name)
-        lines += ["", f"of these by {name}, bugs written after the detectors: {found} of {len(of_name)}"]
+        found_later = sum(one.found for one in of_name)
+        lines += ["", f"of these by {name}, bugs written after the detectors: {found_later} of {len(of_name)}"]
     for name in dict.fromkeys(one.explorers for one in planted):
         missed = [one.bug for one in planted if one.explorers == name and not one.found]
         lines += ["", f"missed by {name}: {', '.join(missed) or 'none'}"]
@@ -270,6 +314,34 @@ def summary(results: list[Result]) -> str:
         ]
         lines += [f"- {signature}" for signature in sorted(false)]
     return "\n".join(lines)
+
+
+def _best(results: list[Result]) -> list[Result]:
+    """One of each bug: the hunt that found it, or else the longest."""
+    best: dict[tuple[str, str, int], Result] = {}
+    for one in results:
+        key = one.bug, one.explorers, one.seed
+        if key not in best or (one.found, one.minutes) > (best[key].found, best[key].minutes):
+            best[key] = one
+    return list(best.values())
+
+
+def _by_game(planted: list[Result]) -> list[str]:
+    names = list(dict.fromkeys(one.explorers for one in planted))
+    lines = ["| game | bugs |" + "".join(f" {name} |" for name in names), "|---|---|" + "---|" * len(names)]
+    for game in sorted({one.game for one in planted}):
+        cells = []
+        for name in names:
+            of_name = [one for one in planted if one.game == game and one.explorers == name]
+            missed = ", ".join(one.bug.removeprefix(f"{game}-") for one in of_name if not one.found)
+            cells.append(f"{sum(one.found for one in of_name)}" + (f" (not {missed})" if missed else ""))
+        bugs = len({one.bug for one in planted if one.game == game})
+        lines.append(f"| {game} | {bugs} |" + "".join(f" {cell} |" for cell in cells))
+    return lines
+
+
+def _share(shares: list[float]) -> str:
+    return f"{100 * statistics.median(shares):.1f} %" if shares else ""
 
 
 def _without_false(result: Result, clean: list[Result]) -> Result:

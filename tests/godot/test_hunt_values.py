@@ -108,6 +108,32 @@ def test_a_quick_reset_plays_what_a_new_process_plays(shop: HuntedGame) -> None:
     assert shop.starts > starts
 
 
+VOLUME = """[node name="Volume" type="HSlider" parent="."]
+offset_left = 40.0
+offset_top = 200.0
+offset_right = 240.0
+offset_bottom = 230.0
+editable = false
+
+[node name="Back" type="Button" parent="."]"""
+
+
+@pytest.mark.parametrize("is_locked", [True, False])
+def test_a_setting_that_can_never_be_used(tmp_path: Path, is_locked: bool) -> None:
+    """A slider that a switch should enable."""
+    edits = [Edit("options.tscn", '[node name="Back" type="Button" parent="."]', VOLUME)]
+    if not is_locked:
+        loud = "	Wallet.is_loud = is_on\n"
+        edits.append(Edit("options.gd", loud, f"{loud}	$Volume.editable = is_on\n"))
+    project = patched_copy(tmp_path / "project", SHOP, edits)
+    with open_game(Target(project=project, input_map=True)) as game:
+        game.reset(1)
+        found = signatures(click(game, "/root/Menu/Options"))
+        for _ in range(3):
+            found |= signatures(click(game, "/root/Options/Sound"))
+    assert found == ({"dead_ui|/root/Options/Volume|it can never be used"} if is_locked else set())
+
+
 MUSIC_ON = "	Wallet.has_music = is_on"
 KEPT = """
 func _ready() -> void:

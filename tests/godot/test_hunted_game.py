@@ -141,6 +141,31 @@ def test_what_goes_wrong_is_seen(lab: HuntedGame, action: str, detectors: list[s
         assert seen.events[0].signature == "invariant|/root/Lab/Health|health is negative"
 
 
+MAZE = """extends Node2D
+var health: int = 1
+
+func _ready() -> void:
+	while randi() % 2 == 0:
+		while true:
+			pass
+"""
+
+
+def test_a_freeze_at_the_start_is_an_event(plain: Path) -> None:
+    (plain / "maze.gd").write_text(MAZE)
+    scene = (plain / "lab.tscn").read_text().replace("res://lab.gd", "res://maze.gd")
+    (plain / "maze.tscn").write_text(scene)
+    with open_game(Target(project=plain, scene="res://maze.tscn", input_map=True), timeout_s=2.0) as game:
+        frozen: dict[int, bool] = {}
+        for seed in (1, 2, 3, 4, 5, 6, 1, 2):
+            seen = game.reset(seed)
+            assert game.is_lost == bool(seen.events)
+            assert {one.detector for one in seen.events} <= {"freeze"}
+            assert all("_ready (res://maze.gd:" in one.message for one in seen.events)
+            assert frozen.setdefault(seed, game.is_lost) == game.is_lost, "the seed decides"
+        assert set(frozen.values()) == {True, False}
+
+
 def test_a_flood_is_bounded(lab: HuntedGame) -> None:
     lab.reset(1)
     seen = play(lab, 1, flood=1)

@@ -68,6 +68,7 @@ def prepare_hunt(
     against: str | Path | None = None,
     detectors: Mapping[str, Any] | None = None,
     proofs: int = 5,
+    shrink_seconds: float | None = None,
     freeze_s: float = 10.0,
     reload_every: int | None = None,
     clips: bool = True,
@@ -86,7 +87,8 @@ def prepare_hunt(
         invariants: `file.py:function` each: functions that get the state and return whether it is right.
         minutes: How long to hunt, proofs included; 10 by default.
         processes: Games that are played at once.
-        explorers: `random`, `sticky`, `archive`, `novelty`, `ui` or `policy`; by default all that fit.
+        explorers: `random`, `sticky`, `archive`, `novelty`, `seeker`, `ui`, `starts` or
+            `policy`; by default all that fit.
         policies: Trained policies that explore, too: runs or policy files.
         seed: Seeds explorers and games.
         folder: Where findings and reports go; `hunts/NAME-DATE` by default.
@@ -94,6 +96,7 @@ def prepare_hunt(
         against: The folder of an earlier hunt, to compare with: new, still there, fixed.
         detectors: Settings of detectors, by name.
         proofs: Replays of each finding; the rate is part of it.
+        shrink_seconds: The most time for shrinking one finding; by default a tenth of the hunt, 10 to 60 seconds.
         freeze_s: A game that does not answer for so long is frozen.
         reload_every: Start afresh after so many decisions, as a test of stability.
         clips: Film findings where there is a display.
@@ -131,6 +134,7 @@ def prepare_hunt(
         policies=tuple(policies),
         seed=seed,
         proofs=proofs,
+        shrink_seconds=shrink_seconds,
         timeout_s=freeze_s,
         reload_every=reload_every,
         clips=clips,

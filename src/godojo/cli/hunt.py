@@ -52,7 +52,7 @@ def hunt(
         str | None,
         typer.Option(
             "--explorers",
-            help="Of random, sticky, archive, novelty, ui and policy; defaults to all that fit.",
+            help="Of random, sticky, archive, novelty, seeker, ui, starts and policy; defaults to all that fit.",
             metavar="NAME,…",
             rich_help_panel=_TEAM,
         ),
@@ -91,6 +91,16 @@ def hunt(
         int,
         typer.Option("--proofs", help="Replays of each finding.", metavar="N", min=1, rich_help_panel=_FINDINGS),
     ] = 5,
+    shrink_s: Annotated[
+        float | None,
+        typer.Option(
+            "--shrink",
+            help="The most time for shrinking a finding; defaults to a tenth of the hunt, 10 to 60.",
+            metavar="SECONDS",
+            min=0.0,
+            rich_help_panel=_FINDINGS,
+        ),
+    ] = None,
     clips: Annotated[
         bool,
         typer.Option("--clips/--no-clips", help="Film findings, where there is a display.", rich_help_panel=_FINDINGS),
@@ -161,6 +171,7 @@ def hunt(
         "against": against,
         "detectors": {name: _value(text) for name, text in _pairs("--detect", detectors).items()},
         "proofs": proofs,
+        "shrink_seconds": shrink_s,
         "freeze_s": freeze_s,
         "reload_every": reload_every,
         "clips": clips,

@@ -32,7 +32,7 @@ class _Filmed:
     def __init__(self, game: HuntedGame, folder: Path, length: int, is_stopped: Callable[[], bool]) -> None:
         self._game, self._folder, self._length, self._is_stopped = game, folder, length, is_stopped
         self.action_parts, self.log, self.ui_points = game.action_parts, game.log, game.ui_points
-        self.starts, self.hurried, self.is_quick = game.starts, game.hurried, False
+        self.starts, self.is_quick, self.is_hurried = game.starts, False, False
         self._played, self._next, self._deadline = 0, max(length - LAST, 0), math.inf
 
     def is_over(self) -> bool:

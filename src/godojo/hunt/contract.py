@@ -1,7 +1,6 @@
 """What explorers, replays and shrinking need of a game; `game.HuntedGame` is one, and tests have smaller ones."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Protocol
 
 import numpy as np
@@ -19,6 +18,8 @@ class Playable(Protocol):
 
     is_quick: bool
     """Whether `reset` may be quick rather than exact."""
+    is_hurried: bool
+    """Whether a freeze is noticed sooner, where that is possible."""
 
     @property
     def action_parts(self) -> Sequence[ActionPart]:
@@ -56,10 +57,6 @@ class Playable(Protocol):
     @property
     def settings_left(self) -> frozenset[str]:
         """Settings that were changed, and whose screens were left."""
-        ...
-
-    def hurried(self) -> AbstractContextManager[None]:
-        """A block in which a freeze is noticed sooner."""
         ...
 
     def step(self, action: np.ndarray) -> Seen: ...

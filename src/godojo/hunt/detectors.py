@@ -8,11 +8,19 @@ import msgspec
 import numpy as np
 
 from godojo.engines.godot.complaints import ComplaintReader
+from godojo.games.parts import ActionPart
 from godojo.hunt.events import Event, event, of_complaint
 
 _CHANGES = 4
 """How often every number of an action must have changed, before nothing seems to help."""
 _SAME_ACTION = 0.1
+_PUSHED = 0.5
+_MOST_CHOICES = 8
+"""Choices that must all have been made; of more, some."""
+_POINTING = ("pointer", "click")
+"""Parts for which elements of the user interface count."""
+_ROUND_SHARE, _LEAST_OF_ROUND = 0.3, 40
+"""Of a round at whose end nothing has moved any more; in decisions, at least."""
 _FLOOD_LINES = 5000
 """Of one decision; more are not read, since they say the same."""
 _FRAME = re.compile(r"^\[\d+\] (\w+) \((res://[^:)]+):(\d+)\)")
@@ -107,10 +115,30 @@ def backtrace(lines: Iterable[str]) -> list[ScriptFrame]:
     return frames
 
 
-class Variety:
-    """Whether enough was tried: every number of an action changed a few times, and every element was clicked."""
+def _wanted(parts: Sequence[ActionPart]) -> list[tuple[int, float, float]]:
+    """What has to be done before nothing seems to move it: numbers of an action, from where to where. Every axis
+    towards both ends, every choice."""
+    wanted, start = [], 0
+    for part in parts:
+        for place in range(start, start + part.width):
+            if part.name.rpartition(".")[2] in _POINTING:
+                continue
+            if part.kind == "continuous":
+                wanted += [(place, -np.inf, -_PUSHED), (place, _PUSHED, np.inf)]
+            elif part.size <= _MOST_CHOICES:
+                wanted += [(place, choice - 0.5, choice + 0.5) for choice in range(part.size)]
+        start += part.width
+    return wanted
 
-    def __init__(self) -> None:
+
+class Variety:
+    """Whether enough was tried: every number of an action changed a few times and was where it is wanted, and every
+    element was clicked."""
+
+    def __init__(self, wanted: Sequence[tuple[int, float, float]] = ()) -> None:
+        self._places = np.array([place for place, _, _ in wanted], int)
+        self._low, self._high = (np.array([one[side] for one in wanted]) for side in (1, 2))
+        self._done = np.zeros(len(wanted), int)
         self._last: np.ndarray | None = None
         self._changes: np.ndarray | None = None
         self._clicked: set[str] = set()
@@ -119,6 +147,7 @@ class Variety:
         """Counts anew."""
         if self._changes is not None:
             self._changes[:] = 0
+        self._done[:] = 0
         self._clicked.clear()
 
     def note(self, action: np.ndarray, clicked: Iterable[str]) -> None:
@@ -127,12 +156,15 @@ class Variety:
         else:
             self._changes += np.abs(action - self._last) > _SAME_ACTION
         self._last = action.copy()
+        if len(self._done):
+            numbers = action[self._places]
+            self._done += (numbers >= self._low) & (numbers <= self._high)
         self._clicked.update(clicked)
 
     def is_enough(self, elements: Iterable[str]) -> bool:
         """`elements` are those that can be clicked now."""
         has_changed = self._changes is not None and bool((self._changes >= _CHANGES).all())
-        return has_changed and self._clicked.issuperset(elements)
+        return has_changed and bool((self._done >= _CHANGES).all()) and self._clicked.issuperset(elements)
 
 
 class ProgressDetector:
@@ -140,6 +172,8 @@ class ProgressDetector:
 
     def __init__(self, settings: DetectorSettings) -> None:
         self._settings = settings
+        self.parts: Sequence[ActionPart] = ()
+        """Of an action, once they are known."""
         self.begin()
 
     def begin(self) -> None:
@@ -147,9 +181,9 @@ class ProgressDetector:
         self._sight: bytes = b""
         self._place: np.ndarray | None = None
         self._has_moved = False
-        self._still = self._stays = 0
+        self._still = self._stays = self._round = 0
         self._is_locked = self._is_stuck = False
-        self._tried, self._tried_here = Variety(), Variety()
+        self._tried, self._tried_here = Variety(), Variety(_wanted(self.parts))
 
     def look(
         self,
@@ -160,10 +194,15 @@ class ProgressDetector:
         clicked: Iterable[str] = (),
         *,
         has_player: bool = True,
+        ended: bool = False,
     ) -> Iterator[Event]:
         """`sight` is everything that is seen, `place` where the game is played; `elements` of the user interface can be
         clicked, and `clicked` were; without a player, `place` is that of anything."""
         elements, clicked = tuple(elements), tuple(clicked)
+        self._round += 1
+        if ended:  # the place is that of the next round
+            yield from self._look_at_end(elements, has_player=has_player)
+            self._place, self._has_moved, self._round = None, False, 0
         if sight != self._sight:
             self._sight, self._still, self._is_locked = sight, 0, False
             self._tried.clear()
@@ -181,6 +220,17 @@ class ProgressDetector:
             yield event("softlock", f"nothing has changed for {most} decisions, whatever was done")
         has_stayed = self._has_moved and self._stays >= longest and not self._is_stuck
         if longest and has_stayed and has_player and self._tried_here.is_enough(elements):
-            self._is_stuck = True
-            where = tuple(float(number) for number in place)
-            yield event("stuck", f"it has not moved for {longest} decisions, whatever was done", position=where)
+            yield self._stuck(f"it has not moved for {longest} decisions, whatever was done")
+
+    def _look_at_end(self, elements: Iterable[str], *, has_player: bool) -> Iterator[Event]:
+        """A round that ends before `stuck_decisions` tells, too, if its last part was spent in one place."""
+        least = max(_LEAST_OF_ROUND, _ROUND_SHARE * self._round)
+        has_stayed = self._has_moved and self._stays >= least and not self._is_stuck
+        if self._settings.stuck_decisions and has_stayed and has_player and self._tried_here.is_enough(elements):
+            yield self._stuck(f"it has not moved for the last {self._stays} decisions of a round, whatever was done")
+
+    def _stuck(self, message: str) -> Event:
+        assert self._place is not None
+        self._is_stuck = True
+        where = tuple(float(number) for number in self._place)
+        return event("stuck", message, pattern="it has not moved, whatever was done", position=where)

@@ -21,6 +21,7 @@ _SEVERITIES: dict[str, Severity] = {
 """Of detectors whose events are not `major`."""
 TIMED = frozenset({"frame_budget"})
 """Detectors of events that a busy machine may cause: most replays must have them."""
+FREEZE, HANGS = "freeze", "no answer"
 _LONGEST = 200
 
 _OBJECT = re.compile(r"<(\w+)#-?\d+>")
@@ -58,6 +59,19 @@ def event(
     what = text_pattern(line if pattern is None else pattern)
     signature = "|".join(part for part in (detector, where, what) if part)
     return Event(detector, signature, _SEVERITIES.get(detector, "major"), line, node, position)
+
+
+def is_same(signature: str, other: str) -> bool:
+    """Whether these are signatures of the same event. Not every game that hangs can tell where."""
+    if signature == other:
+        return True
+    are_freezes = signature.startswith(FREEZE) and other.startswith(FREEZE)
+    return are_freezes and not (is_placed(signature) and is_placed(other))
+
+
+def is_placed(signature: str) -> bool:
+    """Whether it says where; a freeze may not."""
+    return signature != f"{FREEZE}|{HANGS}"
 
 
 def of_complaint(complaint: Complaint) -> Event:

@@ -53,6 +53,22 @@ class Explorer:
         """The last action ended the game, and nothing was wrong with it."""
 
 
+class Starts(Explorer):
+    """Begins again and again: what a game draws at random at its start is different each time."""
+
+    name = "starts"
+    LENGTH = 3
+
+    def begin(self, game: Playable) -> Trace:
+        self._played, self.is_done = 0, False
+        return super().begin(game)
+
+    def choose(self, seen: Seen) -> np.ndarray:
+        self._played += 1
+        self.is_done = self._played >= self.LENGTH
+        return super().choose(seen)
+
+
 def is_played(seen: Seen) -> bool:
     """Whether there are moving bodies in a game that runs, rather than a menu."""
     return len(seen.state) > _PAUSED and seen.state[_BODIES] > 0 and not seen.state[_PAUSED]
@@ -67,6 +83,8 @@ class UiCrawler(Explorer):
     """Where there is nothing to click: how often it tries to open a menu, and how many times before it gives up."""
     PATIENT, WAITS = 2, 10
     """The first clicks on an element after which it waits, and for how many decisions: does anything happen?"""
+    INSISTS, AGAIN = 0.3, 0.7
+    """Attempts in which it clicks the same element again, and how often; some things break at the third time."""
     stays = True
     """Whether it prefers screens on which there is something to click."""
 
@@ -91,6 +109,7 @@ class UiCrawler(Explorer):
     def begin(self, game: Playable) -> Trace:
         self._game, self._release, self._last, self._waits = game, False, None, 0
         self._since, self.is_done = 0, False
+        self._insists = self.rng.random() < self.INSISTS
         return super().begin(game)
 
     def lost(self) -> None:
@@ -161,6 +180,8 @@ class UiCrawler(Explorer):
         else:
             weights *= 1.0 + self.PLAYS * np.array([self._plays[shown, path] for path in usable])
         path = usable[int(self.rng.choice(len(usable), p=weights / weights.sum()))]
+        if self._insists and self._last in [(shown, one) for one in usable] and self.rng.random() < self.AGAIN:
+            path = self._last[1]
         self._clicks[shown, path] += 1
         is_first = self.stays and self._clicks[shown, path] <= self.PATIENT
         self._waits, self._shown = (self.WAITS if is_first else 0), shown

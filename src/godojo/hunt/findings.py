@@ -14,7 +14,7 @@ from godojo.files import atomic_write, make_folder
 from godojo.formats import FINDING, HUNT
 from godojo.games.parts import ActionPart
 from godojo.hunt.contract import SEVERITIES
-from godojo.hunt.events import Event
+from godojo.hunt.events import Event, is_placed, is_same
 from godojo.hunt.game import DetectorSettings, Seen, Target
 from godojo.hunt.prove import Proof
 from godojo.hunt.team import Share
@@ -45,8 +45,8 @@ class HuntSettings(msgspec.Struct, frozen=True):
     seed: int = 0
     proofs: int = 5
     """Replays of each finding's minimal actions; the rate is part of the finding."""
-    shrink_seconds: float = 60.0
-    """The most time that shrinking one finding takes."""
+    shrink_seconds: float | None = None
+    """The most time that shrinking one finding takes; None for a tenth of the hunt, 10 to 60 seconds."""
     timeout_s: float = 10.0
     """A game that does not answer for so long is frozen."""
     reload_every: int | None = None
@@ -184,6 +184,8 @@ class Book:
         """Whether the caller is to prove this event; counts it otherwise."""
         name = event.signature
         with self._lock:
+            if not is_placed(name):
+                name = next((known for known in self.findings if is_same(known, name)), name)
             if name in self.findings:
                 known = self.findings[name]
                 self.findings[name] = msgspec.structs.replace(known, times_seen=known.times_seen + 1)

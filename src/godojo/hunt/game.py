@@ -3,8 +3,7 @@
 import math
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,20 +18,18 @@ from godojo.games.parts import ActionPart
 from godojo.hunt.actions import ActionSpace
 from godojo.hunt.budgets import BudgetDetector
 from godojo.hunt.detectors import DetectorSettings, LogDetector, ProgressDetector, backtrace
-from godojo.hunt.events import Event, event
+from godojo.hunt.events import FREEZE, HANGS, Event, event
 from godojo.hunt.features import FeatureReader
 from godojo.hunt.invariants import Invariant
+from godojo.hunt.pace import Pace
 from godojo.hunt.probe import BODIES, STATE_HEAD, Report
 from godojo.hunt.seen import Clicks, Place, Seen, event_of
-from godojo.hunt.session import LOST, SLICE_S, OutOfMemory, Session
+from godojo.hunt.session import LOST, OutOfMemory, Session
 from godojo.hunt.target import Launch, Target, prepared
 from godojo.hunt.twin import TwinDetector, twin_of
 
 __all__ = ["DetectorSettings", "Event", "HuntedGame", "Place", "Seen", "Target", "open_game"]
 
-_HURRIED_S = 3.0
-_MOST_SPARED = 5
-"""Times its timeout that a game may wait for a processor."""
 _KEPT_LINES = 2000
 _MEMORY_DECISIONS = 64
 """Between two looks at the memory of the process."""
@@ -43,6 +40,8 @@ _BEGUN = "Godojo: the scene is loaded anew"
 _MOST_OBSERVED = 128
 """Numbers of the observation that are part of the state."""
 _MISREAD = "Parse Error"
+_NOTHING = Seen(np.zeros(0, np.float32), np.zeros(3, np.float32), (), (), 0.0, True, np.zeros(0, np.float32))
+"""What is seen of a game that is lost before its first round."""
 
 
 class HuntedGame:
@@ -56,10 +55,11 @@ class HuntedGame:
         *,
         timeout_s: float = 10.0,
         twin: TwinDetector | None = None,
+        pace: Pace | None = None,
     ) -> None:
-        self._twin = twin
+        self._twin, self._pace = twin, pace or Pace()
         self._settings = settings or DetectorSettings()
-        self.session = Session(launch, self._settings, timeout_s)
+        self.session = Session(launch, self._settings, timeout_s, self._pace)
         self.log: deque[str] = deque(maxlen=_KEPT_LINES)
         """The last lines of the game's output, of all its processes."""
         self.decisions = 0
@@ -85,6 +85,7 @@ class HuntedGame:
         """Of the first process; later ones load their scripts from memory."""
         self.action_parts = action_parts_of(self.ready)
         """The parts of an action: those of all agents, role by role."""
+        self._progress.parts = self.action_parts
         self._clicks = Clicks(ActionSpace(self.action_parts))
         self.state_names = _state_names(self.ready)
         """What the numbers of `Seen.state` are."""
@@ -100,14 +101,14 @@ class HuntedGame:
         """Processes that were started."""
         return self.session.starts
 
-    @contextmanager
-    def hurried(self) -> Iterator[None]:
-        """In this block a freeze is noticed sooner."""
-        before, self.session.timeout_s = self.session.timeout_s, min(self.session.timeout_s, _HURRIED_S)
-        try:
-            yield
-        finally:
-            self.session.timeout_s = before
+    @property
+    def is_hurried(self) -> bool:
+        """Whether a freeze is noticed sooner, by what the game usually takes."""
+        return self.session.is_hurried
+
+    @is_hurried.setter
+    def is_hurried(self, is_hurried: bool) -> None:
+        self.session.is_hurried = is_hurried
 
     def restart(self, seed: int) -> Seen:
         """Begins the game anew in a new process, which finds the data of the one before."""
@@ -133,7 +134,8 @@ class HuntedGame:
         self._clicks.begin()
 
     def reset(self, seed: int) -> Seen:
-        """Begins the game anew. The same seed and the same actions give the same states."""
+        """Begins the game anew. The same seed and the same actions give the same states. A game that crashes or
+        freezes at its start is lost, and that is an event."""
         number = game_seed(checked_seed(seed), 0, 0)
         self._begin()
         if self.session.has_process:
@@ -152,10 +154,12 @@ class HuntedGame:
                 self.session.is_quick, self._may_be_quick = False, False
                 return self.reset(seed)
             except LOST as error:
-                found = self._lose(error)
+                found = self._fresh(self._lose(error))
+                if found:
+                    self._last = _NOTHING._replace(events=found)
+                    return self._last
                 if attempt == 2:
-                    reason = found[0].message if found else str(error)
-                    raise GodojoError(f"the game cannot be reset: {reason}") from None
+                    raise GodojoError(f"the game cannot be reset: {error}") from None
         raise AssertionError
 
     @property
@@ -187,8 +191,8 @@ class HuntedGame:
     def step(self, action: np.ndarray) -> Seen:
         """Plays one decision."""
         try:
-            self.session.send(self._split(action))
-            seen = self._seen(self._awaited(), np.asarray(action, np.float32))
+            frame = self.session.step(self._split(action), self._read_ahead)
+            seen = self._seen(frame, np.asarray(action, np.float32))
             if self.decisions % _MEMORY_DECISIONS == 0:
                 self.session.check_memory()
         except LOST as error:
@@ -222,23 +226,8 @@ class HuntedGame:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _awaited(self) -> StepFrame:
-        """The game's answer; reads its log while it keeps us waiting."""
-        frame = self.session.answer(SLICE_S)
-        if frame is not None:
-            return frame
-        timeout_s, waited_ms = self.session.timeout_s, self.session.waited_ms()
-        deadline = time.monotonic() + timeout_s
-        while True:
-            # A game that waits for a processor is not frozen, unless that lasts.
-            spared_s = min(1e-3 * (self.session.waited_ms() - waited_ms), _MOST_SPARED * timeout_s)
-            left_s = deadline + spared_s - time.monotonic()
-            self._early = self._read_log()
-            frame = self.session.answer(min(left_s, SLICE_S))
-            if frame is not None:
-                return frame
-            if left_s <= 0:
-                raise PeerTimeout(f"gave no answer within {timeout_s:g} s")
+    def _read_ahead(self) -> None:
+        self._early = self._read_log()
 
     def _seen(self, frame: StepFrame, action: np.ndarray | None = None) -> Seen:
         observation = np.concatenate([role.observation.reshape(-1) for role in frame.roles])
@@ -256,7 +245,9 @@ class HuntedGame:
             sight = state.tobytes() + repr(ui).encode()
             elements, clicked = self._clicks.look(action, report.ui)
             has_player = report.metrics["has_player"] > 0.0
-            events += self._progress.look(action, sight, seen.position, elements, clicked, has_player=has_player)
+            events += self._progress.look(
+                action, sight, seen.position, elements, clicked, has_player=has_player, ended=seen.ended
+            )
             counts = {"nodes": float(state[1]), "scene": float(state[0]), "ended": float(seen.ended)}
             metrics = {**report.metrics, **counts}
             events += self._budgets.look(metrics, frame.engine_us * 1e-3, self.session.waited_ms)
@@ -315,7 +306,7 @@ class HuntedGame:
         if is_frozen:
             # A loop may be caught anywhere in what it calls; what called it is always the same.
             place, where = (f"{frames[-1].file}:{frames[-1].function}", f" in {frames[0]}") if frames else ("", "")
-            ended = event("freeze", f"the game {error}{where}", place=place, pattern="no answer")
+            ended = event(FREEZE, f"the game {error}{where}", place=place, pattern=HANGS)
         elif isinstance(error, OutOfMemory):
             ended = event("memory_budget", f"the game {error}")
         elif isinstance(error, GameRefused):
@@ -357,11 +348,13 @@ def open_game(
     window: bool = False,
     is_filmed: bool = False,
     timeout_s: float = 10.0,
+    pace: Pace | None = None,
 ) -> HuntedGame:
     """Opens a game, ready for `reset`; `is_filmed`: it draws when it is asked for a screenshot."""
     invariants = [Invariant(text) for text in target.invariants]
     try:
-        game = _opened(prepared(target, window=window, is_filmed=is_filmed), target, detectors, invariants, timeout_s)
+        launch = prepared(target, window=window, is_filmed=is_filmed)
+        game = _opened(launch, target, detectors, invariants, timeout_s, pace)
     except GodojoError as error:
         if _MISREAD not in str(error):
             raise
@@ -371,7 +364,7 @@ def open_game(
         game.close()
     # As its author wrote it: what counts the branches of its scripts may be to blame.
     launch = prepared(target, window=window, is_filmed=is_filmed, counts_branches=False)
-    return _opened(launch, target, detectors, invariants, timeout_s)
+    return _opened(launch, target, detectors, invariants, timeout_s, pace)
 
 
 def _opened(
@@ -380,10 +373,11 @@ def _opened(
     detectors: DetectorSettings | None,
     invariants: Sequence[Invariant],
     timeout_s: float,
+    pace: Pace | None,
 ) -> HuntedGame:
     try:
         twin = twin_of(target.game, dict(target.options)) if (detectors or DetectorSettings()).twin else None
-        return HuntedGame(launch, detectors, invariants, timeout_s=timeout_s, twin=twin)
+        return HuntedGame(launch, detectors, invariants, timeout_s=timeout_s, twin=twin, pace=pace)
     except BaseException:
         launch.resources.close()
         raise

@@ -1,7 +1,6 @@
 """A hunted game that somebody else has started: played over its HTTP API, without a probe in it and without its log."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,9 +12,10 @@ from godojo.errors import GodojoError
 from godojo.hunt.budgets import BudgetDetector
 from godojo.hunt.contract import Playable
 from godojo.hunt.detectors import DetectorSettings, ProgressDetector
-from godojo.hunt.events import Event, event
+from godojo.hunt.events import FREEZE, HANGS, Event, event
 from godojo.hunt.game import Seen, action_parts_of, open_game
 from godojo.hunt.invariants import Invariant
+from godojo.hunt.pace import Pace
 from godojo.hunt.target import Target
 
 _START_S, _RETURN_S = 10.0, 60.0
@@ -39,7 +39,7 @@ class HttpHuntedGame:
         self._settings, self._invariants = settings or DetectorSettings(), invariants
         self._scene, self._options, self._timeout_s = scene, options or None, timeout_s
         self.url, self.is_lost, self.starts = url, False, 1
-        self.is_quick = False
+        self.is_quick = self.is_hurried = False
         self.log: list[str] = []
         """What the hunt noticed; the game's own log is where it was started."""
         self.ui_points: dict[str, tuple[float, float]] = {}
@@ -57,7 +57,7 @@ class HttpHuntedGame:
         if sum(role.agents for role in self.ready.roles) != 1:
             self.close()
             raise GodojoError(f"the game at {url} has several agents; over HTTP, one is played")
-        self.action_parts = action_parts_of(self.ready)
+        self.action_parts = self._progress.parts = action_parts_of(self.ready)
         limits = [(-1.0, 1.0) if part.kind == "continuous" else (0.0, part.size - 1.0) for part in self.action_parts]
         widths = [part.width for part in self.action_parts]
         self._low, self._high = (np.repeat(side, widths) for side in np.array(limits).T)
@@ -100,7 +100,7 @@ class HttpHuntedGame:
         self._client.close()
         self._client = GameClient(self.url, timeout_s=self._timeout_s)
         if isinstance(error, PeerTimeout):
-            return event("freeze", f"the game {error}", pattern="no answer")
+            return event(FREEZE, f"the game {error}", pattern=HANGS)
         if isinstance(error, ConnectionLost):
             return event("crash", f"the game at {self.url} is gone: {error}", pattern="gone")
         return event("engine_error", str(error))
@@ -153,11 +153,6 @@ class HttpHuntedGame:
     def settings_left(self) -> frozenset[str]:
         return frozenset()
 
-    @contextmanager
-    def hurried(self) -> Iterator[None]:
-        """A freeze is not noticed sooner over HTTP."""
-        yield
-
     def close(self) -> None:
         self._client.close()
 
@@ -169,11 +164,16 @@ class HttpHuntedGame:
 
 
 def open_target(
-    target: Target, *, detectors: DetectorSettings | None = None, window: bool = False, timeout_s: float = 10.0
+    target: Target,
+    *,
+    detectors: DetectorSettings | None = None,
+    window: bool = False,
+    timeout_s: float = 10.0,
+    pace: Pace | None = None,
 ) -> Playable:
     """Opens what is hunted, wherever it runs."""
     if target.http is None:
-        return open_game(target, detectors=detectors, window=window, timeout_s=timeout_s)
+        return open_game(target, detectors=detectors, window=window, timeout_s=timeout_s, pace=pace)
     if window:
         raise GodojoError("a game over HTTP is already running: start it with a window there (serve-game --window)")
     invariants = [Invariant(text) for text in target.invariants]

@@ -28,6 +28,7 @@ from godojo.hunt.findings import (
 )
 from godojo.hunt.game import DetectorSettings, Target
 from godojo.hunt.http_game import open_target
+from godojo.hunt.pace import Pace
 from godojo.hunt.team import EXPLORERS, Team
 from godojo.hunt.trace import Interrupted
 from godojo.hunt.worker import Worker
@@ -54,7 +55,10 @@ class Hunt:
     ) -> None:
         _check(settings, target)
         self.folder, self.target, self.settings, self.detectors = folder, target, settings, detectors
-        self.opened = opened or (lambda: open_target(target, detectors=detectors, timeout_s=settings.timeout_s))
+        pace = Pace()
+        self.opened = opened or (
+            lambda: open_target(target, detectors=detectors, timeout_s=settings.timeout_s, pace=pace)
+        )
         self.book = Book(folder, read_findings(folder) if earlier else ())
         self.archive = Archive(settings.seed)
         if earlier is not None:
@@ -109,15 +113,19 @@ class Hunt:
             self._stop.set()
             for worker in workers:
                 worker.join(2 * self.settings.timeout_s)
-            if self._errors and not self._counts["decisions"]:
+            if self._errors and self._is_empty:
                 with suppress(OSError):  # nothing was played: the folder is as if nothing had been asked for
                     self.folder.rmdir()
             else:
                 self._save(is_finished=not self._errors)
                 self.archive.save(self.folder / ARCHIVE)
-        if self._errors and (not self._counts["decisions"] or not isinstance(self._errors[0], GodojoError)):
+        if self._errors and (self._is_empty or not isinstance(self._errors[0], GodojoError)):
             raise self._errors[0]
         return self.record
+
+    @property
+    def _is_empty(self) -> bool:
+        return not self._counts["decisions"] and not self.book.findings
 
     @property
     def seconds(self) -> float:

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from godojo.hunt.actions import ActionSpace
 from godojo.hunt.archive import Archive
 from godojo.hunt.contract import Playable
-from godojo.hunt.events import TIMED, Event
+from godojo.hunt.events import FREEZE, TIMED, Event, is_placed
 from godojo.hunt.game import Seen
 from godojo.hunt.shrink import Shrinker
 from godojo.hunt.trace import Effort, Interrupted, Replay, Trace, effort_of, replay, still_tail
@@ -18,7 +17,7 @@ from godojo.hunt.trace import Effort, Interrupted, Replay, Trace, effort_of, rep
 FIRST_TRIES = 3
 FLAKY_TRIES = 3
 PROOF_S = 60.0
-"""Proofs end after this time once there are `FEWEST_PROOFS`: every replay of a freeze lasts until it is noticed."""
+"""Proofs end after this time once there are `FEWEST_PROOFS`: a long trace, or a game that is slow to start."""
 FEWEST_PROOFS = 2
 
 
@@ -37,7 +36,7 @@ class Proof(NamedTuple):
     replays: int
     reproduced: int
     path: list[Seen]
-    """What was seen in the last replay that reproduced it."""
+    """What was seen in a replay of the minimal trace that reproduced it."""
     log: Sequence[str]
 
 
@@ -58,6 +57,7 @@ class Prover:
         self._game: Playable | None = None
         self._is_exact = False
         """Whether every replay begins as a new process would; otherwise, as the hunt plays."""
+        self._is_freeze = False
 
     def prove(
         self, trace: Trace, event: Event, *, shrink_seconds: float, earlier: tuple[Trace, ...] = ()
@@ -67,7 +67,7 @@ class Prover:
         `earlier` are the episodes that were played in the same process before: they are replayed, too, if the event
         does not happen without them. Raises Interrupted if it is over before the event has happened again.
         """
-        self._game = None
+        self._game, self._is_freeze = None, event.detector == FREEZE
         needs_earlier = earlier and event.detector not in TIMED
         for original in (trace, trace.after(earlier)) if needs_earlier else (trace,):
             hits, tries = self._first(original, event)
@@ -77,7 +77,7 @@ class Prover:
 
     def shrink_on(self, trace: Trace, event: Event, *, seconds: float) -> Proof | None:
         """Shrinks the minimal trace of a finding further."""
-        self._game = None
+        self._game, self._is_freeze = None, event.detector == FREEZE
         hits, tries = self._first(trace, event)
         return self._shrunk(trace, hits, tries, seconds) if hits else None
 
@@ -93,11 +93,13 @@ class Prover:
                 break  # long, and in a process of its own
         return hits, tries
 
-    def _replay(self, trace: Trace, signature: str) -> Replay:
-        """In one process for all replays, unless the trace begins with its start."""
+    def _replay(self, trace: Trace, signature: str, *, is_patient: bool = False) -> Replay:
+        """In one process for all replays, unless the trace begins with its start. A freeze that is known is noticed
+        soon, unless `is_patient`."""
         if self._game is None or trace.earlier:
             self._game = self._reopened()
         self._game.is_quick = not self._is_exact
+        self._game.is_hurried = self._is_freeze and not is_patient
         return replay(self._game, trace, signature, is_over=self._is_over)
 
     def _shrunk(self, trace: Trace, hits: list[Replay], tries: int, seconds: float) -> Proof | None:
@@ -114,8 +116,7 @@ class Prover:
             tries=FLAKY_TRIES if len(hits) < tries else 1,
             archive=None if trace.earlier else self._archive,
         )
-        with game.hurried() if event.detector == "freeze" else nullcontext():
-            shrunk = shrinker.shrink(original, last)
+        shrunk = shrinker.shrink(original, last)
         tail = still_tail(event, last.path)
         whole = effort_of(original, space.neutral, tail)
         for minimal, effort, still, is_minimal in (
@@ -128,10 +129,10 @@ class Prover:
             finally:
                 self._is_exact = False
                 if self._game is not None:
-                    self._game.is_quick = True
+                    self._game.is_quick, self._game.is_hurried = True, False
             if again and not _is_chance(event, len(again), replays):
                 log: Sequence[str] = [] if self._game is None else list(self._game.log)
-                seen = again[-1]
+                seen = next((one for one in again if one.event and is_placed(one.event.signature)), again[0])
                 return Proof(
                     seen.event or event,
                     original,
@@ -144,8 +145,8 @@ class Prover:
                     seen.path,
                     log,
                 )
-            if replays >= FEWEST_PROOFS and not again and minimal is original:
-                return None  # it depends on what the process has done before
+            if minimal is original and not again and (replays >= FEWEST_PROOFS or (self._is_freeze and replays)):
+                return None  # it depends on what the process has done before, or only takes long
         return Proof(event, original, original, whole, tail, False, tries, len(hits), last.path, [])
 
     def _replays(self, trace: Trace, signature: str) -> tuple[int, list[Replay]]:
@@ -153,11 +154,13 @@ class Prover:
         started = time.monotonic()
         for played in range(1, self._proofs + 1):
             try:
-                found = self._replay(trace, signature)
+                found = self._replay(trace, signature, is_patient=played == 1)
             except Interrupted:
                 return played - 1, hits
             if found.event is not None:
                 hits.append(found)
+            elif self._is_freeze and played == 1:
+                return played, hits
             if played >= FEWEST_PROOFS and (self._is_late() or time.monotonic() - started > PROOF_S):
                 return played, hits
         return self._proofs, hits

@@ -1,8 +1,11 @@
 """One engine process of a hunted game at a time: how it is started, answers, begins anew and ends."""
 
+import math
 import os
 import secrets
 import signal
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -15,14 +18,15 @@ from godojo.bridge.messages import PROTOCOL, Configure, ConnectionLost, GameRefu
 from godojo.engines.godot.game_process import GameProcess
 from godojo.errors import GodojoError
 from godojo.hunt.detectors import DetectorSettings
+from godojo.hunt.pace import START_S, Pace, Patience
 from godojo.hunt.probe import ProbeServer, Report
 from godojo.hunt.target import Launch
 from godojo.hunt.usage import machine_mb, resident_mb, waited_ms
 
-START_S = 60.0
 SLICE_S = 0.25
 """How often a game that keeps us waiting is looked at: its log must stay small."""
-_LAST_BREATH_S = 1.0
+_LAST_BREATH_S, _LAST_WORDS_S = 1.0, 4.0
+"""How long a process may take to end, and to tell where it hangs, which not every one can."""
 _MOST_OF_MACHINE = 0.6
 """Memory that a game may take, whatever its limit."""
 LOST = (ConnectionLost, PeerTimeout, WireError)
@@ -46,8 +50,12 @@ class Ending(NamedTuple):
 class Session:
     """A process of the game and the connections to it and to the probe in it; `start` replaces it."""
 
-    def __init__(self, launch: Launch, settings: DetectorSettings, timeout_s: float) -> None:
-        self._launch, self._settings, self.timeout_s = launch, settings, timeout_s
+    def __init__(self, launch: Launch, settings: DetectorSettings, timeout_s: float, pace: Pace) -> None:
+        self._launch, self._settings, self.timeout_s, self._pace = launch, settings, timeout_s, pace
+        self.is_hurried = False
+        """Whether a freeze is noticed sooner than a person would: in replays of one that is known."""
+        self._has_begun = False
+        """Whether any process was ready before: what a later one does at its start is the game's fault."""
         self.starts = 0
         """Processes that were started."""
         self._probe = ProbeServer()
@@ -95,10 +103,12 @@ class Session:
         self.starts += 1
         self._fresh_seed = seed
         try:
-            return self._connect()
+            return self._connect(Patience(START_S, self.waited_ms))
         except GameRefused as error:
             raise GodojoError(f"the game refused to play: {error}") from None
         except LOST as error:
+            if self._has_begun:
+                raise
             self._process.wait(_LAST_BREATH_S)
             raise GodojoError(f"the game did not start: {error}; {self._process.quoted()}") from None
 
@@ -113,7 +123,9 @@ class Session:
             self._connection.notice(f"hunt:reload {seed}")
             self._connection.close("the game begins anew")
             self._connection = None
-            self._connect()
+            began = time.monotonic()
+            self._connect(self._patience_to_start())
+            self._pace.note_start(time.monotonic() - began)
             was_reloaded = True
         self._fresh_seed = None
         return was_reloaded
@@ -137,21 +149,47 @@ class Session:
 
     def reset(self, seed: int) -> StepFrame:
         assert self._connection is not None
-        return self._connection.reset(seed, START_S)
+        patience, began = self._patience_to_start(), time.monotonic()
+        try:
+            frame = self._connection.reset(seed, SLICE_S)
+        except PeerTimeout:
+            frame = self._awaited(patience)
+        self._pace.note_start(time.monotonic() - began)
+        return frame
 
-    def send(self, actions: list[np.ndarray]) -> None:
+    def step(self, actions: list[np.ndarray], meanwhile: Callable[[], None]) -> StepFrame:
+        """The game's answer to its actions; `meanwhile` is called now and then while it keeps us waiting."""
         if self._connection is None:
             raise GodojoError("the game is gone: call reset(seed) first")
+        seconds, began = self._pace.answer_s(self.timeout_s, is_hurried=self.is_hurried), time.monotonic()
         self._connection.send_actions(actions, self.timeout_s)
+        frame = self._answer(SLICE_S)
+        if frame is None:
+            frame = self._awaited(Patience(seconds, self.waited_ms), meanwhile)
+        self._pace.note_answer(time.monotonic() - began)
+        return frame
 
-    def answer(self, timeout_s: float) -> StepFrame | None:
-        """The game's answer to its actions, if it comes in time."""
+    def _awaited(self, patience: Patience, meanwhile: Callable[[], None] = lambda: None) -> StepFrame:
+        while True:
+            left_s = patience.left_s
+            meanwhile()
+            frame = self._answer(min(left_s, SLICE_S))
+            if frame is not None:
+                return frame
+            if left_s <= 0:
+                raise PeerTimeout(f"gave no answer within {patience.seconds:g} s")
+
+    def _answer(self, timeout_s: float) -> StepFrame | None:
+        """The next answer, if it comes in time."""
         assert self._connection is not None
         try:
             return self._connection.receive_step(max(timeout_s, 0.01))
         except PeerTimeout:
             self.check_memory()
             return None
+
+    def _patience_to_start(self) -> Patience:
+        return Patience(self._pace.start_s(self.timeout_s, is_hurried=self.is_hurried), self.waited_ms)
 
     def probed(self) -> Report:
         """What the probe sees now."""
@@ -178,7 +216,7 @@ class Session:
         if is_frozen:
             with suppress(OSError):  # its crash handler prints where it is
                 os.kill(process.pid, signal.SIGSEGV if hasattr(signal, "SIGSEGV") else signal.SIGTERM)
-        process.wait(_LAST_BREATH_S)
+        process.wait(_LAST_WORDS_S if is_frozen else _LAST_BREATH_S)
         ending = Ending(process.status, process.how_it_ended(), process.new_lines())
         process.end()
         if connection is not None:
@@ -202,15 +240,22 @@ class Session:
         self._probe.close()
         self._launch.resources.close()
 
-    def _connect(self) -> Ready:
+    def _connect(self, patience: Patience) -> Ready:
         """Waits for the game's call, and configures it."""
         assert self._listener is not None
-        self._connection = self._listener.accept(START_S, until=self._check_alive)
+        self._connection = self._listener.accept(math.inf, until=lambda: self._check_start(patience))
         request = Configure(1, self._launch.ticks_per_decision, dict(self._launch.options))
-        return self._connection.configure(request, START_S)
+        ready = self._connection.configure(request, START_S)
+        self._has_begun = True
+        return ready
 
-    def _check_alive(self) -> None:
+    def _check_start(self, patience: Patience) -> None:
+        """Raises if the game that is awaited is gone, or takes too long."""
         assert self._process is not None
+        if patience.left_s <= 0:
+            raise PeerTimeout(f"was not ready within {patience.seconds:g} s")
+        if not self._process.alive() and self._has_begun:
+            raise ConnectionLost(self._process.how_it_ended())
         if self._process.alive():
             used_mb = self._beyond_mb()
             if used_mb:

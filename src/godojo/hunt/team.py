@@ -4,11 +4,11 @@ import threading
 
 import msgspec
 
-from godojo.hunt.explorers import Explorer, Novelty, Returning, Sticky, UiCrawler
+from godojo.hunt.explorers import Explorer, Novelty, Returning, Starts, Sticky, UiCrawler
 from godojo.hunt.seeker import Seeker
 
 EXPLORERS: dict[str, type[Explorer]] = {
-    one.name: one for one in (Explorer, Sticky, Returning, Novelty, Seeker, UiCrawler)
+    one.name: one for one in (Explorer, Sticky, Returning, Novelty, Seeker, UiCrawler, Starts)
 }
 """By name; trained policies are added where there are any (`policies.py`)."""
 FLOOR = 0.6

@@ -15,7 +15,7 @@ from godojo.formats import ACTIONS
 from godojo.games.parts import ActionPart
 from godojo.hunt.actions import ActionSpace
 from godojo.hunt.contract import Playable
-from godojo.hunt.events import Event
+from godojo.hunt.events import Event, is_same
 from godojo.hunt.game import Seen
 
 STANDSTILLS = ("softlock", "stuck")
@@ -85,8 +85,9 @@ def still_tail(event: Event, path: Sequence["Seen"]) -> int:
     """Decisions at the end of a path that are the event itself: a standstill, in which anything was tried."""
     if event.detector not in STANDSTILLS:
         return 0
-    last, count = path[-1], 0
-    for seen in path[-2::-1]:
+    ended = int(len(path) > 1 and path[-1].ended)  # what is seen then is the next round
+    last, count = path[-1 - ended], ended
+    for seen in path[-2 - ended :: -1]:
         is_same = np.abs(seen.position - last.position).max() <= 1e-3
         if event.detector == "softlock":
             is_same = seen.ui == last.ui and np.array_equal(seen.state, last.state)
@@ -141,7 +142,7 @@ def replay(
             seen = game.step(action)
             path.append(seen)
         for event in seen.events:
-            if wanted == (without_lines(event.signature) if lines_moved else event.signature):
+            if is_same(wanted, without_lines(event.signature) if lines_moved else event.signature):
                 return Replay(event, len(path) - 1, path)
         if game.is_lost:
             break  # by something else

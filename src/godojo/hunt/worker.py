@@ -31,8 +31,8 @@ _SLOW_RESET_S, _PER_RESET = 0.15, 3.0
 as its reset, at least."""
 _MOST_LOSSES = 5
 """Games in a row that could not be started."""
-_SHRINK_SHARE, _LEAST_SHRINK_S = 0.1, 10.0
-"""Of all time, for one finding, and the least that it gets."""
+_SHRINK_SHARE, _LEAST_SHRINK_S, _MOST_SHRINK_S = 0.1, 10.0, 60.0
+"""Of all time, for one finding, and the least and the most that it gets."""
 _LAST_SHARE = 0.2
 """Of all time, at the end: findings whose shrinking ran out of time are shrunk further."""
 _LEAST_LEFT_S = 0.2
@@ -83,10 +83,10 @@ class Worker:
 
     def run(self) -> None:
         hunt = self._hunt
-        game = self.reopened()
-        self._space = ActionSpace(game.action_parts)
-        seen = game.reset(int(self._rng.integers(SEEDS)))
-        explorers = self._explorers(game, seen)
+        self._space = ActionSpace(self.reopened().action_parts)
+        seen = self._first_sight()
+        assert self._game is not None
+        explorers = self._explorers(self._game, seen)
         team = hunt.team([one.name for one in explorers])
         if self._number == 0 and hunt.old:
             self._compare()
@@ -113,6 +113,18 @@ class Worker:
                 new_cells=hunt.archive.discovered - cells,
                 findings=found,
             )
+
+    def _first_sight(self) -> Seen:
+        """Of the first game that does not crash or freeze at its start; if one does, that is proven first."""
+        for _ in range(_MOST_LOSSES):
+            game, seed = self._game or self.reopened(), int(self._rng.integers(SEEDS))
+            seen = game.reset(seed)
+            if not game.is_lost:
+                return seen
+            for event in seen.events:
+                if self._hunt.book.claim(event):
+                    self._prove(Steps(seed), event)
+        raise GodojoError(f"the game cannot be played: {seen.events[0].message}")
 
     def _explorers(self, game: Playable, seen: Seen) -> list[Explorer]:
         hunt, wanted = self._hunt, self._hunt.settings.explorers
@@ -256,8 +268,10 @@ class Worker:
 
     def _shrink_seconds(self) -> float:
         hunt = self._hunt
-        share_s = max(_SHRINK_SHARE * 60.0 * hunt.settings.minutes, _LEAST_SHRINK_S)
-        return max(min(hunt.settings.shrink_seconds, share_s, hunt.deadline - time.monotonic()), 0.0)
+        if hunt.settings.shrink_seconds is not None:
+            return hunt.settings.shrink_seconds
+        share_s = min(max(_SHRINK_SHARE * 60.0 * hunt.settings.minutes, _LEAST_SHRINK_S), _MOST_SHRINK_S)
+        return max(min(share_s, hunt.deadline - time.monotonic()), 0.0)
 
     def _shrink_on(self) -> bool:
         """Near the end, shrinks a finding for which there was too little time; false if there is none."""

@@ -21,6 +21,7 @@ var _silent: Dictionary[String, int] = {}
 var _answers: Dictionary[String, bool] = {}
 # Elements that were used in the last decision and have not answered yet, and what was seen before.
 var _waiting: Dictionary[String, int] = {}
+var _locked := DojoLockedDetector.new()
 
 
 func _init(tree: SceneTree) -> void:
@@ -33,6 +34,7 @@ func begin() -> void:
 	_silent.clear()
 	_answers.clear()
 	_waiting.clear()
+	_locked.begin()
 
 
 ## The paths of all elements that are enabled now.
@@ -63,7 +65,7 @@ func look() -> Array[Dictionary]:
 				_waiting.erase(path)
 				_silent[path] = _silent.get(path, 0) + 1
 				if _silent[path] == SILENT_USES and not _answers.has(path):
-					found.append(_event(menu, str(element["name"])))
+					found.append(_event(menu, str(element["name"]), "does nothing"))
 			var uses: int = element.get("uses", 0)
 			if uses > _uses.get(path, uses):
 				if sight != before:
@@ -71,6 +73,8 @@ func look() -> Array[Dictionary]:
 				else:
 					_waiting[path] = sight
 			_uses[path] = uses
+		for name in _locked.look(str(menu.get_path()), shown):
+			found.append(_event(menu, name, "can never be used"))
 	return found
 
 
@@ -90,10 +94,10 @@ static func _sight(shown: Array) -> int:
 	return hash(told)
 
 
-static func _event(menu: Node, element: String) -> Dictionary:
+static func _event(menu: Node, element: String, what: String) -> Dictionary:
 	return {
 		"detector": "dead_ui",
-		"message": "%s does nothing" % element,
-		"pattern": "%s does nothing" % element,
+		"message": "%s %s" % [element, what],
+		"pattern": "%s %s" % [element, what],
 		"node": str(menu.get_path()),
 	}

@@ -36,6 +36,7 @@ var _defaults: Dictionary[String, float] = {}
 var _finals: Dictionary[String, Array] = {}
 # The finals of the process before, which has left its files.
 var _before: Dictionary = {}
+var _locked := DojoLockedDetector.new()
 
 
 func _init() -> void:
@@ -53,6 +54,7 @@ func begin() -> void:
 	_defaults.clear()
 	_finals.clear()
 	_before.clear()
+	_locked.begin()
 	_looks = 0
 
 
@@ -105,7 +107,28 @@ func look() -> Array[Dictionary]:
 			found.append(
 				DojoProbeState.event("dead_ui", "its setting is not kept%s" % when, control)
 			)
+	_look_at_locked(found)
 	return found
+
+
+## Settings of visible screens that are disabled, whatever the others are set to.
+func _look_at_locked(found: Array[Dictionary]) -> void:
+	var screens: Dictionary[Node, Array] = {}
+	for control: Control in _first:
+		if is_instance_valid(control) and control.is_visible_in_tree():
+			if not screens.has(_screen_of(control)):
+				screens[_screen_of(control)] = []
+			var told: Dictionary = {
+				"name": str(control.get_path()),
+				"is_enabled":
+				control.get(&"disabled") != true and control.get(&"editable") != false,
+				"value": float(_value_of(control)),
+			}
+			screens[_screen_of(control)].append(told)
+	for screen: Node in screens:
+		for path in _locked.look(str(screen.get_path()), screens[screen]):
+			var node: Node = screen.get_node(path)
+			found.append(DojoProbeState.event("dead_ui", "it can never be used", node))
 
 
 ## A setting has come back. One that somebody hears is lost only if others on its screen are kept.
