@@ -63,10 +63,11 @@ def _scene(game: str) -> str:
 
 def test_the_summary_counts_what_was_found() -> None:
     found = Result("a", "menu", "team", 0, 1.0, True, ("nan",), 12.0, 5, 5, 200, 4, 900)
+    found = msgspec.structs.replace(found, original_steps=500, minimal_steps=5)
     missed = Result("b", "menu", "team", 0, 1.0, False, (), None, 0, 0, 0, 0, 800)
     clean = Result("", "menu", "team", 1, 1.0, False, (), None, 0, 0, 0, 0, 700, other=("stuck: x",))
     text = summary([found, missed, clean])
-    assert "| team | 1 of 2 (50 %) | 12 s | 5 of 5 | 2.0 % |" in text
+    assert "| team | 1 of 2 (50 %) | 12 s | 5 of 5 | 1.0 % | 2.0 % |" in text
     assert "b" in text
     assert "stuck: x" in text
     same = msgspec.structs.replace(found, bug="c", signatures=("stuck: x",))
