@@ -172,10 +172,12 @@ def test_another_number_of_workers_continues_with_new_rounds(make: Make) -> None
     assert iterated(more, 1).updates == 3
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("fault", ["dies", "hangs", "fails"])
-def test_a_lost_worker_is_left_out_and_replaced(make: Make, fault: str) -> None:
+def test_a_lost_worker_is_left_out_and_replaced(make: Make, fault: str, asynchronous: bool) -> None:
     said: list[str] = []
     made = make(2, faults={(1, 0, 1): fault}, said=said, behind_s=0.5 if fault == "hangs" else 60.0)
+    made.asynchronous = asynchronous
     iterated(made, 1)
     whole = made.agent_steps
     made.iterate(0.0)
@@ -215,8 +217,10 @@ def test_a_worker_that_hangs_while_it_starts_is_started_again(make: Make) -> Non
     assert made.worlds.fleet.losses == 1, "there may be no free CPU: that must not end the training"
 
 
-def test_all_workers_lost_at_once_start_again(make: Make) -> None:
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_all_workers_lost_at_once_start_again(make: Make, asynchronous: bool) -> None:
     made = make(2, faults={(0, 0, 1): "dies", (1, 0, 1): "dies"})
+    made.asynchronous = asynchronous
     iterated(made, 2)
     assert made.updates == 2
     assert made.worlds.fleet.losses == 2
