@@ -141,7 +141,8 @@ def test_a_game_that_waits_for_a_processor_is_not_frozen() -> None:
 
 
 def test_budgets_count_from_the_start_and_forgive_the_usual() -> None:
-    detector = BudgetDetector(DetectorSettings(frame_budget_ms=60, node_budget=100, memory_budget_mb=50))
+    budgets = DetectorSettings(frame_budget_ms=60, node_budget=100, memory_budget_mb=50)
+    detector = BudgetDetector(budgets, slowness=lambda: 1.0)
     metrics = {"orphans": 0.0, "memory_mb": 30.0, "objects": 900.0, "nodes": 50.0}
     found: list[Event] = []
     for step in range(100):
@@ -153,6 +154,28 @@ def test_budgets_count_from_the_start_and_forgive_the_usual() -> None:
     for _ in range(10):
         found += detector.look(metrics, 62.0)
     assert {one.detector for one in found} == {"frame_budget"}
+
+
+@pytest.mark.parametrize(
+    ("late_ms", "more", "slowness", "is_found"),
+    [
+        (76.0, {}, 1.0, True),
+        (76.0, {}, 2.0, False),
+        (76.0, {"nodes": 53.0}, 1.0, False),
+        (76.0, {"objects": 912.0}, 1.0, False),
+        (76.0, {"memory_mb": 30.1}, 1.0, False),
+        (130.0, {"nodes": 53.0}, 1.0, True),
+        (130.0, {"nodes": 53.0}, 1.5, False),
+    ],
+)
+def test_a_hitch_is_one_where_nothing_is_streamed(
+    late_ms: float, more: dict[str, float], slowness: float, is_found: bool
+) -> None:
+    detector = BudgetDetector(DetectorSettings(), slowness=lambda: slowness)
+    metrics = {"orphans": 0.0, "memory_mb": 30.0, "objects": 900.0, "nodes": 50.0}
+    assert not [one for _ in range(100) for one in detector.look(metrics, 2.0)]
+    found = [one.detector for one in detector.look({**metrics, **more}, 2.0 + late_ms)]
+    assert found == ["frame_budget"] * is_found
 
 
 def test_nodes_leak_when_they_never_go() -> None:

@@ -191,6 +191,24 @@ def test_what_does_not_happen_again_is_no_finding() -> None:
     assert Prover(lambda: Grid(()), proofs=3).prove(trace, TRAP, shrink_seconds=5) is None
 
 
+@pytest.mark.parametrize("is_busy", [True, False])
+def test_a_hitch_counts_where_it_was(is_busy: bool) -> None:
+    """A busy machine makes hitches now and then; those of the game come with the same action."""
+    late = Event("frame_budget", "frame_budget|late", "minor", "late")
+    luck = np.random.default_rng(0)
+
+    class Hitching(Grid):
+        def step(self, action: np.ndarray) -> Seen:
+            seen = super().step(action)
+            hitches = luck.random() < 0.02 if is_busy else action[1] > 0.5
+            return seen._replace(events=(late,)) if hitches else seen
+
+    actions = np.zeros((300, 2), np.float32)
+    actions[-1, 1] = 1.0
+    proof = Prover(lambda: Hitching(()), proofs=5).prove(Trace(0, actions), late, shrink_seconds=5)
+    assert (proof is None) == is_busy
+
+
 @pytest.mark.parametrize("only_slow", [True, False])
 def test_a_freeze_is_replayed_in_a_hurry_and_proven_patiently(only_slow: bool) -> None:
     """A game that only takes long looks frozen to those in a hurry; that is no finding."""

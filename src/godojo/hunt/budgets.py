@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from godojo.hunt.detectors import DetectorSettings
 from godojo.hunt.events import Event, event
+from godojo.hunt.usage import slowness
 
 _WARM_UP = 30
 """Decisions after a reset in which a game may still be loading."""
@@ -22,6 +23,8 @@ _LEVEL = 50
 """Nodes that come at once with a level."""
 _LOADED, _LOADS, _LOADING = 10, 10, 10
 """More nodes that come or go in a decision are loaded; for so many decisions; and so many budgets are allowed then."""
+_STREAMED_OBJECTS, _STREAMED_MB = 8, 0.03
+"""More objects or memory that come or go in a decision, or any node: something is streamed, a little at a time."""
 _LOOKS_EVERY = 10
 """Decisions after which it is asked how long the game has waited, which takes a moment."""
 
@@ -29,8 +32,8 @@ _LOOKS_EVERY = 10
 class BudgetDetector:
     """All budgets of one game."""
 
-    def __init__(self, settings: DetectorSettings) -> None:
-        self._settings = settings
+    def __init__(self, settings: DetectorSettings, slowness: Callable[[], float] = slowness) -> None:
+        self._settings, self._slowness = settings, slowness
         self.begin()
 
     def begin(self) -> None:
@@ -48,6 +51,7 @@ class BudgetDetector:
         self._rounds: deque[float] = deque(maxlen=_ROUNDS)
         self._waited_ms = 0.0
         self._loads_until = 0
+        self._is_streaming = False
 
     def look(
         self, metrics: Mapping[str, float], taken_ms: float, waited_ms: Callable[[], float] = float
@@ -56,12 +60,14 @@ class BudgetDetector:
         of the decision, and `waited_ms` how long the game has waited for a processor so far."""
         self._decisions += 1
         before, self._last = self._last, metrics
+        was_streaming, self._is_streaming = self._is_streaming, _is_streamed(before, metrics)
         is_loading = self._is_loading(before, metrics)
         if self._decisions < _WARM_UP:
             return
         if self._decisions == _WARM_UP:
             self._first = metrics
-        yield from self._look_at_time(self._late_ms(taken_ms, waited_ms), is_loading=is_loading)
+        late_ms, is_streaming = self._late_ms(taken_ms, waited_ms), was_streaming or self._is_streaming
+        yield from self._look_at_time(late_ms, is_loading=is_loading, is_streaming=is_streaming)
         grown = {name: metrics[name] - self._first[name] for name in metrics}
         if self._settings.memory_budget_mb and grown["memory_mb"] > self._settings.memory_budget_mb:
             yield event("memory_budget", f"memory has grown by {grown['memory_mb']:.0f} MB since the start")
@@ -135,17 +141,27 @@ class BudgetDetector:
             late_ms -= self._waited_ms - waited
         return late_ms
 
-    def _look_at_time(self, late_ms: float, *, is_loading: bool) -> Iterator[Event]:
-        """As if what a decision takes beyond the usual were one of its ticks."""
+    def _look_at_time(self, late_ms: float, *, is_loading: bool, is_streaming: bool) -> Iterator[Event]:
+        """As if what a decision takes beyond the usual were one of its ticks; a slow machine has more time."""
         budget_ms, hitch_ms = self._settings.frame_budget_ms, self._settings.hitch_ms
+        times = self._slowness() if late_ms > budget_ms / 3 else 1.0
+        late_ms /= times
         self._slow.append(late_ms > budget_ms / 3)
         if not budget_ms or self._decisions <= 2 * _WARM_UP:
             return
-        usual_ms = self._usual[len(self._usual) // 2]
+        usual_ms = self._usual[len(self._usual) // 2] / times
         most_ms = budget_ms * (_LOADING if is_loading else 1)
         if late_ms > most_ms:
             yield event("frame_budget", f"a frame is {late_ms:.0f} ms late, and {most_ms:g} are allowed")
         elif sum(self._slow) >= _SLOW:
             yield event("frame_budget", f"{_SLOW} of 10 decisions are more than {budget_ms / 3:.0f} ms late")
-        elif hitch_ms and late_ms > max(hitch_ms, 5 * usual_ms) and not is_loading:
+        elif hitch_ms and late_ms > max(hitch_ms, 5 * usual_ms) and not is_loading and not is_streaming:
             yield event("frame_budget", f"a frame is {late_ms:.0f} ms late, and {hitch_ms:g} are allowed")
+
+
+def _is_streamed(before: Mapping[str, float], now: Mapping[str, float]) -> bool:
+    """Whether a part of the world has come or gone, as near a player who moves through a large one."""
+    if not before or before["nodes"] != now["nodes"]:
+        return True
+    objects = abs(now.get("objects", 0.0) - before.get("objects", 0.0))
+    return objects > _STREAMED_OBJECTS or abs(now["memory_mb"] - before["memory_mb"]) > _STREAMED_MB

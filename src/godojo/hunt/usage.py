@@ -3,8 +3,12 @@
 import math
 import mmap
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
+
+_LOOP, _LOOP_MS = 20_000, 0.6
+"""Rounds of a loop, and what they take on a machine that budgets were set for."""
 
 
 def waited_ms(pid: int) -> float:
@@ -30,3 +34,14 @@ def machine_mb() -> float:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**20
     except (AttributeError, OSError, ValueError):
         return math.inf
+
+
+def slowness() -> float:
+    """How many times as long this machine takes now as one that budgets were set for: at least 1."""
+    taken_s = []
+    for _ in range(3):
+        began_s, number = time.thread_time(), 0
+        for index in range(_LOOP):
+            number = (number * 31 + index) % 65_521
+        taken_s.append(time.thread_time() - began_s)
+    return max(1.0, 1e3 * min(taken_s) / _LOOP_MS)
