@@ -3,7 +3,9 @@ extends DojoAgent
 ## Plays any game by its input map: one choice for each input action, a pointer and a click.
 ##
 ## Actions are given as the keys, buttons or axes that the project maps to them, so that scripts
-## cannot tell them from a person's. A hunt adds it to games that have no agents of their own.
+## cannot tell them from a person's. A hunt adds it to games that have no agents of their own.[br]
+## What is left of an action when the scene is replaced comes with the next one, and keys while the
+## pointer holds a button of a menu come when it lets go: people do one thing at a time there.
 
 ## Of the engine's own actions, those that move through menus.
 const UI_ACTIONS: Array[StringName] = [
@@ -29,6 +31,8 @@ var _is_held: Dictionary[StringName, bool] = {}
 var _is_clicked: bool = false
 var _is_right_clicked: bool = false
 var _pointer := Vector2.ZERO
+# The id of the one that gets the events of an action; 0: any does.
+var _scene: int = 0
 
 
 func _init(seen: DojoProbeState = null) -> void:
@@ -71,6 +75,7 @@ func action_parts() -> Array[Dictionary]:
 
 
 func apply_action(action: PackedFloat32Array) -> void:
+	_scene = _current_scene()
 	_point(Vector2(action[0], action[1]).clamp(-Vector2.ONE, Vector2.ONE))
 	_click(roundi(action[2]) == 1)
 	for index in _actions.size():
@@ -79,18 +84,17 @@ func apply_action(action: PackedFloat32Array) -> void:
 		_hold_key(_keys[index], roundi(action[3 + _actions.size() + index]) == 1)
 	if _has_right_button:
 		_right_click(roundi(action[action.size() - 1]) == 1)
-	Input.flush_buffered_events()
 
 
 ## Lets go of everything.
 func release_all() -> void:
+	_scene = 0
 	_click(false)
 	_right_click(false)
 	for action in _actions:
 		_hold(action, false)
 	for key in _keys:
 		_hold_key(key, false)
-	Input.flush_buffered_events()
 
 
 func _is_ignored(action: StringName) -> bool:
@@ -100,23 +104,42 @@ func _is_ignored(action: StringName) -> bool:
 	return false
 
 
+func _current_scene() -> int:
+	var scene: Node = get_tree().current_scene
+	return 0 if scene == null else scene.get_instance_id()
+
+
+func _is_gone() -> bool:
+	return _scene != 0 and _current_scene() != _scene
+
+
+func _must_wait() -> bool:
+	var is_down: bool = _scene != 0 and (_is_clicked or _is_right_clicked)
+	return _is_gone() or (is_down and get_viewport().gui_get_focus_owner() != null)
+
+
+func _send(event: InputEvent) -> void:
+	Input.parse_input_event(event)
+	Input.flush_buffered_events()
+
+
 func _hold(action: StringName, is_held: bool) -> void:
-	if _is_held.get(action, false) == is_held:
+	if _is_held.get(action, false) == is_held or _must_wait():
 		return
 	_is_held[action] = is_held
-	Input.parse_input_event(_event_of(action, is_held))
+	_send(_event_of(action, is_held))
 
 
 func _hold_key(key: Key, is_held: bool) -> void:
 	var name: StringName = _name_of(key)
-	if _is_held.get(name, false) == is_held:
+	if _is_held.get(name, false) == is_held or _must_wait():
 		return
 	_is_held[name] = is_held
 	var event := InputEventKey.new()
 	event.keycode = key
 	event.physical_keycode = key
 	event.pressed = is_held
-	Input.parse_input_event(event)
+	_send(event)
 
 
 static func _name_of(key: Key) -> String:
@@ -165,17 +188,17 @@ func _point(place: Vector2) -> void:
 	event.relative = pointer - _pointer
 	event.button_mask = MOUSE_BUTTON_MASK_LEFT if _is_clicked else 0 as MouseButtonMask
 	_pointer = pointer
-	Input.parse_input_event(event)
+	_send(event)
 
 
 func _click(is_clicked: bool) -> void:
-	if is_clicked != _is_clicked:
+	if is_clicked != _is_clicked and not _is_gone():
 		_is_clicked = is_clicked
 		_press(MOUSE_BUTTON_LEFT, MOUSE_BUTTON_MASK_LEFT, is_clicked)
 
 
 func _right_click(is_clicked: bool) -> void:
-	if is_clicked != _is_right_clicked:
+	if is_clicked != _is_right_clicked and not _is_gone():
 		_is_right_clicked = is_clicked
 		_press(MOUSE_BUTTON_RIGHT, MOUSE_BUTTON_MASK_RIGHT, is_clicked)
 
@@ -187,4 +210,4 @@ func _press(button: MouseButton, mask: MouseButtonMask, is_clicked: bool) -> voi
 	event.pressed = is_clicked
 	event.position = _pointer
 	event.global_position = _pointer
-	Input.parse_input_event(event)
+	_send(event)

@@ -3,7 +3,8 @@
 Every round is played by the twin at the same time, from the first observation and with the same actions. What the
 observation leaves open (the arena, the route) makes several candidates; one that agrees is enough. Where all of them
 disagree, many copies are played again from starts and with actions that differ by up to a thousandth: if one of them
-agrees, or if they end up far from each other, a tie was decided differently, and nothing is wrong.
+agrees, or if those with the smaller differences end up far from each other, a tie was decided differently, and nothing
+is wrong.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -103,7 +104,8 @@ class Oracle:
         size = np.repeat(np.resize(NUDGES, COPIES), plan.candidates)[:, None]
         plan.put(self._crowd, self._start, size * chance.uniform(-1.0, 1.0, (count, 3)))
         judge = _Judge(self, self._crowd)
-        same = np.arange(count) % plan.candidates == best
+        # Of a long round, the largest nudges add up to a difference without any tie.
+        same = (np.arange(count) % plan.candidates == best) & (size[:, 0] < max(NUDGES))
         for moment in self._played:
             judge.play(moment, lambda shape: size[:, None] * chance.uniform(-1.0, 1.0, shape))
             if not judge.agrees.any():
