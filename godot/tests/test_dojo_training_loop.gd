@@ -90,7 +90,7 @@ func _make() -> void:
 	sync = DojoSync.new()
 	# Nobody listens there.
 	sync.port = 9
-	sync.wire = DojoConnector.Wire.DOJO
+	sync.wire = DojoConnector.WireKind.DOJO
 	loop = DojoTrainingLoop.new()
 	loop.name = "Loop"
 	add_child(sync)

@@ -52,6 +52,8 @@ class DetectorSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     economy: bool = True
     text: bool = True
     unreachable: bool = True
+    pause: bool = True
+    respawn: bool = True
     twin: bool = True
     """Whether a game that has an embedded twin is compared with it."""
     softlock_decisions: int = 200

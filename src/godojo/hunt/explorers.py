@@ -207,14 +207,15 @@ class UiCrawler(Explorer):
 class Player(Explorer):
     """Plays on its own, and clicks its way through menus. Inputs that open menus become rare."""
 
-    CLICKS, WILD, RETURNS = 0.9, 0.2, 0.25
+    CLICKS, WILD, RETURNS, AIMS = 0.9, 0.2, 0.25, 0.5
     """The share of clicks in menus, and of attempts in which all inputs are as likely and half of that is clicked;
-    and of attempts to leave a menu within a level."""
+    of attempts to leave a menu within a level; and of attempts in which it points at what is nearest."""
 
     def __init__(self, space: ActionSpace, archive: Archive, rng: np.random.Generator) -> None:
         super().__init__(space, archive, rng)
         self._crawler = UiCrawler(space, archive, rng)
         self._crawler.stays = False
+        self._pointer, self._aims = space.find("pointer"), False
         self._before: tuple[Seen, np.ndarray, np.ndarray] | None = None
         """What was seen, the action before it and the one after it."""
 
@@ -223,6 +224,7 @@ class Player(Explorer):
         self._before = None
         start = super().begin(game)
         self.space.is_wild = self.rng.random() < self.WILD
+        self._aims = self._pointer is not None and self.rng.random() < self.AIMS
         return start
 
     def choose(self, seen: Seen) -> np.ndarray:
@@ -242,7 +244,13 @@ class Player(Explorer):
         clicks = self.CLICKS / 2 if self.space.is_wild else self.CLICKS
         if crawler.sees_menu(seen) and (self.rng.random() < clicks or crawler.may_quit(seen)):
             return crawler.choose(seen)
-        return self.play(seen)
+        return self._aimed(self.play(seen), seen)
+
+    def _aimed(self, action: np.ndarray, seen: Seen) -> np.ndarray:
+        if self._aims and seen.aim is not None:
+            action = action.copy()
+            action[self._pointer] = seen.aim
+        return action
 
     def lost(self) -> None:
         self._crawler.lost()

@@ -17,7 +17,7 @@ from godojo.bridge.messages import ConnectionLost, PeerTimeout, WireError
 
 _LENGTHS = struct.Struct("<II")
 _MOST_BYTES = 4 * 1024 * 1024
-METRICS = ("orphans", "memory_mb", "objects", "old_nodes", "has_player")
+METRICS = ("orphans", "memory_mb", "objects", "old_nodes", "has_player", "aim_x", "aim_y")
 STATE_HEAD = ("scene", "nodes", "bodies", "focus", "elements", "texts", "paused")
 BODIES = 8
 STATE_SIZE = len(STATE_HEAD) + 6 * BODIES
@@ -76,6 +76,12 @@ class Report(msgspec.Struct):
     @property
     def position(self) -> np.ndarray:
         return self.numbers[_POSITION]
+
+    @property
+    def aim(self) -> tuple[float, float] | None:
+        """Where on the screen the nearest other body is, if it is there."""
+        x, y = self.numbers[len(METRICS) - 2 : len(METRICS)].round(1).tolist()
+        return (x, y) if max(abs(x), abs(y)) <= 1.0 else None
 
     @property
     def state(self) -> np.ndarray:

@@ -36,6 +36,8 @@ class Seen(NamedTuple):
     """What the scripts have just done: branches that ran, variables that changed."""
     places: tuple[Place, ...] = ()
     """Where what is played may want to go: a path and a position."""
+    aim: tuple[float, float] | None = None
+    """Where the nearest other body is on the screen, as the action part `pointer` has it."""
 
 
 class Clicks:

@@ -24,34 +24,34 @@ var _is_reset: bool = false
 
 func call_trainer(host: String, port: int, _greeting: Dictionary) -> void:
 	_called_us = Time.get_ticks_usec()
-	state = State.CALLING
+	state = LinkState.CALLING
 	if _peer.connect_to_host(host, port) != OK:
 		lose("%s:%d is no address that can be called" % [host, port])
 
 
 func poll() -> void:
-	if state != State.CALLING and state != State.OPEN:
+	if state != LinkState.CALLING and state != LinkState.OPEN:
 		return
 	_peer.poll()
 	match _peer.get_status():
 		StreamPeerTCP.STATUS_CONNECTED:
 			_receive()
-			if state == State.CALLING and _received.size() >= 4:
+			if state == LinkState.CALLING and _received.size() >= 4:
 				_peer.set_no_delay(true)
-				state = State.OPEN
+				state = LinkState.OPEN
 		StreamPeerTCP.STATUS_CONNECTING:
 			pass
 		_:
 			# What came before the trainer left is still read.
-			if state == State.CALLING or _frame_length() < 0:
-				lose("nobody answered" if state == State.CALLING else "the trainer hung up")
-	if state == State.CALLING and Time.get_ticks_usec() - _called_us > RING_US:
+			if state == LinkState.CALLING or _frame_length() < 0:
+				lose("nobody answered" if state == LinkState.CALLING else "the trainer hung up")
+	if state == LinkState.CALLING and Time.get_ticks_usec() - _called_us > RING_US:
 		_peer.disconnect_from_host()
 		lose("nobody answered")
 
 
 func next_message() -> Dictionary:
-	while state == State.OPEN:
+	while state == LinkState.OPEN:
 		var length: int = _frame_length()
 		if length < 0:
 			return {}
@@ -89,12 +89,12 @@ func send_step(results: DojoResults) -> void:
 ## Its trainers know no errors, but this one they cannot take for an answer: they end instead of
 ## waiting for ever.
 func send_error(message: String, _worlds: int = 0) -> void:
-	if state == State.OPEN:
+	if state == LinkState.OPEN:
 		_send(JSON.stringify({"type": "error", "message": message}))
 
 
 func hang_up(reason: String) -> void:
-	if state == State.OPEN or state == State.CALLING:
+	if state == LinkState.OPEN or state == LinkState.CALLING:
 		_peer.disconnect_from_host()
 		lose(reason)
 
@@ -188,7 +188,7 @@ func _send(text: String) -> void:
 	bytes.encode_u32(0, body.size())
 	bytes.append_array(body)
 	var started_us: int = Time.get_ticks_usec()
-	while state == State.OPEN and not bytes.is_empty():
+	while state == LinkState.OPEN and not bytes.is_empty():
 		var sent: Array = _peer.put_partial_data(bytes)
 		if sent[0] != OK:
 			lose("the trainer hung up")

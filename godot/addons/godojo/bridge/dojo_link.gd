@@ -20,7 +20,7 @@ extends RefCounted
 ## [br]- [code]close[/code]: [code]reason[/code]; the trainer is about to leave; no answer.
 ## [br]Any other trouble ends the link instead.
 
-enum State {
+enum LinkState {
 	## It has not called anybody.
 	IDLE,
 	## It has called and waits for an answer.
@@ -39,8 +39,8 @@ const _SHORTEST_NAP_US := 30
 const _LONGEST_NAP_US := 1000
 
 ## How things stand; changed by [method poll].
-var state: State = State.IDLE
-## Why the link is [constant State.LOST], in a sentence.
+var state: LinkState = LinkState.IDLE
+## Why the link is [constant LinkState.LOST], in a sentence.
 var trouble: String = ""
 
 var _last_waits_us := PackedInt64Array([0, 0])
@@ -97,7 +97,7 @@ func wait_for_message(patience_us: int) -> Dictionary:
 	while true:
 		# What has come is dealt with before more is let in: nobody can flood the game.
 		var message: Dictionary = next_message()
-		if not message.is_empty() or state != State.OPEN or waited_us >= patience_us:
+		if not message.is_empty() or state != LinkState.OPEN or waited_us >= patience_us:
 			_last_waits_us = [_last_waits_us[1], waited_us]
 			return message
 		var nap_us: int = _nap_us(waited_us)
@@ -120,6 +120,6 @@ func _nap_us(waited_us: int) -> int:
 
 ## Ends the link for [param reason]; the first reason is kept.
 func lose(reason: String) -> void:
-	if state != State.LOST:
-		state = State.LOST
+	if state != LinkState.LOST:
+		state = LinkState.LOST
 		trouble = reason

@@ -30,13 +30,13 @@ func call_trainer(host: String, port: int, greeting: Dictionary) -> void:
 	_greeting = greeting.merged({"protocol": DojoWire.PROTOCOL})
 	_called_us = Time.get_ticks_usec()
 	_call = _frames.request("[%s]" % host if ":" in host else host, port)
-	state = State.CALLING
+	state = LinkState.CALLING
 	if port < 1 or port > 65535 or _tcp.connect_to_host(host, port) != OK:
 		lose("%s:%d is no address that can be called" % [host, port])
 
 
 func poll() -> void:
-	if state != State.CALLING and state != State.OPEN:
+	if state != LinkState.CALLING and state != LinkState.OPEN:
 		return
 	_tcp.poll()
 	var status: StreamPeerTCP.Status = _tcp.get_status()
@@ -48,13 +48,13 @@ func poll() -> void:
 		_send()
 		_receive()
 	elif status != StreamPeerTCP.STATUS_CONNECTING:
-		lose("nobody answered" if state == State.CALLING else "it left without a word")
-	if state == State.CALLING:
+		lose("nobody answered" if state == LinkState.CALLING else "it left without a word")
+	if state == LinkState.CALLING:
 		_look_after_call()
 
 
 func next_message() -> Dictionary:
-	while state == State.OPEN:
+	while state == LinkState.OPEN:
 		var frame: Array = _frames.next()
 		if frame.is_empty():
 			if not _frames.error.is_empty():
@@ -87,7 +87,7 @@ func send_step(results: DojoResults) -> void:
 	if not _wire.error.is_empty():
 		send_error(_wire.error)
 		_give_up(_wire.error)
-	elif state == State.OPEN:
+	elif state == LinkState.OPEN:
 		var frame: PackedByteArray = DojoWebSocketCodec.header(DojoWebSocketCodec.BINARY, length)
 		_unsent.append(_wire.write_step(frame, _sequence, engine_us, results))
 		_send()
@@ -105,7 +105,7 @@ func send_error(message: String, worlds: int = 0) -> void:
 
 
 func hang_up(reason: String) -> void:
-	if state == State.OPEN or state == State.CALLING:
+	if state == LinkState.OPEN or state == LinkState.CALLING:
 		_give_up(reason)
 
 
@@ -155,7 +155,7 @@ func _say(kind: int, content: PackedByteArray) -> void:
 	if _unsent.size() > MAX_UNSENT:
 		lose("it does not read what it is sent")
 		_tcp.disconnect_from_host()
-	elif state == State.OPEN:
+	elif state == LinkState.OPEN:
 		var frame: PackedByteArray = DojoWebSocketCodec.header(kind, content.size())
 		frame.append_array(content)
 		_unsent.append(frame)
@@ -192,7 +192,7 @@ func _receive() -> void:
 
 func _look_after_call() -> void:
 	if _frames.is_open:
-		state = State.OPEN
+		state = LinkState.OPEN
 		_send_control("hello", _greeting)
 	elif not _frames.error.is_empty():
 		_give_up(_frames.error)
@@ -202,7 +202,7 @@ func _look_after_call() -> void:
 
 ## Closes the line for a reason of our own, giving what was said a moment to leave.
 func _give_up(reason: String) -> void:
-	if state == State.OPEN:
+	if state == LinkState.OPEN:
 		# A reason on this wire has at most 123 bytes, and a character at most four.
 		var sent: String = reason if reason.to_utf8_buffer().size() <= 120 else reason.left(30)
 		var content: PackedByteArray = [0x03, 0xE8]

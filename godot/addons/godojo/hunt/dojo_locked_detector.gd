@@ -9,7 +9,7 @@ const _MOST_SWITCHES := 3
 const _LEAST_CHANGES := 2
 
 # By screen and setting: what was seen of the others while it was disabled; none once it was not.
-var _tried: Dictionary[String, Others] = {}
+var _tried: Dictionary[String, OtherSettings] = {}
 var _opened: Dictionary[String, bool] = {}
 
 
@@ -29,7 +29,7 @@ func look(screen: String, shown: Array) -> PackedStringArray:
 			_tried.erase(key)
 		elif element.has("value") and not _opened.has(key):
 			if not _tried.has(key):
-				_tried[key] = Others.new()
+				_tried[key] = OtherSettings.new()
 			_tried[key].note(shown, element)
 			if _tried[key].is_enough():
 				_opened[key] = true
@@ -39,7 +39,7 @@ func look(screen: String, shown: Array) -> PackedStringArray:
 
 
 ## What the other elements of a screen were used for.
-class Others:
+class OtherSettings:
 	var _values: Dictionary[String, float] = {}
 	var _changes: Dictionary[String, int] = {}
 	var _first_uses: Dictionary[String, int] = {}

@@ -8,6 +8,9 @@ const WARM_UP := 60
 ## Old nodes of one kind that came in so many different seconds leak if none has ever been freed.
 const MOST_OF_KIND := 40
 const SECONDS := 12
+## Nodes of one kind that are over: another one comes although these are neither used nor freed.
+const MOST_OVER := 8
+const SECONDS_OVER := 5
 const _COHORT := 60
 const _MOST_KINDS := 256
 
@@ -17,6 +20,9 @@ var _born: Dictionary[int, Array] = {}
 var _left: Dictionary[int, int] = {}
 # By kind, how many came in each cohort; those of which one was freed are empty.
 var _kinds: Dictionary[String, Dictionary] = {}
+# By kind, the ids of its nodes; and kinds whose nodes are over and stay.
+var _alike: Dictionary[String, PackedInt64Array] = {}
+var _stale: PackedStringArray = []
 
 
 ## A scene begins.
@@ -25,6 +31,8 @@ func begin() -> void:
 	_born.clear()
 	_left.clear()
 	_kinds.clear()
+	_alike.clear()
+	_stale.clear()
 
 
 func add(node: Node) -> void:
@@ -39,6 +47,10 @@ func add(node: Node) -> void:
 		_kinds[kind] = {"is_freed": false}
 	if _kinds.has(kind) and not _kinds[kind]["is_freed"]:
 		_kinds[kind][cohort] = _kinds[kind].get(cohort, 0) + 1
+		_look_at(kind, cohort)
+		var ids: PackedInt64Array = _alike.get(kind, PackedInt64Array())
+		ids.append(node.get_instance_id())
+		_alike[kind] = ids
 
 
 func remove(node: Node) -> void:
@@ -75,11 +87,38 @@ func leaks() -> Array[Dictionary]:
 			if cohort is int and (cohort as int) < newest:
 				count += _kinds[kind][cohort]
 				seconds += 1
-		if count >= MOST_OF_KIND and seconds >= SECONDS:
+		if _stale.has(kind) or (count >= MOST_OF_KIND and seconds >= SECONDS):
 			_kinds[kind] = {"is_freed": true}
 			var message: String = "nodes of the kind %s come and are never freed" % kind
 			found.append({"detector": "node_leak", "message": message, "pattern": message})
 	return found
+
+
+## Another one of a kind is about to come. Who keeps nodes to use them again makes no new one while
+## old ones are idle.
+func _look_at(kind: String, cohort: int) -> void:
+	var ids: PackedInt64Array = _alike.get(kind, PackedInt64Array())
+	if ids.size() < MOST_OVER or _kinds[kind].size() <= SECONDS_OVER:
+		return
+	var count: int = 0
+	for id in ids:
+		var node: Object = instance_from_id(id)
+		if node is Node and (_born[id][0] as int) < cohort - 1 and _is_over(node as Node):
+			count += 1
+	if count >= MOST_OVER and not _stale.has(kind):
+		_stale.append(kind)
+
+
+## Whether it has done what it came for: it is invisible, silent or stopped.
+static func _is_over(node: Node) -> bool:
+	if node is CanvasItem:
+		var item: CanvasItem = node
+		return not item.visible or item.modulate.a * item.self_modulate.a < 0.01
+	if node is AudioStreamPlayer or node is AudioStreamPlayer2D or node is AudioStreamPlayer3D:
+		return not node.get("playing")
+	if node is Timer:
+		return (node as Timer).is_stopped()
+	return node is Node3D and not (node as Node3D).visible
 
 
 func _newest() -> int:

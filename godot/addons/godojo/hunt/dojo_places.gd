@@ -54,6 +54,48 @@ func changes(player: Node, bounds: DojoLevelBounds) -> Array:
 	return found
 
 
+## Where on the screen the nearest other body or area is, as a pointer's action has it; NaN without
+## one. [param followed]: the first of them is what is played.
+func aim(followed: Array[Node]) -> Vector2:
+	if followed.is_empty() or not is_instance_valid(followed[0]):
+		return Vector2(NAN, NAN)
+	var player: Node = followed[0]
+	var here: Vector3 = DojoProbeState.place_of(player)
+	var nearest: Node = null
+	var least: float = INF
+	for node in _nodes:
+		if node == player or not is_instance_valid(node) or not is_target(node):
+			continue
+		if player.is_ancestor_of(node) or not node.is_inside_tree():
+			continue
+		var far: float = DojoProbeState.place_of(node).distance_squared_to(here)
+		if far < least and node.call(&"is_visible_in_tree"):
+			nearest = node
+			least = far
+	return Vector2(NAN, NAN) if nearest == null else point_of(nearest)
+
+
+## Whether it is something that moves by itself or is in nobody's way: what one aims at.
+static func is_target(node: Node) -> bool:
+	return DojoProbeState.is_moving(node) and not DojoProbeState.velocity_of(node).is_zero_approx()
+
+
+## Where a node is on the screen, both numbers from -1 to 1; NaN behind the camera.
+static func point_of(node: Node) -> Vector2:
+	var viewport: Viewport = node.get_viewport()
+	var point: Vector2
+	if node is Node2D:
+		point = (node as Node2D).get_global_transform_with_canvas().origin
+	else:
+		var camera: Camera3D = viewport.get_camera_3d()
+		var place: Vector3 = (node as Node3D).global_position
+		if camera == null or camera.is_position_behind(place):
+			return Vector2(NAN, NAN)
+		point = camera.unproject_position(place)
+	var size: Vector2 = viewport.get_visible_rect().size.max(Vector2.ONE)
+	return point / size * 2.0 - Vector2.ONE
+
+
 ## The middle of its first shape: the body itself may be anywhere.
 static func _middle_of(node: Node) -> Vector3:
 	for child in node.get_children():

@@ -96,7 +96,7 @@ func _add_input_agent() -> void:
 func report() -> void:
 	var shown: Array[Node] = state.visible_elements()
 	var followed: Array[Node] = state.followed_bodies()
-	_events.append_array(_detectors.look_at_decision(followed))
+	_events.append_array(_detectors.look_at_decision(followed, shown))
 	if _detectors.looks_for_leaks():
 		_events.append_array(_ages.leaks())
 	var values: PackedFloat32Array = []
@@ -111,12 +111,15 @@ func report() -> void:
 	var place: Vector3 = state.position(followed)
 	if not place.is_finite():
 		place = Vector3.ZERO
+	var aim: Vector2 = _places.aim(followed) if _is_by_input else Vector2(NAN, NAN)
 	var numbers: PackedFloat32Array = [
 		Performance.get_monitor(Performance.OBJECT_ORPHAN_NODE_COUNT),
 		Performance.get_monitor(Performance.MEMORY_STATIC) / 1048576.0,
 		Performance.get_monitor(Performance.OBJECT_COUNT),
 		_ages.old_nodes(),
 		float(state.has_player(followed)),
+		aim.x,
+		aim.y,
 		place.x,
 		place.y,
 		place.z,

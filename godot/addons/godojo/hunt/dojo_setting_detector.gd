@@ -3,7 +3,7 @@ extends RefCounted
 ## Finds settings that are forgotten, when their screen is left or when the game is started again.
 
 ## Who reads a setting: nobody, somebody, or somebody when a button is pressed.
-enum Use { NONE, HEARD, LATER }
+enum SettingUse { NONE, HEARD, LATER }
 
 const _SIGNALS: Array[StringName] = [
 	&"toggled",
@@ -133,12 +133,12 @@ func _look_at_locked(found: Array[Dictionary]) -> void:
 
 ## A setting has come back. One that somebody hears is lost only if others on its screen are kept.
 func _compare(control: Control, before: Array) -> void:
-	if before[2] == Use.LATER:
+	if before[2] == SettingUse.LATER:
 		return
 	if before[1] == _first[control]:
 		_kept[before[3]] = true
 	elif before[0] == _first[control]:
-		_lost[control] = "" if before[2] == Use.NONE else before[3]
+		_lost[control] = "" if before[2] == SettingUse.NONE else before[3]
 
 
 ## What the next process is to know: by path, the first value, the last one and the screen.
@@ -151,7 +151,7 @@ func _note_final(control: Control) -> void:
 	var value: float = _value_of(control)
 	if value == _defaults.get(path, value):
 		_finals.erase(path)
-	elif _use_of(control) != Use.LATER:
+	elif _use_of(control) != SettingUse.LATER:
 		_finals[path] = [_defaults[path], value, str(_screen_of(control).get_path())]
 
 
@@ -179,13 +179,13 @@ static func _value_of(control: Control) -> Variant:
 	return (control as Range).value
 
 
-static func _use_of(control: Control) -> Use:
+static func _use_of(control: Control) -> SettingUse:
 	for button: Node in _screen_of(control).find_children("*", "BaseButton", true, false):
 		for word in _READ_LATER:
 			if word in str(button.name).to_lower() or word in str(button.get("text")).to_lower():
-				return Use.LATER
+				return SettingUse.LATER
 	if control.get_script() != null:
-		return Use.HEARD
+		return SettingUse.HEARD
 	for signal_name in _SIGNALS:
 		if control.has_signal(signal_name):
 			for connection in control.get_signal_connection_list(signal_name):
@@ -195,8 +195,8 @@ static func _use_of(control: Control) -> Use:
 				if not DojoScriptText.is_empty(
 					owner, (connection["callable"] as Callable).get_method()
 				):
-					return Use.HEARD
-	return Use.NONE
+					return SettingUse.HEARD
+	return SettingUse.NONE
 
 
 static func _screen_of(control: Control) -> Node:

@@ -22,6 +22,8 @@ var _settings_kept := DojoSettingDetector.new()
 var _areas: DojoAreaDetector
 var _values: DojoValueDetector
 var _signals := DojoSignalDetector.new()
+var _pause: DojoPauseDetector
+var _respawn := DojoRespawnDetector.new()
 var _followed: Array[Node] = []
 var _invariants: Array[DojoInvariant] = []
 var _broken: Dictionary[int, bool] = {}
@@ -44,6 +46,7 @@ func _init(state: DojoProbeState, settings: String) -> void:
 	_goals = DojoGoalDetector.new(bounds)
 	_areas = DojoAreaDetector.new(state)
 	_values = DojoValueDetector.new(state)
+	_pause = DojoPauseDetector.new(state)
 
 
 ## The scene begins anew.
@@ -57,6 +60,8 @@ func begin() -> void:
 	_areas.begin()
 	_values.begin()
 	_signals.begin()
+	_pause.begin()
+	_respawn.begin()
 	_followed = []
 	_broken.clear()
 	_outside.clear()
@@ -105,6 +110,9 @@ func look_at_bodies() -> Array[Dictionary]:
 		found = _solids.look_at_tick(_followed)
 	if _wants("dead_area"):
 		found.append_array(_areas.look_at_tick(_followed))
+	if _wants("respawn") and not _followed.is_empty() and is_instance_valid(_followed[0]):
+		if _state.has_player(_followed):
+			found.append_array(_respawn.look(_followed[0]))
 	return found
 
 
@@ -118,8 +126,8 @@ func look_at_values(names: PackedStringArray, numbers: PackedFloat32Array) -> Ar
 	return found
 
 
-## What is looked at once a decision.
-func look_at_decision(followed: Array[Node]) -> Array[Dictionary]:
+## What is looked at once a decision; [param shown] elements can be used.
+func look_at_decision(followed: Array[Node], shown: Array[Node]) -> Array[Dictionary]:
 	var found: Array[Dictionary] = look_at_tick()
 	bounds.update()
 	_decisions += 1
@@ -144,6 +152,8 @@ func look_at_decision(followed: Array[Node]) -> Array[Dictionary]:
 		found.append_array(_ui.look())
 		found.append_array(_settings_kept.look())
 		found.append_array(menus.look())
+	if _wants("pause"):
+		found.append_array(_pause.look(shown))
 	return found
 
 

@@ -3,7 +3,7 @@ extends RefCounted
 ## Finds a trainer: knows whom to call, calls again each second, and says when to give up.
 
 ## The wires a trainer may speak.
-enum Wire {
+enum WireKind {
 	## dojo/1; where nobody answers, godot_rl in turn.
 	ANY,
 	## Godojo's own.
@@ -35,7 +35,7 @@ var trouble: String = ""
 
 var _host: String
 var _port: int
-var _wire: Wire
+var _wire: WireKind
 var _greeting: Dictionary
 var _calling: DojoLink
 var _calls: int = 0
@@ -47,7 +47,7 @@ var _give_up_us: int = 0
 ## launched game, or [code]GODOJO_SERVER[/code] ([code]HOST:PORT[/code], or [code]off[/code] for
 ## nobody). [param introduction] has more to say in the greeting.
 func _init(
-	host: String, port: int, wire: Wire, game: String, introduction: Dictionary = {}
+	host: String, port: int, wire: WireKind, game: String, introduction: Dictionary = {}
 ) -> void:
 	_host = host
 	_port = port
@@ -64,13 +64,13 @@ func _init(
 	var asked_port: String = _command_line_port()
 	if launch_port.is_valid_int():
 		is_launched = true
-		_wire = Wire.DOJO
+		_wire = WireKind.DOJO
 		_port = launch_port.to_int()
 		var launch_host: String = OS.get_environment("GODOJO_HOST")
 		_host = launch_host if not launch_host.is_empty() else "127.0.0.1"
 	elif asked_port.is_valid_int():
 		is_launched = true
-		_wire = Wire.GODOT_RL
+		_wire = WireKind.GODOT_RL
 		_port = asked_port.to_int()
 	else:
 		_read_server(OS.get_environment("GODOJO_SERVER"))
@@ -89,10 +89,10 @@ func dial() -> void:
 		_next_call_us = now_us + int(pause_s * 1e6)
 		_begin_call()
 	_calling.poll()
-	if _calling.state == DojoLink.State.OPEN:
+	if _calling.state == DojoLink.LinkState.OPEN:
 		link = _calling
 		_calling = null
-	elif _calling.state == DojoLink.State.LOST:
+	elif _calling.state == DojoLink.LinkState.LOST:
 		trouble = _calling.trouble
 		_calling = null
 
@@ -118,11 +118,11 @@ func address() -> String:
 
 
 func _begin_call() -> void:
-	var is_godot_rl: bool = _wire == Wire.GODOT_RL or (_wire == Wire.ANY and _calls % 2 == 1)
+	var is_godot_rl: bool = _wire == WireKind.GODOT_RL or (_wire == WireKind.ANY and _calls % 2 == 1)
 	_calls += 1
 	if is_godot_rl:
 		_calling = DojoGodotRlLink.new()
-		_calling.call_trainer(_host, GODOT_RL_PORT if _wire == Wire.ANY else _port, _greeting)
+		_calling.call_trainer(_host, GODOT_RL_PORT if _wire == WireKind.ANY else _port, _greeting)
 	else:
 		_calling = DojoSocket.new()
 		_calling.call_trainer(_host, _port, _greeting)

@@ -33,7 +33,7 @@ enum Mode {
 }
 
 ## How far things have come with a trainer.
-enum Phase { ALONE, GREETED, READY, WAITING, TICKING }
+enum SyncPhase { ALONE, GREETED, READY, WAITING, TICKING }
 
 ## How long a frame with a window waits for actions before it draws on, in microseconds.
 const _FRAME_PATIENCE_US := 3000
@@ -81,7 +81,7 @@ const _IDLE_US := 1000
 ## The port it listens on.
 @export_range(1, 65535) var port: int = 8765
 ## The wire it speaks; a trainer that launches the game says so itself.
-@export var wire: DojoConnector.Wire = DojoConnector.Wire.ANY
+@export var wire: DojoConnector.WireKind = DojoConnector.WireKind.ANY
 ## How many times faster than the clock a game with a window is played under a trainer.
 @export_range(0.1, 16.0, 0.1, "or_greater") var speed: float = 1.0
 
@@ -96,7 +96,7 @@ var introduction: Dictionary = {}
 ## Whether a game that a trainer started goes on without it and looks for it again; it quits if not.
 var outlives_trainer: bool = false
 
-var _phase: Phase = Phase.ALONE
+var _phase: SyncPhase = SyncPhase.ALONE
 var _dialer: DojoConnector
 var _is_unanswered: bool = false
 var _link: DojoLink
@@ -135,9 +135,9 @@ func _exit_tree() -> void:
 
 
 func _physics_process(_delta: float) -> void:
-	if _phase == Phase.ALONE and looks_for_trainer():
+	if _phase == SyncPhase.ALONE and looks_for_trainer():
 		_look_for_trainer()
-	if _phase == Phase.ALONE:
+	if _phase == SyncPhase.ALONE:
 		if not _dialer.is_launched:
 			worlds.play_by_hand()
 		# Nobody looks at a headless game that waits for its trainer, so it need not hurry; and Jolt
@@ -145,7 +145,7 @@ func _physics_process(_delta: float) -> void:
 		if _blocks and mode != Mode.INFERENCE:
 			OS.delay_usec(_IDLE_US)
 		return
-	if _phase == Phase.TICKING:
+	if _phase == SyncPhase.TICKING:
 		_ticks_left -= 1
 		_draw_cameras()
 		if _ticks_left > 0 or worlds.holds_answer():
@@ -210,7 +210,7 @@ func complaint_about(policy: DojoPolicy, agent: DojoAgent) -> String:
 
 ## Whether a trainer decides what agents do.
 func is_trained() -> bool:
-	return _phase != Phase.ALONE
+	return _phase != SyncPhase.ALONE
 
 
 ## Whether it calls a trainer while there is none.
@@ -273,7 +273,7 @@ func _look_for_trainer() -> void:
 	if _dialer.link != null:
 		_link = _dialer.link
 		_dialer.link = null
-		_phase = Phase.GREETED
+		_phase = SyncPhase.GREETED
 		_is_unanswered = false
 		print("Godojo: a trainer answers at %s" % _dialer.address())
 		connected.emit()
@@ -288,13 +288,13 @@ func _look_for_trainer() -> void:
 ## Takes messages until one has to be followed by a physics frame, or until patience ends.
 func _hear_trainer() -> void:
 	var patience_us: int = _patience_us
-	if not _blocks and _phase == Phase.WAITING and worlds.stands_still_itself:
+	if not _blocks and _phase == SyncPhase.WAITING and worlds.stands_still_itself:
 		patience_us = _SHOWN_PATIENCE_US
 	var deadline_us: int = Time.get_ticks_usec() + patience_us
-	while _phase != Phase.ALONE:
+	while _phase != SyncPhase.ALONE:
 		var left_us: int = _patience_us if _blocks else deadline_us - Time.get_ticks_usec()
 		var message: Dictionary = _link.wait_for_message(left_us)
-		if _link.state == DojoLink.State.LOST:
+		if _link.state == DojoLink.LinkState.LOST:
 			_lose_trainer(_link.trouble, 1)
 		elif message.is_empty():
 			_notice_silence()
@@ -306,7 +306,7 @@ func _hear_trainer() -> void:
 func _notice_silence() -> void:
 	if _blocks:
 		_refuse("the trainer was silent for %.1f s" % (_patience_us * 1e-6))
-	elif _phase == Phase.WAITING:
+	elif _phase == SyncPhase.WAITING:
 		_stand_still(true)
 
 
@@ -361,7 +361,7 @@ func _configure(request: Dictionary) -> void:
 		}
 	)
 	_ticks = description["ticks_per_decision"]
-	_phase = Phase.READY
+	_phase = SyncPhase.READY
 	_hurry(true)
 	_link.send_ready(description)
 
@@ -380,7 +380,7 @@ func _act(actions: PackedFloat32Array) -> void:
 		_send_results()
 	else:
 		_ticks_left = _ticks
-		_phase = Phase.TICKING
+		_phase = SyncPhase.TICKING
 		_draw_cameras()
 
 
@@ -400,7 +400,7 @@ func _send_plan(epoch: int) -> void:
 
 
 func _send_results() -> void:
-	_phase = Phase.WAITING
+	_phase = SyncPhase.WAITING
 	var results: DojoResults = worlds.collect()
 	results_ready.emit()
 	if worlds.trouble.is_empty():
@@ -418,7 +418,7 @@ func _refuse(complaint: String, worlds_there: int = 0) -> void:
 
 func _lose_trainer(reason: String, exit_code: int) -> void:
 	_link = null
-	_phase = Phase.ALONE
+	_phase = SyncPhase.ALONE
 	_stand_still(false)
 	_hurry(false)
 	get_tree().call_group(DojoCameraSensor.GROUP, &"draw_always")
