@@ -1,5 +1,6 @@
 """`godojo.hunt_bugs`: agents that play a game to find out what breaks."""
 
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 HUNTS = "hunts"
 """The folder of hunts, in the current directory."""
+_PROCESSES = 2
 PARTS = "parts"
 """The folder of a hunt's parts while it runs on a Ray cluster."""
 
@@ -59,7 +61,7 @@ def prepare_hunt(
     options: Mapping[str, str] | None = None,
     invariants: Sequence[str] = (),
     minutes: float | None = None,
-    processes: int = 1,
+    processes: int | None = None,
     explorers: Sequence[str] = (),
     policies: Sequence[str] = (),
     seed: int = 0,
@@ -86,7 +88,7 @@ def prepare_hunt(
         options: Exported variables of the scene's agents, by name.
         invariants: `file.py:function` each: functions that get the state and return whether it is right.
         minutes: How long to hunt, proofs included; 10 by default.
-        processes: Games that are played at once.
+        processes: Games that are played at once; by default two, or one on a single core and over HTTP.
         explorers: `random`, `sticky`, `archive`, `novelty`, `seeker`, `ui`, `starts` or
             `policy`; by default all that fit.
         policies: Trained policies that explore, too: runs or policy files.
@@ -127,6 +129,8 @@ def prepare_hunt(
         invariants=tuple(_rule(text) for text in invariants),
     )
     check(target)
+    if processes is None:
+        processes = 1 if http is not None else min(_PROCESSES, os.cpu_count() or 1)
     settings = HuntSettings(
         minutes=10.0 if minutes is None else minutes,
         processes=processes,
@@ -178,6 +182,7 @@ def hunt_on_ray(
 
     if how.get("resume") is not None:
         raise GodojoError("a hunt on a Ray cluster cannot be resumed; resume it on this machine")
+    how["processes"] = how.get("processes") or 1
     if how.get("http") is not None:
         raise GodojoError("a game over HTTP is one process: start a hunt for each address")
     if workers < 1:

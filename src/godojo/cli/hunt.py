@@ -31,8 +31,9 @@ def hunt(
         float | None, typer.Option("--minutes", help="How long, proofs included; defaults to 10.", metavar="N")
     ] = None,
     processes: Annotated[
-        int, typer.Option("--processes", help="Games that are played at once.", metavar="N", min=1)
-    ] = 1,
+        int | None,
+        typer.Option("--processes", help="Games that are played at once; defaults to 2.", metavar="N", min=1),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of games and explorers.", min=0)] = 0,
     folder: Annotated[Path | None, typer.Option("--out", help="Defaults to hunts/NAME-DATE.", metavar="DIR")] = None,
     resume: Annotated[Path | None, typer.Option("--resume", help="Continue this hunt.", metavar="DIR")] = None,
@@ -142,7 +143,7 @@ def hunt(
 
       godojo hunt menu --minutes 2
       godojo hunt --project path/to/project --input-map
-      godojo hunt --binary build/game.x86_64 --against hunts/last-week --processes 2
+      godojo hunt --binary build/game.x86_64 --against hunts/last-week --processes 4
       godojo reproduce findings/001 --window
     """
     from godojo.api.hunting import finish_hunt, hunt_on_ray, prepare_hunt

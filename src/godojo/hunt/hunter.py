@@ -34,7 +34,7 @@ from godojo.hunt.trace import Interrupted
 from godojo.hunt.worker import Worker
 
 ARCHIVE = "archive.npz"
-_BEAT_S, _SAVE_S = 0.5, 10.0
+_BEAT_S, _SAVE_S, _QUIET_S = 0.5, 10.0, 4.0
 _MOST_MOMENTS = 240
 Progress = Callable[[str, float | None, str], None]
 
@@ -94,7 +94,6 @@ class Hunt:
     def run(self, progress: Progress = lambda *_: None) -> HuntRecord:
         """Plays until the time is over; returns what `hunt.json` holds."""
         self._started, self.deadline = time.monotonic(), np.inf
-        progress("starting the game", None, "")
         workers = [
             threading.Thread(target=self._work, args=(number,), name=f"hunt-{number}", daemon=True)
             for number in range(self.settings.processes)
@@ -140,7 +139,9 @@ class Hunt:
         found, decisions = len(self.book.findings), self._counts["decisions"]
         what = f"{decisions:,} decisions, {len(self.archive.entries):,} places, {found} finding{'s' * (found != 1)}"
         if not decisions:
-            return  # importing a project takes a while
+            if self.seconds - self._before_s > _QUIET_S:  # a game that is refused is refused in a line
+                progress("starting the game", None, "")
+            return
         share = min((self.seconds - self._before_s) / (60.0 * self.settings.minutes), 1.0)
         progress("hunting", share, what)
 
