@@ -229,7 +229,10 @@ class Player(Explorer):
 
     def choose(self, seen: Seen) -> np.ndarray:
         if self._before is not None and is_played(self._before[0]):
-            self.space.note_interruption(*self._before[1:], is_interrupted=not is_played(seen))
+            before = self._before[0]
+            is_restarted = seen.scenes != before.scenes and seen.state[0] == before.state[0]
+            is_interrupted = is_restarted or not is_played(seen)
+            self.space.note_interruption(*self._before[1:], is_interrupted=is_interrupted)
         self._crawler.note(seen)
         action = np.asarray(self._chosen(seen))
         self._before = seen, self.space.neutral if self._before is None else self._before[2], action

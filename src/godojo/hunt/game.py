@@ -237,7 +237,7 @@ class HuntedGame:
         ui = tuple(path for path, _, _ in report.ui)
         features = self._features.read(report.variables, report.values, report.branches)
         seen = Seen(state, report.position, ui, (), reward, len(frame.ended) > 0, observation, features, report.places)
-        seen = seen._replace(aim=report.aim)
+        seen = seen._replace(aim=report.aim, scenes=int(report.metrics["scenes"]))
         # The engine prints a complaint at once, before the game answers.
         events = [*map(event_of, report.events), *self._read_log(is_end=True), *self._repaired(frame)]
         for invariant in self._invariants:

@@ -105,7 +105,7 @@ class Hunt:
             while any(worker.is_alive() for worker in workers):
                 workers[0].join(_BEAT_S) if workers[0].is_alive() else time.sleep(_BEAT_S)
                 self._show(progress)
-                if time.monotonic() - saved > _SAVE_S:
+                if time.monotonic() - saved > _SAVE_S and not self._is_empty:
                     saved = time.monotonic()
                     self._save()
         finally:

@@ -17,7 +17,7 @@ from godojo.bridge.messages import ConnectionLost, PeerTimeout, WireError
 
 _LENGTHS = struct.Struct("<II")
 _MOST_BYTES = 4 * 1024 * 1024
-METRICS = ("orphans", "memory_mb", "objects", "old_nodes", "has_player", "aim_x", "aim_y")
+METRICS = ("orphans", "memory_mb", "objects", "old_nodes", "has_player", "scenes", "aim_x", "aim_y")
 STATE_HEAD = ("scene", "nodes", "bodies", "focus", "elements", "texts", "paused")
 BODIES = 8
 STATE_SIZE = len(STATE_HEAD) + 6 * BODIES

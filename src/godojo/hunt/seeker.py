@@ -13,18 +13,22 @@ from godojo.hunt.trace import Trace
 
 
 class Motion:
-    """How each input moves what is played, per decision: a linear model of all that was played so far."""
+    """How each input moves what is played, per decision: linear models of what was played, one of them of the last few
+    seconds, since a camera that turns may turn the inputs, too. The one that predicts better is asked."""
 
-    RIDGE, FORGET = 3.0, 0.9995
+    RIDGE, FORGETS = 3.0, (0.9995, 0.97)
     _JUMP = 8.0
     """Times the usual step: a teleport, which teaches nothing."""
 
     def __init__(self, space: ActionSpace) -> None:
         self._space = space
         size = sum(part.width if part.kind == "continuous" else part.size - 1 for part in space.parts)
-        self._inputs: np.ndarray = np.eye(size) * self.RIDGE
-        self._moved = np.zeros((size, 3))
-        self._model: np.ndarray = np.zeros((size, 3))
+        count = len(self.FORGETS)
+        self._forget = np.array(self.FORGETS)[:, None, None]
+        self._inputs: np.ndarray = np.repeat(np.eye(size)[None] * self.RIDGE, count, 0)
+        self._moved = np.zeros((count, size, 3))
+        self._models = np.zeros((count, size, 3))
+        self._errors = np.zeros(count)
         self._stale = 0
         self.step = 0.0
         """How far a decision leads, usually, if anywhere."""
@@ -36,17 +40,18 @@ class Motion:
         if far > 1e-6:
             self.step = far if not self.step else 0.98 * self.step + 0.02 * far
         told = self._told(action)
-        self._inputs = self.FORGET * self._inputs + np.outer(told, told)
-        self._moved = self.FORGET * self._moved + np.outer(told, moved)
+        self._errors = 0.98 * self._errors + 0.02 * np.abs(told @ self._models - moved).sum(1)
+        self._inputs = self._forget * self._inputs + np.outer(told, told)
+        self._moved = self._forget * self._moved + np.outer(told, moved)
         self._stale += 1
-        if self._stale >= 16:
+        if self._stale >= 8:
             self._stale = 0
-            ridge = self.RIDGE * np.eye(len(told))
-            self._model = np.linalg.solve(self._inputs + ridge, self._moved)
+            self._models = np.linalg.solve(self._inputs + self.RIDGE * np.eye(len(told)), self._moved)
 
     def towards(self, actions: np.ndarray, way: np.ndarray) -> np.ndarray:
         """How far each of these actions leads on a way."""
-        return np.asarray(np.array([self._told(action) for action in actions]) @ self._model @ way)
+        model = self._models[int(self._errors.argmin())]
+        return np.asarray(np.array([self._told(action) for action in actions]) @ model @ way)
 
     def _told(self, action: np.ndarray) -> np.ndarray:
         """Axes as they are, and a 0 or 1 for every choice but the first."""

@@ -38,6 +38,8 @@ class Seen(NamedTuple):
     """Where what is played may want to go: a path and a position."""
     aim: tuple[float, float] | None = None
     """Where the nearest other body is on the screen, as the action part `pointer` has it."""
+    scenes: int = 0
+    """Scenes that were loaded so far, the same one again or another."""
 
 
 class Clicks:

@@ -23,6 +23,9 @@ var _events: Array[Dictionary] = []
 var _shown: Array = []
 var _followed: Array[Node] = []
 var _scene: String = ""
+# The id of the current scene, and how many there were.
+var _scene_id: int = 0
+var _scenes: int = 0
 var _settings: String = "{}"
 var _reload_seed: int = -1
 var _first_scene: String = ""
@@ -111,6 +114,10 @@ func report() -> void:
 	var place: Vector3 = state.position(followed)
 	if not place.is_finite():
 		place = Vector3.ZERO
+	var scene: Node = get_tree().current_scene
+	if scene != null and scene.get_instance_id() != _scene_id:
+		_scene_id = scene.get_instance_id()
+		_scenes += 1
 	var aim: Vector2 = _places.aim(followed) if _is_by_input else Vector2(NAN, NAN)
 	var numbers: PackedFloat32Array = [
 		Performance.get_monitor(Performance.OBJECT_ORPHAN_NODE_COUNT),
@@ -118,6 +125,7 @@ func report() -> void:
 		Performance.get_monitor(Performance.OBJECT_COUNT),
 		_ages.old_nodes(),
 		float(state.has_player(followed)),
+		_scenes,
 		aim.x,
 		aim.y,
 		place.x,
