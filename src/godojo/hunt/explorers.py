@@ -266,7 +266,7 @@ class Sticky(Player):
     """Holds actions for a while, as long as a person would or longer: random ones, one thing at a time, or only one."""
 
     name = "sticky"
-    MANNERS = ("all", "one", "all", "one", "rest", "same", "mash")
+    MANNERS = ("all", "one", "all", "one", "rest", "same", "mash", "mash")
     """Changes every part by chance; does one thing at a time; likewise, and mostly nothing; one thing all the time;
     one thing again and again, beside another."""
     RESTS = 0.8

@@ -70,7 +70,7 @@ class Seeker(Sticky):
     name = "seeker"
     LEARNS = 150
     """Decisions of play at random before the first walk."""
-    STRAYS, ADDS = 0.1, 0.3
+    STRAYS, ADDS, HAMMERS = 0.1, 0.3, 0.3
     PATIENCE, DETOURS = 15, 3
     """Decisions without getting nearer before a detour, and detours before another place."""
     _EXTRA = 0.05
@@ -175,8 +175,12 @@ class Seeker(Sticky):
             self._target = ""
 
     def _arrive(self) -> None:
-        """Every input once, and let go of it."""
+        """Every input once, and let go of it; or one of them again and again."""
         self._target = ""
+        if self.rng.random() < self.HAMMERS:
+            action = self.space.single(self.rng)
+            self._pokes = [self.space.neutral, action] * int(self.rng.integers(4, 25))
+            return
         for action in self.rng.permutation(self._choices[: self._singles]):
             if self.space.interrupts(action) and self.rng.random() < 0.9:
                 continue

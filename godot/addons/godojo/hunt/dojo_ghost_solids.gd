@@ -1,16 +1,27 @@
 class_name DojoGhostSolids
 extends RefCounted
-## Knows what looks solid and is not: shapes that are switched off, and drawings without a shape
-## among others that have one.
+## Knows what looks solid and is not: shapes that are switched off, drawings without a shape among
+## others that have one, and boxes whose shape leaves a part of what is drawn open.
 
 const _MOST := 64
 const _MOST_LOOSE := 1024
+## Of its length, what is drawn beyond a shape, at least so long; and what is as good as none.
+const _OPEN := 0.1
+const _OPEN_M := 0.5
+const _OPEN_PX := 24.0
+const _CLOSED := 0.03
+## Boxes of the scene whose shapes are as they are drawn, at least; and of all.
+const _FEWEST_CLOSED := 3
+const _CLOSED_SHARE := 0.6
 const _DRAWN: PackedStringArray = [
 	"MeshInstance3D", "Sprite2D", "Polygon2D", "ColorRect", "TextureRect", "NinePatchRect"
 ]
 
 # The box in the frame of a node.
 var _ghosts: Array[Dictionary] = []
+var _open: Array[Dictionary] = []
+# By the id of a solid, how much of it is open along each axis.
+var _gaps: Dictionary[int, Vector3] = {}
 # What is drawn and has come since the last look.
 var _loose: Array[Node] = []
 var _statics: Array[Node] = []
@@ -18,6 +29,8 @@ var _statics: Array[Node] = []
 
 func begin() -> void:
 	_ghosts.clear()
+	_open.clear()
+	_gaps.clear()
 	_loose.clear()
 
 
@@ -38,6 +51,67 @@ func sort_in(come: Array[Node], statics: Array[Node]) -> void:
 		if is_instance_valid(node) and node.is_inside_tree() and _ghosts.size() < _MOST:
 			_add_loose(node)
 	_loose.clear()
+	_add_open(come)
+
+
+## Boxes with a part that is drawn and open, if most others have none.
+func _add_open(come: Array[Node]) -> void:
+	for node in come:
+		var gap: Vector3 = _gap_of(node) if is_instance_valid(node) else Vector3.INF
+		if gap.is_finite():
+			_gaps[node.get_instance_id()] = gap
+	var closed: int = 0
+	for id in _gaps:
+		closed += int(_gaps[id][_gaps[id].max_axis_index()] < _CLOSED)
+	if closed < _FEWEST_CLOSED or closed < _CLOSED_SHARE * _gaps.size():
+		return
+	for node in come:
+		if not is_instance_valid(node) or not _gaps.has(node.get_instance_id()):
+			continue
+		var gap: Vector3 = _gaps[node.get_instance_id()]
+		var axis: int = gap.max_axis_index()
+		var others: float = maxf(gap[(axis + 1) % 3], gap[(axis + 2) % 3])
+		if gap[axis] < _OPEN or others > _CLOSED or _open.size() >= _MOST:
+			continue
+		var drawn: Node = _drawn_in(node)[0]
+		var box: AABB = _box_of_drawn(drawn)
+		if gap[axis] * box.size[axis] > (_OPEN_M if drawn is Node3D else _OPEN_PX):
+			_open.append({"node": drawn, "box": box, "solid": node})
+
+
+## How much of the only box that is drawn of a solid is beyond its only shape, along each axis;
+## infinite for other solids.
+static func _gap_of(solid: Node) -> Vector3:
+	var shape: Node = enabled_shape(solid)
+	var drawn: Array[Node] = _drawn_in(solid)
+	if shape == null or drawn.size() != 1 or drawn[0].get_parent() != solid:
+		return Vector3.INF
+	var shapes: Array[Node] = solid.get_children().filter(
+		func(child: Node) -> bool:
+			return child.is_class("CollisionShape3D") or child.is_class("CollisionShape2D")
+	)
+	var is_box: bool = shape.get("shape") is BoxShape3D or shape.get("shape") is RectangleShape2D
+	if shapes.size() != 1 or not is_box or not _is_box(drawn[0]):
+		return Vector3.INF
+	var seen: AABB = _placed(drawn[0], _box_of_drawn(drawn[0]))
+	var felt: AABB = _placed(shape, box_of_shape(shape))
+	var before: Vector3 = (felt.position - seen.position).max(Vector3.ZERO)
+	var after: Vector3 = (seen.end - felt.end).max(Vector3.ZERO)
+	return before.max(after) / seen.size.max(Vector3.ONE * 1e-3)
+
+
+static func _is_box(drawn: Node) -> bool:
+	if drawn is MeshInstance3D:
+		return (drawn as MeshInstance3D).mesh is BoxMesh
+	return drawn is ColorRect or (drawn is Polygon2D and (drawn as Polygon2D).polygon.size() == 4)
+
+
+## A box of a node in the frame of its parent.
+static func _placed(node: Node, box: AABB) -> AABB:
+	if node is Node3D:
+		return (node as Node3D).transform * box
+	var flat: Transform2D = (node as CanvasItem).get_transform()
+	return _thick(flat * Rect2(box.position.x, box.position.y, box.size.x, box.size.y))
 
 
 ## Shapes of a drawn solid that are switched off, or what is drawn of a solid without any.
@@ -102,7 +176,16 @@ func _shaped_share() -> float:
 
 ## What a place is in, if anything.
 func around(place: Vector3) -> Node:
-	for ghost in _ghosts:
+	return _around(place, _ghosts)
+
+
+## Of which solid a place is in a part that is drawn and open.
+func open_around(place: Vector3) -> Node:
+	return _around(place, _open) if not _open.is_empty() else null
+
+
+static func _around(place: Vector3, ghosts: Array[Dictionary]) -> Node:
+	for ghost in ghosts:
 		if not is_instance_valid(ghost["node"]) or not is_instance_valid(ghost["solid"]):
 			continue
 		var node: Node = ghost["node"]

@@ -12,11 +12,14 @@ const _EVERYTHING := 0xFFFFFFFF
 const _TRIES := 3
 ## Times that a wall is higher than wide.
 const _WALL := 2.0
+## Ticks in a part of a solid that is only drawn.
+const _OPEN_TICKS := 5
 
 var _state: DojoProbeState
 var _statics: Array[Node] = []
 var _fresh: Array[Node] = []
 var _ghosts := DojoGhostSolids.new()
+var _open_ticks: int = 0
 # By body: where it was in the last tick, and where it went into something.
 var _places: Dictionary[Node, Vector3] = {}
 var _entries: Dictionary[Node, Dictionary] = {}
@@ -42,6 +45,7 @@ func _init(state: DojoProbeState) -> void:
 func begin() -> void:
 	_statics.clear()
 	_ghosts.begin()
+	_open_ticks = 0
 	_places.clear()
 	_entries.clear()
 	_inside.clear()
@@ -72,7 +76,18 @@ func look_at_tick(followed: Array[Node]) -> Array[Dictionary]:
 		var body: Node = followed[index]
 		if is_instance_valid(body) and body.is_inside_tree():
 			_follow(body, found)
+	if not followed.is_empty() and is_instance_valid(followed[0]):
+		_look_at_open(followed[0], found)
 	return found
+
+
+## Whether what is played falls or walks through a part of a solid that is only drawn.
+func _look_at_open(body: Node, found: Array[Dictionary]) -> void:
+	var solid: Node = _ghosts.open_around(DojoProbeState.place_of(body))
+	_open_ticks = _open_ticks + 1 if solid != null and _state.has_player([body]) else 0
+	if _open_ticks == _OPEN_TICKS:
+		var message: String = "it passes through a part of %s" % solid.name
+		found.append(DojoProbeState.event("inside_solid", message, body))
 
 
 ## Bodies whose middle has been in a solid for [param patience] decisions.

@@ -24,6 +24,7 @@ var _values: DojoValueDetector
 var _signals := DojoSignalDetector.new()
 var _pause: DojoPauseDetector
 var _respawn := DojoRespawnDetector.new()
+var _jumps := DojoJumpDetector.new()
 var _followed: Array[Node] = []
 var _invariants: Array[DojoInvariant] = []
 var _broken: Dictionary[int, bool] = {}
@@ -62,6 +63,7 @@ func begin() -> void:
 	_signals.begin()
 	_pause.begin()
 	_respawn.begin()
+	_jumps.begin()
 	_followed = []
 	_broken.clear()
 	_outside.clear()
@@ -110,9 +112,13 @@ func look_at_bodies() -> Array[Dictionary]:
 		found = _solids.look_at_tick(_followed)
 	if _wants("dead_area"):
 		found.append_array(_areas.look_at_tick(_followed))
-	if _wants("respawn") and not _followed.is_empty() and is_instance_valid(_followed[0]):
-		if _state.has_player(_followed):
+	if _followed.is_empty() or not is_instance_valid(_followed[0]):
+		return found
+	if _state.has_player(_followed) and _followed[0].is_inside_tree():
+		if _wants("respawn"):
 			found.append_array(_respawn.look(_followed[0]))
+		if _wants("out_of_world"):
+			found.append_array(_jumps.look(_followed[0], bounds))
 	return found
 
 
