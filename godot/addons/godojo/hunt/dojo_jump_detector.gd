@@ -7,12 +7,16 @@ extends RefCounted
 const MOST := 6
 ## Ticks for which one must have stood.
 const STOOD := 60
+## Ticks in which gravity takes the speed of a jump, at least; a jet gains it as slowly.
+const _SUDDEN := 8.0
 const _LEAST_M := 5.0
 const _LEAST_PX := 300.0
 
 var _player: Node
 var _stood: int = 0
+# Upwards, and what a tick has taken of it.
 var _speed: float = 0.0
+var _lost: float = 0.0
 # The speed of a jump from the ground; 0: none was seen.
 var _jump: float = 0.0
 var _was_on_floor: bool = false
@@ -42,13 +46,14 @@ func look(player: Node, bounds: DojoLevelBounds) -> Array[Dictionary]:
 		_jumps = 0
 	elif _was_on_floor and _speed > 0.0:
 		_jump = maxf(_jump, _speed)
-	elif _jump > 0.0 and _speed - before > _jump / 2.0:
-		_jumps += 1
+	elif _speed > 0.9 * _jump and _speed - before > 0.1 * _jump and _jump > _SUDDEN * _lost:
+		_jumps += int(_jump > 0.0 and _lost > 0.0)
 		if _jumps == MOST and _stood >= STOOD and _is_above(player, bounds) and _has_jump():
 			var message: String = "it jumps in mid-air, and out of the level"
 			found.append(DojoProbeState.event("out_of_world", message, player))
 		elif _jumps == MOST:
 			_jumps -= 1
+	_lost = before - _speed
 	_was_on_floor = is_on_floor
 	return found
 

@@ -34,17 +34,24 @@ const WORDS: PackedStringArray = [
 	"resource",
 	"building",
 	"quantity",
+	"energy",
+	"stamina",
+	"mana",
+	"fuel",
+	"charge",
 ]
 ## Beyond this, a number that falls below 0 at once has wrapped around.
 const LARGE := 100_000_000.0
 const _TEXTS := "<null>|<Freed Object>|<Object#|(?<![\\w.])-?(nan|inf)(?![\\w.])|%[sdf](?!\\w)"
+## Less than none of so many.
+const _SHARES := "(?<![\\w.)])-\\d+ ?/ ?\\d+"
 
 var _state: DojoProbeState
 var _is_quantity: Dictionary[String, bool] = {}
 var _before: PackedFloat32Array = []
 var _names: PackedStringArray = []
 var _words := RegEx.create_from_string("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-var _odd := RegEx.create_from_string(_TEXTS)
+var _odd := RegEx.create_from_string("%s|%s" % [_TEXTS, _SHARES])
 # By label, what was read last.
 var _read: Dictionary[Node, String] = {}
 

@@ -1,0 +1,3 @@
+extends Node
+
+var energy: float = 10.0
