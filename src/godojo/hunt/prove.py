@@ -169,7 +169,7 @@ class Prover:
 
 
 def _happened(found: Replay, trace: Trace) -> bool:
-    """Whether a replay had the event: one that takes time must come where it came, since a busy machine makes others."""
+    """Whether a replay had the event. One that takes time must come where it came: a busy machine makes others."""
     if found.event is None or found.event.detector not in TIMED:
         return found.event is not None
     return found.at >= len(trace) - AT_ONCE

@@ -27,7 +27,7 @@ class Motion:
         self._forget = np.array(self.FORGETS)[:, None, None]
         self._inputs: np.ndarray = np.repeat(np.eye(size)[None] * self.RIDGE, count, 0)
         self._moved = np.zeros((count, size, 3))
-        self._models = np.zeros((count, size, 3))
+        self._models: np.ndarray = np.zeros((count, size, 3))
         self._errors = np.zeros(count)
         self._stale = 0
         self.step = 0.0
