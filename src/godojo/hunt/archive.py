@@ -35,7 +35,7 @@ _SAVED_NUMBERS = 4_000_000
 """Of all actions in the file of a hunt that is to be resumed."""
 MOST_FEATURES = 20_000
 MOST_RESTARTS = 3
-"""Of the game for one setting."""
+"""Of the game for one setting, alone and beside others."""
 BY_FEATURE = 0.6
 """Returns to a feature; the others are to a cell."""
 Cell = Hashable
@@ -191,11 +191,13 @@ class Archive:
             return Destination(self, entry.look), entry.steps.trace(entry.length)
 
     def tests_anew(self, settings: frozenset[str]) -> bool:
-        """Whether the game should be started again with these settings; each one counts a few times."""
+        """Whether the game should be started again with these settings; each one counts a few times, alone and beside
+        others, which tell whether any are kept."""
+        keys = [f"{path} alone" if len(settings) == 1 else path for path in settings]
         with self._lock:
-            for path in settings:
-                self._restarts[path] = self._restarts.get(path, 0) + 1
-            return any(self._restarts[path] <= MOST_RESTARTS for path in settings)
+            for key in keys:
+                self._restarts[key] = self._restarts.get(key, 0) + 1
+            return any(self._restarts[key] <= MOST_RESTARTS for key in keys)
 
     def way_to(self, seen: Seen, seed: int) -> Trace | None:
         """The shortest known way to a place like this one, from the same seed."""
