@@ -19,7 +19,7 @@ from godojo.hunt.game import Target
 from godojo.hunt.injection import has_autoloads, merged_classes, with_probe
 from godojo.hunt.invariants import Invariant
 from godojo.hunt.pace import Pace, Patience
-from godojo.hunt.probe import ProbeServer
+from godojo.hunt.probe import METRICS, ProbeServer
 from tests.conftest import ROOT
 from tests.doc_pages import blocks
 
@@ -263,12 +263,12 @@ def test_the_probe_shows_its_token_and_is_bounded() -> None:
                 server.read(0.2)
         with socket.create_connection(("127.0.0.1", server.port)) as probe:
             probe.sendall(_report({"token": server.token}))
-            numbers = np.arange(10, dtype="<f4").tobytes()
+            numbers = np.arange(len(METRICS) + 5, dtype="<f4").tobytes()
             said = _report({"scene": "res://a.tscn", "events": [{"detector": "nan"}]}, numbers)
-            probe.sendall(said + struct.pack("<II", 0, 40) + numbers)
+            probe.sendall(said + struct.pack("<II", 0, len(numbers)) + numbers)
             report = server.read(5.0)
             assert [one["detector"] for one in report.events] == ["nan"]
-            assert (report.scene, report.state.tolist()) == ("res://a.tscn", [8.0, 9.0])
+            assert (report.scene, report.state.tolist()) == ("res://a.tscn", [11.0, 12.0])
             probe.sendall(struct.pack("<II", 2**31, 0))
             with pytest.raises(WireError, match="at most"):
                 server.read(5.0)
