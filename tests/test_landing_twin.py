@@ -145,6 +145,14 @@ def test_touchdowns(away_m: float, speed_mps: float, outcome: str, touchdown: fl
     assert (found["touchdown"], found["pad"]) == (touchdown, pad)
 
 
+def test_missing_the_ground_is_a_crash() -> None:
+    worlds = landing()
+    put(worlds, (600.0, -8.0, 0.0), (0.0, -40.0, 0.0))
+    found = terms(fly(worlds, 0, -1, 0, 0, 0))
+    assert worlds.winners[worlds.winner[0]] == "crash"
+    assert (found["touchdown"], found["timeout"]) == (-50.0, 0.0)
+
+
 def test_every_tick_near_the_pad_and_every_slow_tick_counts() -> None:
     worlds = landing({"craft.gravity_mps2": 0.0})
     put(worlds, (0.0, 49.0, 0.0), (0.0, 0.0, 0.0))

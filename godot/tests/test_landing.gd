@@ -41,3 +41,18 @@ func test_keys_that_say_nothing_give_no_thrust() -> void:
 	check_equal(pilot.lander.torque, Vector3(250.0, 0.0, 0.0), "torque")
 	game.queue_free()
 	await ticks(2)
+
+
+func test_missing_the_ground_is_a_crash() -> void:
+	var game: LandingScene = (load(SCENE) as PackedScene).instantiate()
+	game.arguments = []
+	(game.get_node("DojoSync") as DojoSync).mode = DojoSync.Mode.HUMAN
+	add_child(game)
+	await ticks(3)
+	var pilot: LanderPilot = game.worlds.all_agents()[0]
+	pilot.lander.begin(Vector3(600.0, -8.0, 0.0), Vector3(0.0, -40.0, 0.0))
+	while not pilot.is_over() and pilot.ticks < 60:
+		await ticks(1)
+	check_equal(LanderPilot.OUTCOMES[pilot.outcome], "crash", "outcome")
+	game.queue_free()
+	await ticks(2)

@@ -144,6 +144,9 @@ func settle() -> void:
 	score = lander.fuel_left()
 	if lander.has_landed:
 		_touch_down(away_m <= rules.pad_radius_m)
+	elif lander.pose.origin.y < rules.lowest_altitude_m:
+		add_reward(rewards.crash, "touchdown")
+		_end("crash")
 	elif ticks >= rules.max_ticks:
 		add_reward(rewards.timeout, "timeout")
 		_end("clock")

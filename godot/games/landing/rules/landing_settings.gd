@@ -13,6 +13,7 @@ class Rules:
 	var pad_radius_m: float
 	var low_altitude_m: float
 	var low_speed_mps: float
+	var lowest_altitude_m: float
 	var observed_fuel: int
 
 

@@ -26,6 +26,8 @@ class Rules(Section, frozen=True):
     """Below this altitude, slow flight is rewarded."""
     low_speed_mps: float
     """Vertical speed that counts as slow there."""
+    lowest_altitude_m: float
+    """A craft below this altitude has missed the ground; it counts as a crash."""
     observed_fuel: int
     """1: the observation has a 15th number, the fuel that is left."""
 

@@ -126,6 +126,9 @@ def tick(n: Any, ground: np.ndarray, craft: Any, terms: np.ndarray) -> int:
     craft.potential = now
     if has_landed:
         return touchdown(n, craft, away_m, terms)
+    if craft.position[Y] < n.lowest_altitude_m:
+        terms[TOUCHDOWN] += np.float32(n.reward_crash)
+        return CRASH
     if craft.ticks >= n.max_ticks:
         terms[TIMEOUT] += np.float32(n.reward_timeout)
         return CLOCK
