@@ -11,7 +11,9 @@ from torch import Tensor
 
 from godojo.games.parts import ActionPart, Heading
 from godojo.learn.backend import Backend, backend_for
+from godojo.learn.critic_runner import CriticRunner
 from godojo.learn.kernels.backend import KernelBackend
+from godojo.learn.kernels.critic import KernelCriticRunner
 from godojo.learn.kernels.policy import KernelPolicyRunner
 from godojo.learn.kernels.ppo import KernelPpoGradient
 from godojo.learn.networks import ActionHead, Critic, Normaliser, Policy, PolicyShape, flatten_parameters
@@ -217,6 +219,25 @@ def test_gradients_are_those_of_torch(
     if steps == 32:
         assert 0.1 < our_figures["clip_fraction"] < 0.9, "the case has rows on both sides of the clip"
         assert (our_figures["grad_norm"] > max_grad_norm) == (max_grad_norm < 1.0)
+
+
+@pytest.mark.parametrize(("steps", "columns"), [(33, 12), (7, 5), (1, 1)])
+@pytest.mark.parametrize(("net_arch", "memory", "activation"), SHAPES)
+def test_values_are_those_of_torch(
+    net_arch: tuple[int, ...], memory: Memory, activation: Activation, steps: int, columns: int
+) -> None:
+    policy = policy_of(net_arch, memory, activation=activation)
+    critic = Critic(OBSERVED, OTHERS, net_arch, activation)
+    ours, theirs = KernelCriticRunner(policy, critic), CriticRunner(policy, critic)
+    for _ in range(2):  # with new weights as well
+        with torch.no_grad():
+            for weights in critic.parameters():
+                weights.normal_(std=0.3)
+            given = torch.randn(steps, columns, OBSERVED), torch.randn(steps, columns, OTHERS)
+            found, wanted = torch.full((2, steps, columns), torch.nan)
+            ours.values(*given, found)
+            theirs.values(*given, wanted)
+        assert torch.allclose(found, wanted, rtol=1e-4, atol=1e-5)
 
 
 def test_sequences_shorter_than_the_rollout_have_the_gradients_of_torch() -> None:

@@ -3,6 +3,8 @@
 import torch
 from torch import nn
 
+from godojo.learn.critic_runner import CriticRunner
+from godojo.learn.gae import Advantages, advantages
 from godojo.learn.networks import Critic, Policy
 from godojo.learn.policy_runner import PolicyRunner
 from godojo.learn.ppo import PpoGradient, TorchPpoGradient
@@ -15,9 +17,13 @@ class Backend:
     """The torch implementation of everything that has kernels; `KernelBackend` overrides it, and tests compare both."""
 
     relative_state: RelativeState = staticmethod(relative_state)
+    advantages: Advantages = staticmethod(advantages)
 
     def policy_runner(self, policy: Policy, rows: int) -> PolicyRunner:
         return PolicyRunner(policy, rows)
+
+    def critic_runner(self, policy: Policy, critic: Critic) -> CriticRunner:
+        return CriticRunner(policy, critic)
 
     def ppo_gradient(self, policy: Policy, critic: Critic, weights: nn.Parameter, settings: PpoSettings) -> PpoGradient:
         return TorchPpoGradient(policy, critic, weights, settings)
