@@ -10,7 +10,6 @@ from torch import Tensor
 
 from godojo.engines.base import Worlds
 from godojo.engines.subset import WorldsSubset
-from godojo.learn.gae import advantages
 from godojo.learn.imitation import Demonstrations, Imitation
 from godojo.learn.networks import Critic, Policy
 from godojo.learn.opponent_slots import OpponentSlots, Rows
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 NORMALISER_STRIDE = 8
 """Normalisers are updated every `NORMALISER_STRIDE` steps; neighbouring steps are nearly the same."""
-VALUES_AT_ONCE = 1024
-"""Rows that the critic takes at once: few agents are grouped over several steps."""
 
 
 class RowSelection:
@@ -90,6 +87,7 @@ class RolloutWorker:
         self.return_scale: ReturnScale | None = None
         """Scales rewards if it is set."""
         self._backend, self._runner = backend, backend.policy_runner(policy, self.buffer.num_columns)
+        self._critic_runner = backend.critic_runner(policy, critic)
         self._observations = {name: role.observation[self.world_slice] for name, role in worlds.roles.items()}
         self._see_privileged = self.privileged.view_of(self._observations)
         observations = torch.from_numpy(self.arrays.observation).view(count * agents, -1)
@@ -139,7 +137,7 @@ class RolloutWorker:
 
     @torch.no_grad()
     def decide(self, step: int, worlds: Worlds) -> None:
-        """Store the results of the last step, and write the next action of every agent, opponents included."""
+        """Store the results of the last step, and write the next actions of the policy and of a past checkpoint."""
         if step > 0:
             self.store_results(step - 1, worlds)
         buffer = self.buffer
@@ -166,6 +164,9 @@ class RolloutWorker:
             runner.act(inputs, self._past_output, deterministic=False, generator=self.generator)
         for selection in self._outputs:
             selection.write()
+
+    def play_scripted(self) -> None:
+        """Write the next actions of scripted opponents; may run beside `decide`."""
         for opponent, part in self.scripted:
             self._act_scripted(opponent, part)
 
@@ -227,12 +228,8 @@ class RolloutWorker:
         buffer = self.buffer
         if self.return_scale is not None:
             buffer.reward.copy_(self.return_scale.scaled(buffer.reward, buffer.terminated | buffer.truncated))
-        together = max(VALUES_AT_ONCE // max(buffer.num_columns, 1), 1) if self.policy.cnn is None else 1
-        for first in range(0, len(buffer.value), together):
-            steps = slice(first, first + together)
-            seen, others = self.policy.see(buffer.observation[steps]), buffer.privileged[steps]
-            buffer.value[steps] = self.critic(seen, others)
-        buffer.advantage = advantages(
+        self._critic_runner.values(buffer.observation, buffer.privileged, buffer.value)
+        buffer.advantage = self._backend.advantages(
             buffer.reward,
             buffer.value,
             buffer.terminated,
@@ -278,6 +275,7 @@ def collect_rollout(
     for step in range(steps):
         tasks: list[Task] = [partial(worker.ask_imitated, step) for worker in workers if worker.imitation is not None]
         tasks += [partial(worker.decide, step, worlds) for worker in workers]
+        tasks += [worker.play_scripted for worker in workers if worker.scripted]
         in_parallel(tasks, report if step else lambda: None)
         worlds.step()
     in_parallel([partial(worker.finish, steps, worlds) for worker in workers], report)
