@@ -1,12 +1,16 @@
 """What an update's time goes into: trains tag as `python3 dojo.py train` does, and prints milliseconds an update.
 
 python3 dojo.py run benchmarks/update_split.py --updates 60
+
+Parts are in processor time, which hardly depends on what else the machine does; of all threads, without the parts that
+are named below them.
 """
 
 import argparse
 import os
 import sys
 import tempfile
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable
@@ -14,8 +18,11 @@ from typing import Any
 
 from godojo.engines.base import Worlds
 from godojo.learn import ppo
+from godojo.learn.imitation import Imitation
 from godojo.learn.kernels.policy import KernelPolicyRunner
+from godojo.learn.kernels.ppo import KernelPpoGradient
 from godojo.learn.rollout import RolloutWorker
+from godojo.learn.rollout_wins import RolloutWins
 from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.training import Training
 from godojo.opponents import make_opponent
@@ -23,32 +30,70 @@ from godojo.training.args import TrainArgs
 from godojo.training.setup import prepared
 
 WARM_UP = 5
+TWIN, SCRIPTED, REST = "the twin", "scripted opponents", "the rest"
 PARTS: tuple[tuple[Any, str, str], ...] = (
-    (PpoSelfPlay, "_collect_rollout", "playing, by the clock"),
-    (RolloutWorker, "decide", "  everything on the roles' two threads, both together"),
-    (RolloutWorker, "store_observation", "    looking"),
-    (KernelPolicyRunner, "act", "    policies deciding"),
-    (RolloutWorker, "store_results", "    noting results"),
-    (RolloutWorker, "compute_returns_and_advantage", "values and advantages, both roles"),
-    (ppo, "update", "gradients, both roles"),
+    (Imitation, "ask", "the imitated opponent"),
+    (KernelPolicyRunner, "act", "policies deciding"),
+    (RolloutWorker, "store_observation", "storing observations"),
+    (RolloutWorker, "store_results", "storing results"),
+    (RolloutWorker, "decide", "deciding, what is around it"),
+    (RolloutWorker, "compute_returns_and_advantage", "values and advantages"),
+    (KernelPpoGradient, "__call__", "gradients"),
+    (ppo, "update", "updating, what is around the gradients"),
+    (RolloutWins, "count", "counting wins"),
+    (Training, "_after_step", "recording episodes"),
+    (Training, "_log", "logging the update"),
 )
+
+
+class Split:
+    """Seconds of processor time by part: of a thread, or of the process for what uses all threads by itself."""
+
+    def __init__(self) -> None:
+        self.spent: defaultdict[str, float] = defaultdict(float)
+        self._open = threading.local()
+
+    def timed(
+        self, function: Callable[..., Any], label: str, clock: Callable[[], float] = time.thread_time
+    ) -> Callable[..., Any]:
+        def measured(*given: Any, **named: Any) -> Any:
+            outer, self._open.inner = getattr(self._open, "inner", 0.0), 0.0
+            begun = clock()
+            try:
+                return function(*given, **named)
+            finally:
+                took = clock() - begun
+                self.spent[label] += took - self._open.inner
+                self._open.inner = outer + took
+
+        return measured
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--updates", type=int, default=60)
     updates = parser.parse_args().updates
-    spent: defaultdict[str, float] = defaultdict(float)
+    split = Split()
     for owner, name, label in PARTS:
-        setattr(owner, name, timed(getattr(owner, name), label, spent))
-    for name in ("wander", "sighted", "oracle"):
-        kind = type(make_opponent(name, "seeker", game="tag"))
-        kind.act = timed(kind.act, "    scripted slots", spent)  # type: ignore[method-assign]
+        setattr(owner, name, split.timed(getattr(owner, name), label))
+    for name in ("drawn", "sighted", "oracle"):
+        kind = next(each for each in type(make_opponent(name, "seeker", game="tag")).__mro__ if "act" in vars(each))
+        kind.act = split.timed(kind.act, SCRIPTED)
+    playing = PpoSelfPlay._collect_rollout  # measured from outside
+    by_clock: defaultdict[str, float] = defaultdict(float)
+
+    def collect(*given: Any) -> Any:
+        begun = time.perf_counter()
+        found = playing(*given)
+        by_clock["playing"] += time.perf_counter() - begun
+        return found
+
+    PpoSelfPlay._collect_rollout = collect  # type: ignore[method-assign]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GODOJO_RUNS"] = folder
         with prepared(TrainArgs(game="tag", steps=10**12, seed=1), lambda _: None) as training:
             kind_of_worlds: type[Worlds] = type(training.worlds)
-            stepping = timed(kind_of_worlds.step, "  the twin, by the clock", spent)
+            stepping = split.timed(kind_of_worlds.step, TWIN, time.process_time)
             kind_of_worlds.step = stepping  # type: ignore[method-assign]
             seen, begun, used = 0, 0.0, 0.0
 
@@ -56,7 +101,8 @@ def main() -> int:
                 nonlocal seen, begun, used
                 seen += 1
                 if seen == WARM_UP:
-                    spent.clear()
+                    split.spent.clear()
+                    by_clock.clear()
                     begun, used = time.perf_counter(), time.process_time()
                 if seen == WARM_UP + updates:
                     begun, used = time.perf_counter() - begun, time.process_time() - used
@@ -65,22 +111,15 @@ def main() -> int:
             training.train(report)
             assert isinstance(training, Training)
             rows = training.agent_steps / training.learner.updates
-    write(f"{1e3 * begun / updates:.0f} ms an update by the clock, {1e3 * used / updates:.0f} ms of processor time,")
-    write(f"{rows * updates / begun / 1e3:.0f} k agent-steps/s; of which, in ms:")
-    for label in dict.fromkeys([*(label for _, _, label in PARTS), "    scripted slots", "  the twin, by the clock"]):
-        write(f"{1e3 * spent[label] / updates:6.1f} {label}")
+    clock, playing_ms = 1e3 * begun / updates, 1e3 * by_clock["playing"] / updates
+    write(
+        f"{clock:.0f} ms an update by the clock, of which playing {playing_ms:.0f}; {rows / clock:.0f} k agent-steps/s"
+    )
+    write(f"{1e3 * used / updates:.0f} ms of processor time, {used / begun:.2f} cores on average:")
+    split.spent[REST] = used - sum(split.spent.values())
+    for label in (TWIN, SCRIPTED, *(label for _, _, label in PARTS), REST):
+        write(f"{1e3 * split.spent[label] / updates:6.1f} {label}")
     return 0
-
-
-def timed(function: Callable[..., Any], label: str, spent: defaultdict[str, float]) -> Callable[..., Any]:
-    def measured(*given: Any, **named: Any) -> Any:
-        begun = time.perf_counter()
-        try:
-            return function(*given, **named)
-        finally:
-            spent[label] += time.perf_counter() - begun
-
-    return measured
 
 
 def write(line: str) -> None:
