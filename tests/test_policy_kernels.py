@@ -1,5 +1,6 @@
 """What kernels do in training, against the same by torch: deciding, and the gradients of PPO's losses."""
 
+import copy
 from dataclasses import replace
 from typing import Literal
 
@@ -12,6 +13,7 @@ from torch import Tensor
 from godojo.games.parts import ActionPart, Heading
 from godojo.learn.backend import Backend, backend_for
 from godojo.learn.critic_runner import CriticRunner
+from godojo.learn.kernels.adam import KernelAdam
 from godojo.learn.kernels.backend import KernelBackend
 from godojo.learn.kernels.critic import KernelCriticRunner
 from godojo.learn.kernels.policy import KernelPolicyRunner
@@ -238,6 +240,24 @@ def test_values_are_those_of_torch(
             ours.values(*given, found)
             theirs.values(*given, wanted)
         assert torch.allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_the_optimiser_steps_as_torch_does_and_takes_over_its_state() -> None:
+    torch.manual_seed(3)
+    ours, theirs = (torch.nn.Parameter(start) for start in torch.randn(1, 500).repeat(2, 1))
+    quick, reference = KernelBackend().adam(ours, 0.01), Backend().adam(theirs, 0.01)
+    assert isinstance(quick, KernelAdam)
+    for step in range(40):
+        if step == 20:  # a checkpoint of either continues in the other
+            states = copy.deepcopy((quick.state_dict(), reference.state_dict()))
+            quick.load_state_dict(states[1])
+            reference.load_state_dict(states[0])
+        gradient = torch.randn(500) * torch.rand(500).pow(8)
+        for weights, optimiser in ((ours, quick), (theirs, reference)):
+            weights.grad = gradient.clone()
+            optimiser.param_groups[0]["lr"] = 0.01 / (1 + step)
+            optimiser.step()
+        assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-6)
 
 
 def test_sequences_shorter_than_the_rollout_have_the_gradients_of_torch() -> None:

@@ -12,6 +12,9 @@ from godojo.learn.privileged import RelativeState
 from godojo.learn.rotation import relative_state
 from godojo.learn.settings import PpoSettings
 
+ADAM_EPS = 1e-5
+"""Larger than torch's default, as in Stable-Baselines3."""
+
 
 class Backend:
     """The torch implementation of everything that has kernels; `KernelBackend` overrides it, and tests compare both."""
@@ -27,6 +30,9 @@ class Backend:
 
     def ppo_gradient(self, policy: Policy, critic: Critic, weights: nn.Parameter, settings: PpoSettings) -> PpoGradient:
         return TorchPpoGradient(policy, critic, weights, settings)
+
+    def adam(self, weights: nn.Parameter, learning_rate: float) -> torch.optim.Adam:
+        return torch.optim.Adam([weights], lr=learning_rate, eps=ADAM_EPS, fused=True)
 
     def prepare(self, policy: Policy) -> None:
         """Speed up the policy itself: kernels replace its memory's scan, torch needs nothing."""

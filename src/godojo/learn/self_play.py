@@ -203,7 +203,7 @@ class PpoSelfPlay(Algorithm):
         self.gradients[key](worker.buffer, torch.zeros(1, dtype=torch.int64))
         if settings.normalize_reward:
             worker.return_scale = ReturnScale(worker.buffer.num_columns, settings.gamma)
-        self.optimisers[key] = torch.optim.Adam([weights], lr=settings.learning_rate, eps=1e-5, fused=True)
+        self.optimisers[key] = self._backend.adam(weights, settings.learning_rate)
 
     @property
     def learners(self) -> dict[str, RolloutWorker]:

@@ -1,11 +1,13 @@
 """The kernels behind the interface of `learn/backend.py`; what they do not support is left to torch."""
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
-from godojo.learn.backend import Backend
+from godojo.learn.backend import ADAM_EPS, Backend
 from godojo.learn.critic_runner import CriticRunner
 from godojo.learn.kernels import frames, gae
+from godojo.learn.kernels.adam import KernelAdam
 from godojo.learn.kernels.critic import KernelCriticRunner
 from godojo.learn.kernels.memory import leaky_scan
 from godojo.learn.kernels.policy import KernelPolicyRunner, KernelPreprocessing, has_kernels
@@ -40,6 +42,9 @@ class KernelBackend(Backend):
             return KernelPpoGradient(policy, critic, weights, settings)
         self.prepare(policy)
         return super().ppo_gradient(policy, critic, weights, settings)
+
+    def adam(self, weights: nn.Parameter, learning_rate: float) -> torch.optim.Adam:
+        return KernelAdam([weights], lr=learning_rate, eps=ADAM_EPS)
 
     def prepare(self, policy: Policy) -> None:
         if isinstance(policy.memory, LeakyMemory):

@@ -49,11 +49,9 @@ class KernelCriticRunner(CriticRunner):
             at = self._offsets[id(tensor)]
             self._row[at : at + tensor.numel()] = tensor.numpy().reshape(-1)
         transpose(self._layers, self._row, self._transposed)
-        rows = (each.flatten(0, 1).numpy() for each in (observation, privileged))
-        _values(
-            self._layers, self._row, self._transposed, self._activation, *rows, self._activations, self._value,
-            out.view(-1).numpy(),
-        )  # fmt: skip
+        own, others = observation.flatten(0, 1).numpy(), privileged.flatten(0, 1).numpy()
+        network = self._layers, self._row, self._transposed, self._activation
+        _values(*network, own, others, self._activations, self._value, out.view(-1).numpy())
 
 
 @njit_fastmath

@@ -21,15 +21,16 @@ def advantages(
 ) -> Tensor:
     """As `gae.advantages`."""
     result = torch.empty_like(reward)
-    given = (each.numpy() for each in (reward, value, terminated, truncated, acted, bootstrap_value, result))
-    _advantages(*given, np.float32(gamma), np.float32(gamma) * np.float32(gae_lambda))
+    flags = terminated.numpy(), truncated.numpy(), acted.numpy()
+    numbers = bootstrap_value.numpy(), np.float32(gamma), np.float32(gamma) * np.float32(gae_lambda)
+    _advantages(reward.numpy(), value.numpy(), *flags, *numbers, result.numpy())
     return result
 
 
 @njit_nogil
 def _advantages(
     reward: np.ndarray, value: np.ndarray, terminated: np.ndarray, truncated: np.ndarray, acted: np.ndarray,
-    bootstrap_value: np.ndarray, out: np.ndarray, gamma: Any, decay: Any,
+    bootstrap_value: np.ndarray, gamma: Any, decay: Any, out: np.ndarray,
 ) -> None:  # fmt: skip
     steps, columns = reward.shape
     zero = np.float32(0.0)
