@@ -25,13 +25,13 @@ from godojo.learn.rollout import RolloutWorker
 from godojo.learn.rollout_wins import RolloutWins
 from godojo.learn.self_play import PpoSelfPlay
 from godojo.learn.training import Training
-from godojo.opponents import make_opponent
 from godojo.training.args import TrainArgs
 from godojo.training.setup import prepared
 
 WARM_UP = 5
-TWIN, SCRIPTED, REST = "the twin", "scripted opponents", "the rest"
+TWIN, REST = "the twin", "the rest"
 PARTS: tuple[tuple[Any, str, str], ...] = (
+    (RolloutWorker, "play_scripted", "scripted opponents"),
     (Imitation, "ask", "the imitated opponent"),
     (KernelPolicyRunner, "act", "policies deciding"),
     (RolloutWorker, "store_observation", "storing observations"),
@@ -76,19 +76,9 @@ def main() -> int:
     split = Split()
     for owner, name, label in PARTS:
         setattr(owner, name, split.timed(getattr(owner, name), label))
-    for name in ("drawn", "sighted", "oracle"):
-        kind = next(each for each in type(make_opponent(name, "seeker", game="tag")).__mro__ if "act" in vars(each))
-        kind.act = split.timed(kind.act, SCRIPTED)
-    playing = PpoSelfPlay._collect_rollout  # measured from outside
-    by_clock: defaultdict[str, float] = defaultdict(float)
-
-    def collect(*given: Any) -> Any:
-        begun = time.perf_counter()
-        found = playing(*given)
-        by_clock["playing"] += time.perf_counter() - begun
-        return found
-
-    PpoSelfPlay._collect_rollout = collect  # type: ignore[method-assign]
+    clock = Split()
+    playing = clock.timed(PpoSelfPlay.play, "playing", time.perf_counter)
+    PpoSelfPlay.play = playing  # type: ignore[method-assign]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GODOJO_RUNS"] = folder
         with prepared(TrainArgs(game="tag", steps=10**12, seed=1), lambda _: None) as training:
@@ -102,7 +92,7 @@ def main() -> int:
                 seen += 1
                 if seen == WARM_UP:
                     split.spent.clear()
-                    by_clock.clear()
+                    clock.spent.clear()
                     begun, used = time.perf_counter(), time.process_time()
                 if seen == WARM_UP + updates:
                     begun, used = time.perf_counter() - begun, time.process_time() - used
@@ -111,14 +101,13 @@ def main() -> int:
             training.train(report)
             assert isinstance(training, Training)
             rows = training.agent_steps / training.learner.updates
-    clock, playing_ms = 1e3 * begun / updates, 1e3 * by_clock["playing"] / updates
-    write(
-        f"{clock:.0f} ms an update by the clock, of which playing {playing_ms:.0f}; {rows / clock:.0f} k agent-steps/s"
-    )
-    write(f"{1e3 * used / updates:.0f} ms of processor time, {used / begun:.2f} cores on average:")
+    each = 1e3 / updates
+    write(f"{each * begun:.0f} ms an update by the clock, of which playing {each * clock.spent['playing']:.0f};")
+    write(f"{rows * updates / begun / 1e3:.0f} k agent-steps/s")
+    write(f"{each * used:.0f} ms of processor time, {used / begun:.2f} cores on average:")
     split.spent[REST] = used - sum(split.spent.values())
-    for label in (TWIN, SCRIPTED, *(label for _, _, label in PARTS), REST):
-        write(f"{1e3 * split.spent[label] / updates:6.1f} {label}")
+    for label in (TWIN, *(label for _, _, label in PARTS), REST):
+        write(f"{each * split.spent[label]:6.1f} {label}")
     return 0
 
 

@@ -13,7 +13,7 @@ class KernelAdam(torch.optim.Adam):
     """Adam (Kingma & Ba 2015) for one flat parameter whose gradient is set."""
 
     @torch.no_grad()
-    def step(self, closure: Any = None) -> None:
+    def step(self, closure: None = None) -> None:  # type: ignore[override]  # closures are for other optimisers
         assert closure is None
         (group,) = self.param_groups
         (weights,) = group["params"]
