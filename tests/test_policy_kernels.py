@@ -110,18 +110,20 @@ def test_observations_and_actions_have_the_bits_of_torch(net_arch: tuple[int, ..
     assert isinstance(kernels, KernelBackend)
     assert isinstance(backend_for("meta"), Backend), "kernels are for the CPU alone"
     raw, acted = 3.0 * torch.randn(rows, OBSERVED) + 1.0, torch.rand(rows) > 0.2
+    action = torch.randn(rows, 3)
     found = []
     for backend in (reference, kernels):
         runner, normaliser = backend.policy_runner(policy, rows), Normaliser(OBSERVED)
         own, normalised = torch.empty_like(raw), torch.empty_like(raw)
-        state = torch.empty(rows, 4)
+        state, relative = torch.empty(rows, 4), torch.empty_like(action)
+        runner.from_env_action(action, raw, relative)
         runner.update_normaliser(normaliser, raw, acted)
         runner.to_egocentric(raw, own)
         policy.normaliser.update(raw, acted)
         runner.normalise(policy.normaliser, own, normalised)
         places = np.array([[0, 1, 5, 6, 2, 4], [2, 3, 7, 8, -1, -1]]), np.array([5, 6, 7, 8])
         backend.relative_state(raw, raw.flip(0), np.array([0, 1]), *places, state)
-        found.append((own, state, normaliser, normalised))
+        found.append((own, torch.cat((state, relative), dim=1), normaliser, normalised))
         policy.normaliser.load_state_dict(Normaliser(OBSERVED).state_dict())
     (own, state, moments, normalised), (our_own, our_state, our_moments, our_normalised) = found
     assert torch.equal(own, our_own)

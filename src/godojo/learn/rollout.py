@@ -125,6 +125,7 @@ class RolloutWorker:
         self.privileged.of({name: rows[:0] for name, rows in self._observations.items()})
         runner.to_egocentric(empty, empty)
         runner.normalise(self.policy.normaliser, empty, empty)
+        runner.from_env_action(self._action[:0], empty, buffer.imitated[0, :0])
         runner.update_normaliser(self.policy.normaliser, empty, buffer.acted[0, :0])
         outputs = PolicyOutput(buffer.action[0, :0], buffer.log_prob[0, :0], self._action[:0])
         runner.act(PolicyInput(empty, empty, self.memory[:0]), outputs, deterministic=True, generator=self.generator)
@@ -174,7 +175,7 @@ class RolloutWorker:
     def ask_imitated(self, step: int) -> None:
         """Store what the imitated opponent would do; may run beside `decide`."""
         assert self.imitation is not None
-        self.imitation.ask(step, self.policy, self._observation, self.buffer)
+        self.imitation.ask(step, self._runner, self._observation, self.buffer)
 
     def _act_scripted(self, opponent: Opponent, part: WorldsSubset) -> None:
         action = part.roles[self.name].action

@@ -68,6 +68,19 @@ def to_env_action(action: np.ndarray, observation: np.ndarray, frame: ActionFram
 
 
 @njit_nogil
+def from_env_action(action: np.ndarray, observation: np.ndarray, frame: ActionFrame, out: np.ndarray) -> None:
+    forward, pairs, _ = frame
+    for row in range(len(action)):
+        for place in range(action.shape[1]):
+            out[row, place] = action[row, place]
+        if len(forward):
+            x_heading, z_heading = observation[row, forward[0]], observation[row, forward[1]]
+            for pair in range(len(pairs)):
+                x_at, z_at = pairs[pair, 0], pairs[pair, 1]
+                out[row, x_at], out[row, z_at] = to_heading(action[row, x_at], action[row, z_at], x_heading, z_heading)
+
+
+@njit_nogil
 def relative_state(
     own: np.ndarray, other: np.ndarray, forward: np.ndarray, pairs: np.ndarray, columns: np.ndarray, out: np.ndarray
 ) -> None:

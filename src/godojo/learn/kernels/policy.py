@@ -112,6 +112,9 @@ class KernelPreprocessing(PolicyRunner):
         scratch = np.empty((2, len(mean)), np.float32)
         frames.normalise(rows.numpy(), mean, variance, FLOOR, LIMIT, scratch, out.numpy())
 
+    def from_env_action(self, action: Tensor, observation: Tensor, out: Tensor) -> None:
+        frames.from_env_action(action.numpy(), observation.numpy(), self._frame, out.numpy())
+
     def update_normaliser(self, normaliser: Normaliser, rows: Tensor, acted: Tensor) -> None:
         mean, variance = torch.empty_like(normaliser.mean), torch.empty_like(normaliser.mean)
         if count := frames.moments(rows.numpy(), acted.numpy(), mean.numpy(), variance.numpy()):
