@@ -11,6 +11,7 @@ from torch import Tensor
 from godojo.engines.base import Worlds
 from godojo.engines.subset import WorldsSubset
 from godojo.learn.imitation import Demonstrations, Imitation
+from godojo.learn.kernels.results import Ends, Results, reset_memory, store_results
 from godojo.learn.networks import Critic, Policy
 from godojo.learn.opponent_slots import OpponentSlots, Rows
 from godojo.learn.policy_runner import PolicyInput, PolicyOutput
@@ -96,11 +97,15 @@ class RolloutWorker:
         self._outputs = [RowSelection(actions, rows) for rows in (self.columns, self.past_columns)]
         self._observation, self._past_observation = (selection.part for selection in self._inputs)
         self._action, self._past_action = (selection.part for selection in self._outputs)
-        self._results = [
-            (getattr(self.buffer, name).numpy(), getattr(self.arrays, name).reshape(-1))
-            for name in ("reward", "terminated", "truncated", "acted")
+        arrays, buffer = self.arrays, self.buffer
+        self._ends = Ends(agents, arrays.terminated.reshape(-1), arrays.truncated.reshape(-1), worlds.ended)
+        self._results = Results(arrays.reward.reshape(-1), arrays.acted.reshape(-1))
+        self._stored_results = [
+            each.numpy() for each in (buffer.reward, buffer.terminated, buffer.truncated, buffer.acted)
         ]
-        """Pairs of destination in the buffer and source in the worlds, of all agents."""
+        self._rows, self._past_rows = (np.arange(count * agents)[rows] for rows in (self.columns, self.past_columns))
+        self._not_done = [*self.buffer.not_done.numpy(), np.empty(num_columns, np.float32)]
+        """Of each step, and of the one after the rollout, which is not used."""
         self._step_tensors = [
             tensors.unbind()
             for tensors in (self.buffer.observation, self.buffer.privileged, self.buffer.action, self.buffer.log_prob)
@@ -127,6 +132,9 @@ class RolloutWorker:
         runner.normalise(self.policy.normaliser, empty, empty)
         runner.from_env_action(self._action[:0], empty, buffer.imitated[0, :0])
         runner.update_normaliser(self.policy.normaliser, empty, buffer.acted[0, :0])
+        reset_memory(self._rows[:0], self._ends, self.memory.numpy())
+        stored = [destination[0] for destination in self._stored_results]
+        store_results(self._rows[:0], self._results, self._ends, self._not_done[0], self.memory.numpy(), *stored)
         outputs = PolicyOutput(buffer.action[0, :0], buffer.log_prob[0, :0], self._action[:0])
         runner.act(PolicyInput(empty, empty, self.memory[:0]), outputs, deterministic=True, generator=self.generator)
 
@@ -198,23 +206,18 @@ class RolloutWorker:
 
     def store_results(self, step: int, worlds: Worlds) -> None:
         """Store the results of a step; reset the memory of agents whose episode ended."""
-        buffer, arrays = self.buffer, self.arrays
-        for destination, source in self._results:
-            destination[step] = source[self.columns]
+        buffer, memory = self.buffer, self.memory.numpy()
+        stored = [destination[step] for destination in self._stored_results]
+        following = self._not_done[step + 1]
+        is_truncated = store_results(self._rows, self._results, self._ends, following, memory, *stored)
         if self._normaliser_rows is not None:
             own, privileged = self._normaliser_rows
             self._runner.update_normaliser(self.policy.normaliser, own, buffer.acted[step])
             self._runner.update_normaliser(self.critic.normaliser, privileged, buffer.acted[step])
             self._normaliser_rows = None
-        if arrays.truncated.any() and buffer.truncated[step].any():
+        if is_truncated:
             self._bootstrap_truncated(step, worlds)
-        done = (arrays.terminated | arrays.truncated | worlds.ended[:, None]).reshape(-1)
-        if step + 1 < len(buffer.not_done):
-            buffer.not_done.numpy()[step + 1] = ~done[self.columns]
-        if done.any():
-            over = torch.from_numpy(done).view(-1, 1)
-            self.memory.masked_fill_(over[self.columns], 0.0)
-            self.past_memory.masked_fill_(over[self.past_columns], 0.0)
+        reset_memory(self._past_rows, self._ends, self.past_memory.numpy())
 
     @torch.no_grad()
     def finish(self, steps: int, worlds: Worlds) -> None:
