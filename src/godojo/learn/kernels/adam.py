@@ -5,12 +5,19 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from godojo.kernels.compile import njit_fastmath
+from godojo.learn.backend import ADAM_EPS
 
 
 class KernelAdam(torch.optim.Adam):
     """Adam (Kingma & Ba 2015) for one flat parameter whose gradient is set."""
+
+    def __init__(self, weights: nn.Parameter, learning_rate: float) -> None:
+        super().__init__([weights], lr=learning_rate, eps=ADAM_EPS)
+        nothing = np.empty(0, np.float32)
+        _step(*[nothing] * 4, *[np.float32(1.0)] * 5)  # compile before training time counts
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]  # closures are for other optimisers

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from godojo.learn.backend import ADAM_EPS, Backend
+from godojo.learn.backend import Backend
 from godojo.learn.critic_runner import CriticRunner
 from godojo.learn.kernels import frames, gae
 from godojo.learn.kernels.adam import KernelAdam
@@ -44,7 +44,7 @@ class KernelBackend(Backend):
         return super().ppo_gradient(policy, critic, weights, settings)
 
     def adam(self, weights: nn.Parameter, learning_rate: float) -> torch.optim.Adam:
-        return KernelAdam([weights], lr=learning_rate, eps=ADAM_EPS)
+        return KernelAdam(weights, learning_rate)
 
     def prepare(self, policy: Policy) -> None:
         if isinstance(policy.memory, LeakyMemory):

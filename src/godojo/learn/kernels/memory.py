@@ -28,7 +28,7 @@ class _LeakyScan(torch.autograd.Function):
         squashed[..., size:] = tanh(raw[..., size:])
         held, cells = (torch.empty(*raw.shape[:-1], size, dtype=raw.dtype) for _ in range(2))
         given = (squashed.numpy(), memory.numpy(), not_done.numpy(), heading.contiguous().numpy(), pairs)
-        _scan(*given, torch.empty_like(memory[0]).numpy(), held.numpy(), cells.numpy())
+        _scan(*given, raw.new_empty(size).numpy(), held.numpy(), cells.numpy())
         ctx.save_for_backward(squashed, not_done, heading, held)
         ctx.pairs = pairs
         return cells
@@ -39,7 +39,7 @@ class _LeakyScan(torch.autograd.Function):
         raw_grad = torch.empty_like(squashed)
         given = (squashed.numpy(), not_done.numpy(), heading.contiguous().numpy(), ctx.pairs, held.numpy())
         gradient = gradients[0].contiguous()
-        _scan_backward(*given, gradient.numpy(), torch.empty_like(gradient[0, 0]).numpy(), raw_grad.numpy())
+        _scan_backward(*given, gradient.numpy(), gradient.new_empty(gradient.shape[-1]).numpy(), raw_grad.numpy())
         return raw_grad, None, None, None, None
 
 
