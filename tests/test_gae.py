@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from godojo.learn.gae import advantages
+from godojo.learn.kernels import gae
 
 GAMMA, LAMBDA = 0.97, 0.9
 
@@ -27,10 +28,14 @@ class Case:
         self.acted &= ~lost
 
     def found(self) -> np.ndarray:
+        """By torch; the kernel has the same bits."""
         flags = self.terminated, self.truncated, self.acted
         arrays = (self.reward, self.value, *flags, self.bootstrap_value)
         reward, value, terminated, truncated, acted, bootstrap = (torch.from_numpy(rows) for rows in arrays)
-        return advantages(reward, value, terminated, truncated, acted, bootstrap, GAMMA, LAMBDA).numpy()
+        tensors = reward, value, terminated, truncated, acted, bootstrap
+        by_torch, by_kernel = (each(*tensors, GAMMA, LAMBDA).numpy() for each in (advantages, gae.advantages))
+        assert np.array_equal(by_torch, by_kernel)
+        return by_torch
 
     def expected(self) -> np.ndarray:
         """Of every decision: the sum of all errors of the same round that follow, each worth less by its distance."""

@@ -1,5 +1,6 @@
 """What kernels do in training, against the same by torch: deciding, and the gradients of PPO's losses."""
 
+import copy
 from dataclasses import replace
 from typing import Literal
 
@@ -11,7 +12,10 @@ from torch import Tensor
 
 from godojo.games.parts import ActionPart, Heading
 from godojo.learn.backend import Backend, backend_for
+from godojo.learn.critic_runner import CriticRunner
+from godojo.learn.kernels.adam import KernelAdam
 from godojo.learn.kernels.backend import KernelBackend
+from godojo.learn.kernels.critic import KernelCriticRunner
 from godojo.learn.kernels.policy import KernelPolicyRunner
 from godojo.learn.kernels.ppo import KernelPpoGradient
 from godojo.learn.networks import ActionHead, Critic, Normaliser, Policy, PolicyShape, flatten_parameters
@@ -106,18 +110,20 @@ def test_observations_and_actions_have_the_bits_of_torch(net_arch: tuple[int, ..
     assert isinstance(kernels, KernelBackend)
     assert isinstance(backend_for("meta"), Backend), "kernels are for the CPU alone"
     raw, acted = 3.0 * torch.randn(rows, OBSERVED) + 1.0, torch.rand(rows) > 0.2
+    action = torch.randn(rows, 3)
     found = []
     for backend in (reference, kernels):
         runner, normaliser = backend.policy_runner(policy, rows), Normaliser(OBSERVED)
         own, normalised = torch.empty_like(raw), torch.empty_like(raw)
-        state = torch.empty(rows, 4)
+        state, relative = torch.empty(rows, 4), torch.empty_like(action)
+        runner.from_env_action(action, raw, relative)
         runner.update_normaliser(normaliser, raw, acted)
         runner.to_egocentric(raw, own)
         policy.normaliser.update(raw, acted)
         runner.normalise(policy.normaliser, own, normalised)
         places = np.array([[0, 1, 5, 6, 2, 4], [2, 3, 7, 8, -1, -1]]), np.array([5, 6, 7, 8])
         backend.relative_state(raw, raw.flip(0), np.array([0, 1]), *places, state)
-        found.append((own, state, normaliser, normalised))
+        found.append((own, torch.cat((state, relative), dim=1), normaliser, normalised))
         policy.normaliser.load_state_dict(Normaliser(OBSERVED).state_dict())
     (own, state, moments, normalised), (our_own, our_state, our_moments, our_normalised) = found
     assert torch.equal(own, our_own)
@@ -217,6 +223,43 @@ def test_gradients_are_those_of_torch(
     if steps == 32:
         assert 0.1 < our_figures["clip_fraction"] < 0.9, "the case has rows on both sides of the clip"
         assert (our_figures["grad_norm"] > max_grad_norm) == (max_grad_norm < 1.0)
+
+
+@pytest.mark.parametrize(("steps", "columns"), [(33, 12), (7, 5), (1, 1)])
+@pytest.mark.parametrize(("net_arch", "memory", "activation"), SHAPES)
+def test_values_are_those_of_torch(
+    net_arch: tuple[int, ...], memory: Memory, activation: Activation, steps: int, columns: int
+) -> None:
+    policy = policy_of(net_arch, memory, activation=activation)
+    critic = Critic(OBSERVED, OTHERS, net_arch, activation)
+    ours, theirs = KernelCriticRunner(policy, critic), CriticRunner(policy, critic)
+    for _ in range(2):  # with new weights as well
+        with torch.no_grad():
+            for weights in critic.parameters():
+                weights.normal_(std=0.3)
+            given = torch.randn(steps, columns, OBSERVED), torch.randn(steps, columns, OTHERS)
+            found, wanted = torch.full((2, steps, columns), torch.nan)
+            ours.values(*given, found)
+            theirs.values(*given, wanted)
+        assert torch.allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_the_optimiser_steps_as_torch_does_and_takes_over_its_state() -> None:
+    torch.manual_seed(3)
+    ours, theirs = (torch.nn.Parameter(start) for start in torch.randn(1, 500).repeat(2, 1))
+    quick, reference = KernelBackend().adam(ours, 0.01), Backend().adam(theirs, 0.01)
+    assert isinstance(quick, KernelAdam)
+    for step in range(40):
+        if step == 20:  # a checkpoint of either continues in the other
+            states = copy.deepcopy((quick.state_dict(), reference.state_dict()))
+            quick.load_state_dict(states[1])
+            reference.load_state_dict(states[0])
+        gradient = torch.randn(500) * torch.rand(500).pow(8)
+        for weights, optimiser in ((ours, quick), (theirs, reference)):
+            weights.grad = gradient.clone()
+            optimiser.param_groups[0]["lr"] = 0.01 / (1 + step)
+            optimiser.step()
+        assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-6)
 
 
 def test_sequences_shorter_than_the_rollout_have_the_gradients_of_torch() -> None:

@@ -1,6 +1,7 @@
 """PPO with self-play whose rollouts are played by workers; the update stays here."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -93,7 +94,7 @@ class ClusterPpo(PpoSelfPlay):
                 fleet.begin(order)
             sent, rollouts = fleet.finish()
         self._arrived = len(rollouts)
-        list(self._threads.map(lambda key: self._fill(key, self.learners[key], sent, rollouts), self.learners))
+        self._tasks.run([partial(self._fill, key, one, sent, rollouts) for key, one in self.learners.items()])
         ended = {worker: rollout.ended for worker, rollout in rollouts.items()}
         for step in range(self.settings.n_steps):
             self.worlds.replay(step, ended)

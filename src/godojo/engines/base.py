@@ -111,10 +111,11 @@ class Worlds(abc.ABC):
     @property
     def played(self) -> np.ndarray:
         """bool [N]: the world's round ended in the last step, and was not lost with its game: an agent took part."""
-        took_part = np.zeros(self.num_worlds, np.bool_)
+        played = np.zeros(self.num_worlds, np.bool_)
+        ended = np.flatnonzero(self.ended)  # few, as a rule
         for role in self.roles.values():
-            took_part |= role.acted.any(axis=1)
-        return self.ended & took_part
+            played[ended] |= role.acted.take(ended, axis=0).any(axis=1)
+        return played
 
     @abc.abstractmethod
     def reset(self, seed: int) -> None:

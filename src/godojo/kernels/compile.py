@@ -18,6 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Nothing is fused or reordered: 32-bit sums and products round as they do in Godot, so that a twin follows it exactly.
 _FASTMATH = {"nsz"}
+_NO_REFERENCES: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 
 
 def _cache_folder() -> Path:
@@ -46,8 +47,7 @@ def device_kernel(function: F) -> F:
 
     So nothing counts references to arrays, which took a sixth of a step.
     """
-    options: dict[str, Any] = {"fastmath": _FASTMATH, "error_model": "numpy", "forceinline": True, "_nrt": False}
-    return cast("F", numba.njit(cache=True, **options)(function))
+    return cast("F", numba.njit(cache=True, fastmath=_FASTMATH, forceinline=True, **_NO_REFERENCES)(function))
 
 
 def njit_parallel(function: F) -> F:
@@ -56,11 +56,14 @@ def njit_parallel(function: F) -> F:
 
 
 def njit_nogil(function: F) -> F:
-    """A function that runs on the thread that calls it and lets Python's other threads run meanwhile."""
-    return cast("F", numba.njit(cache=True, fastmath=_FASTMATH, error_model="numpy", nogil=True)(function))
+    """A function that runs on the thread that calls it and lets Python's other threads run meanwhile.
+
+    Like a `device_kernel`, it cannot allocate.
+    """
+    return cast("F", numba.njit(cache=True, fastmath=_FASTMATH, nogil=True, **_NO_REFERENCES)(function))
 
 
 def njit_fastmath(function: F) -> F:
     """As `njit_nogil`, but sums and products may be fused and reordered: for networks, whose bits nobody compares."""
     fastmath = _FASTMATH | {"contract", "reassoc"}
-    return cast("F", numba.njit(cache=True, fastmath=fastmath, error_model="numpy", nogil=True)(function))
+    return cast("F", numba.njit(cache=True, fastmath=fastmath, nogil=True, **_NO_REFERENCES)(function))

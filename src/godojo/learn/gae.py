@@ -1,8 +1,13 @@
 """Generalised advantage estimation (Schulman et al. 2016), with terminations, truncations and idle rows."""
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
+
+Advantages = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, float, float], Tensor]
+"""An implementation of `advantages`."""
 
 
 def advantages(

@@ -16,6 +16,7 @@ from godojo.demos.file import DemoEpisode
 from godojo.engines.base import Worlds
 from godojo.engines.subset import WorldsSubset
 from godojo.learn.networks import ActionHead, Policy, continuous_columns
+from godojo.learn.policy_runner import PolicyRunner
 from godojo.learn.rollout_buffer import RolloutBuffer
 from godojo.opponents.base import Opponent
 
@@ -46,7 +47,7 @@ class Imitation:
         opponent.act(self._part, self._action)  # compile before training time counts
         opponent.begin(self._part)
 
-    def ask(self, step: int, policy: Policy, observation: Tensor, buffer: RolloutBuffer) -> None:
+    def ask(self, step: int, runner: PolicyRunner, observation: Tensor, buffer: RolloutBuffer) -> None:
         """Write the actions to imitate in this step; `observation` is that of all agents that the policy plays."""
         columns = self._columns
         buffer.imitation_weight[step, columns] = self.weight
@@ -54,7 +55,7 @@ class Imitation:
             return
         self.opponent.act(self._part, self._action)
         actions = torch.from_numpy(self._action).flatten(0, 1)
-        buffer.imitated[step, columns] = policy.from_env_action(actions, observation[columns])
+        runner.from_env_action(actions, observation[columns], buffer.imitated[step, columns])
 
 
 class Cloning(NamedTuple):

@@ -46,6 +46,9 @@ class PolicyRunner:
     def normalise(self, normaliser: Normaliser, rows: Tensor, out: Tensor) -> None:
         out.copy_(normaliser(rows))
 
+    def from_env_action(self, action: Tensor, observation: Tensor, out: Tensor) -> None:
+        out.copy_(self._policy.from_env_action(action, observation))
+
     def update_normaliser(self, normaliser: Normaliser, rows: Tensor, acted: Tensor) -> None:
         normaliser.update(rows, acted)
 

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from godojo.engines.base import Worlds
 from godojo.engines.subset import WorldsSubset
-from godojo.learn.gae import advantages
 from godojo.learn.imitation import Demonstrations, Imitation
+from godojo.learn.kernels.results import Ends, Results, reset_memory, store_results
 from godojo.learn.networks import Critic, Policy
 from godojo.learn.opponent_slots import OpponentSlots, Rows
 from godojo.learn.policy_runner import PolicyInput, PolicyOutput
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 NORMALISER_STRIDE = 8
 """Normalisers are updated every `NORMALISER_STRIDE` steps; neighbouring steps are nearly the same."""
-VALUES_AT_ONCE = 1024
-"""Rows that the critic takes at once: few agents are grouped over several steps."""
 
 
 class RowSelection:
@@ -90,6 +88,7 @@ class RolloutWorker:
         self.return_scale: ReturnScale | None = None
         """Scales rewards if it is set."""
         self._backend, self._runner = backend, backend.policy_runner(policy, self.buffer.num_columns)
+        self._critic_runner = backend.critic_runner(policy, critic)
         self._observations = {name: role.observation[self.world_slice] for name, role in worlds.roles.items()}
         self._see_privileged = self.privileged.view_of(self._observations)
         observations = torch.from_numpy(self.arrays.observation).view(count * agents, -1)
@@ -98,11 +97,15 @@ class RolloutWorker:
         self._outputs = [RowSelection(actions, rows) for rows in (self.columns, self.past_columns)]
         self._observation, self._past_observation = (selection.part for selection in self._inputs)
         self._action, self._past_action = (selection.part for selection in self._outputs)
-        self._results = [
-            (getattr(self.buffer, name).numpy(), getattr(self.arrays, name).reshape(-1))
-            for name in ("reward", "terminated", "truncated", "acted")
+        arrays, buffer = self.arrays, self.buffer
+        self._ends = Ends(agents, arrays.terminated.reshape(-1), arrays.truncated.reshape(-1), worlds.ended)
+        self._results = Results(arrays.reward.reshape(-1), arrays.acted.reshape(-1))
+        self._stored_results = [
+            each.numpy() for each in (buffer.reward, buffer.terminated, buffer.truncated, buffer.acted)
         ]
-        """Pairs of destination in the buffer and source in the worlds, of all agents."""
+        self._rows, self._past_rows = (np.arange(count * agents)[rows] for rows in (self.columns, self.past_columns))
+        self._not_done = [*self.buffer.not_done.numpy(), np.empty(num_columns, np.float32)]
+        """Of each step, and of the one after the rollout, which is not used."""
         self._step_tensors = [
             tensors.unbind()
             for tensors in (self.buffer.observation, self.buffer.privileged, self.buffer.action, self.buffer.log_prob)
@@ -127,7 +130,11 @@ class RolloutWorker:
         self.privileged.of({name: rows[:0] for name, rows in self._observations.items()})
         runner.to_egocentric(empty, empty)
         runner.normalise(self.policy.normaliser, empty, empty)
+        runner.from_env_action(self._action[:0], empty, buffer.imitated[0, :0])
         runner.update_normaliser(self.policy.normaliser, empty, buffer.acted[0, :0])
+        reset_memory(self._rows[:0], self._ends, self.memory.numpy())
+        stored = [destination[0] for destination in self._stored_results]
+        store_results(self._rows[:0], self._results, self._ends, self._not_done[0], self.memory.numpy(), *stored)
         outputs = PolicyOutput(buffer.action[0, :0], buffer.log_prob[0, :0], self._action[:0])
         runner.act(PolicyInput(empty, empty, self.memory[:0]), outputs, deterministic=True, generator=self.generator)
 
@@ -139,7 +146,7 @@ class RolloutWorker:
 
     @torch.no_grad()
     def decide(self, step: int, worlds: Worlds) -> None:
-        """Store the results of the last step, and write the next action of every agent, opponents included."""
+        """Store the results of the last step, and write the next actions of the policy and of a past checkpoint."""
         if step > 0:
             self.store_results(step - 1, worlds)
         buffer = self.buffer
@@ -166,6 +173,9 @@ class RolloutWorker:
             runner.act(inputs, self._past_output, deterministic=False, generator=self.generator)
         for selection in self._outputs:
             selection.write()
+
+    def play_scripted(self) -> None:
+        """Write the next actions of scripted opponents; may run beside `decide`."""
         for opponent, part in self.scripted:
             self._act_scripted(opponent, part)
 
@@ -173,7 +183,7 @@ class RolloutWorker:
     def ask_imitated(self, step: int) -> None:
         """Store what the imitated opponent would do; may run beside `decide`."""
         assert self.imitation is not None
-        self.imitation.ask(step, self.policy, self._observation, self.buffer)
+        self.imitation.ask(step, self._runner, self._observation, self.buffer)
 
     def _act_scripted(self, opponent: Opponent, part: WorldsSubset) -> None:
         action = part.roles[self.name].action
@@ -196,23 +206,18 @@ class RolloutWorker:
 
     def store_results(self, step: int, worlds: Worlds) -> None:
         """Store the results of a step; reset the memory of agents whose episode ended."""
-        buffer, arrays = self.buffer, self.arrays
-        for destination, source in self._results:
-            destination[step] = source[self.columns]
+        buffer, memory = self.buffer, self.memory.numpy()
+        stored = [destination[step] for destination in self._stored_results]
+        following = self._not_done[step + 1]
+        is_truncated = store_results(self._rows, self._results, self._ends, following, memory, *stored)
         if self._normaliser_rows is not None:
             own, privileged = self._normaliser_rows
             self._runner.update_normaliser(self.policy.normaliser, own, buffer.acted[step])
             self._runner.update_normaliser(self.critic.normaliser, privileged, buffer.acted[step])
             self._normaliser_rows = None
-        if arrays.truncated.any() and buffer.truncated[step].any():
+        if is_truncated:
             self._bootstrap_truncated(step, worlds)
-        done = (arrays.terminated | arrays.truncated | worlds.ended[:, None]).reshape(-1)
-        if step + 1 < len(buffer.not_done):
-            buffer.not_done.numpy()[step + 1] = ~done[self.columns]
-        if done.any():
-            over = torch.from_numpy(done).view(-1, 1)
-            self.memory.masked_fill_(over[self.columns], 0.0)
-            self.past_memory.masked_fill_(over[self.past_columns], 0.0)
+        reset_memory(self._past_rows, self._ends, self.past_memory.numpy())
 
     @torch.no_grad()
     def finish(self, steps: int, worlds: Worlds) -> None:
@@ -227,12 +232,8 @@ class RolloutWorker:
         buffer = self.buffer
         if self.return_scale is not None:
             buffer.reward.copy_(self.return_scale.scaled(buffer.reward, buffer.terminated | buffer.truncated))
-        together = max(VALUES_AT_ONCE // max(buffer.num_columns, 1), 1) if self.policy.cnn is None else 1
-        for first in range(0, len(buffer.value), together):
-            steps = slice(first, first + together)
-            seen, others = self.policy.see(buffer.observation[steps]), buffer.privileged[steps]
-            buffer.value[steps] = self.critic(seen, others)
-        buffer.advantage = advantages(
+        self._critic_runner.values(buffer.observation, buffer.privileged, buffer.value)
+        buffer.advantage = self._backend.advantages(
             buffer.reward,
             buffer.value,
             buffer.terminated,
@@ -278,6 +279,7 @@ def collect_rollout(
     for step in range(steps):
         tasks: list[Task] = [partial(worker.ask_imitated, step) for worker in workers if worker.imitation is not None]
         tasks += [partial(worker.decide, step, worlds) for worker in workers]
+        tasks += [worker.play_scripted for worker in workers if worker.scripted]
         in_parallel(tasks, report if step else lambda: None)
         worlds.step()
     in_parallel([partial(worker.finish, steps, worlds) for worker in workers], report)

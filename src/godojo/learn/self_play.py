@@ -10,7 +10,7 @@ no exploiters.
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import wait
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -36,9 +36,10 @@ from godojo.learn.return_scale import ReturnScale
 from godojo.learn.rollout import RolloutWorker, Task, collect_rollout
 from godojo.learn.rollout_wins import RolloutWins
 from godojo.learn.settings import PpoSettings, check_role_names
-from godojo.learn.threads import one_thread, single_threaded_pool
+from godojo.learn.threads import TaskPool, one_thread
 from godojo.learn.weight_backup import restore_on_error
 from godojo.opponents import Opponent, make_opponent, shared_role
+from godojo.runs.config import cores
 from godojo.runs.role_map import Mode
 
 FEW_AGENTS = 256
@@ -167,7 +168,7 @@ class PpoSelfPlay(Algorithm):
         self.updates, self.agent_steps = 0, 0
         self._assignments: dict[str, int | None] = dict.fromkeys(names)
         self._assigned_at = 0
-        self._threads = single_threaded_pool(len(names))
+        self._tasks = TaskPool(cores())
 
     def _opponent_slots(self, index: int, role: str, seed: int) -> OpponentSlots:
         return opponent_slots(index, role, self.worlds, self.settings, seed)
@@ -202,7 +203,7 @@ class PpoSelfPlay(Algorithm):
         self.gradients[key](worker.buffer, torch.zeros(1, dtype=torch.int64))
         if settings.normalize_reward:
             worker.return_scale = ReturnScale(worker.buffer.num_columns, settings.gamma)
-        self.optimisers[key] = torch.optim.Adam([weights], lr=settings.learning_rate, eps=1e-5, fused=True)
+        self.optimisers[key] = self._backend.adam(weights, settings.learning_rate)
 
     @property
     def learners(self) -> dict[str, RolloutWorker]:
@@ -238,11 +239,9 @@ class PpoSelfPlay(Algorithm):
         with restore_on_error(modules, self.optimisers.values()):
             wins = self._collect_rollout(on_step)
             self.on_phase("submitting")
-            list(self._threads.map(self._prepare, learning))
             self.on_phase("training")
-            updates = {name: self._threads.submit(self._update, name, progress) for name in learning}
-            wait(updates.values())  # for all, even if one fails: no update may still be running afterwards
-            metrics = {name: update.result() for name, update in updates.items()}
+            updates = self._tasks.run([partial(self._update, name, progress) for name in learning])
+            metrics = dict(zip(learning, updates, strict=True))
         for role in self.exploiters:
             del metrics[exploiter_key(role)]
             metrics.setdefault(role, {}).update(wins.exploiter_metrics(role))
@@ -254,7 +253,7 @@ class PpoSelfPlay(Algorithm):
 
     def imitate(self, demonstrations: Mapping[str, Sequence[DemoEpisode]], *, clone: bool) -> dict[str, Cloning]:
         """Imitate episodes of some roles from now on; with `clone`, also before anything is played."""
-        cloned = {}
+        cloning: dict[str, Callable[[], Cloning]] = {}
         for name, episodes in demonstrations.items():
             worker, settings = self.workers[name], self._role_settings[name]
             length = min(settings.sequence_length or settings.n_steps, SEQUENCE)
@@ -262,8 +261,8 @@ class PpoSelfPlay(Algorithm):
             worker.demonstrations = Demonstrations(episodes, worker.policy, length)
             if clone and self.modes[name] == "train":
                 arguments = worker.policy, settings.imitation_epochs, settings.learning_rate, worker.generator
-                cloned[name] = self._threads.submit(worker.demonstrations.clone, *arguments)
-        return {name: result.result() for name, result in cloned.items()}
+                cloning[name] = partial(worker.demonstrations.clone, *arguments)
+        return dict(zip(cloning, self._tasks.run(list(cloning.values())), strict=True))
 
     def apply_modes(self, progress: float) -> None:
         """Tell the workers what their roles do in the next rollout: learn, imitate, or only play."""
@@ -279,17 +278,13 @@ class PpoSelfPlay(Algorithm):
         collect_rollout(self.worlds, self.settings.n_steps, workers, self._in_parallel, after_step)
 
     def close(self) -> None:
-        self._threads.shutdown(cancel_futures=True)
+        self._tasks.close()
         self.worlds.close()
-
-    def _prepare(self, name: str) -> None:
-        worker = self.learners[name]
-        settings = self._role_settings[worker.name]
-        worker.compute_returns_and_advantage(settings.gamma, settings.gae_lambda)
 
     def _update(self, name: str, progress: float) -> dict[str, float]:
         worker, optimiser = self.learners[name], self.optimisers[name]
         settings = self._role_settings[worker.name]
+        worker.compute_returns_and_advantage(settings.gamma, settings.gae_lambda)
         rate = settings.learning_rate + (settings.final_learning_rate - settings.learning_rate) * progress
         for group in optimiser.param_groups:
             group["lr"] = rate
@@ -300,7 +295,7 @@ class PpoSelfPlay(Algorithm):
         return metrics | {"train/learning_rate": rate}
 
     def _in_parallel(self, tasks: Sequence[Task], beside: Task) -> None:
-        """Run tasks on the pool's threads and one on the calling thread; torch and the kernels release the GIL.
+        """Run tasks on all threads, and one on the calling thread; torch and the kernels release the GIL.
 
         For few agents, handing tasks to threads takes longer than the tasks.
         """
@@ -309,13 +304,7 @@ class PpoSelfPlay(Algorithm):
                 for task in (beside, *tasks):
                     task()
             return
-        started = [self._threads.submit(task) for task in tasks]
-        try:
-            beside()
-        finally:
-            wait(started)
-        for result in started:
-            result.result()
+        self._tasks.run(tasks, beside)
 
     def _resample_past_opponents(self) -> None:
         """Add the current policies to the pool and draw new past opponents, each at its interval."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from godojo.engines.agent_episodes import AgentEpisodes
 from godojo.engines.base import Worlds
-from godojo.engines.measures import measured
+from godojo.engines.measures import EndedRounds, measures_of
 from godojo.games.curriculum import Curriculum
 from godojo.learn.algorithm import Algorithm, Iteration, Phase
 from godojo.learn.budget import Budget
@@ -110,6 +110,7 @@ class Training:
         if curriculum is not None:
             worlds.change_settings(curriculum.settings[curriculum.at])
         self._statistics = RolloutStatistics(worlds)
+        self._against: dict[str, np.ndarray] | None = None
         self._begun = time.monotonic()
         self._steps_before = self.learner.agent_steps
         self._saved_at = self._begun, self._steps_before
@@ -233,8 +234,9 @@ class Training:
 
     def _after_step(self, worlds: Worlds) -> None:
         self._statistics.collect(worlds)
-        against = self._opponents(worlds) if worlds.ended.any() else None
-        self._episode_log.collect(worlds, self.learner.agent_steps, self.seconds, against)
+        if self._against is None:
+            self._against = self._opponents(worlds)
+        self._episode_log.collect(worlds, self.learner.agent_steps, self.seconds, self._against)
         if self.budget.is_overdrawn(self.seconds):
             raise OutOfTime
 
@@ -248,6 +250,7 @@ class Training:
 
     def _log(self, progress: float, iteration: Iteration) -> TrainingStatus:
         self._episode_log.write()
+        self._against = None  # opponents are drawn between two rollouts
         learner, names, pool = self.learner, list(self.worlds.roles), self.learner.opponent_pool
         self._recent.append((iteration.rounds, iteration.wins))
         while len(self._recent) > 1 and sum(rounds for rounds, _ in self._recent[1:]) >= WIN_RATE_ROUNDS:
@@ -319,8 +322,9 @@ class RolloutStatistics:
         self._by_agent = AgentEpisodes(worlds) if worlds.agent_episodes else None
         self._measures_of = {name: [measure.name for measure in role.measures] for name, role in worlds.roles.items()}
         self._episodes = {name: self._no_episodes(name) for name in worlds.roles}
-        self._rounds = 0
-        self._measures: dict[str, float] = {}
+        self._worlds = worlds
+        self._waiting: list[tuple[EndedRounds, dict[str, tuple[np.ndarray, np.ndarray]]]] = []
+        """Rounds of each step, with every role's terms and measures: a batch of many steps is faster to sum up."""
         self.latest: dict[str, float] = {}
         """The last known mean reward of an episode, by role."""
 
@@ -329,18 +333,27 @@ class RolloutStatistics:
             for name, found in self._by_agent.finished(worlds).items():
                 self._episodes[name].add(found.terms, found.length_ticks / worlds.ticks_per_decision, found.measures)
         elif worlds.ended.any():
-            played = worlds.played
-            self._rounds += int(np.count_nonzero(played))
-            steps = worlds.length_ticks[played] / worlds.ticks_per_decision
+            played = np.flatnonzero(worlds.played)
+            of_roles = {}
             for name, role in worlds.roles.items():
-                terms = role.final_terms[played].mean(axis=1, dtype=np.float64)
-                measures = terms[:, :0] if role.final_measures is None else mean_of_agents(role.final_measures[played])
-                self._episodes[name].add(terms, steps, measures)
-            for name, values in measured(worlds, played).items():
-                self._measures[name] = self._measures.get(name, 0.0) + float(values.sum())
+                measures = role.final_terms[..., :0] if role.final_measures is None else role.final_measures
+                of_roles[name] = role.final_terms.take(played, axis=0), measures.take(played, axis=0)
+            self._waiting.append((EndedRounds.of(worlds, played), of_roles))
 
     def means(self) -> dict[str, float]:
         means: dict[str, float] = {}
+        if self._waiting:
+            parts, of_roles = zip(*self._waiting, strict=True)
+            rounds = EndedRounds.together(parts)
+            steps = rounds.length_ticks / self._worlds.ticks_per_decision
+            for name, sums in self._episodes.items():
+                terms, measures = (
+                    np.concatenate(arrays) for arrays in zip(*(of[name] for of in of_roles), strict=True)
+                )
+                sums.add(terms.mean(axis=1, dtype=np.float64), steps, mean_of_agents(measures))
+            for name, values in measures_of(self._worlds, rounds).items():
+                means[f"rollout/{name.replace(' ', '_')}"] = float(values.sum()) / len(rounds.winner)
+            self._waiting.clear()
         for role, sums in self._episodes.items():
             means |= {
                 f"{role}/{name if '/' in name else f'rollout/{name}'}": value
@@ -349,10 +362,6 @@ class RolloutStatistics:
             if sums.episodes:
                 self.latest[role] = means[f"{role}/rollout/ep_rew_mean"]
             self._episodes[role] = self._no_episodes(role)
-        for name, summed in self._measures.items():
-            means[f"rollout/{name.replace(' ', '_')}"] = summed / self._rounds
-        self._measures.clear()
-        self._rounds = 0
         return means
 
     def _no_episodes(self, role: str) -> "_EpisodeSums":

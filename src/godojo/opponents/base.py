@@ -7,7 +7,7 @@ import numpy as np
 
 from godojo.engines.base import Worlds
 from godojo.errors import GodojoError
-from godojo.kernels.compile import kernel
+from godojo.kernels.compile import device_kernel
 from godojo.kernels.random import stream_of
 
 
@@ -79,7 +79,7 @@ def new_memory(worlds: Worlds, role: str, seed: int, record: np.dtype) -> np.nda
     return memory
 
 
-@kernel
+@device_kernel
 def _begin_streams(start: np.uint64, streams: np.ndarray) -> None:
     for world in range(len(streams)):
         streams[world] = stream_of(start, world)

@@ -39,7 +39,8 @@ def clip(number: Any, limit: Any) -> Any:
 def rotate(rows: np.ndarray, forward: np.ndarray, pairs: np.ndarray, out: np.ndarray) -> None:
     """Pairs of columns relative to the heading."""
     for row in range(len(rows)):
-        out[row] = rows[row]
+        for place in range(rows.shape[1]):
+            out[row, place] = rows[row, place]
         if len(forward):
             x_heading, z_heading = rows[row, forward[0]], rows[row, forward[1]]
             for pair in range(len(pairs)):
@@ -52,7 +53,8 @@ def to_env_action(action: np.ndarray, observation: np.ndarray, frame: ActionFram
     forward, pairs, continuous = frame
     one = action.dtype.type(1.0)
     for row in range(len(action)):
-        out[row] = action[row]
+        for place in range(action.shape[1]):
+            out[row, place] = action[row, place]
         if len(forward):
             x_heading, z_heading = observation[row, forward[0]], observation[row, forward[1]]
             for pair in range(len(pairs)):
@@ -63,6 +65,19 @@ def to_env_action(action: np.ndarray, observation: np.ndarray, frame: ActionFram
                 out[row, x_at], out[row, z_at] = x / length, z / length
         for place in continuous:
             out[row, place] = clip(out[row, place], one)
+
+
+@njit_nogil
+def from_env_action(action: np.ndarray, observation: np.ndarray, frame: ActionFrame, out: np.ndarray) -> None:
+    forward, pairs, _ = frame
+    for row in range(len(action)):
+        for place in range(action.shape[1]):
+            out[row, place] = action[row, place]
+        if len(forward):
+            x_heading, z_heading = observation[row, forward[0]], observation[row, forward[1]]
+            for pair in range(len(pairs)):
+                x_at, z_at = pairs[pair, 0], pairs[pair, 1]
+                out[row, x_at], out[row, z_at] = to_heading(action[row, x_at], action[row, z_at], x_heading, z_heading)
 
 
 @njit_nogil
@@ -83,11 +98,14 @@ def relative_state(
 
 @njit_nogil
 def normalise(
-    rows: np.ndarray, mean: np.ndarray, variance: np.ndarray, floor: Any, limit: Any, out: np.ndarray
-) -> None:
-    """Normalise to mean 0 and variance 1, clipped to -limit and limit."""
-    factor = rows.dtype.type(1.0) / np.sqrt(variance + floor)
-    shift = -mean * factor
+    rows: np.ndarray, mean: np.ndarray, variance: np.ndarray, floor: Any, limit: Any, scratch: np.ndarray,
+    out: np.ndarray,
+) -> None:  # fmt: skip
+    """Normalise to mean 0 and variance 1, clipped to -limit and limit; `scratch` is [2, columns]."""
+    factor, shift = scratch[0], scratch[1]
+    for place in range(len(mean)):
+        factor[place] = rows.dtype.type(1.0) / np.sqrt(variance[place] + floor)
+        shift[place] = -mean[place] * factor[place]
     for row in range(len(rows)):
         for place in range(rows.shape[1]):
             out[row, place] = clip(rows[row, place] * factor[place] + shift[place], limit)
@@ -98,13 +116,15 @@ def sample_gaussian(
     mean: np.ndarray,
     noise: np.ndarray,
     log_std: np.ndarray,
+    std: np.ndarray,
     log_root: Any,
     out: np.ndarray,
     log_prob: np.ndarray,
 ) -> None:
     """Sample from a diagonal Gaussian; also writes log-probabilities."""
-    std = np.exp(log_std)
-    most = -np.sum(log_std) - log_std.dtype.type(len(log_std)) * log_root
+    most = -log_std.dtype.type(len(log_std)) * log_root
+    for place in range(len(log_std)):
+        most -= log_std[place]
     for row in range(len(mean)):
         squares = most * log_std.dtype.type(0.0)
         for place in range(len(std)):
@@ -117,8 +137,9 @@ def sample_gaussian(
 def moments(rows: np.ndarray, is_used: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> int:
     """Mean and variance of every column over the used rows; returns their number."""
     count = 0
-    mean[:] = 0.0
-    variance[:] = 0.0
+    for place in range(len(mean)):
+        mean[place] = 0.0
+        variance[place] = 0.0
     for row in range(len(rows)):
         if is_used[row]:
             count += 1
@@ -126,11 +147,13 @@ def moments(rows: np.ndarray, is_used: np.ndarray, mean: np.ndarray, variance: n
                 mean[place] += rows[row, place]
     if count == 0:
         return count
-    mean /= count
+    for place in range(len(mean)):
+        mean[place] /= count
     for row in range(len(rows)):
         if is_used[row]:
             for place in range(len(mean)):
                 off = rows[row, place] - mean[place]
                 variance[place] += off * off
-    variance /= count
+    for place in range(len(mean)):
+        variance[place] /= count
     return count

@@ -73,11 +73,11 @@ def forward(
     given: np.ndarray, layer: np.ndarray, row: np.ndarray, transposed: np.ndarray, rows: int, out: np.ndarray
 ) -> None:
     """`out = given @ weights + biases`."""
-    inputs, outputs, at = layer[INPUTS], layer[OUTPUTS], layer[WEIGHTS]
+    inputs, outputs, at, biases = layer[INPUTS], layer[OUTPUTS], layer[WEIGHTS], layer[BIASES]
     if outputs < FEW:  # too few to do many at once: along the inputs instead
         for each in range(rows):
             for n in range(outputs):
-                total = row[layer[BIASES] + n]
+                total = row[biases + n]
                 weights = row[at + n * inputs : at + (n + 1) * inputs]
                 for k in range(inputs):
                     total += given[each, k] * weights[k]
@@ -85,7 +85,7 @@ def forward(
         return
     for each in range(rows):
         for n in range(outputs):
-            out[each, n] = row[layer[BIASES] + n]
+            out[each, n] = row[biases + n]
     add_product(given, transposed[at : at + inputs * outputs], inputs, outputs, rows, out)
 
 

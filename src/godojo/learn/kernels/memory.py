@@ -28,7 +28,7 @@ class _LeakyScan(torch.autograd.Function):
         squashed[..., size:] = tanh(raw[..., size:])
         held, cells = (torch.empty(*raw.shape[:-1], size, dtype=raw.dtype) for _ in range(2))
         given = (squashed.numpy(), memory.numpy(), not_done.numpy(), heading.contiguous().numpy(), pairs)
-        _scan(*given, held.numpy(), cells.numpy())
+        _scan(*given, raw.new_empty(size).numpy(), held.numpy(), cells.numpy())
         ctx.save_for_backward(squashed, not_done, heading, held)
         ctx.pairs = pairs
         return cells
@@ -38,19 +38,21 @@ class _LeakyScan(torch.autograd.Function):
         squashed, not_done, heading, held = ctx.saved_tensors
         raw_grad = torch.empty_like(squashed)
         given = (squashed.numpy(), not_done.numpy(), heading.contiguous().numpy(), ctx.pairs, held.numpy())
-        _scan_backward(*given, gradients[0].contiguous().numpy(), raw_grad.numpy())
+        gradient = gradients[0].contiguous()
+        _scan_backward(*given, gradient.numpy(), gradient.new_empty(gradient.shape[-1]).numpy(), raw_grad.numpy())
         return raw_grad, None, None, None, None
 
 
 @njit_nogil
 def _scan(
     squashed: np.ndarray, memory: np.ndarray, not_done: np.ndarray, heading: np.ndarray, pairs: np.ndarray,
-    held: np.ndarray, out: np.ndarray,
+    carried: np.ndarray, held: np.ndarray, out: np.ndarray,
 ) -> None:  # fmt: skip
     """Fill `out` with the memory after each step and `held` with the memory before it, relative to the heading."""
     steps, rows, _ = out.shape
     for row in range(rows):
-        carried = memory[row].copy()
+        for cell in range(len(carried)):
+            carried[cell] = memory[row, cell]
         for step in range(steps):
             leaky_step(
                 squashed[step, row], not_done[step, row], heading[step, row], pairs, carried, held[step, row],
@@ -104,12 +106,12 @@ def leaky_step_backward(
 @njit_nogil
 def _scan_backward(
     squashed: np.ndarray, not_done: np.ndarray, heading: np.ndarray, pairs: np.ndarray, held: np.ndarray,
-    gradient: np.ndarray, raw_grad: np.ndarray,
+    gradient: np.ndarray, carried_grad: np.ndarray, raw_grad: np.ndarray,
 ) -> None:  # fmt: skip
     steps, rows, size = gradient.shape
-    carried_grad = np.zeros(size, gradient.dtype)
     for row in range(rows):
-        carried_grad[:] = 0.0
+        for cell in range(size):
+            carried_grad[cell] = 0.0
         for step in range(steps - 1, -1, -1):
             leaky_step_backward(
                 squashed[step, row], not_done[step, row], heading[step, row], pairs, held[step, row],

@@ -53,8 +53,19 @@ class Weights(NamedTuple):
     row: np.ndarray
     transposed: np.ndarray
     log_std: np.ndarray
+    std: np.ndarray
     rotated: np.ndarray
     activation: int
+
+
+class Scratch(NamedTuple):
+    """Arrays for a block of rows; reused for the next one."""
+
+    layers: np.ndarray
+    """[2, row, unit]: a layer's input and output."""
+    held: np.ndarray
+    """An agent's memory before the step."""
+    heading: np.ndarray
 
 
 def has_kernels(policy: Policy) -> bool:
@@ -98,7 +109,11 @@ class KernelPreprocessing(PolicyRunner):
 
     def normalise(self, normaliser: Normaliser, rows: Tensor, out: Tensor) -> None:
         mean, variance = normaliser.mean.numpy(), normaliser.variance.numpy()
-        frames.normalise(rows.numpy(), mean, variance, FLOOR, LIMIT, out.numpy())
+        scratch = np.empty((2, len(mean)), np.float32)
+        frames.normalise(rows.numpy(), mean, variance, FLOOR, LIMIT, scratch, out.numpy())
+
+    def from_env_action(self, action: Tensor, observation: Tensor, out: Tensor) -> None:
+        frames.from_env_action(action.numpy(), observation.numpy(), self._frame, out.numpy())
 
     def update_normaliser(self, normaliser: Normaliser, rows: Tensor, acted: Tensor) -> None:
         mean, variance = torch.empty_like(normaliser.mean), torch.empty_like(normaliser.mean)
@@ -116,11 +131,12 @@ class KernelPolicyRunner(KernelPreprocessing):
         self._offsets, size = flat_offsets(self._from)
         row, transposed = aligned(2, size)
         layers, numbers = table(linears(policy), self._from), len(self._log_std)
-        log_std, rotated = np.zeros(numbers, np.float32), pairs_of(policy.rotated_cells)
+        (log_std, std), rotated = np.zeros((2, numbers), np.float32), pairs_of(policy.rotated_cells)
         activation = ACTIVATIONS[policy.shape.activation]
-        self._weights = Weights(layers, len(policy.encoder) // 2, row, transposed, log_std, rotated, activation)
+        self._weights = Weights(layers, len(policy.encoder) // 2, row, transposed, log_std, std, rotated, activation)
         width = int(layers[:, [INPUTS, OUTPUTS]].max()) + policy.memory_size
-        self._scratch, self._mean = aligned(2, BLOCK, width), aligned(-(-rows // BLOCK) * BLOCK, numbers)
+        self._scratch = Scratch(aligned(2, BLOCK, width), aligned(policy.memory_size), np.zeros(2, np.float32))
+        self._mean = aligned(-(-rows // BLOCK) * BLOCK, numbers)
         self._noise = torch.zeros(rows, numbers)
         self.refresh()
 
@@ -132,6 +148,7 @@ class KernelPolicyRunner(KernelPreprocessing):
             weights.row[at : at + tensor.numel()] = tensor.numpy().reshape(-1)
         transpose(weights.layers, weights.row, weights.transposed)
         weights.log_std[:] = self._log_std.numpy()
+        weights.std[:] = np.exp(weights.log_std)
 
     def act(self, inputs: PolicyInput, out: PolicyOutput, *, deterministic: bool, generator: torch.Generator) -> None:
         if deterministic:
@@ -144,20 +161,21 @@ class KernelPolicyRunner(KernelPreprocessing):
 
 @njit_fastmath
 def _act(
-    weights: Weights, frame: ActionFrame, scratch: np.ndarray, mean: np.ndarray, normalised: np.ndarray,
+    weights: Weights, frame: ActionFrame, scratch: Scratch, mean: np.ndarray, normalised: np.ndarray,
     observation: np.ndarray, memory: np.ndarray, noise: np.ndarray, action: np.ndarray, log_prob: np.ndarray,
     env_action: np.ndarray,
 ) -> None:  # fmt: skip
     """Run rows of `normalised` through the layers; memory cells are appended to the encoder's output."""
     layers, row, transposed = weights.layers, weights.row, weights.transposed
-    held, heading = np.zeros(memory.shape[1], np.float32), np.zeros(2, np.float32)
-    here, there = scratch[0], scratch[1]
+    here, there, heading = scratch.layers[0], scratch.layers[1], scratch.heading
     rows, cells = memory.shape
+    held = scratch.held[:cells]
     last = len(layers) - 1
     for start in range(0, rows, BLOCK):
         count = min(BLOCK, rows - start)
         for each in range(count):
-            here[each, : normalised.shape[1]] = normalised[start + each]
+            for place in range(normalised.shape[1]):
+                here[each, place] = normalised[start + each, place]
         for number in range(last):
             layer = layers[number]
             forward(here, layer, row, transposed, count, there)
@@ -173,5 +191,5 @@ def _act(
                 activate(there, count, layer[OUTPUTS], weights.activation)
                 here, there = there, here
         forward(here, layers[last], row, transposed, count, mean[start : start + BLOCK])
-    frames.sample_gaussian(mean[:rows], noise, weights.log_std, LOG_ROOT, action, log_prob)
+    frames.sample_gaussian(mean[:rows], noise, weights.log_std, weights.std, LOG_ROOT, action, log_prob)
     frames.to_env_action(action, observation, frame, env_action)

@@ -10,15 +10,14 @@ import numpy as np
 from torch import Tensor, nn
 
 from godojo.kernels.compile import njit_fastmath
+from godojo.learn.kernels.critic import critic_forward, critic_linears
 from godojo.learn.kernels.layers import (
     ACTIVATIONS,
     EIGHT,
     INPUTS,
     OUTPUTS,
-    WEIGHTS,
     activate,
     activate_backward,
-    add_product,
     aligned,
     back_to_given,
     back_to_weights,
@@ -92,6 +91,8 @@ class Scratch(NamedTuple):
     memory_input_grad: np.ndarray
     held: np.ndarray
     """The memory before each step."""
+    carried: np.ndarray
+    """The memory between two steps, or its gradient."""
     mean: np.ndarray
     mean_grad: np.ndarray
     value: np.ndarray
@@ -107,11 +108,10 @@ class KernelPpoGradient:
         assert weights.grad is not None
         self._gradient = weights.grad.numpy()
         in_row, row = [*policy.parameters(), *critic.parameters()], weights.detach().numpy()
-        trunk = [layer for layer in critic.trunk if isinstance(layer, nn.Linear)]
         self._network = Network(
             policy_layers=table(linears(policy), in_row),
             encoder_layers=len(policy.encoder) // 2,
-            critic_layers=table([critic.own, critic.privileged, *trunk, critic.value], in_row),
+            critic_layers=table(critic_linears(critic), in_row),
             rotated=pairs_of(policy.rotated_cells),
             log_std_at=flat_offsets(in_row)[0][id(log_std_of(policy))],
             row=row,
@@ -140,6 +140,7 @@ class KernelPpoGradient:
                 memory_input=aligned(rows, 2 * cells),
                 memory_input_grad=aligned(rows, 2 * cells),
                 held=aligned(rows, cells),
+                carried=aligned(cells),
                 mean=aligned(rows, self._numbers),
                 mean_grad=aligned(rows, self._numbers),
                 value=aligned(rows, 1),
@@ -176,11 +177,16 @@ def _ppo_gradient(
     share = ONE / max(total, ONE)
     for column in chosen:
         for step in range(steps):
-            s.activations[0, step, :observation_width] = rollout.observation[step, column]
-            s.privileged[step, :privileged_width] = rollout.privileged[step, column]
+            for place in range(observation_width):
+                s.activations[0, step, place] = rollout.observation[step, column, place]
+            for place in range(privileged_width):
+                s.privileged[step, place] = rollout.privileged[step, column, place]
         _forward_sequence(net, rollout, column, s)
         forward(s.activations[net.encoder_layers + 1], head, net.row, net.transposed, rows, s.mean)
-        _critic(net, s)
+        critic_forward(
+            net.critic_layers, net.row, net.transposed, net.activation, s.activations[0], s.privileged, rows,
+            s.critic_activations, s.value,
+        )  # fmt: skip
         clear(s.mean_grad)
         clear(s.value_grad)
         for step in range(steps):
@@ -200,7 +206,9 @@ def _ppo_gradient(
         squares += float(gradient[number]) * float(gradient[number])
     grad_norm = np.sqrt(squares)
     metrics[6] = grad_norm
-    gradient *= np.float32(min(coefficients.max_grad_norm / (grad_norm + 1e-6), 1.0))
+    scale = np.float32(min(coefficients.max_grad_norm / (grad_norm + 1e-6), 1.0))
+    for number in range(len(gradient)):
+        gradient[number] *= scale
 
 
 @njit_fastmath
@@ -253,7 +261,9 @@ def _forward_sequence(net: Network, rollout: Rollout, column: int, s: Scratch) -
     if cells > 0:
         cells_at = layers[encoder_layers, INPUTS]
         forward(encoded, layers[encoder_layers], net.row, net.transposed, rows, s.memory_input)
-        carried = rollout.memory[column].copy()
+        carried = s.carried[:cells]
+        for cell in range(cells):
+            carried[cell] = rollout.memory[column, cell]
         for step in range(steps):
             now, held = s.memory_input[step, : 2 * cells], s.held[step, :cells]
             squash(now)
@@ -280,7 +290,9 @@ def _backward_sequence(net: Network, rollout: Rollout, column: int, s: Scratch, 
     back_to_given(other_grad, trunk, row, rows, grad)
     if cells > 0:
         cells_at = layers[encoder_layers, INPUTS]
-        carried_grad = np.zeros(cells, np.float32)
+        carried_grad = s.carried[:cells]
+        for cell in range(cells):
+            carried_grad[cell] = ZERO
         for step in range(steps - 1, -1, -1):
             here, out = grad[step, cells_at : cells_at + cells], s.memory_input_grad[step, : 2 * cells]
             now, held = s.memory_input[step, : 2 * cells], s.held[step, :cells]
@@ -298,23 +310,8 @@ def _backward_sequence(net: Network, rollout: Rollout, column: int, s: Scratch, 
 
 
 @njit_fastmath
-def _critic(net: Network, s: Scratch) -> None:
-    """The critic; its first layer is split into own and privileged observation."""
-    layers, row, transposed, activations = net.critic_layers, net.row, net.transposed, s.critic_activations
-    rows, split = activations.shape[1], layers[1]
-    weights = transposed[split[WEIGHTS] : split[WEIGHTS] + split[INPUTS] * split[OUTPUTS]]
-    forward(s.activations[0], layers[0], row, transposed, rows, activations[1])
-    add_product(s.privileged, weights, split[INPUTS], split[OUTPUTS], rows, activations[1])
-    activate(activations[1], rows, split[OUTPUTS], net.activation)
-    for layer in range(2, len(layers) - 1):
-        forward(activations[layer - 1], layers[layer], row, transposed, rows, activations[layer])
-        activate(activations[layer], rows, layers[layer, OUTPUTS], net.activation)
-    forward(activations[len(layers) - 2], layers[len(layers) - 1], row, transposed, rows, s.value)
-
-
-@njit_fastmath
 def _critic_backward(net: Network, s: Scratch, gradient: np.ndarray) -> None:
-    """Backward pass through `_critic`."""
+    """Backward pass through `critic_forward`."""
     layers, row, activations, grad, other_grad = net.critic_layers, net.row, s.critic_activations, s.grad, s.other_grad
     rows, last = activations.shape[1], len(layers) - 1
     back_to_weights(s.value_grad, activations[last - 1], layers[last], rows, gradient)

@@ -7,7 +7,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from godojo.kernels.compile import kernel, njit_nogil
+from godojo.kernels.compile import kernel
 from godojo.twin.physics.bounds import update_bounds
 from godojo.twin.physics.engines import GODOT, JOLT, GodotSpace
 from godojo.twin.physics.godot.hulls import hull_rows
@@ -263,7 +263,7 @@ def build_space(
     return statics, rows
 
 
-@njit_nogil
+@kernel
 def _find_bounds(statics: Statics, rows: np.ndarray) -> None:
     space = space_of(statics, rows[0])
     for index in range(space.bodies.shape[0]):

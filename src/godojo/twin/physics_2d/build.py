@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from godojo.kernels.compile import njit_nogil
+from godojo.kernels.compile import kernel
 from godojo.twin.physics.build import as_records, make_pairs, make_roster, space_of
 from godojo.twin.physics.space import RIGID, Statics
 from godojo.twin.physics_2d.motion import update_bounds
@@ -184,7 +184,7 @@ def build_space(bodies: Sequence[BodyInfo]) -> tuple[Statics, np.ndarray]:
     return statics, rows
 
 
-@njit_nogil
+@kernel
 def _find_bounds(statics: Statics, rows: np.ndarray) -> None:
     space = space_of(statics, rows[0])
     for index in range(space.bodies.shape[0]):

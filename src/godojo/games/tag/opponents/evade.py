@@ -18,7 +18,7 @@ from godojo.games.tag.opponents.grid import (
     spread_back,
 )
 from godojo.games.tag.opponents.ways import Scratch, State, cell_before, go_along
-from godojo.kernels.compile import kernel
+from godojo.kernels.compile import device_kernel
 
 HORIZON = 24
 """Waves after which a hider wants to be at its refuge."""
@@ -34,7 +34,7 @@ WORTH_OF_HIDING = 0.25
 WORTH_OF_FAITH = 0.05
 
 
-@kernel
+@device_kernel
 def race(r: Any, plan: Any, hold: np.ndarray, threat: np.ndarray, horizon: int) -> int:
     """Seekers spread as fast as they run, the hider wherever they are not yet. Says for how many waves it holds a cell.
 
@@ -64,7 +64,7 @@ def race(r: Any, plan: Any, hold: np.ndarray, threat: np.ndarray, horizon: int) 
     return held
 
 
-@kernel
+@device_kernel
 def evade(
     r: Any,
     state: State,
@@ -107,7 +107,7 @@ def evade(
     go_along(r, plan, way, count, position, feet, mind)
 
 
-@kernel
+@device_kernel
 def count_in(wave: np.ndarray, rows: int) -> int:
     count = 0
     for row in range(1, rows + 1):
@@ -118,7 +118,7 @@ def count_in(wave: np.ndarray, rows: int) -> int:
     return count
 
 
-@kernel
+@device_kernel
 def choose_refuge(
     r: Any,
     state: State,
@@ -154,7 +154,7 @@ def choose_refuge(
     return best
 
 
-@kernel
+@device_kernel
 def worth_of_refuge(
     r: Any,
     state: State,
@@ -190,7 +190,7 @@ def worth_of_refuge(
     return worth
 
 
-@kernel
+@device_kernel
 def seekers_come(plan: Any, reach: np.ndarray, cell: int, spare: np.ndarray, came: np.ndarray) -> int:
     """Where the nearest seeker will be that can get to `reach` meanwhile, and goes for the cell (far away: nowhere).
 

@@ -11,7 +11,7 @@ import numpy as np
 from godojo.games.tag.settings import TICK_S, TagSettings
 from godojo.games.tag.spec import LAYOUT, RAY_DISTANCE, RAY_HIT
 from godojo.kernels.bodies import X, Z
-from godojo.kernels.compile import kernel
+from godojo.kernels.compile import device_kernel
 
 SECTORS = 24
 """Directions of the rose; sector s looks along the angle s * 2 pi / SECTORS, measured like a heading."""
@@ -126,24 +126,24 @@ def make_eyes(settings: TagSettings) -> Eyes:
     )
 
 
-@kernel
+@device_kernel
 def sector_of(angle_rad: float) -> int:
     return math.floor(angle_rad / SECTOR_RAD + 0.5) % SECTORS
 
 
-@kernel
+@device_kernel
 def distance_of(k: Any, told: np.ndarray, ray: int) -> float:
     away_m: float = told[RAYS + NUMBERS_PER_RAY * ray + RAY_DISTANCE] * k.range_m
     return away_m
 
 
-@kernel
+@device_kernel
 def who_is_at(told: np.ndarray, ray: int) -> int:
     """Whom a ray met: 0 for nobody."""
     return int(told[RAYS + NUMBERS_PER_RAY * ray + RAY_HIT])
 
 
-@kernel
+@device_kernel
 def wake(mind: Any) -> None:
     """A new round: nothing is known of the surroundings."""
     mind.is_awake = 0
@@ -153,7 +153,7 @@ def wake(mind: Any) -> None:
         mind.low[sector] = FAR_M
 
 
-@kernel
+@device_kernel
 def look(eyes: Eyes, told: np.ndarray, mind: Any) -> None:
     """Takes the new observation into memory: own movement, the rose, and the nearest opponent in sight."""
     k = eyes.known[0]
@@ -163,7 +163,7 @@ def look(eyes: Eyes, told: np.ndarray, mind: Any) -> None:
     look_for_somebody(eyes, told, mind)
 
 
-@kernel
+@device_kernel
 def follow_own_movement(k: Any, told: np.ndarray, mind: Any) -> None:
     top = k.seeker_speed if told[IS_SEEKER] > 0.5 else k.hider_speed
     x = told[VELOCITY + X] * top
@@ -179,7 +179,7 @@ def follow_own_movement(k: Any, told: np.ndarray, mind: Any) -> None:
     mind.heading = math.atan2(told[FORWARD], told[FORWARD + 1])
 
 
-@kernel
+@device_kernel
 def turn_rose(eyes: Eyes, mind: Any) -> None:
     """What is not looked at now comes nearer as one walks towards it, and is slowly forgotten."""
     for sector in range(SECTORS):
@@ -189,7 +189,7 @@ def turn_rose(eyes: Eyes, mind: Any) -> None:
         mind.low[sector] = FAR_M
 
 
-@kernel
+@device_kernel
 def look_at_walls(eyes: Eyes, told: np.ndarray, mind: Any) -> None:
     k = eyes.known[0]
     last = -1
@@ -215,7 +215,7 @@ def look_at_walls(eyes: Eyes, told: np.ndarray, mind: Any) -> None:
             mind.low[sector] = min(mind.low[sector], slant * k.down_cos)
 
 
-@kernel
+@device_kernel
 def look_for_somebody(eyes: Eyes, told: np.ndarray, mind: Any) -> None:
     """The nearest opponent that a ray meets; where several rays meet it, the middle of them."""
     k = eyes.known[0]
@@ -246,7 +246,7 @@ def look_for_somebody(eyes: Eyes, told: np.ndarray, mind: Any) -> None:
     mind.seen_up = up / count
 
 
-@kernel
+@device_kernel
 def free_along(eyes: Eyes, mind: Any, sector: int) -> float:
     """How far a whole body can walk in a direction, by the rose."""
     k = eyes.known[0]
@@ -258,7 +258,7 @@ def free_along(eyes: Eyes, mind: Any, sector: int) -> float:
     return max(free, 0.0)
 
 
-@kernel
+@device_kernel
 def must_jump(told: np.ndarray, mind: Any, sector: int) -> bool:
     """Whether something low is in the way, near enough to jump now."""
     if told[GROUNDED] < 0.5:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from godojo.kernels.compile import kernel
+from godojo.kernels.compile import device_kernel
 
 CELLS = 64
 """At most, along either axis."""
@@ -45,7 +45,7 @@ PLAN = np.dtype(
 )
 
 
-@kernel
+@device_kernel
 def survey(
     plan: Any, low: np.ndarray, high: np.ndarray, boxes: int, size: np.ndarray, half_m: float, climb_m: float
 ) -> None:
@@ -72,7 +72,7 @@ def survey(
     find_exits(plan, int(climb_m / HEIGHT_M))
 
 
-@kernel
+@device_kernel
 def raise_ground(plan: Any, box: int, half_m: float) -> None:
     """Where the box is in a body's way it is what one stands on; one that is high above can be walked under."""
     reach = half_m - TOUCH_M
@@ -88,7 +88,7 @@ def raise_ground(plan: Any, box: int, half_m: float) -> None:
                 plan.height[row, column] = top
 
 
-@kernel
+@device_kernel
 def find_exits(plan: Any, climb: int) -> None:
     for way in range(WAYS):
         for row in range(ROWS):
@@ -110,17 +110,17 @@ def find_exits(plan: Any, climb: int) -> None:
                     plan.exits[way, row + 1] |= ONE << np.uint64(column)
 
 
-@kernel
+@device_kernel
 def column_of(plan: Any, x: float) -> int:
     return int(min(max(math.floor((x - plan.from_x) / plan.pitch_x + 0.5), 0), plan.columns - 1))
 
 
-@kernel
+@device_kernel
 def row_of(plan: Any, z: float) -> int:
     return int(min(max(math.floor((z - plan.from_z) / plan.pitch_z + 0.5), 0), plan.rows - 1))
 
 
-@kernel
+@device_kernel
 def cell_of(plan: Any, x: float, feet_m: float, z: float) -> int:
     """The nearest cell on which a body could be that is here now (row * CELLS + column)."""
     column = column_of(plan, x)
@@ -140,23 +140,23 @@ def cell_of(plan: Any, x: float, feet_m: float, z: float) -> int:
     return best
 
 
-@kernel
+@device_kernel
 def is_in(wave: np.ndarray, cell: int) -> bool:
     return bool((wave[cell // CELLS + 1] >> np.uint64(cell % CELLS)) & ONE != 0)
 
 
-@kernel
+@device_kernel
 def put_in(wave: np.ndarray, cell: int) -> None:
     wave[cell // CELLS + 1] |= ONE << np.uint64(cell % CELLS)
 
 
-@kernel
+@device_kernel
 def clear(wave: np.ndarray) -> None:
     for row in range(ROWS):
         wave[row] = 0
 
 
-@kernel
+@device_kernel
 def spread_back(exits: np.ndarray, rows: int, is_wide: bool, here: np.ndarray, there: np.ndarray) -> None:
     """The next wave of cells from which `here` can be reached."""
     for row in range(1, rows + 1):
@@ -173,7 +173,7 @@ def spread_back(exits: np.ndarray, rows: int, is_wide: bool, here: np.ndarray, t
         there[row] = found
 
 
-@kernel
+@device_kernel
 def spread(exits: np.ndarray, rows: int, is_wide: bool, here: np.ndarray, there: np.ndarray) -> None:
     """The next wave of cells that can be reached from `here`."""
     for row in range(1, rows + 1):
@@ -190,12 +190,12 @@ def spread(exits: np.ndarray, rows: int, is_wide: bool, here: np.ndarray, there:
         there[row] = found
 
 
-@kernel
+@device_kernel
 def can_leave(plan: Any, cell: int, way: int) -> bool:
     return bool((plan.exits[way, cell // CELLS + 1] >> np.uint64(cell % CELLS)) & ONE != 0)
 
 
-@kernel
+@device_kernel
 def entry_m(plan: Any, box: int, x: float, z: float, to_x: float, to_z: float, grow_m: float) -> float:
     """Share of the straight way at which a body gets in touch with a box seen from above; above 1 for never."""
     enter = 0.0
@@ -214,7 +214,7 @@ def entry_m(plan: Any, box: int, x: float, z: float, to_x: float, to_z: float, g
     return enter if enter < leave else 2.0
 
 
-@kernel
+@device_kernel
 def is_clear(
     plan: Any, x: float, feet_m: float, z: float, to_x: float, to_z: float, half_m: float, climb_m: float
 ) -> bool:
@@ -227,7 +227,7 @@ def is_clear(
     return True
 
 
-@kernel
+@device_kernel
 def can_see(plan: Any, x: float, y: float, z: float, to_x: float, to_y: float, to_z: float) -> bool:
     """Whether no box stands between two points."""
     for box in range(plan.boxes):

@@ -25,7 +25,7 @@ from godojo.games.tag.opponents.grid import (
 )
 from godojo.games.tag.opponents.ways import MIND, RULES, WAVES, Scratch, State, go_along, next_cell
 from godojo.games.tag.settings import TICK_S, TagSettings
-from godojo.kernels.compile import kernel, njit_nogil
+from godojo.kernels.compile import device_kernel, njit_nogil
 from godojo.opponents.base import Opponent, check_out, new_memory
 
 MAX_LEAD_S = 0.45
@@ -110,7 +110,7 @@ def play_knowing(
             act_knowing(r, state, plan, world, first + place, mind, scratch, out[world, place])
 
 
-@kernel
+@device_kernel
 def act_knowing(
     r: Any,
     state: State,
@@ -147,7 +147,7 @@ def act_knowing(
             action[2] = 1.0
 
 
-@kernel
+@device_kernel
 def is_low_ahead(
     r: Any,
     plan: Any,
@@ -176,7 +176,7 @@ def is_low_ahead(
     return False
 
 
-@kernel
+@device_kernel
 def pursue(r: Any, state: State, plan: Any, world: int, me: int, mind: Any, waves: np.ndarray, way: np.ndarray) -> None:
     """The shortest way to the nearest hider; straight to where it is going when nothing is in between."""
     position = state.position[world, me]

@@ -26,7 +26,7 @@ from godojo.games.tag.opponents.eyes import (
     wake,
 )
 from godojo.kernels.bodies import X, Z
-from godojo.kernels.compile import kernel, njit_nogil
+from godojo.kernels.compile import device_kernel, njit_nogil
 from godojo.kernels.random import uniform
 from godojo.opponents.base import Opponent, check_out, new_memory
 
@@ -114,7 +114,7 @@ def play_by_sight(eyes: Eyes, observation: np.ndarray, memory: np.ndarray, is_ne
                 hide(eyes, told, mind, action)
 
 
-@kernel
+@device_kernel
 def forget(mind: Any, told: np.ndarray) -> None:
     """A new round: everything is new, the arena too."""
     wake(mind)
@@ -139,7 +139,7 @@ def forget(mind: Any, told: np.ndarray) -> None:
             mind.looked[column, row] = NEVER
 
 
-@kernel
+@device_kernel
 def take_in(eyes: Eyes, told: np.ndarray, mind: Any) -> None:
     """The new observation, and what follows from it for where the opponent is."""
     k = eyes.known[0]
@@ -174,13 +174,13 @@ def take_in(eyes: Eyes, told: np.ndarray, mind: Any) -> None:
     mind.stuck = mind.stuck + 1 if fast < 1.0 else 0
 
 
-@kernel
+@device_kernel
 def turn_between(from_rad: float, to_rad: float) -> float:
     turn = to_rad - from_rad
     return turn - 2.0 * math.pi * math.floor(turn / (2.0 * math.pi) + 0.5)
 
 
-@kernel
+@device_kernel
 def learn_scale(told: np.ndarray, mind: Any) -> None:
     """How large the arena is: the metres walked by the change of the observed position."""
     mind.walked_x += abs(mind.moved_x)
@@ -195,7 +195,7 @@ def learn_scale(told: np.ndarray, mind: Any) -> None:
         mind.half_z = mind.walked_z / mind.scaled_z
 
 
-@kernel
+@device_kernel
 def walk(eyes: Eyes, told: np.ndarray, mind: Any, x: float, z: float, room_m: float, action: np.ndarray) -> None:
     """Goes towards a point (relative to itself), around what the rose shows, over what is low."""
     wanted_rad = math.atan2(x, z)
@@ -220,7 +220,7 @@ def walk(eyes: Eyes, told: np.ndarray, mind: Any, x: float, z: float, room_m: fl
         action[2] = 1.0
 
 
-@kernel
+@device_kernel
 def look_around(mind: Any, action: np.ndarray) -> None:
     """Turns on the spot."""
     angle = mind.heading + 1.5 * mind.spin_way
@@ -230,7 +230,7 @@ def look_around(mind: Any, action: np.ndarray) -> None:
     mind.stuck = 0
 
 
-@kernel
+@device_kernel
 def seek(eyes: Eyes, told: np.ndarray, mind: Any, action: np.ndarray) -> None:
     k = eyes.known[0]
     remember_ground(eyes, told, mind)
@@ -259,12 +259,12 @@ def seek(eyes: Eyes, told: np.ndarray, mind: Any, action: np.ndarray) -> None:
     search(eyes, told, mind, action)
 
 
-@kernel
+@device_kernel
 def patch_of(scaled: float) -> int:
     return min(max(int((scaled + 1.0) * 0.5 * PATCHES), 0), PATCHES - 1)
 
 
-@kernel
+@device_kernel
 def remember_ground(eyes: Eyes, told: np.ndarray, mind: Any) -> None:
     """Marks the patches that the level rays pass over as looked at."""
     k = eyes.known[0]
@@ -281,7 +281,7 @@ def remember_ground(eyes: Eyes, told: np.ndarray, mind: Any) -> None:
             at += 1.5
 
 
-@kernel
+@device_kernel
 def search(eyes: Eyes, told: np.ndarray, mind: Any, action: np.ndarray) -> None:
     """Walks to the end of an open way beyond which it has not looked for long, looks around there, and so on."""
     x = (mind.goal_x - told[POSITION + X]) * mind.half_x
@@ -299,7 +299,7 @@ def search(eyes: Eyes, told: np.ndarray, mind: Any, action: np.ndarray) -> None:
     walk(eyes, told, mind, x, z, SEARCH_ROOM_M, action)
 
 
-@kernel
+@device_kernel
 def choose_goal(eyes: Eyes, told: np.ndarray, mind: Any) -> None:
     k = eyes.known[0]
     best = -1e9
@@ -318,7 +318,7 @@ def choose_goal(eyes: Eyes, told: np.ndarray, mind: Any) -> None:
     mind.goal_until = mind.clock + int((far / k.seeker_speed + 0.5) / k.step_s)
 
 
-@kernel
+@device_kernel
 def unseen_s(k: Any, mind: Any, x: float, z: float) -> float:
     """For how long the patches around a place have not been looked at, on average; not above some seconds."""
     column = patch_of(x)
@@ -332,7 +332,7 @@ def unseen_s(k: Any, mind: Any, x: float, z: float) -> float:
     return whole / count
 
 
-@kernel
+@device_kernel
 def hide(eyes: Eyes, told: np.ndarray, mind: Any, action: np.ndarray) -> None:
     k = eyes.known[0]
     since_s = (mind.clock - mind.seen_at) * k.step_s
@@ -345,7 +345,7 @@ def hide(eyes: Eyes, told: np.ndarray, mind: Any, action: np.ndarray) -> None:
     flee(eyes, told, mind, away, action)
 
 
-@kernel
+@device_kernel
 def come_nearer(k: Any, mind: Any) -> None:
     """A seeker that is no longer seen is taken to run after us."""
     away = math.sqrt(mind.last_x * mind.last_x + mind.last_z * mind.last_z)
@@ -355,7 +355,7 @@ def come_nearer(k: Any, mind: Any) -> None:
         mind.last_z -= mind.last_z * share
 
 
-@kernel
+@device_kernel
 def flee(eyes: Eyes, told: np.ndarray, mind: Any, away: float, action: np.ndarray) -> None:
     """Of all directions the best one: open, away from the seeker, and out of its sight."""
     threat_rad = math.atan2(mind.last_x, mind.last_z)
@@ -385,7 +385,7 @@ def flee(eyes: Eyes, told: np.ndarray, mind: Any, away: float, action: np.ndarra
         action[2] = 1.0
 
 
-@kernel
+@device_kernel
 def is_behind_something(eyes: Eyes, mind: Any, sector: int, reach: float, threat_rad: float) -> bool:
     """Whether, by the rose, something stands between the seeker and the place `reach` metres along the sector."""
     to_x = eyes.unit[sector, 0] * reach - mind.last_x

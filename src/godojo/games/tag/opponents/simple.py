@@ -7,7 +7,7 @@ import numpy as np
 
 from godojo.engines.base import Worlds
 from godojo.games.tag.opponents.eyes import FORWARD, Eyes, distance_of, make_eyes
-from godojo.kernels.compile import kernel, njit_nogil
+from godojo.kernels.compile import device_kernel, njit_nogil
 from godojo.kernels.random import uniform
 from godojo.opponents.base import Opponent, check_out, new_memory
 
@@ -55,7 +55,7 @@ def act_randomly(memory: np.ndarray, ended: np.ndarray, out: np.ndarray) -> None
             act_randomly_once(memory[world, agent], ended[world], out[world, agent])
 
 
-@kernel
+@device_kernel
 def act_randomly_once(mind: Any, ended: bool, action: np.ndarray) -> None:
     if ended or not mind.is_awake or uniform(mind) < CHANGE_SHARE:
         mind.is_awake = 1
@@ -76,7 +76,7 @@ def stroll(eyes: Eyes, observation: np.ndarray, memory: np.ndarray, ended: np.nd
             stroll_on(eyes, observation[world, agent], memory[world, agent], ended[world], out[world, agent])
 
 
-@kernel
+@device_kernel
 def stroll_on(eyes: Eyes, told: np.ndarray, mind: Any, ended: bool, action: np.ndarray) -> None:
     """A smooth random course; the nearer a wall ahead, the harder it turns to the side that is more open."""
     k = eyes.known[0]

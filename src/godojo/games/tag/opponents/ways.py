@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from godojo.games.tag.opponents.grid import CELLS, STEP_X, STEP_Z, WAYS, can_leave, is_clear, is_in
-from godojo.kernels.compile import kernel
+from godojo.kernels.compile import device_kernel
 
 WAVES = 256
 AHEAD = 12
@@ -54,7 +54,7 @@ class Scratch(NamedTuple):
     way: np.ndarray
 
 
-@kernel
+@device_kernel
 def go_along(r: Any, plan: Any, way: np.ndarray, count: int, position: np.ndarray, feet: float, mind: Any) -> None:
     """Aims at the farthest of the next cells to which the straight way is clear."""
     ahead = min(count, AHEAD)
@@ -71,7 +71,7 @@ def go_along(r: Any, plan: Any, way: np.ndarray, count: int, position: np.ndarra
         mind.to_z = plan.from_z + (cell // CELLS) * plan.pitch_z
 
 
-@kernel
+@device_kernel
 def next_cell(plan: Any, nearer: np.ndarray, cell: int) -> int:
     """The neighbour, or the cell itself, that is in the nearer wave."""
     if is_in(nearer, cell):
@@ -83,7 +83,7 @@ def next_cell(plan: Any, nearer: np.ndarray, cell: int) -> int:
     return cell
 
 
-@kernel
+@device_kernel
 def cell_before(plan: Any, earlier: np.ndarray, cell: int) -> int:
     """The neighbour in the earlier wave from which the cell was reached."""
     if is_in(earlier, cell):

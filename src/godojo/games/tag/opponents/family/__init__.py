@@ -28,7 +28,7 @@ from godojo.games.tag.opponents.family.knowledge import FullKnowledge, Knowledge
 from godojo.games.tag.opponents.family.seek import AMBUSH, CUT_OFF, LEAP, SEARCH, SEEKER_STYLES, seek
 from godojo.games.tag.opponents.family.steer import Scratch, make_scratch, stand
 from godojo.games.tag.opponents.family.traits import RANGES, TRAIT_FIELDS, Traits, draw_traits
-from godojo.kernels.compile import kernel, njit_nogil
+from godojo.kernels.compile import device_kernel, njit_nogil
 from godojo.kernels.random import randint, uniform
 from godojo.opponents.base import Opponent, check_out, new_memory
 
@@ -142,7 +142,7 @@ ORACLE_FAMILY: dict[str, type[FamilyOpponent]] = {
 }
 
 
-@kernel
+@device_kernel
 def count_wins(memory: np.ndarray, ended: np.ndarray, won: np.ndarray, win_rates: np.ndarray) -> None:
     """Move the win rates of the styles whose rounds have ended."""
     for world in range(len(ended)):
@@ -152,12 +152,15 @@ def count_wins(memory: np.ndarray, ended: np.ndarray, won: np.ndarray, win_rates
                 win_rates[row, style] += ((1.0 if won[world] else 0.0) - win_rates[row, style]) / MEMORY_ROUNDS
 
 
-@kernel
+@device_kernel
 def draw_style(m: Any, win_rates: np.ndarray) -> int:
     """A style, more often one that wins."""
     if uniform(m) < UNIFORM_SHARE:
         return randint(m, len(win_rates))
-    pick = uniform(m) * (win_rates * win_rates + 1e-3).sum()
+    whole = 0.0
+    for style in range(len(win_rates)):
+        whole += win_rates[style] * win_rates[style] + 1e-3
+    pick = uniform(m) * whole
     for style in range(len(win_rates) - 1):
         pick -= win_rates[style] * win_rates[style] + 1e-3
         if pick <= 0.0:
@@ -199,7 +202,7 @@ def behave(
             action[1] /= longest
 
 
-@kernel
+@device_kernel
 def start_over(m: Any, ranges: np.ndarray, is_drawn: bool, win_rates: np.ndarray) -> None:
     """A new round, and maybe a new character."""
     if is_drawn:

@@ -10,7 +10,7 @@ import numpy as np
 
 from godojo.games.tag.opponents.grid import CELLS, HEIGHT_M, ONE, PLAN, ROWS, WAYS, can_see, column_of, is_clear, row_of
 from godojo.games.tag.settings import TICK_S, TagSettings
-from godojo.kernels.compile import kernel, njit_nogil
+from godojo.kernels.compile import device_kernel, njit_nogil
 
 RIVALS = 8
 LOST = 10_000
@@ -133,14 +133,14 @@ def find_exits_of_cells(plan: Any) -> None:
             plan.exits[way, row] = 0
 
 
-@kernel
+@device_kernel
 def inside_bits(plan: Any) -> np.uint64:
     if plan.columns >= CELLS:
         return ~np.uint64(0)
     return (ONE << np.uint64(plan.columns)) - ONE
 
 
-@kernel
+@device_kernel
 def is_blocked_at(plan: Any, x: float, z: float) -> bool:
     column = column_of(plan, x)
     row = row_of(plan, z)
@@ -178,14 +178,14 @@ def has_sight(r: Any, plan: Any, x: float, y: float, z: float, to_x: float, to_y
     return can_see(plan, x, y + r.eye_m, z, to_x, to_y, to_z)
 
 
-@kernel
+@device_kernel
 def is_inside(plan: Any, x: float, z: float) -> bool:
     is_along_x = x >= plan.from_x - 0.02 and x <= plan.from_x + (plan.columns - 1) * plan.pitch_x + 0.02
     is_along_z = z >= plan.from_z - 0.02 and z <= plan.from_z + (plan.rows - 1) * plan.pitch_z + 0.02
     return bool(is_along_x and is_along_z)
 
 
-@kernel
+@device_kernel
 def lowest(bits: np.uint64) -> int:
     at = 0
     while (bits >> np.uint64(at)) & ONE == 0:

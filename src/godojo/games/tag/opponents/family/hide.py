@@ -16,7 +16,7 @@ from godojo.games.tag.opponents.family.belief import (
 from godojo.games.tag.opponents.family.steer import Scratch, cell_x, cell_z, go_to, jump_onto, stand
 from godojo.games.tag.opponents.family.traits import ALARM_M, CLEARANCE_M, DODGE_S, DOUBLE_S, MEMORY_S
 from godojo.games.tag.opponents.grid import CELLS, HEIGHT_M, ONE, cell_of, clear
-from godojo.kernels.compile import kernel, njit_nogil
+from godojo.kernels.compile import device_kernel, njit_nogil
 from godojo.kernels.random import randint
 
 CIRCLE, JUKE, DOUBLE, HOP, CAMP, RUN, FREEZE = 0, 1, 2, 3, 4, 5, 6
@@ -38,7 +38,7 @@ WAY_X = np.sin(np.arange(WAYS) * 2.0 * np.pi / WAYS).astype(np.float32)
 WAY_Z = np.cos(np.arange(WAYS) * 2.0 * np.pi / WAYS).astype(np.float32)
 
 
-@kernel
+@device_kernel
 def hide(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, action: np.ndarray) -> None:
     stand(action)
     if m.hide_style == FREEZE:
@@ -73,7 +73,7 @@ def hide(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, action: np.ndarray
         retreat(r, b, m, plan, rival, away, is_hidden, action)
 
 
-@kernel
+@device_kernel
 def nearest_rival(r: Any, b: Any, m: Any) -> int:
     best = -1
     least = 1e9
@@ -86,7 +86,7 @@ def nearest_rival(r: Any, b: Any, m: Any) -> int:
     return best
 
 
-@kernel
+@device_kernel
 def time_to_touch(r: Any, b: Any, rival: int, away: float) -> float:
     """If it comes straight at us, as fast as it is now and can become."""
     x = b.x - b.rival_x[rival]
@@ -100,7 +100,7 @@ def time_to_touch(r: Any, b: Any, rival: int, away: float) -> float:
     return time_s
 
 
-@kernel
+@device_kernel
 def hop(r: Any, b: Any, rival: int, away: float, action: np.ndarray) -> bool:
     """Runs at a seeker that comes straight and fast, and jumps over it; whether it can."""
     x = (b.rival_x[rival] - b.x) / max(away, 0.1)
@@ -127,7 +127,7 @@ def hop(r: Any, b: Any, rival: int, away: float, action: np.ndarray) -> bool:
     return True
 
 
-@kernel
+@device_kernel
 def look_out(b: Any, action: np.ndarray) -> None:
     """Turns on the spot."""
     action[0] = 0.1 * (0.07 * b.forward_x + 0.9975 * b.forward_z)
@@ -408,7 +408,7 @@ def circle(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, rival: int, acti
     return True
 
 
-@kernel
+@device_kernel
 def wrap(angle: float) -> float:
     return angle - 2.0 * math.pi * math.floor(angle / (2.0 * math.pi) + 0.5)
 
@@ -439,7 +439,7 @@ def choose_pillar(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, rival: in
                 rectangle(m, plan, low_row, high_row, columns)
 
 
-@kernel
+@device_kernel
 def fill(plan: Any, part: np.ndarray, row: int) -> tuple[int, int, np.uint64]:
     """Spreads over blocked cells that are connected; the rows, and the columns as bits."""
     low_row = row
@@ -460,7 +460,7 @@ def fill(plan: Any, part: np.ndarray, row: int) -> tuple[int, int, np.uint64]:
     return low_row, high_row, columns
 
 
-@kernel
+@device_kernel
 def highest(bits: np.uint64) -> int:
     at = CELLS - 1
     while (bits >> np.uint64(at)) & ONE == 0:
@@ -468,7 +468,7 @@ def highest(bits: np.uint64) -> int:
     return at
 
 
-@kernel
+@device_kernel
 def rectangle(m: Any, plan: Any, low_row: int, high_row: int, columns: np.uint64) -> None:
     """The way around it, for a body's centre."""
     aside_x = 0.6 * plan.pitch_x + m.traits[CLEARANCE_M]

@@ -33,7 +33,7 @@ from godojo.games.tag.opponents.family.belief import (
 from godojo.games.tag.opponents.grid import CELL_M, CELLS, ONE, ROWS, column_of, row_of, survey
 from godojo.games.tag.opponents.ways import State
 from godojo.games.tag.spec import LAYOUT
-from godojo.kernels.compile import kernel, njit_nogil
+from godojo.kernels.compile import device_kernel, njit_nogil
 
 TIME_LEFT = LAYOUT.start("time_left")
 LOOK_STEP_M = 0.8
@@ -225,7 +225,7 @@ def sense(
                 follow_rivals(lens, r, observation, b, plan)
 
 
-@kernel
+@device_kernel
 def forget(s: Any, b: Any, observation: np.ndarray) -> None:
     """A new round: everything is new, the arena too."""
     s.half_x = 0.0
@@ -284,7 +284,7 @@ def feel(lens: Lens, r: Any, observation: np.ndarray, s: Any, b: Any, plan: Any)
         s.half_z = was_z
 
 
-@kernel
+@device_kernel
 def measure_by_walking(r: Any, observation: np.ndarray, s: Any, b: Any) -> None:
     """Where no outer wall is in sight, by the metres walked for a change of the observed position."""
     for axis in range(2):
@@ -358,7 +358,7 @@ def draw_map(lens: Lens, observation: np.ndarray, s: Any, b: Any, plan: Any) -> 
         find_exits_of_cells(plan)
 
 
-@kernel
+@device_kernel
 def widen_walls(s: Any, plan: Any) -> None:
     """A body's centre keeps half a body away from walls."""
     is_wide = plan.pitch_x < GROWN_PITCH_M and plan.pitch_z < GROWN_PITCH_M

@@ -19,7 +19,7 @@ from godojo.games.tag.opponents.family.steer import (
 )
 from godojo.games.tag.opponents.family.traits import LEAD, LEAP_M, MEMORY_S, PATIENCE_S
 from godojo.games.tag.opponents.grid import CELLS, ONE, cell_of, clear, put_in, spread
-from godojo.kernels.compile import kernel, njit_nogil
+from godojo.kernels.compile import device_kernel, njit_nogil
 
 CUT_OFF, LEAP, AMBUSH, SEARCH, STAND = 0, 1, 2, 3, 4
 SEEKER_STYLES = 4
@@ -37,7 +37,7 @@ AMBUSH_REACH = 14
 """Cells from the hider among which an ambush is chosen."""
 
 
-@kernel
+@device_kernel
 def seek(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, action: np.ndarray) -> None:
     stand(action)
     if m.seek_style == STAND:
@@ -54,7 +54,7 @@ def seek(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, action: np.ndarray
     chase(r, b, m, plan, scratch, target, action)
 
 
-@kernel
+@device_kernel
 def choose_target(r: Any, b: Any, m: Any) -> int:
     """The nearest hider; what was not seen for long counts as farther away."""
     best = -1
@@ -103,7 +103,7 @@ def chase(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, target: int, acti
         go_to(r, b, m, plan, scratch, x, 0.0, z, r.speed[1], action)
 
 
-@kernel
+@device_kernel
 def leap(r: Any, b: Any, x: float, z: float, speed_x: float, speed_z: float, action: np.ndarray) -> None:
     """Jumps if it will land on the hider, or pass it on its way up or down."""
     for step in range(2, 14):
@@ -216,7 +216,7 @@ def search(r: Any, b: Any, m: Any, plan: Any, scratch: Scratch, action: np.ndarr
             action[2] = 1.0
 
 
-@kernel
+@device_kernel
 def erode(plan: Any, cells: np.ndarray, inner: np.ndarray) -> None:
     """The cells whose four neighbours are also in."""
     clear(inner)
@@ -225,7 +225,7 @@ def erode(plan: Any, cells: np.ndarray, inner: np.ndarray) -> None:
         inner[row] = word & (word << ONE) & (word >> ONE) & cells[row - 1] & cells[row + 1]
 
 
-@kernel
+@device_kernel
 def darken(plan: Any, cell: int) -> None:
     """Takes the cells around for not looked at."""
     for row in range(max(cell // CELLS - LOST_REACH, 0), min(cell // CELLS + LOST_REACH + 1, plan.rows)):

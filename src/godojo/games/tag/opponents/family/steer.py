@@ -9,7 +9,7 @@ from godojo.games.tag.opponents.family.belief import can_walk
 from godojo.games.tag.opponents.family.traits import BRAKE
 from godojo.games.tag.opponents.grid import CELLS, ROWS, cell_of, clear, entry_m, is_in, put_in, spread_back
 from godojo.games.tag.opponents.ways import next_cell
-from godojo.kernels.compile import kernel, njit_nogil
+from godojo.kernels.compile import device_kernel, njit_nogil
 
 WAVES = 192
 AHEAD = 14
@@ -31,7 +31,7 @@ def make_scratch() -> Scratch:
     return Scratch(np.zeros((WAVES + 1, ROWS), np.uint64), np.zeros((4, ROWS), np.uint64), np.zeros(WAVES, np.int64))
 
 
-@kernel
+@device_kernel
 def stand(action: np.ndarray) -> None:
     action[0] = 0.0
     action[1] = 0.0
@@ -71,7 +71,7 @@ def towards(r: Any, b: Any, m: Any, x: float, z: float, end_mps: float, action: 
     jump_if_stuck(b, m, action)
 
 
-@kernel
+@device_kernel
 def jump_if_stuck(b: Any, m: Any, action: np.ndarray) -> None:
     """Jumps where it does not get on."""
     fast = math.sqrt(b.speed_x * b.speed_x + b.speed_z * b.speed_z)
@@ -117,13 +117,13 @@ def find_way(r: Any, b: Any, plan: Any, scratch: Scratch, to_x: float, to_feet: 
     return count
 
 
-@kernel
+@device_kernel
 def cell_x(plan: Any, cell: int) -> float:
     x: float = plan.from_x + (cell % CELLS) * plan.pitch_x
     return x
 
 
-@kernel
+@device_kernel
 def cell_z(plan: Any, cell: int) -> float:
     z: float = plan.from_z + (cell // CELLS) * plan.pitch_z
     return z

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 
-from godojo.kernels.compile import kernel
+from godojo.kernels.compile import device_kernel
 from godojo.kernels.random import randint, uniform
 
 BANDS = 8
@@ -64,7 +64,7 @@ TRAIT_FIELDS: list[Any] = [("traits", "f4", len(RANGES))]
 LEAD, BRAKE, LEAP_M, PATIENCE_S, MEMORY_S, ALARM_M, DODGE_S, CLEARANCE_M, DOUBLE_S = range(len(RANGES))
 
 
-@kernel
+@device_kernel
 def draw_traits(mind: Any, ranges: np.ndarray) -> None:
     """As `Traits.draw` for training, from the agent's own stream."""
     for trait in range(ranges.shape[0]):
